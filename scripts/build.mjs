@@ -1,0 +1,35 @@
+// Compiles the tree when a source is newer than the last build, and says so on stderr only:
+// standard output belongs to the command that needed the build.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const stamp = join(root, 'dist', '.built');
+const sources = ['apps', 'libs', 'test', 'package.json', 'package-lock.json', 'tsconfig.json', 'scripts/build.mjs'];
+
+const newest = (path) => {
+  const stats = statSync(path);
+  if (!stats.isDirectory()) return stats.mtimeMs;
+  // A directory's own time changes when a file is added, renamed or removed.
+  return readdirSync(path).reduce((latest, name) => Math.max(latest, newest(join(path, name))), stats.mtimeMs);
+};
+
+const isStale = () =>
+  !existsSync(stamp) || sources.some((source) => newest(join(root, source)) > statSync(stamp).mtimeMs);
+
+/** Builds what is stale. Ends the process with the compiler's exit code when it fails. */
+export const buildIfStale = () => {
+  if (!isStale()) return;
+  process.stderr.write('Building (only when sources changed) ...\n');
+  const startedAt = new Date();
+  rmSync(stamp, { force: true });
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const result = spawnSync(process.execPath, [tsc, '-p', root], { cwd: root, stdio: ['ignore', 2, 2] });
+  if (result.status !== 0) process.exit(result.status ?? 1);
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, `${startedAt.toISOString()}\n`);
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) buildIfStale();

@@ -1,0 +1,23 @@
+// `npm start`, `npm run ags`, `npm run demo`, `npm run bench`: build what is stale, then become that program.
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { buildIfStale } from './build.mjs';
+
+const programs = {
+  standalone: 'apps/standalone/src/main.js',
+  cli: 'apps/cli/src/main.js',
+  demo: 'apps/cli/src/demo/main.js',
+  bench: 'test/bench/main.js',
+};
+
+const program = programs[process.argv[2]];
+if (!program) {
+  process.stderr.write(`usage: node scripts/run.mjs ${Object.keys(programs).join('|')} [arguments]\n`);
+  process.exit(2);
+}
+buildIfStale();
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const entry = join(root, 'dist', program);
+// The program sees its own arguments, as if it had been started directly.
+process.argv.splice(1, 2, entry);
+await import(pathToFileURL(entry).href);

@@ -1,0 +1,16 @@
+import swc from 'unplugin-swc';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  // SWC writes the decorator metadata that Nest injects by; esbuild does not.
+  plugins: [swc.vite({ module: { type: 'es6' } })],
+  resolve: { conditions: ['source'] },
+  ssr: { resolve: { conditions: ['source', 'node', 'import', 'default'] } },
+  test: {
+    include: ['{apps,libs,test}/**/*.spec.ts'],
+    globalSetup: ['test/support/postgres.global-setup.ts'],
+    pool: 'forks',
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});
