@@ -1,0 +1,15 @@
+/**
+ * Wake-ups between processes: a bell, never a source of truth. Whoever waits on a channel subscribes first, then reads
+ * the store, then reads again every second: a lost message costs latency and nothing else.
+ */
+export abstract class Bus {
+  abstract publish(channel: string, message: string): void;
+  /** Returns how to leave. A listener that throws is reported and does not disturb the others. */
+  abstract subscribe(channel: string, listener: (message: string) => void): () => void;
+}
+
+/** Rung when an action reached a new state: sealed, waiting for a person, executing. The message is empty. */
+export const actionChannel = (actionId: string): string => `action:${actionId}`;
+
+/** Rung when an agent, an organization or a key changed in a way that ends waits: a Stop, a revoke. */
+export const orgChannel = (orgId: string): string => `org:${orgId}`;

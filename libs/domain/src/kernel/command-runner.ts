@@ -1,0 +1,93 @@
+import type { CommandMetadata } from './command.js';
+import type { Decider } from './decider.js';
+import { DomainError } from './domain-error.js';
+import {
+  encodeEvent,
+  EVENT_SCHEMA_VERSION,
+  type DomainEvent,
+  type EventEnvelope,
+  type EventMetadata,
+} from './event-codec.js';
+import { type AppendResult, type EventStore, type ExpectedRevision, RevisionConflict } from './event-store.port.js';
+import { streamRef, type Folded, type FoldedStreams } from './folded-streams.js';
+
+/** Each attempt loses only to another command that won, so few are ever needed. */
+const MAX_ATTEMPTS = 16;
+
+export interface CommandResult<State> {
+  readonly folded: Folded<State>;
+  /** What this call wrote; empty when nothing changed or when the command was a retry. */
+  readonly events: readonly EventEnvelope[];
+  /** The command id was found in the stream: an earlier try of the same command had succeeded. */
+  readonly isReplay: boolean;
+}
+
+/** Load, decide, append with the expected revision, decide again on conflict. */
+export class CommandRunner {
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: FoldedStreams,
+  ) {}
+
+  /**
+   * @throws {DomainError} from `decide`; `conflict` when other commands kept winning
+   */
+  async run<State, Command, Event extends DomainEvent>(
+    decider: Decider<State, Command, Event>,
+    id: string,
+    command: Command,
+    metadata: CommandMetadata,
+  ): Promise<CommandResult<State>> {
+    const ref = streamRef(decider, id);
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      const folded = await this.streams.load(ref);
+      if (folded.causations.has(metadata.commandId)) return { folded, events: [], isReplay: true };
+      const events = decider.decide(command, folded.state);
+      if (events.length === 0) return { folded, events: [], isReplay: false };
+      try {
+        const envelopes = await appendEvents(this.store, folded.stream, folded.revision, events, metadata);
+        return { folded: this.streams.advance(folded, ref, envelopes), events: envelopes, isReplay: false };
+      } catch (error) {
+        if (!(error instanceof RevisionConflict)) throw error;
+      }
+    }
+    throw new DomainError('conflict', {
+      message: 'The object keeps changing. Wait a moment and send the request again.',
+    });
+  }
+}
+
+export const eventMetadata = (metadata: CommandMetadata): EventMetadata => ({
+  org: metadata.org,
+  actor: metadata.actor,
+  request_id: metadata.requestId,
+  causation: metadata.commandId,
+  correlation: metadata.correlation ?? metadata.commandId,
+  schema: EVENT_SCHEMA_VERSION,
+  at: metadata.now,
+});
+
+/** Encodes the events at their places and appends them. The envelopes say where they now stand. */
+export const appendEvents = async <Event extends DomainEvent>(
+  store: EventStore,
+  stream: string,
+  expectedRevision: ExpectedRevision,
+  events: readonly Event[],
+  metadata: CommandMetadata,
+): Promise<readonly EventEnvelope<Event>[]> => {
+  const first = expectedRevision === 'no_stream' ? 0 : expectedRevision + 1;
+  const meta = eventMetadata(metadata);
+  const encoded = events.map((event, index) => encodeEvent(event, meta, stream, first + index));
+  const result: AppendResult = await store.append({ stream, expectedRevision, events: encoded });
+  return events.map((event, index) => ({
+    event,
+    metadata: meta,
+    // Only the last position is known exactly; the events of one append stand next to each other in the log.
+    recorded: {
+      ...(encoded[index] as (typeof encoded)[number]),
+      stream,
+      revision: first + index,
+      position: result.position,
+    },
+  }));
+};

@@ -1,0 +1,28 @@
+import type { DomainEvent } from './event-codec.js';
+
+/**
+ * The pure core of one kind of stream (docs/adr/0001). `decide` and `evolve` know no clock, no chance and no I/O: what
+ * they need comes with the command.
+ */
+export interface Fold<State, Event extends DomainEvent> {
+  /** First part of the stream's name: `<category>-<id>`. */
+  readonly category: string;
+  readonly initialState: () => State;
+  /** Total: an event without a case is a compile error. */
+  readonly evolve: (state: State, event: Event) => State;
+}
+
+export interface Decider<State, Command, Event extends DomainEvent> extends Fold<State, Event> {
+  /**
+   * The events the command causes; none when the state already is what it asks for.
+   * @throws {DomainError} when the command must leave no trace
+   */
+  readonly decide: (command: Command, state: State) => readonly Event[];
+}
+
+/** The first dash splits: ids hold none (style, Names). */
+export const streamOf = (category: string, id: string): string => `${category}-${id}`;
+
+export const categoryOf = (stream: string): string => stream.slice(0, Math.max(0, stream.indexOf('-')));
+
+export const idInStream = (stream: string): string => stream.slice(stream.indexOf('-') + 1);

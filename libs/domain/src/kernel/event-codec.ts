@@ -1,0 +1,64 @@
+import { sha256Hex } from '#libs/crypto';
+import type { NewEvent, RecordedEvent } from './event-store.port.js';
+import type { Actor } from './command.js';
+
+/** Raised when the meaning of an event's data changes; upcasters bring older ones up (docs/add-an-event.md). */
+export const EVENT_SCHEMA_VERSION = 1;
+
+/** Stands beside every event. Snake case: these bytes are read by auditors and by other languages. */
+export interface EventMetadata {
+  /** Null only for what belongs to the whole deployment (seal keys, the store itself). */
+  readonly org: string | null;
+  readonly actor: Actor;
+  readonly request_id: string | null;
+  /** The command that caused the event: a retried command is recognised by it. */
+  readonly causation: string;
+  /** What the whole chain of commands is about: an action id, a request id. */
+  readonly correlation: string;
+  readonly schema: number;
+  /** Our own time, RFC 3339: stores cut or reset theirs. */
+  readonly at: string;
+}
+
+export interface DomainEvent {
+  readonly type: string;
+  readonly data: object;
+}
+
+export interface EventEnvelope<Event extends DomainEvent = DomainEvent> {
+  readonly event: Event;
+  readonly metadata: EventMetadata;
+  readonly recorded: RecordedEvent;
+}
+
+/**
+ * The event at its place. The id is a UUID (version 8) over stream, revision and content: an append repeated after an
+ * unclear failure carries the same ids, while another worker's claim of the same step does not (it differs in content).
+ */
+export const encodeEvent = (
+  event: DomainEvent,
+  metadata: EventMetadata,
+  stream: string,
+  revision: number,
+): NewEvent => {
+  const data = JSON.stringify(event.data);
+  const meta = JSON.stringify(metadata);
+  const parts = [stream, String(revision), event.type, data, meta];
+  return { id: uuidOf(parts.map((part) => `${part.length}:${part}`).join('')), type: event.type, data, metadata: meta };
+};
+
+/** What we wrote ourselves: the log is trusted to be JSON, and deeds are checked against it by `audit`. */
+export const decodeEvent = <Event extends DomainEvent = DomainEvent>(
+  recorded: RecordedEvent,
+): EventEnvelope<Event> => ({
+  event: { type: recorded.type, data: JSON.parse(recorded.data) as object } as Event,
+  metadata: JSON.parse(recorded.metadata) as EventMetadata,
+  recorded,
+});
+
+/** RFC 9562, version 8: 122 bits of SHA-256. */
+const uuidOf = (text: string): string => {
+  const hex = sha256Hex(text);
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+};

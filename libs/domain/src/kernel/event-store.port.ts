@@ -1,0 +1,131 @@
+/**
+ * The log of all facts: one total order over all streams. A fact is true when its event is here, and not before.
+ * Adapters: libs/infra/src/event-store. One contract suite runs against each: test/contracts/event-store.contract.ts.
+ */
+
+/** Bytes an append may hold: type, data and metadata of all its events, in UTF-8. KurrentDB's own limit is just above. */
+export const APPEND_LIMIT_BYTES = 1_000_000;
+
+/**
+ * A place in the total order. Opaque: compare, store beside a store id, never compute with it or write it into an event
+ * (a migration to another store changes positions; name events by stream, revision and id instead).
+ */
+export type Position = bigint;
+
+/** Before the first event. */
+export const START: Position = -1n;
+
+/** The revision of the stream's last event, or that it must not exist. There is no 'any': an append without an expectation cannot be made safe to retry. */
+export type ExpectedRevision = number | 'no_stream';
+
+export interface NewEvent {
+  /** UUID over stream, revision and content (see `event-codec.ts`); the same for every retry of one append. */
+  readonly id: string;
+  readonly type: string;
+  /** JSON text. Stored as text and given back byte for byte. */
+  readonly data: string;
+  readonly metadata: string;
+}
+
+export interface RecordedEvent extends NewEvent {
+  readonly stream: string;
+  /** 0 for the first event of the stream, gapless. */
+  readonly revision: number;
+  readonly position: Position;
+}
+
+export interface Append {
+  readonly stream: string;
+  readonly expectedRevision: ExpectedRevision;
+  /** At least one. All or none are written. */
+  readonly events: readonly NewEvent[];
+}
+
+export interface AppendResult {
+  /** Of the last event of the append. */
+  readonly revision: number;
+  readonly position: Position;
+}
+
+/** The stream has moved on. Nothing was written. */
+export class RevisionConflict extends Error {
+  override readonly name = 'RevisionConflict';
+  constructor(
+    readonly stream: string,
+    readonly expected: ExpectedRevision,
+    readonly actual: ExpectedRevision,
+  ) {
+    super(`${stream} is at ${actual}, not at ${expected}`);
+  }
+}
+
+/** More than {@link APPEND_LIMIT_BYTES}. Nothing was written. */
+export class AppendTooLarge extends Error {
+  override readonly name = 'AppendTooLarge';
+  constructor(readonly bytes: number) {
+    super(`an append holds at most ${APPEND_LIMIT_BYTES} bytes, not ${bytes}`);
+  }
+}
+
+/** The store did not answer, or not clearly: an append may or may not have been written. Send the same append again, or read back. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+export interface ReadStreamOptions {
+  /** First revision to read, inclusive. Default: 0 forwards, the last backwards. */
+  readonly from?: number;
+  readonly direction?: 'forwards' | 'backwards';
+  /** Default: all. */
+  readonly limit?: number;
+}
+
+export interface SubscribeOptions {
+  /** Events after this position, exclusive. */
+  readonly after: Position;
+  /** Awaited before the next batch. One that throws is called again with the same batch, after a growing delay up to 5 s. */
+  readonly onEvents: (events: readonly RecordedEvent[]) => Promise<void>;
+  /** Told of a handler that threw and of a store that cannot be read; the subscription goes on by itself. */
+  readonly onError: (error: unknown) => void;
+  /** At most this many events a batch. Default 500. */
+  readonly batchSize?: number;
+  /** Waits this long after a wake-up before it reads, so that a busy time gives few large batches. Default 0. */
+  readonly lingerMs?: number;
+}
+
+export interface Subscription {
+  /** Up to here, inclusive, the handler has succeeded. */
+  readonly position: Position;
+  /** Ends a linger: somebody waits for the next batch. */
+  hurry(): void;
+  /** Ends after the batch under way. */
+  close(): Promise<void>;
+}
+
+export abstract class EventStore {
+  /** Minted when the store was made. A stored position is void under another store's id. */
+  abstract storeId(): Promise<string>;
+
+  /**
+   * Idempotent by (stream, expected revision, ids): the same append again answers the first one's result.
+   * @throws {RevisionConflict} the stream is elsewhere, or holds other events there
+   * @throws {AppendTooLarge}
+   * @throws {StoreUnavailable} unclear: repeat the very same append
+   */
+  abstract append(append: Append): Promise<AppendResult>;
+
+  /** In order of revision (or backwards). Empty when the stream does not exist. */
+  abstract readStream(stream: string, options?: ReadStreamOptions): Promise<readonly RecordedEvent[]>;
+
+  /** Last revision of each stream that exists, as of one moment no earlier than the call. Streams that do not exist are absent. */
+  abstract heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>>;
+
+  /** Position of the last event, {@link START} when there is none. */
+  abstract head(): Promise<Position>;
+
+  /** Events after a position, exclusive, in order. An event committed late is never skipped. */
+  abstract readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]>;
+
+  /** Catches up, then follows, across restarts of the server. Never skips, may repeat after a handler failed. */
+  abstract subscribeToAll(options: SubscribeOptions): Subscription;
+}

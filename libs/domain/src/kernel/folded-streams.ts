@@ -1,0 +1,135 @@
+import type { Fold } from './decider.js';
+import { decodeEvent, type DomainEvent, type EventEnvelope } from './event-codec.js';
+import { type EventStore, type ExpectedRevision, StoreUnavailable } from './event-store.port.js';
+
+/** A stream and how to fold it. Made by {@link streamRef}. */
+export interface StreamRef<State> {
+  readonly stream: string;
+  initialState(): State;
+  evolve(state: State, event: DomainEvent): State;
+}
+
+export const streamRef = <State, Event extends DomainEvent>(
+  fold: Fold<State, Event>,
+  id: string,
+): StreamRef<State> => ({
+  stream: `${fold.category}-${id}`,
+  initialState: fold.initialState,
+  evolve: fold.evolve as (state: State, event: DomainEvent) => State,
+});
+
+/** A stream's state at one revision. */
+export interface Folded<State> {
+  readonly stream: string;
+  readonly revision: ExpectedRevision;
+  readonly state: State;
+  /** Command ids that already left events here: a retried command is recognised and answered from the state. */
+  readonly causations: ReadonlySet<string>;
+}
+
+/** The log holds an event this build does not know. Going on would judge by half a state. */
+export class UnknownEventType extends Error {
+  override readonly name = 'UnknownEventType';
+  constructor(stream: string, type: string) {
+    super(`${stream} holds an event of type ${type}, which this version does not know; run the newer version`);
+  }
+}
+
+type StatesOf<Refs> = {
+  readonly [Key in keyof Refs]: Refs[Key] extends StreamRef<infer State> ? Folded<State> : never;
+};
+
+const DEFAULT_CAPACITY_STREAMS = 20_000;
+
+/**
+ * What decisions read (architecture, 'What a decision reads'): states folded from streams, never from a projection. Each
+ * load asks the store for the streams' current revisions and folds only what is new, so an answered Stop holds for every
+ * call that starts after it, in every process.
+ */
+export class FoldedStreams {
+  private readonly cache = new Map<string, Folded<unknown>>();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly capacityStreams = DEFAULT_CAPACITY_STREAMS,
+  ) {}
+
+  async load<State>(ref: StreamRef<State>): Promise<Folded<State>> {
+    const { only } = await this.loadAll({ only: ref });
+    return only as Folded<State>;
+  }
+
+  /** All of them as of one question to the store. */
+  async loadAll<Refs extends Readonly<Record<string, StreamRef<unknown>>>>(refs: Refs): Promise<StatesOf<Refs>> {
+    const entries = Object.entries(refs);
+    const heads = await this.store.heads(entries.map(([, ref]) => ref.stream));
+    const folded = await Promise.all(
+      entries.map(async ([name, ref]) => [name, await this.upTo(ref, heads.get(ref.stream))] as const),
+    );
+    return Object.fromEntries(folded) as StatesOf<Refs>;
+  }
+
+  /** What this process just appended itself, so that the next load need not read it back. */
+  advance<State>(from: Folded<State>, ref: StreamRef<State>, events: readonly EventEnvelope[]): Folded<State> {
+    const next = foldOnto(from, ref, events);
+    this.remember(next);
+    return next;
+  }
+
+  private async upTo<State>(ref: StreamRef<State>, head: number | undefined): Promise<Folded<State>> {
+    const empty: Folded<State> = {
+      stream: ref.stream,
+      revision: 'no_stream',
+      state: ref.initialState(),
+      causations: new Set(),
+    };
+    if (head === undefined) return empty;
+    const known = (this.cache.get(ref.stream) as Folded<State> | undefined) ?? empty;
+    if (known.revision !== 'no_stream' && known.revision >= head) return known;
+    const from = known.revision === 'no_stream' ? 0 : known.revision + 1;
+    const recorded = await this.store.readStream(ref.stream, { from });
+    const next = foldOnto(
+      known,
+      ref,
+      recorded.map((event) => decodeEvent(event)),
+    );
+    if (next.revision === 'no_stream' || next.revision < head) {
+      throw new StoreUnavailable(`${ref.stream} was read up to ${next.revision}, but stands at ${head}`);
+    }
+    this.remember(next);
+    return next;
+  }
+
+  private remember(folded: Folded<unknown>): void {
+    const known = this.cache.get(folded.stream);
+    if (known && known.revision !== 'no_stream' && folded.revision !== 'no_stream' && known.revision > folded.revision)
+      return;
+    // Re-inserting keeps the map in order of use, so the first key is the one to drop.
+    this.cache.delete(folded.stream);
+    this.cache.set(folded.stream, folded);
+    if (this.cache.size > this.capacityStreams) this.cache.delete(this.cache.keys().next().value as string);
+  }
+}
+
+const foldOnto = <State>(
+  base: Folded<State>,
+  ref: StreamRef<State>,
+  events: readonly EventEnvelope[],
+): Folded<State> => {
+  if (events.length === 0) return base;
+  const causations = new Set(base.causations);
+  let state = base.state;
+  for (const { event, metadata } of events) {
+    state = evolveStrictly(ref, state, event);
+    causations.add(metadata.causation);
+  }
+  const last = events[events.length - 1] as EventEnvelope;
+  return { stream: ref.stream, revision: last.recorded.revision, state, causations };
+};
+
+/** `evolve` has no default case: an event of a newer version falls through it. */
+export const evolveStrictly = <State>(ref: StreamRef<State>, state: State, event: DomainEvent): State => {
+  const next = ref.evolve(state, event) as State | undefined;
+  if (next === undefined) throw new UnknownEventType(ref.stream, event.type);
+  return next;
+};

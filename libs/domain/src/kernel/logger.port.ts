@@ -1,0 +1,9 @@
+/** Attributes of one log line. Redaction runs on every record (document 3, Access log); never pass arguments, results or bodies. */
+export type LogAttributes = Readonly<Record<string, unknown>>;
+
+export abstract class Logger {
+  abstract debug(message: string, attributes?: LogAttributes): void;
+  abstract info(message: string, attributes?: LogAttributes): void;
+  abstract warn(message: string, attributes?: LogAttributes): void;
+  abstract error(message: string, attributes?: LogAttributes): void;
+}

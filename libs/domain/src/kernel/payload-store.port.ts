@@ -1,0 +1,26 @@
+import type { Digest } from '#libs/crypto';
+
+/** What agents and tools said. Removed by retention while deeds, which hold digests only, keep verifying. */
+export type PayloadKind = 'policy_input' | 'result';
+
+export interface Payload {
+  /** The action it belongs to. */
+  readonly owner: string;
+  readonly org: string;
+  readonly kind: PayloadKind;
+  /** Of `body`; stands in the event that names the payload. */
+  readonly digest: Digest;
+  /** JSON text in RFC 8785 form. */
+  readonly body: string;
+}
+
+/**
+ * Rows beside the log (architecture): written before the event that names them, inert until then. Where the event store
+ * lives in the same server the commit need not be durable by itself: the order of the WAL makes it so no later than the event.
+ */
+export abstract class PayloadStore {
+  /** Writing the same owner, kind and digest again changes nothing. */
+  abstract put(payload: Payload): Promise<void>;
+  /** Null when it was never written, or removed by retention. */
+  abstract get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null>;
+}
