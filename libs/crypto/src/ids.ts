@@ -1,0 +1,31 @@
+import { sha256 } from './digest.js';
+
+/** The 26 characters behind a prefix (document 1, Identifiers): 0-7, then lowercase base 32 without i, l, o, u. */
+export const ID_PATTERN = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const ID_BYTES = 16;
+const ID_CHARACTERS = 26;
+
+/** Writes 16 bytes as an id: the prefix, an underscore, and the 128 bits as a number in base 32, highest digit first. */
+export const encodeId = (prefix: string, bytes: Uint8Array): string => {
+  if (bytes.byteLength !== ID_BYTES) throw new RangeError(`an id is made of ${ID_BYTES} bytes`);
+  let number = bytes.reduce((total, byte) => (total << 8n) | BigInt(byte), 0n);
+  let text = '';
+  for (let index = 0; index < ID_CHARACTERS; index += 1) {
+    text = ALPHABET.charAt(Number(number & 31n)) + text;
+    number >>= 5n;
+  }
+  return `${prefix}_${text}`;
+};
+
+/** Whether a text is an id with this prefix (given without its underscore). */
+export const isId = (prefix: string, text: string): boolean =>
+  text.startsWith(`${prefix}_`) && ID_PATTERN.test(text.slice(prefix.length + 1));
+
+/**
+ * The id of the deed that seals an event: `deed_` and the first 128 bits of
+ * SHA-256(`service/deed-id/v1` LF organization LF source event id). Sealing the same event twice gives the same id.
+ */
+export const deriveDeedId = (org: string, sourceEventId: string): string =>
+  encodeId('deed', sha256(`service/deed-id/v1\n${org}\n${sourceEventId}`).subarray(0, ID_BYTES));
