@@ -1,0 +1,116 @@
+import {
+  DomainError,
+  streamRef,
+  type AgentId,
+  type Clock,
+  type FoldedStreams,
+  type KeyId,
+  type OrgId,
+  timestampOf,
+} from '../kernel/index.js';
+import { organizationDecider, type LivingOrganization } from '../people/index.js';
+import { agentDecider } from './agent.decider.js';
+import type { AgentScope } from './agent.events.js';
+import type { LivingAgent } from './agent.state.js';
+import { parseApiKey, type KeyDirectory, type KeyHasher, type ParsedApiKey } from './api-key.js';
+
+/** Who is calling, as of the streams' current revisions. */
+export type Caller =
+  | {
+      readonly kind: 'agent';
+      readonly org: OrgId;
+      readonly agent: AgentId;
+      readonly key: KeyId;
+      readonly livemode: boolean;
+      readonly scopes: readonly AgentScope[];
+    }
+  | {
+      readonly kind: 'admin_key';
+      readonly org: OrgId;
+      readonly key: KeyId;
+      readonly livemode: boolean;
+      readonly scopes: readonly ['admin'];
+    };
+
+/** A secret nobody has: an unknown prefix costs the same work as a wrong secret (reliability K-07). */
+const NOBODY = '0'.repeat(32);
+
+/**
+ * The key pipeline of document 2: strict parse, constant-time hash check, revoked, expired, Stop state. Scopes are the
+ * route's business and come next.
+ */
+export class Authenticate {
+  constructor(
+    private readonly streams: FoldedStreams,
+    private readonly directory: KeyDirectory,
+    private readonly hasher: KeyHasher,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @param judgeStop false on `POST /v1/actions` alone, where the gate records and seals the refusal itself
+   * @throws {DomainError} invalid_api_key, api_key_revoked, api_key_expired, agent_stopped, agent_suspended, org_stopped
+   */
+  async byKey(text: string, options: { judgeStop: boolean }): Promise<Caller> {
+    const parsed = parseApiKey(text);
+    if (!parsed) throw new DomainError('invalid_api_key');
+    const holder = await this.directory.find(parsed.prefix);
+    if (!holder) {
+      this.hasher.matches(parsed.secret, this.hasher.hash(NOBODY));
+      throw new DomainError('invalid_api_key');
+    }
+    const org = streamRef(organizationDecider, holder.org);
+    if (holder.kind === 'org') {
+      const { state } = await this.streams.load(org);
+      return this.adminKey(parsed, state.status === 'none' ? null : state);
+    }
+    const loaded = await this.streams.loadAll({ org, agent: streamRef(agentDecider, holder.agent) });
+    const agent = loaded.agent.state;
+    const caller = this.agentKey(parsed, agent.status === 'none' ? null : agent);
+    if (options.judgeStop) refuseStopped(agent.status, loaded.org.state.status);
+    return caller;
+  }
+
+  private adminKey(parsed: ParsedApiKey, org: LivingOrganization | null): Caller {
+    const key = this.proven(parsed, org ? [...org.adminKeys.values()] : []);
+    return {
+      kind: 'admin_key',
+      org: (org as LivingOrganization).org,
+      key: key.key,
+      livemode: key.livemode,
+      scopes: ['admin'],
+    };
+  }
+
+  private agentKey(parsed: ParsedApiKey, state: LivingAgent | null): Caller {
+    const key = this.proven(parsed, state ? [...state.keys.values()] : []);
+    const { org, agent } = state as LivingAgent;
+    return { kind: 'agent', org, agent, key: key.key, livemode: key.livemode, scopes: key.scopes };
+  }
+
+  private proven<
+    Key extends { prefix: string; hash: string; livemode: boolean; revokedAt: string | null; expiresAt: string | null },
+  >(parsed: ParsedApiKey, keys: readonly Key[]): Key {
+    const key = keys.find((candidate) => candidate.prefix === parsed.prefix && candidate.livemode === parsed.livemode);
+    const isRight = this.hasher.matches(parsed.secret, key?.hash ?? this.hasher.hash(NOBODY));
+    if (!key || !isRight) throw new DomainError('invalid_api_key');
+    if (key.revokedAt) throw new DomainError('api_key_revoked');
+    if (key.expiresAt && key.expiresAt <= timestampOf(this.clock.nowMs())) throw new DomainError('api_key_expired');
+    return key;
+  }
+}
+
+/** The code by which a Stop refuses, the organization's first; null when nothing is stopped. */
+export const stopCodeOf = (
+  agent: 'none' | 'active' | 'stopped' | 'suspended',
+  org: 'none' | 'started' | 'stopped',
+): 'org_stopped' | 'agent_suspended' | 'agent_stopped' | null => {
+  if (org === 'stopped') return 'org_stopped';
+  if (agent === 'suspended') return 'agent_suspended';
+  return agent === 'stopped' ? 'agent_stopped' : null;
+};
+
+const refuseStopped = (agent: 'none' | LivingAgent['status'], org: 'none' | LivingOrganization['status']): void => {
+  const code = stopCodeOf(agent, org);
+  if (code) throw new DomainError(code);
+};

@@ -1,0 +1,61 @@
+import { DomainError, type KeyId, type Timestamp } from '../kernel/index.js';
+import type { KeyRecord } from './organization.events.js';
+
+/** Document 2, Limits: of an agent; the same bound for an organization's admin keys. */
+export const ACTIVE_KEYS_MAX = 10;
+
+export interface StoredKey extends KeyRecord {
+  readonly createdAt: Timestamp;
+  /** Set by a roll: works before, answers `api_key_expired` from then on. */
+  readonly expiresAt: Timestamp | null;
+  readonly revokedAt: Timestamp | null;
+}
+
+/** The keys of one holder, an agent or an organization. Revoked and expired ones stay, so that they are named when used. */
+export type KeyRing<Key extends StoredKey = StoredKey> = ReadonlyMap<KeyId, Key>;
+
+export const isKeyActive = (key: StoredKey, now: Timestamp): boolean =>
+  key.revokedAt === null && (key.expiresAt === null || now < key.expiresAt);
+
+/** @throws {DomainError} conflict */
+export const requireRoomForKey = (ring: KeyRing, now: Timestamp): void => {
+  const active = [...ring.values()].filter((key) => isKeyActive(key, now)).length;
+  if (active < ACTIVE_KEYS_MAX) return;
+  throw new DomainError('conflict', {
+    message: `At most ${ACTIVE_KEYS_MAX} keys may be active at once. Revoke one first.`,
+  });
+};
+
+/** @throws {DomainError} not_found, conflict */
+export const requireRollable = (ring: KeyRing, id: KeyId, now: Timestamp): void => {
+  const key = ring.get(id);
+  if (!key) throw new DomainError('not_found');
+  if (isKeyActive(key, now) && key.expiresAt === null) return;
+  throw new DomainError('conflict', { message: 'This key was already rolled or revoked. Create a new key instead.' });
+};
+
+/** Whether a revocation of it changes anything. @throws {DomainError} not_found */
+export const isRevocable = (ring: KeyRing, id: KeyId): boolean => {
+  const key = ring.get(id);
+  if (!key) throw new DomainError('not_found');
+  return key.revokedAt === null;
+};
+
+export const newKey = (record: KeyRecord, at: Timestamp): StoredKey => ({
+  ...record,
+  createdAt: at,
+  expiresAt: null,
+  revokedAt: null,
+});
+
+export const withKey = <Key extends StoredKey>(ring: KeyRing<Key>, key: Key): KeyRing<Key> =>
+  new Map(ring).set(key.key, key);
+
+export const withChangedKey = <Key extends StoredKey>(
+  ring: KeyRing<Key>,
+  id: KeyId,
+  change: Partial<Pick<StoredKey, 'expiresAt' | 'revokedAt'>>,
+): KeyRing<Key> => {
+  const known = ring.get(id);
+  return known ? withKey(ring, { ...known, ...change }) : ring;
+};
