@@ -1,0 +1,213 @@
+import { DomainError, type Decider, type Timestamp } from '../kernel/index.js';
+import type { ActionCommand } from './action.commands.js';
+import type { ActionEvent, ExecutionOutcome, WitnessVerdict } from './action.events.js';
+import { currentAttempt, type Action, type ExecutionAttempt, type LivingAction } from './action.state.js';
+
+/** Document 3, Retries: at most two more attempts after the first. */
+export const ATTEMPTS_MAX = 3;
+
+type Of<Type extends ActionCommand['type']> = Extract<ActionCommand, { type: Type }>;
+
+const initialState = (): Action => ({ state: 'none' });
+
+const decide = (command: ActionCommand, state: Action): readonly ActionEvent[] => {
+  if (command.type === 'SubmitAction') return submit(command, state);
+  if (command.type === 'AbandonSubmission') {
+    if (state.state !== 'none') return [];
+    return [{ type: 'SubmissionAbandoned', data: { action: command.data.action, at: command.metadata.now } }];
+  }
+  if (state.state === 'none' || state.state === 'abandoned') throw new DomainError('not_found');
+  switch (command.type) {
+    case 'ClaimExecution':
+      return claim(command, state);
+    case 'RecordOutcome':
+      return recordOutcome(command, state);
+    case 'GiveUpExecution':
+      return giveUp(command, state);
+    case 'ExpireStart':
+      return expireStart(command, state);
+  }
+};
+
+const submit = ({ data, metadata }: Of<'SubmitAction'>, state: Action): readonly ActionEvent[] => {
+  if (state.state !== 'none') throw new DomainError('conflict');
+  const { submission, decision, execution, claimant } = data;
+  const { action } = submission;
+  const at = metadata.now;
+  const accepted: ActionEvent[] = [
+    { type: 'ActionSubmitted', data: { ...submission, at } },
+    { type: 'ActionDecided', data: { action, decision, at } },
+  ];
+  if (!execution) return accepted;
+  const { class: executionClass, timeoutMs, startBy } = execution;
+  accepted.push({
+    type: 'ExecutionReady',
+    data: { action, class: executionClass, timeout_ms: timeoutMs, start_by: startBy, at },
+  });
+  if (claimant) {
+    const deadline = later(at, timeoutMs);
+    accepted.push({
+      type: 'ExecutionStarted',
+      data: { action, attempt: 1, class: executionClass, ...claimant, deadline, at },
+    });
+  }
+  return accepted;
+};
+
+/** A claim loses quietly: somebody else has the work, or there is none left. */
+const claim = ({ data, metadata }: Of<'ClaimExecution'>, state: LivingAction): readonly ActionEvent[] => {
+  const { ready, outcome, attempts, submission } = state;
+  const now = metadata.now;
+  if (!ready || outcome) return [];
+  const { executor, claim: token, supersedes } = data;
+  const previous = attempts.at(-1);
+  if ((previous?.claim ?? null) !== supersedes) return [];
+  if (!previous && now >= ready.startBy) return [];
+  if (previous && !isRepeatableNow(state, now)) return [];
+  const deadline = previous?.deadline ?? later(now, ready.timeoutMs);
+  const attempt = { action: submission.action, attempt: attempts.length + 1, class: ready.class, deadline, at: now };
+  return [{ type: 'ExecutionStarted', data: { ...attempt, executor, claim: token } }];
+};
+
+/** Whether another send is allowed: never for `once`, never past the deadline of attempt 1, never a fourth (document 3, Retries). */
+export const isRepeatableNow = (state: LivingAction, now: Timestamp): boolean => {
+  const last = state.attempts.at(-1);
+  return !!last && last.class === 'repeatable' && state.attempts.length < ATTEMPTS_MAX && now < last.deadline;
+};
+
+const recordOutcome = ({ data, metadata }: Of<'RecordOutcome'>, state: LivingAction): readonly ActionEvent[] => {
+  const attempt = state.attempts.find((started) => started.claim === data.claim);
+  if (!attempt) throw new DomainError('conflict', { message: 'This execution was never claimed.' });
+  if (currentAttempt(state)?.claim === data.claim) return finished(state, attempt, data.outcome, metadata.now);
+  const { action } = state.submission;
+  const evidence = { ...data.outcome, action, attempt: attempt.attempt, claim: data.claim, at: metadata.now };
+  return [{ type: 'LateReport', data: evidence }];
+};
+
+/**
+ * Recovery after a crash between claim and outcome (architecture, step 3): a repeatable tool may still be tried by a new
+ * claim; for every other the honest word is unknown. Never twice, never invented.
+ */
+const giveUp = ({ data, metadata }: Of<'GiveUpExecution'>, state: LivingAction): readonly ActionEvent[] => {
+  const attempt = currentAttempt(state);
+  const now = metadata.now;
+  if (attempt?.claim !== data.claim) return [];
+  const isOver = now >= attempt.deadline;
+  if (!isOver && !data.isExecutorSilent) return [];
+  if (isRepeatableNow(state, now)) return [];
+  return finished(state, attempt, lostOutcome(attempt, now), now, 'executor_lost');
+};
+
+const lostOutcome = (attempt: ExecutionAttempt, now: Timestamp): ExecutionOutcome => ({
+  status: 'unknown',
+  error_code: 'timeout',
+  error_message: 'The process that ran this call was lost before it could say what happened. Check the tool itself.',
+  result_digest: null,
+  started_at: attempt.at,
+  finished_at: now,
+  latency_ms: null,
+});
+
+const expireStart = ({ metadata }: Of<'ExpireStart'>, state: LivingAction): readonly ActionEvent[] => {
+  const { ready, attempts, outcome, submission } = state;
+  const now = metadata.now;
+  if (!ready || outcome || attempts.length > 0 || now < ready.startBy) return [];
+  const notStarted: ExecutionOutcome = {
+    status: 'failed',
+    error_code: 'service_unavailable',
+    error_message: 'No worker took this call in time, and nothing was sent. Submit it again.',
+    result_digest: null,
+    started_at: null,
+    finished_at: now,
+    latency_ms: null,
+  };
+  return [
+    { type: 'ExecutionFinished', data: { ...notStarted, action: submission.action, attempt: 0, claim: null, at: now } },
+  ];
+};
+
+/** The outcome, and the tool's own word as witness where no later evidence is awaited. What certainly did not run has none. */
+const finished = (
+  state: LivingAction,
+  attempt: ExecutionAttempt,
+  outcome: ExecutionOutcome,
+  at: Timestamp,
+  reason?: string,
+): readonly ActionEvent[] => {
+  const { action } = state.submission;
+  const recorded: ActionEvent = {
+    type: 'ExecutionFinished',
+    data: { ...outcome, action, attempt: attempt.attempt, claim: attempt.claim, at },
+  };
+  if (outcome.status === 'failed') return [recorded];
+  return [recorded, { type: 'ActionWitnessed', data: { ...reportedWitness(outcome, reason), action, at } }];
+};
+
+const reportedWitness = (outcome: ExecutionOutcome, reason: string | undefined): WitnessVerdict => {
+  const common = { level: 'L0', evidence_digest: null, diff_rows: 0 } as const;
+  if (outcome.status === 'succeeded') {
+    const summary = 'The tool reported success; nothing else was checked.';
+    return { ...common, verdict: 'VERIFIED', method: 'reported', reasons: [], summary };
+  }
+  const summary = 'Nobody can say whether the tool applied the call.';
+  const reasons = [reason ?? outcome.error_code ?? 'unknown'];
+  return { ...common, verdict: 'UNVERIFIABLE', method: 'none', reasons, summary };
+};
+
+const evolve = (state: Action, event: ActionEvent): Action => {
+  if (event.type === 'ActionSubmitted') {
+    const { at, ...submission } = event.data;
+    const empty = { decision: null, decidedAt: null, ready: null, attempts: [], outcome: null, witness: null };
+    return { state: 'executing', submission, createdAt: at, ...empty, revision: 0, sealingRevision: null };
+  }
+  if (event.type === 'SubmissionAbandoned') return state.state === 'none' ? { state: 'abandoned' } : state;
+  if (state.state === 'none' || state.state === 'abandoned') return state;
+  const next: LivingAction = { ...state, revision: state.revision + 1 };
+  switch (event.type) {
+    case 'ActionDecided': {
+      const decided = { ...next, decision: event.data.decision, decidedAt: event.data.at };
+      return event.data.decision.outcome === 'deny' ? recorded(decided) : decided;
+    }
+    case 'ExecutionReady': {
+      const { class: executionClass, timeout_ms: timeoutMs, start_by: startBy } = event.data;
+      return { ...next, ready: { class: executionClass, timeoutMs, startBy } };
+    }
+    case 'ExecutionStarted':
+      return { ...next, attempts: [...next.attempts, event.data] };
+    case 'ExecutionFinished': {
+      const outcome = outcomeOf(event.data);
+      const withOutcome: LivingAction = { ...next, outcome };
+      // A failure has no witness to wait for: it is recorded by this very event.
+      return outcome.status === 'failed' ? recorded(withOutcome) : { ...withOutcome, state: 'witnessing' };
+    }
+    case 'ActionWitnessed':
+      return recorded({ ...next, witness: witnessOf(event.data) });
+    case 'LateReport':
+      return next;
+  }
+};
+
+const recorded = (action: LivingAction): LivingAction => ({
+  ...action,
+  state: 'recorded',
+  sealingRevision: action.sealingRevision ?? action.revision,
+});
+
+const outcomeOf = (data: Extract<ActionEvent, { type: 'ExecutionFinished' }>['data']): ExecutionOutcome => {
+  const { status, error_code, error_message, result_digest, started_at, finished_at, latency_ms } = data;
+  return { status, error_code, error_message, result_digest, started_at, finished_at, latency_ms };
+};
+
+const witnessOf = (data: Extract<ActionEvent, { type: 'ActionWitnessed' }>['data']): WitnessVerdict => {
+  const { level, verdict, method, reasons, summary, evidence_digest, diff_rows } = data;
+  return { level, verdict, method, reasons, summary, evidence_digest, diff_rows };
+};
+
+const later = (at: Timestamp, ms: number): Timestamp => new Date(Date.parse(at) + ms).toISOString();
+
+export const actionDecider: Decider<Action, ActionCommand, ActionEvent> = {
+  category: 'action',
+  initialState,
+  decide,
+  evolve,
+};

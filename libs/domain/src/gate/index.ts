@@ -1,0 +1,4 @@
+export * from './action.commands.js';
+export * from './action.decider.js';
+export * from './action.events.js';
+export * from './action.state.js';

@@ -1,0 +1,30 @@
+import type { Digest } from '#libs/crypto';
+import type { ActionId, DeedId, OrgId, Timestamp } from '../kernel/index.js';
+
+export type DeedKind = 'action' | 'amendment' | 'admin';
+
+/**
+ * Stream `ledger-<org_id>`: this and nothing else. Deed `seq` = stream revision + 1, so the store's expected revision is
+ * what keeps the chain gapless. The event's id comes from `body_hash`, its metadata names the source event.
+ */
+export type LedgerEvent = {
+  type: 'DeedSealed';
+  data: {
+    org: OrgId;
+    deed: DeedId;
+    seq: number;
+    kind: DeedKind;
+    action: ActionId | null;
+    issued_at: Timestamp;
+    /** The canonical bytes, which are UTF-8 text. */
+    body: string;
+    body_hash: Digest;
+    /** Of the deed before; null for the first. */
+    prev_hash: Digest | null;
+    kid: string;
+    /** Ed25519 over `service/deed/v1` LF body_hash; unpadded base64url. */
+    signature: string;
+    /** Ed25519 over the RFC 9052 Sig_structure of the same bytes; unpadded base64url. */
+    cose_signature: string;
+  };
+};
