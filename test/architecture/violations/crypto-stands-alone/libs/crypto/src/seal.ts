@@ -1,0 +1,3 @@
+import { newActionId } from '#libs/domain/gate';
+
+export const seal = (): string => newActionId();

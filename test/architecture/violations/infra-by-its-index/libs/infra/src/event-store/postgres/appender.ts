@@ -1,0 +1,1 @@
+export const appender = 1;

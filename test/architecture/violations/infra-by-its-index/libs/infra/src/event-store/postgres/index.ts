@@ -1,0 +1,1 @@
+export const postgresStore = 1;

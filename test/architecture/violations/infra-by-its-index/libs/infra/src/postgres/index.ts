@@ -1,0 +1,1 @@
+export const postgres = 1;

@@ -1,0 +1,1 @@
+export const seal = 1;

@@ -1,0 +1,1 @@
+export const sign = 1;

@@ -1,0 +1,3 @@
+import { CommandHandler } from '@nestjs/cqrs';
+
+export const used = CommandHandler;

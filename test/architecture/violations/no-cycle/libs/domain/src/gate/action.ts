@@ -1,0 +1,3 @@
+import type { Approval } from './approval.js';
+
+export type Action = Approval;

@@ -1,0 +1,3 @@
+import type { Action } from './action.js';
+
+export type Approval = Action;

@@ -1,0 +1,3 @@
+import { randomUUID } from 'crypto';
+
+export const used = randomUUID;

@@ -1,0 +1,3 @@
+import { test } from 'vitest';
+
+test('a spec of a pure file is no pure file', () => {});

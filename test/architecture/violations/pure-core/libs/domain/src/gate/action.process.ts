@@ -1,0 +1,3 @@
+import { setTimeout } from 'node:timers/promises';
+
+export const used = setTimeout;

@@ -1,0 +1,3 @@
+import { parse } from 'yaml';
+
+export const used = parse;

@@ -1,0 +1,3 @@
+import { map } from 'rxjs';
+
+export const used = map;

@@ -1,0 +1,3 @@
+import { upstream } from '../../../../test/support/upstream.js';
+
+export const used = upstream;

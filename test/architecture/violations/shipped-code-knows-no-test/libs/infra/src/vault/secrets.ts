@@ -1,0 +1,3 @@
+import { fixture } from './secrets.spec.js';
+
+export const used = fixture;

@@ -1,0 +1,3 @@
+import { Ajv } from 'ajv';
+
+export const used = Ajv;

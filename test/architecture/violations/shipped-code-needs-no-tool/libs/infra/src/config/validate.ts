@@ -1,0 +1,4 @@
+import { Ajv } from 'ajv';
+import { Pool } from 'pg';
+
+export const used = [Ajv, Pool];

@@ -1,0 +1,1 @@
+export const cli = 1;

@@ -1,0 +1,1 @@
+export const worker = 1;

@@ -1,0 +1,3 @@
+import { serve } from '../../standalone/src/main.js';
+
+export const used = serve;

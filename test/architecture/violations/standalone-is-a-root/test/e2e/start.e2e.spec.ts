@@ -1,0 +1,3 @@
+import { serve } from '../../apps/standalone/src/main.js';
+
+export const used = serve;
