@@ -1,0 +1,108 @@
+import type { Digest, JsonObject, JsonValue } from '#libs/crypto';
+
+import type { ErrorCode } from '../kernel/error-catalogue.js';
+import type { ActionId, OrgId } from '../kernel/ids.js';
+import type { ConnectorType } from './connector.events.js';
+import type { LiveConnector } from './connector.state.js';
+
+export type SideEffect = 'read' | 'write' | 'destructive' | 'unknown';
+
+/** One operation a connector serves. */
+export interface ToolDescription {
+  /** Without the connector's part. */
+  readonly name: string;
+  readonly description: string | null;
+  readonly sideEffect: SideEffect;
+  /**
+   * The class of its executions. A repeatable call may be sent again after a crash or a passing failure; any other is
+   * sent once (document 3, Retries: GET, HEAD, `idempotent`, `idempotency_header`).
+   */
+  readonly isRepeatable: boolean;
+  /** Over the tool's definition as configured. */
+  readonly digest: Digest;
+  /** For the whole call, all attempts together. */
+  readonly timeoutMs: number;
+  /** JSON Schema (2020-12) of the arguments; nothing beyond it is accepted. */
+  readonly inputSchema: JsonObject;
+}
+
+/** What the policy may know about the request before anything is sent. A member is present only where the type supplies it. */
+export interface RequestFacts {
+  readonly http?: {
+    readonly method: string;
+    /** Path as it will be sent, without the query. */
+    readonly path: string;
+    /** Host in its dialled spelling, with the port when it is not the scheme's own. */
+    readonly host: string;
+  };
+}
+
+/** Why arguments build no request: error code `validation_failed`, nothing sent. */
+export interface ArgumentFault {
+  /** For example `args.amount`. */
+  readonly param: string;
+  /** A calm sentence that holds no argument value. */
+  readonly message: string;
+}
+
+export interface ConnectorCall {
+  readonly org: OrgId;
+  readonly action: ActionId;
+  /** As the gate judged it; its status was `active`. */
+  readonly connector: LiveConnector;
+  readonly toolName: string;
+  readonly args: JsonObject;
+  readonly attempt: 1 | 2 | 3;
+  /** On the kernel's monotonic clock; the deadline of attempt 1, whatever the attempt. */
+  readonly deadlineMonotonicMs: number;
+  /**
+   * Asked every time a connection is up and before its first request byte (architecture, 'What a decision reads').
+   * A code means: send nothing, end as `failed` with that code.
+   */
+  mayStillSend(): Promise<ErrorCode | null>;
+  /** Ends the attempt early, at a shutdown. What was sent stays sent: the outcome is then unknown. */
+  readonly signal?: AbortSignal;
+}
+
+export interface CallOutcome {
+  /** `failed`: certainly not applied. `unknown`: it may have run. */
+  readonly status: 'succeeded' | 'failed' | 'unknown';
+  readonly errorCode: ErrorCode | null;
+  /** One calm sentence without any upstream word, argument or secret. */
+  readonly errorMessage: string | null;
+  /** `{status, headers, body}`, redacted and capped; null when there was no answer to keep. */
+  readonly result: JsonValue | null;
+  /** Whether a request byte may have left. False means certainly not. */
+  readonly hasSent: boolean;
+  /**
+   * Not null when another attempt is allowed after this delay: the tool is repeatable, the failure passing, an attempt
+   * left and the deadline far enough. The caller records the new attempt before it calls `send` again.
+   */
+  readonly retryAfterMs: number | null;
+}
+
+/**
+ * One per connector type. The three questions are pure functions over a stored config and may be asked on every
+ * request; only `send` touches the world. Adapters: libs/infra/src/connectors.
+ */
+export abstract class ConnectorDriver {
+  abstract readonly type: ConnectorType;
+
+  /** Null when the connector serves no tool of that name. Names compare byte for byte. */
+  abstract toolOf(config: JsonObject, toolName: string): ToolDescription | null;
+
+  /** All tools, in the order of the config. */
+  abstract toolsOf(config: JsonObject): readonly ToolDescription[];
+
+  /** `{}` when these arguments build no request: then a default deny refuses them before any connector code runs. */
+  abstract requestFacts(config: JsonObject, toolName: string, args: JsonObject): RequestFacts;
+
+  /** Null, or the first fault. */
+  abstract checkArguments(config: JsonObject, toolName: string, args: JsonObject): ArgumentFault | null;
+
+  /**
+   * One attempt. Never throws for what the upstream, the network or the vault did: that is the outcome. Must only be
+   * called for arguments that `checkArguments` accepts, after the attempt was recorded.
+   */
+  abstract send(call: ConnectorCall): Promise<CallOutcome>;
+}

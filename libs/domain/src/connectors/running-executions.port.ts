@@ -1,0 +1,6 @@
+import type { ConnectorId, OrgId } from '../kernel/ids.js';
+
+/** What the gate knows and connectors must ask: a connector with an action executing cannot be deleted (document 3). */
+export abstract class RunningExecutions {
+  abstract isAnyRunning(org: OrgId, connector: ConnectorId): Promise<boolean>;
+}
