@@ -15,3 +15,27 @@ export {
   type StrictJsonReason,
 } from './strict-json.js';
 export { deriveDeedId, encodeId, ID_PATTERN, isId } from './ids.js';
+export {
+  COSE_MEDIA_TYPE,
+  CoseError,
+  type CoseSign1,
+  decodeCoseSign1,
+  decodeDeedCose,
+  type DeedCose,
+  encodeCoseSign1,
+  encodeDeedCose,
+  sigStructure,
+} from './cose-sign1.js';
+export {
+  KID_PATTERN,
+  parsePublicKey,
+  parsePublicKeyText,
+  PrivateKeyError,
+  PUBLIC_KEY_BYTES,
+  PublicKeyError,
+  type PublicKeyReason,
+  SIGNATURE_BYTES,
+  SigningKey,
+  type VerifiedPublicKey,
+} from './ed25519.js';
+export { type Seal, SEAL_TAG, sealDeed, type SealFault, sealFault, sealFaultInPool, sealInput } from './seal.js';

@@ -259,11 +259,19 @@ class Tokenizer {
       if (sign === 0x2b || sign === MINUS) this.position += 1;
       this.readDigits();
     }
+    if (isInteger && digits <= ALWAYS_SAFE_DIGITS) return this.smallInteger(start, firstDigit);
     if (!isInteger && this.profile.integersOnly) throw this.refuse('fraction', start);
     const value = Number(this.bytes.toString('latin1', start, this.position));
-    if (isInteger && digits > ALWAYS_SAFE_DIGITS && !Number.isSafeInteger(value)) throw this.refuse('big_int', start);
+    if (isInteger && !Number.isSafeInteger(value)) throw this.refuse('big_int', start);
     if (!Number.isFinite(value)) throw this.refuse('number_range', start);
     return value === 0 ? 0 : value;
+  }
+
+  /** Most numbers: summed from their digits, which spares a string for each. */
+  private smallInteger(start: number, firstDigit: number): number {
+    let value = 0;
+    for (let at = firstDigit; at < this.position; at += 1) value = value * 10 + ((this.bytes[at] as number) - ZERO);
+    return start === firstDigit || value === 0 ? value : -value;
   }
 
   private readDigits(): void {
