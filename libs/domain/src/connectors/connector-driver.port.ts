@@ -1,7 +1,7 @@
 import type { Digest, JsonObject, JsonValue } from '#libs/crypto';
 
-import type { ErrorCode } from '../kernel/error-catalogue.js';
-import type { ActionId, OrgId } from '../kernel/ids.js';
+import type { ErrorCode } from '../kernel/index.js';
+import type { ActionId, OrgId } from '../kernel/index.js';
 import type { ConnectorType } from './connector.events.js';
 import type { LiveConnector } from './connector.state.js';
 

@@ -1,6 +1,6 @@
 import type { Digest, JsonObject } from '#libs/crypto';
 
-import type { ConnectorId, OrgId } from '../kernel/ids.js';
+import type { ConnectorId, OrgId, Timestamp } from '../kernel/index.js';
 
 /** Document 3, Connector: the types the interface knows. Which of them this version serves: `connector-types.ts`. */
 export type ConnectorType =
@@ -21,46 +21,42 @@ export interface CredentialFacts {
   readonly version: string;
 }
 
-/** One stream holds every life of a name: `connector-<org_id>-<name>` (architecture, Streams). */
+/** Which connector an event is about. The stream holds every life of a name, so the id tells the lives apart. */
+interface OfConnector {
+  readonly org: OrgId;
+  readonly connector: ConnectorId;
+  readonly name: string;
+  readonly at: Timestamp;
+}
+
+type Event<Type extends string, Data = unknown> = { readonly type: Type; readonly data: OfConnector & Data };
+
+/** Stream `connector-<org_id>-<name>` (architecture, Streams). Each of these seals an admin deed (document 3, Endpoints). */
 export type ConnectorEvent =
-  | {
-      readonly type: 'ConnectorCreated';
-      readonly data: {
-        readonly org: OrgId;
-        readonly connector: ConnectorId;
-        readonly name: string;
+  | Event<
+      'ConnectorCreated',
+      {
         readonly type: ConnectorType;
         readonly description: string | null;
         /** As stored: defaults filled in. */
         readonly config: JsonObject;
         /** Digest of the config in RFC 8785 form. */
         readonly config_hash: Digest;
-        readonly at: string;
-      };
-    }
-  | {
-      readonly type: 'ConnectorUpdated';
-      /** Only members that changed are present; `config` and `config_hash` come together. */
-      readonly data: {
-        readonly connector: ConnectorId;
+      }
+    >
+  /** Only members that changed are present; `config` and `config_hash` come together. */
+  | Event<
+      'ConnectorUpdated',
+      {
         readonly description?: string | null;
         readonly status?: ConnectorStatus;
         readonly config?: JsonObject;
         readonly config_hash?: Digest;
-        readonly at: string;
-      };
-    }
-  | {
-      /** A safety breaker, not a person (document 3, Payments): an admin enables it again with ConnectorUpdated. */
-      readonly type: 'ConnectorDisabled';
-      readonly data: { readonly connector: ConnectorId; readonly reason: string; readonly at: string };
-    }
-  | { readonly type: 'ConnectorDeleted'; readonly data: { readonly connector: ConnectorId; readonly at: string } }
-  | {
-      readonly type: 'ConnectorCredentialsUpdated';
-      readonly data: CredentialFacts & { readonly connector: ConnectorId; readonly at: string };
-    }
-  | {
-      readonly type: 'ConnectorCredentialsRemoved';
-      readonly data: { readonly connector: ConnectorId; readonly version: string; readonly at: string };
-    };
+      }
+    >
+  /** A safety breaker, not a person (document 3, Payments): an admin enables it again with ConnectorUpdated. */
+  | Event<'ConnectorDisabled', { readonly reason: string }>
+  /** `credential_version` names the vault rows that went with it. */
+  | Event<'ConnectorDeleted', { readonly credential_version: string | null }>
+  | Event<'ConnectorCredentialsUpdated', CredentialFacts>
+  | Event<'ConnectorCredentialsRemoved', { readonly version: string }>;

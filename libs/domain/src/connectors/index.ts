@@ -5,6 +5,8 @@ export type {
   CredentialFacts,
   CredentialKind,
 } from './connector.events.js';
+export type { CheckedConfig, ConnectorCommand } from './connector.commands.js';
+export { connectorDecider } from './connector.decider.js';
 export { connectorStreamId, type ConnectorState, isLive, type LiveConnector } from './connector.state.js';
 export {
   type ArgumentFault,

@@ -1,4 +1,4 @@
-import type { ConnectorId, OrgId } from '../kernel/ids.js';
+import type { ConnectorId, OrgId } from '../kernel/index.js';
 
 /** What the gate knows and connectors must ask: a connector with an action executing cannot be deleted (document 3). */
 export abstract class RunningExecutions {

@@ -1,4 +1,4 @@
-import type { OrgId } from '../kernel/ids.js';
+import type { OrgId } from '../kernel/index.js';
 
 /** Where a secret lies. Its ciphertext opens under exactly this place and no other. */
 export interface SecretPlace {

@@ -1,0 +1,24 @@
+import { DomainError } from '../kernel/index.js';
+
+const NAME_PATTERN = /^[a-z][a-z0-9-]{1,31}$/;
+/** Document 3, Connector: these names mean the service itself in tool names and routes. */
+const RESERVED_NAMES = new Set(['service', 'mcp', 'native']);
+/** Belongs to the connector type of that name, which only a development service has. */
+const RESERVED_OUTSIDE_DEV = 'fake';
+
+/** @throws {DomainError} validation_failed, param `name` */
+export const requireConnectorName = (name: string, settings: { readonly isProduction: boolean }): void => {
+  if (!NAME_PATTERN.test(name)) {
+    throw new DomainError('validation_failed', {
+      param: 'name',
+      message:
+        'A connector name has 2 to 32 characters: lower-case letters, digits and hyphens, a letter first. Choose such a name.',
+    });
+  }
+  if (RESERVED_NAMES.has(name) || (settings.isProduction && name === RESERVED_OUTSIDE_DEV)) {
+    throw new DomainError('validation_failed', {
+      param: 'name',
+      message: `The name ${name} is reserved. Choose another one.`,
+    });
+  }
+};
