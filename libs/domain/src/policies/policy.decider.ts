@@ -1,0 +1,101 @@
+import { DomainError, type Decider } from '../kernel/index.js';
+import type { CheckedVersion, PolicyCommand } from './policy.commands.js';
+import type { PolicyEvent } from './policy.events.js';
+import { type ExistingPolicy, findVersionBySource, type Policy } from './policy.state.js';
+
+export const POLICY_NAME_MAX_CHARACTERS = 120;
+export const POLICY_NOTES_MAX_CHARACTERS = 2_000;
+
+// Every character that a reader may see as the end of a line, and every other control character.
+const LINE_BREAK_OR_CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+const initialState = (): Policy => ({ status: 'none' });
+
+const decide = (command: PolicyCommand, state: Policy): readonly PolicyEvent[] => {
+  switch (command.type) {
+    case 'CreatePolicy': {
+      if (state.status !== 'none') throw new DomainError('conflict');
+      const { org, policy, name } = command.data;
+      requireName(name);
+      requireNotes(command.data.notes);
+      const at = command.metadata.now;
+      return [{ type: 'PolicyCreated', data: { org, policy, name, at } }, versionAdded(command, { org, policy }, 1)];
+    }
+    case 'AddPolicyVersion': {
+      if (state.status === 'none' || state.org !== command.data.org) throw new DomainError('not_found');
+      requireNotes(command.data.notes);
+      // Document 3, Policy: a new version with identical content returns the existing one. Content is the source's bytes:
+      // a changed comment is a change the author wants kept.
+      if (findVersionBySource(state, command.data.sourceHash) !== null) return [];
+      return [versionAdded(command, state, state.versions.length + 1)];
+    }
+  }
+};
+
+const versionAdded = (
+  { data, metadata }: PolicyCommand,
+  { org, policy }: Pick<ExistingPolicy, 'org' | 'policy'>,
+  version: number,
+): PolicyEvent => {
+  const checked: CheckedVersion = data;
+  return {
+    type: 'PolicyVersionAdded',
+    data: {
+      org,
+      policy,
+      version_id: checked.versionId,
+      version,
+      source: checked.source,
+      source_hash: checked.sourceHash,
+      version_hash: checked.versionHash,
+      notes: checked.notes,
+      author: metadata.actor,
+      origin: checked.origin,
+      at: metadata.now,
+    },
+  };
+};
+
+const requireName = (name: string): void => {
+  const length = lengthInCharacters(name);
+  if (length >= 1 && length <= POLICY_NAME_MAX_CHARACTERS && !LINE_BREAK_OR_CONTROL.test(name) && name.trim() !== '') {
+    return;
+  }
+  throw new DomainError('validation_failed', {
+    param: 'name',
+    message: `A policy's name is one line of 1 to ${POLICY_NAME_MAX_CHARACTERS} characters.`,
+  });
+};
+
+const requireNotes = (notes: string | null): void => {
+  if (notes === null || lengthInCharacters(notes) <= POLICY_NOTES_MAX_CHARACTERS) return;
+  throw new DomainError('validation_failed', {
+    param: 'notes',
+    message: `Notes hold at most ${POLICY_NOTES_MAX_CHARACTERS} characters.`,
+  });
+};
+
+const lengthInCharacters = (text: string): number => [...text].length;
+
+const evolve = (state: Policy, event: PolicyEvent): Policy => {
+  switch (event.type) {
+    case 'PolicyCreated': {
+      const { org, policy, name, at } = event.data;
+      return { status: 'existing', org, policy, name, createdAt: at, versions: [] };
+    }
+    case 'PolicyVersionAdded': {
+      if (state.status === 'none') return state;
+      const { version_id: id, version, source, source_hash: sourceHash, version_hash: versionHash } = event.data;
+      const { notes, author, origin, at: createdAt } = event.data;
+      const added = { id, version, source, sourceHash, versionHash, notes, author, origin, createdAt };
+      return { ...state, versions: [...state.versions, added] };
+    }
+  }
+};
+
+export const policyDecider: Decider<Policy, PolicyCommand, PolicyEvent> = {
+  category: 'policy',
+  initialState,
+  decide,
+  evolve,
+};
