@@ -30,6 +30,7 @@ export class CommandRunner {
   ) {}
 
   /**
+   * @param known a state just loaded, to spare the first load; a conflict loads anew
    * @throws {DomainError} from `decide`; `conflict` when other commands kept winning
    */
   async run<State, Command, Event extends DomainEvent>(
@@ -37,10 +38,11 @@ export class CommandRunner {
     id: string,
     command: Command,
     metadata: CommandMetadata,
+    known?: Folded<State>,
   ): Promise<CommandResult<State>> {
     const ref = streamRef(decider, id);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-      const folded = await this.streams.load(ref);
+      const folded = attempt === 1 && known ? known : await this.streams.load(ref);
       if (folded.causations.has(metadata.commandId)) return { folded, events: [], isReplay: true };
       const events = decider.decide(command, folded.state);
       if (events.length === 0) return { folded, events: [], isReplay: false };

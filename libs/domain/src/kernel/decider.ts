@@ -20,9 +20,12 @@ export interface Decider<State, Command, Event extends DomainEvent> extends Fold
   readonly decide: (command: Command, state: State) => readonly Event[];
 }
 
-/** The first dash splits: ids hold none (style, Names). */
-export const streamOf = (category: string, id: string): string => `${category}-${id}`;
+/** The id of a category that has one stream only (`sealkeys`, `store`). */
+export const ONLY_STREAM = '';
 
-export const categoryOf = (stream: string): string => stream.slice(0, Math.max(0, stream.indexOf('-')));
+/** The first dash splits: ids hold none (style, Names). */
+export const streamOf = (category: string, id: string): string => (id === ONLY_STREAM ? category : `${category}-${id}`);
+
+export const categoryOf = (stream: string): string => stream.split('-', 1)[0] as string;
 
 export const idInStream = (stream: string): string => stream.slice(stream.indexOf('-') + 1);

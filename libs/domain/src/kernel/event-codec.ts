@@ -18,6 +18,15 @@ export interface EventMetadata {
   readonly schema: number;
   /** Our own time, RFC 3339: stores cut or reset theirs. */
   readonly at: string;
+  /** On a `DeedSealed` alone: the event it seals. The ledger is thereby the sealer's checkpoint. */
+  readonly source?: EventPlace;
+}
+
+/** How one event names another. Positions change when a log moves to another store; this does not. */
+export interface EventPlace {
+  readonly stream: string;
+  readonly revision: number;
+  readonly event_id: string;
 }
 
 export interface DomainEvent {
@@ -56,9 +65,10 @@ export const decodeEvent = <Event extends DomainEvent = DomainEvent>(
   recorded,
 });
 
-/** RFC 9562, version 8: 122 bits of SHA-256. */
-const uuidOf = (text: string): string => {
-  const hex = sha256Hex(text);
+const uuidOf = (text: string): string => uuidOfHash(sha256Hex(text));
+
+/** RFC 9562, version 8: 122 bits of a SHA-256 given in hex. */
+export const uuidOfHash = (hex: string): string => {
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };

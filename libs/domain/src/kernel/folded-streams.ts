@@ -1,4 +1,4 @@
-import type { Fold } from './decider.js';
+import { streamOf, type Fold } from './decider.js';
 import { decodeEvent, type DomainEvent, type EventEnvelope } from './event-codec.js';
 import { type EventStore, type ExpectedRevision, StoreUnavailable } from './event-store.port.js';
 
@@ -13,7 +13,7 @@ export const streamRef = <State, Event extends DomainEvent>(
   fold: Fold<State, Event>,
   id: string,
 ): StreamRef<State> => ({
-  stream: `${fold.category}-${id}`,
+  stream: streamOf(fold.category, id),
   initialState: fold.initialState,
   evolve: fold.evolve as (state: State, event: DomainEvent) => State,
 });
@@ -85,7 +85,10 @@ export class FoldedStreams {
     };
     if (head === undefined) return empty;
     const known = (this.cache.get(ref.stream) as Folded<State> | undefined) ?? empty;
-    if (known.revision !== 'no_stream' && known.revision >= head) return known;
+    if (known.revision !== 'no_stream' && known.revision >= head) {
+      this.remember(known);
+      return known;
+    }
     const from = known.revision === 'no_stream' ? 0 : known.revision + 1;
     const recorded = await this.store.readStream(ref.stream, { from });
     const next = foldOnto(

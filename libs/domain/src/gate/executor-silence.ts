@@ -1,0 +1,46 @@
+/** What one reading of the liveness rows says: executor → how often it has beaten. */
+export type Beats = ReadonlyMap<string, number>;
+
+interface Watched {
+  readonly beat: number;
+  readonly sinceMs: number;
+}
+
+/** A row that is not there counts as one that never changes. */
+const NEVER_BEAT = -1;
+
+/**
+ * Judges silence by the sweeper's own monotonic clock alone: an executor is silent when the same value was read,
+ * successfully, over the whole limit (architecture, step 2). Never by a stored timestamp: clocks differ and jump.
+ */
+export class ExecutorSilence {
+  private readonly watched = new Map<string, Watched>();
+  private lastReadingMs: number | null = null;
+
+  constructor(private readonly limitMs: number) {}
+
+  /** A reading failed, or this process itself may have slept: every count starts again. */
+  startAgain(): void {
+    this.watched.clear();
+    this.lastReadingMs = null;
+  }
+
+  /** @param executors whose rows matter now; others are forgotten */
+  observe(beats: Beats, executors: Iterable<string>, nowMs: number): void {
+    // A pause of our own hides beats that happened meanwhile.
+    if (this.lastReadingMs !== null && nowMs - this.lastReadingMs > this.limitMs) this.watched.clear();
+    this.lastReadingMs = nowMs;
+    const wanted = new Set(executors);
+    for (const executor of this.watched.keys()) if (!wanted.has(executor)) this.watched.delete(executor);
+    for (const executor of wanted) {
+      const beat = beats.get(executor) ?? NEVER_BEAT;
+      const known = this.watched.get(executor);
+      if (known?.beat !== beat) this.watched.set(executor, { beat, sinceMs: nowMs });
+    }
+  }
+
+  isSilent(executor: string, nowMs: number): boolean {
+    const known = this.watched.get(executor);
+    return known !== undefined && nowMs - known.sinceMs > this.limitMs;
+  }
+}

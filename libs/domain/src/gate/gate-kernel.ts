@@ -1,0 +1,57 @@
+import {
+  DomainError,
+  type Clock,
+  type CommandRunner,
+  type EventStore,
+  type FoldedStreams,
+  type OrgId,
+  type Randomness,
+} from '../kernel/index.js';
+import type { ConnectorRegistry } from './connector-registry.port.js';
+import type { GateSettings } from './gate.settings.js';
+import type { SealingBacklog } from './sealing-backlog.port.js';
+
+/** What every handler of the gate stands on. One value instead of the same seven constructor parameters in each. */
+export class GateKernel {
+  readonly store: EventStore;
+  readonly streams: FoldedStreams;
+  readonly runner: CommandRunner;
+  readonly registry: ConnectorRegistry;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly settings: GateSettings;
+  private readonly backlog: SealingBacklog;
+
+  constructor(parts: {
+    store: EventStore;
+    streams: FoldedStreams;
+    runner: CommandRunner;
+    registry: ConnectorRegistry;
+    clock: Clock;
+    randomness: Randomness;
+    settings: GateSettings;
+    backlog: SealingBacklog;
+  }) {
+    this.store = parts.store;
+    this.streams = parts.streams;
+    this.runner = parts.runner;
+    this.registry = parts.registry;
+    this.clock = parts.clock;
+    this.randomness = parts.randomness;
+    this.settings = parts.settings;
+    this.backlog = parts.backlog;
+  }
+
+  /**
+   * Ruling 21: an act that cannot be sealed for too long must not happen.
+   * @throws {DomainError} service_unavailable
+   */
+  requireSealingKeepsUp(org: OrgId): void {
+    if (this.backlog.oldestUnsealedAgeMs(org) < this.settings.unsealedLimitMs) return;
+    throw new DomainError('service_unavailable', {
+      message:
+        'Earlier outcomes could not be sealed yet, so no new action is taken. An operator must look at the seal keys.',
+      retryAfterSeconds: 30,
+    });
+  }
+}

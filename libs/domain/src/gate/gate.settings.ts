@@ -1,0 +1,27 @@
+/** Limits of the gate that an operator or a test may change; defaults are the specification's. */
+export interface GateSettings {
+  /** An execution not claimed by then fails, nothing sent (`gate.start_timeout`, architecture step 1). */
+  readonly startTimeoutMs: number;
+  /** Every sweeper's interval (document 1, Limits). */
+  readonly sweepIntervalMs: number;
+  /** How long an executor may be silent before its execution is taken over or ended (architecture, step 2). */
+  readonly executorSilenceMs: number;
+  /** How often a process shows that it lives. */
+  readonly livenessIntervalMs: number;
+  /** How long a refusal waits for its seal, whatever `wait` says (architecture, step 6). */
+  readonly refusalSealTimeoutMs: number;
+  /** An organization whose oldest unsealed outcome is older takes no new actions (ruling 21). */
+  readonly unsealedLimitMs: number;
+  /** Age at which `heads`, asked before the first byte, is too old to send by (architecture, 'What a decision reads'). */
+  readonly barrierMaxAgeMs: number;
+}
+
+export const GATE_DEFAULTS: GateSettings = {
+  startTimeoutMs: 5 * 60 * 1000,
+  sweepIntervalMs: 5_000,
+  executorSilenceMs: 5_000,
+  livenessIntervalMs: 1_000,
+  refusalSealTimeoutMs: 10_000,
+  unsealedLimitMs: 15 * 60 * 1000,
+  barrierMaxAgeMs: 1_000,
+};

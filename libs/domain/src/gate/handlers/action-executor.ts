@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  bodyProfile,
+  canonicalize,
+  digestOf,
+  parseStrictJson,
+  type Digest,
+  type JsonObject,
+  type JsonValue,
+} from '#libs/crypto';
+import {
+  connectorDecider,
+  connectorStreamId,
+  isLive,
+  type CallOutcome,
+  type ConnectorDriver,
+  type LiveConnector,
+} from '../../connectors/index.js';
+import { agentDecider, stopCodeOf } from '../../agents/index.js';
+import {
+  actionChannel,
+  Bus,
+  Logger,
+  PayloadStore,
+  streamRef,
+  SYSTEM,
+  timestampOf,
+  type ActionId,
+  type CommandMetadata,
+  type ErrorCode,
+  type Folded,
+} from '../../kernel/index.js';
+import { organizationDecider } from '../../people/index.js';
+import { actionDecider, ATTEMPTS_MAX } from '../action.decider.js';
+import type { ExecutionOutcome } from '../action.events.js';
+import { currentAttempt, type Action, type ExecutionAttempt, type LivingAction } from '../action.state.js';
+import type { GateKernel } from '../gate-kernel.js';
+import { parseToolName } from '../tool-name.js';
+import { newClaim } from './execution-starter.js';
+
+/** Our own document around arguments that were judged before: room for them and for the facts. */
+const STORED_INPUT_PROFILE = bodyProfile({ maxBytes: 4 * 1024 * 1024, maxDepth: 40 });
+
+interface Execution {
+  readonly id: ActionId;
+  readonly action: LivingAction;
+  readonly attempt: ExecutionAttempt;
+  readonly args: JsonObject;
+  readonly deadlineMonotonicMs: number;
+}
+
+/** Executes what this process has claimed, and says what happened (architecture, steps 2 and 3). */
+export class ActionExecutor {
+  constructor(
+    private readonly gate: GateKernel,
+    private readonly executor: string,
+    private readonly payloads: PayloadStore,
+    private readonly bus: Bus,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Claims the execution and runs it. False when somebody else has it, or nothing is left to do. */
+  async claimAndRun(id: ActionId, supersedes: string | null): Promise<boolean> {
+    const known = await this.gate.streams.load(streamRef(actionDecider, id));
+    if (!isLiving(known.state)) return false;
+    const claimed = await this.claim(id, known, supersedes);
+    if (!claimed) return false;
+    await this.run(id, claimed, await this.argumentsOf(known.state));
+    return true;
+  }
+
+  /**
+   * Runs an execution whose current claim is this process's own. Records the outcome whatever happens; only a store that
+   * cannot be reached leaves that to the sweeper.
+   */
+  async run(id: ActionId, claimed: Folded<Action>, args: JsonObject | null): Promise<void> {
+    let folded = claimed;
+    for (;;) {
+      const action = folded.state as LivingAction;
+      const attempt = currentAttempt(action);
+      if (!attempt) return;
+      const remainingMs = Date.parse(attempt.deadline) - Date.parse(attempt.at);
+      const deadlineMonotonicMs = this.gate.clock.monotonicMs() + remainingMs;
+      const outcome = args
+        ? await this.attempt({ id, action, attempt, args, deadlineMonotonicMs })
+        : nothingSent('service_unavailable', 'The arguments of this call are no longer stored, and nothing was sent.');
+      if (outcome.retryAfterMs !== null && attempt.attempt < ATTEMPTS_MAX) {
+        await sleep(outcome.retryAfterMs);
+        const next = await this.claim(id, folded, attempt.claim);
+        if (next) {
+          folded = next;
+          continue;
+        }
+      }
+      await this.record(id, folded, attempt, outcome);
+      return;
+    }
+  }
+
+  private async claim(id: ActionId, known: Folded<Action>, supersedes: string | null): Promise<Folded<Action> | null> {
+    const data = { ...newClaim(this.executor, this.gate.randomness), supersedes };
+    const metadata = this.metadata(known.state as LivingAction, `claim:${data.claim}`);
+    const command = { type: 'ClaimExecution' as const, data, metadata };
+    const result = await this.gate.runner.run(actionDecider, id, command, metadata, known);
+    return result.events.length > 0 ? result.folded : null;
+  }
+
+  private async attempt(execution: Execution): Promise<CallOutcome> {
+    const { action, attempt, id, args } = execution;
+    const name = parseToolName(action.submission.tool);
+    const found = name && (await this.connectorOf(action, name.connector));
+    if (!name || !found)
+      return nothingSent('connector_unavailable', 'The connector was removed or disabled, and nothing was sent.');
+    const { connector, driver } = found;
+    const fault = driver.checkArguments(connector.config, name.tool, args);
+    if (fault) return nothingSent('validation_failed', fault.message);
+    try {
+      return await driver.send({
+        org: action.submission.org,
+        action: id,
+        connector,
+        toolName: name.tool,
+        args,
+        attempt: attempt.attempt as 1 | 2 | 3,
+        deadlineMonotonicMs: execution.deadlineMonotonicMs,
+        mayStillSend: () => this.mayStillSend(execution, name.connector),
+      });
+    } catch (error) {
+      // A driver that throws has broken its promise: what it sent is not known.
+      this.logger.error('a connector driver failed', { action_id: id, error });
+      return {
+        status: 'unknown',
+        errorCode: 'internal_error',
+        errorMessage: 'The connector failed in an unexpected way; the call may have run.',
+        result: null,
+        hasSent: true,
+        retryAfterMs: null,
+      };
+    }
+  }
+
+  /** The tool as it is now must still be the one that was judged. */
+  private async connectorOf(
+    action: LivingAction,
+    name: string,
+  ): Promise<{ connector: LiveConnector; driver: ConnectorDriver } | null> {
+    const { org, tool_digest: toolDigest, connector: id, tool } = action.submission;
+    const { state } = await this.gate.streams.load(streamRef(connectorDecider, connectorStreamId(org, name)));
+    if (!isLive(state) || state.id !== id || state.status !== 'active') return null;
+    const driver = this.gate.registry.driverOf(state.type);
+    const current = driver?.toolOf(state.config, parseToolName(tool)?.tool ?? '');
+    return driver && current?.digest === toolDigest ? { connector: state, driver } : null;
+  }
+
+  /**
+   * Asked after the connection is up and before the first byte, every time (architecture, 'What a decision reads'): a
+   * Stop, a suspension, a revoke or a disabled connector ends the execution with nothing sent, and so does a claim that
+   * another process has taken over, or a store that answers too slowly to be believed.
+   */
+  private async mayStillSend(execution: Execution, connectorName: string): Promise<ErrorCode | null> {
+    const { submission } = execution.action;
+    const askedAtMs = this.gate.clock.monotonicMs();
+    try {
+      const now = await this.gate.streams.loadAll({
+        agent: streamRef(agentDecider, submission.agent),
+        org: streamRef(organizationDecider, submission.org),
+        connector: streamRef(connectorDecider, connectorStreamId(submission.org, connectorName)),
+        action: streamRef(actionDecider, execution.id),
+      });
+      if (this.gate.clock.monotonicMs() - askedAtMs >= this.gate.settings.barrierMaxAgeMs) return 'service_unavailable';
+      const [agent, org, connector, action] = [now.agent.state, now.org.state, now.connector.state, now.action.state];
+      const stopped = stopCodeOf(agent.status, org.status);
+      if (stopped) return stopped;
+      if (agent.status === 'none' || agent.keys.get(submission.key)?.revokedAt) return 'api_key_revoked';
+      if (!isLive(connector) || connector.status !== 'active' || connector.id !== submission.connector)
+        return 'connector_unavailable';
+      const isOurs = isLiving(action) && currentAttempt(action)?.claim === execution.attempt.claim;
+      return isOurs ? null : 'service_unavailable';
+    } catch (error) {
+      this.logger.warn('the send barrier could not be read; nothing is sent', { action_id: execution.id, error });
+      return 'service_unavailable';
+    }
+  }
+
+  private async record(
+    id: ActionId,
+    folded: Folded<Action>,
+    attempt: ExecutionAttempt,
+    outcome: CallOutcome,
+  ): Promise<void> {
+    const action = folded.state as LivingAction;
+    const now = timestampOf(this.gate.clock.nowMs());
+    const result = outcome.result === null ? null : await this.storeResult(action, outcome.result);
+    const data: ExecutionOutcome = {
+      status: outcome.status,
+      error_code: outcome.errorCode,
+      error_message: outcome.errorMessage,
+      result_digest: result,
+      started_at: attempt.at,
+      finished_at: now,
+      latency_ms: Math.max(0, Date.parse(now) - Date.parse(attempt.at)),
+    };
+    const metadata = this.metadata(action, `outcome:${attempt.claim}`);
+    const command = { type: 'RecordOutcome' as const, data: { claim: attempt.claim, outcome: data }, metadata };
+    await this.gate.runner.run(actionDecider, id, command, metadata, folded);
+    this.bus.publish(actionChannel(id), 'recorded');
+  }
+
+  private async storeResult({ submission }: LivingAction, result: JsonValue): Promise<Digest> {
+    const { action: owner, org } = submission;
+    const body = canonicalize(result);
+    const digest = digestOf(body);
+    await this.payloads.put({ owner, org, kind: 'result', digest, body });
+    return digest;
+  }
+
+  private async argumentsOf(action: LivingAction): Promise<JsonObject | null> {
+    const { action: owner, input_digest: digest } = action.submission;
+    const document = await this.payloads.get(owner, 'policy_input', digest);
+    if (document === null) return null;
+    // The strict parser gives objects without a prototype: a member named like one of Object's is data.
+    return (parseStrictJson(Buffer.from(document), STORED_INPUT_PROFILE) as { args: JsonObject }).args;
+  }
+
+  private metadata({ submission }: LivingAction, commandId: string): CommandMetadata {
+    const now = timestampOf(this.gate.clock.nowMs());
+    return { org: submission.org, actor: SYSTEM, requestId: null, commandId, correlation: submission.action, now };
+  }
+}
+
+const isLiving = (action: Action): action is LivingAction => 'submission' in action;
+
+const nothingSent = (errorCode: ErrorCode, errorMessage: string): CallOutcome => ({
+  status: 'failed',
+  errorCode,
+  errorMessage,
+  result: null,
+  hasSent: false,
+  retryAfterMs: null,
+});

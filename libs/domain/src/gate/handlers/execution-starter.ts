@@ -1,0 +1,49 @@
+import type { JsonObject } from '#libs/crypto';
+import { JobQueue, Logger, Randomness, type ActionId, type Folded } from '../../kernel/index.js';
+import type { Claimant } from '../action.commands.js';
+import type { Action } from '../action.state.js';
+
+/** Random bytes of a claim token: two claims never meet. */
+const CLAIM_BYTES = 16;
+
+/**
+ * How an accepted execution begins. Where the accepting process also executes, accept and claim are one append, which
+ * saves a commit (architecture, step 2); elsewhere a worker is told, and finds it again by itself if it was not.
+ */
+export abstract class ExecutionStarter {
+  /** Who claims within the accepting append; null when a worker will claim. */
+  abstract claimant(): Claimant | null;
+  /** Never waits for the execution itself. */
+  abstract start(
+    action: ActionId,
+    accepted: Folded<Action>,
+    claimant: Claimant | null,
+    args: JsonObject,
+  ): Promise<void>;
+}
+
+export const newClaim = (executor: string, randomness: Randomness): Claimant => ({
+  executor,
+  claim: Buffer.from(randomness.bytes(CLAIM_BYTES)).toString('hex'),
+});
+
+/** Leaves the execution to a worker. */
+export class QueuedExecutionStarter extends ExecutionStarter {
+  constructor(
+    private readonly queue: JobQueue,
+    private readonly logger: Logger,
+  ) {
+    super();
+  }
+
+  override claimant(): null {
+    return null;
+  }
+
+  override async start(action: ActionId): Promise<void> {
+    // The queue is a bell: a sweeper finds what it did not hear.
+    await this.queue.add('execute', action).catch((error: unknown) => {
+      this.logger.warn('the queue did not take an execution; a sweeper will', { action_id: action, error });
+    });
+  }
+}

@@ -1,0 +1,21 @@
+import { Command } from '@nestjs/cqrs';
+import type { ActionId, AgentId, CommandMetadata, OrgId } from '../../kernel/index.js';
+import type { ActionRequest } from '../submission.js';
+
+export interface SubmittedAction {
+  readonly action: ActionId;
+  /** The Idempotency-Key named an action that exists: nothing new ran. */
+  readonly isReplay: boolean;
+}
+
+/** One tool call of an agent. Answers as soon as it is in the log; waiting for its end is the caller's business. */
+export class SubmitAction extends Command<SubmittedAction> {
+  constructor(
+    readonly org: OrgId,
+    readonly agent: AgentId,
+    readonly request: ActionRequest,
+    readonly metadata: CommandMetadata,
+  ) {
+    super();
+  }
+}

@@ -1,0 +1,156 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { connectorDecider, connectorStreamId } from '../../connectors/index.js';
+import { agentDecider, type LivingAgent } from '../../agents/index.js';
+import {
+  DomainError,
+  idOf,
+  PayloadStore,
+  streamRef,
+  timestampOf,
+  type ActionId,
+  type Folded,
+} from '../../kernel/index.js';
+import { organizationDecider, type LivingOrganization } from '../../people/index.js';
+import { actionDecider } from '../action.decider.js';
+import type { Action, LivingAction } from '../action.state.js';
+import { GateKernel } from '../gate-kernel.js';
+import { IDEMPOTENCY_WINDOW_MS, IdempotentIds, lastGeneration } from '../idempotent-id.js';
+import { PolicyJudge } from '../policy-judge.port.js';
+import {
+  builtinDecision,
+  canonicalRequest,
+  comparisonOf,
+  inputDocument,
+  policyInputOf,
+  resolveTool,
+  submissionOf,
+  type CanonicalRequest,
+  type ResolvedTool,
+} from '../submission.js';
+import { ExecutionStarter } from './execution-starter.js';
+import { SubmitAction, type SubmittedAction } from './submit-action.command.js';
+
+/** A racing duplicate that loses looks again and finds the winner; nothing else makes it look twice. */
+const MAX_LOOKS = 4;
+
+interface Surroundings {
+  readonly agent: LivingAgent;
+  readonly org: LivingOrganization;
+  readonly resolved: ResolvedTool | null;
+  readonly action: Folded<Action>;
+  readonly connectorStream: string | null;
+}
+
+/**
+ * The gate (architecture, 'The life of an action', step 1): idempotency → Stop → request facts → policy → one append.
+ * If it cannot be recorded, it is not executed.
+ */
+@CommandHandler(SubmitAction)
+export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
+  constructor(
+    private readonly gate: GateKernel,
+    private readonly ids: IdempotentIds,
+    private readonly payloads: PayloadStore,
+    private readonly policy: PolicyJudge,
+    private readonly starter: ExecutionStarter,
+  ) {}
+
+  async execute(command: SubmitAction): Promise<SubmittedAction> {
+    const request = canonicalRequest(command.request);
+    const key = request.idempotencyKey;
+    if (key === null) return this.accept(command, request, idOf('act', this.gate.randomness.bytes(16)));
+    const idOfGeneration = (generation: number): ActionId =>
+      this.ids.actionId(command.org, command.agent, key, generation);
+    for (let look = 1, generation = 0; look <= MAX_LOOKS; look += 1) {
+      const id = idOfGeneration(generation);
+      try {
+        return await this.accept(command, request, id);
+      } catch (error) {
+        if (!(error instanceof KeyIsUsed)) throw error;
+      }
+      const latest = await lastGeneration(this.gate.store, idOfGeneration);
+      const original = await this.original(idOfGeneration(latest), command.metadata.now);
+      if (original) return replay(original, request);
+      generation = latest + 1;
+    }
+    throw new DomainError('service_unavailable');
+  }
+
+  /** The action a key names, or null when the key is free for a new one: abandoned, or older than 24 hours. */
+  private async original(id: ActionId, now: string): Promise<LivingAction | null> {
+    const { state } = await this.gate.streams.load(streamRef(actionDecider, id));
+    if (state.state === 'none' || state.state === 'abandoned') return null;
+    return Date.parse(now) - Date.parse(state.createdAt) < IDEMPOTENCY_WINDOW_MS ? state : null;
+  }
+
+  private async accept(command: SubmitAction, request: CanonicalRequest, id: ActionId): Promise<SubmittedAction> {
+    const around = await this.look(command, request, id);
+    if (around.action.state.state !== 'none') throw new KeyIsUsed();
+    this.gate.requireSealingKeepsUp(command.org);
+    const now = command.metadata.now;
+    const input = policyInputOf(request, around.agent, around.resolved, now);
+    const document = inputDocument(input);
+    const writing = this.payloads.put({ owner: id, org: command.org, kind: 'policy_input', ...document });
+    // Both are awaited below; a failure of the first must not go unheard while the second is under way.
+    const [decision] = await Promise.all([
+      builtinDecision(around.agent, around.org, around.resolved) ??
+        this.policy.judge(command.org, around.org.enforced, input),
+      writing,
+    ]);
+    const idempotencyKeyHash =
+      request.idempotencyKey === null ? null : this.ids.keyHash(command.org, command.agent, request.idempotencyKey);
+    const submission = submissionOf(request, id, around.agent, around.resolved, {
+      digest: document.digest,
+      idempotencyKeyHash,
+    });
+    const runs = decision.outcome === 'allow' ? around.resolved : null;
+    const claimant = runs ? this.starter.claimant() : null;
+    const execution = runs && {
+      class: runs.tool.isRepeatable ? ('repeatable' as const) : ('once' as const),
+      timeoutMs: runs.tool.timeoutMs,
+      startBy: timestampOf(Date.parse(now) + this.gate.settings.startTimeoutMs),
+    };
+    const data = { submission, decision, execution, claimant };
+    const metadata = { ...command.metadata, correlation: id };
+    const accepted = await this.gate.runner
+      .run(actionDecider, id, { type: 'SubmitAction', data, metadata }, metadata, around.action)
+      .catch((error: unknown) => {
+        throw error instanceof DomainError && error.code === 'conflict' ? new KeyIsUsed() : error;
+      });
+    if (runs) await this.starter.start(id, accepted.folded, claimant, request.args);
+    return { action: id, isReplay: false };
+  }
+
+  /** All that the decision reads, as of one question to the store (architecture, 'What a decision reads'). */
+  private async look(command: SubmitAction, request: CanonicalRequest, id: ActionId): Promise<Surroundings> {
+    const refs = {
+      agent: streamRef(agentDecider, command.agent),
+      org: streamRef(organizationDecider, command.org),
+      action: streamRef(actionDecider, id),
+    };
+    const connectorRef = request.name
+      ? streamRef(connectorDecider, connectorStreamId(command.org, request.name.connector))
+      : null;
+    const loaded = connectorRef
+      ? await this.gate.streams.loadAll({ ...refs, connector: connectorRef })
+      : { ...(await this.gate.streams.loadAll(refs)), connector: null };
+    const [agent, org] = [loaded.agent.state, loaded.org.state];
+    if (agent.status === 'none' || org.status === 'none') throw new DomainError('invalid_api_key');
+    const resolved = loaded.connector ? resolveTool(request, loaded.connector.state, this.gate.registry) : null;
+    return { agent, org, resolved, action: loaded.action, connectorStream: connectorRef?.stream ?? null };
+  }
+}
+
+/** The id of this generation exists. Not an answer: look at what it holds. */
+class KeyIsUsed extends Error {
+  override readonly name = 'KeyIsUsed';
+}
+
+/** Document 1, idempotency rules 2, 3 and 5. */
+const replay = (original: LivingAction, request: CanonicalRequest): SubmittedAction => {
+  const { submission } = original;
+  if (comparisonOf(request, submission.tool_digest).comparison !== submission.comparison_digest) {
+    throw new DomainError('idempotency_conflict', { param: 'Idempotency-Key' });
+  }
+  return { action: submission.action, isReplay: true };
+};
