@@ -39,3 +39,27 @@ export {
   type VerifiedPublicKey,
 } from './ed25519.js';
 export { type Seal, SEAL_TAG, sealDeed, type SealFault, sealFault, sealFaultInPool, sealInput } from './seal.js';
+export { SchemaError } from './closed-schema.js';
+export { buildDeedBody, DeedBodyError, type DeedBodyInput, encodeDeedBody, parseDeedBody } from './deed-body.js';
+export {
+  afterDeed,
+  type ChainPosition,
+  keyFault,
+  type KeyFault,
+  linkFault,
+  type LinkFault,
+  nextIssuedAt,
+  revokedKid,
+  type SealKeyEntry,
+  startOfChain,
+} from './deed-chain.js';
+export {
+  DEED_VERSION,
+  type DeedBody,
+  MAX_DEED_BYTES,
+  MAX_SENTENCE_BYTES,
+  MAX_TOOL_BYTES,
+  MAX_WITNESS_REASONS,
+  MAX_WORD_BYTES,
+  REFERENCE_PATTERN,
+} from './deed-schema.js';

@@ -35,21 +35,19 @@ const ENCODER = new TextEncoder();
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const write = (value: unknown, path: string): string => {
-  switch (typeof value) {
-    case 'string':
-      return writeString(value, path);
-    case 'number':
-      if (!Number.isFinite(value)) throw new CanonicalizationError('not_finite', path);
-      // RFC 8785 section 3.2.2.3: ECMAScript's own number text, in which -0 is 0.
-      return String(value === 0 ? 0 : value);
-    case 'boolean':
-      return value ? 'true' : 'false';
-    case 'object':
-      if (value === null) return 'null';
-      if (Array.isArray(value)) return writeArray(value, path);
-      if (isPlainObject(value)) return writeObject(value, path);
-  }
+  if (typeof value === 'string') return writeString(value, path);
+  if (typeof value === 'number') return writeNumber(value, path);
+  if (typeof value === 'boolean') return value ? 'true' : 'false';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return writeArray(value, path);
+  if (isPlainObject(value)) return writeObject(value, path);
   throw new CanonicalizationError('not_json', path);
+};
+
+/** RFC 8785 section 3.2.2.3: ECMAScript's own number text, in which -0 is 0. */
+const writeNumber = (value: number, path: string): string => {
+  if (!Number.isFinite(value)) throw new CanonicalizationError('not_finite', path);
+  return String(value);
 };
 
 const writeString = (text: string, path: string): string => {
@@ -77,7 +75,8 @@ const writeObject = (object: JsonObject, path: string): string => {
 };
 
 /** Class instances (Date, Map, Buffer) would lose what they mean when read member by member. */
-const isPlainObject = (value: object): value is JsonObject => {
+const isPlainObject = (value: unknown): value is JsonObject => {
+  if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype;
 };

@@ -1,0 +1,154 @@
+import {
+  boolean,
+  type Checked,
+  closed,
+  digest,
+  idOf,
+  integer,
+  list,
+  matching,
+  nullable,
+  oneOf,
+  text,
+  timestamp,
+} from './closed-schema.js';
+import { KID_PATTERN } from './ed25519.js';
+
+/** The format of a deed body. Another format is another schema, never a change of this one. */
+export const DEED_VERSION = 'service.deed/1';
+
+/** Document 1: a qualified tool name has at most 200 bytes; a longer one is cut and says so. */
+export const MAX_TOOL_BYTES = 200;
+
+/** Sentences written by people and policies: reasons and messages. */
+export const MAX_SENTENCE_BYTES = 4_096;
+
+/** Machine words: codes, methods, rule ids, target ids. */
+export const MAX_WORD_BYTES = 256;
+
+export const MAX_WITNESS_REASONS = 32;
+
+/**
+ * The longest body. With every text at its limit and every character escaped a body stays below it, so a deed that the
+ * schema admits is never refused for its length.
+ */
+export const MAX_DEED_BYTES = 262_144;
+
+/** Document 2, on-behalf-of and session references. */
+export const REFERENCE_PATTERN = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
+
+const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const STREAM_PATTERN = /^[a-z]+(-[A-Za-z0-9_-]{1,200})?$/;
+const ADMIN_ACTION_PATTERN = /^[a-z][a-z_]{0,63}\.[a-z][a-z_]{0,63}$/;
+const TARGET_TYPE_PATTERN = /^[a-z][a-z_]{0,63}$/;
+const CURRENCY_PATTERN = /^[a-z]{3}$/;
+
+const kid = matching(KID_PATTERN);
+const word = text(MAX_WORD_BYTES);
+const sentence = text(MAX_SENTENCE_BYTES);
+const reference = matching(REFERENCE_PATTERN);
+
+/** The event that this deed seals: an auditor finds it in the event log by these three. */
+const source = closed({
+  stream: matching(STREAM_PATTERN),
+  revision: integer(0),
+  event_id: matching(UUID_PATTERN),
+});
+
+/** The link to the deed before (null at seq 1 only) and the key that sealed this one. */
+const chain = closed({ prev_hash: nullable(digest), kid });
+
+const who = closed({
+  actor: closed({ type: oneOf('agent', 'user', 'admin_key', 'operator', 'system'), id: nullable(word) }),
+  agent: nullable(idOf('agt')),
+  key: nullable(idOf('key')),
+  on_behalf_of: nullable(reference),
+  session: nullable(reference),
+  intent_signed: nullable(boolean),
+  intent_hash: nullable(digest),
+});
+
+const action = closed({
+  id: idOf('act'),
+  tool: text(MAX_TOOL_BYTES),
+  tool_truncated: boolean,
+  mode: oneOf('gateway', 'proxy'),
+  livemode: boolean,
+  connector: nullable(idOf('con')),
+  tool_digest: nullable(digest),
+  args_digest: digest,
+  request_digest: digest,
+  created_at: timestamp,
+});
+
+const policy = closed({
+  outcome: oneOf('allow', 'deny', 'require_approval'),
+  code: nullable(word),
+  source: oneOf('rule', 'default', 'budget', 'stop', 'builtin'),
+  rule_id: nullable(word),
+  reason: nullable(sentence),
+  message: nullable(sentence),
+  policy: nullable(idOf('pol')),
+  policy_version: nullable(idOf('pv')),
+  input_digest: nullable(digest),
+  decided_at: timestamp,
+});
+
+const approval = closed({
+  id: idOf('apr'),
+  status: oneOf('approved', 'denied', 'expired', 'cancelled'),
+  required: integer(1),
+  countersigned: list(closed({ by: idOf('usr'), at: timestamp }), 64),
+  expires_at: timestamp,
+  decided_at: nullable(timestamp),
+});
+
+const execution = closed({
+  status: oneOf('succeeded', 'failed', 'unknown'),
+  attempts: integer(0),
+  error_code: nullable(word),
+  result_digest: nullable(digest),
+  started_at: nullable(timestamp),
+  finished_at: timestamp,
+});
+
+const witness = closed({
+  level: oneOf('L0', 'L1', 'L2'),
+  verdict: oneOf('VERIFIED', 'MISMATCH', 'UNVERIFIABLE'),
+  method: word,
+  reasons: list(word, MAX_WITNESS_REASONS),
+  evidence_digest: nullable(digest),
+});
+
+/** Money in minor units of a lowercase ISO 4217 currency (document 1, conventions). */
+const cost = closed({ amount: integer(0), currency: matching(CURRENCY_PATTERN) });
+
+const admin = closed({
+  action: matching(ADMIN_ACTION_PATTERN),
+  target: closed({ type: matching(TARGET_TYPE_PATTERN), id: word }),
+  reason: nullable(sentence),
+  data_digest: nullable(digest),
+});
+
+/** Every member of a deed body, in the order in which faults are reported. */
+export const deedSchema = closed({
+  v: oneOf(DEED_VERSION),
+  id: idOf('deed'),
+  org: idOf('org'),
+  seq: integer(1),
+  kind: oneOf('action', 'amendment', 'admin'),
+  issued_at: timestamp,
+  source,
+  chain,
+  who,
+  action: nullable(action),
+  policy: nullable(policy),
+  approval: nullable(approval),
+  execution: nullable(execution),
+  witness: nullable(witness),
+  cost: nullable(cost),
+  admin: nullable(admin),
+});
+
+/** A deed body of format `service.deed/1`. Its member names are those of the sealed bytes. */
+export type DeedBody = Checked<typeof deedSchema>;
