@@ -67,13 +67,19 @@ const changedConfig = ({ config, configHash }: CheckedConfig): Changes => ({ con
 
 /** Document 3: the credential travels the way `auth.kind` says, so it must be of that kind. */
 const requireFittingKind = (kind: string, state: LiveConnector): void => {
-  const { auth } = state.config;
-  const expected = auth !== null && typeof auth === 'object' && !Array.isArray(auth) ? auth['kind'] : 'none';
+  const expected = authKindOf(state);
   if (kind === expected) return;
   throw new DomainError('validation_failed', {
     param: 'kind',
-    message: `The connector's config asks for credentials of kind ${String(expected)}. Send that kind, or change auth.kind first.`,
+    message: `The connector's config asks for credentials of kind ${expected}. Send that kind, or change auth.kind first.`,
   });
+};
+
+/** Every type that takes credentials says so in `auth.kind` of its config. */
+const authKindOf = ({ config }: LiveConnector): string => {
+  const auth = config['auth'];
+  if (auth === null || typeof auth !== 'object' || Array.isArray(auth)) return 'none';
+  return typeof auth['kind'] === 'string' ? auth['kind'] : 'none';
 };
 
 const evolve = (state: ConnectorState, event: ConnectorEvent): ConnectorState => {

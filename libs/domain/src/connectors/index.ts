@@ -1,3 +1,5 @@
+export type { CheckedConfig, ConnectorCommand } from './connector.commands.js';
+export { connectorDecider } from './connector.decider.js';
 export type {
   ConnectorEvent,
   ConnectorStatus,
@@ -5,8 +7,6 @@ export type {
   CredentialFacts,
   CredentialKind,
 } from './connector.events.js';
-export type { CheckedConfig, ConnectorCommand } from './connector.commands.js';
-export { connectorDecider } from './connector.decider.js';
 export { connectorStreamId, type ConnectorState, isLive, type LiveConnector } from './connector.state.js';
 export {
   type ArgumentFault,
@@ -17,6 +17,28 @@ export {
   type SideEffect,
   type ToolDescription,
 } from './connector-driver.port.js';
+export { ConnectorSettings } from './connector-settings.js';
+export { ConnectorStreams } from './connector-streams.js';
+export { SERVED_TYPES } from './connector-types.js';
+export { CREDENTIAL_BODY_MAX_BYTES } from './credential.js';
+export { CredentialSweeper } from './credential-sweeper.js';
 export { EgressPolicy } from './egress-policy.port.js';
+export {
+  type ConnectorAddress,
+  CreateConnector,
+  DeleteConnector,
+  PutCredentials,
+  RemoveCredentials,
+  UpdateConnector,
+} from './handlers/connector.messages.js';
+export { CreateConnectorHandler } from './handlers/create-connector.handler.js';
+export { DeleteConnectorHandler } from './handlers/delete-connector.handler.js';
+export { PutCredentialsHandler } from './handlers/put-credentials.handler.js';
+export { RemoveCredentialsHandler } from './handlers/remove-credentials.handler.js';
+export { UpdateConnectorHandler } from './handlers/update-connector.handler.js';
+export { inputSchemaOf } from './rest-arguments.js';
+export { isRepeatable, type RestConfig, restConfigOf, type RestTool } from './rest-config.js';
+export { buildRestRequest, type BuiltRequest, type RestRequest, restRequestFacts } from './rest-request.js';
 export { RunningExecutions } from './running-executions.port.js';
+export { isRetriedStatus, retryDelayMs, type UpstreamVerdict, verdictOfStatus } from './upstream-mapping.js';
 export { type OpenedSecret, type SecretPlace, type StoredSecret, Vault } from './vault.port.js';

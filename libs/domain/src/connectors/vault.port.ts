@@ -37,6 +37,6 @@ export abstract class Vault {
   /** Removes the rows; nothing happens when there are none. */
   abstract destroy(place: SecretPlace): Promise<void>;
 
-  /** Up to `limit` secrets whose rows are older than that, oldest first, for the sweeper. */
-  abstract listOlderThan(ageMs: number, limit: number): Promise<readonly StoredSecret[]>;
+  /** Secrets whose rows are older than that, in no particular order, for the sweeper. */
+  abstract olderThan(ageMs: number): AsyncIterable<StoredSecret>;
 }

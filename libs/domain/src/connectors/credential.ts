@@ -1,0 +1,87 @@
+import { type JsonObject, type JsonValue } from '#libs/crypto';
+
+import { DomainError } from '../kernel/index.js';
+import { isObject } from './config-reader.js';
+import type { CredentialFacts, CredentialKind } from './connector.events.js';
+
+/** Document 3, Limits. */
+export const CREDENTIAL_BODY_MAX_BYTES = 16_384;
+
+const FIELDS: Readonly<Record<CredentialKind, readonly string[]>> = {
+  bearer: ['token'],
+  header: ['value'],
+  basic: ['username', 'password'],
+  query: ['value'],
+  none: [],
+};
+
+/** Visible ASCII in one piece: what may follow `Bearer `. */
+const TOKEN = /^[\x21-\x7e]+$/;
+const HEADER_LINE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+const CONTROL = /\p{Cc}|\p{Surrogate}/u;
+
+const RULES: Readonly<Record<string, { readonly isValid: (value: string) => boolean; readonly rule: string }>> = {
+  'bearer.token': { isValid: (value) => TOKEN.test(value), rule: 'visible ASCII characters without spaces' },
+  'header.value': {
+    isValid: (value) => HEADER_LINE.test(value),
+    rule: 'one line of visible ASCII characters without spaces at its ends',
+  },
+  'basic.username': {
+    isValid: (value) => !CONTROL.test(value) && !value.includes(':'),
+    rule: 'text without colons or control characters',
+  },
+  'basic.password': { isValid: (value) => !CONTROL.test(value), rule: 'text without control characters' },
+  'query.value': { isValid: (value) => !CONTROL.test(value), rule: 'text without control characters' },
+};
+
+/** A secret shows its last characters only when many more stay hidden. */
+const HINT_CHARACTERS = 4;
+const HINT_MIN_SECRET_CHARACTERS = 20;
+
+/** A checked credential. `values` are for the vault alone. */
+export interface Credential {
+  readonly facts: Omit<CredentialFacts, 'version'>;
+  readonly values: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads the write-only body `{kind, secret: {...}}`.
+ * @throws {DomainError} validation_failed; param `kind`, `secret` or `secret.<field>`. The message never holds a value.
+ */
+export const readCredential = (kind: string, secret: JsonValue | undefined): Credential => {
+  if (!isCredentialKind(kind)) {
+    throw refusal('kind', `kind must be one of ${Object.keys(FIELDS).join(', ')}.`);
+  }
+  const given = secret ?? {};
+  if (!isObject(given)) throw refusal('secret', 'secret must be an object.');
+  const fields = FIELDS[kind];
+  const values = new Map(fields.map((field) => [field, readField(kind, field, given)]));
+  const unknown = Object.keys(given).find((field) => !fields.includes(field));
+  if (unknown !== undefined) {
+    throw refusal(
+      `secret.${unknown.slice(0, 64)}`,
+      `Credentials of kind ${kind} have the fields ${fields.join(', ') || 'none'}.`,
+    );
+  }
+  return { facts: { kind, fields, hint: hintOf([...values.values()].at(-1) ?? '') }, values };
+};
+
+const isCredentialKind = (kind: string): kind is CredentialKind => Object.hasOwn(FIELDS, kind);
+
+const readField = (kind: CredentialKind, field: string, secret: JsonObject): string => {
+  const param = `secret.${field}`;
+  const value = Object.hasOwn(secret, field) ? secret[field] : undefined;
+  if (typeof value !== 'string' || value === '') throw refusal(param, `${param} is required and must be a string.`);
+  if (Buffer.byteLength(value) > CREDENTIAL_BODY_MAX_BYTES) {
+    throw refusal(param, `${param} must have at most ${CREDENTIAL_BODY_MAX_BYTES} bytes.`);
+  }
+  const rule = RULES[`${kind}.${field}`];
+  if (rule !== undefined && !rule.isValid(value)) throw refusal(param, `${param} must be ${rule.rule}.`);
+  return value;
+};
+
+const hintOf = (secret: string): string | null =>
+  secret.length >= HINT_MIN_SECRET_CHARACTERS ? secret.slice(-HINT_CHARACTERS) : null;
+
+const refusal = (param: string, message: string): DomainError =>
+  new DomainError('validation_failed', { param, message });

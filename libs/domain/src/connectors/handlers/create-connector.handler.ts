@@ -1,0 +1,47 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+
+import { derivedId, DomainError } from '../../kernel/index.js';
+import type { LiveConnector } from '../connector.state.js';
+import { requireConnectorName } from '../connector-name.js';
+import { ConnectorSettings } from '../connector-settings.js';
+import { ConnectorStreams } from '../connector-streams.js';
+import { readConfig, requireServedType } from '../connector-types.js';
+import { EgressPolicy } from '../egress-policy.port.js';
+import { CreateConnector } from './connector.messages.js';
+import { requireDescription } from './description.js';
+
+@CommandHandler(CreateConnector)
+export class CreateConnectorHandler implements ICommandHandler<CreateConnector> {
+  constructor(
+    private readonly connectors: ConnectorStreams,
+    private readonly egress: EgressPolicy,
+    private readonly settings: ConnectorSettings,
+  ) {}
+
+  /**
+   * @throws {DomainError} validation_failed with the field in `param`; destination_blocked, param `config.base_url`;
+   * conflict, param `name`
+   */
+  async execute({ org, request, metadata }: CreateConnector): Promise<LiveConnector> {
+    const type = requireServedType(request.type);
+    requireConnectorName(request.name, this.settings);
+    const description = requireDescription(request.description);
+    const { config, configHash, destinations } = readConfig(type, request.config, this.settings);
+    await requireAllowed(this.egress, destinations);
+    const connector = derivedId('con', metadata.commandId);
+    const data = { org, connector, name: request.name, type, description, config, configHash };
+    return this.connectors.runOnLive(org, request.name, { type: 'CreateConnector', data, metadata });
+  }
+}
+
+/** Document 3, Errors: a blocked `base_url` is 400 destination_blocked. */
+export const requireAllowed = async (egress: EgressPolicy, destinations: readonly string[]): Promise<void> => {
+  for (const destination of destinations) {
+    try {
+      await egress.check(destination);
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'destination_blocked') throw error;
+      throw new DomainError('destination_blocked', { param: 'config.base_url', cause: error });
+    }
+  }
+};

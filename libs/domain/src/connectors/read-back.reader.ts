@@ -1,0 +1,148 @@
+import { parse } from '@bufbuild/cel';
+
+import type { JsonObject, JsonValue } from '#libs/crypto';
+
+import { characterCount, ConfigReader } from './config-reader.js';
+import { valueFault } from './rest-arguments.js';
+import { type ReadBack, REST_LIMITS, type RestTool } from './rest-config.js';
+
+const KEYS = ['tool', 'args', 'expect', 'consistency', 'attempts', 'interval_ms', 'on_not_found'] as const;
+const STEPS = String.raw`(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}|\[(?:0|[1-9][0-9]{0,5})\])`;
+/** `args.order.id`, `result.body.items[0].id`: the whole value, never a part of a text. */
+const TEMPLATE = new RegExp(String.raw`^\{\{\s*(args|result\.body)(${STEPS}+)\s*\}\}$`);
+const EXPECT_PATH = new RegExp(`^body${STEPS}*$`);
+
+/** The part that can be read before the other tools are known. */
+export const readReadBack = (tool: ConfigReader): ReadBack | undefined => {
+  if (!tool.has('readback')) return undefined;
+  const reader = ConfigReader.of(tool.raw('readback'), tool.at('readback'), tool.problems);
+  if (reader === null) return undefined;
+  const target = reader.text('tool', { maxCharacters: 64, isRequired: true });
+  const args = readValues(reader, 'args');
+  const expected = readExpect(reader);
+  const consistency = reader.choice('consistency', ['strong', 'eventual']) ?? 'strong';
+  const limits = REST_LIMITS.readBackAttempts;
+  const attempts = reader.integer('attempts', limits) ?? limits[consistency];
+  if (attempts > limits.strong && consistency === 'strong') {
+    reader.report('attempts', 'More than one attempt needs consistency eventual.');
+  }
+  const intervalMs = reader.integer('interval_ms', REST_LIMITS.readBackIntervalMs);
+  const onNotFound = reader.choice('on_not_found', ['gap', 'violation']) ?? 'gap';
+  reader.refuseUnknown(KEYS);
+  if (target === undefined) return undefined;
+  return {
+    tool: target,
+    ...(args === undefined ? {} : { args }),
+    ...(expected === undefined ? {} : { expect: expected }),
+    consistency,
+    attempts,
+    interval_ms: intervalMs ?? REST_LIMITS.readBackIntervalMs.fallback,
+    on_not_found: onNotFound,
+  };
+};
+
+const readValues = (reader: ConfigReader, key: 'args' | 'expect'): JsonObject | undefined => {
+  if (!reader.has(key)) return undefined;
+  const values = ConfigReader.of(reader.raw(key), reader.at(key), reader.problems);
+  for (const [name, value] of Object.entries(values?.object ?? {})) {
+    const fault = templateFault(value);
+    if (fault !== null) values?.report(name, fault);
+  }
+  return values?.object;
+};
+
+const readExpect = (reader: ConfigReader): JsonObject | undefined => {
+  const expected = readValues(reader, 'expect');
+  if (expected === undefined) return undefined;
+  const paths = Object.keys(expected);
+  if (paths.length > REST_LIMITS.expectPaths) {
+    reader.report('expect', `A read-back expects at most ${REST_LIMITS.expectPaths} paths, not ${paths.length}.`);
+  }
+  for (const path of paths) {
+    if (!EXPECT_PATH.test(path)) {
+      reader.report(`expect.${path}`, 'An expected path looks like body.status or body.items[0].id.');
+    }
+  }
+  return expected;
+};
+
+const templateFault = (value: JsonValue): string | null =>
+  typeof value === 'string' && (value.includes('{{') || value.includes('}}')) && !TEMPLATE.test(value)
+    ? 'A template is the whole value and looks like {{args.id}} or {{result.body.id}}.'
+    : null;
+
+/** Problems that need the whole list of tools: the target, its arguments, and the arguments that templates name. */
+export const checkReadBack = (reader: ConfigReader, tool: RestTool, tools: readonly RestTool[]): void => {
+  const readBack = tool.readback;
+  if (readBack === undefined) return;
+  if (tool.side_effect === 'read') reader.report('readback', 'A read-back belongs to a tool that writes.');
+  const target = tools.find(({ name }) => name === readBack.tool);
+  if (target === undefined || target.side_effect !== 'read' || !target.idempotent) {
+    reader.report('readback.tool', 'readback.tool must name an idempotent read tool of this connector.');
+    return;
+  }
+  checkTargetArguments(reader, readBack.args ?? {}, target);
+  for (const [key, values] of Object.entries({ args: readBack.args, expect: readBack.expect })) {
+    for (const [name, value] of Object.entries(values ?? {})) {
+      if (!isKnownSource(value, tool)) {
+        reader.report(`readback.${key}.${name}`, 'The template names an argument that this tool does not have.');
+      }
+    }
+  }
+};
+
+const checkTargetArguments = (reader: ConfigReader, given: JsonObject, target: RestTool): void => {
+  for (const [name, value] of Object.entries(given)) {
+    const arg = Object.hasOwn(target.args, name) ? target.args[name] : undefined;
+    if (arg === undefined) {
+      reader.report(`readback.args.${name}`, `The tool ${target.name} has no argument of this name.`);
+    } else if (!isTemplate(value)) {
+      const fault = valueFault(arg, value);
+      if (fault !== null) reader.report(`readback.args.${name}`, `The value ${fault}.`);
+    }
+  }
+  const missing = Object.entries(target.args).find(([name, arg]) => arg.required && !Object.hasOwn(given, name));
+  if (missing !== undefined) {
+    reader.report('readback.args', `The tool ${target.name} requires the argument ${missing[0]}.`);
+  }
+};
+
+const isTemplate = (value: JsonValue): value is string => typeof value === 'string' && TEMPLATE.test(value);
+
+const isKnownSource = (value: JsonValue, tool: RestTool): boolean => {
+  if (!isTemplate(value)) return true;
+  const [, root, steps = ''] = TEMPLATE.exec(value) ?? [];
+  const name = /^\.([A-Za-z_$][A-Za-z0-9_$-]*)/.exec(steps)?.[1];
+  return root !== 'args' || (name !== undefined && Object.hasOwn(tool.args, name));
+};
+
+/** Document 3, postcondition: CEL over `args` and `observation`; an error's position is `line:column` in characters. */
+export const readPostcondition = (tool: ConfigReader): string | undefined => {
+  const source = tool.text('postcondition', { maxCharacters: REST_LIMITS.postconditionCharacters });
+  if (source === undefined) return undefined;
+  if (!tool.has('readback')) tool.report('postcondition', 'A postcondition needs a read-back, whose answer it reads.');
+  try {
+    parse(source);
+  } catch (error) {
+    tool.report('postcondition', `The postcondition is not CEL: ${positionIn(source, error)}.`);
+  }
+  return source;
+};
+
+const positionIn = (source: string, error: unknown): string => {
+  const offset = startOffsetOf(error);
+  if (offset === null) return 'it cannot be read';
+  const lines = source.slice(0, offset).split('\n');
+  return `unexpected text at ${lines.length}:${characterCount(lines.at(-1) ?? '') + 1}`;
+};
+
+/** The parser's own error carries an offset in UTF-16 units. */
+const startOffsetOf = (error: unknown): number | null => {
+  if (!(error instanceof Error) || !('location' in error)) return null;
+  const { location } = error;
+  if (location === null || typeof location !== 'object' || !('start' in location)) return null;
+  const { start } = location;
+  return start !== null && typeof start === 'object' && 'offset' in start && typeof start.offset === 'number'
+    ? start.offset
+    : null;
+};

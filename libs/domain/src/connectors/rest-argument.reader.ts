@@ -1,0 +1,135 @@
+import type { JsonValue } from '#libs/crypto';
+
+import { ConfigReader } from './config-reader.js';
+import { isOfType, patternFault } from './rest-arguments.js';
+import { ARGUMENT_PLACES, ARGUMENT_TYPES, REST_LIMITS, type RestArgument } from './rest-config.js';
+import { isAllowedHeaderArgumentName } from './rest-headers.js';
+
+const KEYS = [
+  'in',
+  'type',
+  'enum',
+  'pattern',
+  'min',
+  'max',
+  'max_length',
+  'required',
+  'sensitive',
+  'description',
+  'header',
+] as const;
+
+/** Arguments are named as the upstream names them: `page[size]`, `$filter`, `created.gte`. */
+const ARGUMENT_NAME = /^[A-Za-z_$][A-Za-z0-9_.$[\]-]{0,63}$/;
+/** Means the prototype to JavaScript readers of the same JSON. */
+const REFUSED_NAME = '__proto__';
+
+const MAX_LENGTH_LIMIT = 262_144;
+
+/** Document 3, Arg. Undefined, and problems, when it cannot be used. */
+export const readArguments = (tool: ConfigReader): Readonly<Record<string, RestArgument>> | undefined => {
+  if (!tool.has('args')) return {};
+  const args = ConfigReader.of(tool.raw('args'), tool.at('args'), tool.problems);
+  if (args === null) return undefined;
+  const names = Object.keys(args.object);
+  if (names.length > REST_LIMITS.args) {
+    return tool.report('args', `A tool has at most ${REST_LIMITS.args} arguments, not ${names.length}.`);
+  }
+  const read = names.map((name) => [name, readNamed(args, name)] as const);
+  const isUsable = (entry: (typeof read)[number]): entry is readonly [string, RestArgument] => entry[1] !== undefined;
+  return read.every(isUsable) ? Object.fromEntries(read.filter(isUsable)) : undefined;
+};
+
+const readNamed = (args: ConfigReader, name: string): RestArgument | undefined => {
+  if (!ARGUMENT_NAME.test(name) || name === REFUSED_NAME) {
+    return args.report(
+      name,
+      'An argument name has 1 to 64 letters, digits or _.$[]-, and does not begin with a digit, a dot or a bracket.',
+    );
+  }
+  const reader = ConfigReader.of(args.raw(name), args.at(name), args.problems);
+  return reader === null ? undefined : readArgument(reader);
+};
+
+const readArgument = (reader: ConfigReader): RestArgument | undefined => {
+  reader.require('in');
+  reader.require('type');
+  const place = reader.choice('in', ARGUMENT_PLACES);
+  const type = reader.choice('type', ARGUMENT_TYPES);
+  const required = reader.flag('required');
+  const sensitive = reader.flag('sensitive');
+  const description = reader.text('description', { maxCharacters: REST_LIMITS.descriptionCharacters });
+  reader.refuseUnknown(KEYS);
+  if (place === undefined || type === undefined) return undefined;
+  if (place === 'path' && required === false) reader.report('required', 'A path argument is always required.');
+  if ((place === 'path' || place === 'header') && (type === 'object' || type === 'array')) {
+    reader.report('type', `An argument in the ${place} is a string, an integer, a number or a boolean.`);
+  }
+  const header = readHeader(reader, place);
+  return {
+    in: place,
+    type,
+    ...readTextRules(reader, type),
+    ...readRange(reader, type),
+    ...readEnum(reader, type),
+    required: place === 'path' || (required ?? false),
+    sensitive: sensitive ?? false,
+    ...(description === undefined ? {} : { description }),
+    ...(header === undefined ? {} : { header }),
+  };
+};
+
+const readHeader = (reader: ConfigReader, place: RestArgument['in']): string | undefined => {
+  if (place !== 'header') {
+    return reader.has('header') ? reader.report('header', 'Only an argument in a header names one.') : undefined;
+  }
+  const header = reader.text('header', { maxCharacters: 66, isRequired: true });
+  if (header === undefined || isAllowedHeaderArgumentName(header)) return header;
+  return reader.report(
+    'header',
+    'A header argument names a header X- and 1 to 64 letters, digits or hyphens; X-Forwarded-* and headers that override the method or the path are refused.',
+  );
+};
+
+const readTextRules = (
+  reader: ConfigReader,
+  type: RestArgument['type'],
+): Pick<RestArgument, 'pattern' | 'max_length'> => {
+  if (type !== 'string') {
+    for (const key of ['pattern', 'max_length']) if (reader.has(key)) reader.report(key, `${key} is for strings only.`);
+    return {};
+  }
+  const maxLength = reader.integer('max_length', { min: 1, max: MAX_LENGTH_LIMIT });
+  const pattern = reader.text('pattern', { maxCharacters: REST_LIMITS.patternCharacters });
+  const fault = pattern === undefined ? null : patternFault(pattern);
+  if (fault !== null) reader.report('pattern', `The pattern is not RE2: ${fault}.`);
+  return {
+    ...(pattern === undefined ? {} : { pattern }),
+    ...(maxLength === undefined ? {} : { max_length: maxLength }),
+  };
+};
+
+const readRange = (reader: ConfigReader, type: RestArgument['type']): Pick<RestArgument, 'min' | 'max'> => {
+  const min = readBound(reader, 'min', type);
+  const max = readBound(reader, 'max', type);
+  if (min !== undefined && max !== undefined && min > max) reader.report('max', 'max must not be less than min.');
+  return { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
+};
+
+const readBound = (reader: ConfigReader, key: 'min' | 'max', type: RestArgument['type']): number | undefined => {
+  const value = reader.raw(key);
+  if (value === undefined) return undefined;
+  if (type !== 'integer' && type !== 'number') return reader.report(key, `${key} is for integers and numbers only.`);
+  if (typeof value === 'number' && isOfType(type, value)) return value;
+  return reader.report(key, `${reader.at(key)} must be ${type === 'integer' ? 'an integer' : 'a number'}.`);
+};
+
+const readEnum = (reader: ConfigReader, type: RestArgument['type']): Pick<RestArgument, 'enum'> => {
+  if (!reader.has('enum')) return {};
+  const entries = reader.list('enum', { min: 1, max: REST_LIMITS.enumEntries });
+  if (entries === undefined) return {};
+  entries.forEach((entry: JsonValue, index) => {
+    if (!isOfType(type, entry)) reader.report(`enum[${index}]`, `Every entry of enum must be of type ${type}.`);
+  });
+  return { enum: entries };
+};

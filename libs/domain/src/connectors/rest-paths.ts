@@ -1,0 +1,64 @@
+/**
+ * Path rules of document 3. A path is compared, cleaned and sent as the same text: nothing here decodes, so there is no
+ * second reading of it.
+ */
+
+/** What a path argument may hold, besides being `.` or `..`. */
+const PATH_VALUE = /^[A-Za-z0-9._~-]{1,256}$/;
+/** What a path of a config may hold between slashes: RFC 3986 characters of a segment, without percent signs. */
+const LITERAL_SEGMENT = /^[A-Za-z0-9._~!$&'()*+,;=:@-]+$/;
+const PLACEHOLDER = /^\{([^{}]+)\}$/;
+
+export const isPathValue = (text: string): boolean => PATH_VALUE.test(text) && text !== '.' && text !== '..';
+
+/** Empty and dot segments resolved the way servers do; a last slash stays, because servers tell it apart. */
+export const cleanedPath = (path: string): string => {
+  const kept: string[] = [];
+  for (const segment of path.split('/')) {
+    if (segment === '..') kept.pop();
+    else if (segment !== '' && segment !== '.') kept.push(segment);
+  }
+  const isDirectory = kept.length > 0 && /\/\.{0,2}$/.test(path);
+  return `/${kept.join('/')}${isDirectory ? '/' : ''}`;
+};
+
+/** `/v1/users` covers itself and `/v1/users/42`, never `/v1/users-admin`. A last slash of the prefix changes nothing. */
+export const isUnderPrefix = (path: string, prefix: string): boolean => {
+  const base = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix;
+  return path === base || path.startsWith(`${base}/`);
+};
+
+export const isUnderAnyPrefix = (path: string, prefixes: readonly string[]): boolean =>
+  prefixes.some((prefix) => isUnderPrefix(path, prefix));
+
+/** Why a path of a config cannot be used, or null. */
+export const literalPathFault = (path: string): string | null => {
+  if (!path.startsWith('/')) return 'must begin with a slash';
+  if (cleanedPath(path) !== path) return 'must not hold empty, "." or ".." segments';
+  const segments = path.split('/').filter((segment) => segment !== '');
+  return segments.every((segment) => LITERAL_SEGMENT.test(segment))
+    ? null
+    : "may hold letters, digits and -._~!$&'()*+,;=:@ between slashes";
+};
+
+export type PathTemplate = readonly ({ readonly literal: string } | { readonly placeholder: string })[];
+
+/** The segments of a tool's path. Null when a placeholder is only part of a segment or a segment is malformed. */
+export const parsePathTemplate = (path: string): PathTemplate | null => {
+  const stubbed = path.replace(/\{[^{}/]+\}/g, 'x');
+  if (literalPathFault(stubbed) !== null) return null;
+  const segments = path.split('/').slice(1);
+  const template: (PathTemplate[number] | null)[] = segments.map((segment) => {
+    const placeholder = PLACEHOLDER.exec(segment)?.[1];
+    if (placeholder !== undefined) return { placeholder };
+    return /[{}]/.test(segment) ? null : { literal: segment };
+  });
+  return template.every((segment) => segment !== null) ? template : null;
+};
+
+export const placeholdersOf = (template: PathTemplate): readonly string[] =>
+  template.flatMap((segment) => ('placeholder' in segment ? [segment.placeholder] : []));
+
+/** The path with its placeholders replaced; `valueOf` gives text that {@link isPathValue} accepted. */
+export const fillPath = (template: PathTemplate, valueOf: (placeholder: string) => string): string =>
+  template.map((segment) => `/${'placeholder' in segment ? valueOf(segment.placeholder) : segment.literal}`).join('');

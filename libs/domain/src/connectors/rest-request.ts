@@ -1,0 +1,150 @@
+import type { JsonObject, JsonValue } from '#libs/crypto';
+
+import { isObject } from './config-reader.js';
+import type { ArgumentFault, RequestFacts } from './connector-driver.port.js';
+import { argumentsFault } from './rest-arguments.js';
+import { REST_LIMITS, type RestConfig, type RestTool } from './rest-config.js';
+import { isHeaderValue } from './rest-headers.js';
+import { cleanedPath, fillPath, isPathValue, isUnderAnyPrefix, parsePathTemplate } from './rest-paths.js';
+
+/** A request without its credential, which is added last (document 3, Request rules). */
+export interface RestRequest {
+  readonly method: RestTool['method'];
+  /** `https://api.example.com`: scheme, host and port as they are dialled. */
+  readonly origin: string;
+  /** With the path of `base_url` in front; never a query. */
+  readonly path: string;
+  /** Encoded, without the question mark; empty when there is none. */
+  readonly query: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** JSON text; null when the tool sends no body. */
+  readonly body: string | null;
+  /** Values of arguments marked `sensitive`: the redactor's, never an error's or a log's. */
+  readonly sensitive: readonly JsonValue[];
+}
+
+export type BuiltRequest =
+  { readonly ok: true; readonly request: RestRequest } | { readonly ok: false; readonly fault: ArgumentFault };
+
+const USER_AGENT = 'Service-Connectors/1.0';
+const ACTION_ID_HEADER = 'Service-Action-Id';
+
+/** Builds the request of a tool, or names the first argument that builds none. Pure: nothing is sent. */
+export const buildRestRequest = (
+  config: RestConfig,
+  tool: RestTool,
+  args: JsonObject,
+  actionId: string,
+): BuiltRequest => {
+  const fault = argumentsFault(tool, args) ?? placesFault(tool, args);
+  if (fault !== null) return { ok: false, fault };
+  const path = filledPath(tool, args);
+  if (path === null || cleanedPath(path) !== path || !isUnderAnyPrefix(path, config.allowed_path_prefixes)) {
+    const message = 'The arguments lead to a path outside of what the connector allows.';
+    return { ok: false, fault: { param: 'args', message } };
+  }
+  const base = new URL(config.base_url);
+  const basePath = base.pathname.replace(/\/$/, '');
+  const body = bodyOf(tool, args);
+  return {
+    ok: true,
+    request: {
+      method: tool.method,
+      origin: base.origin,
+      path: `${basePath}${path}`,
+      query: queryOf(tool, args),
+      headers: headersOf(config, tool, args, { actionId, hasBody: body !== null }),
+      body,
+      sensitive: placed(tool, args)
+        .filter(({ arg }) => arg.sensitive)
+        .map(({ value }) => value),
+    },
+  };
+};
+
+/** `{}` when the arguments build no request (document 3, Order of a connector call). */
+export const restRequestFacts = (config: RestConfig, tool: RestTool, args: JsonObject): RequestFacts => {
+  const built = buildRestRequest(config, tool, args, '');
+  if (!built.ok) return {};
+  const { method, path, origin } = built.request;
+  return { http: { method, path, host: new URL(origin).host } };
+};
+
+interface PlacedArgument {
+  readonly name: string;
+  readonly arg: RestTool['args'][string];
+  readonly value: JsonValue;
+}
+
+/** Arguments that were given, in the order of the config, so that equal calls send equal bytes. */
+const placed = (
+  tool: RestTool,
+  args: JsonObject,
+  place?: 'path' | 'query' | 'body' | 'header',
+): readonly PlacedArgument[] =>
+  Object.entries(tool.args)
+    .filter(([name, arg]) => (place === undefined || arg.in === place) && Object.hasOwn(args, name))
+    .map(([name, arg]) => ({ name, arg, value: args[name] as JsonValue }));
+
+const placesFault = (tool: RestTool, args: JsonObject): ArgumentFault | null => {
+  for (const { name, arg, value } of placed(tool, args)) {
+    const param = `args.${name}`;
+    if (arg.in === 'path' && !isPathValue(textOf(value))) {
+      const message = `${param} becomes part of a path: it may hold 1 to 256 letters, digits or ._~- and is not "." or "..".`;
+      return { param, message };
+    }
+    if (arg.in === 'header' && !isHeaderValue(textOf(value), REST_LIMITS.headerValueBytes)) {
+      const message = `${param} becomes a header: one line of at most ${REST_LIMITS.headerValueBytes} visible ASCII characters, without spaces at its ends.`;
+      return { param, message };
+    }
+    // The strict parser lets none in; text from elsewhere must not turn into another text on its way.
+    if (arg.in === 'query' && !isWellFormed(textOf(value))) {
+      return { param, message: `${param} holds half a character.` };
+    }
+  }
+  return null;
+};
+
+const filledPath = (tool: RestTool, args: JsonObject): string | null => {
+  const template = parsePathTemplate(tool.path);
+  return template === null ? null : fillPath(template, (name) => textOf(args[name] ?? ''));
+};
+
+/** One name and one value each, whatever they hold: lists and objects travel as their JSON text. */
+const queryOf = (tool: RestTool, args: JsonObject): string =>
+  placed(tool, args, 'query')
+    .map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(textOf(value))}`)
+    .join('&');
+
+const bodyOf = (tool: RestTool, args: JsonObject): string | null => {
+  if (!Object.values(tool.args).some((arg) => arg.in === 'body')) return null;
+  const members = placed(tool, args, 'body').map(({ name, value }) => [name, value] as const);
+  return JSON.stringify(Object.fromEntries(members));
+};
+
+const headersOf = (
+  config: RestConfig,
+  tool: RestTool,
+  args: JsonObject,
+  { actionId, hasBody }: { readonly actionId: string; readonly hasBody: boolean },
+): readonly (readonly [string, string])[] => {
+  const configured = Object.entries(config.headers ?? {});
+  const isConfigured = (name: string): boolean => configured.some(([other]) => other.toLowerCase() === name);
+  return [
+    ['User-Agent', USER_AGENT],
+    ...(isConfigured('accept') ? [] : [['Accept', 'application/json'] as const]),
+    ...(hasBody && !isConfigured('content-type') ? [['Content-Type', 'application/json'] as const] : []),
+    // Content-Type of a config is that of its bodies.
+    ...configured.filter(([name]) => hasBody || name.toLowerCase() !== 'content-type'),
+    ...(config.send_action_id ? [[ACTION_ID_HEADER, actionId] as const] : []),
+    ...(tool.idempotency_header === undefined ? [] : [[tool.idempotency_header, actionId] as const]),
+    ...placed(tool, args, 'header').map(({ arg, value }) => [arg.header ?? '', textOf(value)] as const),
+  ];
+};
+
+const textOf = (value: JsonValue): string => {
+  if (typeof value === 'string') return value;
+  return Array.isArray(value) || isObject(value) ? JSON.stringify(value) : String(value);
+};
+
+const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
