@@ -8,6 +8,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['source', 'node', 'import', 'default'] } },
   test: {
     include: ['{apps,libs,test}/**/*.spec.ts'],
+    exclude: ['**/node_modules/**', 'test/architecture/violations/**'],
     globalSetup: ['test/support/postgres.global-setup.ts'],
     pool: 'forks',
     testTimeout: 60_000,

@@ -1,0 +1,87 @@
+import type { JsonValue } from '#libs/crypto';
+import type { AgentEvent } from '../agents/index.js';
+import type { ConnectorEvent } from '../connectors/index.js';
+import type { DomainEvent, EventEnvelope } from '../kernel/index.js';
+import type { OrganizationEvent } from '../people/index.js';
+import type { PolicyEvent } from '../policies/index.js';
+
+/** What an admin deed says (document 2, Admin deeds): who did what to which object. Of `data` only the digest enters the deed. */
+export interface AdminAct {
+  readonly action: string;
+  readonly target: { readonly type: string; readonly id: string };
+  readonly reason: string | null;
+  readonly data: { readonly [member: string]: JsonValue };
+}
+
+export type AdminEvent = AgentEvent | ConnectorEvent | OrganizationEvent | PolicyEvent;
+
+type ActOf<Event extends DomainEvent> = {
+  readonly [Type in Event['type']]: (data: Extract<Event, { type: Type }>['data']) => AdminAct;
+};
+
+const act = (
+  action: string,
+  type: string,
+  id: string,
+  data: AdminAct['data'],
+  reason: string | null = null,
+): AdminAct => ({ action, target: { type, id }, reason, data });
+
+/**
+ * Every change to who can act, or what they may do, is sealed. A new event type of these contexts does not compile until
+ * it says here how its deed reads.
+ */
+const ADMIN_ACTS: ActOf<AdminEvent> = {
+  OrganizationCreated: ({ org, name, timezone, owner }) => act('org.created', 'org', org, { name, timezone, owner }),
+  OrganizationStopped: ({ org, reason }) => act('org.stopped', 'org', org, {}, reason),
+  OrganizationStarted: ({ org, reason }) => act('org.started', 'org', org, {}, reason),
+  AdminKeyCreated: ({ record }) =>
+    act('admin_key.created', 'key', record.key, { livemode: record.livemode, prefix: record.prefix }),
+  AdminKeyRolled: ({ key, successor, expires_at }) =>
+    act('admin_key.rolled', 'key', key, { expires_at, prefix: successor.prefix, successor: successor.key }),
+  AdminKeyRevoked: ({ key }) => act('admin_key.revoked', 'key', key, {}),
+  PolicyActivated: ({ mode, policy, version_id, version, version_hash, replaced, reason }) =>
+    act('policy.activated', 'policy', policy, { mode, replaced, version, version_hash, version_id }, reason),
+  PolicyDeactivated: ({ mode, policy, version_id, reason }) =>
+    act('policy.deactivated', 'policy', policy, { mode, version_id }, reason),
+  AgentRegistered: ({ agent, name, labels, owner }) =>
+    act('agent.created', 'agent', agent, { labels: { ...labels }, name, owner }),
+  AgentKeyCreated: ({ agent, record, scopes }) =>
+    act('agent_key.created', 'key', record.key, {
+      agent,
+      livemode: record.livemode,
+      prefix: record.prefix,
+      scopes: [...scopes],
+    }),
+  AgentKeyRolled: ({ agent, key, successor, expires_at }) =>
+    act('agent_key.rolled', 'key', key, { agent, expires_at, prefix: successor.prefix, successor: successor.key }),
+  AgentKeyRevoked: ({ agent, key }) => act('agent_key.revoked', 'key', key, { agent }),
+  AgentStopped: ({ agent, reason }) => act('agent.stopped', 'agent', agent, {}, reason),
+  AgentSuspended: ({ agent, reason }) => act('agent.suspended', 'agent', agent, {}, reason),
+  AgentResumed: ({ agent, reason }) => act('agent.resumed', 'agent', agent, {}, reason),
+  ConnectorCreated: ({ connector, name, type, config_hash }) =>
+    act('connector.created', 'connector', connector, { config_hash, name, type }),
+  ConnectorUpdated: ({ connector, status, config_hash, description }) =>
+    act('connector.updated', 'connector', connector, {
+      ...(config_hash === undefined ? {} : { config_hash }),
+      ...(description === undefined ? {} : { description }),
+      ...(status === undefined ? {} : { status }),
+    }),
+  ConnectorDisabled: ({ connector, reason }) => act('connector.disabled', 'connector', connector, {}, reason),
+  ConnectorDeleted: ({ connector }) => act('connector.deleted', 'connector', connector, {}),
+  ConnectorCredentialsUpdated: ({ connector, kind, fields, version }) =>
+    act('connector.credentials_updated', 'connector', connector, { fields: [...fields], kind, version }),
+  ConnectorCredentialsRemoved: ({ connector, version }) =>
+    act('connector.credentials_removed', 'connector', connector, { version }),
+  PolicyCreated: ({ policy, name }) => act('policy.created', 'policy', policy, { name }),
+  PolicyVersionAdded: ({ policy, version_id, version, version_hash, source_hash, origin }) =>
+    act('policy.version_added', 'policy', policy, { origin, source_hash, version, version_hash, version_id }),
+};
+
+/** Null for an event that no admin deed seals. */
+export const adminActOf = (envelope: EventEnvelope): AdminAct | null => {
+  const { type, data } = envelope.event;
+  if (!Object.hasOwn(ADMIN_ACTS, type)) return null;
+  const describe = ADMIN_ACTS[type as AdminEvent['type']] as (data: object) => AdminAct;
+  return describe(data);
+};

@@ -1,0 +1,108 @@
+import { DomainError, type CommandMetadata, type Decider, type Timestamp } from '../kernel/index.js';
+import type { SealKeyEvent } from './seal-key.events.js';
+
+/** Architecture, step 5: a retirement takes effect at least this long after its commit. */
+export const RETIREMENT_NOTICE_MS = 60_000;
+
+/** One stream for the deployment. */
+export const SEAL_KEYS_STREAM = 'sealkeys';
+
+export interface SealKey {
+  readonly kid: string;
+  readonly publicKey: string;
+  readonly registeredAt: Timestamp;
+  /** A live sealer signed a test with it. Only then may it be activated. */
+  readonly isProven: boolean;
+  readonly activatedAt: Timestamp | null;
+  readonly retiredAt: Timestamp | null;
+  readonly revokedAt: Timestamp | null;
+}
+
+/** Oldest first, as `keys.json` lists them. */
+export type SealKeys = readonly SealKey[];
+
+type Command<Type extends string, Data> = { type: Type; data: Data; metadata: CommandMetadata };
+
+export type SealKeyCommand =
+  | Command<'RegisterSealKey', { kid: string; publicKey: string }>
+  | Command<'ProveSealKey', { kid: string; signature: string }>
+  /** The new key seals at once; every other active key retires after the overlap. */
+  | Command<'ActivateSealKey', { kid: string; overlapMs: number }>
+  | Command<'RevokeSealKey', { kid: string; reason: string | null }>;
+
+const decide = (command: SealKeyCommand, keys: SealKeys): readonly SealKeyEvent[] => {
+  const at = command.metadata.now;
+  const { kid } = command.data;
+  const known = keys.find((key) => key.kid === kid);
+  if (command.type === 'RegisterSealKey') {
+    if (known) throw new DomainError('conflict', { message: 'This seal key is registered already.' });
+    return [{ type: 'SealKeyRegistered', data: { kid, public_key: command.data.publicKey, at } }];
+  }
+  if (!known) throw new DomainError('not_found');
+  switch (command.type) {
+    case 'ProveSealKey':
+      return known.isProven ? [] : [{ type: 'SealKeyProven', data: { kid, signature: command.data.signature, at } }];
+    case 'ActivateSealKey':
+      return activate(known, keys, command.data.overlapMs, at);
+    case 'RevokeSealKey':
+      if (known.revokedAt) return [];
+      return [{ type: 'SealKeyRevoked', data: { kid, revoked_at: at, reason: command.data.reason, at } }];
+  }
+};
+
+const activate = (key: SealKey, keys: SealKeys, overlapMs: number, at: Timestamp): readonly SealKeyEvent[] => {
+  if (key.activatedAt) return [];
+  if (key.revokedAt) throw new DomainError('conflict', { message: 'This seal key was revoked. Register a new one.' });
+  if (!key.isProven) {
+    throw new DomainError('conflict', {
+      message: 'No sealer has signed with this key yet. Wait for its proof, then activate it.',
+    });
+  }
+  const retiredAt = new Date(Date.parse(at) + Math.max(overlapMs, RETIREMENT_NOTICE_MS)).toISOString();
+  const retiring = keys.filter((other) => other.activatedAt && !other.retiredAt && !other.revokedAt);
+  return [
+    { type: 'SealKeyActivated', data: { kid: key.kid, activated_at: at, at } },
+    ...retiring.map(({ kid }): SealKeyEvent => ({ type: 'SealKeyRetired', data: { kid, retired_at: retiredAt, at } })),
+  ];
+};
+
+const evolve = (keys: SealKeys, event: SealKeyEvent): SealKeys => {
+  switch (event.type) {
+    case 'SealKeyRegistered': {
+      const { kid, public_key: publicKey, at } = event.data;
+      const fresh = { isProven: false, activatedAt: null, retiredAt: null, revokedAt: null };
+      return [...keys, { kid, publicKey, registeredAt: at, ...fresh }];
+    }
+    case 'SealKeyProven':
+      return changed(keys, event.data.kid, { isProven: true });
+    case 'SealKeyActivated':
+      return changed(keys, event.data.kid, { activatedAt: event.data.activated_at });
+    case 'SealKeyRetired':
+      return changed(keys, event.data.kid, { retiredAt: event.data.retired_at });
+    case 'SealKeyRevoked':
+      return changed(keys, event.data.kid, { revokedAt: event.data.revoked_at });
+  }
+};
+
+const changed = (keys: SealKeys, kid: string, change: Partial<SealKey>): SealKeys =>
+  keys.map((key) => (key.kid === kid ? { ...key, ...change } : key));
+
+/**
+ * The key that seals at `issuedAt`: the newest that is valid then (document 1, Seal key set). Null when none is: then
+ * outcomes wait unsealed, and nothing is lost.
+ */
+export const sealKeyAt = (keys: SealKeys, issuedAt: Timestamp): SealKey | null =>
+  keys.findLast(
+    (key) =>
+      key.activatedAt !== null &&
+      key.revokedAt === null &&
+      key.activatedAt <= issuedAt &&
+      (key.retiredAt === null || issuedAt < key.retiredAt),
+  ) ?? null;
+
+export const sealKeyDecider: Decider<SealKeys, SealKeyCommand, SealKeyEvent> = {
+  category: SEAL_KEYS_STREAM,
+  initialState: () => [],
+  decide,
+  evolve,
+};

@@ -1,0 +1,74 @@
+import { actionDecider, type Action, type ActionEvent, type LivingAction } from '../gate/index.js';
+import { categoryOf, type EventEnvelope, type EventPlace, type OrgId, type Position } from '../kernel/index.js';
+import { adminActOf } from './admin-deed.js';
+import type { DeedSections } from './deed-sections.js';
+import { actionSections, adminSections } from './deed-sections.js';
+
+/** One event that asks for one deed. */
+export interface SealRequest {
+  readonly org: OrgId;
+  readonly source: EventPlace;
+  readonly position: Position;
+  readonly sections: DeedSections;
+}
+
+const evolveAction = (state: Action, envelope: EventEnvelope): Action =>
+  actionDecider.evolve(state, envelope.event as ActionEvent);
+
+/** The action as its stream's events tell it, in order from the first. */
+export const foldAction = (envelopes: readonly EventEnvelope[]): Action =>
+  envelopes.reduce(evolveAction, actionDecider.initialState());
+
+/** Whether this event of an action stream is the one by which the action became `recorded`. */
+const isSealingEvent = (action: Action, envelope: EventEnvelope): action is LivingAction =>
+  action.state === 'recorded' && action.sealingRevision === envelope.recorded.revision;
+
+/**
+ * Which deed, if any, this event asks for: the fold of architecture, 'The life of an action', step 5. The same for the
+ * sealer and for an auditor who replays the log.
+ * @param action the state of the event's action after this event; ignored for events of other streams
+ */
+export const sealRequestOf = (envelope: EventEnvelope, action: Action | null): SealRequest | null => {
+  const { recorded, metadata } = envelope;
+  if (metadata.org === null) return null;
+  const place = { org: metadata.org as OrgId, source: placeOf(envelope), position: recorded.position };
+  if (categoryOf(recorded.stream) === 'action') {
+    return action && isSealingEvent(action, envelope) ? { ...place, sections: actionSections(action) } : null;
+  }
+  const act = adminActOf(envelope);
+  return act ? { ...place, sections: adminSections(act, metadata.actor) } : null;
+};
+
+export const placeOf = ({ recorded }: EventEnvelope): EventPlace => ({
+  stream: recorded.stream,
+  revision: recorded.revision,
+  event_id: recorded.id,
+});
+
+/**
+ * Folds actions as the log goes by, so that a sealing event finds its action in memory. Forgetting one is harmless: its
+ * stream is then read.
+ */
+export class ActionsInFlight {
+  private readonly actions = new Map<string, Action>();
+
+  constructor(private readonly capacity = 50_000) {}
+
+  /** The action after this event, or null when its beginning was not seen. */
+  after(envelope: EventEnvelope): Action | null {
+    const { stream, revision } = envelope.recorded;
+    const before = revision === 0 ? actionDecider.initialState() : this.actions.get(stream);
+    if (!before) return null;
+    const next = evolveAction(before, envelope);
+    this.remember(stream, next);
+    return next;
+  }
+
+  remember(stream: string, action: Action): void {
+    this.actions.delete(stream);
+    // Nothing after `recorded` asks for another deed.
+    if (action.state === 'recorded' || action.state === 'abandoned') return;
+    this.actions.set(stream, action);
+    if (this.actions.size > this.capacity) this.actions.delete(this.actions.keys().next().value as string);
+  }
+}

@@ -1,0 +1,157 @@
+import {
+  decodeEvent,
+  encodeEvent,
+  eventMetadata,
+  ONLY_STREAM,
+  RevisionConflict,
+  streamOf,
+  streamRef,
+  SYSTEM,
+  timestampOf,
+  uuidOfHash,
+  actionChannel,
+  type Bus,
+  type Clock,
+  type EventEnvelope,
+  type EventStore,
+  type FoldedStreams,
+  type NewEvent,
+  type OrgId,
+  type RecordedEvent,
+} from '../kernel/index.js';
+import { composeDeed, type SealedDeed } from './compose-deed.js';
+import { readTail, type LedgerTail } from './ledger-tails.js';
+import { sealKeyAt, sealKeyDecider } from './seal-key.decider.js';
+import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
+import type { SealKeyRing } from './sealing.ports.js';
+
+/** At most this many deeds or bytes in one append (architecture, step 5). */
+const BATCH_MAX_DEEDS = 256;
+const BATCH_MAX_BYTES = 512 * 1024;
+/** A conflict means that another sealer wrote first: read the tail again and go on from there. */
+const MAX_CONFLICTS = 8;
+
+/** No key is valid now. Outcomes stay recorded and unsealed until one is (ruling 21). */
+export class NoActiveSealKey extends Error {
+  override readonly name = 'NoActiveSealKey';
+  constructor() {
+    super('no seal key is active: outcomes are recorded and wait. Make one with `ags seal-keys rotate`.');
+  }
+}
+
+/** Seals what the log asks for, in its order. Feed it `$all`; it can be fed the same events again at any time. */
+export class Sealer {
+  private readonly actions = new ActionsInFlight();
+  private readonly tails = new Map<OrgId, LedgerTail>();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly streams: FoldedStreams,
+    private readonly keyRing: SealKeyRing,
+    private readonly clock: Clock,
+    private readonly bus: Bus,
+  ) {}
+
+  /** The deeds these events ask for and the ledgers do not hold yet, by organization, in order. */
+  async requestsIn(events: readonly RecordedEvent[]): Promise<Map<OrgId, SealRequest[]>> {
+    const requests = new Map<OrgId, SealRequest[]>();
+    for (const recorded of events) {
+      const request = await this.requestIn(decodeEvent(recorded));
+      if (!request) continue;
+      const queue = requests.get(request.org);
+      if (queue) queue.push(request);
+      else requests.set(request.org, [request]);
+    }
+    return requests;
+  }
+
+  private async requestIn(envelope: EventEnvelope): Promise<SealRequest | null> {
+    const { stream, revision, position } = envelope.recorded;
+    if (!stream.startsWith('action-')) return sealRequestOf(envelope, null);
+    let action = this.actions.after(envelope);
+    if (!action) {
+      const org = envelope.metadata.org as OrgId;
+      // Long sealed: a resumed sealer passes over such events without reading their streams.
+      if (position <= (await this.tailOf(org)).sealedUpTo) return null;
+      const earlier = await this.store.readStream(stream, { limit: revision + 1 });
+      action = foldAction(earlier.map((event) => decodeEvent(event)));
+      this.actions.remember(stream, action);
+    }
+    return sealRequestOf(envelope, action);
+  }
+
+  /**
+   * Seals an organization's requests, oldest first. What its ledger already holds is passed over.
+   * @throws {NoActiveSealKey}
+   */
+  async seal(org: OrgId, requests: readonly SealRequest[]): Promise<void> {
+    let conflicts = 0;
+    for (let next = 0; next < requests.length;) {
+      const tail = await this.tailOf(org);
+      while (next < requests.length && (requests[next] as SealRequest).position <= tail.sealedUpTo) next += 1;
+      if (next === requests.length) return;
+      const deeds = await this.signBatch(tail, requests.slice(next, next + BATCH_MAX_DEEDS));
+      try {
+        await this.append(org, tail, deeds);
+        conflicts = 0;
+      } catch (error) {
+        this.tails.delete(org);
+        if (!(error instanceof RevisionConflict) || (conflicts += 1) > MAX_CONFLICTS) throw error;
+      }
+    }
+  }
+
+  /** Forget what was read: another process may have sealed meanwhile. */
+  forget(org: OrgId): void {
+    this.tails.delete(org);
+  }
+
+  private async tailOf(org: OrgId): Promise<LedgerTail> {
+    const known = this.tails.get(org);
+    if (known) return known;
+    const tail = await readTail(this.store, org);
+    this.tails.set(org, tail);
+    return tail;
+  }
+
+  private async signBatch(tail: LedgerTail, requests: readonly SealRequest[]): Promise<SealedDeed[]> {
+    const keys = (await this.streams.load(streamRef(sealKeyDecider, ONLY_STREAM))).state;
+    const now = timestampOf(this.clock.nowMs());
+    // A clock that goes back cannot put a deed before the one it follows (ruling 22).
+    const issuedAt = tail.issuedAt !== null && tail.issuedAt > now ? tail.issuedAt : now;
+    const sealKey = sealKeyAt(keys, issuedAt);
+    if (!sealKey) throw new NoActiveSealKey();
+    const signingKey = await this.keyRing.open(sealKey.kid);
+    const deeds: SealedDeed[] = [];
+    let bytes = 0;
+    let previous = { seq: tail.seq, bodyHash: tail.bodyHash };
+    for (const request of requests) {
+      const deed = composeDeed(request, previous, issuedAt, signingKey);
+      bytes += deed.bytes;
+      if (deeds.length > 0 && bytes > BATCH_MAX_BYTES) break;
+      deeds.push(deed);
+      previous = { seq: deed.event.data.seq, bodyHash: deed.event.data.body_hash };
+    }
+    return deeds;
+  }
+
+  private async append(org: OrgId, tail: LedgerTail, deeds: readonly SealedDeed[]): Promise<void> {
+    const stream = streamOf('ledger', org);
+    const events = deeds.map((deed): NewEvent => encodeDeed(deed, stream));
+    await this.store.append({ stream, expectedRevision: tail.seq === 0 ? 'no_stream' : tail.seq - 1, events });
+    const last = deeds[deeds.length - 1] as SealedDeed;
+    const { seq, body_hash: bodyHash, issued_at: issuedAt } = last.event.data;
+    this.tails.set(org, { seq, bodyHash, issuedAt, sealedUpTo: last.request.position });
+    for (const { event } of deeds) {
+      if (event.data.action) this.bus.publish(actionChannel(event.data.action), 'sealed');
+    }
+  }
+}
+
+/** A deed's event takes its id from the body hash: sealing the same bytes at the same place is one event. */
+const encodeDeed = ({ event, request }: SealedDeed, stream: string): NewEvent => {
+  const { org, deed, seq, issued_at: now, body_hash: bodyHash } = event.data;
+  const caused = { org, actor: SYSTEM, requestId: null, commandId: request.source.event_id, correlation: deed, now };
+  const metadata = { ...eventMetadata(caused), source: request.source };
+  return { ...encodeEvent(event, metadata, stream, seq - 1), id: uuidOfHash(bodyHash.slice('sha256:'.length)) };
+};

@@ -1,0 +1,2 @@
+export { PepperKeyHasher } from './pepper-key-hasher.js';
+export { installKeySchema, PostgresKeyDirectory } from './postgres-key-directory.js';

@@ -1,0 +1,52 @@
+import type pg from 'pg';
+import { answered } from '#libs/infra/postgres';
+import { KeyDirectory, type KeyHolder } from '#libs/domain/agents';
+import type { AgentId, OrgId } from '#libs/domain/kernel';
+
+/** May be run at every start. */
+export const installKeySchema = async (pool: pg.Pool): Promise<void> => {
+  await pool.query(
+    `do $$ begin
+       perform pg_advisory_xact_lock(hashtext('install key schema'));
+       create schema if not exists agents;
+       create table if not exists agents.key_prefixes (prefix text primary key, org text not null, agent text);
+     end $$`,
+  );
+};
+
+/** A prefix never changes hands, so what was found once is remembered. */
+export class PostgresKeyDirectory extends KeyDirectory {
+  private readonly found = new Map<string, KeyHolder>();
+
+  constructor(private readonly pool: pg.Pool) {
+    super();
+  }
+
+  override async find(prefix: string): Promise<KeyHolder | null> {
+    const known = this.found.get(prefix);
+    if (known) return known;
+    const { rows } = await answered(
+      this.pool.query<{ org: OrgId; agent: AgentId | null }>({
+        name: 'key-prefix-find',
+        text: `select org, agent from agents.key_prefixes where prefix = $1`,
+        values: [prefix],
+      }),
+    );
+    const row = rows[0];
+    if (!row) return null;
+    const holder: KeyHolder =
+      row.agent === null ? { kind: 'org', org: row.org } : { kind: 'agent', org: row.org, agent: row.agent };
+    this.found.set(prefix, holder);
+    return holder;
+  }
+
+  override async claim(prefix: string, holder: KeyHolder): Promise<boolean> {
+    const { rowCount } = await answered(
+      this.pool.query(
+        `insert into agents.key_prefixes (prefix, org, agent) values ($1, $2, $3) on conflict do nothing`,
+        [prefix, holder.org, holder.kind === 'agent' ? holder.agent : null],
+      ),
+    );
+    return rowCount === 1;
+  }
+}

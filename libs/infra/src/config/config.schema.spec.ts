@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, parseConfig, SETTINGS_HELP } from './config.schema.js';
+
+const problemsOf = (environment: Record<string, string>): readonly string[] => {
+  try {
+    parseConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+};
+
+describe('settings', () => {
+  it('have defaults that start a service in dev', () => {
+    const config = parseConfig({});
+    expect(config).toMatchObject({ env: 'dev', host: '127.0.0.1', port: 8080, databaseUrl: null, logLevel: 'info' });
+    expect(config.stateDir).toMatch(/\/\.service$/);
+  });
+
+  it('treat an empty variable as an absent one', () => {
+    expect(parseConfig({ SERVICE_PORT: '', DATABASE_URL: '' })).toMatchObject({ port: 8080, databaseUrl: null });
+  });
+
+  it('report all problems together', () => {
+    const problems = problemsOf({
+      SERVICE_PORT: '65536',
+      LOG_LEVEL: 'loud',
+      DATABASE_URL: 'mysql://x',
+      REDIS_URL: 'redis://x',
+    });
+    expect(problems.map((line) => line.split(' ')[0])).toEqual([
+      'SERVICE_PORT',
+      'DATABASE_URL',
+      'REDIS_URL',
+      'LOG_LEVEL',
+    ]);
+  });
+
+  it.each(['8080.0', '1e3', '-1', '0x50', ' 80', '99999999999999999'])('refuse %j as a port', (port) => {
+    expect(problemsOf({ SERVICE_PORT: port })).toHaveLength(1);
+  });
+
+  it('refuse a production base URL that is not https, and a missing one', () => {
+    expect(problemsOf({ SERVICE_ENV: 'production', SERVICE_BASE_URL: 'http://a.example' })).toHaveLength(1);
+    expect(problemsOf({ SERVICE_ENV: 'production' })).toHaveLength(1);
+    expect(problemsOf({ SERVICE_ENV: 'production', SERVICE_BASE_URL: 'https://a.example/' })).toEqual([]);
+  });
+
+  it.each(['ftp://a', 'http://u@a', 'http://a?x', 'http://a#x', 'a'])('refuse %j as a base URL', (url) => {
+    expect(problemsOf({ SERVICE_BASE_URL: url })).toHaveLength(1);
+  });
+
+  it('are frozen', () => {
+    expect(Object.isFrozen(parseConfig({}))).toBe(true);
+  });
+
+  it('are all described', () => {
+    for (const help of SETTINGS_HELP) expect(help.description).toMatch(/\.$/);
+  });
+});

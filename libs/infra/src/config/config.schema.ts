@@ -1,0 +1,218 @@
+import { isAbsolute, resolve } from 'node:path';
+
+/** One setting: how it is read, and what `ags config` says about it. */
+interface Setting<Value> {
+  readonly variable: string;
+  readonly description: string;
+  /** As text, for the help; null when absent means a behaviour that `description` names. */
+  readonly default: string | null;
+  /** @throws {SettingProblem} */
+  readonly parse: (text: string | undefined) => Value;
+}
+
+class SettingProblem extends Error {}
+
+const problem = (message: string): never => {
+  throw new SettingProblem(message);
+};
+
+const setting = <Value>(
+  variable: string,
+  fallback: string | null,
+  description: string,
+  read: (text: string) => Value,
+  absent?: Value,
+): Setting<Value> => ({
+  variable,
+  description,
+  default: fallback,
+  parse: (text) => {
+    // An empty variable is how shells and compose files leave one unset.
+    if (text !== undefined && text !== '') return read(text);
+    return fallback === null ? (absent as Value) : read(fallback);
+  },
+});
+
+const integer =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    const isWhole = /^\d{1,15}$/.test(text) && value >= min && value <= max;
+    return isWhole ? value : problem(`must be a whole number from ${min} to ${max}`);
+  };
+
+const oneOf =
+  <Choice extends string>(...choices: readonly Choice[]) =>
+  (text: string): Choice =>
+    choices.find((choice) => choice === text) ?? problem(`must be one of ${choices.join(', ')}`);
+
+const httpUrl = (text: string): string => {
+  const url = URL.canParse(text) ? new URL(text) : problem('must be an http or https URL');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') problem('must be an http or https URL');
+  if (url.username || url.password || url.search || url.hash) problem('must have no user, query or fragment');
+  return url.href.replace(/\/$/, '');
+};
+
+const postgresUrl = (text: string): string => {
+  const isPostgres = URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol);
+  return isPostgres ? text : problem('must be a postgres:// URL');
+};
+
+const path = (text: string): string => (isAbsolute(text) ? text : resolve(text));
+
+const list = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+const notYet =
+  (what: string) =>
+  (_text: string): null =>
+    problem(`${what} is not part of this version; leave it unset`);
+
+/** Every setting there is, in the order of the help. */
+const SETTINGS = {
+  env: setting(
+    'SERVICE_ENV',
+    'dev',
+    'dev or production. Production refuses a base URL that is not https, and private upstream addresses.',
+    oneOf('dev', 'production'),
+  ),
+  host: setting('SERVICE_HOST', '127.0.0.1', 'Address the API listens on.', (text) => text),
+  port: setting(
+    'SERVICE_PORT',
+    '8080',
+    'Port the API listens on; 0 takes any free one, which is printed.',
+    integer(0, 65_535),
+  ),
+  baseUrl: setting<string | null>(
+    'SERVICE_BASE_URL',
+    null,
+    'Address clients use, as in links. Absent: http://<host>:<port>.',
+    httpUrl,
+    null,
+  ),
+  docsUrl: setting(
+    'SERVICE_DOCS_URL',
+    'https://docs.agent-governance.example',
+    'Where doc_url of an error points.',
+    httpUrl,
+  ),
+  stateDir: setting(
+    'SERVICE_STATE_DIR',
+    './.service',
+    'Keys and, without DATABASE_URL, the database. Mode 0700; 0711 as root.',
+    path,
+  ),
+  databaseUrl: setting<string | null>(
+    'DATABASE_URL',
+    null,
+    'PostgreSQL 15 or newer, postgres://... Absent: an embedded one in the state directory.',
+    postgresUrl,
+    null,
+  ),
+  eventStoreUrl: setting<null>(
+    'EVENT_STORE_URL',
+    null,
+    'Another event store. Absent: PostgreSQL, beside the read models.',
+    notYet('another event store'),
+    null,
+  ),
+  redisUrl: setting<null>(
+    'REDIS_URL',
+    null,
+    'Queue and bus between processes. Absent: in process.',
+    notYet('Redis'),
+    null,
+  ),
+  vaultKeyFile: setting<string | null>(
+    'SERVICE_VAULT_KEY_FILE',
+    null,
+    'File of 32 bytes that opens credentials. Absent: keys/vault.key in the state directory.',
+    path,
+    null,
+  ),
+  pepperFile: setting<string | null>(
+    'SERVICE_PEPPER_FILE',
+    null,
+    'File of 32 bytes that API keys are hashed under. Absent: keys/pepper.key in the state directory.',
+    path,
+    null,
+  ),
+  egressAllow: setting<readonly string[]>(
+    'SERVICE_EGRESS_ALLOW',
+    null,
+    'Private addresses that connectors may reach, comma separated hosts or CIDR ranges. In dev all private addresses are allowed.',
+    list,
+    [],
+  ),
+  logLevel: setting('LOG_LEVEL', 'info', 'debug, info, warn or error.', oneOf('debug', 'info', 'warn', 'error')),
+  sweepIntervalMs: setting(
+    'SERVICE_SWEEP_INTERVAL_MS',
+    '5000',
+    'How often sweepers look for what a crash left behind.',
+    integer(50, 60_000),
+  ),
+  executorSilenceMs: setting(
+    'SERVICE_EXECUTOR_SILENCE_MS',
+    '5000',
+    'How long an executor may be silent before its execution is taken over.',
+    integer(200, 60_000),
+  ),
+  drainTimeoutMs: setting(
+    'SERVICE_DRAIN_TIMEOUT_MS',
+    '10000',
+    'How long a stopping process waits for work in flight.',
+    integer(0, 600_000),
+  ),
+} as const;
+
+type Parsed = {
+  readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer Value> ? Value : never;
+};
+
+export type Config = Parsed;
+
+export interface SettingHelp {
+  readonly variable: string;
+  readonly default: string | null;
+  readonly description: string;
+}
+
+export const SETTINGS_HELP: readonly SettingHelp[] = Object.values(SETTINGS).map(
+  ({ variable, default: fallback, description }) => ({ variable, default: fallback, description }),
+);
+
+/** Every problem at once, each with its variable and what to do. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  constructor(readonly problems: readonly string[]) {
+    super(
+      `The settings are not usable:\n${problems.map((line) => `  ${line}`).join('\n')}\nRun \`ags config\` to see every setting.`,
+    );
+  }
+}
+
+/**
+ * The settings of this process, read once.
+ * @throws {ConfigError}
+ */
+export const parseConfig = (environment: Readonly<Record<string, string | undefined>> = process.env): Config => {
+  const problems: string[] = [];
+  const values = Object.entries(SETTINGS).map(([name, { variable, parse }]) => {
+    try {
+      return [name, parse(environment[variable])] as const;
+    } catch (error) {
+      if (!(error instanceof SettingProblem)) throw error;
+      problems.push(`${variable} ${error.message}`);
+      return [name, undefined] as const;
+    }
+  });
+  const config = Object.freeze(Object.fromEntries(values)) as Config;
+  if (config.env === 'production' && config.baseUrl?.startsWith('https://') !== true && problems.length === 0) {
+    problems.push('SERVICE_BASE_URL must be an https URL in production');
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+};

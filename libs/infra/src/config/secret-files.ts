@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, readFile, rm, stat, chmod } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Config } from './config.schema.js';
+
+export const SECRET_BYTES = 32;
+
+/** The deployment's secrets could not be read. The message says what to do and holds nothing of them. */
+export class SecretFileError extends Error {
+  override readonly name = 'SecretFileError';
+}
+
+export interface SecretPaths {
+  readonly vaultKey: string;
+  readonly pepper: string;
+}
+
+/** Where the secrets lie: named by a setting (several machines), else in the state directory's `keys/`. */
+export const secretPathsOf = (config: Config): SecretPaths => ({
+  vaultKey: config.vaultKeyFile ?? join(config.stateDir, 'keys', 'vault.key'),
+  pepper: config.pepperFile ?? join(config.stateDir, 'keys', 'pepper.key'),
+});
+
+/** The state directory: 0700, or 0711 as root, where PostgreSQL runs as its own user inside it. `keys/` is always 0700. */
+export const prepareStateDirectory = async (stateDir: string): Promise<void> => {
+  await mkdir(join(stateDir, 'keys'), { recursive: true, mode: 0o700 });
+  await chmod(stateDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+  await chmod(join(stateDir, 'keys'), 0o700);
+};
+
+/**
+ * Makes the file with 32 random bytes, mode 0600, unless it exists. Of two racing makers one wins and both see its bytes:
+ * the content is complete before the name appears.
+ * @returns whether this call made it
+ */
+export const ensureSecretFile = async (path: string): Promise<boolean> => {
+  if (await exists(path)) return false;
+  const unfinished = join(dirname(path), `.${randomBytes(8).toString('hex')}.new`);
+  const file = await open(unfinished, 'wx', 0o600);
+  try {
+    await file.writeFile(randomBytes(SECRET_BYTES));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  try {
+    await link(unfinished, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+};
+
+/** @throws {SecretFileError} missing, of another length, or readable by others */
+export const readSecretFile = async (path: string): Promise<Buffer> => {
+  if (!(await exists(path))) {
+    throw new SecretFileError(
+      `${path} is missing. Restore it from your backup; only a new deployment may make one with \`ags init\`.`,
+    );
+  }
+  const { mode } = await stat(path);
+  if ((mode & 0o077) !== 0) throw new SecretFileError(`${path} is readable by others. Run chmod 0600 on it.`);
+  const bytes = await readFile(path);
+  if (bytes.byteLength === SECRET_BYTES) return bytes;
+  throw new SecretFileError(`${path} must hold exactly ${SECRET_BYTES} bytes. Restore it from your backup.`);
+};
+
+const exists = async (path: string): Promise<boolean> => {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+};

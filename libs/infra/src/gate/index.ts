@@ -1,0 +1,5 @@
+export { installGateSchema } from './gate-schema.js';
+export { PepperIds } from './pepper-ids.js';
+export { PostgresLiveness } from './postgres-liveness.js';
+export { PostgresOpenExecutions } from './postgres-open-executions.js';
+export { PostgresPayloadStore } from './postgres-payload-store.js';

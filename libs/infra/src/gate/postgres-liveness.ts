@@ -1,0 +1,31 @@
+import type pg from 'pg';
+import { answered } from '#libs/infra/postgres';
+import { Liveness, type Beats } from '#libs/domain/gate';
+
+/** Unlogged: after a crash of the server every row is gone, which reads as silence that begins anew. */
+export class PostgresLiveness extends Liveness {
+  constructor(private readonly pool: pg.Pool) {
+    super();
+  }
+
+  override async beat(executor: string): Promise<void> {
+    await answered(
+      this.pool.query(
+        `insert into gate.liveness (executor, beat) values ($1, 1)
+       on conflict (executor) do update set beat = gate.liveness.beat + 1`,
+        [executor],
+      ),
+    );
+  }
+
+  override async read(): Promise<Beats> {
+    const { rows } = await answered(
+      this.pool.query<{ executor: string; beat: string }>(`select executor, beat from gate.liveness`),
+    );
+    return new Map(rows.map(({ executor, beat }) => [executor, Number(beat)]));
+  }
+
+  override async remove(executor: string): Promise<void> {
+    await answered(this.pool.query(`delete from gate.liveness where executor = $1`, [executor]));
+  }
+}

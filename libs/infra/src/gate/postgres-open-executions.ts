@@ -1,0 +1,106 @@
+import type pg from 'pg';
+import { answered } from '#libs/infra/postgres';
+import { openExecutionChange, OpenExecutions, type OpenExecution } from '#libs/domain/gate';
+import {
+  decodeEvent,
+  START,
+  type ConnectorId,
+  type EventStore,
+  type OrgId,
+  type Position,
+  type RecordedEvent,
+  type Subscription,
+} from '#libs/domain/kernel';
+
+const CHECKPOINT = 'open_executions';
+/** Pairs of open and close that fall into one batch are never written. */
+const LINGER_MS = 50;
+
+/** Rows and checkpoint move in one transaction; another store's checkpoint is void and the fold starts again. */
+export class PostgresOpenExecutions extends OpenExecutions {
+  constructor(
+    private readonly pool: pg.Pool,
+    private readonly store: EventStore,
+  ) {
+    super();
+  }
+
+  override async list(limit: number): Promise<readonly OpenExecution[]> {
+    const { rows } = await answered(
+      this.pool.query<OpenExecution>(
+        `select action, org, connector from gate.open_executions order by opened limit $1`,
+        [limit],
+      ),
+    );
+    return rows;
+  }
+
+  async isAnyOpen(org: OrgId, connector: ConnectorId): Promise<boolean> {
+    const { rowCount } = await answered(
+      this.pool.query(`select 1 from gate.open_executions where org = $1 and connector = $2 limit 1`, [org, connector]),
+    );
+    return rowCount === 1;
+  }
+
+  /** Follows the log. One process at a time: the caller holds the lease. */
+  async follow(onError: (error: unknown) => void): Promise<Subscription> {
+    const storeId = await this.store.storeId();
+    const after = await this.checkpoint(storeId);
+    return this.store.subscribeToAll({
+      after,
+      lingerMs: LINGER_MS,
+      batchSize: 1_000,
+      onEvents: (events) => this.apply(storeId, events),
+      onError,
+    });
+  }
+
+  private async checkpoint(storeId: string): Promise<Position> {
+    const { rows } = await answered(
+      this.pool.query<{ store_id: string; position: string }>(
+        `select store_id, position from gate.checkpoint where name = $1`,
+        [CHECKPOINT],
+      ),
+    );
+    if (rows[0]?.store_id === storeId) return BigInt(rows[0].position);
+    await answered(this.pool.query(`truncate gate.open_executions`));
+    return START;
+  }
+
+  private async apply(storeId: string, events: readonly RecordedEvent[]): Promise<void> {
+    const opened = new Map<string, OpenExecution & { position: Position }>();
+    const closed: string[] = [];
+    for (const recorded of events) {
+      const change = openExecutionChange(decodeEvent(recorded).event);
+      if (change?.change === 'open')
+        opened.set(change.execution.action, { ...change.execution, position: recorded.position });
+      if (change?.change === 'close' && !opened.delete(change.action)) closed.push(change.action);
+    }
+    const rows = [...opened.values()];
+    const last = events[events.length - 1] as RecordedEvent;
+    // One statement is one transaction.
+    await answered(
+      this.pool.query(
+        `with opened as (
+         insert into gate.open_executions (action, org, connector, opened)
+         select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
+         on conflict do nothing
+       ), closed as (
+         delete from gate.open_executions where action = any($5::text[])
+       )
+       insert into gate.checkpoint (name, store_id, position) values ($6, $7, $8)
+       on conflict (name) do update set store_id = excluded.store_id, position = excluded.position`,
+        [
+          rows.map((row) => row.action),
+          rows.map((row) => row.org),
+          rows.map((row) => row.connector),
+          rows.map((row) => String(row.position)),
+          closed,
+          CHECKPOINT,
+          storeId,
+          String(last.position),
+        ],
+      ),
+    );
+  }
+}

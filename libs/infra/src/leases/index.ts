@@ -1,0 +1,1 @@
+export { HeldLease, PostgresLeases } from './postgres-leases.js';

@@ -1,0 +1,1 @@
+export { installLedgerSchema, PostgresSealerProgress } from './postgres-sealer-progress.js';

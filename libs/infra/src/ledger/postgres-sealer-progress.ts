@@ -1,0 +1,86 @@
+import type pg from 'pg';
+import { answered } from '#libs/infra/postgres';
+import type { OrgId } from '#libs/domain/kernel';
+import { SealerProgress, type LowWater, type ParkedOrg } from '#libs/domain/ledger';
+
+/** May be run at every start. */
+export const installLedgerSchema = async (pool: pg.Pool): Promise<void> => {
+  await pool.query(
+    `do $$ begin
+       perform pg_advisory_xact_lock(hashtext('install ledger schema'));
+       create schema if not exists ledger;
+       create table if not exists ledger.low_water (
+         only boolean primary key default true check (only),
+         store_id text not null,
+         position bigint not null,
+         event_id text not null
+       );
+       create table if not exists ledger.parked (
+         org text primary key,
+         store_id text not null,
+         position bigint not null,
+         since text not null,
+         reason text not null
+       );
+       create table if not exists ledger.seal_keys (kid text primary key, ciphertext bytea not null);
+     end $$`,
+  );
+};
+
+/** The sealer's hints. Losing them costs a read of the log, never a deed. */
+export class PostgresSealerProgress extends SealerProgress {
+  constructor(private readonly pool: pg.Pool) {
+    super();
+  }
+
+  override async lowWater(): Promise<LowWater | null> {
+    const { rows } = await answered(
+      this.pool.query<{ store_id: string; position: string; event_id: string }>(
+        `select store_id, position, event_id from ledger.low_water`,
+      ),
+    );
+    const row = rows[0];
+    return row ? { storeId: row.store_id, position: BigInt(row.position), eventId: row.event_id } : null;
+  }
+
+  override async setLowWater({ storeId, position, eventId }: LowWater): Promise<void> {
+    await answered(
+      this.pool.query(
+        `insert into ledger.low_water (store_id, position, event_id) values ($1, $2, $3)
+         on conflict (only) do update set
+           store_id = excluded.store_id, position = excluded.position, event_id = excluded.event_id`,
+        [storeId, String(position), eventId],
+      ),
+    );
+  }
+
+  override async parked(): Promise<readonly ParkedOrg[]> {
+    const { rows } = await answered(
+      this.pool.query<{ org: OrgId; store_id: string; position: string; since: string; reason: string }>(
+        `select org, store_id, position, since, reason from ledger.parked order by position`,
+      ),
+    );
+    return rows.map(({ org, store_id: storeId, position, since, reason }) => ({
+      org,
+      storeId,
+      position: BigInt(position),
+      since,
+      reason,
+    }));
+  }
+
+  override async park({ org, storeId, position, since, reason }: ParkedOrg): Promise<void> {
+    await answered(
+      this.pool.query(
+        `insert into ledger.parked (org, store_id, position, since, reason) values ($1, $2, $3, $4, $5)
+         on conflict (org) do update set store_id = excluded.store_id, position = excluded.position,
+           since = excluded.since, reason = excluded.reason`,
+        [org, storeId, String(position), since, reason],
+      ),
+    );
+  }
+
+  override async unpark(org: OrgId): Promise<void> {
+    await answered(this.pool.query(`delete from ledger.parked where org = $1`, [org]));
+  }
+}
