@@ -1,5 +1,5 @@
 import type { SigningKey } from '#libs/crypto';
-import type { OrgId, Position } from '../kernel/index.js';
+import type { EventPlace, OrgId, Position } from '../kernel/index.js';
 
 /** Opens the private halves of seal keys, which lie encrypted beside the log. */
 export abstract class SealKeyRing {
@@ -13,16 +13,17 @@ export abstract class SealKeyRing {
 export interface LowWater {
   readonly storeId: string;
   readonly position: Position;
-  readonly eventId: string;
+  /** The event at that position, by which a reader checks that the position still means the same. */
+  readonly event: EventPlace;
 }
 
 /** An organization whose ledger could not move, from its first unsealed event on. */
 export interface ParkedOrg {
   readonly org: OrgId;
   readonly storeId: string;
-  /** Position of the first event that is not sealed. */
-  readonly position: Position;
-  /** RFC 3339, of that event: how long the organization has been waiting. */
+  /** Everything up to here, inclusive, is sealed. */
+  readonly after: Position;
+  /** RFC 3339: since when the organization has been waiting. */
   readonly since: string;
   readonly reason: string;
 }

@@ -13,6 +13,8 @@ export const installLedgerSchema = async (pool: pg.Pool): Promise<void> => {
          only boolean primary key default true check (only),
          store_id text not null,
          position bigint not null,
+         stream text not null,
+         revision bigint not null,
          event_id text not null
        );
        create table if not exists ledger.parked (
@@ -35,21 +37,24 @@ export class PostgresSealerProgress extends SealerProgress {
 
   override async lowWater(): Promise<LowWater | null> {
     const { rows } = await answered(
-      this.pool.query<{ store_id: string; position: string; event_id: string }>(
-        `select store_id, position, event_id from ledger.low_water`,
+      this.pool.query<{ store_id: string; position: string; stream: string; revision: string; event_id: string }>(
+        `select store_id, position, stream, revision, event_id from ledger.low_water`,
       ),
     );
     const row = rows[0];
-    return row ? { storeId: row.store_id, position: BigInt(row.position), eventId: row.event_id } : null;
+    if (!row) return null;
+    const event = { stream: row.stream, revision: Number(row.revision), event_id: row.event_id };
+    return { storeId: row.store_id, position: BigInt(row.position), event };
   }
 
-  override async setLowWater({ storeId, position, eventId }: LowWater): Promise<void> {
+  override async setLowWater({ storeId, position, event }: LowWater): Promise<void> {
     await answered(
       this.pool.query(
-        `insert into ledger.low_water (store_id, position, event_id) values ($1, $2, $3)
+        `insert into ledger.low_water (store_id, position, stream, revision, event_id) values ($1, $2, $3, $4, $5)
          on conflict (only) do update set
-           store_id = excluded.store_id, position = excluded.position, event_id = excluded.event_id`,
-        [storeId, String(position), eventId],
+           store_id = excluded.store_id, position = excluded.position, stream = excluded.stream,
+           revision = excluded.revision, event_id = excluded.event_id`,
+        [storeId, String(position), event.stream, event.revision, event.event_id],
       ),
     );
   }
@@ -63,19 +68,19 @@ export class PostgresSealerProgress extends SealerProgress {
     return rows.map(({ org, store_id: storeId, position, since, reason }) => ({
       org,
       storeId,
-      position: BigInt(position),
+      after: BigInt(position),
       since,
       reason,
     }));
   }
 
-  override async park({ org, storeId, position, since, reason }: ParkedOrg): Promise<void> {
+  override async park({ org, storeId, after, since, reason }: ParkedOrg): Promise<void> {
     await answered(
       this.pool.query(
         `insert into ledger.parked (org, store_id, position, since, reason) values ($1, $2, $3, $4, $5)
          on conflict (org) do update set store_id = excluded.store_id, position = excluded.position,
            since = excluded.since, reason = excluded.reason`,
-        [org, storeId, String(position), since, reason],
+        [org, storeId, String(after), since, reason],
       ),
     );
   }

@@ -1,0 +1,62 @@
+import type { ExecutionSweeper, Liveness } from '#libs/domain/gate';
+import type { Logger } from '#libs/domain/kernel';
+
+export interface RecoverySettings {
+  readonly livenessIntervalMs: number;
+  readonly sweepIntervalMs: number;
+}
+
+/** Beats, watches the beats of others, and sweeps (document 1: every 5 seconds). Every process that executes runs one. */
+export class RecoveryLoop {
+  private timers: NodeJS.Timeout[] = [];
+  private underWay: Promise<unknown> = Promise.resolve();
+  private isSweeping = false;
+
+  constructor(
+    private readonly executorId: string,
+    private readonly liveness: Liveness,
+    private readonly sweeper: ExecutionSweeper,
+    private readonly settings: RecoverySettings,
+    private readonly logger: Logger,
+  ) {}
+
+  /** The first beat is written before anything may be claimed. */
+  async start(): Promise<void> {
+    await this.liveness.beat(this.executorId);
+    const beat = setInterval(
+      () => this.quietly('a beat could not be written', () => this.beat()),
+      this.settings.livenessIntervalMs,
+    );
+    const sweep = setInterval(() => this.sweepOnce(), this.settings.sweepIntervalMs);
+    this.timers = [beat, sweep];
+    this.sweepOnce();
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    await this.underWay;
+    await this.liveness.remove(this.executorId);
+  }
+
+  private async beat(): Promise<void> {
+    await this.liveness.beat(this.executorId);
+    await this.sweeper.observe();
+  }
+
+  private sweepOnce(): void {
+    // A slow sweep is not overtaken by the next one.
+    if (this.isSweeping) return;
+    this.isSweeping = true;
+    this.underWay = this.quietly('a sweep failed', () => this.sweeper.sweep()).finally(() => {
+      this.isSweeping = false;
+    });
+  }
+
+  private async quietly(message: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.logger.error(message, { error });
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import { sealDeed } from '#libs/crypto';
+import {
+  decodeEvent,
+  DomainError,
+  ONLY_STREAM,
+  START,
+  streamRef,
+  StoreUnavailable,
+  SYSTEM,
+  timestampOf,
+  type Clock,
+  type CommandRunner,
+  type EventEnvelope,
+  type EventStore,
+  type FoldedStreams,
+  type Logger,
+  type OrgId,
+  type Position,
+  type RecordedEvent,
+  type Subscription,
+} from '#libs/domain/kernel';
+import {
+  NoActiveSealKey,
+  revocationRequests,
+  SEAL_KEYS_STREAM,
+  sealKeyDecider,
+  type SealKeyEvent,
+  type SealKeyRing,
+  type Sealer,
+  type SealerProgress,
+  type SealRequest,
+} from '#libs/domain/ledger';
+
+/** How often the low-water row is written while the sealer moves: it only shortens a restart. */
+const LOW_WATER_INTERVAL_MS = 1_000;
+const CATCH_UP_PAGE = 1_000;
+
+export interface SealingParts {
+  readonly store: EventStore;
+  readonly streams: FoldedStreams;
+  readonly runner: CommandRunner;
+  readonly sealer: Sealer;
+  readonly keyRing: SealKeyRing;
+  readonly progress: SealerProgress;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly retryIntervalMs: number;
+}
+
+/**
+ * The one active sealer (architecture, step 5): follows `$all`, organizations as independent queues. One that cannot
+ * move is parked and holds nobody up; a missing key or an unreachable store holds everybody, and is tried again.
+ */
+export class SealingLoop {
+  private storeId = '';
+  private parked = new Set<OrgId>();
+  private lastLowWaterMs = 0;
+  private turn: Promise<unknown> = Promise.resolve();
+  private lastEvent: RecordedEvent | null = null;
+  /** Up to here every batch was sealed or parked. */
+  private doneUpTo: Position = START;
+
+  constructor(private readonly parts: SealingParts) {}
+
+  /** Seals until `held` is aborted: at a shutdown, or because another process took the lease. */
+  async run(held: AbortSignal): Promise<void> {
+    const { store, progress, logger } = this.parts;
+    this.storeId = await store.storeId();
+    this.parked = new Set((await progress.parked()).map(({ org }) => org));
+    await this.provePending();
+    this.doneUpTo = await this.startPosition();
+    const subscription = store.subscribeToAll({
+      after: this.doneUpTo,
+      onEvents: (events) => this.inTurn(() => this.sealBatch(events)),
+      onError: (error) => logger.error('sealing waits', { error }),
+    });
+    const retry = setInterval(() => {
+      this.inTurn(() => this.retryParked(subscription)).catch((error: unknown) =>
+        logger.error('a parked organization could not be sealed', { error }),
+      );
+    }, this.parts.retryIntervalMs);
+    await new Promise<void>((resolve) => {
+      if (held.aborted) resolve();
+      held.addEventListener('abort', () => resolve(), { once: true });
+    });
+    clearInterval(retry);
+    await subscription.close();
+    await this.turn.catch(() => undefined);
+    if (this.lastEvent) await this.saveLowWater(this.lastEvent);
+  }
+
+  /** Batches and retries of parked organizations never run at once. */
+  private inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const next = this.turn.then(work, work);
+    this.turn = next.catch(() => undefined);
+    return next;
+  }
+
+  private async startPosition(): Promise<Position> {
+    const lowWater = await this.parts.progress.lowWater();
+    if (lowWater?.storeId === this.storeId) {
+      const { stream, revision, event_id: id } = lowWater.event;
+      const [event] = await this.parts.store.readStream(stream, { from: revision, limit: 1 });
+      if (event?.position === lowWater.position && event.id === id) return lowWater.position;
+    }
+    const head = await this.parts.store.head();
+    if (head > START) this.parts.logger.info('reading the whole log for what is not sealed', { events: String(head) });
+    return START;
+  }
+
+  private async sealBatch(events: readonly RecordedEvent[]): Promise<void> {
+    let begin = 0;
+    for (let index = 0; index < events.length; index += 1) {
+      const recorded = events[index] as RecordedEvent;
+      if (recorded.stream !== SEAL_KEYS_STREAM) continue;
+      // What was recorded before a change of keys is sealed before it (architecture, step 5).
+      await this.sealEvents(events.slice(begin, index));
+      begin = index;
+      await this.onSealKeyEvent(decodeEvent<SealKeyEvent>(recorded));
+    }
+    await this.sealEvents(events.slice(begin));
+    this.lastEvent = events[events.length - 1] as RecordedEvent;
+    this.doneUpTo = this.lastEvent.position;
+    if (this.parts.clock.monotonicMs() - this.lastLowWaterMs >= LOW_WATER_INTERVAL_MS) {
+      await this.saveLowWater(this.lastEvent);
+    }
+  }
+
+  private async sealEvents(events: readonly RecordedEvent[]): Promise<void> {
+    const requests = await this.parts.sealer.requestsIn(events);
+    await Promise.all([...requests].map(([org, queue]) => this.sealOrPark(org, queue)));
+  }
+
+  private async sealOrPark(org: OrgId, queue: readonly SealRequest[]): Promise<void> {
+    if (this.parked.has(org)) return;
+    try {
+      await this.parts.sealer.seal(org, queue);
+    } catch (error) {
+      if (holdsEverybody(error)) throw error;
+      await this.park(org, error);
+    }
+  }
+
+  private async park(org: OrgId, error: unknown): Promise<void> {
+    this.parts.logger.error('an organization cannot be sealed and is parked', { org_id: org, error });
+    const since = timestampOf(this.parts.clock.nowMs());
+    const reason = error instanceof Error ? error.message : 'unknown';
+    await this.parts.progress.park({ org, storeId: this.storeId, after: this.doneUpTo, since, reason });
+    this.parked.add(org);
+  }
+
+  /** From an organization's first unsealed event to where the subscription stands. */
+  private async retryParked(subscription: Subscription): Promise<void> {
+    for (const parked of await this.parts.progress.parked()) {
+      let after = parked.storeId === this.storeId ? parked.after : START;
+      this.parts.sealer.forget(parked.org);
+      try {
+        while (after < subscription.position) {
+          const page = await this.parts.store.readAll(after, CATCH_UP_PAGE);
+          const last = page.at(-1);
+          if (!last) break;
+          const mine = await this.parts.sealer.requestsIn(page);
+          await this.parts.sealer.seal(parked.org, mine.get(parked.org) ?? []);
+          after = last.position;
+        }
+        await this.parts.progress.unpark(parked.org);
+        this.parked.delete(parked.org);
+        this.parts.logger.info('a parked organization is sealed again', { org_id: parked.org });
+      } catch (error) {
+        this.parts.logger.warn('an organization stays parked', { org_id: parked.org, error });
+      }
+    }
+  }
+
+  private async onSealKeyEvent(envelope: EventEnvelope<SealKeyEvent>): Promise<void> {
+    const { event } = envelope;
+    if (event.type === 'SealKeyRegistered') await this.prove(event.data.kid);
+    if (event.type !== 'SealKeyRevoked') return;
+    const revoked = envelope as EventEnvelope<Extract<SealKeyEvent, { type: 'SealKeyRevoked' }>>;
+    for (const request of await revocationRequests(this.parts.store, revoked)) {
+      await this.sealOrPark(request.org, [request]);
+    }
+  }
+
+  private async provePending(): Promise<void> {
+    const { state } = await this.parts.streams.load(streamRef(sealKeyDecider, ONLY_STREAM));
+    for (const key of state) if (!key.isProven && !key.revokedAt) await this.prove(key.kid);
+  }
+
+  /** A live sealer signs a test with a new key before anybody may activate it. */
+  private async prove(kid: string): Promise<void> {
+    const now = timestampOf(this.parts.clock.nowMs());
+    try {
+      const key = await this.parts.keyRing.open(kid);
+      const { signature } = sealDeed(Buffer.from(`service/seal-key-proof/v1\n${kid}`), key);
+      const metadata = { org: null, actor: SYSTEM, requestId: null, commandId: `prove:${kid}`, now };
+      const command = { type: 'ProveSealKey' as const, data: { kid, signature }, metadata };
+      await this.parts.runner.run(sealKeyDecider, ONLY_STREAM, command, metadata);
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      this.parts.logger.error('a new seal key could not be proven', { kid, error });
+    }
+  }
+
+  private async saveLowWater({ stream, revision, id, position }: RecordedEvent): Promise<void> {
+    this.lastLowWaterMs = this.parts.clock.monotonicMs();
+    const event = { stream, revision, event_id: id };
+    await this.parts.progress.setLowWater({ storeId: this.storeId, position, event });
+  }
+}
+
+const holdsEverybody = (error: unknown): boolean =>
+  error instanceof NoActiveSealKey ||
+  error instanceof StoreUnavailable ||
+  (error instanceof DomainError && error.code === 'vault_unavailable');

@@ -1,0 +1,77 @@
+import {
+  decodeEvent,
+  START,
+  streamOf,
+  type EventEnvelope,
+  type EventStore,
+  type OrgId,
+  type Position,
+} from '../kernel/index.js';
+import type { OrganizationEvent } from '../people/index.js';
+import { adminSections } from './deed-sections.js';
+import type { LedgerEvent } from './deed.events.js';
+import type { SealKeyEvent } from './seal-key.events.js';
+import { placeOf, type SealRequest } from './seal-source.js';
+
+const PAGE = 1_000;
+
+type Revoked = Extract<SealKeyEvent, { type: 'SealKeyRevoked' }>;
+
+/**
+ * A revocation asks for one deed in every organization whose ledger holds a deed under that key, naming the last seq and
+ * body hash under it (architecture, step 5). Found by reading the log and the ledgers: rare, and rests on no other row.
+ */
+export const revocationRequests = async (
+  store: EventStore,
+  envelope: EventEnvelope<Revoked>,
+  onProgress: (position: Position) => void = () => undefined,
+): Promise<readonly SealRequest[]> => {
+  const { kid, reason } = envelope.event.data;
+  const requests: SealRequest[] = [];
+  for (const org of await organizationsBefore(store, envelope.recorded.position, onProgress)) {
+    const last = await lastDeedUnder(store, org, kid);
+    if (!last) continue;
+    const data = { kid, last_body_hash: last.body_hash, last_seq: last.seq };
+    const act = { action: 'seal_key.revoked', target: { type: 'seal_key', id: kid }, reason, data };
+    const sections = adminSections(act, envelope.metadata.actor);
+    requests.push({ org, source: placeOf(envelope), position: envelope.recorded.position, sections });
+  }
+  return requests;
+};
+
+const organizationsBefore = async (
+  store: EventStore,
+  end: Position,
+  onProgress: (position: Position) => void,
+): Promise<readonly OrgId[]> => {
+  const organizations: OrgId[] = [];
+  for (let after: Position = START; after < end;) {
+    const page = await store.readAll(after, PAGE);
+    for (const recorded of page) {
+      if (recorded.type !== 'OrganizationCreated' || recorded.position > end) continue;
+      const { event } = decodeEvent<Extract<OrganizationEvent, { type: 'OrganizationCreated' }>>(recorded);
+      organizations.push(event.data.org);
+    }
+    const last = page.at(-1);
+    if (!last) break;
+    after = last.position;
+    onProgress(after);
+  }
+  return organizations;
+};
+
+/** The ledger read back from its end, to the first deed under the key. */
+const lastDeedUnder = async (store: EventStore, org: OrgId, kid: string): Promise<LedgerEvent['data'] | null> => {
+  const stream = streamOf('ledger', org);
+  let from = (await store.heads([stream])).get(stream) ?? -1;
+  while (from >= 0) {
+    const page = await store.readStream(stream, { direction: 'backwards', from, limit: PAGE });
+    for (const recorded of page) {
+      const { data } = decodeEvent<LedgerEvent>(recorded).event;
+      if (data.kid === kid) return data;
+    }
+    if (page.length === 0) break;
+    from = (page[page.length - 1] as (typeof page)[number]).revision - 1;
+  }
+  return null;
+};
