@@ -1,0 +1,204 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from '#libs/domain/kernel';
+import { sqlStateOf } from './sql-state.js';
+import { EmbeddedPostgresError } from './embedded-postgres-error.js';
+import {
+  choosePort,
+  findPostmaster,
+  initializeDataDirectory,
+  spawnPostmaster,
+  stopPostmaster,
+  type SpawnedPostmaster,
+} from './server-process.js';
+import { prepareServerSite, SUPERUSER, type ServerSite } from './server-site.js';
+import { withStartLock } from './start-lock.js';
+
+const ADMIN_DATABASE = 'postgres';
+/** Advisory lock that every user of the server holds shared, in the database `postgres`: the letters AGS1. */
+const USERS_LOCK = 0x41475331;
+
+/** Recovery of a large write-ahead log takes its time; it is under way as long as the process lives. */
+const READY_DEADLINE_MS = 120_000;
+/** Leftover processes of a killed server may keep its memory for a moment, and a new one refuses to start until then. */
+const START_DEADLINE_MS = 15_000;
+const POLL_MS = 25;
+const RESTART_BACKOFF_MS = { first: 100, longest: 5_000 } as const;
+const LAST_USER_RETRY_MS = 50;
+
+const INVALID_PASSWORD = '28P01';
+/** The server is starting, stopping or recovering (57P), or ended under the connection (08, no state at all). */
+const NOT_YET = /^(57P|08)/;
+
+export interface EmbeddedPostgresOptions {
+  /** Made when missing. The data lies in `postgres` inside it. */
+  readonly stateDir: string;
+  readonly log: Logger;
+}
+
+export interface EmbeddedPostgres {
+  /** With the password: never log it. Stays valid across restarts of the server. */
+  connectionString(database: string): string;
+  /** Lets go of the server. The last one out stops it and waits until it has ended. */
+  release(): Promise<void>;
+}
+
+/**
+ * Starts the PostgreSQL of a state directory, or adopts the one that runs there: left by a killed process, or shared
+ * with a live one. Returns when it answers. While it is held, a server that ends is started again.
+ *
+ * Every process that uses it holds a shared advisory lock on a connection of its own, which the kernel closes whatever
+ * ends the process. Who lets go and can take that lock alone was the last user and stops the server.
+ *
+ * @throws {EmbeddedPostgresError} it cannot run here; the message says what to do
+ */
+export const startEmbeddedPostgres = async ({ stateDir, log }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
+  const server = new SharedServer(await prepareServerSite(stateDir), log);
+  await server.acquire();
+  return server;
+};
+
+interface Tenure {
+  readonly client: pg.Client;
+  readonly port: number;
+}
+
+class SharedServer implements EmbeddedPostgres {
+  private tenure: Tenure | null = null;
+  private recovery: Promise<void> | null = null;
+  private readonly released = new AbortController();
+
+  constructor(
+    private readonly site: ServerSite,
+    private readonly log: Logger,
+  ) {}
+
+  connectionString(database: string): string {
+    if (!this.tenure) throw new EmbeddedPostgresError('The embedded PostgreSQL was released.');
+    return addressOf(this.site, this.tenure.port, database);
+  }
+
+  async acquire(): Promise<void> {
+    await withStartLock(this.site.startLock, async () => {
+      const client = await this.ensureRunning();
+      await client.query('select pg_advisory_lock_shared($1)', [USERS_LOCK]);
+      const port = client.port;
+      if (this.tenure && port !== this.tenure.port) {
+        this.log.error('PostgreSQL came back on another port: restart this process', { port });
+      }
+      this.tenure = { client, port };
+      client.once('end', () => this.onLost());
+    });
+  }
+
+  async release(): Promise<void> {
+    if (this.released.signal.aborted) return;
+    this.released.abort();
+    await this.recovery;
+    const tenure = this.tenure;
+    this.tenure = null;
+    if (!tenure) return;
+    await withStartLock(this.site.startLock, async () => {
+      const postmaster = await findPostmaster(this.site);
+      if (postmaster && (await this.isLastUser(tenure.client))) await stopPostmaster(postmaster);
+      await tenure.client.end();
+    });
+  }
+
+  /** Nobody starts meanwhile: the start lock is held. */
+  private async isLastUser(client: pg.Client): Promise<boolean> {
+    try {
+      await client.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
+      for (const waitMs of [0, LAST_USER_RETRY_MS]) {
+        // The server notices a killed user's closed connection a moment later than the kernel.
+        await delay(waitMs);
+        const { rows } = await client.query<{ alone: boolean }>('select pg_try_advisory_lock($1) as alone', [
+          USERS_LOCK,
+        ]);
+        if (rows[0]?.alone) return true;
+      }
+      return false;
+    } catch (error) {
+      // Without the connection nobody can say who else is there: the server is left running, for the next start to adopt.
+      this.log.warn('PostgreSQL was left running: its connection was lost on release', { error });
+      return false;
+    }
+  }
+
+  private onLost(): void {
+    if (this.released.signal.aborted) return;
+    this.log.warn('PostgreSQL ended or closed the connection; starting it again');
+    this.recovery ??= this.recover().finally(() => {
+      this.recovery = null;
+    });
+  }
+
+  private async recover(): Promise<void> {
+    const { signal } = this.released;
+    for (let waitMs: number = RESTART_BACKOFF_MS.first; !signal.aborted;) {
+      try {
+        await this.acquire();
+        this.log.info('PostgreSQL answers again');
+        return;
+      } catch (error) {
+        this.log.error('PostgreSQL could not be started again', { error, retry_in_ms: waitMs });
+        await delay(waitMs, undefined, { signal }).catch(() => 'released');
+        waitMs = Math.min(waitMs * 2, RESTART_BACKOFF_MS.longest);
+      }
+    }
+  }
+
+  private async ensureRunning(): Promise<pg.Client> {
+    if (await initializeDataDirectory(this.site)) this.log.info('PostgreSQL data directory made');
+    let spawned: SpawnedPostmaster | null = null;
+    for (const startedAt = performance.now(); ; await delay(POLL_MS)) {
+      if (this.released.signal.aborted) throw new EmbeddedPostgresError('The embedded PostgreSQL was released.');
+      const elapsedMs = performance.now() - startedAt;
+      const postmaster = await findPostmaster(this.site);
+      if (postmaster && postmaster.port > 0) {
+        const client = await connectIfReady(this.site, postmaster.port);
+        if (client) return client;
+        if (elapsedMs > READY_DEADLINE_MS) throw await notReady(spawned);
+      } else if (!postmaster && (spawned === null || spawned.hasExited())) {
+        if (elapsedMs > START_DEADLINE_MS) throw await notReady(spawned);
+        if (spawned) await delay(RESTART_BACKOFF_MS.first);
+        // Where this process already gave out connection strings, the port may not change.
+        spawned = await spawnPostmaster(this.site, await choosePort(this.site, this.tenure !== null));
+      }
+    }
+  }
+}
+
+const addressOf = (site: ServerSite, port: number, database: string): string =>
+  `postgres://${SUPERUSER}:${site.password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+
+/** Null while the server does not take connections yet. */
+const connectIfReady = async (site: ServerSite, port: number): Promise<pg.Client | null> => {
+  const client = new pg.Client({
+    connectionString: addressOf(site, port, ADMIN_DATABASE),
+    application_name: 'ags server user',
+    keepAlive: true,
+  });
+  // Losses show as 'end'; an 'error' without a listener would end the process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    const state = sqlStateOf(error);
+    if (state === INVALID_PASSWORD) {
+      throw new EmbeddedPostgresError(
+        `The PostgreSQL in ${site.dataDir} does not accept the password in postgres.password. Put back the one that ` +
+          'belongs to this data directory.',
+        { cause: error },
+      );
+    }
+    if (state === null || NOT_YET.test(state)) return null;
+    throw error;
+  }
+};
+
+const notReady = async (spawned: SpawnedPostmaster | null): Promise<EmbeddedPostgresError> =>
+  new EmbeddedPostgresError(
+    `The embedded PostgreSQL does not start. Its log says:\n${(await spawned?.log()) ?? '(nothing: it was already running)'}`,
+  );

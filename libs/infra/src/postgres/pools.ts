@@ -1,0 +1,51 @@
+import pg from 'pg';
+
+export interface PoolOptions {
+  readonly connectionString: string;
+  /** Shown in `pg_stat_activity` and in the server's log. */
+  readonly applicationName: string;
+  readonly maxConnections: number;
+  /** Ends a statement on the server, and a little later the wait for it. Default 5 s. */
+  readonly statementTimeoutMs?: number;
+  /** Told when an idle connection was lost; the pool replaces it by itself. */
+  readonly onError: (error: Error) => void;
+}
+
+const STATEMENT_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 3_000;
+const IDLE_TIMEOUT_MS = 30_000;
+/** What a hung server (or network) gets on top of the server's own timeout before the client gives up. */
+const ANSWER_SLACK_MS = 500;
+
+/**
+ * Commits are durable when they are answered, whatever the database's own defaults: for events, and for every row that no
+ * append follows.
+ */
+export const createDurablePool = (options: PoolOptions): pg.Pool =>
+  createPool(options, '-c synchronous_commit=on -c default_transaction_isolation=read\\ committed');
+
+/**
+ * Commits are answered before they reach the disk: for payload and guard rows in the server that also holds the event
+ * store. The order of the WAL makes them durable no later than the append that names them. Never for events, and never
+ * beside another event store.
+ */
+export const createRelaxedPool = (options: PoolOptions): pg.Pool => createPool(options, '-c synchronous_commit=off');
+
+const createPool = (options: PoolOptions, settings: string): pg.Pool => {
+  const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
+  const pool = new pg.Pool({
+    connectionString: options.connectionString,
+    application_name: options.applicationName,
+    max: options.maxConnections,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + ANSWER_SLACK_MS,
+    idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
+    keepAlive: true,
+    options: settings,
+  });
+  // An idle connection's error without a listener would end the process.
+  pool.on('error', options.onError);
+  return pool;
+};

@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { commandLineOf, processIdentity } from './live-process.js';
+import { EmbeddedPostgresError } from './embedded-postgres-error.js';
+import { readIfPresent, SUPERUSER, syncDirectory, type ServerSite } from './server-site.js';
+
+const STOP_DEADLINE_MS = 30_000;
+const POLL_MS = 20;
+const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
+const LOG_TAIL_BYTES = 2_000;
+
+/** Below the ports that systems hand out to clients: a client redialling a stopped server's port could meet itself there. */
+const LOWEST_PORT = 15_432;
+const HIGHEST_PORT = 32_000;
+
+/** A number that no process has: kernels stop at 2^22. */
+const NO_PROCESS = 2_147_483_647;
+
+/** Small, and the same on every machine; they stand on the command line, so that an upgrade changes them in old directories too. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: '127.0.0.1',
+  // The limit of a socket's path is shorter than many a state directory.
+  unix_socket_directories: '',
+  wal_level: 'logical',
+  max_connections: '100',
+  shared_buffers: '64MB',
+  huge_pages: 'off',
+  // No process of its own for what a small database does not need.
+  io_method: 'sync',
+  max_logical_replication_workers: '0',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_checkpoints: 'off',
+  log_line_prefix: '%m [%p] %a ',
+};
+
+export interface Postmaster {
+  readonly pid: number;
+  readonly identity: string;
+  readonly port: number;
+}
+
+/** The live server on the site's data directory, ready or not yet; null when there is none. */
+export const findPostmaster = async (site: ServerSite): Promise<Postmaster | null> => {
+  const lines = (await readIfPresent(pidFileOf(site)))?.split('\n') ?? [];
+  const pid = Number(lines[0]);
+  const identity = processIdentity(pid);
+  if (identity === null || !commandLineOf(pid)?.includes(site.dataDir)) return null;
+  return { pid, identity, port: Number(lines[3]) };
+};
+
+/** Makes the data directory when there is none. What an interrupted attempt left is removed. */
+export const initializeDataDirectory = async (site: ServerSite): Promise<boolean> => {
+  for (const name of await readdir(site.stateDir)) {
+    if (name.startsWith('postgres.new-')) await rm(join(site.stateDir, name), { recursive: true, force: true });
+  }
+  if (existsSync(join(site.dataDir, 'PG_VERSION'))) return false;
+  const draft = join(site.stateDir, `postgres.new-${randomBytes(8).toString('hex')}`);
+  await mkdir(draft, { mode: 0o700 });
+  const passwordFile = join(draft, 'password');
+  await writeFile(passwordFile, site.password, { mode: 0o600 });
+  if (site.account) {
+    await chown(draft, site.account.uid, site.account.gid);
+    await chown(passwordFile, site.account.uid, site.account.gid);
+  }
+  await initdb(site, join(draft, 'data'), passwordFile);
+  await rename(join(draft, 'data'), site.dataDir);
+  await syncDirectory(site.stateDir);
+  await rm(draft, { recursive: true, force: true });
+  return true;
+};
+
+const initdb = async (site: ServerSite, directory: string, passwordFile: string): Promise<void> => {
+  const logFrom = await logSize(site);
+  const child = await runLogged(site, 'initdb', [
+    ...['--pgdata', directory, '--username', SUPERUSER, '--pwfile', passwordFile],
+    ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C', '--data-checksums', '--no-instructions'],
+  ]);
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new EmbeddedPostgresError(`initdb failed:\n${await logSince(site, logFrom)}`);
+};
+
+/**
+ * Starts a server and returns without waiting for it: it lives on in a session of its own, out of reach of the
+ * terminal's Ctrl-C and of signals to our process group.
+ */
+export const spawnPostmaster = async (site: ServerSite, port: number): Promise<SpawnedPostmaster> => {
+  await rotateLog(site);
+  await disownPidFile(site);
+  const logFrom = await logSize(site);
+  const settings = Object.entries({ ...SETTINGS, port: String(port) });
+  const child = await runLogged(site, 'postgres', [
+    ...['-D', site.dataDir],
+    ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ]);
+  child.unref();
+  return {
+    hasExited: () => child.exitCode !== null || child.signalCode !== null,
+    log: () => logSince(site, logFrom),
+  };
+};
+
+export interface SpawnedPostmaster {
+  hasExited(): boolean;
+  /** What it wrote since. */
+  log(): Promise<string>;
+}
+
+/** Fast shutdown; after half a minute an immediate one, from which the next start recovers. */
+export const stopPostmaster = async ({ pid, identity }: Postmaster): Promise<void> => {
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+    if (processIdentity(pid) !== identity) return;
+    process.kill(pid, signal);
+    const startedAt = performance.now();
+    while (processIdentity(pid) === identity && performance.now() - startedAt < STOP_DEADLINE_MS) await delay(POLL_MS);
+  }
+};
+
+/** The remembered port while it is free (or may not change), else another free one, remembered from now on. */
+export const choosePort = async (site: ServerSite, mustKeep: boolean): Promise<number> => {
+  const remembered = Number(await readIfPresent(site.portFile));
+  if (remembered > 0 && (mustKeep || (await isFree(remembered)))) return remembered;
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const port = LOWEST_PORT + (randomBytes(4).readUInt32BE() % (HIGHEST_PORT - LOWEST_PORT));
+    if (!(await isFree(port))) continue;
+    const draft = `${site.portFile}.new`;
+    await writeFile(draft, String(port), { mode: 0o600 });
+    await rename(draft, site.portFile);
+    return port;
+  }
+  throw new EmbeddedPostgresError(`No port between ${LOWEST_PORT} and ${HIGHEST_PORT} is free on 127.0.0.1.`);
+};
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((settle) => {
+    const probe = createServer();
+    probe.once('error', () => settle(false));
+    probe.listen({ host: '127.0.0.1', port, exclusive: true }, () => probe.close(() => settle(true)));
+  });
+
+const pidFileOf = (site: ServerSite): string => join(site.dataDir, 'postmaster.pid');
+
+/**
+ * PostgreSQL removes the file of a dead server itself, after making sure that no process of that server is left. It only
+ * hesitates when another process has got the number meanwhile (usual in containers). So the number is replaced and the
+ * rest kept: removing the file would also remove that safeguard.
+ */
+const disownPidFile = async (site: ServerSite): Promise<void> => {
+  const text = await readIfPresent(pidFileOf(site));
+  if (text === null || (await findPostmaster(site))) return;
+  const draft = `${pidFileOf(site)}.new`;
+  await writeFile(draft, text.replace(/^-?\d+/, String(NO_PROCESS)), { mode: 0o600 });
+  if (site.account) await chown(draft, site.account.uid, site.account.gid);
+  await rename(draft, pidFileOf(site));
+};
+
+const runLogged = async (site: ServerSite, program: string, args: readonly string[]): Promise<ChildProcess> => {
+  const log = await open(site.logFile, 'a', 0o600);
+  try {
+    const options: SpawnOptions = {
+      cwd: '/',
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+      ...(site.account ? { uid: site.account.uid, gid: site.account.gid } : {}),
+    };
+    const child = spawn(join(site.binaries, 'bin', program), args, options);
+    await once(child, 'spawn');
+    return child;
+  } finally {
+    await log.close();
+  }
+};
+
+const rotateLog = async (site: ServerSite): Promise<void> => {
+  if ((await logSize(site)) > LOG_LIMIT_BYTES) await rename(site.logFile, `${site.logFile}.old`);
+};
+
+const logSize = async (site: ServerSite): Promise<number> =>
+  existsSync(site.logFile) ? (await stat(site.logFile)).size : 0;
+
+const logSince = async (site: ServerSite, from: number): Promise<string> =>
+  (await readFile(site.logFile)).subarray(from).subarray(-LOG_TAIL_BYTES).toString('utf8').trim();

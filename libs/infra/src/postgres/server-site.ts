@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, link, mkdir, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { EmbeddedPostgresError, type ServerAccount } from './embedded-postgres-error.js';
+import { findBinaries } from './server-binaries.js';
+
+export const SUPERUSER = 'ags';
+
+/** Where one embedded server lives. */
+export interface ServerSite {
+  readonly stateDir: string;
+  readonly dataDir: string;
+  readonly logFile: string;
+  readonly startLock: string;
+  /** Remembered, so that connection strings survive restarts of the server. */
+  readonly portFile: string;
+  /** Holds `bin`, `lib` and `share`. */
+  readonly binaries: string;
+  readonly password: string;
+  /** Null: the server runs as we do. */
+  readonly account: ServerAccount | null;
+}
+
+/**
+ * Makes the state directory fit for a server: made, passable for the server's user, with a password of its own.
+ * @throws {EmbeddedPostgresError}
+ */
+export const prepareServerSite = async (stateDir: string): Promise<ServerSite> => {
+  const isRoot = process.getuid?.() === 0;
+  // Root's server runs as another user inside the directory, so that user must be able to pass through it.
+  await mkdir(stateDir, { recursive: true, mode: isRoot ? 0o711 : 0o700 });
+  // All processes must agree on one spelling: it is looked for in the server's command line.
+  const home = await realpath(stateDir);
+  const dataDir = join(home, 'postgres');
+  const account = await accountFor(dataDir, isRoot);
+  if (account) await makePassable(home, account);
+  return {
+    stateDir: home,
+    dataDir,
+    logFile: join(home, 'postgres.log'),
+    startLock: join(home, 'postgres.lock'),
+    portFile: join(home, 'postgres.port'),
+    binaries: await findBinaries(home, account),
+    password: await passwordOf(join(home, 'postgres.password'), dataDir),
+    account,
+  };
+};
+
+const accountFor = async (dataDir: string, isRoot: boolean): Promise<ServerAccount | null> => {
+  const owner = await ownerOf(dataDir);
+  if (!isRoot) {
+    const uid = process.getuid?.();
+    if (owner && uid !== undefined && owner.uid !== uid) {
+      throw new EmbeddedPostgresError(
+        `${dataDir} belongs to user ${owner.uid}, and this process runs as user ${uid}. Run it as the user that made ` +
+          'the state directory (root may always), or set SERVICE_STATE_DIR to a folder of your own.',
+      );
+    }
+    return null;
+  }
+  if (owner && owner.uid !== 0) return owner;
+  return accountNamed('postgres') ?? accountNamed('nobody') ?? noAccount();
+};
+
+const ownerOf = async (path: string): Promise<ServerAccount | null> => {
+  try {
+    const { uid, gid } = await stat(path);
+    return { uid, gid };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+};
+
+const accountNamed = (name: string): ServerAccount | null => {
+  try {
+    const id = (flag: string): number =>
+      Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+    return { uid: id('-u'), gid: id('-g') };
+  } catch (error) {
+    // `id` answers 1 for a user that does not exist.
+    if ((error as { status?: unknown }).status === 1) return null;
+    throw error;
+  }
+};
+
+const noAccount = (): never => {
+  throw new EmbeddedPostgresError(
+    'PostgreSQL refuses to run as root, and there is neither a user postgres nor a user nobody to run it as. ' +
+      'Run the service as an ordinary user, or set DATABASE_URL to a PostgreSQL of your own.',
+  );
+};
+
+const makePassable = async (stateDir: string, account: ServerAccount): Promise<void> => {
+  for (let folder = dirname(stateDir); ; folder = dirname(folder)) {
+    if (!(await isPassable(folder, account))) {
+      throw new EmbeddedPostgresError(
+        `PostgreSQL runs as user ${account.uid} here, and that user cannot pass through ${folder} to ${stateDir}. ` +
+          'Set SERVICE_STATE_DIR to a folder that others can pass through (such as /var/lib/ags), or run the service ' +
+          'as an ordinary user.',
+      );
+    }
+    if (folder === dirname(folder)) break;
+  }
+  if (await isPassable(stateDir, account)) return;
+  await chmod(stateDir, ((await stat(stateDir)).mode & 0o777) | 0o001);
+};
+
+const isPassable = async (folder: string, account: ServerAccount): Promise<boolean> => {
+  const { mode, uid, gid } = await stat(folder);
+  if (uid === account.uid) return (mode & 0o100) !== 0;
+  if (gid === account.gid) return (mode & 0o010) !== 0;
+  return (mode & 0o001) !== 0;
+};
+
+/** Minted once, before the data directory it opens, and never replaced: the server knows only its hash. */
+const passwordOf = async (file: string, dataDir: string): Promise<string> => {
+  const known = await readIfPresent(file);
+  if (known !== null) return known;
+  if (await ownerOf(dataDir)) {
+    throw new EmbeddedPostgresError(
+      `${file} is missing, and ${dataDir} cannot be opened without it. Put it back from the backup.`,
+    );
+  }
+  const draft = `${file}.${randomBytes(8).toString('hex')}`;
+  await writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flush: true });
+  try {
+    await link(draft, file);
+    await syncDirectory(dirname(file));
+  } catch (error) {
+    // Another process was quicker; its password is as good.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return readFile(file, 'utf8');
+};
+
+/** The file's text, or null when there is no such file. */
+export const readIfPresent = async (file: string): Promise<string | null> => {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+};
+
+/** A rename is durable once its directory is. */
+export const syncDirectory = async (path: string): Promise<void> => {
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+};
