@@ -1,0 +1,14 @@
+/** Rung after each append of this process, so that its own subscriptions need not wait for their next look. */
+export class AppendBell {
+  private readonly listeners = new Set<() => void>();
+
+  ring(): void {
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Returns how to leave. */
+  listen(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+}

@@ -1,0 +1,59 @@
+import {
+  type Append,
+  APPEND_LIMIT_BYTES,
+  AppendTooLarge,
+  type ExpectedRevision,
+  type NewEvent,
+} from '#libs/domain/kernel';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** Half of a surrogate pair without the other: no UTF-8 exists for it, and drivers replace it without a word. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+/** Far above every name of ours, far below what an index entry holds. */
+const MAX_NAME_LENGTH = 255;
+
+/** The revision a stream stands at, -1 when it does not exist. */
+export const revisionNumber = (revision: ExpectedRevision): number => (revision === 'no_stream' ? -1 : revision);
+
+/** The port's word for a revision number, -1 when the stream does not exist. */
+export const expectedRevisionOf = (revision: number): ExpectedRevision => (revision < 0 ? 'no_stream' : revision);
+
+/**
+ * What every adapter refuses before the store sees it, so that one bad append cannot spoil the others it travels with.
+ *
+ * @returns its size in bytes, as {@link APPEND_LIMIT_BYTES} counts
+ * @throws {AppendTooLarge}
+ * @throws {TypeError} a defect of the caller: no such append may ever be sent
+ */
+export const checkAppend = ({ stream, expectedRevision, events }: Append): number => {
+  checkName('stream', stream);
+  if (expectedRevision !== 'no_stream' && !(Number.isSafeInteger(expectedRevision) && expectedRevision >= 0)) {
+    throw new TypeError(`an expected revision is a natural number or 'no_stream'`);
+  }
+  if (events.length === 0) throw new TypeError('an append holds at least one event');
+  const bytes = events.reduce((total, event) => total + checkEvent(event), 0);
+  if (bytes > APPEND_LIMIT_BYTES) throw new AppendTooLarge(bytes);
+  return bytes;
+};
+
+const checkEvent = ({ id, type, data, metadata }: NewEvent): number => {
+  if (!UUID.test(id)) throw new TypeError('an event id is a UUID in lower case');
+  checkName('event type', type);
+  checkText('event data', data);
+  checkText('event metadata', metadata);
+  return Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);
+};
+
+const checkName = (what: string, name: string): void => {
+  if (name.length === 0 || name.length > MAX_NAME_LENGTH) {
+    throw new TypeError(`the name of a ${what} has 1 to ${MAX_NAME_LENGTH} characters`);
+  }
+  checkText(what, name);
+};
+
+const checkText = (what: string, text: string): void => {
+  // JSON text writes U+0000 as an escape, so a raw one is never data.
+  if (text.includes('\0') || LONE_SURROGATE.test(text)) {
+    throw new TypeError(`a ${what} holds neither U+0000 nor half a surrogate pair`);
+  }
+};

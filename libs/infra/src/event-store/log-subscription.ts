@@ -1,0 +1,134 @@
+import type { Position, RecordedEvent, SubscribeOptions, Subscription } from '#libs/domain/kernel';
+import type { AppendBell } from './append-bell.js';
+
+const DEFAULT_BATCH_SIZE = 500;
+const FIRST_RETRY_MS = 50;
+const LONGEST_HANDLER_RETRY_MS = 5_000;
+const LONGEST_READ_RETRY_MS = 1_000;
+
+/** An event is missing from a log whose positions have no gaps. Nothing after the hole is ever handed on. */
+export class LogHasHole extends Error {
+  override readonly name = 'LogHasHole';
+  constructor(
+    readonly missing: Position,
+    readonly found: Position,
+  ) {
+    super(`position ${missing} is missing from the log, which goes on at ${found}; restore the log before going on`);
+  }
+}
+
+export interface FollowedLog {
+  readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]>;
+  readonly bell: AppendBell;
+  /** How often to look for what other processes appended. */
+  readonly pollIntervalMs: number;
+}
+
+/** Follows a log with gapless positions by reading it: told at once of appends here, and by polling of all others. */
+export class LogSubscription implements Subscription {
+  private current: Position;
+  private isRung = false;
+  private isHurried = false;
+  private isClosed = false;
+  private wake: { readonly on: 'ring' | 'hurry' | 'close'; call(): void } | null = null;
+  private readonly running: Promise<void>;
+  private readonly batchSize: number;
+  private readonly lingerMs: number;
+
+  constructor(
+    private readonly log: FollowedLog,
+    private readonly options: SubscribeOptions,
+  ) {
+    this.current = options.after;
+    this.batchSize = options.batchSize ?? DEFAULT_BATCH_SIZE;
+    this.lingerMs = options.lingerMs ?? 0;
+    const leave = log.bell.listen(() => this.ring());
+    this.running = this.run().finally(leave);
+  }
+
+  get position(): Position {
+    return this.current;
+  }
+
+  hurry(): void {
+    this.isHurried = true;
+    if (this.wake?.on === 'ring' || this.wake?.on === 'hurry') this.wake.call();
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.wake?.call();
+    await this.running;
+  }
+
+  private ring(): void {
+    this.isRung = true;
+    if (this.wake?.on === 'ring') this.wake.call();
+  }
+
+  private async run(): Promise<void> {
+    for (let mayHaveMore = true; !this.isClosed;) {
+      if (!mayHaveMore) await this.untilCalled();
+      // Before the read: what is appended during it rings for the next one.
+      this.isRung = false;
+      this.isHurried = false;
+      const events = await this.read();
+      if (events.length > 0) await this.handle(events);
+      mayHaveMore = events.length === this.batchSize;
+    }
+  }
+
+  private async untilCalled(): Promise<void> {
+    if (!this.isRung && !this.isHurried) await this.sleep(this.log.pollIntervalMs, 'ring');
+    if (this.isRung && !this.isHurried && this.lingerMs > 0) await this.sleep(this.lingerMs, 'hurry');
+  }
+
+  private async read(): Promise<readonly RecordedEvent[]> {
+    const events = await this.untilSuccess(LONGEST_READ_RETRY_MS, async () => {
+      const found = await this.log.readAll(this.current, this.batchSize);
+      this.checkGapless(found);
+      return found;
+    });
+    return events ?? [];
+  }
+
+  private checkGapless(events: readonly RecordedEvent[]): void {
+    events.forEach(({ position }, index) => {
+      const due = this.current + BigInt(index) + 1n;
+      if (position !== due) throw new LogHasHole(due, position);
+    });
+  }
+
+  private async handle(events: readonly RecordedEvent[]): Promise<void> {
+    await this.untilSuccess(LONGEST_HANDLER_RETRY_MS, async () => {
+      await this.options.onEvents(events);
+      this.current += BigInt(events.length);
+    });
+  }
+
+  /** Tries again after a growing delay, reporting each failure. Null when the subscription was closed before a success. */
+  private async untilSuccess<Result>(longestMs: number, attempt: () => Promise<Result>): Promise<Result | null> {
+    for (let waitMs = FIRST_RETRY_MS; !this.isClosed; waitMs = Math.min(2 * waitMs, longestMs)) {
+      try {
+        return await attempt();
+      } catch (error) {
+        this.options.onError(error);
+        if (!this.isClosed) await this.sleep(waitMs, 'close');
+      }
+    }
+    return null;
+  }
+
+  private sleep(durationMs: number, on: 'ring' | 'hurry' | 'close'): Promise<void> {
+    if (this.isClosed) return Promise.resolve();
+    return new Promise((settle) => {
+      const call = (): void => {
+        clearTimeout(timer);
+        this.wake = null;
+        settle();
+      };
+      const timer = setTimeout(call, durationMs);
+      this.wake = { on, call };
+    });
+  }
+}

@@ -1,0 +1,122 @@
+import {
+  type Append,
+  type AppendResult,
+  type Clock,
+  EventStore,
+  type Position,
+  type Randomness,
+  type ReadStreamOptions,
+  type RecordedEvent,
+  RevisionConflict,
+  START,
+  type SubscribeOptions,
+  type Subscription,
+} from '#libs/domain/kernel';
+import { SystemClock, SystemRandomness } from '../../runtime/index.js';
+import { AppendBell } from '../append-bell.js';
+import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
+import { LogSubscription } from '../log-subscription.js';
+import { storeIdOf } from '../store-id.js';
+
+/** Everyone who could append shares the bell; the look around is for form's sake. */
+const POLL_INTERVAL_MS = 1_000;
+
+/** For unit tests: the promises of the port, without a server and without durability. */
+export class MemoryEventStore extends EventStore {
+  private readonly log: RecordedEvent[] = [];
+  private readonly streams = new Map<string, RecordedEvent[]>();
+  private readonly bell = new AppendBell();
+
+  constructor(
+    private readonly clock: Clock = new SystemClock(),
+    private readonly randomness: Randomness = new SystemRandomness(),
+  ) {
+    super();
+  }
+
+  storeId(): Promise<string> {
+    return storeIdOf(this, this.clock, this.randomness);
+  }
+
+  async append(append: Append): Promise<AppendResult> {
+    checkAppend(append);
+    // Answers come later than calls, as from a server.
+    await Promise.resolve();
+    const { stream, expectedRevision } = append;
+    const recorded = this.streams.get(stream) ?? [];
+    const first = revisionNumber(expectedRevision) + 1;
+    if (recorded.length !== first && !isRepeated(append, recorded.slice(first))) {
+      throw new RevisionConflict(stream, expectedRevision, expectedRevisionOf(recorded.length - 1));
+    }
+    if (recorded.length === first) this.write(append, recorded);
+    const revision = first + append.events.length - 1;
+    return { revision, position: (recorded[revision] as RecordedEvent).position };
+  }
+
+  readStream(stream: string, options: ReadStreamOptions = {}): Promise<readonly RecordedEvent[]> {
+    const recorded = this.streams.get(stream) ?? [];
+    const limit = options.limit ?? recorded.length;
+    if (options.direction !== 'backwards') {
+      const from = options.from ?? 0;
+      return Promise.resolve(recorded.slice(from, from + limit));
+    }
+    const from = options.from ?? recorded.length - 1;
+    return Promise.resolve(
+      recorded
+        .slice(0, from + 1)
+        .reverse()
+        .slice(0, limit),
+    );
+  }
+
+  heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const heads = new Map<string, number>();
+    for (const stream of streams) {
+      const recorded = this.streams.get(stream);
+      if (recorded) heads.set(stream, recorded.length - 1);
+    }
+    return Promise.resolve(heads);
+  }
+
+  head(): Promise<Position> {
+    return Promise.resolve(this.log.at(-1)?.position ?? START);
+  }
+
+  readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
+    const from = Number(after) + 1;
+    return Promise.resolve(this.log.slice(from, from + limit));
+  }
+
+  subscribeToAll(options: SubscribeOptions): Subscription {
+    return new LogSubscription(
+      {
+        readAll: (after, limit) => this.readAll(after, limit),
+        bell: this.bell,
+        pollIntervalMs: POLL_INTERVAL_MS,
+      },
+      options,
+    );
+  }
+
+  private write({ stream, events }: Append, recorded: RecordedEvent[]): void {
+    for (const { id, type, data, metadata } of events) {
+      const event = Object.freeze({
+        id,
+        type,
+        data,
+        metadata,
+        stream,
+        revision: recorded.length,
+        position: BigInt(this.log.length),
+      });
+      recorded.push(event);
+      this.log.push(event);
+    }
+    this.streams.set(stream, recorded);
+    this.bell.ring();
+  }
+}
+
+/** All of the append stands where it was meant to: an earlier try of it succeeded. */
+const isRepeated = ({ events }: Append, standing: readonly RecordedEvent[]): boolean =>
+  events.every(({ id }, index) => standing[index]?.id === id);

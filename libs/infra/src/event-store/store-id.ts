@@ -1,0 +1,55 @@
+import {
+  appendEvents,
+  type Clock,
+  decodeEvent,
+  type EventStore,
+  type Randomness,
+  RevisionConflict,
+  SYSTEM,
+  timestampOf,
+} from '#libs/domain/kernel';
+
+/** Holds one event for ever. A store moved to other software gets a new one, because its positions are new. */
+const STREAM = 'store';
+
+interface StoreCreated {
+  readonly type: 'StoreCreated';
+  readonly data: { readonly store_id: string };
+}
+
+/** The id of a store, minted when nobody asked before. Processes that ask at the same moment agree. */
+export const storeIdOf = async (store: EventStore, clock: Clock, randomness: Randomness): Promise<string> => {
+  const known = await readStoreId(store);
+  if (known !== null) return known;
+  const minted = uuidOf(randomness.bytes(16));
+  try {
+    const created: StoreCreated = { type: 'StoreCreated', data: { store_id: minted } };
+    await appendEvents(store, STREAM, 'no_stream', [created], {
+      org: null,
+      actor: SYSTEM,
+      requestId: null,
+      commandId: minted,
+      now: timestampOf(clock.nowMs()),
+    });
+    return minted;
+  } catch (error) {
+    if (!(error instanceof RevisionConflict)) throw error;
+    const winner = await readStoreId(store);
+    if (winner === null) throw error;
+    return winner;
+  }
+};
+
+const readStoreId = async (store: EventStore): Promise<string | null> => {
+  const [recorded] = await store.readStream(STREAM, { limit: 1 });
+  return recorded ? decodeEvent<StoreCreated>(recorded).event.data.store_id : null;
+};
+
+/** RFC 9562, version 4, of 16 random bytes. */
+const uuidOf = (random: Uint8Array): string => {
+  const bytes = Buffer.from(random);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+};

@@ -1,0 +1,99 @@
+import { type JobConsumer, JobQueue, type Logger, type QueueName } from '#libs/domain/kernel';
+
+type Handler = (id: string) => Promise<void>;
+
+/** Sweepers find every job again, so under a flood the oldest are forgotten rather than the memory filled. */
+const MAX_WAITING_JOBS = 100_000;
+
+/** Jobs of one process, for the embedded profile. A job that waits already is not added again. */
+export class InProcessJobQueue extends JobQueue {
+  private readonly lanes = new Map<QueueName, Lane>();
+
+  constructor(
+    private readonly log: Logger,
+    private readonly maxWaiting = MAX_WAITING_JOBS,
+  ) {
+    super();
+  }
+
+  add(queue: QueueName, id: string): Promise<void> {
+    const lane = this.lane(queue);
+    lane.waiting.add(id);
+    if (lane.waiting.size > this.maxWaiting) {
+      const oldest = lane.take();
+      this.log.warn('a queue is full; the oldest job is left to the sweeper', { queue, id: oldest });
+    }
+    lane.wake();
+    return Promise.resolve();
+  }
+
+  process(queue: QueueName, concurrency: number, handler: Handler): JobConsumer {
+    const lane = this.lane(queue);
+    const consumer = new Consumer(lane, concurrency, handler, (error, id) =>
+      this.log.error('a job failed; it is left to the sweeper', { queue, id, error }),
+    );
+    lane.consumers.add(consumer);
+    consumer.wake();
+    return consumer;
+  }
+
+  private lane(queue: QueueName): Lane {
+    const lane = this.lanes.get(queue) ?? new Lane();
+    this.lanes.set(queue, lane);
+    return lane;
+  }
+}
+
+class Lane {
+  /** In order of arrival. */
+  readonly waiting = new Set<string>();
+  readonly consumers = new Set<Consumer>();
+
+  take(): string | undefined {
+    const [id] = this.waiting;
+    if (id !== undefined) this.waiting.delete(id);
+    return id;
+  }
+
+  wake(): void {
+    for (const consumer of this.consumers) consumer.wake();
+  }
+}
+
+class Consumer implements JobConsumer {
+  private readonly running = new Set<Promise<void>>();
+
+  constructor(
+    private readonly lane: Lane,
+    private readonly concurrency: number,
+    private readonly handler: Handler,
+    private readonly onError: (error: unknown, id: string) => void,
+  ) {}
+
+  wake(): void {
+    while (this.running.size < this.concurrency && this.lane.consumers.has(this)) {
+      const id = this.lane.take();
+      if (id === undefined) return;
+      const job = this.run(id).finally(() => {
+        this.running.delete(job);
+        this.wake();
+      });
+      this.running.add(job);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.lane.consumers.delete(this);
+    await Promise.all(this.running);
+  }
+
+  private async run(id: string): Promise<void> {
+    // The adder's own turn ends first, as it would with a queue on the network.
+    await Promise.resolve();
+    try {
+      await this.handler(id);
+    } catch (error) {
+      this.onError(error, id);
+    }
+  }
+}

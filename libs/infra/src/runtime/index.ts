@@ -1,0 +1,4 @@
+export { InProcessBus } from './in-process-bus.js';
+export { InProcessJobQueue } from './in-process-job-queue.js';
+export { SystemClock } from './system-clock.js';
+export { SystemRandomness } from './system-randomness.js';

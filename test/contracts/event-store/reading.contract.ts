@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type EventStore, type Position } from '#libs/domain/kernel';
+import { newEvents, newStream } from '../../support/new-event.js';
+import type { LogUnderTest } from './log-under-test.js';
+
+export const readingContract = (log: LogUnderTest): void => {
+  describe('reading a stream', () => {
+    const stream = newStream();
+    const LENGTH = 10_000;
+    const revisions = async (options: Parameters<EventStore['readStream']>[1]) =>
+      (await log.store.readStream(stream, options)).map(({ revision }) => revision);
+    const range = (from: number, to: number) =>
+      Array.from({ length: Math.abs(to - from) + 1 }, (_, index) => from + Math.sign(to - from) * index);
+
+    beforeAll(async () => {
+      for (let written = 0; written < LENGTH; written += 500) {
+        const expectedRevision = written === 0 ? 'no_stream' : written - 1;
+        await log.store.append({ stream, expectedRevision, events: newEvents(500) });
+      }
+    });
+
+    it('gives all 10,000 events in order', async () => {
+      expect(await revisions(undefined)).toEqual(range(0, LENGTH - 1));
+    });
+
+    it('begins where it is told, inclusive', async () => {
+      expect(await revisions({ from: 9_990 })).toEqual(range(9_990, 9_999));
+      expect(await revisions({ from: LENGTH })).toEqual([]);
+    });
+
+    it('goes backwards from the last event, or from where it is told', async () => {
+      expect(await revisions({ direction: 'backwards' })).toEqual(range(LENGTH - 1, 0));
+      expect(await revisions({ direction: 'backwards', limit: 2 })).toEqual([9_999, 9_998]);
+      expect(await revisions({ direction: 'backwards', from: 1 })).toEqual([1, 0]);
+    });
+
+    it('ends at its limit', async () => {
+      expect(await revisions({ limit: 3 })).toEqual([0, 1, 2]);
+      expect(await revisions({ from: 10, limit: 2_000 })).toEqual(range(10, 2_009));
+    });
+
+    it('gives nothing of a stream that does not exist', async () => {
+      expect(await log.store.readStream(newStream())).toEqual([]);
+      expect(await log.store.readStream(newStream(), { direction: 'backwards', limit: 1 })).toEqual([]);
+    });
+  });
+
+  describe('heads', () => {
+    it('answers the last revision of each stream that exists', async () => {
+      const [one, three, none] = [newStream(), newStream(), newStream()];
+      await log.store.append({ stream: one, expectedRevision: 'no_stream', events: newEvents(1) });
+      await log.store.append({ stream: three, expectedRevision: 'no_stream', events: newEvents(3) });
+      expect(await log.store.heads([one, three, none])).toEqual(
+        new Map([
+          [one, 0],
+          [three, 2],
+        ]),
+      );
+      expect(await log.store.heads([])).toEqual(new Map());
+    });
+
+    it('sees what another client was answered before', async () => {
+      const other = await log.harness.open();
+      const stream = newStream();
+      for (let revision = 0; revision < 50; revision += 1) {
+        await log.store.append({
+          stream,
+          expectedRevision: revision === 0 ? 'no_stream' : revision - 1,
+          events: newEvents(1),
+        });
+        expect((await other.heads([stream])).get(stream)).toBe(revision);
+      }
+    });
+  });
+
+  describe('the whole log', () => {
+    it('is read after a position, exclusive, in order', async () => {
+      const before = await log.store.head();
+      const [first, second] = [newStream(), newStream()];
+      await log.store.append({ stream: first, expectedRevision: 'no_stream', events: newEvents(2) });
+      await log.store.append({ stream: second, expectedRevision: 'no_stream', events: newEvents(2) });
+      await log.store.append({ stream: first, expectedRevision: 1, events: newEvents(1) });
+      const events = await log.store.readAll(before, 100);
+      expect(events.map(({ stream, revision }) => [stream, revision])).toEqual([
+        [first, 0],
+        [first, 1],
+        [second, 0],
+        [second, 1],
+        [first, 2],
+      ]);
+      expect(await log.store.head()).toBe(events.at(-1)?.position);
+      const third = events[2]?.position as Position;
+      expect(await log.store.readAll(third, 1)).toEqual(events.slice(3, 4));
+      expect(await log.store.readAll(await log.store.head(), 10)).toEqual([]);
+    });
+
+    it('has an id that every client agrees on, however it is asked first', async () => {
+      const clients = await Promise.all([log.harness.open(), log.harness.open(), log.harness.open()]);
+      const ids = await Promise.all([...clients, log.store].map((client) => client.storeId()));
+      expect(new Set(ids).size).toBe(1);
+      expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
+    });
+  });
+};

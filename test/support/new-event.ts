@@ -1,0 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import type { NewEvent } from '#libs/domain/kernel';
+
+/** An event that is like no other. */
+export const newEvent = (fields: Partial<NewEvent> = {}): NewEvent => ({
+  id: randomUUID(),
+  type: 'SomethingHappened',
+  data: '{"amount":1}',
+  metadata: '{}',
+  ...fields,
+});
+
+export const newEvents = (count: number): readonly NewEvent[] => Array.from({ length: count }, () => newEvent());
+
+/** A stream that no other test writes. */
+export const newStream = (): string => `test-${randomUUID().replaceAll('-', '')}`;
