@@ -1,0 +1,70 @@
+/**
+ * The one way into the log (docs/adr/0003). Takes several appends, at most one of a stream:
+ *
+ * - `in_streams`, `in_expected`: per append, the stream and the revision it must stand at (-1: it must not exist);
+ * - the other arrays: per event, in order, the events of one append together.
+ *
+ * When every append fits it answers one row whose `stream` is null and whose `log_position` is the head before them.
+ * Otherwise one row per append: whether its events stand in the log (written now, or by an earlier try of the same
+ * append), the revision that its stream stands at or that it wrote last, and the position of its last event.
+ *
+ * The order of statements is the whole point. The lock comes first and alone; revisions and head are read by later
+ * statements, whose snapshots are younger than the lock (a statement that did both would read from before it). The lock
+ * ends after the commit is visible, so positions appear in order and without gaps.
+ */
+export const APPEND_FUNCTION = `
+create or replace function event_store.append(
+  in_streams text[], in_expected bigint[],
+  in_event_streams text[], in_revisions bigint[], in_ids uuid[], in_types text[], in_data text[], in_metadata text[]
+) returns table (stream text, is_recorded boolean, revision bigint, log_position bigint)
+language plpgsql volatile
+as $function$
+#variable_conflict use_column
+declare
+  head bigint;
+  fitting text[];
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'event_store.append needs read committed: an older snapshot would not see the log'
+      using errcode = 'invalid_transaction_state';
+  end if;
+
+  perform pg_advisory_xact_lock(4701);
+
+  select coalesce(max(e.position), -1) into head from event_store.events e;
+
+  select array_agg(asked.stream) into fitting
+    from unnest(in_streams, in_expected) as asked (stream, expected)
+   where asked.expected = coalesce(
+           (select max(e.revision) from event_store.events e where e.stream = asked.stream), -1);
+
+  if cardinality(fitting) = cardinality(in_streams) then
+    insert into event_store.events (position, stream, revision, id, type, data, metadata)
+    select head + n.ordinal, n.stream, n.revision, n.id, n.type, n.data, n.metadata
+      from unnest(in_event_streams, in_revisions, in_ids, in_types, in_data, in_metadata)
+           with ordinality as n (stream, revision, id, type, data, metadata, ordinal);
+    return query select null::text, true, null::bigint, head;
+    return;
+  end if;
+
+  insert into event_store.events (position, stream, revision, id, type, data, metadata)
+  select head + row_number() over (order by n.ordinal), n.stream, n.revision, n.id, n.type, n.data, n.metadata
+    from unnest(in_event_streams, in_revisions, in_ids, in_types, in_data, in_metadata)
+         with ordinality as n (stream, revision, id, type, data, metadata, ordinal)
+   where n.stream = any (fitting);
+
+  return query
+  with outcome as (
+    select asked.stream, count(*) = count(e.position) as is_recorded,
+           max(asked.revision) as last_revision, max(e.position) as last_position
+      from unnest(in_event_streams, in_revisions, in_ids) as asked (stream, revision, id)
+      left join event_store.events e
+        on e.stream = asked.stream and e.revision = asked.revision and e.id = asked.id
+     group by asked.stream)
+  select o.stream, o.is_recorded,
+         case when o.is_recorded then o.last_revision
+              else coalesce((select max(e.revision) from event_store.events e where e.stream = o.stream), -1) end,
+         o.last_position
+    from outcome o;
+end
+$function$`;

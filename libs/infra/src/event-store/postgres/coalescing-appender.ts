@@ -1,0 +1,194 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { type Append, type AppendResult, RevisionConflict, StoreUnavailable } from '#libs/domain/kernel';
+import { isPassing, isRefusedStatement } from '../../postgres/index.js';
+import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
+
+const MAX_BATCH_APPENDS = 256;
+const MAX_BATCH_BYTES = 1_000_000;
+/** Beyond it the store is far behind, and waiting longer would only add to the pile. */
+const MAX_WAITING_APPENDS = 20_000;
+const FIRST_RETRY_MS = 10;
+const LONGEST_RETRY_MS = 250;
+
+const APPEND = {
+  name: 'event_store_append',
+  text: 'select stream, is_recorded, revision, log_position from event_store.append($1, $2, $3, $4, $5, $6, $7, $8)',
+} as const;
+
+interface OutcomeRow {
+  readonly stream: string | null;
+  readonly is_recorded: boolean;
+  readonly revision: string | null;
+  readonly log_position: string | null;
+}
+
+/** An append on its way; it settles once, by its result or by its deadline. */
+class Waiting {
+  readonly result: Promise<AppendResult>;
+  readonly bytes: number;
+  isSettled = false;
+  private resolve: (result: AppendResult) => void = () => undefined;
+  private reject: (error: unknown) => void = () => undefined;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    readonly append: Append,
+    deadlineMs: number,
+  ) {
+    this.bytes = checkAppend(append);
+    this.result = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+    this.timer = setTimeout(() => this.fail(new StoreUnavailable(`no answer within ${deadlineMs} ms`)), deadlineMs);
+  }
+
+  succeed(result: AppendResult): void {
+    this.settle();
+    this.resolve(result);
+  }
+
+  fail(error: unknown): void {
+    this.settle();
+    this.reject(error);
+  }
+
+  private settle(): void {
+    this.isSettled = true;
+    clearTimeout(this.timer);
+  }
+}
+
+/**
+ * Sends the appends that wait at the same moment in one call: one commit for all of them. Each gets its own answer; a
+ * refused one never takes its neighbours along. An unclear failure is followed by the very same append until the deadline:
+ * the store recognises the ids of an append that had been written.
+ */
+export class CoalescingAppender {
+  /** Streams in order of arrival, each with its appends in order: a batch takes at most one of a stream. */
+  private readonly waiting = new Map<string, Waiting[]>();
+  private waitingCount = 0;
+  private draining: Promise<void> | null = null;
+  private isClosed = false;
+
+  /** @param pool one connection, for this alone */
+  constructor(
+    private readonly pool: pg.Pool,
+    private readonly deadlineMs: number,
+    private readonly onAppended: () => void,
+  ) {}
+
+  append(append: Append): Promise<AppendResult> {
+    if (this.isClosed) throw new StoreUnavailable('the store was closed');
+    if (this.waitingCount >= MAX_WAITING_APPENDS) throw new StoreUnavailable('too many appends are waiting');
+    const waiting = new Waiting(append, this.deadlineMs);
+    this.waitingCount += 1;
+    const sameStream = this.waiting.get(append.stream);
+    if (sameStream) sameStream.push(waiting);
+    else this.waiting.set(append.stream, [waiting]);
+    this.draining ??= this.drain();
+    return waiting.result;
+  }
+
+  /** Takes no more and waits for what is under way. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.draining;
+  }
+
+  private async drain(): Promise<void> {
+    // What is appended in the same turn travels together.
+    await Promise.resolve();
+    while (this.waiting.size > 0) await this.deliver(this.takeBatch());
+    this.draining = null;
+  }
+
+  private takeBatch(): readonly Waiting[] {
+    const batch: Waiting[] = [];
+    let bytes = 0;
+    for (const [next] of this.waiting.values()) {
+      if (!next || batch.length === MAX_BATCH_APPENDS) break;
+      if (batch.length > 0 && bytes + next.bytes > MAX_BATCH_BYTES) break;
+      batch.push(next);
+      bytes += next.bytes;
+    }
+    for (const { append } of batch) this.passOn(append.stream);
+    this.waitingCount -= batch.length;
+    return batch;
+  }
+
+  /** Takes the stream's first append out; the rest of them queue up behind the other streams. */
+  private passOn(stream: string): void {
+    const rest = this.waiting.get(stream)?.slice(1) ?? [];
+    this.waiting.delete(stream);
+    if (rest.length > 0) this.waiting.set(stream, rest);
+  }
+
+  private async deliver(batch: readonly Waiting[]): Promise<void> {
+    let due = batch;
+    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
+      due = due.filter((waiting) => !waiting.isSettled);
+      if (due.length === 0) return;
+      try {
+        await this.send(due);
+        return;
+      } catch (error) {
+        if (isRefusedStatement(error) && due.length > 1) {
+          for (const waiting of due) await this.deliver([waiting]);
+          return;
+        }
+        if (!isPassing(error)) {
+          for (const waiting of due) waiting.fail(error);
+          return;
+        }
+        await delay(waitMs);
+      }
+    }
+  }
+
+  private async send(batch: readonly Waiting[]): Promise<void> {
+    const { rows } = await this.pool.query<OutcomeRow>({ ...APPEND, values: argumentsOf(batch) });
+    const [first] = rows;
+    if (first?.stream === null) settleAllWritten(batch, BigInt(first.log_position as string));
+    else settleEach(batch, rows);
+    this.onAppended();
+  }
+}
+
+const argumentsOf = (batch: readonly Waiting[]): unknown[] => {
+  const appends = batch.map(({ append }) => append);
+  const events = appends.flatMap((append) => append.events);
+  return [
+    appends.map(({ stream }) => stream),
+    appends.map(({ expectedRevision }) => revisionNumber(expectedRevision)),
+    appends.flatMap((append) => append.events.map(() => append.stream)),
+    appends.flatMap((append) => append.events.map((_, index) => revisionNumber(append.expectedRevision) + 1 + index)),
+    events.map(({ id }) => id),
+    events.map(({ type }) => type),
+    events.map(({ data }) => data),
+    events.map(({ metadata }) => metadata),
+  ];
+};
+
+const settleAllWritten = (batch: readonly Waiting[], headBefore: bigint): void => {
+  let position = headBefore;
+  for (const waiting of batch) {
+    const { expectedRevision, events } = waiting.append;
+    position += BigInt(events.length);
+    waiting.succeed({ revision: revisionNumber(expectedRevision) + events.length, position });
+  }
+};
+
+const settleEach = (batch: readonly Waiting[], rows: readonly OutcomeRow[]): void => {
+  const outcomes = new Map(rows.map((row) => [row.stream, row]));
+  for (const waiting of batch) {
+    const { stream, expectedRevision } = waiting.append;
+    const outcome = outcomes.get(stream);
+    if (outcome?.is_recorded) {
+      waiting.succeed({ revision: Number(outcome.revision), position: BigInt(outcome.log_position as string) });
+    } else {
+      waiting.fail(new RevisionConflict(stream, expectedRevision, expectedRevisionOf(Number(outcome?.revision ?? -1))));
+    }
+  }
+};

@@ -1,0 +1,202 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import {
+  type Append,
+  type AppendResult,
+  type Clock,
+  EventStore,
+  type Position,
+  type Randomness,
+  type ReadStreamOptions,
+  type RecordedEvent,
+  START,
+  StoreUnavailable,
+  type SubscribeOptions,
+  type Subscription,
+} from '#libs/domain/kernel';
+import { createDurablePool, isPassing, translateDatabaseError } from '../../postgres/index.js';
+import { SystemClock, SystemRandomness } from '../../runtime/index.js';
+import { AppendBell } from '../append-bell.js';
+import { LogSubscription } from '../log-subscription.js';
+import { storeIdOf } from '../store-id.js';
+import { CoalescingAppender } from './coalescing-appender.js';
+
+export interface PostgresEventStoreOptions {
+  /** Of a database that `installEventStoreSchema` has prepared. */
+  readonly connectionString: string;
+  readonly applicationName: string;
+  /** Told when an idle connection was lost; the store replaces it by itself. */
+  readonly onConnectionLost: (error: Error) => void;
+  /** How long one call keeps trying while the server does not answer. Default 5 s. */
+  readonly deadlineMs?: number;
+  /** How often a subscription looks for what other processes appended. Default 200 ms. */
+  readonly pollIntervalMs?: number;
+  /** Connections for reading, beside the one for appending. Default 4. */
+  readonly maxReadConnections?: number;
+  readonly clock?: Clock;
+  readonly randomness?: Randomness;
+}
+
+const DEADLINE_MS = 5_000;
+const POLL_INTERVAL_MS = 200;
+const MAX_READ_CONNECTIONS = 4;
+/** One try of an append; a hung server costs this much before the next connection is tried. */
+const ATTEMPT_TIMEOUT_MS = 2_000;
+const PAGE_SIZE = 1_000;
+const FIRST_RETRY_MS = 10;
+const LONGEST_RETRY_MS = 250;
+
+interface EventRow {
+  readonly position: string;
+  readonly stream: string;
+  readonly revision: string;
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+}
+
+const COLUMNS = 'position, stream, revision, id, type, data, metadata';
+
+const FORWARDS = {
+  name: 'event_store_forwards',
+  text: `select ${COLUMNS} from event_store.events where stream = $1 and revision >= $2 order by revision limit $3`,
+} as const;
+
+const BACKWARDS = {
+  name: 'event_store_backwards',
+  text: `select ${COLUMNS} from event_store.events where stream = $1 and revision <= $2 order by revision desc limit $3`,
+} as const;
+
+const ALL = {
+  name: 'event_store_all',
+  text: `select ${COLUMNS} from event_store.events where position > $1 order by position limit $2`,
+} as const;
+
+const HEADS = {
+  name: 'event_store_heads',
+  text: `select asked.stream, last.revision from unnest($1::text[]) as asked (stream)
+    cross join lateral (select revision from event_store.events e
+      where e.stream = asked.stream order by revision desc limit 1) as last`,
+} as const;
+
+const HEAD = {
+  name: 'event_store_head',
+  text: 'select position from event_store.events order by position desc limit 1',
+} as const;
+
+/** The log in PostgreSQL tables: positions without gaps, in order of commit (docs/adr/0003). */
+export class PostgresEventStore extends EventStore {
+  private readonly appendPool: pg.Pool;
+  private readonly readPool: pg.Pool;
+  private readonly bell = new AppendBell();
+  private readonly appender: CoalescingAppender;
+  private readonly deadlineMs: number;
+  private knownStoreId: string | null = null;
+
+  constructor(private readonly options: PostgresEventStoreOptions) {
+    super();
+    this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+    const common = { connectionString: options.connectionString, onError: options.onConnectionLost };
+    this.appendPool = createDurablePool({
+      ...common,
+      applicationName: `${options.applicationName} append`,
+      maxConnections: 1,
+      statementTimeoutMs: Math.min(ATTEMPT_TIMEOUT_MS, this.deadlineMs),
+    });
+    this.readPool = createDurablePool({
+      ...common,
+      applicationName: `${options.applicationName} read`,
+      maxConnections: options.maxReadConnections ?? MAX_READ_CONNECTIONS,
+      statementTimeoutMs: this.deadlineMs,
+    });
+    this.appender = new CoalescingAppender(this.appendPool, this.deadlineMs, () => this.bell.ring());
+  }
+
+  async storeId(): Promise<string> {
+    const { clock = new SystemClock(), randomness = new SystemRandomness() } = this.options;
+    return (this.knownStoreId ??= await storeIdOf(this, clock, randomness));
+  }
+
+  async append(append: Append): Promise<AppendResult> {
+    return this.appender.append(append);
+  }
+
+  async readStream(stream: string, options: ReadStreamOptions = {}): Promise<readonly RecordedEvent[]> {
+    const isBackwards = options.direction === 'backwards';
+    const query = isBackwards ? BACKWARDS : FORWARDS;
+    const step = isBackwards ? -1 : 1;
+    let next = options.from ?? (isBackwards ? Number.MAX_SAFE_INTEGER : 0);
+    let missing = options.limit ?? Number.MAX_SAFE_INTEGER;
+    const events: RecordedEvent[] = [];
+    for (let page = PAGE_SIZE; page === PAGE_SIZE && missing > 0;) {
+      const rows = await this.read<EventRow>(query, [stream, next, Math.min(PAGE_SIZE, missing)]);
+      for (const row of rows) events.push(recordedEventOf(row));
+      page = rows.length;
+      missing -= page;
+      next = (events.at(-1)?.revision ?? next) + step;
+    }
+    return events;
+  }
+
+  async heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.read<{ stream: string; revision: string }>(HEADS, [streams]);
+    return new Map(rows.map(({ stream, revision }) => [stream, Number(revision)]));
+  }
+
+  async head(): Promise<Position> {
+    const [row] = await this.read<{ position: string }>(HEAD, []);
+    return row ? BigInt(row.position) : START;
+  }
+
+  async readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
+    return (await this.read<EventRow>(ALL, [after, limit])).map(recordedEventOf);
+  }
+
+  subscribeToAll(options: SubscribeOptions): Subscription {
+    return new LogSubscription(
+      {
+        readAll: (after, limit) => this.readAll(after, limit),
+        bell: this.bell,
+        pollIntervalMs: this.options.pollIntervalMs ?? POLL_INTERVAL_MS,
+      },
+      options,
+    );
+  }
+
+  /** Waits for appends under way, then lets the connections go. Subscriptions are closed first, by whoever made them. */
+  async close(): Promise<void> {
+    await this.appender.close();
+    await Promise.all([this.appendPool.end(), this.readPool.end()]);
+  }
+
+  /** A read may always be repeated: the first failure after a restart is only an old connection. */
+  private async read<Row extends pg.QueryResultRow>(
+    query: { readonly name: string; readonly text: string },
+    values: readonly unknown[],
+  ): Promise<readonly Row[]> {
+    const startedAt = performance.now();
+    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
+      try {
+        return (await this.readPool.query<Row>({ ...query, values: [...values] })).rows;
+      } catch (error) {
+        const leftMs = this.deadlineMs - (performance.now() - startedAt);
+        if (!isPassing(error)) throw error;
+        if (leftMs <= waitMs) throw unavailable(error);
+        await delay(waitMs);
+      }
+    }
+  }
+}
+
+const unavailable = (error: unknown): StoreUnavailable => translateDatabaseError(error) as StoreUnavailable;
+
+const recordedEventOf = (row: EventRow): RecordedEvent => ({
+  id: row.id,
+  type: row.type,
+  data: row.data,
+  metadata: row.metadata,
+  stream: row.stream,
+  revision: Number(row.revision),
+  position: BigInt(row.position),
+});
