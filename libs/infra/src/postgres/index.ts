@@ -1,5 +1,4 @@
 export { answered } from './answered.js';
-export { answered } from './answered.js';
 export { translateDatabaseError } from './database-errors.js';
 export { EmbeddedPostgresError } from './embedded-postgres-error.js';
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded-server.js';
