@@ -1,1 +1,3 @@
+export { PolledSealingBacklog } from './polled-sealing-backlog.js';
 export { installLedgerSchema, PostgresSealerProgress } from './postgres-sealer-progress.js';
+export { VaultSealKeyRing } from './vault-seal-key-ring.js';

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { bodyProfile, deriveDeedId, parseStrictJson, type JsonObject, type JsonValue } from '#libs/crypto';
+import type { LivingAction } from '#libs/domain/gate';
+import {
+  decodeEvent,
+  EventStore,
+  PayloadStore,
+  streamOf,
+  type ActionId,
+  type DeedId,
+  type EventEnvelope,
+} from '#libs/domain/kernel';
+import { foldAction, LedgerTails } from '#libs/domain/ledger';
+import type { ActionFacts } from './action.view.js';
+
+/** An action as its stream and the ledger tell it now. A single object is never read from a projection. */
+export interface ReadAction extends ActionFacts {
+  readonly events: readonly EventEnvelope[];
+}
+
+/** Results are at most 1 MiB and 64 deep as they are stored; these bounds only keep a damaged row from hurting. */
+const STORED_PROFILE = bodyProfile({ maxBytes: 8 * 1024 * 1024, maxDepth: 512 });
+
+@Injectable()
+export class ActionReader {
+  constructor(
+    private readonly store: EventStore,
+    private readonly tails: LedgerTails,
+    private readonly payloads: PayloadStore,
+  ) {}
+
+  /** Null when there is no such action: never submitted, or abandoned. */
+  async read(id: ActionId): Promise<ReadAction | null> {
+    const recorded = await this.store.readStream(streamOf('action', id));
+    const events = recorded.map((event) => decodeEvent(event));
+    const action = foldAction(events);
+    if (action.state === 'none' || action.state === 'abandoned') return null;
+    return { action, events, deed: await this.deedOf(action, events) };
+  }
+
+  /** Sealed is the ledger's word: its tail has passed the action's sealing event. */
+  private async deedOf(action: LivingAction, events: readonly EventEnvelope[]): Promise<DeedId | null> {
+    const sealing = action.sealingRevision === null ? undefined : events[action.sealingRevision];
+    if (!sealing) return null;
+    const { org } = action.submission;
+    const { sealedUpTo } = await this.tails.of(org);
+    return sealing.recorded.position <= sealedUpTo ? (deriveDeedId(org, sealing.recorded.id) as DeedId) : null;
+  }
+
+  /** What the tool answered, as recorded; null when there is nothing, or when retention has removed it. */
+  async resultOf({ submission, outcome }: LivingAction): Promise<JsonValue> {
+    if (!outcome?.result_digest) return null;
+    return this.parsed(await this.payloads.get(submission.action, 'result', outcome.result_digest));
+  }
+
+  /** The policy input as it was judged: arguments, facts, references. */
+  async inputOf({ submission }: LivingAction): Promise<JsonObject | null> {
+    const { action, input_digest: digest } = submission;
+    return this.parsed(await this.payloads.get(action, 'policy_input', digest)) as JsonObject | null;
+  }
+
+  private parsed(document: string | null): JsonValue {
+    return document === null ? null : parseStrictJson(Buffer.from(document), STORED_PROFILE);
+  }
+}

@@ -1,0 +1,123 @@
+import { Injectable } from '@nestjs/common';
+import { agentDecider, stopCodeOf } from '#libs/domain/agents';
+import {
+  actionChannel,
+  Bus,
+  Clock,
+  DomainError,
+  FoldedStreams,
+  orgChannel,
+  streamRef,
+  type ActionId,
+  type AgentId,
+  type OrgId,
+} from '#libs/domain/kernel';
+import { organizationDecider } from '#libs/domain/people';
+import { ActionReader, type ReadAction } from './action-reader.js';
+
+/** Whoever waits reads again at least this often: a lost message costs this much and nothing else (architecture). */
+const READ_AGAIN_MS = 1_000;
+
+export interface Patience {
+  readonly waitMs: number;
+  /** Aborted when the client went away: nobody reads the answer. */
+  readonly clientGone: AbortSignal;
+}
+
+/** Waits on the bus for an action to get on. Subscribes before it reads, so no change falls between. */
+@Injectable()
+export class AwaitAction {
+  constructor(
+    private readonly reader: ActionReader,
+    private readonly bus: Bus,
+    private readonly clock: Clock,
+    private readonly streams: FoldedStreams,
+  ) {}
+
+  /** Until the action is sealed or waits for a person, or patience ends. Null when there is no such action. */
+  async settled(id: ActionId, patience: Patience): Promise<ReadAction | null> {
+    return this.until(id, [actionChannel(id)], patience, (read) => read === null || read.deed !== null);
+  }
+
+  /**
+   * The long poll of document 1: answers when the action is settled, when its state changes, or after the wait. For an
+   * agent a Stop ends the wait at once.
+   * @throws {DomainError} agent_stopped, agent_suspended, org_stopped
+   */
+  async changed(
+    id: ActionId,
+    caller: { org: OrgId; agent: AgentId | null },
+    patience: Patience,
+  ): Promise<ReadAction | null> {
+    const channels = [actionChannel(id), orgChannel(caller.org)];
+    let first: string | undefined;
+    return this.until(id, channels, patience, async (read) => {
+      if (caller.agent) await this.refuseStopped(caller.org, caller.agent);
+      if (read === null || read.deed !== null) return true;
+      const state = `${read.action.state}:${read.action.revision}`;
+      first ??= state;
+      return state !== first;
+    });
+  }
+
+  private async until(
+    id: ActionId,
+    channels: readonly string[],
+    { waitMs, clientGone }: Patience,
+    isEnough: (read: ReadAction | null) => boolean | Promise<boolean>,
+  ): Promise<ReadAction | null> {
+    const deadline = this.clock.monotonicMs() + waitMs;
+    const bell = new Bell();
+    const leave = channels.map((channel) => this.bus.subscribe(channel, () => bell.ring()));
+    try {
+      for (;;) {
+        bell.reset();
+        const read = await this.reader.read(id);
+        const remainingMs = deadline - this.clock.monotonicMs();
+        if ((await isEnough(read)) || remainingMs <= 0 || clientGone.aborted) return read;
+        await bell.rungWithin(Math.min(remainingMs, READ_AGAIN_MS), clientGone);
+      }
+    } finally {
+      for (const unsubscribe of leave) unsubscribe();
+    }
+  }
+
+  private async refuseStopped(org: OrgId, agent: AgentId): Promise<void> {
+    const now = await this.streams.loadAll({
+      agent: streamRef(agentDecider, agent),
+      org: streamRef(organizationDecider, org),
+    });
+    const code = stopCodeOf(now.agent.state.status, now.org.state.status);
+    if (code) throw new DomainError(code);
+  }
+}
+
+/** Remembers a ring that comes while nobody listens. */
+class Bell {
+  private isRung = false;
+  private wake: (() => void) | null = null;
+
+  ring(): void {
+    this.isRung = true;
+    this.wake?.();
+  }
+
+  reset(): void {
+    this.isRung = false;
+  }
+
+  rungWithin(ms: number, ended: AbortSignal): Promise<void> {
+    if (this.isRung) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        ended.removeEventListener('abort', done);
+        this.wake = null;
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      ended.addEventListener('abort', done, { once: true });
+      this.wake = done;
+    });
+  }
+}

@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '#libs/domain/kernel';
+
+/** Document 1, Limits: per agent and server instance. */
+const OPEN_MAX = 20;
+const RETRY_AFTER_SECONDS = 1;
+
+/** Counts the waits that each caller holds open. */
+@Injectable()
+export class LongPolls {
+  private readonly open = new Map<string, number>();
+
+  /** @throws {DomainError} rate_limited at the 21st */
+  async hold<Result>(caller: string, wait: () => Promise<Result>): Promise<Result> {
+    const count = this.open.get(caller) ?? 0;
+    if (count >= OPEN_MAX) throw new DomainError('rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    this.open.set(caller, count + 1);
+    try {
+      return await wait();
+    } finally {
+      const left = (this.open.get(caller) ?? 1) - 1;
+      if (left === 0) this.open.delete(caller);
+      else this.open.set(caller, left);
+    }
+  }
+}

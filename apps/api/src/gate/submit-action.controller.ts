@@ -1,0 +1,122 @@
+import { Body, Controller, Post, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyReply } from 'fastify';
+import { StrictJsonError, type JsonObject } from '#libs/crypto';
+import { GateKernel, SubmitAction, type ActionRequest } from '#libs/domain/gate';
+import { DomainError, ERROR_CATALOGUE, type ActionId } from '#libs/domain/kernel';
+import type { Exchange } from '../http/exchange.js';
+import { RequestContext } from '../http/parameters.js';
+import { Route } from '../http/route.decorator.js';
+import { ActionReader, type ReadAction } from './action-reader.js';
+import { actionView } from './action.view.js';
+import { AwaitAction } from './await-action.js';
+import { SubmitActionBody, WAIT_DEFAULT_S } from './submit-action.dto.js';
+
+/** Arguments are at most 256 KiB in canonical form; as sent they may be escaped and spaced more generously. */
+const MAX_BODY_BYTES = 1024 * 1024;
+/** Longer than any wait, so that the wait itself always answers. */
+const TIMEOUT_MS = 60_000;
+
+@Controller()
+export class SubmitActionController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly waiting: AwaitAction,
+    private readonly reader: ActionReader,
+    private readonly gate: GateKernel,
+  ) {}
+
+  @Post('/v1/actions')
+  @Route({
+    auth: 'agent_key',
+    scopes: ['actions:execute'],
+    since: '2026-10-01',
+    maxBodyBytes: MAX_BODY_BYTES,
+    timeoutMs: TIMEOUT_MS,
+    idempotency: 'gate',
+    stop: 'recorded',
+  })
+  async submit(
+    @Body() body: SubmitActionBody,
+    @RequestContext() exchange: Exchange,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<JsonObject> {
+    if (body.mode === 'proxy') {
+      throw new DomainError('validation_failed', {
+        param: 'mode',
+        message: 'Proxy mode is not served by this version. Send mode gateway, or leave it out.',
+      });
+    }
+    const submitted = await this.submitted(body, exchange);
+    exchange.actionId = submitted.action;
+    exchange.isIdempotentReplay = submitted.isReplay;
+    if (submitted.isReplay) reply.header('Service-Idempotent-Replayed', 'true');
+    const read = await this.answerable(submitted.action, (body.wait ?? WAIT_DEFAULT_S) * 1000, exchange);
+    const view = actionView(read, { result: await this.reader.resultOf(read.action) });
+    refuseDenied(read, view);
+    reply.code(read.deed === null ? 202 : 200);
+    return view;
+  }
+
+  private async submitted(body: SubmitActionBody, exchange: Exchange) {
+    const { caller } = exchange;
+    if (caller.kind !== 'agent') throw new DomainError('insufficient_scope');
+    const request: ActionRequest = {
+      tool: body.tool,
+      args: body.args ?? {},
+      mode: 'gateway',
+      key: caller.key,
+      livemode: caller.livemode,
+      idempotencyKey: exchange.idempotencyKey,
+      onBehalfOf: exchange.onBehalfOf,
+      session: exchange.session,
+    };
+    try {
+      return await this.commands.execute(
+        new SubmitAction(caller.org, caller.agent, request, exchange.commandMetadata()),
+      );
+    } catch (error) {
+      throw error instanceof StrictJsonError ? argumentsProblem(error) : error;
+    }
+  }
+
+  /**
+   * The action as far as `wait` let it come. A refusal waits for its seal whatever `wait` says: it is answered with the
+   * sealed action, or not yet at all (architecture, step 6).
+   */
+  private async answerable(id: ActionId, waitMs: number, exchange: Exchange): Promise<ReadAction> {
+    const { clientGone } = exchange;
+    let read = await this.waiting.settled(id, { waitMs, clientGone });
+    if (read && read.deed === null && read.action.decision?.outcome === 'deny') {
+      const remainingMs = Math.max(0, this.gate.settings.refusalSealTimeoutMs - waitMs);
+      read = await this.waiting.settled(id, { waitMs: remainingMs, clientGone });
+    }
+    if (!read) throw new DomainError('service_unavailable');
+    return read;
+  }
+}
+
+/** Document 1: a refusal is an error envelope that carries the sealed action; the message is the decision's own sentence. */
+const refuseDenied = ({ action, deed }: ReadAction, view: JsonObject): void => {
+  const { decision } = action;
+  if (decision?.outcome !== 'deny') return;
+  if (deed === null) {
+    throw new DomainError('service_unavailable', {
+      message:
+        'The refusal is recorded but could not be sealed yet. Send the same request with the same Idempotency-Key again.',
+    });
+  }
+  const code = decision.code ?? 'policy_denied';
+  throw new DomainError(code, { message: decision.message ?? ERROR_CATALOGUE[code].message, extra: { action: view } });
+};
+
+/** Document 2, arguments profile. */
+const argumentsProblem = (error: StrictJsonError): DomainError =>
+  new DomainError('validation_failed', {
+    param: 'args',
+    message:
+      error.reason === 'depth'
+        ? 'The arguments are nested more than 32 deep. Flatten them.'
+        : 'The arguments are larger than 256 KiB in canonical form. Send large values by reference.',
+    cause: error,
+  });

@@ -1,0 +1,34 @@
+import type { JsonObject } from '#libs/crypto';
+import { IsIn, IsInt, IsObject, IsString, Max, Min } from 'class-validator';
+import { IfPresent } from '../http/shape.js';
+
+/** Document 1, Limits: seconds. */
+export const WAIT_MAX_S = 25;
+/** `gate.wait_timeout` */
+export const WAIT_DEFAULT_S = 10;
+
+const WAIT_RULE = { message: `must be an integer from 0 to ${WAIT_MAX_S}` };
+
+/** The body of POST /v1/actions (document 1). */
+export class SubmitActionBody {
+  @IsString({ message: 'must be a string such as crm.get_customer' })
+  tool!: string;
+
+  @IfPresent()
+  @IsObject({ message: 'must be an object' })
+  args?: JsonObject;
+
+  @IfPresent()
+  @IsInt(WAIT_RULE)
+  @Min(0, WAIT_RULE)
+  @Max(WAIT_MAX_S, WAIT_RULE)
+  wait?: number;
+
+  @IfPresent()
+  @IsIn(['gateway', 'proxy'], { message: 'must be gateway or proxy' })
+  mode?: 'gateway' | 'proxy';
+
+  @IfPresent()
+  @IsString({ message: 'must be a string' })
+  connector_type?: string;
+}

@@ -1,0 +1,64 @@
+import { SealingBacklog } from '#libs/domain/gate';
+import { decodeEvent, START, type Clock, type EventStore, type OrgId } from '#libs/domain/kernel';
+import { foldAction, sealRequestOf, type LedgerTails, type SealerProgress } from '#libs/domain/ledger';
+
+const PAGE = 1_000;
+
+/**
+ * Looks from the sealer's low-water on for what has been waiting too long, so that it tells the truth also when no sealer
+ * runs at all. In ordinary times it reads one event and stops: nothing after the low-water is old.
+ */
+export class PolledSealingBacklog extends SealingBacklog {
+  private oldest = new Map<OrgId, number>();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly progress: SealerProgress,
+    private readonly tails: LedgerTails,
+    private readonly clock: Clock,
+    private readonly limitMs: number,
+  ) {
+    super();
+  }
+
+  override oldestUnsealedAgeMs(org: OrgId): number {
+    const since = this.oldest.get(org);
+    return since === undefined ? 0 : Math.max(0, this.clock.nowMs() - since);
+  }
+
+  /** Called every few seconds. */
+  async refresh(): Promise<void> {
+    const storeId = await this.store.storeId();
+    const oldest = new Map<OrgId, number>();
+    for (const { org, since } of await this.progress.parked()) oldest.set(org, Date.parse(since));
+    const lowWater = await this.progress.lowWater();
+    let after = lowWater?.storeId === storeId ? lowWater.position : START;
+    for (;;) {
+      const page = await this.store.readAll(after, PAGE);
+      for (const recorded of page) {
+        const envelope = decodeEvent(recorded);
+        const atMs = Date.parse(envelope.metadata.at);
+        // The log is in order of time but for small differences between clocks: everything after is young enough.
+        if (this.clock.nowMs() - atMs < this.limitMs) {
+          this.oldest = oldest;
+          return;
+        }
+        const org = envelope.metadata.org as OrgId | null;
+        if (org === null || oldest.has(org) || !(await this.isUnsealed(envelope, org))) continue;
+        oldest.set(org, atMs);
+      }
+      const last = page.at(-1);
+      if (!last) break;
+      after = last.position;
+    }
+    this.oldest = oldest;
+  }
+
+  private async isUnsealed(envelope: ReturnType<typeof decodeEvent>, org: OrgId): Promise<boolean> {
+    const { stream, revision, position } = envelope.recorded;
+    if ((await this.tails.of(org)).sealedUpTo >= position) return false;
+    if (!stream.startsWith('action-')) return sealRequestOf(envelope, null) !== null;
+    const earlier = await this.store.readStream(stream, { limit: revision + 1 });
+    return sealRequestOf(envelope, foldAction(earlier.map((event) => decodeEvent(event)))) !== null;
+  }
+}
