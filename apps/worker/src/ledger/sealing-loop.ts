@@ -1,18 +1,13 @@
-import { sealDeed } from '#libs/crypto';
 import {
   decodeEvent,
   DomainError,
-  ONLY_STREAM,
   START,
-  streamRef,
   StoreUnavailable,
   SYSTEM,
   timestampOf,
   type Clock,
-  type CommandRunner,
   type EventEnvelope,
   type EventStore,
-  type FoldedStreams,
   type Logger,
   type OrgId,
   type Position,
@@ -23,9 +18,8 @@ import {
   NoActiveSealKey,
   revocationRequests,
   SEAL_KEYS_STREAM,
-  sealKeyDecider,
+  type SealKeyAdministration,
   type SealKeyEvent,
-  type SealKeyRing,
   type Sealer,
   type SealerProgress,
   type SealRequest,
@@ -37,10 +31,8 @@ const CATCH_UP_PAGE = 1_000;
 
 export interface SealingParts {
   readonly store: EventStore;
-  readonly streams: FoldedStreams;
-  readonly runner: CommandRunner;
   readonly sealer: Sealer;
-  readonly keyRing: SealKeyRing;
+  readonly sealKeys: SealKeyAdministration;
   readonly progress: SealerProgress;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -183,19 +175,15 @@ export class SealingLoop {
   }
 
   private async provePending(): Promise<void> {
-    const { state } = await this.parts.streams.load(streamRef(sealKeyDecider, ONLY_STREAM));
-    for (const key of state) if (!key.isProven && !key.revokedAt) await this.prove(key.kid);
+    for (const key of await this.parts.sealKeys.list()) if (!key.isProven && !key.revokedAt) await this.prove(key.kid);
   }
 
   /** A live sealer signs a test with a new key before anybody may activate it. */
   private async prove(kid: string): Promise<void> {
     const now = timestampOf(this.parts.clock.nowMs());
     try {
-      const key = await this.parts.keyRing.open(kid);
-      const { signature } = sealDeed(Buffer.from(`service/seal-key-proof/v1\n${kid}`), key);
       const metadata = { org: null, actor: SYSTEM, requestId: null, commandId: `prove:${kid}`, now };
-      const command = { type: 'ProveSealKey' as const, data: { kid, signature }, metadata };
-      await this.parts.runner.run(sealKeyDecider, ONLY_STREAM, command, metadata);
+      await this.parts.sealKeys.prove(kid, metadata);
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       this.parts.logger.error('a new seal key could not be proven', { kid, error });

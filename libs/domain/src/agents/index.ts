@@ -5,3 +5,5 @@ export * from './agent.state.js';
 export * from './api-key.js';
 export * from './authenticate.js';
 export * from './issue-keys.js';
+export * from './handlers/agent-administration.js';
+export * from './handlers/organization-administration.js';

@@ -3,6 +3,7 @@ export * from './clock.port.js';
 export * from './command-runner.js';
 export * from './command.js';
 export * from './decider.js';
+export * from './deed-of.js';
 export * from './domain-error.js';
 export * from './error-catalogue.js';
 export * from './event-codec.js';

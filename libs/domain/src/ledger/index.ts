@@ -4,6 +4,7 @@ export * from './deed-sections.js';
 export * from './deed.events.js';
 export * from './ledger-tails.js';
 export * from './revocation.js';
+export * from './seal-key-administration.js';
 export * from './seal-key.decider.js';
 export * from './seal-key.events.js';
 export * from './seal-source.js';
