@@ -3,7 +3,7 @@
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
-const TESTS = ['**/*.spec.ts', 'test/**/*.ts'];
+const TESTS = ['**/*.spec.ts', '**/testing/**/*.ts', 'test/**/*.ts'];
 const MAX_CONSTRUCTOR_PARAMETERS = 5;
 
 // ESLint replaces the options of a rule where several blocks name it, so each block below spells out its whole list.

@@ -73,6 +73,8 @@ const PLANTED: Readonly<Record<string, readonly string[]>> = {
   ],
   'shipped-code-knows-no-test': [
     'apps/cli/src/demo/main.ts → test/support/upstream.ts',
+    'libs/crypto/src/deed-chain.ts → libs/crypto/src/testing/given-chain.ts',
+    'libs/infra/src/vault/open-secret.ts → libs/infra/src/vault/testing/given-secret.ts',
     'libs/infra/src/vault/secrets.ts → libs/infra/src/vault/secrets.spec.ts',
   ],
   'shipped-code-needs-no-tool': ['libs/infra/src/config/validate.ts → ajv'],

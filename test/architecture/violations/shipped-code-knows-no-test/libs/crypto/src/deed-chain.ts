@@ -1,0 +1,3 @@
+import { givenChain } from './testing/given-chain.js';
+
+export const used = givenChain;

@@ -1,0 +1,1 @@
+export const givenChain = 1;

@@ -1,0 +1,3 @@
+import { givenSecret } from './testing/given-secret.js';
+
+export const used = givenSecret;
