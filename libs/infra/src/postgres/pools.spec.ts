@@ -1,0 +1,78 @@
+import type pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { createDurablePool, createRelaxedPool, ensureDatabase, isPassing, type PoolOptions } from './index.js';
+
+describe('pools', () => {
+  let database: TestDatabase;
+  const pools: pg.Pool[] = [];
+  const onError = vi.fn();
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(async () => {
+    await Promise.all(pools.splice(0).map((pool) => pool.end()));
+    onError.mockClear();
+  });
+  afterAll(() => database.drop());
+
+  const open = (create: (options: PoolOptions) => pg.Pool, options: Partial<PoolOptions> = {}): pg.Pool => {
+    const { connectionString } = database;
+    const pool = create({ connectionString, applicationName: 'a spec', maxConnections: 2, onError, ...options });
+    pools.push(pool);
+    return pool;
+  };
+  const show = async (pool: pg.Pool, setting: string): Promise<unknown> =>
+    (await pool.query<Record<string, unknown>>(`show ${setting}`)).rows[0]?.[setting];
+
+  it('commit durably where events lie, whatever the database says', async () => {
+    const durable = open(createDurablePool);
+    await durable.query(
+      `do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$`,
+    );
+    const later = open(createDurablePool);
+    expect(await show(later, 'synchronous_commit')).toBe('on');
+    expect(await show(later, 'default_transaction_isolation')).toBe('read committed');
+    expect(await show(later, 'application_name')).toBe('a spec');
+  });
+
+  it('commit without waiting for the disk where an append follows', async () => {
+    expect(await show(open(createRelaxedPool), 'synchronous_commit')).toBe('off');
+  });
+
+  it('outlive the loss of an idle connection', async () => {
+    const pool = open(createDurablePool);
+    const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+    await open(createRelaxedPool).query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+    await vi.waitFor(() => expect(onError).toHaveBeenCalledTimes(1));
+    expect((await pool.query('select 7 as value')).rows).toEqual([{ value: 7 }]);
+  });
+
+  it('end statements that take too long', async () => {
+    const pool = open(createDurablePool, { statementTimeoutMs: 50 });
+    const failure: unknown = await pool.query('select pg_sleep(10)').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: '57014' });
+    expect(isPassing(failure)).toBe(true);
+  });
+});
+
+describe('ensureDatabase', () => {
+  it('creates a missing database once, whatever its name and whoever else does', async () => {
+    const existing = await createTestDatabase();
+    const address = new URL(existing.connectionString);
+    address.pathname = `/${encodeURIComponent(`Ensured "${process.pid}" é`)}`;
+    const created = await Promise.all([1, 2, 3].map(() => ensureDatabase(address.href)));
+    expect(created.filter((isCreated) => isCreated)).toHaveLength(1);
+    expect(await ensureDatabase(address.href)).toBe(false);
+    const pool = createDurablePool({
+      connectionString: address.href,
+      applicationName: 'a spec',
+      maxConnections: 1,
+      onError: () => undefined,
+    });
+    const { rows } = await pool.query('select current_database() as name, getdatabaseencoding() as encoding');
+    expect(rows).toEqual([{ name: `Ensured "${process.pid}" é`, encoding: 'UTF8' }]);
+    await pool.end();
+    await existing.drop();
+  });
+});

@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const REGISTER = new URL('./register-typescript.mjs', import.meta.url).href;
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A process of its own that runs a source file and speaks in lines of JSON. */
+export interface SourceProcess {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** The next line it wrote; rejects when it ended without one. */
+  nextLine(): Promise<Record<string, unknown>>;
+  write(line: string): void;
+  /** Resolves when it has ended. */
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+export interface SourceProcessOptions {
+  readonly args?: readonly string[];
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** Runs `file` as it is in the tree, in a process group of its own. */
+export const startSource = (file: URL, { args = [], ...account }: SourceProcessOptions = {}): SourceProcess => {
+  const child = spawn(process.execPath, ['--conditions=source', '--import', REGISTER, fileURLToPath(file), ...args], {
+    cwd: ROOT,
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+    ...account,
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const hasEnded = once(child, 'exit');
+  return {
+    child,
+    pid: child.pid as number,
+    nextLine: async () => {
+      const { value, done } = await lines.next();
+      if (done) throw new Error(`the process ended with ${child.exitCode ?? child.signalCode ?? 'nothing'}`);
+      return JSON.parse(value) as Record<string, unknown>;
+    },
+    write: (line) => void child.stdin.write(`${line}\n`),
+    kill: async (signal) => {
+      child.kill(signal);
+      await hasEnded;
+    },
+  };
+};
