@@ -1,0 +1,35 @@
+import type { ActionId, AgentId, DeedId, OrgId, Timestamp } from '#libs/domain/kernel';
+import type { Decision, LivingAction, RecordedState, WitnessVerdict } from '#libs/domain/gate';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { INSTANT, JSON_TEXT, TEXT } from '../columns.js';
+
+/** Every state a list shows. `sealed` is the ledger's word, the others are the stream's. */
+export type ListedActionState = RecordedState | 'sealed';
+
+/**
+ * One action of the list. `folded` is what `actionDecider.evolve` made of its stream, so that a list shows exactly what
+ * the action itself does; the other columns repeat what filters and keysets ask for.
+ */
+@Entity({ name: 'actions' })
+@Index('actions_by_time', ['org', 'createdAt', 'id'])
+@Index('actions_by_agent', ['org', 'agent', 'createdAt', 'id'])
+@Index('actions_by_tool', ['org', 'tool', 'createdAt', 'id'])
+@Index('actions_on_behalf_of', ['org', 'onBehalfOf', 'createdAt', 'id'], { where: 'on_behalf_of IS NOT NULL' })
+@Index('actions_unsealed', ['org', 'createdAt', 'id'], { where: `state <> 'sealed'` })
+export class ActionRow {
+  @PrimaryColumn({ ...TEXT, name: 'id' }) id: ActionId;
+  @Column({ ...TEXT, name: 'org' }) org: OrgId;
+  @Column({ ...TEXT, name: 'agent' }) agent: AgentId;
+  @Column({ ...TEXT, name: 'tool' }) tool: string;
+  @Column({ ...TEXT, name: 'state' }) state: ListedActionState;
+  @Column({ ...TEXT, name: 'decision', nullable: true }) decision: Decision['outcome'] | null;
+  @Column({ ...TEXT, name: 'verdict', nullable: true }) verdict: WitnessVerdict['verdict'] | null;
+  @Column({ ...TEXT, name: 'level', nullable: true }) level: WitnessVerdict['level'] | null;
+  /** Of the execution, else of the decision: what `q` looks in beside the tool. */
+  @Column({ ...TEXT, name: 'error_code', nullable: true }) errorCode: string | null;
+  @Column({ ...TEXT, name: 'on_behalf_of', nullable: true }) onBehalfOf: string | null;
+  @Column({ ...INSTANT, name: 'created_at' }) createdAt: Timestamp;
+  @Column({ ...TEXT, name: 'deed', nullable: true }) deed: DeedId | null;
+  @Column({ ...INSTANT, name: 'sealed_at', nullable: true }) sealedAt: Timestamp | null;
+  @Column({ ...JSON_TEXT, name: 'folded' }) folded: LivingAction;
+}

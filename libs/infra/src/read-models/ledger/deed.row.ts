@@ -1,0 +1,24 @@
+import type { Digest } from '#libs/crypto';
+import type { ActionId, DeedId, OrgId, Timestamp } from '#libs/domain/kernel';
+import type { DeedKind } from '#libs/domain/ledger';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { INSTANT, INTEGER, TEXT } from '../columns.js';
+
+/** The envelope of a deed. Its bytes stay in the log: stream `ledger-<org>` at revision `seq` - 1. */
+@Entity({ name: 'deeds' })
+@Index('deeds_by_seq', ['org', 'seq'])
+@Index('deeds_by_kind', ['org', 'kind', 'seq'])
+@Index('deeds_by_action', ['org', 'action', 'seq'], { where: 'action IS NOT NULL' })
+@Index('deeds_by_time', ['org', 'issuedAt', 'seq'])
+export class DeedRow {
+  @PrimaryColumn({ ...TEXT, name: 'id' }) id: DeedId;
+  @Column({ ...TEXT, name: 'org' }) org: OrgId;
+  @Column({ ...INTEGER, name: 'seq' }) seq: number;
+  @Column({ ...TEXT, name: 'kind' }) kind: DeedKind;
+  @Column({ ...TEXT, name: 'action', nullable: true }) action: ActionId | null;
+  @Column({ ...INSTANT, name: 'issued_at' }) issuedAt: Timestamp;
+  @Column({ ...TEXT, name: 'body_hash' }) bodyHash: Digest;
+  @Column({ ...TEXT, name: 'prev_hash', nullable: true }) prevHash: Digest | null;
+  @Column({ ...TEXT, name: 'kid' }) kid: string;
+  @Column({ ...TEXT, name: 'signature' }) signature: string;
+}

@@ -1,0 +1,96 @@
+import { DomainError, type OrgId } from '#libs/domain/kernel';
+import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import { sqlStateOf, translateDatabaseError } from '../postgres/index.js';
+import { storedText } from './columns.js';
+import type { RowType } from './row-transaction.js';
+
+/** Rows that belong to an organization. */
+export interface OrgRow {
+  readonly org: OrgId;
+}
+
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  readonly hasMore: boolean;
+}
+
+const STATEMENT_TIMED_OUT = '57014';
+
+/**
+ * The only door to the rows for whoever answers requests: a query begins with an organization, and no part added later
+ * can widen it (T-11).
+ */
+export class ReadModels {
+  constructor(private readonly source: DataSource) {}
+
+  /** Rows of `rowType`, called `row` in conditions, that belong to `org`. */
+  of<Row extends OrgRow>(org: OrgId, rowType: RowType<Row>): OrgRows<Row> {
+    return new OrgRows(
+      this.source.createQueryBuilder<Row>(rowType, 'row').where('row.org = :org', { org: storedText(org) }),
+    );
+  }
+}
+
+/** A query under construction. Every part narrows it. */
+export class OrgRows<Row extends OrgRow> {
+  constructor(private readonly query: SelectQueryBuilder<Row>) {}
+
+  /**
+   * And this too. `condition` is SQL over properties (`row.createdAt`) with named parameters.
+   * Never build it from what a caller sent: values are parameters.
+   */
+  where(condition: string, parameters: ObjectLiteral = {}): this {
+    const stored = Object.entries(parameters).map(([name, value]: [string, unknown]) => [name, storedValue(value)]);
+    this.query.andWhere(`(${condition})`, Object.fromEntries(stored) as ObjectLiteral);
+    return this;
+  }
+
+  orderBy(property: keyof Row & string, direction: 'ASC' | 'DESC'): this {
+    this.query.addOrderBy(`row.${property}`, direction);
+    return this;
+  }
+
+  /** Only these properties are read; the others of the row objects are missing. */
+  only(...properties: readonly (keyof Row & string)[]): this {
+    this.query.select(properties.map((property) => `row.${property}`));
+    return this;
+  }
+
+  /**
+   * The first `limit` rows.
+   * @throws {DomainError} `timeout` when the filters leave too much to search
+   * @throws {StoreUnavailable} the database did not answer
+   */
+  async page(limit: number): Promise<Page<Row>> {
+    const rows = await answered(this.query.limit(limit + 1).getMany());
+    return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+  }
+
+  /** All of them: only where their number is bounded. */
+  async all(): Promise<readonly Row[]> {
+    return answered(this.query.getMany());
+  }
+
+  async first(): Promise<Row | null> {
+    return (await this.page(1)).rows[0] ?? null;
+  }
+}
+
+const storedValue = (value: unknown): unknown => {
+  if (typeof value === 'string') return storedText(value);
+  return Array.isArray(value) ? value.map(storedValue) : value;
+};
+
+const answered = async <Result>(query: Promise<Result>): Promise<Result> => {
+  try {
+    return await query;
+  } catch (error) {
+    if (sqlStateOf(error) === STATEMENT_TIMED_OUT) {
+      throw new DomainError('timeout', {
+        message: 'The list took too long to search. Narrow it, for example by created_at or agent, and ask again.',
+        cause: error,
+      });
+    }
+    throw translateDatabaseError(error);
+  }
+};

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DataSource } from 'typeorm';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { installReadModels, readModelSource } from './read-model-source.js';
+
+describe('read model source', () => {
+  let database: TestDatabase;
+  let source: DataSource;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await Promise.all([1, 2, 3].map(() => installReadModels(database.connectionString)));
+    source = await readModelSource({
+      connectionString: database.connectionString,
+      applicationName: 'read model source spec',
+      maxConnections: 1,
+      statementTimeoutMs: 10_000,
+      isDurable: true,
+      onError: (error) => expect.fail(error.message),
+    }).initialize();
+  });
+
+  afterAll(async () => {
+    await source.destroy();
+    await database.drop();
+  });
+
+  it('is migrated once by several processes that start together', async () => {
+    const migrations = await source.query<{ name: string }[]>('SELECT name FROM read_models.migrations');
+    expect(migrations).toEqual([{ name: 'CreateReadModels1764000000000' }]);
+  });
+
+  it('has exactly the tables that its row types describe', async () => {
+    const { upQueries } = await source.driver.createSchemaBuilder().log();
+    expect(upQueries.map(({ query }) => query)).toEqual([]);
+  });
+
+  it('can be undone', async () => {
+    await source.undoLastMigration();
+    const tables = await source.query<unknown[]>(
+      `SELECT FROM information_schema.tables WHERE table_schema = 'read_models' AND table_name <> 'migrations'`,
+    );
+    expect(tables).toEqual([]);
+    await source.runMigrations();
+  });
+});

@@ -1,0 +1,88 @@
+import { DataSource, type DataSourceOptions, type Logger as QueryLogger } from 'typeorm';
+import { ConnectorRow } from './connectors/connector.row.js';
+import { ActionRow } from './gate/action.row.js';
+import { DeedRow } from './ledger/deed.row.js';
+import { CreateReadModels1764000000000 } from './migrations/1764000000000-create-read-models.js';
+import { PolicySlotRow } from './policies/policy-slot.row.js';
+import { PolicyVersionRow } from './policies/policy-version.row.js';
+import { PolicyRow } from './policies/policy.row.js';
+import { ProjectionCheckpointRow } from './projection-checkpoint.row.js';
+
+const SCHEMA = 'read_models';
+/** Of the session lock that lets one process migrate at a time; any number that no other lock of ours uses. */
+const MIGRATION_LOCK = 7_105_002;
+const CONNECT_TIMEOUT_MS = 3_000;
+const IDLE_TIMEOUT_MS = 30_000;
+/** What a hung server gets on top of its own timeout before the client gives up. */
+const ANSWER_SLACK_MS = 500;
+
+export interface ReadModelSourceOptions {
+  readonly connectionString: string;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName: string;
+  readonly maxConnections: number;
+  /** Ends a statement on the server; 0 lets it run. */
+  readonly statementTimeoutMs: number;
+  /**
+   * Whether a commit is on disk when it is answered. Rows and checkpoint come back from the log together, so whoever
+   * projects leaves the disk to the appends that people wait for.
+   */
+  readonly isDurable: boolean;
+  /** Told when an idle connection was lost; the pool replaces it by itself. */
+  readonly onError: (error: Error) => void;
+  readonly queryLogger?: QueryLogger;
+}
+
+/** Not yet connected: call `initialize()`. */
+export const readModelSource = (options: ReadModelSourceOptions): DataSource => {
+  const { statementTimeoutMs, maxConnections } = options;
+  const settings: DataSourceOptions = {
+    type: 'postgres',
+    url: options.connectionString,
+    schema: SCHEMA,
+    entities: [ActionRow, DeedRow, ConnectorRow, PolicyRow, PolicyVersionRow, PolicySlotRow, ProjectionCheckpointRow],
+    migrations: [CreateReadModels1764000000000],
+    migrationsTableName: 'migrations',
+    installExtensions: false,
+    applicationName: options.applicationName,
+    poolErrorHandler: options.onError,
+    logging: options.queryLogger !== undefined,
+    ...(options.queryLogger === undefined ? {} : { logger: options.queryLogger }),
+    extra: {
+      max: maxConnections,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      idleTimeoutMillis: IDLE_TIMEOUT_MS,
+      ...(statementTimeoutMs === 0
+        ? {}
+        : { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + ANSWER_SLACK_MS }),
+      keepAlive: true,
+      ...(options.isDurable ? {} : { options: '-c synchronous_commit=off' }),
+    },
+  };
+  return new DataSource(settings);
+};
+
+/** Brings the tables of a database up to date. Any number of processes may do so at once. */
+export const installReadModels = async (connectionString: string): Promise<void> => {
+  // A source of its own: its sessions end with it, and the lock with them, whatever happened in between.
+  const source = readModelSource({
+    connectionString,
+    applicationName: 'ags read model migrations',
+    maxConnections: 2,
+    statementTimeoutMs: 0,
+    isDurable: true,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  await source.initialize();
+  try {
+    const session = source.createQueryRunner();
+    await session.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await session.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
+    await source.runMigrations();
+    await session.release();
+  } finally {
+    await source.destroy();
+  }
+};
