@@ -1,0 +1,149 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EventStore, Logger } from '#libs/domain/kernel';
+import {
+  CheckpointMoved,
+  type LocalProjections,
+  type ProjectionDatabase,
+  type ProjectionLeases,
+  type ProjectionName,
+} from '#libs/infra/read-models';
+import { UnreadableEvent, type Projection } from './projection.js';
+import { ProjectionSession } from './projection-session.js';
+import { PROJECTION_DEFAULTS, type ProjectionSettings } from './projection.settings.js';
+
+/** What every runner of a process shares. */
+export interface RunnerPorts {
+  readonly store: EventStore;
+  readonly database: ProjectionDatabase;
+  readonly leases: ProjectionLeases;
+  readonly local: LocalProjections;
+  readonly log: Logger;
+}
+
+export interface ProjectionStatus {
+  readonly name: ProjectionName;
+  /** Whether it is this process that projects; otherwise it waits to take over. */
+  readonly isActive: boolean;
+  /** Why it does not move, until it moves again. For the log and for `degraded`; never for a body. */
+  readonly failure: string | null;
+}
+
+/**
+ * Keeps one projection running in one process: takes its lease when nobody has it, resumes from the checkpoint, follows
+ * the log, and begins again after every failure, later and later up to 5 s.
+ */
+export class ProjectionRunner {
+  private readonly stopping = new AbortController();
+  private running: Promise<void> | null = null;
+  private session: ProjectionSession | null = null;
+  private failure: string | null = null;
+  private retryMs: number;
+
+  constructor(
+    private readonly projection: Projection,
+    private readonly ports: RunnerPorts,
+    private readonly settings: ProjectionSettings = PROJECTION_DEFAULTS,
+  ) {
+    this.retryMs = settings.firstRetryMs;
+  }
+
+  get status(): ProjectionStatus {
+    return { name: this.projection.name, isActive: this.session !== null, failure: this.failure };
+  }
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  /** Ends after the batch under way. The lease stays with the process until its leases are closed. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      try {
+        if (await this.ports.leases.hold(this.projection.name)) await this.project();
+        await this.pause(this.settings.leaseIntervalMs);
+      } catch (error) {
+        await this.pause(this.report(error));
+      }
+    }
+  }
+
+  /** Returns when the lease is lost or the runner stops; throws what ended the session. */
+  private async project(): Promise<void> {
+    const session = await this.openSession();
+    this.session = session;
+    this.ports.local.announce(this.projection.name, session);
+    try {
+      session.follow(this.ports.store);
+      await this.whileHeld(session);
+    } finally {
+      this.session = null;
+      this.ports.local.withdraw(this.projection.name);
+      await session.close();
+    }
+  }
+
+  private async whileHeld(session: ProjectionSession): Promise<void> {
+    for (;;) {
+      await Promise.race([session.failure, this.pause(this.settings.leaseIntervalMs)]);
+      if (this.stopping.signal.aborted) return;
+      if (!(await this.ports.leases.hold(this.projection.name))) {
+        this.ports.log.warn('projection goes on in another process', { projection: this.projection.name });
+        return;
+      }
+      this.failure = null;
+      this.retryMs = this.settings.firstRetryMs;
+    }
+  }
+
+  private async openSession(): Promise<ProjectionSession> {
+    const { store, database, log } = this.ports;
+    const { name, version, rowTypes } = this.projection;
+    const identity = { name, version, rowTypes, storeId: await store.storeId() };
+    const { position, rebuildReason } = await database.resume(identity);
+    if (rebuildReason !== null) {
+      log.warn('projection is rebuilt from the start of the log', { projection: name, reason: rebuildReason });
+    }
+    return new ProjectionSession(this.projection, identity, database, this.settings, position);
+  }
+
+  /** Says what happened, each time, and how long to wait. */
+  private report(error: unknown): number {
+    const { log } = this.ports;
+    const { name } = this.projection;
+    if (error instanceof CheckpointMoved) {
+      log.warn('projection resumes from a moved checkpoint', { projection: name });
+      return this.settings.firstRetryMs;
+    }
+    const waitMs = this.retryMs;
+    this.retryMs = Math.min(2 * waitMs, this.settings.longestRetryMs);
+    this.failure = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    log.error('projection stopped', {
+      projection: name,
+      failure: this.failure,
+      retry_in_ms: waitMs,
+      ...placeOf(error),
+    });
+    return waitMs;
+  }
+
+  private async pause(durationMs: number): Promise<void> {
+    const { signal } = this.stopping;
+    if (signal.aborted) return;
+    try {
+      await delay(durationMs, undefined, { signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+}
+
+const placeOf = (error: unknown): object => {
+  if (!(error instanceof UnreadableEvent)) return {};
+  const { stream, revision, type, id } = error.recorded;
+  return { stream, revision, event_type: type, event_id: id };
+};

@@ -1,0 +1,96 @@
+import {
+  categoryOf,
+  decodeEvent,
+  EVENT_SCHEMA_VERSION,
+  type DomainEvent,
+  type EventEnvelope,
+  type Position,
+  type RecordedEvent,
+} from '#libs/domain/kernel';
+import type { ProjectionName, RowTransaction, RowType } from '#libs/infra/read-models';
+
+/** Every event type of one stream's union. Leaving one out does not compile. */
+export type EventTypes<Event extends DomainEvent> = Readonly<Record<Event['type'], true>>;
+
+/** A fold of the log into rows. What it writes depends on the events alone, never on how they are cut into batches. */
+export interface Projection {
+  readonly name: ProjectionName;
+  /** Raised when the same events give other rows or when the shape of a row changes; the rows are then made anew. */
+  readonly version: number;
+  /** Stream categories it follows, each with all event types it knows there. Other categories are skipped. */
+  readonly follows: Readonly<Record<string, Readonly<Record<string, true>>>>;
+  /** Every table it writes, and no other projection. */
+  readonly rowTypes: readonly RowType<object>[];
+  /** Writes what the events change. Reads the rows it needs first: a batch may begin in the middle of a stream. */
+  project(events: readonly EventEnvelope[], rows: RowTransaction): Promise<void>;
+}
+
+/**
+ * An event this projection must not guess about: of an unknown type, of a newer schema, or not readable. The projection
+ * stops before it, loudly (F-20); skipping it would make rows that no rebuild gives again.
+ */
+export class UnreadableEvent extends Error {
+  override readonly name = 'UnreadableEvent';
+  constructor(
+    readonly recorded: RecordedEvent,
+    readonly reason: 'unknown_type' | 'newer_schema' | 'corrupt',
+    cause?: unknown,
+  ) {
+    super(`${recorded.stream} holds at revision ${recorded.revision} an event that cannot be read: ${reason}`, {
+      cause,
+    });
+  }
+}
+
+export interface ReadableEvents {
+  /** Those of the categories it follows, up to the first it cannot read. */
+  readonly events: readonly EventEnvelope[];
+  /** Of the last event before the first it cannot read, of whatever category; null when there is none. */
+  readonly position: Position | null;
+  readonly unreadable: UnreadableEvent | null;
+}
+
+export const readableEvents = (projection: Projection, recorded: readonly RecordedEvent[]): ReadableEvents => {
+  const events: EventEnvelope[] = [];
+  let position: Position | null = null;
+  for (const event of recorded) {
+    const known = projection.follows[categoryOf(event.stream)];
+    if (known) {
+      const envelope = readEvent(event, known);
+      if (envelope instanceof UnreadableEvent) return { events, position, unreadable: envelope };
+      events.push(envelope);
+    }
+    position = event.position;
+  }
+  return { events, position, unreadable: null };
+};
+
+const readEvent = (recorded: RecordedEvent, known: Readonly<Record<string, true>>): EventEnvelope | UnreadableEvent => {
+  if (!Object.hasOwn(known, recorded.type)) return new UnreadableEvent(recorded, 'unknown_type');
+  try {
+    const envelope = decodeEvent(recorded);
+    return envelope.metadata.schema > EVENT_SCHEMA_VERSION ? new UnreadableEvent(recorded, 'newer_schema') : envelope;
+  } catch (error) {
+    return new UnreadableEvent(recorded, 'corrupt', error);
+  }
+};
+
+/**
+ * The keys whose rows must be read before these events are folded: all that they touch, except those they begin with.
+ * `keyOf` is null for an event that touches no row of this kind.
+ */
+export const keysToLoad = (
+  events: readonly EventEnvelope[],
+  keyOf: (envelope: EventEnvelope) => string | null,
+  begins: (envelope: EventEnvelope) => boolean,
+): ReadonlySet<string> => {
+  const seen = new Set<string>();
+  const toLoad = new Set<string>();
+  for (const envelope of events) {
+    const key = keyOf(envelope);
+    if (key === null || seen.has(key)) continue;
+    seen.add(key);
+    if (!begins(envelope)) toLoad.add(key);
+  }
+  return toLoad;
+};

@@ -1,0 +1,51 @@
+import type { DataSource } from 'typeorm';
+import { installReadModels, ProjectionDatabase, readModelSource } from '#libs/infra/read-models';
+import { createTestDatabase } from './database.js';
+
+export interface TestReadModels {
+  readonly connectionString: string;
+  readonly source: DataSource;
+  readonly projections: ProjectionDatabase;
+  /** Every row of the tables as JSON text, ordered by its text: two equal dumps are equal rows. */
+  dump(...tables: readonly string[]): Promise<readonly string[]>;
+  drop(): Promise<void>;
+}
+
+/** A database of one spec's own with the read models' tables, empty. */
+export const createTestReadModels = async (): Promise<TestReadModels> => {
+  const { connectionString, drop } = await createTestDatabase();
+  await installReadModels(connectionString);
+  const source = await openReadModels(connectionString);
+  return {
+    connectionString,
+    source,
+    projections: new ProjectionDatabase(source),
+    dump: async (...tables) => {
+      const rows = await Promise.all(tables.map((table) => dumpTable(source, table)));
+      return rows.flat();
+    },
+    drop: async () => {
+      await source.destroy();
+      await drop();
+    },
+  };
+};
+
+/** Another process's connections to the same tables. */
+export const openReadModels = (connectionString: string): Promise<DataSource> =>
+  readModelSource({
+    connectionString,
+    applicationName: 'ags tests',
+    maxConnections: 4,
+    statementTimeoutMs: 30_000,
+    isDurable: false,
+    // Tests end servers and sessions on purpose; what then fails is for the code under test to say.
+    onError: () => undefined,
+  }).initialize();
+
+const dumpTable = async (source: DataSource, table: string): Promise<readonly string[]> => {
+  const rows = await source.query<{ row: string }[]>(
+    `SELECT row_to_json(t)::text COLLATE "C" AS row FROM read_models.${table} t ORDER BY 1`,
+  );
+  return rows.map(({ row }) => `${table} ${row}`);
+};
