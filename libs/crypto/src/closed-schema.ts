@@ -24,21 +24,23 @@ export type Checked<Schema> = Schema extends Check<infer Value> ? Value : never;
  * An object with exactly these members, all of them present. Judged in this order: unknown members (sorted), missing
  * members (in the order of the schema), then each value in the order of the schema.
  */
-export const closed =
-  <Members extends Record<string, Check<unknown>>>(
-    members: Members,
-  ): Check<{ [Member in keyof Members]: Checked<Members[Member]> }> =>
-  (value, path) => {
+export const closed = <Members extends Record<string, Check<unknown>>>(
+  members: Members,
+): Check<{ [Member in keyof Members]: Checked<Members[Member]> }> => {
+  const checks = Object.entries(members);
+  return (value, path) => {
     if (!isObject(value)) throw new SchemaError(path, 'value');
-    const unknown = Object.keys(value).filter((member) => !Object.hasOwn(members, member));
-    const [firstUnknown] = unknown.sort();
-    if (firstUnknown !== undefined) throw new SchemaError(join(path, firstUnknown), 'unknown');
-    const names = Object.keys(members);
-    const missing = names.find((member) => !Object.hasOwn(value, member));
-    if (missing !== undefined) throw new SchemaError(join(path, missing), 'missing');
-    for (const name of names) members[name]?.(value[name] as JsonValue, join(path, name));
+    const present = Object.keys(value);
+    const [unknown] = present.filter((member) => !Object.hasOwn(members, member)).sort();
+    if (unknown !== undefined) throw new SchemaError(join(path, unknown), 'unknown');
+    if (present.length !== checks.length) {
+      const missing = checks.find(([member]) => !Object.hasOwn(value, member))?.[0] ?? '';
+      throw new SchemaError(join(path, missing), 'missing');
+    }
+    for (const [member, check] of checks) check(value[member] as JsonValue, join(path, member));
     return value as { [Member in keyof Members]: Checked<Members[Member]> };
   };
+};
 
 /** The value, or null. */
 export const nullable =
@@ -95,13 +97,13 @@ const TIMESTAMP_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
  * RFC 3339 in UTC with exactly three digits of milliseconds and an instant that exists (no February 30, no second 60).
  * One spelling and one length for each instant: two timestamps compare as texts.
  */
-export const timestamp: Check<string> = (value, path) => {
-  const isInstant =
-    typeof value === 'string' && TIMESTAMP_PATTERN.test(value) && !Number.isNaN(Date.parse(value)) && roundTrips(value);
-  return accept(isInstant, value as string, path);
-};
+export const timestamp: Check<string> = (value, path) =>
+  accept(typeof value === 'string' && TIMESTAMP_PATTERN.test(value) && isInstant(value), value as string, path);
 
-const roundTrips = (instant: string): boolean => new Date(instant).toISOString() === instant;
+const isInstant = (spelling: string): boolean => {
+  const instant = new Date(spelling);
+  return !Number.isNaN(instant.getTime()) && instant.toISOString() === spelling;
+};
 
 const accept = <Value>(isAccepted: boolean, value: Value, path: string): Value => {
   if (!isAccepted) throw new SchemaError(path, 'value');

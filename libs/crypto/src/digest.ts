@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 import { canonicalBytes } from './jcs.js';
 import type { JsonValue } from './strict-json.js';
@@ -11,10 +11,10 @@ export type Digest = string & { readonly [digestBrand]: true };
 const DIGEST_PATTERN = /^sha256:[0-9a-f]{64}$/;
 
 /** SHA-256 (FIPS 180-4) of bytes, or of the UTF-8 form of a text, as 64 lowercase hex characters. */
-export const sha256Hex = (input: Uint8Array | string): string => createHash('sha256').update(input).digest('hex');
+export const sha256Hex = (input: Uint8Array | string): string => hash('sha256', input, 'hex');
 
 /** SHA-256 as its 32 bytes. */
-export const sha256 = (input: Uint8Array | string): Uint8Array => createHash('sha256').update(input).digest();
+export const sha256 = (input: Uint8Array | string): Uint8Array => hash('sha256', input, 'buffer');
 
 /** The digest text of bytes, or of the UTF-8 form of a text. */
 export const digestOf = (input: Uint8Array | string): Digest => `sha256:${sha256Hex(input)}` as Digest;

@@ -63,3 +63,15 @@ export {
   MAX_WORD_BYTES,
   REFERENCE_PATTERN,
 } from './deed-schema.js';
+export {
+  BUNDLE_MEDIA_TYPE,
+  type BundleManifest,
+  deedLineBytes,
+  encodeKeySet,
+  fingerprintOf,
+  parseKeySet,
+  type SealedDeed,
+} from './bundle-format.js';
+export type { BundleVerdict, ChainHead, KeyUse, VerdictReason } from './bundle-verdict.js';
+export { type BundleContent, type BundleRange, BundleSourceError, writeBundle } from './export-bundle.js';
+export { verifyBundle, type VerifyOptions } from './verify-bundle.js';

@@ -50,7 +50,11 @@ const writeNumber = (value: number, path: string): string => {
   return String(value);
 };
 
+// Printable ASCII without quote and backslash is its own canonical form: nearly every string of a deed.
+const NEEDS_NO_ESCAPE = /^[ !#-[\]-~]*$/;
+
 const writeString = (text: string, path: string): string => {
+  if (NEEDS_NO_ESCAPE.test(text)) return `"${text}"`;
   if (LONE_SURROGATE.test(text)) throw new CanonicalizationError('lone_surrogate', path);
   return JSON.stringify(text);
 };

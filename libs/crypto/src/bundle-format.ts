@@ -1,0 +1,179 @@
+import { decodeBase64url, encodeBase64url, EncodingError } from './base64url.js';
+import {
+  type Check,
+  type Checked,
+  closed,
+  digest,
+  idOf,
+  integer,
+  list,
+  nullable,
+  oneOf,
+  SchemaError,
+  text,
+  timestamp,
+} from './closed-schema.js';
+import { type SealKeyEntry, sealKeySchema } from './deed-chain.js';
+import { MAX_DEED_BYTES } from './deed-schema.js';
+import { type Digest, digestOf } from './digest.js';
+import { PUBLIC_KEY_BYTES } from './ed25519.js';
+import { canonicalize } from './jcs.js';
+import type { Seal } from './seal.js';
+import { bodyProfile, type JsonValue, parseStrictJson, StrictJsonError } from './strict-json.js';
+
+export const BUNDLE_VERSION = 'service.bundle/1';
+export const BUNDLE_MEDIA_TYPE = 'application/gzip';
+
+/** The entries of a bundle, in the only order there is. */
+export const MANIFEST_ENTRY = 'manifest.json';
+export const KEYS_ENTRY = 'keys.json';
+export const DEEDS_ENTRY = 'deeds.ndjson';
+
+export const MAX_MANIFEST_BYTES = 1_048_576;
+export const MAX_KEYS_BYTES = 4_194_304;
+
+const MAX_KEYS = 10_000;
+
+const head = closed({ seq: integer(1), body_hash: digest });
+
+const manifestSchema = closed({
+  v: oneOf(BUNDLE_VERSION),
+  org: idOf('org'),
+  from: nullable(timestamp),
+  to: nullable(timestamp),
+  first_seq: nullable(integer(1)),
+  last_seq: nullable(integer(1)),
+  count: integer(0),
+  prev_hash: nullable(digest),
+  head: nullable(head),
+  keys: list(digest, MAX_KEYS),
+  created_at: timestamp,
+  service_version: text(64),
+});
+
+/**
+ * What a bundle says of itself. `from` (inclusive) and `to` (exclusive) are the time range that was asked for, null for
+ * an open end; `prev_hash` is the body hash before `first_seq`, null at the start of the chain; `head` is the end of the
+ * ledger when the bundle was made, null for an empty ledger; `keys` are the fingerprints of keys.json, in its order.
+ */
+export type BundleManifest = Checked<typeof manifestSchema>;
+
+const keySetSchema = closed({ keys: list(sealKeySchema, MAX_KEYS) });
+
+/** A deed with its seal, as it is stored and as a bundle carries it. */
+export interface SealedDeed {
+  readonly seq: number;
+  /** The canonical bytes of the body. */
+  readonly body: Uint8Array;
+  readonly seal: Seal;
+}
+
+/** The SHA-256 fingerprint of a listed key, computed from its text without judging the point. */
+export const fingerprintOf = ({ public_key }: SealKeyEntry): Digest =>
+  digestOf(decodeBase64url(public_key.slice('ed25519:'.length), PUBLIC_KEY_BYTES));
+
+export const encodeManifest = (manifest: BundleManifest): Buffer => {
+  const bytes = Buffer.from(canonicalize(manifest));
+  if (parseManifest(bytes) === null) throw new RangeError('the manifest of a bundle contradicts itself');
+  return bytes;
+};
+
+/** The manifest in these bytes, or null when they are not canonical, of another shape, or contradict themselves. */
+export const parseManifest = (bytes: Uint8Array): BundleManifest | null => {
+  const manifest = parseCanonical(bytes, manifestSchema, MAX_MANIFEST_BYTES);
+  return manifest !== null && isConsistent(manifest) ? manifest : null;
+};
+
+const isConsistent = ({ from, to, first_seq, last_seq, count, prev_hash, head }: BundleManifest): boolean => {
+  if (from !== null && to !== null && from >= to) return false;
+  if (first_seq === null || last_seq === null) {
+    return first_seq === null && last_seq === null && count === 0 && prev_hash === null;
+  }
+  if (last_seq - first_seq + 1 !== count || (prev_hash === null) !== (first_seq === 1)) return false;
+  return head !== null && head.seq >= last_seq;
+};
+
+/** The key set as its bytes: {"keys":[...]} in canonical form, oldest first. */
+export const encodeKeySet = (keys: readonly SealKeyEntry[]): Buffer => {
+  const bytes = Buffer.from(canonicalize({ keys: [...keys] }));
+  if (parseKeySet(bytes) === null) throw new RangeError('a seal key entry is malformed');
+  return bytes;
+};
+
+/** The keys in these bytes, or null: not canonical, another shape, a kid that is not its key's, or a key listed twice. */
+export const parseKeySet = (bytes: Uint8Array): SealKeyEntry[] | null => {
+  const keySet = parseCanonical(bytes, keySetSchema, MAX_KEYS_BYTES);
+  return keySet !== null && areConsistentKeys(keySet.keys) ? keySet.keys : null;
+};
+
+const areConsistentKeys = (keys: readonly SealKeyEntry[]): boolean => {
+  const kids = new Set(keys.map(({ kid }) => kid));
+  return kids.size === keys.length && keys.every(hasOwnKid);
+};
+
+/** Document 2: a kid is the first 16 bytes of the hash that the fingerprint shows whole. */
+const hasOwnKid = (key: SealKeyEntry): boolean => {
+  try {
+    return fingerprintOf(key).startsWith(`sha256:${key.kid}`);
+  } catch (error) {
+    if (error instanceof EncodingError) return false;
+    throw error;
+  }
+};
+
+const parseCanonical = <Value>(bytes: Uint8Array, check: Check<Value>, maxBytes: number): Value | null => {
+  let value: JsonValue;
+  try {
+    value = parseStrictJson(bytes, bodyProfile({ maxBytes, maxDepth: 4, integersOnly: true }));
+    if (!Buffer.from(canonicalize(value)).equals(bytes)) return null;
+    return check(value, '');
+  } catch (error) {
+    if (error instanceof StrictJsonError || error instanceof SchemaError) return null;
+    throw error;
+  }
+};
+
+// A line is canonical JSON whose members are all ASCII without escapes, so one pattern says it whole.
+const LINE_PATTERN =
+  /^\{"body":"([A-Za-z0-9_-]+)","body_hash":"(sha256:[0-9a-f]{64})","cose_signature":"([A-Za-z0-9_-]{86})","kid":"([0-9a-f]{32})","seq":([1-9][0-9]{0,15}),"signature":"([A-Za-z0-9_-]{86})"\}$/;
+
+const BASE64_GROUP_BYTES = 3;
+const BASE64_GROUP_CHARACTERS = 4;
+
+const base64urlCharacters = (bytes: number): number =>
+  Math.ceil((bytes * BASE64_GROUP_CHARACTERS) / BASE64_GROUP_BYTES);
+
+const line = (seq: number | string, body: string, seal: Seal): string =>
+  `{"body":"${body}","body_hash":"${seal.bodyHash}","cose_signature":"${seal.coseSignature}","kid":"${seal.kid}",` +
+  `"seq":${seq},"signature":"${seal.signature}"}`;
+
+/** One line of deeds.ndjson, its line feed included. */
+export const encodeDeedLine = ({ seq, body, seal }: SealedDeed): Buffer =>
+  Buffer.from(`${line(seq, encodeBase64url(body), seal)}\n`, 'latin1');
+
+const FRAME_CHARACTERS = line('', '', {
+  bodyHash: digestOf(''),
+  kid: '0'.repeat(32),
+  signature: '0'.repeat(86),
+  coseSignature: '0'.repeat(86),
+}).length;
+
+/** The bytes that a deed takes in deeds.ndjson, line feed included, from its seq and the length of its body alone. */
+export const deedLineBytes = (seq: number, bodyBytes: number): number =>
+  FRAME_CHARACTERS + String(seq).length + base64urlCharacters(bodyBytes) + 1;
+
+export const MAX_LINE_BYTES = deedLineBytes(Number.MAX_SAFE_INTEGER, MAX_DEED_BYTES);
+
+/** The deed on a line (given without its line feed), or null when the line has any other form. */
+export const parseDeedLine = (bytes: Buffer): SealedDeed | null => {
+  const [, body = '', bodyHash = '', coseSignature = '', kid = '', seq = '', signature = ''] =
+    LINE_PATTERN.exec(bytes.toString('latin1')) ?? [];
+  if (body === '' || !Number.isSafeInteger(Number(seq))) return null;
+  try {
+    const seal: Seal = { bodyHash: bodyHash as Digest, kid, signature, coseSignature };
+    return { seq: Number(seq), body: decodeBase64url(body, MAX_DEED_BYTES), seal };
+  } catch (error) {
+    if (error instanceof EncodingError) return null;
+    throw error;
+  }
+};

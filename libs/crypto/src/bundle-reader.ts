@@ -1,0 +1,128 @@
+import {
+  type BundleManifest,
+  DEEDS_ENTRY,
+  fingerprintOf,
+  KEYS_ENTRY,
+  MANIFEST_ENTRY,
+  MAX_KEYS_BYTES,
+  MAX_LINE_BYTES,
+  MAX_MANIFEST_BYTES,
+  parseKeySet,
+  parseManifest,
+} from './bundle-format.js';
+import { BundleFormatError } from './bundle-format-error.js';
+import type { SealKeyEntry } from './deed-chain.js';
+import { readGzipMember } from './gzip-member.js';
+import { readTarHeader, TAR_BLOCK_BYTES, TAR_END_BYTES, tarPaddingBytes } from './ustar.js';
+
+const LINE_FEED = 0x0a;
+
+/**
+ * Reads a bundle front to back with flat memory. Call `manifest`, `keys` and `lines` once each, in this order; only
+ * when `lines` has ended was the whole file judged. Every refusal is a `BundleFormatError`.
+ */
+export class BundleReader {
+  private readonly bytes: ByteReader;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.bytes = new ByteReader(readGzipMember(source));
+  }
+
+  async manifest(): Promise<BundleManifest> {
+    const manifest = parseManifest(await this.entry(MANIFEST_ENTRY, MAX_MANIFEST_BYTES));
+    if (manifest === null) throw new BundleFormatError('bad_manifest');
+    return manifest;
+  }
+
+  /** The keys of keys.json, which must be the ones whose fingerprints the manifest lists. */
+  async keys(manifest: BundleManifest): Promise<SealKeyEntry[]> {
+    const keys = parseKeySet(await this.entry(KEYS_ENTRY, MAX_KEYS_BYTES));
+    if (keys === null || keys.map(fingerprintOf).join() !== manifest.keys.join())
+      throw new BundleFormatError('bad_keys');
+    return keys;
+  }
+
+  /** The lines of deeds.ndjson without their line feeds; then judges the end of the archive and of the file. */
+  async *lines(): AsyncGenerator<Buffer> {
+    const sizeBytes = await this.header(DEEDS_ENTRY);
+    let leftBytes = sizeBytes;
+    while (leftBytes > 0) {
+      const line = await this.bytes.takeThrough(LINE_FEED, Math.min(leftBytes, MAX_LINE_BYTES));
+      if (line === null) throw new BundleFormatError('bad_line');
+      leftBytes -= line.length;
+      yield line.subarray(0, -1);
+    }
+    await this.zeros(tarPaddingBytes(sizeBytes) + TAR_END_BYTES);
+    if (!(await this.bytes.isAtEnd())) throw new BundleFormatError('bad_tar');
+  }
+
+  /** Stops reading; the source is closed. */
+  async close(): Promise<void> {
+    await this.bytes.close();
+  }
+
+  private async entry(name: string, maxBytes: number): Promise<Buffer> {
+    const sizeBytes = await this.header(name);
+    if (sizeBytes > maxBytes) throw new BundleFormatError('bad_tar');
+    const content = await this.bytes.take(sizeBytes);
+    await this.zeros(tarPaddingBytes(sizeBytes));
+    return content;
+  }
+
+  private async header(name: string): Promise<number> {
+    const sizeBytes = readTarHeader(await this.bytes.take(TAR_BLOCK_BYTES), name);
+    if (sizeBytes === null) throw new BundleFormatError('bad_tar');
+    return sizeBytes;
+  }
+
+  private async zeros(count: number): Promise<void> {
+    const bytes = await this.bytes.take(count);
+    if (bytes.some((byte) => byte !== 0)) throw new BundleFormatError('bad_tar');
+  }
+}
+
+/** Takes exact amounts out of a stream of chunks. A stream that ends first is `truncated`. */
+class ByteReader {
+  private buffered: Buffer = Buffer.alloc(0);
+
+  constructor(private readonly source: AsyncGenerator<Buffer>) {}
+
+  async take(count: number): Promise<Buffer> {
+    while (this.buffered.length < count) await this.more();
+    return this.shift(count);
+  }
+
+  /** Everything up to and with the next such byte, or null when it is not among the next `maxBytes`. */
+  async takeThrough(byte: number, maxBytes: number): Promise<Buffer | null> {
+    let searched = 0;
+    for (;;) {
+      const found = this.buffered.subarray(0, maxBytes).indexOf(byte, searched);
+      if (found >= 0) return this.shift(found + 1);
+      if (this.buffered.length >= maxBytes) return null;
+      searched = this.buffered.length;
+      await this.more();
+    }
+  }
+
+  async isAtEnd(): Promise<boolean> {
+    if (this.buffered.length > 0) return false;
+    const { done } = await this.source.next();
+    return done === true;
+  }
+
+  async close(): Promise<void> {
+    await this.source.return(undefined);
+  }
+
+  private async more(): Promise<void> {
+    const next = await this.source.next();
+    if (next.done === true) throw new BundleFormatError('truncated');
+    this.buffered = this.buffered.length === 0 ? next.value : Buffer.concat([this.buffered, next.value]);
+  }
+
+  private shift(count: number): Buffer {
+    const taken = this.buffered.subarray(0, count);
+    this.buffered = this.buffered.subarray(count);
+    return taken;
+  }
+}

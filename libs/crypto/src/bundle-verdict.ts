@@ -1,0 +1,77 @@
+import type { BundleFormatFault } from './bundle-format-error.js';
+import type { KeyFault, LinkFault } from './deed-chain.js';
+import type { Digest } from './digest.js';
+import type { SealFault } from './seal.js';
+
+/**
+ * Faults of one deed that end the check: what follows cannot be judged. In the order in which a deed is judged, with
+ * the trust faults below standing where docs/deed-format.md puts them.
+ */
+export type DeedFault =
+  | 'bad_line'
+  | 'gap'
+  | 'duplicate'
+  | 'extra_deed'
+  | SealFault
+  | 'not_canonical'
+  | 'schema'
+  | 'wrong_seq'
+  | 'wrong_kid'
+  | LinkFault
+  | 'outside_range'
+  | 'head_mismatch';
+
+/** Faults of the key behind a deed. Hashes and links are checked on, so that `links_intact` can say whether they hold. */
+export type TrustFault = 'unknown_key' | 'key_not_pinned' | KeyFault;
+
+/** Faults of the whole bundle. */
+export type BundleFault = BundleFormatFault | 'wrong_org';
+
+/** What is missing from a bundle in which nothing is wrong. */
+export type Gap = 'truncated' | 'missing_deeds' | 'front_missing' | 'tail_missing' | 'no_deeds';
+
+export type VerdictReason = DeedFault | TrustFault | BundleFault | Gap;
+
+/** A fault and the deed it stands at. */
+export interface Fault<Reason extends VerdictReason = DeedFault | TrustFault> {
+  readonly seq: number;
+  readonly reason: Reason;
+}
+
+/** A key of keys.json, whether the user pinned it, and how many deeds of the checked chain it sealed. */
+export interface KeyUse {
+  readonly kid: string;
+  readonly fingerprint: Digest;
+  readonly pinned: boolean;
+  readonly deeds: number;
+}
+
+/** A deed by its place and hash: the end of a chain, or a point of it that somebody remembers. */
+export interface ChainHead {
+  readonly seq: number;
+  readonly body_hash: Digest;
+}
+
+/**
+ * The answer about a bundle. `intact`: every deed from `first_seq` to `last_seq` is whole, sealed by a pinned key in its
+ * window, and linked; nothing that the bundle promises is missing. `broken`: something is wrong. `incomplete`: nothing
+ * is wrong in what is there, and something is missing.
+ * `first_bad_seq` is the lowest seq that is not proven (for a missing deed, its seq), null when the fault is not of a
+ * deed. `links_intact`: every hash and link of the whole range holds, whatever the keys are worth.
+ * `deeds`, `first_seq`, `last_seq` and `head` tell how far hashes and links held; `prev_hash` is what the first deed
+ * links to, which nothing in the bundle proves.
+ */
+export interface BundleVerdict {
+  readonly object: 'bundle_verdict';
+  readonly result: 'intact' | 'broken' | 'incomplete';
+  readonly reason: VerdictReason | null;
+  readonly first_bad_seq: number | null;
+  readonly links_intact: boolean;
+  readonly org: string;
+  readonly deeds: number;
+  readonly first_seq: number | null;
+  readonly last_seq: number | null;
+  readonly prev_hash: Digest | null;
+  readonly head: ChainHead | null;
+  readonly keys: readonly KeyUse[];
+}

@@ -1,0 +1,176 @@
+import { createReadStream } from 'node:fs';
+
+import { BundleFormatError, type BundleFormatFault } from './bundle-format-error.js';
+import type { BundleManifest } from './bundle-format.js';
+import { BundleReader } from './bundle-reader.js';
+import type { BundleVerdict, ChainHead, Gap, VerdictReason } from './bundle-verdict.js';
+import { ChainWalk, judgeLine, type LineJudgement } from './chain-walk.js';
+import type { SealKeyEntry } from './deed-chain.js';
+import { isDigest } from './digest.js';
+import { isId } from './ids.js';
+import { Keyring } from './keyring.js';
+
+/** What the user knows and the bundle cannot say of itself. */
+export interface VerifyOptions {
+  /** The organization whose chain this must be. */
+  readonly org: string;
+  /** Fingerprints (`sha256:` + 64 hex) of the seal keys that the user trusts. A key that is not among them counts for nothing. */
+  readonly pins: readonly string[];
+  /** A key set fetched from the service: its windows and revocations then count instead of those in the bundle. */
+  readonly keySet?: readonly SealKeyEntry[];
+  /**
+   * Points that the chain must pass through: a head that was published elsewhere, or the head of an earlier check. One
+   * at `first_seq - 1` is compared with what the first deed links to; one outside the bundle makes it incomplete.
+   */
+  readonly heads?: readonly ChainHead[];
+  /** Told about every thousandth deed and the last one. */
+  readonly onProgress?: (deeds: number, total: number) => void;
+}
+
+/** Lines that wait for their signatures at a time: enough to keep every pool thread busy, few enough to stay flat. */
+const LINES_IN_FLIGHT = 64;
+const DEEDS_PER_PROGRESS = 1_000;
+
+/**
+ * Checks an export bundle from a file path or a stream, offline, reading it once with flat memory.
+ * Says what it found as a verdict and never throws for anything in the bundle; it throws `TypeError` for a malformed
+ * organization id or pin, and whatever reading the source throws.
+ */
+export const verifyBundle = async (
+  source: string | AsyncIterable<Uint8Array>,
+  options: VerifyOptions,
+): Promise<BundleVerdict> => {
+  if (!isId('org', options.org)) throw new TypeError('org is not an organization id');
+  if (!options.pins.every(isDigest)) throw new TypeError('a pin is not sha256: and 64 lowercase hex characters');
+  const reader = new BundleReader(typeof source === 'string' ? createReadStream(source) : source);
+  const check = new BundleCheck(options);
+  try {
+    await check.read(reader);
+  } catch (error) {
+    if (!(error instanceof BundleFormatError)) throw error;
+    check.formatFault = error.reason;
+  } finally {
+    await reader.close();
+  }
+  return check.verdict();
+};
+
+interface Conclusion {
+  readonly result: BundleVerdict['result'];
+  readonly reason: VerdictReason | null;
+  readonly seq: number | null;
+}
+
+const INTACT: Conclusion = { result: 'intact', reason: null, seq: null };
+
+const incomplete = (reason: Gap, seq: number | null): Conclusion => ({ result: 'incomplete', reason, seq });
+const broken = (reason: VerdictReason, seq: number | null): Conclusion => ({ result: 'broken', reason, seq });
+
+class BundleCheck {
+  formatFault: BundleFormatFault | null = null;
+  private manifest: BundleManifest | null = null;
+  private keyring: Keyring | null = null;
+  private walk: ChainWalk | null = null;
+
+  constructor(private readonly options: VerifyOptions) {}
+
+  async read(reader: BundleReader): Promise<void> {
+    const manifest = await reader.manifest();
+    this.manifest = manifest;
+    if (manifest.org !== this.options.org) return;
+    const entries = await reader.keys(manifest);
+    const keyring = new Keyring(this.options.keySet ?? entries, new Set(this.options.pins));
+    this.keyring = keyring;
+    const walk = new ChainWalk(manifest, [...(manifest.head === null ? [] : [manifest.head]), ...this.knownHeads]);
+    this.walk = walk;
+    await this.readDeeds(walk, manifest.count, (line, seq) => judgeLine(line, seq, manifest, keyring), reader.lines());
+  }
+
+  private get knownHeads(): readonly ChainHead[] {
+    return this.options.heads ?? [];
+  }
+
+  /** Keeps a window of lines whose signatures are being verified, and walks them in order. */
+  private async readDeeds(
+    walk: ChainWalk,
+    total: number,
+    judge: (line: Buffer, seq: number) => LineJudgement,
+    lines: AsyncIterable<Buffer>,
+  ): Promise<void> {
+    const window: LineJudgement[] = [];
+    const stepFirst = async (): Promise<void> => {
+      const judgement = window.shift();
+      if (judgement === undefined || walk.isChainBroken) return;
+      await walk.step(judgement);
+      this.report(walk.deeds, total);
+    };
+    try {
+      let seq = walk.nextSeq;
+      for await (const line of lines) {
+        window.push(judge(line, seq));
+        seq += 1;
+        if (window.length >= LINES_IN_FLIGHT) await stepFirst();
+        if (walk.isChainBroken) return;
+      }
+    } finally {
+      // Also when reading failed: the deeds before the failure are judged first, because theirs is the lower seq.
+      while (window.length > 0) await stepFirst();
+    }
+  }
+
+  private report(deeds: number, total: number): void {
+    if (deeds % DEEDS_PER_PROGRESS === 0 || deeds === total) this.options.onProgress?.(deeds, total);
+  }
+
+  verdict(): BundleVerdict {
+    const remainder = this.remainder();
+    const fault = this.walk?.fault ?? null;
+    // What is wrong with a deed comes before what is wrong with, or missing from, the file around it.
+    const { result, reason, seq } = fault === null ? remainder : broken(fault.reason, fault.seq);
+    return {
+      object: 'bundle_verdict',
+      result,
+      reason,
+      first_bad_seq: seq,
+      links_intact: this.walk?.isChainBroken === false && remainder.result === 'intact',
+      org: this.options.org,
+      ...checkedChain(this.manifest, this.walk),
+      keys: (this.keyring?.keys ?? []).map((key) => ({ ...key, deeds: this.walk?.deedsUnder(key.kid) ?? 0 })),
+    };
+  }
+
+  /** What remains to be said of a bundle in which no deed is at fault. */
+  private remainder(): Conclusion {
+    const { formatFault, manifest, walk } = this;
+    const nextSeq = walk?.nextSeq ?? null;
+    if (formatFault === 'truncated') return incomplete('truncated', nextSeq);
+    if (formatFault !== null) return broken(formatFault, formatFault === 'bad_line' ? nextSeq : null);
+    if (manifest === null || walk === null) return broken('wrong_org', null);
+    return missingDeeds(manifest, walk.nextSeq, this.knownHeads);
+  }
+}
+
+/** What a whole file leaves out: deeds that its manifest promises, or that the user knows of. */
+const missingDeeds = (manifest: BundleManifest, nextSeq: number, knownHeads: readonly ChainHead[]): Conclusion => {
+  const { from, to, first_seq: firstSeq, last_seq: lastSeq, head } = manifest;
+  if (firstSeq === null || lastSeq === null) return incomplete('no_deeds', null);
+  if (nextSeq <= lastSeq) return incomplete('missing_deeds', nextSeq);
+  if (from === null && firstSeq > 1) return incomplete('front_missing', 1);
+  const early = knownHeads.find(({ seq }) => seq < firstSeq - 1);
+  if (early !== undefined) return incomplete('front_missing', early.seq);
+  // A range with an open end reaches the head that the manifest names.
+  const laterHeads = to === null && head !== null ? [head, ...knownHeads] : knownHeads;
+  return laterHeads.some(({ seq }) => seq > lastSeq) ? incomplete('tail_missing', lastSeq + 1) : INTACT;
+};
+
+/** How far hashes and links held. */
+const checkedChain = (
+  manifest: BundleManifest | null,
+  walk: ChainWalk | null,
+): Pick<BundleVerdict, 'deeds' | 'first_seq' | 'last_seq' | 'prev_hash' | 'head'> => {
+  if (manifest === null || walk === null || walk.head === null) {
+    return { deeds: 0, first_seq: null, last_seq: null, prev_hash: null, head: null };
+  }
+  const { first_seq, prev_hash } = manifest;
+  return { deeds: walk.deeds, first_seq, last_seq: walk.head.seq, prev_hash, head: walk.head };
+};
