@@ -1,0 +1,31 @@
+import { describe, expect, it, vi } from 'vitest';
+import { jobQueueContract } from '../../../../test/contracts/job-queue.contract.js';
+import { collectingLogger } from '../../../../test/support/collecting-logger.js';
+import { InProcessJobQueue } from './in-process-job-queue.js';
+
+jobQueueContract('in process', () => {
+  const log = collectingLogger();
+  return Promise.resolve({ queue: new InProcessJobQueue(log), reported: log.errors, close: () => Promise.resolve() });
+});
+
+describe('the in-process job queue', () => {
+  it('keeps a job that waits already once', async () => {
+    const queue = new InProcessJobQueue(collectingLogger());
+    for (const id of ['a', 'b', 'a']) await queue.add('execute', id);
+    const given: string[] = [];
+    const consumer = queue.process('execute', 1, (id) => Promise.resolve(void given.push(id)));
+    await vi.waitFor(() => expect(given).toEqual(['a', 'b']));
+    await consumer.close();
+  });
+
+  it('forgets the oldest job when it is full, and says so', async () => {
+    const log = collectingLogger();
+    const queue = new InProcessJobQueue(log, 2);
+    for (const id of ['a', 'b', 'c']) await queue.add('execute', id);
+    const given: string[] = [];
+    const consumer = queue.process('execute', 1, (id) => Promise.resolve(void given.push(id)));
+    await vi.waitFor(() => expect(given).toEqual(['b', 'c']));
+    expect(log.warnings).toMatchObject([{ queue: 'execute', id: 'a' }]);
+    await consumer.close();
+  });
+});

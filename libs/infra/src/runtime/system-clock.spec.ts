@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { SystemClock, SystemRandomness } from './index.js';
+
+describe('the system clock', () => {
+  it('tells Unix milliseconds, and a duration that never runs backwards', () => {
+    const clock = new SystemClock();
+    expect(Math.abs(clock.nowMs() - Date.now())).toBeLessThan(1_000);
+    const [first, second] = [clock.monotonicMs(), clock.monotonicMs()];
+    expect(second).toBeGreaterThanOrEqual(first);
+  });
+});
+
+describe('the system’s randomness', () => {
+  it('gives as many bytes as were asked for, and never the same', () => {
+    const randomness = new SystemRandomness();
+    const drawn = Array.from({ length: 100 }, () => randomness.bytes(16));
+    expect(drawn.every((bytes) => bytes.length === 16)).toBe(true);
+    expect(new Set(drawn.map((bytes) => bytes.join())).size).toBe(100);
+  });
+});
