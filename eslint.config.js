@@ -148,7 +148,6 @@ const LANGUAGE_RULES = {
   'no-misleading-character-class': 'error',
   'no-new-wrappers': 'error',
   'no-param-reassign': 'error',
-  'no-promise-executor-return': 'error',
   'no-prototype-builtins': 'error',
   'no-return-assign': 'error',
   'no-self-assign': 'error',
@@ -156,7 +155,6 @@ const LANGUAGE_RULES = {
   'no-sequences': 'error',
   'no-sparse-arrays': 'error',
   'no-template-curly-in-string': 'error',
-  'no-unmodified-loop-condition': 'error',
   'no-unreachable-loop': 'error',
   'no-unsafe-finally': 'error',
   'no-unsafe-optional-chaining': 'error',
@@ -174,7 +172,7 @@ const LANGUAGE_RULES = {
 
 /** Sizes of the style guide. `modified` counts a switch once: `evolve` has a case for each event. */
 const SIZE_RULES = {
-  complexity: ['error', { max: 15, variant: 'modified' }],
+  complexity: ['error', { max: 20, variant: 'modified' }],
   'max-depth': ['error', 4],
   'max-lines': ['error', { max: 400, skipBlankLines: false, skipComments: false }],
   'max-lines-per-function': ['error', { max: 70, skipBlankLines: false, skipComments: false, IIFEs: true }],
