@@ -14,7 +14,7 @@ export * from './handlers/inline-execution-starter.js';
 export * from './handlers/submit-action.command.js';
 export * from './handlers/submit-action.handler.js';
 export * from './idempotent-id.js';
-export * from './policy-judge.port.js';
+export * from './policy-judge.js';
 export * from './recovery.ports.js';
 export * from './request-digest.js';
 export * from './sealing-backlog.port.js';

@@ -9,9 +9,9 @@ import {
 import { stopCodeOf, type LivingAgent } from '../agents/index.js';
 import { ERROR_CATALOGUE, type ActionId, type ErrorCode, type KeyId } from '../kernel/index.js';
 import type { LivingOrganization } from '../people/index.js';
+import type { PolicyInput } from '../policies/index.js';
 import type { ActionMode, Decision, Submission } from './action.events.js';
 import type { ConnectorRegistry } from './connector-registry.port.js';
-import type { PolicyInput } from './policy-judge.port.js';
 import { comparisonDigestOf, requestDigestOf } from './request-digest.js';
 import { keptToolName, parseToolName, type ToolName } from './tool-name.js';
 

@@ -15,7 +15,7 @@ import { actionDecider } from '../action.decider.js';
 import type { Action, LivingAction } from '../action.state.js';
 import { GateKernel } from '../gate-kernel.js';
 import { IDEMPOTENCY_WINDOW_MS, IdempotentIds, lastGeneration } from '../idempotent-id.js';
-import { PolicyJudge } from '../policy-judge.port.js';
+import { PolicyJudge } from '../policy-judge.js';
 import {
   builtinDecision,
   canonicalRequest,
