@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** Stands between a client and a server, and fails as networks do. */
+export interface TcpProxy {
+  /** The same address, by way of the proxy. */
+  through(connectionString: string): string;
+  /** Takes the next thing the server says and ends the connection instead of handing it on. Resolves when that happened. */
+  cutNextAnswer(): Promise<void>;
+  /** From now on nothing the server says on the connections of this moment arrives, and they stay open. */
+  swallowAnswers(): void;
+  /** Ends all connections and takes none until `resume`. */
+  interrupt(): void;
+  resume(): void;
+  close(): Promise<void>;
+}
+
+export const startTcpProxy = async (connectionString: string): Promise<TcpProxy> => {
+  const upstream = new URL(connectionString);
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const swallowed = new Set<Socket>();
+  let isOpen = true;
+  let onCut: (() => void) | null = null;
+
+  const server = createServer((client) => {
+    client.on('error', () => client.destroy());
+    if (!isOpen) return void client.destroy();
+    const remote = connect(Number(upstream.port), upstream.hostname);
+    const pair = [client, remote] as const;
+    pairs.add(pair);
+    const end = (): void => {
+      pairs.delete(pair);
+      for (const socket of pair) socket.destroy();
+    };
+    remote.on('error', end).on('close', end);
+    client.on('error', end).on('close', end);
+    client.on('data', (chunk) => remote.write(chunk));
+    remote.on('data', (chunk) => {
+      if (onCut) {
+        onCut();
+        onCut = null;
+        end();
+      } else if (!swallowed.has(remote)) client.write(chunk);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endAll = (): void => pairs.forEach((pair) => pair.forEach((socket) => socket.destroy()));
+
+  return {
+    through: (address) => {
+      const proxied = new URL(address);
+      proxied.port = String((server.address() as AddressInfo).port);
+      return proxied.href;
+    },
+    cutNextAnswer: () => new Promise((resolve) => (onCut = resolve)),
+    swallowAnswers: () => pairs.forEach(([, remote]) => swallowed.add(remote)),
+    interrupt: () => {
+      isOpen = false;
+      endAll();
+    },
+    resume: () => {
+      isOpen = true;
+    },
+    close: async () => {
+      endAll();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};
