@@ -1,0 +1,59 @@
+import type pg from 'pg';
+
+import type { VaultCipher } from './vault-cipher.js';
+
+const STATEMENTS = [
+  `create table if not exists vault_secrets (
+     org text not null,
+     object text not null,
+     version text not null,
+     field text not null,
+     stream text not null,
+     sealed bytea not null,
+     created_at timestamptz not null default now(),
+     primary key (org, object, version, field)
+   )`,
+  `create index if not exists vault_secrets_by_age on vault_secrets (created_at)`,
+  `create table if not exists vault_key_check (
+     only_row boolean primary key default true check (only_row),
+     check_value text not null
+   )`,
+];
+
+/** May be run at every start, also by several processes at once. */
+export const installVaultSchema = async (pool: pg.Pool): Promise<void> => {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    // `if not exists` does not keep two creators apart; the lock does.
+    await client.query("select pg_advisory_xact_lock(hashtext('install vault schema'))");
+    for (const statement of STATEMENTS) await client.query(statement);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  } finally {
+    client.release();
+  }
+};
+
+/** The configured key is not the one this database's secrets are sealed under. */
+export class VaultKeyMismatch extends Error {
+  override readonly name = 'VaultKeyMismatch';
+}
+
+/**
+ * Remembers the key of a new database and recognises it at every later start, so that a wrong key file is noticed before
+ * the first call and not by it.
+ * @throws {VaultKeyMismatch}
+ */
+export const requireVaultKey = async (pool: pg.Pool, cipher: VaultCipher): Promise<void> => {
+  await pool.query('insert into vault_key_check (check_value) values ($1) on conflict do nothing', [
+    cipher.checkValue(),
+  ]);
+  const { rows } = await pool.query<{ check_value: string }>('select check_value from vault_key_check');
+  if (rows[0] !== undefined && cipher.isOwnCheckValue(rows[0].check_value)) return;
+  throw new VaultKeyMismatch(
+    'The vault key is not the one this database was set up with. Restore the key file from your backup.',
+  );
+};
