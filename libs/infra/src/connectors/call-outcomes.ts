@@ -1,0 +1,61 @@
+import { type CallOutcome, verdictOfStatus } from '#libs/domain/connectors';
+import { ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
+import type { EgressFailure } from '#libs/infra/egress';
+
+/** Certainly not applied, nothing sent. */
+export const failedOutcome = (errorCode: ErrorCode, errorMessage: string): CallOutcome => ({
+  status: 'failed',
+  errorCode,
+  errorMessage,
+  result: null,
+  hasSent: false,
+  retryAfterMs: null,
+});
+
+const unknownOutcome = (errorCode: ErrorCode, errorMessage: string): CallOutcome => ({
+  ...failedOutcome(errorCode, errorMessage),
+  status: 'unknown',
+  hasSent: true,
+});
+
+/** What a request without an answer came to (document 3, Upstream result mapping). */
+export const outcomeOfFailure = (failure: EgressFailure, isRead: boolean): CallOutcome => {
+  switch (failure.reason) {
+    case 'blocked':
+      return failedOutcome('destination_blocked', `${ERROR_CATALOGUE.destination_blocked.message} Nothing was sent.`);
+    case 'unreachable':
+      return failedOutcome('connector_unavailable', 'The upstream service could not be reached, and nothing was sent.');
+    case 'untrusted':
+      return failedOutcome(
+        'connector_unavailable',
+        'The upstream service showed a certificate that is not good for its name, and nothing was sent.',
+      );
+    case 'withdrawn':
+      return failedOutcome(failure.code ?? 'service_unavailable', withdrawnMessage(failure.code));
+    case 'timeout':
+      return failure.hasSent
+        ? unknownOutcome(
+            'timeout',
+            'The upstream service did not answer in time. The call may have run: read the state before you try again.',
+          )
+        : failedOutcome('connector_unavailable', 'No connection could be made in time, and nothing was sent.');
+    case 'too_large':
+      return unknownOutcome('response_too_large', ERROR_CATALOGUE.response_too_large.message);
+    case 'broken':
+      return brokenOutcome(failure, isRead);
+  }
+};
+
+const withdrawnMessage = (code: ErrorCode | null): string =>
+  `${ERROR_CATALOGUE[code ?? 'service_unavailable'].message} Nothing was sent.`;
+
+/** A refusal whose words were cut off is still a refusal; anything else may have run. */
+const brokenOutcome = ({ status }: EgressFailure, isRead: boolean): CallOutcome => {
+  if (status !== null && status >= 400 && status < 500) {
+    return { ...failedOutcome('upstream_error', ''), ...verdictOfStatus(status, isRead), hasSent: true };
+  }
+  return unknownOutcome(
+    'upstream_error',
+    'The connection to the upstream service broke before its answer was complete. The call may have run: read the state before you try again.',
+  );
+};

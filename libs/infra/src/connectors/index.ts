@@ -1,0 +1,2 @@
+export { ConnectorDrivers } from './connector-drivers.js';
+export { RestDriver } from './rest-driver.js';

@@ -1,0 +1,240 @@
+import { digestOfJson, type JsonObject } from '#libs/crypto';
+import {
+  type ArgumentFault,
+  buildRestRequest,
+  type CallOutcome,
+  type ConnectorCall,
+  ConnectorDriver,
+  inputSchemaOf,
+  isRepeatable,
+  isRetriedStatus,
+  type OpenedSecret,
+  type RequestFacts,
+  type RestConfig,
+  restConfigOf,
+  type RestRequest,
+  restRequestFacts,
+  type RestTool,
+  retryDelayMs,
+  type ToolDescription,
+  type Vault,
+  verdictOfStatus,
+} from '#libs/domain/connectors';
+import { type Clock, DomainError, type Randomness } from '#libs/domain/kernel';
+import { type EgressDoor, EgressFailure, type EgressResponse } from '#libs/infra/egress';
+
+import { failedOutcome, outcomeOfFailure } from './call-outcomes.js';
+import { Redactor } from './redactor.js';
+import {
+  type AppliedCredential,
+  applyCredential,
+  hasFittingCredential,
+  needsCredential,
+  NO_CREDENTIAL,
+} from './rest-credential.js';
+import { redirectOf, type RequestTarget } from './rest-redirects.js';
+import { recordedResult } from './rest-result.js';
+import { retryAfterMs } from './retry-after.js';
+
+/** One attempt under way: what every step of it reads. */
+interface Attempt {
+  readonly call: ConnectorCall;
+  readonly config: RestConfig;
+  readonly tool: RestTool;
+  readonly request: RestRequest;
+  readonly credential: AppliedCredential;
+  readonly signal: AbortSignal;
+}
+
+/** Runs the tools of connectors of type `rest` (document 3, REST connector). */
+export class RestDriver extends ConnectorDriver {
+  override readonly type = 'rest';
+  /** A folded config is one object until it changes, and its descriptions go with it. */
+  private readonly described = new WeakMap<JsonObject, readonly ToolDescription[]>();
+
+  constructor(
+    private readonly door: EgressDoor,
+    private readonly vault: Vault,
+    private readonly clock: Clock,
+    private readonly randomness: Randomness,
+  ) {
+    super();
+  }
+
+  override toolOf(config: JsonObject, toolName: string): ToolDescription | null {
+    return this.toolsOf(config).find(({ name }) => name === toolName) ?? null;
+  }
+
+  override toolsOf(config: JsonObject): readonly ToolDescription[] {
+    const known = this.described.get(config);
+    if (known !== undefined) return known;
+    const { tools, timeout_ms: timeoutMs } = restConfigOf(config);
+    const described = tools.map((tool) => describe(tool, timeoutMs));
+    this.described.set(config, described);
+    return described;
+  }
+
+  override requestFacts(config: JsonObject, toolName: string, args: JsonObject): RequestFacts {
+    const tool = toolNamed(config, toolName);
+    return tool === undefined ? {} : restRequestFacts(restConfigOf(config), tool, args);
+  }
+
+  override checkArguments(config: JsonObject, toolName: string, args: JsonObject): ArgumentFault | null {
+    const tool = toolNamed(config, toolName);
+    if (tool === undefined) return { param: 'tool', message: 'The connector has no such tool.' };
+    const built = buildRestRequest(restConfigOf(config), tool, args, '');
+    return built.ok ? null : built.fault;
+  }
+
+  override async send(call: ConnectorCall): Promise<CallOutcome> {
+    const config = restConfigOf(call.connector.config);
+    const tool = toolNamed(call.connector.config, call.toolName);
+    if (tool === undefined)
+      return failedOutcome('tool_unknown', 'The connector no longer has this tool, and nothing was sent.');
+    const built = buildRestRequest(config, tool, call.args, call.action);
+    if (!built.ok) return failedOutcome('validation_failed', `${built.fault.message} Nothing was sent.`);
+    const deadline = deadlineOf(call, call.deadlineMonotonicMs - this.clock.monotonicMs());
+    let secret: OpenedSecret | null = null;
+    try {
+      if (needsCredential(config)) {
+        secret = await this.openCredential(config, call);
+        if (secret === null) return failedOutcome('credentials_missing', MISSING_CREDENTIALS);
+      }
+      const credential = secret === null ? NO_CREDENTIAL : applyCredential(config, secret);
+      return await this.run({ call, config, tool, request: built.request, credential, signal: deadline.signal });
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'vault_unavailable') throw error;
+      return failedOutcome('vault_unavailable', `${error.message} Nothing was sent.`);
+    } finally {
+      secret?.destroy();
+      deadline.clear();
+    }
+  }
+
+  /** Null when none is stored, another kind is, or it was removed while this call was on its way (R-19). */
+  private async openCredential(config: RestConfig, { org, connector }: ConnectorCall): Promise<OpenedSecret | null> {
+    if (connector.credential === null || !hasFittingCredential(config, connector)) return null;
+    return this.vault.open({ org, object: connector.id, version: connector.credential.version });
+  }
+
+  private async run(attempt: Attempt): Promise<CallOutcome> {
+    const { config, tool, request } = attempt;
+    let target: RequestTarget = { origin: request.origin, path: request.path, query: request.query };
+    let hasSent = false;
+    for (let followed = 0; ; followed += 1) {
+      let response: EgressResponse;
+      try {
+        response = await this.exchange(attempt, target);
+      } catch (error) {
+        if (!(error instanceof EgressFailure)) throw error;
+        return this.afterFailure(attempt, error, hasSent);
+      }
+      hasSent = true;
+      const redirect = redirectOf(config, tool, response, target, followed);
+      if (redirect.kind !== 'follow') return this.afterAnswer(attempt, response, redirect.kind);
+      target = redirect.target;
+    }
+  }
+
+  private exchange(
+    { call, config, tool, request, credential, signal }: Attempt,
+    target: RequestTarget,
+  ): Promise<EgressResponse> {
+    const query = withCredential(target.query, credential);
+    return this.door.request({
+      partition: `${call.org}/${call.connector.id}`,
+      origin: target.origin,
+      method: request.method,
+      target: query === '' ? target.path : `${target.path}?${query}`,
+      headers: [...request.headers, ...credential.headers],
+      body: request.body === null ? null : Buffer.from(request.body),
+      maxResponseBytes: config.max_response_bytes,
+      mayReuseConnection: isRepeatable(tool),
+      mayStillSend: () => call.mayStillSend(),
+      signal,
+    });
+  }
+
+  private afterAnswer(
+    attempt: Attempt,
+    response: EgressResponse,
+    redirect: 'none' | 'blocked' | 'too_many',
+  ): CallOutcome {
+    const { tool, credential, request } = attempt;
+    const result = recordedResult(response, new Redactor(credential.secrets, request.sensitive));
+    if (redirect === 'blocked') {
+      return { ...failedOutcome('destination_blocked', BLOCKED_REDIRECT), result, hasSent: true };
+    }
+    if (redirect === 'too_many') {
+      return { ...failedOutcome('upstream_error', TOO_MANY_REDIRECTS), result, hasSent: true };
+    }
+    const header = response.headers.find(([name]) => name === 'retry-after')?.[1];
+    const asked = retryAfterMs(header, this.clock.nowMs());
+    return {
+      ...verdictOfStatus(response.status, tool.side_effect === 'read'),
+      result,
+      hasSent: true,
+      retryAfterMs: isRetriedStatus(response.status) ? this.retryDelay(attempt, asked) : null,
+    };
+  }
+
+  private afterFailure(attempt: Attempt, failure: EgressFailure, hasSentBefore: boolean): CallOutcome {
+    const outcome = outcomeOfFailure(failure, attempt.tool.side_effect === 'read');
+    const isPassing = failure.reason === 'unreachable' || failure.isStale;
+    return {
+      ...outcome,
+      hasSent: outcome.hasSent || hasSentBefore,
+      retryAfterMs: isPassing ? this.retryDelay(attempt, null) : null,
+    };
+  }
+
+  private retryDelay({ call, tool }: Attempt, askedMs: number | null): number | null {
+    if (!isRepeatable(tool)) return null;
+    const [byte = 0] = this.randomness.bytes(1);
+    const remainingMs = call.deadlineMonotonicMs - this.clock.monotonicMs();
+    return retryDelayMs({ attempt: call.attempt, remainingMs, retryAfterMs: askedMs, chance: byte / 255 });
+  }
+}
+
+const MISSING_CREDENTIALS =
+  'The connector has no credentials of the kind its config asks for, and nothing was sent. An admin can store them.';
+const BLOCKED_REDIRECT =
+  'The upstream service redirected to an address that the connector may not reach; nothing was sent there.';
+const TOO_MANY_REDIRECTS = 'The upstream service redirected more than three times.';
+
+const toolNamed = (config: JsonObject, toolName: string): RestTool | undefined =>
+  restConfigOf(config).tools.find(({ name }) => name === toolName);
+
+const describe = (tool: RestTool, timeoutMs: number): ToolDescription => ({
+  name: tool.name,
+  description: tool.description ?? null,
+  sideEffect: tool.side_effect,
+  isRepeatable: isRepeatable(tool),
+  digest: digestOfJson(tool as unknown as JsonObject),
+  timeoutMs,
+  inputSchema: inputSchemaOf(tool),
+});
+
+/** A redirect may repeat the parameter; ours is the one that counts. */
+const withCredential = (query: string, { query: added }: AppliedCredential): string => {
+  if (added === null) return query;
+  const [name, value] = added;
+  const others = query.split('&').filter((pair) => pair !== '' && pair.split('=')[0] !== name);
+  return [...others, `${name}=${value}`].join('&');
+};
+
+/** One signal for the deadline of the call and for whoever ends it early. */
+const deadlineOf = (call: ConnectorCall, remainingMs: number): { signal: AbortSignal; clear: () => void } => {
+  const controller = new AbortController();
+  const abort = () => {
+    controller.abort();
+  };
+  const timer = setTimeout(abort, Math.max(0, remainingMs));
+  call.signal?.addEventListener('abort', abort);
+  if (remainingMs <= 0 || call.signal?.aborted === true) abort();
+  const clear = () => {
+    clearTimeout(timer);
+    call.signal?.removeEventListener('abort', abort);
+  };
+  return { signal: controller.signal, clear };
+};

@@ -1,0 +1,100 @@
+import { bodyProfile, canonicalBytes, digestOf, type JsonValue, parseStrictJson, StrictJsonError } from '#libs/crypto';
+import type { EgressResponse } from '#libs/infra/egress';
+
+import type { Redactor } from './redactor.js';
+
+/** Document 3, Result shape: recorded output is redacted and capped. */
+export const RESULT_MAX_BYTES = 1_048_576;
+const TEXT_MAX_BYTES = 65_536;
+/** Result, headers and body nest around it; far below what any reader of the log must handle. */
+const JSON_PROFILE = bodyProfile({ maxBytes: RESULT_MAX_BYTES, maxDepth: 64 });
+
+const KEPT_HEADERS = new Set([
+  'content-type',
+  'etag',
+  'last-modified',
+  'location',
+  'request-id',
+  'x-request-id',
+  'retry-after',
+]);
+const KEPT_HEADER_PREFIX = 'x-ratelimit-';
+
+/** `{status, headers, body}` as it is recorded and given to the agent. */
+export const recordedResult = (response: EgressResponse, redactor: Redactor): JsonValue => {
+  const headers = keptHeaders(response, redactor);
+  const result = { status: response.status, headers, body: redactedBody(response, redactor) };
+  return canonicalBytes(result).byteLength <= RESULT_MAX_BYTES ? result : { ...result, body: digestedBody(response) };
+};
+
+/** `Set-Cookie` and hop-by-hop headers are not on the list, so they never pass. */
+const keptHeaders = (response: EgressResponse, redactor: Redactor): Record<string, string> => {
+  const kept = new Map<string, string>();
+  for (const [name, value] of response.headers) {
+    if (!KEPT_HEADERS.has(name) && !name.startsWith(KEPT_HEADER_PREFIX)) continue;
+    const before = kept.get(name);
+    kept.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return Object.fromEntries([...kept].map(([name, value]) => [name, redactor.text(value)]));
+};
+
+/** The JSON itself, `{text}`, or `{digest, bytes}`; null when the answer has no body. */
+const redactedBody = (response: EgressResponse, redactor: Redactor): JsonValue => {
+  const { body } = response;
+  if (body.byteLength === 0) return null;
+  if (!response.isDecoded || body.byteLength > RESULT_MAX_BYTES) return digestedBody(response);
+  const { kind, charset } = mediaTypeOf(response);
+  const json = kind === 'json' ? exactJson(body) : undefined;
+  if (json !== undefined) return redactor.json(json);
+  if (kind === 'binary' || body.byteLength > TEXT_MAX_BYTES) return digestedBody(response);
+  const text = decoded(body, charset);
+  return text === null ? digestedBody(response) : { text: redactor.text(text) };
+};
+
+const digestedBody = ({ body }: EgressResponse): JsonValue => ({ digest: digestOf(body), bytes: body.byteLength });
+
+interface MediaType {
+  readonly kind: 'json' | 'text' | 'binary';
+  readonly charset: string;
+}
+
+const mediaTypeOf = (response: EgressResponse): MediaType => {
+  const contentType = response.headers.find(([name]) => name === 'content-type')?.[1] ?? '';
+  const [essence = '', ...parameters] = contentType.toLowerCase().split(';');
+  const type = essence.trim();
+  const charset = parameters.map((parameter) => /^\s*charset="?([a-z0-9._:-]+)"?\s*$/.exec(parameter)?.[1]);
+  return { kind: kindOf(type), charset: charset.find((name) => name !== undefined) ?? 'utf-8' };
+};
+
+const kindOf = (type: string): MediaType['kind'] => {
+  // Without a type the bytes themselves say whether they are JSON or text.
+  if (type === '' || type === 'application/json' || type === 'text/json' || type.endsWith('+json')) return 'json';
+  const isText =
+    type.startsWith('text/') ||
+    type.endsWith('+xml') ||
+    /^application\/(xml|javascript|yaml|x-yaml|toml|x-ndjson|x-www-form-urlencoded|graphql|sql)$/.test(type);
+  return isText ? 'text' : 'binary';
+};
+
+/**
+ * Undefined when the bytes are no JSON, or JSON that another reader could take for another value: repeated members,
+ * integers beyond 2^53-1, deep nesting. Then they are kept as text, which loses nothing.
+ */
+const exactJson = (body: Uint8Array): JsonValue | undefined => {
+  try {
+    return parseStrictJson(body, JSON_PROFILE);
+  } catch (error) {
+    if (error instanceof StrictJsonError) return undefined;
+    throw error;
+  }
+};
+
+const decoded = (body: Uint8Array, charset: string): string | null => {
+  try {
+    return new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(body);
+  } catch (error) {
+    // Not in that charset (TypeError), or no charset anybody knows (RangeError).
+    if (error instanceof TypeError || error instanceof RangeError) return null;
+    throw error;
+  }
+};

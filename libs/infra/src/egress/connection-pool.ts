@@ -1,0 +1,72 @@
+import type { Socket } from 'node:net';
+
+/** Below what servers commonly keep, so that they seldom close a connection just as it is used. */
+const IDLE_TIMEOUT_MS = 4_000;
+const MAX_IDLE_PER_KEY = 8;
+const MAX_IDLE = 256;
+
+/** A connection taken from the pool, still watched: bytes that nobody asked for close it. */
+export interface KeptConnection {
+  readonly socket: Socket;
+  /** Ends the watch. Begin the request in the same turn of the event loop. */
+  begin(): void;
+}
+
+interface Idle extends KeptConnection {
+  readonly key: string;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * Connections that wait for another request of the same key: same organization, same connector, same origin (E-15).
+ * One that says anything while it waits is closed: the bytes would be taken for the next answer.
+ */
+export class ConnectionPool {
+  /** Oldest first. */
+  private idle: readonly Idle[] = [];
+
+  /** The connection that waited least; null when none does. */
+  take(key: string): KeptConnection | null {
+    const found = this.idle.findLast((entry) => entry.key === key);
+    if (found === undefined) return null;
+    this.remove(found);
+    found.socket.ref();
+    return found;
+  }
+
+  give(key: string, socket: Socket, idleTimeoutMs = IDLE_TIMEOUT_MS): void {
+    const isUsable = !socket.destroyed && socket.readable && socket.writable && idleTimeoutMs > 0;
+    const siblings = this.idle.filter((entry) => entry.key === key).length;
+    if (!isUsable || siblings >= MAX_IDLE_PER_KEY) {
+      socket.destroy();
+      return;
+    }
+    const close = () => {
+      this.remove(entry);
+      socket.destroy();
+    };
+    const begin = () => socket.off('data', close).off('end', close).off('close', close);
+    const timer = setTimeout(close, Math.min(idleTimeoutMs, IDLE_TIMEOUT_MS));
+    const entry: Idle = { key, socket, begin, timer };
+    // Neither the wait nor its timer keeps the process alive.
+    timer.unref();
+    socket.unref();
+    socket.on('data', close).on('end', close).on('close', close);
+    this.idle = [...this.idle, entry];
+    if (this.idle.length > MAX_IDLE) this.idle[0]?.socket.destroy();
+  }
+
+  get size(): number {
+    return this.idle.length;
+  }
+
+  close(): void {
+    for (const { socket } of this.idle) socket.destroy();
+    this.idle = [];
+  }
+
+  private remove(entry: Idle): void {
+    clearTimeout(entry.timer);
+    this.idle = this.idle.filter((other) => other !== entry);
+  }
+}

@@ -1,0 +1,146 @@
+import { networkInterfaces } from 'node:os';
+
+import { classifyAddress, isInRange, parseAddress, parseRange } from './address-class.js';
+
+export interface OwnEndpoint {
+  /** A name or an address. */
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface EgressSettings {
+  /** Development: loopback, RFC 1918 and unique local addresses, any port, plain http. */
+  readonly allowPrivate: boolean;
+  /**
+   * What an operator opens beyond the public internet: `10.1.0.0/16`, `10.1.2.3`, `fd00::/8`, `crm.corp`, `*.corp.example`,
+   * each with or without `:port` (`[fd00::1]:8443`). Without a port every port of it is open.
+   */
+  readonly allow: readonly string[];
+  /** Where this service listens: never a destination, whatever else is allowed. Asked at every dial. */
+  readonly ownEndpoints: () => readonly OwnEndpoint[];
+}
+
+/** Outside development; others are opened with the allow-list, also for public hosts. */
+const STANDARD_PORTS = [443];
+
+/** Names that mean something inside a network and nothing outside of it. */
+const REFUSED_SUFFIXES = [
+  'localhost',
+  'internal',
+  'local',
+  'localdomain',
+  'home.arpa',
+  'lan',
+  'corp',
+  'home',
+  'intranet',
+  'private',
+  'svc',
+  'test',
+  'invalid',
+  'onion',
+];
+/** Refused in development too. */
+const METADATA_NAMES = ['metadata.google.internal', 'instance-data.ec2.internal', 'metadata.tencentyun.com'];
+
+const SOME_PUBLIC_ADDRESS = '1.1.1.1';
+
+interface AllowEntry {
+  readonly range: ReturnType<typeof parseRange>;
+  /** Lower case; begins with a dot when it covers all names below. Null for a range. */
+  readonly name: string | null;
+  readonly port: number | null;
+}
+
+/** An allow-list entry that is neither a host nor a range. */
+export class InvalidAllowEntry extends Error {
+  override readonly name = 'InvalidAllowEntry';
+  constructor(entry: string) {
+    super(
+      `${entry} is neither a host nor an address range; write crm.corp, crm.corp:8443, 10.1.0.0/16 or [fd00::1]:8443`,
+    );
+  }
+}
+
+/** Judges a destination by its name, its port and every address it resolves to. Pure but for the machine's own addresses. */
+export class DestinationRules {
+  private readonly allowed: readonly AllowEntry[];
+
+  /** @throws {InvalidAllowEntry} */
+  constructor(private readonly settings: EgressSettings) {
+    this.allowed = settings.allow.map(parseAllowEntry);
+  }
+
+  /** `host` as a URL gives it, or an address. Every address must pass: one bad answer blocks the name. */
+  areAllowed(host: string, port: number, addresses: readonly string[]): boolean {
+    const name = bareName(host);
+    return addresses.length > 0 && addresses.every((address) => this.isAllowed(name, port, address));
+  }
+
+  /** For a name that has no address now: whether any public answer would pass. */
+  couldBeAllowed(host: string, port: number): boolean {
+    return this.isAllowed(bareName(host), port, SOME_PUBLIC_ADDRESS);
+  }
+
+  private isAllowed(name: string, port: number, address: string): boolean {
+    if (this.isOwn(name, address, port)) return false;
+    if (this.isListed(name, address, port)) return true;
+    if (METADATA_NAMES.includes(name)) return false;
+    const found = classifyAddress(address);
+    if (this.settings.allowPrivate) return found === 'public' || found === 'private';
+    return found === 'public' && STANDARD_PORTS.includes(port) && !isInnerName(name);
+  }
+
+  private isListed(name: string, address: string | null, port: number): boolean {
+    return this.allowed.some((entry) => {
+      if (entry.port !== null && entry.port !== port) return false;
+      if (entry.range !== null) return address !== null && isInRange(address, entry.range);
+      return entry.name?.startsWith('.') === true ? name.endsWith(entry.name) : entry.name === name;
+    });
+  }
+
+  /** E-17: our own name may resolve to our own public address. */
+  private isOwn(name: string, address: string | null, port: number): boolean {
+    return this.settings.ownEndpoints().some((own) => {
+      if (own.port !== port) return false;
+      return bareName(own.host) === name || (address !== null && isOfThisMachine(address));
+    });
+  }
+}
+
+/** `Example.COM.` and `[::1]` as they compare. */
+export const bareName = (host: string): string =>
+  host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '');
+
+const isInnerName = (name: string): boolean => {
+  if (parseAddress(name) !== null) return false;
+  return !name.includes('.') || REFUSED_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
+};
+
+const isOfThisMachine = (address: string): boolean => {
+  const parsed = parseAddress(address);
+  if (parsed === null) return false;
+  const text = parsed.toNormalizedString();
+  if (parsed.range() === 'loopback' || parsed.range() === 'unspecified') return true;
+  const interfaces = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+  return interfaces.some((entry) => parseAddress(entry.address)?.toNormalizedString() === text);
+};
+
+const ENTRY = /^(?:\[([0-9a-fA-F:.]+)\]|([^[\]:]+))(?::(\d{1,5}))?$/;
+const HOST = /^(?:\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
+
+const parseAllowEntry = (text: string): AllowEntry => {
+  const whole = parseRange(text);
+  if (whole !== null) return { range: whole, name: null, port: null };
+  const [, bracketed, plain, portText] = ENTRY.exec(text) ?? [];
+  const port = portText === undefined ? null : Number(portText);
+  const host = bareName(bracketed ?? plain ?? '');
+  if (port !== null && (port < 1 || port > 65_535)) throw new InvalidAllowEntry(text);
+  const range = parseRange(host);
+  if (range !== null) return { range, name: null, port };
+  if (!HOST.test(host)) throw new InvalidAllowEntry(text);
+  return { range: null, name: host.startsWith('*.') ? host.slice(1) : host, port };
+};

@@ -1,0 +1,164 @@
+import { connect, isIP, type Socket } from 'node:net';
+import { checkServerIdentity, connect as connectTls, rootCertificates, type TLSSocket } from 'node:tls';
+
+import { parseAddress } from './address-class.js';
+import { bareName, type DestinationRules } from './destination-rules.js';
+import { EgressFailure } from './egress-failure.js';
+import type { Resolve } from './resolver.js';
+
+export interface Destination {
+  readonly isTls: boolean;
+  /** As a URL gives it: a name, an IPv4 address, or an IPv6 address in brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** An address that does not answer must leave time for the next one. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A name with more addresses is tried at its first ones; all of them are judged. */
+const MAX_TRIED_ADDRESSES = 4;
+
+/** Opens checked connections: resolved once, judged, then dialled by address, so that no second answer can slip in. */
+export class Dialer {
+  private readonly authorities: string[] | undefined;
+
+  constructor(
+    private readonly rules: DestinationRules,
+    private readonly resolve: Resolve,
+    /** PEM, trusted beside the usual ones: an operator's own. */
+    certificateAuthorities: readonly string[] = [],
+  ) {
+    this.authorities =
+      certificateAuthorities.length === 0 ? undefined : [...rootCertificates, ...certificateAuthorities];
+  }
+
+  /**
+   * The addresses a destination may be dialled at.
+   * @throws {EgressFailure} blocked; unreachable when the name has no address
+   */
+  async addressesOf({ host, port }: Destination): Promise<readonly string[]> {
+    const name = bareName(host);
+    const addresses = isIP(name) === 0 ? await this.lookUp(name, port) : [name];
+    if (!this.rules.areAllowed(name, port, addresses)) throw new EgressFailure('blocked', false);
+    return addresses;
+  }
+
+  /**
+   * A connected socket, TLS finished and verified. No request byte was written.
+   * @throws {EgressFailure} blocked, unreachable, untrusted, timeout: nothing was sent
+   */
+  async dial(destination: Destination, signal: AbortSignal): Promise<Socket> {
+    const addresses = await unlessAborted(this.addressesOf(destination), signal);
+    let last: unknown;
+    for (const address of addresses.slice(0, MAX_TRIED_ADDRESSES)) {
+      try {
+        return await this.dialAddress(destination, address, signal);
+      } catch (error) {
+        if (error instanceof EgressFailure) throw error;
+        last = error;
+      }
+    }
+    throw new EgressFailure('unreachable', false, { cause: last });
+  }
+
+  private async dialAddress(destination: Destination, address: string, signal: AbortSignal): Promise<Socket> {
+    const socket = heard(connect({ host: address, port: destination.port, autoSelectFamily: false, noDelay: true }));
+    try {
+      await settled(socket, 'connect', signal, CONNECT_TIMEOUT_MS);
+      // What was dialled is what was judged; this asks the kernel instead of trusting ourselves.
+      const connected = socket.remoteAddress;
+      if (connected === undefined || !isSameAddress(connected, address)) throw new EgressFailure('blocked', false);
+      if (!destination.isTls) return socket;
+      const secure = this.secure(socket, bareName(destination.host));
+      await settled(secure, 'secureConnect', signal, CONNECT_TIMEOUT_MS);
+      return secure;
+    } catch (error) {
+      socket.destroy();
+      throw isCertificateError(error) ? new EgressFailure('untrusted', false, { cause: error }) : error;
+    }
+  }
+
+  private secure(socket: Socket, name: string): TLSSocket {
+    const secure = connectTls({
+      socket,
+      ALPNProtocols: ['http/1.1'],
+      minVersion: 'TLSv1.2',
+      rejectUnauthorized: true,
+      // An address has no server name; the certificate must then name the address.
+      checkServerIdentity: (_host, certificate) => checkServerIdentity(name, certificate),
+      ...(isIP(name) === 0 ? { servername: name } : {}),
+      ...(this.authorities === undefined ? {} : { ca: this.authorities }),
+    });
+    return heard(secure);
+  }
+
+  private async lookUp(name: string, port: number): Promise<readonly string[]> {
+    try {
+      return await this.resolve(name);
+    } catch (error) {
+      const reason = this.rules.couldBeAllowed(name, port) ? 'unreachable' : 'blocked';
+      throw new EgressFailure(reason, false, { cause: error });
+    }
+  }
+}
+
+/** An error that nobody listens to would end the process. Whoever uses the socket learns of it by its `close`. */
+const heard = <AnySocket extends Socket>(socket: AnySocket): AnySocket => socket.on('error', () => socket.destroy());
+
+const isSameAddress = (one: string, other: string): boolean =>
+  parseAddress(one)?.toNormalizedString() === parseAddress(other)?.toNormalizedString();
+
+/** OpenSSL's verification results and Node's identity check, told by code. */
+const isCertificateError = (error: unknown): boolean => {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code.startsWith('ERR_TLS_CERT') || /CERT|SIGNATURE|ISSUER|CRL/.test(code);
+};
+
+/** Waits for one event of a socket; its error, a timeout or the caller's signal end the wait. */
+const settled = (socket: Socket, event: string, signal: AbortSignal, timeoutMs: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const finish = (end: () => void) => {
+      clearTimeout(timer);
+      socket.off(event, onEvent).off('error', onError).off('close', onClose);
+      signal.removeEventListener('abort', onAbort);
+      end();
+    };
+    const onEvent = () => {
+      finish(resolve);
+    };
+    const onError = (error: Error) => {
+      finish(() => {
+        reject(error);
+      });
+    };
+    const onClose = () => {
+      onError(new Error('the connection was closed'));
+    };
+    const onAbort = () => {
+      onError(new EgressFailure('timeout', false));
+      socket.destroy();
+    };
+    const timer = setTimeout(() => {
+      onError(new Error('no answer to the connection attempt'));
+    }, timeoutMs);
+    socket.once(event, onEvent).once('error', onError).once('close', onClose);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+  });
+
+/** @throws {EgressFailure} timeout, as soon as the signal says so; the work then ends unheard */
+export const unlessAborted = async <Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> => {
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => {
+      reject(new EgressFailure('timeout', false));
+    };
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+};

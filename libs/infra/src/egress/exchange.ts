@@ -1,0 +1,122 @@
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+import type { Socket } from 'node:net';
+
+import { EgressFailure } from './egress-failure.js';
+import { ACCEPTED_ENCODINGS, readBody } from './response-body.js';
+
+export interface OutgoingRequest {
+  readonly method: string;
+  /** Host and, when it is not the scheme's own, port. */
+  readonly authority: string;
+  /** Path and query, exactly as they go into the request line. */
+  readonly target: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Uint8Array | null;
+  readonly maxResponseBytes: number;
+  /** The deadline, and whatever else ends the request. Covers the body of the answer. */
+  readonly signal: AbortSignal;
+}
+
+export interface EgressResponse {
+  readonly status: number;
+  /** In order of arrival, names in lower case. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+  /** False when the body is in a coding that was not undone. */
+  readonly isDecoded: boolean;
+}
+
+export interface ExchangeResult {
+  readonly response: EgressResponse;
+  /** The connection may carry another request, and for how long the server keeps it. Null: it is closed. */
+  readonly keptForMs: number | null;
+}
+
+const MAX_HEADER_BYTES = 32_768;
+const METHODS_WITH_BODY = ['POST', 'PUT', 'PATCH'];
+const DEFAULT_KEPT_FOR_MS = 5_000;
+/** The server counts from its last byte, we from ours. */
+const KEPT_SLACK_MS = 1_000;
+
+/**
+ * One request and its answer on a connected, checked socket.
+ * @throws {EgressFailure} timeout, broken, too_large; the socket is then destroyed. The request counts as sent from the
+ * moment its first byte is handed to the socket.
+ */
+export const exchange = async (socket: Socket, request: OutgoingRequest, isKept: boolean): Promise<ExchangeResult> => {
+  if (request.signal.aborted) {
+    socket.destroy();
+    throw new EgressFailure('timeout', false);
+  }
+  const bytesBefore = socket.bytesRead;
+  const outgoing = createRequest(socket, request, isKept);
+  const stop = () => outgoing.destroy(new EgressFailure('timeout', true));
+  request.signal.addEventListener('abort', stop);
+  try {
+    const answered = firstAnswer(outgoing);
+    const freed = new Promise<boolean>((resolve) => {
+      socket.once('free', () => {
+        resolve(true);
+      });
+      socket.once('close', () => {
+        resolve(false);
+      });
+    });
+    outgoing.end(request.body ?? undefined);
+    const incoming = await answered;
+    const { bytes, isDecoded } = await readBody(incoming, request.method, request.maxResponseBytes);
+    const response = { status: incoming.statusCode ?? 0, headers: headersOf(incoming), body: bytes, isDecoded };
+    const isFree = isKept && outgoing.shouldKeepAlive && (await freed);
+    if (!isFree) socket.destroy();
+    return { response, keptForMs: isFree ? keptForMs(incoming) : null };
+  } catch (error) {
+    socket.destroy();
+    if (request.signal.aborted) throw new EgressFailure('timeout', true, { cause: error });
+    if (error instanceof EgressFailure) throw error;
+    const isStale = bytesBefore > 0 && socket.bytesRead === bytesBefore;
+    throw new EgressFailure('broken', true, { isStale, cause: error });
+  } finally {
+    request.signal.removeEventListener('abort', stop);
+  }
+};
+
+const createRequest = (socket: Socket, request: OutgoingRequest, isKept: boolean): ClientRequest => {
+  const { method, authority, target, headers, body } = request;
+  const needsLength = body !== null || METHODS_WITH_BODY.includes(method);
+  return httpRequest({
+    createConnection: () => socket,
+    method,
+    path: target,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headers: {
+      Host: authority,
+      ...Object.fromEntries(headers),
+      'Accept-Encoding': ACCEPTED_ENCODINGS,
+      ...(needsLength ? { 'Content-Length': body?.byteLength ?? 0 } : {}),
+      Connection: isKept ? 'keep-alive' : 'close',
+    },
+  });
+};
+
+const firstAnswer = (outgoing: ClientRequest): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    outgoing.once('response', resolve);
+    // Stays for good: an error after the answer also reaches the body's reader, and must not go unheard here.
+    outgoing.on('error', reject);
+    outgoing.once('close', () => {
+      reject(new Error('the connection was closed without an answer'));
+    });
+  });
+
+const headersOf = (incoming: IncomingMessage): EgressResponse['headers'] => {
+  const pairs: (readonly [string, string])[] = [];
+  for (let index = 0; index + 1 < incoming.rawHeaders.length; index += 2) {
+    pairs.push([(incoming.rawHeaders[index] ?? '').toLowerCase(), incoming.rawHeaders[index + 1] ?? '']);
+  }
+  return pairs;
+};
+
+const keptForMs = (incoming: IncomingMessage): number => {
+  const seconds = /timeout=(\d{1,6})/i.exec(String(incoming.headers['keep-alive'] ?? ''))?.[1];
+  return (seconds === undefined ? DEFAULT_KEPT_FOR_MS : Number(seconds) * 1_000) - KEPT_SLACK_MS;
+};
