@@ -29,3 +29,9 @@ export const JSON_TEXT = {
 } as const satisfies ColumnOptions;
 
 export const INTEGER = { type: 'integer' } as const satisfies ColumnOptions;
+
+/** A count that may pass 2^31, as a number: exact up to 2^53. */
+export const COUNT = {
+  type: 'bigint',
+  transformer: { to: (count: number) => count, from: (digits: string) => Number(digits) },
+} as const satisfies ColumnOptions;

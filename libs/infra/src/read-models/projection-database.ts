@@ -38,9 +38,9 @@ export class ProjectionDatabase {
   async resume(identity: ProjectionIdentity): Promise<ResumePoint> {
     return this.source.transaction(async (manager) => {
       const { name, version, storeId, rowTypes } = identity;
-      const checkpoint = await manager.findOneBy(ProjectionCheckpointRow, { name });
+      const checkpoint = await lockCheckpoint(manager, name);
       const rebuildReason = voidReason(checkpoint, identity);
-      if (checkpoint && rebuildReason === null) return { position: BigInt(checkpoint.position), rebuildReason };
+      if (rebuildReason === null) return { position: BigInt(checkpoint.position), rebuildReason };
       const rows = new RowTransaction(manager);
       for (const rowType of rowTypes) await rows.clear(rowType);
       await rows.upsert(ProjectionCheckpointRow, [{ name, version, storeId, position: START.toString() }]);
@@ -72,11 +72,26 @@ export class ProjectionDatabase {
   }
 }
 
+/** What a checkpoint says before its projection has ever run. */
+const UNWRITTEN = { storeId: '', version: 0, position: START.toString() };
+
+/** Every writer takes the checkpoint before it touches a table: so none waits for another in a circle. */
+const lockCheckpoint = async (manager: EntityManager, name: ProjectionName): Promise<ProjectionCheckpointRow> => {
+  await manager
+    .createQueryBuilder()
+    .insert()
+    .into(ProjectionCheckpointRow)
+    .values({ name, ...UNWRITTEN })
+    .orIgnore()
+    .execute();
+  return manager.findOneOrFail(ProjectionCheckpointRow, { where: { name }, lock: { mode: 'pessimistic_write' } });
+};
+
 const voidReason = (
-  checkpoint: ProjectionCheckpointRow | null,
+  checkpoint: ProjectionCheckpointRow,
   { storeId, version }: ProjectionIdentity,
 ): ResumePoint['rebuildReason'] => {
-  if (!checkpoint) return 'no_checkpoint';
+  if (checkpoint.storeId === UNWRITTEN.storeId) return 'no_checkpoint';
   if (checkpoint.storeId !== storeId) return 'other_store';
   return checkpoint.version === version ? null : 'other_version';
 };

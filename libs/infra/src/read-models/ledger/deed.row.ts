@@ -2,7 +2,7 @@ import type { Digest } from '#libs/crypto';
 import type { ActionId, DeedId, OrgId, Timestamp } from '#libs/domain/kernel';
 import type { DeedKind } from '#libs/domain/ledger';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { INSTANT, INTEGER, TEXT } from '../columns.js';
+import { COUNT, INSTANT, TEXT } from '../columns.js';
 
 /** The envelope of a deed. Its bytes stay in the log: stream `ledger-<org>` at revision `seq` - 1. */
 @Entity({ name: 'deeds' })
@@ -13,7 +13,7 @@ import { INSTANT, INTEGER, TEXT } from '../columns.js';
 export class DeedRow {
   @PrimaryColumn({ ...TEXT, name: 'id' }) id: DeedId;
   @Column({ ...TEXT, name: 'org' }) org: OrgId;
-  @Column({ ...INTEGER, name: 'seq' }) seq: number;
+  @Column({ ...COUNT, name: 'seq' }) seq: number;
   @Column({ ...TEXT, name: 'kind' }) kind: DeedKind;
   @Column({ ...TEXT, name: 'action', nullable: true }) action: ActionId | null;
   @Column({ ...INSTANT, name: 'issued_at' }) issuedAt: Timestamp;

@@ -39,7 +39,7 @@ const UP = [
   `CREATE TABLE read_models.deeds (
     id text COLLATE "C" PRIMARY KEY,
     org text COLLATE "C" NOT NULL,
-    seq integer NOT NULL,
+    seq bigint NOT NULL,
     kind text COLLATE "C" NOT NULL,
     action text COLLATE "C",
     issued_at timestamptz(3) NOT NULL,

@@ -1,0 +1,307 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EventStore, Logger } from '#libs/domain/kernel';
+import { MemoryEventStore } from '#libs/infra/event-store';
+import { ActionRow, LocalProjections, ProjectionDatabase, ProjectionLeases } from '#libs/infra/read-models';
+import type { DataSource } from 'typeorm';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { finished, GivenLog, sealed, started, TEST_ORG, testId, witnessed } from '../../../test/support/given-log.js';
+import { createTestReadModels, openReadModels, type TestReadModels } from '../../../test/support/read-models.js';
+import { actionsProjection } from './gate/actions.projection.js';
+import { ProjectionRunner } from './projection-runner.js';
+import { PROJECTION_DEFAULTS, type ProjectionSettings } from './projection.settings.js';
+import type { Projection } from './projection.js';
+
+const FAST: ProjectionSettings = {
+  ...PROJECTION_DEFAULTS,
+  lingerMs: 0,
+  saveIntervalMs: 5,
+  leaseIntervalMs: 20,
+  firstRetryMs: 5,
+  longestRetryMs: 40,
+};
+
+class RecordingLogger implements Logger {
+  readonly lines: { level: string; message: string; attributes: Readonly<Record<string, unknown>> }[] = [];
+  private write(level: string) {
+    return (message: string, attributes = {}) => void this.lines.push({ level, message, attributes });
+  }
+  readonly debug = this.write('debug');
+  readonly info = this.write('info');
+  readonly warn = this.write('warn');
+  readonly error = this.write('error');
+  ofLevel(level: string) {
+    return this.lines.filter((line) => line.level === level);
+  }
+}
+
+describe('projection runner', () => {
+  let readModels: TestReadModels;
+  let store: MemoryEventStore;
+  let log: GivenLog;
+  let lines: RecordingLogger;
+  let toClose: (() => Promise<unknown>)[];
+
+  beforeAll(async () => {
+    readModels = await createTestReadModels();
+  });
+  afterAll(() => readModels.drop());
+  beforeEach(async () => {
+    store = new MemoryEventStore();
+    // Its first event, minted before positions are compared.
+    await store.storeId();
+    log = new GivenLog(store);
+    lines = new RecordingLogger();
+    toClose = [];
+  });
+  afterEach(async () => {
+    for (const close of toClose.reverse()) await close();
+  });
+
+  /** One process: its own connections, leases and runner. */
+  const startProcess = (
+    options: {
+      projection?: Projection;
+      settings?: Partial<ProjectionSettings>;
+      source?: DataSource;
+      store?: EventStore;
+    } = {},
+  ) => {
+    const leases = new ProjectionLeases(readModels.connectionString);
+    const local = new LocalProjections();
+    const runner = new ProjectionRunner(
+      options.projection ?? actionsProjection,
+      {
+        store: options.store ?? store,
+        database: new ProjectionDatabase(options.source ?? readModels.source),
+        leases,
+        local,
+        log: lines,
+      },
+      { ...FAST, ...options.settings },
+    );
+    toClose.push(() => leases.close());
+    toClose.push(() => runner.stop());
+    runner.start();
+    return { runner, leases, local };
+  };
+
+  const givenLife = async (number: number) => {
+    await log.append(`action-${testId('act', number)}`, ...started(number), finished(number), witnessed(number));
+    await log.append(`ledger-${TEST_ORG}`, sealed(number));
+  };
+  const states = async () => {
+    const rows = await readModels.source.manager.find(ActionRow, { order: { id: 'ASC' } });
+    return rows.map(({ state }) => state);
+  };
+  const checkpoint = async () => {
+    const [row] = await readModels.source.query<[{ position: string }?]>(
+      `SELECT position FROM read_models.projection_checkpoints WHERE name = 'actions'`,
+    );
+    return row?.position ?? null;
+  };
+  const eventually = (assertion: () => Promise<void> | void) => vi.waitFor(assertion, { timeout: 10_000, interval: 5 });
+
+  it('projects what is in the log and what comes after', async () => {
+    await givenLife(1);
+    startProcess();
+    await eventually(async () => expect(await states()).toEqual(['sealed']));
+    await givenLife(2);
+    await eventually(async () => expect(await states()).toEqual(['sealed', 'sealed']));
+  });
+
+  it('moves the checkpoint over events of other contexts', async () => {
+    await log.append('user-usr_1', { type: 'PersonCreated', data: {} }, { type: 'PersonRenamed', data: {} });
+    startProcess();
+    const head = (await store.head()).toString();
+    await eventually(async () => expect(await checkpoint()).toBe(head));
+  });
+
+  it('resumes from its checkpoint after a restart, with the rows of before', async () => {
+    await givenLife(1);
+    const first = startProcess();
+    await eventually(async () => expect(await states()).toEqual(['sealed']));
+    await first.runner.stop();
+    await first.leases.close();
+    await givenLife(2);
+    const reads = vi.spyOn(store, 'readAll');
+    startProcess();
+    await eventually(async () => expect(await states()).toEqual(['sealed', 'sealed']));
+    expect(reads.mock.calls[0]?.[0]).toBeGreaterThan(0n);
+    expect(lines.ofLevel('warn').filter(({ message }) => message.includes('rebuilt'))).toHaveLength(1);
+  });
+
+  it('throws the rows away and begins anew under another store, and says so', async () => {
+    await givenLife(1);
+    const first = startProcess();
+    await eventually(async () => expect(await states()).toEqual(['sealed']));
+    await first.runner.stop();
+    await first.leases.close();
+    startProcess({ store: new MemoryEventStore() });
+    await eventually(async () => expect(await states()).toEqual([]));
+    expect(lines.ofLevel('warn').at(-1)).toMatchObject({
+      attributes: { projection: 'actions', reason: 'other_store' },
+    });
+  });
+
+  it('makes the rows anew when the version of its fold was raised', async () => {
+    await givenLife(1);
+    const first = startProcess();
+    await eventually(async () => expect(await states()).toEqual(['sealed']));
+    await first.runner.stop();
+    await first.leases.close();
+    await readModels.source.query(`UPDATE read_models.actions SET state = 'of an older fold'`);
+    startProcess({ projection: { ...actionsProjection, version: 2 } });
+    await eventually(async () => expect(await states()).toEqual(['sealed']));
+    expect(lines.ofLevel('warn').at(-1)).toMatchObject({ attributes: { reason: 'other_version' } });
+  });
+
+  it('rebuilds while it runs when an operator asks', async () => {
+    await givenLife(1);
+    startProcess();
+    await eventually(async () => expect(await states()).toEqual(['sealed']));
+    await readModels.source.query(`UPDATE read_models.actions SET state = 'damaged'`);
+    await readModels.projections.requestRebuild('actions');
+    await givenLife(2);
+    await eventually(async () => expect(await states()).toEqual(['sealed', 'sealed']));
+  });
+
+  it('leaves neither rows nor checkpoint when it dies between them', async () => {
+    await givenLife(1);
+    let kills = 0;
+    const source = await openReadModels(readModels.connectionString);
+    toClose.push(() => source.destroy());
+    const dying: Projection = {
+      ...actionsProjection,
+      async project(events, rows) {
+        await actionsProjection.project(events, rows);
+        if (kills === 3) return;
+        kills += 1;
+        expect(await states()).toEqual([]);
+        await readModels.source.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND state = 'idle in transaction'`,
+        );
+      },
+    };
+    // Only its own position of the start remains from the attempts that were killed.
+    startProcess({ projection: dying, source });
+    await eventually(() => expect(kills).toBe(3));
+    await eventually(async () => expect(await states()).toEqual(['sealed']));
+    expect(await checkpoint()).toBe((await store.head()).toString());
+    expect(lines.ofLevel('error')).toHaveLength(3);
+  });
+
+  it.each([
+    ['an unknown type', 'unknown_type', { type: 'ActionTeleported' }],
+    ['a newer schema', 'newer_schema', { metadata: '{"schema":2}' }],
+    ['data that is no JSON', 'corrupt', { data: '{"action":' }],
+  ])(
+    'stops before an event of %s, says which at each retry, and projects what stands before it',
+    async (_, reason, changes) => {
+      await givenLife(1);
+      const stream = `action-${testId('act', 2)}`;
+      const id = '01234567-89ab-8def-8123-456789abcdef';
+      const event = { id, type: 'ActionSubmitted', data: '{}', metadata: '{"schema":1}', ...changes };
+      await store.append({ stream, expectedRevision: 'no_stream', events: [event] });
+      await givenLife(3);
+      const { runner } = startProcess();
+      await eventually(() => expect(lines.ofLevel('error').length).toBeGreaterThan(3));
+      expect(lines.ofLevel('error').at(-1)).toMatchObject({
+        message: 'projection stopped',
+        attributes: {
+          projection: 'actions',
+          failure: expect.stringContaining(reason),
+          stream,
+          revision: 0,
+          event_type: event.type,
+          event_id: id,
+          retry_in_ms: FAST.longestRetryMs,
+        },
+      });
+      expect(runner.status.failure).toContain(reason);
+      expect(await states()).toEqual(['sealed']);
+    },
+  );
+
+  it('is one of two that run at once, and the other takes over when it is gone', async () => {
+    await givenLife(1);
+    const [one, other] = [startProcess(), startProcess()];
+    await eventually(() => expect([one, other].filter(({ runner }) => runner.status.isActive)).toHaveLength(1));
+    const [active, idle] = one.runner.status.isActive ? [one, other] : [other, one];
+    await eventually(async () => expect(await states()).toEqual(['sealed']));
+    expect(idle.local.find('actions')).toBeNull();
+    await active.runner.stop();
+    await active.leases.close();
+    await givenLife(2);
+    await eventually(async () => expect(await states()).toEqual(['sealed', 'sealed']));
+    expect(idle.runner.status.isActive).toBe(true);
+    expect(lines.ofLevel('error')).toEqual([]);
+  });
+
+  it('lets another take over when the connection of its lease is lost', async () => {
+    await givenLife(1);
+    startProcess();
+    startProcess();
+    await eventually(async () => expect(await states()).toEqual(['sealed']));
+    await readModels.source.query(
+      `SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    );
+    await givenLife(2);
+    await eventually(async () => expect(await states()).toEqual(['sealed', 'sealed']));
+  });
+
+  it('does no harm when two believe that they have the lease', async () => {
+    const everyone = {
+      hold: () => Promise.resolve(true),
+      close: () => Promise.resolve(),
+    } as unknown as ProjectionLeases;
+    for (let number = 1; number <= 3; number += 1) {
+      const runner = new ProjectionRunner(
+        actionsProjection,
+        { store, database: readModels.projections, leases: everyone, local: new LocalProjections(), log: lines },
+        { ...FAST, batchSize: 3 },
+      );
+      toClose.push(() => runner.stop());
+      runner.start();
+    }
+    for (let number = 1; number <= 40; number += 1) await givenLife(number);
+    await eventually(async () => expect(await states()).toEqual(Array(40).fill('sealed')));
+    const rows = await readModels.source.manager.find(ActionRow);
+    expect(new Set(rows.map(({ folded }) => folded.revision))).toEqual(new Set([5]));
+    expect(lines.ofLevel('error')).toEqual([]);
+  });
+
+  it('tells who waits when a position is reached, at once when hurried', async () => {
+    const { local } = startProcess({ settings: { lingerMs: 60_000 } });
+    await eventually(() => expect(local.find('actions')).not.toBeNull());
+    const projection = local.find('actions')!;
+    await givenLife(1);
+    const head = await store.head();
+    const reached = projection.waitFor(head, 10_000);
+    projection.hurry();
+    expect(await reached).toBe(true);
+    expect(projection.position).toBe(head);
+    expect(await states()).toEqual(['sealed']);
+  });
+
+  it('tells who waits in vain when the time is over, and when it ends', async () => {
+    const { local, runner } = startProcess();
+    await eventually(() => expect(local.find('actions')).not.toBeNull());
+    const projection = local.find('actions')!;
+    expect(await projection.waitFor(1_000n, 1)).toBe(false);
+    const waiting = projection.waitFor(1_000n, 60_000);
+    await Promise.all([delay(0), runner.stop()]);
+    expect(await waiting).toBe(false);
+  });
+
+  it('leaves the checkpoint where the rows are when it stops', async () => {
+    await givenLife(1);
+    const { runner, local } = startProcess({ settings: { saveIntervalMs: 60_000 } });
+    await log.append('user-usr_1', { type: 'PersonCreated', data: {} });
+    const head = await store.head();
+    await eventually(async () => expect(await local.find('actions')?.waitFor(head, 1_000)).toBe(true));
+    await runner.stop();
+    expect(await checkpoint()).toBe(head.toString());
+  });
+});
