@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+
+import type { JsonValue } from '#libs/crypto';
+
+import { DomainError } from '../kernel/index.js';
+import { readCredential } from './credential.js';
+
+const refusal = (kind: string, secret: JsonValue | undefined): DomainError => {
+  try {
+    readCredential(kind, secret);
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+  throw new Error('the credential was accepted');
+};
+
+describe('credential write body', () => {
+  it.each<[string, JsonValue, string[]]>([
+    ['bearer', { token: 'sk_live_abc' }, ['token']],
+    ['header', { value: 'Token abc' }, ['value']],
+    ['basic', { username: 'robot', password: 'pass wörd' }, ['username', 'password']],
+    ['query', { value: 'a&b' }, ['value']],
+    ['none', {}, []],
+  ])('%s has its fields', (kind, secret, fields) =>
+    expect(readCredential(kind, secret).facts).toEqual({ kind, fields, hint: null }),
+  );
+
+  it.each<[string, string, JsonValue | undefined]>([
+    ['kind', 'oauth', {}],
+    ['kind', 'constructor', {}],
+    ['secret', 'bearer', 'token'],
+    ['secret', 'bearer', ['token']],
+    ['secret.token', 'bearer', undefined],
+    ['secret.token', 'bearer', {}],
+    ['secret.token', 'bearer', { token: '' }],
+    ['secret.token', 'bearer', { token: 5 }],
+    ['secret.token', 'bearer', { token: 'two words' }],
+    ['secret.token', 'bearer', { token: 'a\r\nX: 1' }],
+    ['secret.token', 'bearer', { token: 'x'.repeat(16_385) }],
+    ['secret.value', 'header', { value: 'a\nb' }],
+    ['secret.value', 'header', { value: 'é' }],
+    ['secret.value', 'header', { value: ' a' }],
+    ['secret.username', 'basic', { username: 'a:b', password: 'x' }],
+    ['secret.password', 'basic', { username: 'a' }],
+    ['secret.password', 'basic', { username: 'a', password: 'x\u0000' }],
+    ['secret.value', 'query', { value: '\ud800' }],
+    ['secret.extra', 'bearer', { token: 'a', extra: 'b' }],
+    ['secret.value', 'none', { value: 'b' }],
+  ])('%s: kind %s with %j is refused', (param, kind, secret) =>
+    expect(refusal(kind, secret)).toMatchObject({ code: 'validation_failed', status: 400, param }),
+  );
+
+  it('no refusal repeats a value', () => {
+    const canary = 'canary value';
+    expect(refusal('bearer', { token: canary }).message).not.toContain('canary');
+    expect(refusal('basic', { username: 'canary:x', password: 'y' }).message).not.toContain('canary');
+  });
+
+  it('shows the last characters of a long secret and nothing of a short one', () => {
+    expect(readCredential('bearer', { token: `${'x'.repeat(20)}9f3a` }).facts.hint).toBe('9f3a');
+    expect(readCredential('bearer', { token: 'short-token-9f3a' }).facts.hint).toBeNull();
+  });
+});
