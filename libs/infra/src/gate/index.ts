@@ -1,4 +1,5 @@
 export { installGateSchema } from './gate-schema.js';
+export { LoggedRunningExecutions } from './logged-running-executions.js';
 export { PepperIds } from './pepper-ids.js';
 export { PostgresLiveness } from './postgres-liveness.js';
 export { PostgresOpenExecutions } from './postgres-open-executions.js';

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { answered } from '#libs/infra/postgres';
 import { openExecutionChange, OpenExecutions, type OpenExecution } from '#libs/domain/gate';
@@ -15,6 +16,7 @@ import {
 const CHECKPOINT = 'open_executions';
 /** Pairs of open and close that fall into one batch are never written. */
 const LINGER_MS = 50;
+const REACH_INTERVAL_MS = 20;
 
 /** Rows and checkpoint move in one transaction; another store's checkpoint is void and the fold starts again. */
 export class PostgresOpenExecutions extends OpenExecutions {
@@ -40,6 +42,23 @@ export class PostgresOpenExecutions extends OpenExecutions {
       this.pool.query(`select 1 from gate.open_executions where org = $1 and connector = $2 limit 1`, [org, connector]),
     );
     return rowCount === 1;
+  }
+
+  /** Waits until the fold has everything up to `position`. False when it has not in time. */
+  async reach(position: Position, timeoutMs: number): Promise<boolean> {
+    const storeId = await this.store.storeId();
+    const signal = AbortSignal.timeout(timeoutMs);
+    for (;;) {
+      const { rows } = await answered(
+        this.pool.query<{ position: string }>(
+          `select position from gate.checkpoint where name = $1 and store_id = $2`,
+          [CHECKPOINT, storeId],
+        ),
+      );
+      if (BigInt(rows[0]?.position ?? START) >= position) return true;
+      if (signal.aborted) return false;
+      await sleep(REACH_INTERVAL_MS);
+    }
   }
 
   /** Follows the log. One process at a time: the caller holds the lease. */

@@ -53,6 +53,7 @@ export class AgentAdministration {
     org: OrgId,
     described: { name: string; labels?: Readonly<Record<string, string>>; owner: UserId | null },
     metadata: CommandMetadata,
+    agent: AgentId = idOf('agt', this.randomness.bytes(16)),
   ): Promise<AgentChange> {
     if (!NAME_PATTERN.test(described.name)) {
       throw new DomainError('validation_failed', {
@@ -60,7 +61,6 @@ export class AgentAdministration {
         message: 'A name has 1 to 120 characters on one line.',
       });
     }
-    const agent = idOf('agt', this.randomness.bytes(16));
     const data = { org, agent, labels: {}, ...described };
     return this.run(agent, { type: 'RegisterAgent', data, metadata });
   }

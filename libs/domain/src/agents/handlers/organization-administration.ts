@@ -38,22 +38,30 @@ export class OrganizationAdministration {
     private readonly bus: Bus,
   ) {}
 
-  /** A new organization and the person who owns it. @throws {DomainError} validation_failed */
-  async create(name: string, metadata: CommandMetadata): Promise<OrganizationChange & { owner: UserId }> {
+  /**
+   * A new organization and the person who owns it. With the ids of an earlier try it goes on where that one ended.
+   * @throws {DomainError} validation_failed
+   */
+  async create(
+    name: string,
+    metadata: CommandMetadata,
+    ids: { org: OrgId; owner: UserId } = {
+      org: idOf('org', this.randomness.bytes(16)),
+      owner: idOf('usr', this.randomness.bytes(16)),
+    },
+  ): Promise<OrganizationChange> {
     if (!NAME_PATTERN.test(name)) {
       throw new DomainError('validation_failed', {
         param: 'name',
         message: 'A name has 1 to 120 characters on one line.',
       });
     }
-    const owner = idOf('usr', this.randomness.bytes(16));
-    const org = idOf('org', this.randomness.bytes(16));
+    const { org, owner } = ids;
     const person = { type: 'CreatePerson' as const, data: { user: owner }, metadata: { ...metadata, org: null } };
     await this.runner.run(personDecider, owner, person, person.metadata);
     const membership = idOf('mem', this.randomness.bytes(16));
     const data = { org, name, timezone: 'UTC', owner, membership };
-    const change = await this.run(org, { type: 'CreateOrganization', data, metadata: { ...metadata, org } });
-    return { ...change, owner };
+    return this.run(org, { type: 'CreateOrganization', data, metadata: { ...metadata, org } });
   }
 
   /** Stops every agent of the organization. */

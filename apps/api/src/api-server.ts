@@ -1,0 +1,59 @@
+import type { AddressInfo } from 'node:net';
+import type { INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { Type, DynamicModule } from '@nestjs/common';
+import type { Deployment } from '#libs/infra/deployment';
+import { createHttpEdge, type HttpEdge } from './http/http-edge.js';
+import { NestLogger } from './http/nest-logger.js';
+
+const BACKLOG_REFRESH_MS = 5_000;
+
+/** The HTTP server over a composed application: listens, drains, closes. */
+export class ApiServer {
+  private app: INestApplication | null = null;
+  private backlogTimer: NodeJS.Timeout | null = null;
+  readonly edge: HttpEdge;
+
+  constructor(private readonly deployment: Deployment) {
+    const { config, clock, randomness, logger, secrets } = deployment;
+    const baseUrl = config.baseUrl ?? `http://${config.host}:${config.port}`;
+    this.edge = createHttpEdge({ clock, randomness, logger, baseUrl, docsUrl: config.docsUrl, pepper: secrets.pepper });
+  }
+
+  /** @returns the base URL that clients use */
+  async listen(root: Type | DynamicModule): Promise<string> {
+    const { config, logger } = this.deployment;
+    const app = await NestFactory.create(root, this.edge.adapter, {
+      bodyParser: false,
+      logger: new NestLogger(logger),
+      abortOnError: false,
+    });
+    this.app = app;
+    await app.listen(config.port, config.host);
+    const { address, port } = app.getHttpServer().address() as AddressInfo;
+    this.deployment.ownEndpoints = [{ host: address, port }];
+    await this.refreshBacklog();
+    this.backlogTimer = setInterval(() => void this.refreshBacklog(), BACKLOG_REFRESH_MS);
+    return config.baseUrl ?? `http://${urlHost(config.host)}:${port}`;
+  }
+
+  /** Health says draining; what is under way is answered. */
+  async drain(graceMs: number): Promise<boolean> {
+    return this.edge.drain.drain(graceMs);
+  }
+
+  async close(): Promise<void> {
+    if (this.backlogTimer) clearInterval(this.backlogTimer);
+    await this.app?.close();
+  }
+
+  private async refreshBacklog(): Promise<void> {
+    try {
+      await this.deployment.backlog.refresh();
+    } catch (error) {
+      this.deployment.logger.warn('the sealing backlog could not be read', { error });
+    }
+  }
+}
+
+const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host);

@@ -1,0 +1,75 @@
+import { ActionExecutor, ExecutionSweeper, InlineExecutionStarter } from '#libs/domain/gate';
+import type { ActionId, JobConsumer, Subscription } from '#libs/domain/kernel';
+import type { Deployment } from '#libs/infra/deployment';
+import { RecoveryLoop } from './gate/recovery-loop.js';
+import { SealingLoop } from './ledger/sealing-loop.js';
+
+const EXECUTE_CONCURRENCY = 32;
+
+/** What a worker process does, started and stopped in order. */
+export class Worker {
+  readonly executor: ActionExecutor;
+  readonly inlineStarter: InlineExecutionStarter;
+  private readonly recovery: RecoveryLoop;
+  private readonly stopping = new AbortController();
+  private background: Promise<unknown> = Promise.resolve();
+  private consumer: JobConsumer | null = null;
+
+  constructor(private readonly deployment: Deployment) {
+    const { executorId, payloads, bus, logger, randomness, liveness, openExecutions, queue, gateSettings } = deployment;
+    const gate = deployment.gateKernel();
+    this.executor = new ActionExecutor(gate, executorId, payloads, bus, logger);
+    this.inlineStarter = new InlineExecutionStarter(this.executor, executorId, randomness, logger);
+    const runs = { executor: this.executor, queue };
+    const sweeper = new ExecutionSweeper(gate, openExecutions, liveness, runs, logger);
+    this.recovery = new RecoveryLoop(executorId, liveness, sweeper, gateSettings, logger);
+  }
+
+  async start(): Promise<void> {
+    const { leases, logger, queue } = this.deployment;
+    // The first beat comes before anything can be claimed: a claim without one would look like a silent executor's.
+    await this.recovery.start();
+    this.consumer = queue.process('execute', EXECUTE_CONCURRENCY, async (id) => {
+      await this.executor.claimAndRun(id as ActionId, null);
+    });
+    const onError = (error: unknown): void => logger.error('a background task waits for its database', { error });
+    const { signal } = this.stopping;
+    this.background = Promise.all([
+      leases.hold('sealer', signal, (held) => this.sealingLoop().run(held), onError),
+      leases.hold('open-executions', signal, (held) => this.followExecutions(held), onError),
+    ]);
+  }
+
+  /** Lets executions under way end, then seals what they recorded. */
+  async stop(graceMs: number): Promise<void> {
+    const grace = new Promise<void>((resolve) => setTimeout(resolve, graceMs).unref());
+    await Promise.race([Promise.all([this.consumer?.close(), this.inlineStarter.idle()]), grace]);
+    this.stopping.abort();
+    await Promise.race([this.background, grace]);
+    await this.recovery.stop();
+  }
+
+  private sealingLoop(): SealingLoop {
+    const { database, sealerProgress: progress, clock, logger, gateSettings } = this.deployment;
+    return new SealingLoop({
+      store: database.store,
+      sealer: this.deployment.sealer(),
+      sealKeys: this.deployment.sealKeys(),
+      progress,
+      clock,
+      logger,
+      retryIntervalMs: gateSettings.sweepIntervalMs,
+    });
+  }
+
+  private async followExecutions(held: AbortSignal): Promise<void> {
+    const { openExecutions, logger } = this.deployment;
+    const onError = (error: unknown): void => logger.error('open executions could not be followed', { error });
+    const subscription: Subscription = await openExecutions.follow(onError);
+    await new Promise<void>((resolve) => {
+      if (held.aborted) resolve();
+      held.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await subscription.close();
+  }
+}

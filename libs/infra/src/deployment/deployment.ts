@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import {
+  Authenticate,
+  AgentAdministration,
+  IssueKeys,
+  OrganizationAdministration,
+  type KeyDirectory,
+  type KeyHasher,
+} from '#libs/domain/agents';
+import {
+  GATE_DEFAULTS,
+  GateKernel,
+  PolicyJudge,
+  type GateSettings,
+  type IdempotentIds,
+  type Liveness,
+} from '#libs/domain/gate';
+import {
+  CommandRunner,
+  FoldedStreams,
+  type Bus,
+  type Clock,
+  type JobQueue,
+  type Logger,
+  type PayloadStore,
+  type Randomness,
+} from '#libs/domain/kernel';
+import { LedgerTails, SealKeyAdministration, Sealer, type SealerProgress, type SealKeyRing } from '#libs/domain/ledger';
+import { CompiledPolicies } from '#libs/domain/policies';
+import type { Vault } from '#libs/domain/connectors';
+import { PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
+import type { Config } from '../config/index.js';
+import { ConnectorDrivers, RestDriver } from '../connectors/index.js';
+import { EgressDoor, type OwnEndpoint } from '../egress/index.js';
+import { PepperIds, PostgresLiveness, PostgresOpenExecutions, PostgresPayloadStore } from '../gate/index.js';
+import { PostgresLeases } from '../leases/index.js';
+import { PolledSealingBacklog, PostgresSealerProgress, VaultSealKeyRing } from '../ledger/index.js';
+import { LocalProjections } from '../read-models/index.js';
+import { InProcessBus, InProcessJobQueue, SystemClock, SystemRandomness } from '../runtime/index.js';
+import { PostgresVault } from '../vault/index.js';
+import { openDatabase, type Database } from './database.js';
+import { openSecrets, type Secrets } from './secrets.js';
+
+/**
+ * Every part of a running deployment, adapters bound to their ports: what the programs (api, worker, projector, command
+ * line) are composed from. The one place that chooses between the engines of the two profiles.
+ */
+export class Deployment {
+  readonly clock: Clock = new SystemClock();
+  readonly randomness: Randomness = new SystemRandomness();
+  readonly bus: Bus;
+  readonly queue: JobQueue;
+  readonly streams: FoldedStreams;
+  readonly runner: CommandRunner;
+  readonly tails: LedgerTails;
+  readonly payloads: PayloadStore;
+  readonly vault: Vault;
+  readonly egress: EgressDoor;
+  readonly drivers: ConnectorDrivers;
+  readonly directory: KeyDirectory;
+  readonly hasher: KeyHasher;
+  readonly ids: IdempotentIds;
+  readonly keyRing: SealKeyRing;
+  readonly sealerProgress: SealerProgress;
+  readonly backlog: PolledSealingBacklog;
+  readonly openExecutions: PostgresOpenExecutions;
+  readonly liveness: Liveness;
+  readonly leases: PostgresLeases;
+  readonly localProjections = new LocalProjections();
+  /** Names this process in claims and in the liveness table. New at every start: a restarted process is another executor. */
+  readonly executorId = `exe_${randomBytes(16).toString('hex')}`;
+  readonly gateSettings: GateSettings;
+  /** Where this process listens: never a destination of a connector. Set once the server is up. */
+  ownEndpoints: readonly OwnEndpoint[] = [];
+
+  private constructor(
+    readonly config: Config,
+    readonly logger: Logger,
+    readonly database: Database,
+    readonly secrets: Secrets,
+  ) {
+    const { store, durable, relaxed } = database;
+    this.bus = new InProcessBus(logger);
+    this.queue = new InProcessJobQueue(logger);
+    this.streams = new FoldedStreams(store);
+    this.runner = new CommandRunner(store, this.streams);
+    this.tails = new LedgerTails(store);
+    this.payloads = new PostgresPayloadStore(relaxed);
+    this.vault = new PostgresVault(durable, secrets.cipher);
+    const ownEndpoints = (): readonly OwnEndpoint[] => this.ownEndpoints;
+    this.egress = new EgressDoor({
+      settings: { allowPrivate: config.env === 'dev', allow: config.egressAllow, ownEndpoints },
+    });
+    this.drivers = new ConnectorDrivers([new RestDriver(this.egress, this.vault, this.clock, this.randomness)]);
+    this.directory = new PostgresKeyDirectory(durable);
+    this.hasher = new PepperKeyHasher(secrets.pepper);
+    this.ids = new PepperIds(secrets.pepper);
+    this.keyRing = new VaultSealKeyRing(durable, secrets.cipher);
+    this.sealerProgress = new PostgresSealerProgress(durable);
+    this.gateSettings = {
+      ...GATE_DEFAULTS,
+      sweepIntervalMs: config.sweepIntervalMs,
+      executorSilenceMs: config.executorSilenceMs,
+    };
+    const { unsealedLimitMs } = this.gateSettings;
+    this.backlog = new PolledSealingBacklog(store, this.sealerProgress, this.tails, this.clock, unsealedLimitMs);
+    this.openExecutions = new PostgresOpenExecutions(relaxed, store);
+    this.liveness = new PostgresLiveness(relaxed);
+    this.leases = new PostgresLeases(database.connectionString);
+  }
+
+  /**
+   * @throws {EmbeddedPostgresError} {SecretFileError} {VaultKeyMismatch} each saying what to do
+   */
+  static async open(config: Config, applicationName: string, logger: Logger): Promise<Deployment> {
+    const database = await openDatabase(config, applicationName, logger);
+    try {
+      const secrets = await openSecrets(config, database.durable, new SystemRandomness());
+      return new Deployment(config, logger, database, secrets);
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.egress.close();
+    await this.database.close();
+  }
+
+  gateKernel(): GateKernel {
+    const { streams, runner, clock, randomness, gateSettings: settings, backlog, drivers: registry } = this;
+    return new GateKernel({
+      store: this.database.store,
+      streams,
+      runner,
+      registry,
+      clock,
+      randomness,
+      settings,
+      backlog,
+    });
+  }
+
+  sealer(): Sealer {
+    return new Sealer(this.database.store, this.streams, this.keyRing, this.clock, this.bus);
+  }
+
+  sealKeys(): SealKeyAdministration {
+    return new SealKeyAdministration(this.runner, this.streams, this.keyRing);
+  }
+
+  policyJudge(): PolicyJudge {
+    return new PolicyJudge(new CompiledPolicies(this.streams), this.logger);
+  }
+
+  authenticate(): Authenticate {
+    return new Authenticate(this.streams, this.directory, this.hasher, this.clock);
+  }
+
+  agents(): AgentAdministration {
+    return new AgentAdministration(this.runner, this.issueKeys(), this.randomness, this.bus);
+  }
+
+  organizations(): OrganizationAdministration {
+    return new OrganizationAdministration(this.runner, this.issueKeys(), this.randomness, this.bus);
+  }
+
+  private issueKeys(): IssueKeys {
+    return new IssueKeys(this.directory, this.hasher, this.randomness);
+  }
+}

@@ -1,0 +1,32 @@
+import type pg from 'pg';
+import { idOf, type AgentId, type OrgId, type Randomness, type UserId } from '#libs/domain/kernel';
+
+export interface FirstIds {
+  readonly org: OrgId;
+  readonly owner: UserId;
+  readonly agent: AgentId;
+}
+
+/**
+ * Which organization, owner and agent the first start makes. The row comes before their events, so a preparation that
+ * was interrupted goes on with the same ones, and of two racing preparations both make the same.
+ */
+export const firstIds = async (pool: pg.Pool, randomness: Randomness): Promise<FirstIds> => {
+  await pool.query(
+    `do $$ begin
+       perform pg_advisory_xact_lock(hashtext('install first organization'));
+       create table if not exists agents.first_organization (
+         only_row boolean primary key default true check (only_row),
+         org text not null,
+         owner text not null,
+         agent text not null
+       );
+     end $$`,
+  );
+  await pool.query(
+    `insert into agents.first_organization (org, owner, agent) values ($1, $2, $3) on conflict do nothing`,
+    [idOf('org', randomness.bytes(16)), idOf('usr', randomness.bytes(16)), idOf('agt', randomness.bytes(16))],
+  );
+  const { rows } = await pool.query<FirstIds>(`select org, owner, agent from agents.first_organization`);
+  return rows[0] as FirstIds;
+};

@@ -1,0 +1,6 @@
+export { type Database, openDatabase } from './database.js';
+export { Deployment } from './deployment.js';
+export { openSecrets, type Secrets } from './secrets.js';
+export { InfraModule } from './infra.module.js';
+export { operatorMetadata, prepareDeployment, type OnStep, type Prepared, type StepStatus } from './prepare.js';
+export { ensureSealKey, rotateSealKey, SealKeyNotProven } from './seal-key-rotation.js';

@@ -1,0 +1,83 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { AgentAdministration, Authenticate, OrganizationAdministration } from '#libs/domain/agents';
+import { ConnectorSettings, ConnectorStreams, EgressPolicy, RunningExecutions, Vault } from '#libs/domain/connectors';
+import { ConnectorRegistry, GateKernel, IdempotentIds, PolicyJudge } from '#libs/domain/gate';
+import {
+  Bus,
+  Clock,
+  CommandRunner,
+  EventStore,
+  FoldedStreams,
+  JobQueue,
+  Logger,
+  PayloadStore,
+  Randomness,
+} from '#libs/domain/kernel';
+import { LedgerTails, SealKeyAdministration } from '#libs/domain/ledger';
+import { LoggedRunningExecutions } from '../gate/index.js';
+import { IdempotencyStore } from '../idempotency/index.js';
+import {
+  LocalProjectionProgress,
+  LocalProjections,
+  PolledProjectionProgress,
+  ProjectionProgress,
+  ProjectionWaiter,
+  ReadModels,
+} from '../read-models/index.js';
+import { Deployment } from './deployment.js';
+
+/** Every port of the domain, bound to this deployment's adapters. Global: contexts name ports, never adapters. */
+@Module({})
+export class InfraModule {
+  static forRoot(deployment: Deployment): DynamicModule {
+    const providers = [...portsOf(deployment), ...readModelsOf(deployment)];
+    return { module: InfraModule, global: true, providers, exports: providers };
+  }
+}
+
+const value = <Token>(token: abstract new (...parts: never[]) => Token, useValue: Token): Provider => ({
+  provide: token,
+  useValue,
+});
+
+const portsOf = (deployment: Deployment): Provider[] => {
+  const { store } = deployment.database;
+  return [
+    value(Deployment as unknown as abstract new () => Deployment, deployment),
+    value(EventStore, store),
+    value(FoldedStreams, deployment.streams),
+    value(CommandRunner, deployment.runner),
+    value(Clock, deployment.clock),
+    value(Randomness, deployment.randomness),
+    value(Bus, deployment.bus),
+    value(JobQueue, deployment.queue),
+    value(Logger, deployment.logger),
+    value(PayloadStore, deployment.payloads),
+    value(LedgerTails, deployment.tails),
+    value(Vault, deployment.vault),
+    value(EgressPolicy, deployment.egress),
+    value(ConnectorRegistry, deployment.drivers),
+    value(ConnectorSettings, new ConnectorSettings(deployment.config.env === 'production')),
+    value(ConnectorStreams, new ConnectorStreams(deployment.runner, deployment.streams)),
+    value(RunningExecutions, new LoggedRunningExecutions(deployment.openExecutions, store)),
+    value(GateKernel, deployment.gateKernel()),
+    value(IdempotentIds, deployment.ids),
+    value(PolicyJudge, deployment.policyJudge()),
+    value(Authenticate, deployment.authenticate()),
+    value(AgentAdministration, deployment.agents()),
+    value(OrganizationAdministration, deployment.organizations()),
+    value(SealKeyAdministration, deployment.sealKeys()),
+    value(IdempotencyStore, new IdempotencyStore(deployment.database.durable, deployment.clock, deployment.randomness)),
+  ];
+};
+
+const readModelsOf = ({ database, localProjections, clock }: Deployment): Provider[] => {
+  const polled = new PolledProjectionProgress(database.readModels, database.store, clock);
+  const progress = new LocalProjectionProgress(localProjections, polled, clock);
+  return [
+    value(LocalProjections, localProjections),
+    value(ProjectionProgress, progress),
+    value(ProjectionWaiter, new ProjectionWaiter(database.store, progress)),
+    value(ReadModels, new ReadModels(database.readModels)),
+  ];
+};

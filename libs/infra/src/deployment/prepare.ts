@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { parsePublicKeyText } from '#libs/crypto';
+import { agentDecider } from '#libs/domain/agents';
+import { OPERATOR, streamRef, timestampOf, type CommandMetadata, type Logger, type OrgId } from '#libs/domain/kernel';
+import { organizationDecider } from '#libs/domain/people';
+import {
+  ActivatePolicyVersion,
+  ActivatePolicyVersionHandler,
+  CreatePolicy,
+  CreatePolicyHandler,
+  STARTER_POLICY,
+} from '#libs/domain/policies';
+import { ensureSecretFile, prepareStateDirectory, secretPathsOf, type Config } from '../config/index.js';
+import { Deployment } from './deployment.js';
+import { firstIds, type FirstIds } from './first-organization.js';
+import { ensureSealKey } from './seal-key-rotation.js';
+
+export type StepStatus = 'done' | 'changed' | 'skipped' | 'failed';
+
+/** `done`: made now. `changed`: made whole. `skipped`: was there already. */
+export type OnStep = (step: string, status: StepStatus) => void;
+
+/** What a first start leaves behind. Secrets are shown once: null when they existed already. */
+export interface Prepared {
+  readonly org: OrgId;
+  readonly owner: string;
+  readonly adminKey: string | null;
+  readonly agent: string;
+  readonly agentKey: string | null;
+  readonly sealKeyFingerprint: string;
+}
+
+/**
+ * Opens the deployment, making first whatever is not there yet: state directory, secrets, database, seal key,
+ * organization with owner and admin key, one agent with a test key, a starter policy. Idempotent, and safe to interrupt:
+ * the next run goes on where this one ended.
+ */
+export const prepareDeployment = async (
+  config: Config,
+  applicationName: string,
+  logger: Logger,
+  onStep: OnStep,
+): Promise<{ deployment: Deployment; prepared: Prepared }> => {
+  await step(onStep, 'state_directory', async () => {
+    await prepareStateDirectory(config.stateDir);
+    return 'done';
+  });
+  await step(onStep, 'keys', async () => {
+    const { vaultKey, pepper } = secretPathsOf(config);
+    const made = [await ensureSecretFile(vaultKey), await ensureSecretFile(pepper)];
+    return made.some(Boolean) ? 'done' : 'skipped';
+  });
+  const deployment = await opened(config, applicationName, logger, onStep);
+  try {
+    return { deployment, prepared: await populate(deployment, onStep) };
+  } catch (error) {
+    await deployment.close();
+    throw error;
+  }
+};
+
+const opened = async (config: Config, name: string, logger: Logger, onStep: OnStep): Promise<Deployment> => {
+  try {
+    const deployment = await Deployment.open(config, name, logger);
+    onStep('database', 'done');
+    return deployment;
+  } catch (error) {
+    onStep('database', 'failed');
+    throw error;
+  }
+};
+
+const populate = async (deployment: Deployment, onStep: OnStep): Promise<Prepared> => {
+  const sealing = await step(onStep, 'seal_key', async () => {
+    const { key, isNew } = await ensureSealKey(deployment, () => operatorMetadata(deployment, null));
+    return [isNew ? 'done' : 'skipped', key] as const;
+  });
+  const ids = await firstIds(deployment.database.durable, deployment.randomness);
+  await step(onStep, 'organization', () => ensureOrganization(deployment, ids));
+  const adminKey = await step(onStep, 'admin_key', () => ensureAdminKey(deployment, ids));
+  const agentKey = await step(onStep, 'agent', () => ensureAgent(deployment, ids));
+  await step(onStep, 'policy', () => ensurePolicy(deployment, ids));
+  return {
+    ...ids,
+    adminKey,
+    agentKey,
+    sealKeyFingerprint: parsePublicKeyText(sealing.publicKey).fingerprint,
+  };
+};
+
+const step = async <Result>(
+  onStep: OnStep,
+  name: string,
+  work: () => Promise<StepStatus | readonly [StepStatus, Result]>,
+): Promise<Result> => {
+  try {
+    const outcome = await work();
+    const [status, result] = typeof outcome === 'string' ? [outcome, undefined] : outcome;
+    onStep(name, status);
+    return result as Result;
+  } catch (error) {
+    onStep(name, 'failed');
+    throw error;
+  }
+};
+
+const ensureOrganization = async (deployment: Deployment, { org, owner }: FirstIds): Promise<StepStatus> => {
+  const { state } = await deployment.streams.load(streamRef(organizationDecider, org));
+  if (state.status !== 'none') return 'skipped';
+  await deployment
+    .organizations()
+    .create('My organization', firstMetadata(deployment, org, 'organization'), { org, owner });
+  return 'done';
+};
+
+const ensureAdminKey = async (deployment: Deployment, { org }: FirstIds): Promise<[StepStatus, string | null]> => {
+  const { state } = await deployment.streams.load(streamRef(organizationDecider, org));
+  if (state.status === 'none' || state.adminKeys.size > 0) return ['skipped', null];
+  const { secret } = await deployment
+    .organizations()
+    .createAdminKey(org, true, firstMetadata(deployment, org, 'admin-key'));
+  return ['done', secret];
+};
+
+/** The agent and its test key, with every scope an agent may have. */
+const ensureAgent = async (deployment: Deployment, ids: FirstIds): Promise<[StepStatus, string | null]> => {
+  const { org, owner, agent } = ids;
+  const agents = deployment.agents();
+  const before = await deployment.streams.load(streamRef(agentDecider, agent));
+  if (before.state.status === 'none') {
+    await agents.register(org, { name: 'first-agent', owner }, firstMetadata(deployment, org, 'agent'), agent);
+  } else if (before.state.keys.size > 0) {
+    return ['skipped', null];
+  }
+  const { secret } = await agents.createKey(
+    org,
+    agent,
+    { livemode: false },
+    firstMetadata(deployment, org, 'agent-key'),
+  );
+  return ['done', secret];
+};
+
+const ensurePolicy = async (deployment: Deployment, { org }: FirstIds): Promise<StepStatus> => {
+  const { state } = await deployment.streams.load(streamRef(organizationDecider, org));
+  // An operator who emptied the slot meant it: only an organization that never had a policy gets one.
+  if (state.status === 'none' || state.enforced !== null) return 'skipped';
+  const commandId = `first-start:policy:${org}`;
+  const metadata = { ...operatorMetadata(deployment, org), commandId };
+  const source = { name: 'Starter policy', source: STARTER_POLICY, notes: null, origin: 'starter' as const };
+  const policy = await new CreatePolicyHandler(deployment.runner).execute(
+    new CreatePolicy({ org, ...source }, metadata),
+  );
+  const activation = { ...operatorMetadata(deployment, org), commandId: `first-start:activate:${org}` };
+  const activate = new ActivatePolicyVersion(org, policy.policy, '1', 'Starter policy of the first start', activation);
+  const { deed } = await new ActivatePolicyVersionHandler(deployment.streams, deployment.runner).execute(activate);
+  return deed === null ? 'skipped' : 'done';
+};
+
+/** Done by whoever holds the machine: no person, no key. */
+export const operatorMetadata = (deployment: Deployment, org: OrgId | null): CommandMetadata => ({
+  org,
+  actor: OPERATOR,
+  requestId: null,
+  commandId: randomUUID(),
+  now: timestampOf(deployment.clock.nowMs()),
+});
+
+/** The same command at every try of the first start. */
+const firstMetadata = (deployment: Deployment, org: OrgId, what: string): CommandMetadata => ({
+  ...operatorMetadata(deployment, org),
+  commandId: `first-start:${what}:${org}`,
+});

@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { timestampOf, type CommandMetadata } from '#libs/domain/kernel';
+import type { SealKey } from '#libs/domain/ledger';
+import type { Deployment } from './deployment.js';
+
+/** How long a live sealer is given to sign its test with a new key. */
+const PROOF_TIMEOUT_MS = 30_000;
+const PROOF_INTERVAL_MS = 100;
+
+/** No sealer could sign with the new key. It is registered and not active: the old one goes on sealing. */
+export class SealKeyNotProven extends Error {
+  override readonly name = 'SealKeyNotProven';
+  constructor(kid: string) {
+    super(
+      `No sealer signed with the new key ${kid} in time, so it was not activated. Check the worker's log and rotate again.`,
+    );
+  }
+}
+
+/**
+ * A new seal key from its making to its first second (architecture, 'Where code lives'): stored, registered, proven by a
+ * live sealer, or by this process where nobody holds the sealer's lease, and only then activated.
+ */
+export const rotateSealKey = async (
+  deployment: Deployment,
+  overlapMs: number,
+  metadata: () => CommandMetadata,
+): Promise<SealKey> => {
+  const keys = deployment.sealKeys();
+  const { kid } = await keys.register(metadata());
+  const lease = await deployment.leases.tryTake('sealer');
+  if (lease) {
+    try {
+      await keys.prove(kid, metadata());
+    } finally {
+      await lease.release();
+    }
+  } else {
+    await provenElsewhere(deployment, kid);
+  }
+  return keys.activate(kid, overlapMs, metadata());
+};
+
+const provenElsewhere = async (deployment: Deployment, kid: string): Promise<void> => {
+  const keys = deployment.sealKeys();
+  const deadline = deployment.clock.monotonicMs() + PROOF_TIMEOUT_MS;
+  while (deployment.clock.monotonicMs() < deadline) {
+    const known = (await keys.list()).find((key) => key.kid === kid);
+    if (known?.isProven) return;
+    await sleep(PROOF_INTERVAL_MS);
+  }
+  throw new SealKeyNotProven(kid);
+};
+
+/** The key that seals now, made at the first start. */
+export const ensureSealKey = async (
+  deployment: Deployment,
+  metadata: () => CommandMetadata,
+): Promise<{ key: SealKey; isNew: boolean }> => {
+  const active = await deployment.sealKeys().active(timestampOf(deployment.clock.nowMs()));
+  if (active) return { key: active, isNew: false };
+  return { key: await rotateSealKey(deployment, 0, metadata), isNew: true };
+};
