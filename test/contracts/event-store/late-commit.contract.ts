@@ -25,10 +25,13 @@ export const lateCommitContract = (log: LogUnderTest): void => {
           if (isLast && events.length === 0) return;
         }
       })();
-      await Promise.all(Array.from({ length: WRITERS }, async () => writeSlowly(await log.harness.open())));
-      isWriting = false;
-      await reading;
-      await endTransaction?.();
+      try {
+        await Promise.all(Array.from({ length: WRITERS }, async () => writeSlowly(await log.harness.open())));
+      } finally {
+        isWriting = false;
+        await reading;
+        await endTransaction?.();
+      }
       expect(seen).toHaveLength(DELAYED_EVENTS);
       expect(new Set(seen.map(({ id }) => id)).size).toBe(DELAYED_EVENTS);
       expect(isStrictlyRising(seen.map(({ position }) => position))).toBe(true);

@@ -10,7 +10,7 @@ import {
   type ReadStreamOptions,
   type RecordedEvent,
   START,
-  StoreUnavailable,
+  type StoreUnavailable,
   type SubscribeOptions,
   type Subscription,
 } from '#libs/domain/kernel';
