@@ -75,3 +75,23 @@ export {
 export type { BundleVerdict, ChainHead, KeyUse, VerdictReason } from './bundle-verdict.js';
 export { type BundleContent, type BundleRange, BundleSourceError, writeBundle } from './export-bundle.js';
 export { verifyBundle, type VerifyOptions } from './verify-bundle.js';
+export {
+  checkSignedIntent,
+  createSignedIntent,
+  type Intent,
+  INTENT_CLOCK_SKEW_MS,
+  INTENT_HEADER,
+  INTENT_MAX_BYTES,
+  INTENT_MAX_LIFETIME_MS,
+  INTENT_REPLAY,
+  INTENT_TAG,
+  INTENT_VERSION,
+  type IntentClaims,
+  type IntentFacts,
+  intentInput,
+  type IntentReason,
+  type IntentRefusal,
+  type IntentToConsume,
+  ON_BEHALF_OF_HEADER,
+  SESSION_HEADER,
+} from './signed-intent.js';

@@ -42,7 +42,8 @@ export class StrictJsonError extends Error {
 /**
  * What a place in the interface accepts.
  * `maxBytes`: bytes of the whole text. `maxDepth`: containers inside each other, the outermost counts as 1.
- * `integersOnly`: a number with a fraction or an exponent is refused as `fraction`, whatever its value.
+ * `integersOnly`: a number whose value is no integer is refused as `fraction`, and one beyond 2^53-1 as `big_int`
+ * however it is spelled; `1.0` and `1e3` are integers in a second spelling, which a canonical form then refuses.
  */
 export interface JsonProfile {
   readonly maxBytes: number;
@@ -260,10 +261,12 @@ class Tokenizer {
       this.readDigits();
     }
     if (isInteger && digits <= ALWAYS_SAFE_DIGITS) return this.smallInteger(start, firstDigit);
-    if (!isInteger && this.profile.integersOnly) throw this.refuse('fraction', start);
     const value = Number(this.bytes.toString('latin1', start, this.position));
     if (isInteger && !Number.isSafeInteger(value)) throw this.refuse('big_int', start);
     if (!Number.isFinite(value)) throw this.refuse('number_range', start);
+    if (this.profile.integersOnly && !Number.isSafeInteger(value)) {
+      throw this.refuse(Number.isInteger(value) ? 'big_int' : 'fraction', start);
+    }
     return value === 0 ? 0 : value;
   }
 

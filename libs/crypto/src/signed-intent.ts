@@ -1,0 +1,293 @@
+import { randomBytes } from 'node:crypto';
+
+import { decodeBase64url, encodeBase64url, encodeHex, EncodingError } from './base64url.js';
+import { checkArguments } from './call-arguments.js';
+import { type Digest, digestOf, isDigest } from './digest.js';
+import { REFERENCE_PATTERN } from './deed-schema.js';
+import { KID_PATTERN, SIGNATURE_BYTES, type SigningKey, type VerifiedPublicKey } from './ed25519.js';
+import { isId } from './ids.js';
+import { canonicalBytes, canonicalize } from './jcs.js';
+import { INTENT_PROFILE, type JsonObject, type JsonValue, parseStrictJson, StrictJsonError } from './strict-json.js';
+
+export const INTENT_VERSION = 'service.intent/1';
+
+/** The domain tag of an intent. A deed is sealed under another one, so neither signature passes for the other. */
+export const INTENT_TAG = 'service/intent/v1';
+
+export const INTENT_HEADER = 'Service-Intent';
+export const ON_BEHALF_OF_HEADER = 'Service-On-Behalf-Of';
+export const SESSION_HEADER = 'Service-Session';
+
+export const INTENT_CLOCK_SKEW_MS = 60_000;
+export const INTENT_MAX_LIFETIME_MS = 300_000;
+export const INTENT_MAX_BYTES = INTENT_PROFILE.maxBytes;
+
+const NONCE_BYTES = 16;
+const MAX_TOOL_BYTES = 200;
+/** No header of this length reaches the service; without a bound the first check would decode whatever arrives. */
+const MAX_ENCODED_BYTES = 1_048_576;
+
+/** An agent runtime's statement of one call (document 2, Signed intents). Times are Unix milliseconds. */
+export interface Intent {
+  readonly v: typeof INTENT_VERSION;
+  readonly org: string;
+  readonly agent: string;
+  readonly kid: string;
+  readonly tool: string;
+  readonly args_digest: Digest;
+  readonly nonce: string;
+  readonly iat: number;
+  readonly exp: number;
+  readonly on_behalf_of?: string;
+  readonly session?: string;
+}
+
+/** What a signer says. A nonce is made when none is given; a nonce is never used twice. */
+export type IntentClaims = Omit<Intent, 'v' | 'kid' | 'nonce'> & { readonly nonce?: string };
+
+/**
+ * The value of the `Service-Intent` header for these claims, signed with the runtime's intent key. Throws `RangeError`
+ * for claims that no checker would accept whatever the call is (schema or length).
+ */
+export const createSignedIntent = (claims: IntentClaims, key: SigningKey): { header: string; intentHash: Digest } => {
+  const nonce = claims.nonce ?? encodeHex(randomBytes(NONCE_BYTES));
+  const intent = { ...claims, v: INTENT_VERSION, kid: key.publicKey.kid, nonce };
+  const fault = schemaFault(intent);
+  if (fault !== null) throw new RangeError(`the intent's ${fault.param} is not acceptable`);
+  const bytes = canonicalBytes(intent);
+  if (bytes.byteLength > INTENT_MAX_BYTES) throw new RangeError('the intent is longer than 2,048 bytes');
+  const intentHash = digestOf(bytes);
+  const signature = key.sign(intentInput(intentHash));
+  return { header: `${encodeBase64url(bytes)}.${encodeBase64url(signature)}`, intentHash };
+};
+
+/** The signed text: the tag, one line feed, the intent hash. */
+export const intentInput = (intentHash: Digest): Uint8Array => Buffer.from(`${INTENT_TAG}\n${intentHash}`, 'ascii');
+
+/** What the gate knows about the call when it checks an intent. */
+export interface IntentFacts {
+  /** The organization and the agent of the API key. */
+  readonly org: string;
+  readonly agent: string;
+  /** The intent keys registered for this agent, at most two. */
+  readonly keys: readonly VerifiedPublicKey[];
+  /** The clock, Unix milliseconds. */
+  readonly now: number;
+  /** The qualified name of the tool that is called. */
+  readonly tool: string;
+  /** The arguments from a strict parser, or why that parser refused them. */
+  readonly args: JsonObject | StrictJsonError;
+  /** The values of the two reference headers, null when they were not sent. */
+  readonly onBehalfOf: string | null;
+  readonly session: string | null;
+}
+
+/** Why an intent was refused. Closed: document 2, the table of checks. */
+export type IntentReason =
+  | 'syntax'
+  | 'too_large'
+  | 'strict'
+  | 'not_canonical'
+  | 'schema'
+  | 'version'
+  | 'org_mismatch'
+  | 'agent_mismatch'
+  | 'unknown_kid'
+  | 'bad_signature'
+  | 'not_yet_valid'
+  | 'expired'
+  | 'ttl'
+  | 'tool_mismatch'
+  | 'big_int'
+  | 'args_not_canonicalizable'
+  | 'args_mismatch'
+  | 'unsigned_obo'
+  | 'obo_mismatch'
+  | 'session_mismatch'
+  | 'replay';
+
+/** A refusal: the number of the check in document 2's table, its reason, and the `param` of the error envelope. */
+export interface IntentRefusal {
+  readonly ok: false;
+  readonly check: number;
+  readonly reason: IntentReason;
+  readonly param: string;
+}
+
+/** An intent that passed checks 1 to 12. It is not accepted before its nonce was consumed. */
+export interface IntentToConsume {
+  readonly ok: true;
+  readonly intent: Intent;
+  readonly intentHash: Digest;
+  /** To be inserted for the agent, uniquely; a conflict is `INTENT_REPLAY`. */
+  readonly nonce: string;
+  /** Unix milliseconds. From here on check 9 refuses the intent by itself, so the nonce may be forgotten. */
+  readonly nonceNeededUntil: number;
+  /** The references that hold for the action: the intent's. */
+  readonly onBehalfOf: string | null;
+  readonly session: string | null;
+}
+
+/** Check 13. It comes last, so that a refused intent never burns its nonce. */
+export const INTENT_REPLAY: IntentRefusal = { ok: false, check: 13, reason: 'replay', param: 'nonce' };
+
+/**
+ * Checks 1 to 12 of document 2, in their order, ending at the first that fails. A pure function: the intent mode was
+ * applied before, and the nonce (check 13) is the caller's to consume after.
+ * `header` is every value of the header that was sent; more or fewer than one is a syntax fault.
+ */
+export const checkSignedIntent = (header: readonly string[], facts: IntentFacts): IntentToConsume | IntentRefusal => {
+  const parts = splitHeader(header);
+  if (parts === null) return refuse(1, 'syntax', INTENT_HEADER);
+  const { bytes, signature } = parts;
+  if (bytes.byteLength > INTENT_MAX_BYTES) return refuse(2, 'too_large', INTENT_HEADER);
+  const value = parseIntent(bytes);
+  if (value === null) return refuse(3, 'strict', INTENT_HEADER);
+  if (!Buffer.from(canonicalize(value.json)).equals(bytes)) return refuse(4, 'not_canonical', INTENT_HEADER);
+  const fault = schemaFault(value.json);
+  if (fault !== null) return fault;
+  const intent = value.json as unknown as Intent;
+  const intentHash = digestOf(bytes);
+  const refusal =
+    checkIdentity(intent, intentHash, signature, facts) ??
+    checkTime(intent, facts.now) ??
+    checkCall(intent, facts) ??
+    checkReferences(intent, facts);
+  if (refusal !== null) return refusal;
+  return {
+    ok: true,
+    intent,
+    intentHash,
+    nonce: intent.nonce,
+    nonceNeededUntil: intent.exp + INTENT_CLOCK_SKEW_MS + 1,
+    onBehalfOf: intent.on_behalf_of ?? null,
+    session: intent.session ?? null,
+  };
+};
+
+const refuse = (check: number, reason: IntentReason, param: string): IntentRefusal => ({
+  ok: false,
+  check,
+  reason,
+  param,
+});
+
+/** Check 1: two unpadded base64url parts joined by one dot, the second of exactly 64 bytes. */
+const splitHeader = (header: readonly string[]): { bytes: Uint8Array; signature: Uint8Array } | null => {
+  const parts = header.length === 1 ? (header[0] ?? '').split('.') : [];
+  const [intentPart, signaturePart] = parts;
+  if (parts.length !== 2 || intentPart === undefined || signaturePart === undefined || intentPart === '') return null;
+  try {
+    const signature = decodeBase64url(signaturePart, SIGNATURE_BYTES);
+    if (signature.byteLength !== SIGNATURE_BYTES) return null;
+    return { bytes: decodeBase64url(intentPart, MAX_ENCODED_BYTES), signature };
+  } catch (error) {
+    if (error instanceof EncodingError) return null;
+    throw error;
+  }
+};
+
+/** Check 3. The value stands in an object of its own, because `null` is a JSON value. */
+const parseIntent = (bytes: Uint8Array): { json: JsonValue } | null => {
+  try {
+    return { json: parseStrictJson(bytes, INTENT_PROFILE) };
+  } catch (error) {
+    if (error instanceof StrictJsonError) return null;
+    throw error;
+  }
+};
+
+const REQUIRED = ['v', 'org', 'agent', 'kid', 'tool', 'args_digest', 'nonce', 'iat', 'exp'];
+const OPTIONAL = ['on_behalf_of', 'session'];
+
+/** Connector, a dot, tool: the name is split at the first dot (document 1), and the tool part may hold more. */
+const TOOL_PATTERN = /^[a-z][a-z0-9-]{1,31}\.[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
+const NONCE_PATTERN = /^[0-9a-f]{32}$/;
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isTime = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
+const isReference = (value: unknown): boolean => isText(value) && REFERENCE_PATTERN.test(value);
+
+/** Check 5, types and patterns, in the order of document 2: the length of the tool comes after the references. */
+const FIELD_RULES: readonly (readonly [field: string, isValid: (value: unknown) => boolean])[] = [
+  ['v', isText],
+  ['org', (value) => isText(value) && isId('org', value)],
+  ['agent', (value) => isText(value) && isId('agt', value)],
+  ['kid', (value) => isText(value) && KID_PATTERN.test(value)],
+  ['tool', (value) => isText(value) && TOOL_PATTERN.test(value)],
+  ['args_digest', isDigest],
+  ['nonce', (value) => isText(value) && NONCE_PATTERN.test(value)],
+  ['on_behalf_of', isReference],
+  ['session', isReference],
+  ['tool', (value) => isText(value) && Buffer.byteLength(value) <= MAX_TOOL_BYTES],
+  ['iat', isTime],
+  ['exp', isTime],
+];
+
+/** Check 5: unknown fields (sorted), missing ones, the first wrong type or pattern, and last the version. */
+const schemaFault = (value: JsonValue): IntentRefusal | null => {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return refuse(5, 'schema', INTENT_HEADER);
+  const isKnown = (field: string): boolean => REQUIRED.includes(field) || OPTIONAL.includes(field);
+  const [unknown] = Object.keys(value)
+    .filter((field) => !isKnown(field))
+    .sort();
+  if (unknown !== undefined) return refuse(5, 'schema', unknown);
+  const missing = REQUIRED.find((field) => !Object.hasOwn(value, field));
+  if (missing !== undefined) return refuse(5, 'schema', missing);
+  const wrong = FIELD_RULES.find(([field, isValid]) => Object.hasOwn(value, field) && !isValid(value[field]));
+  if (wrong !== undefined) return refuse(5, 'schema', wrong[0]);
+  return value['v'] === INTENT_VERSION ? null : refuse(5, 'version', 'v');
+};
+
+/** Checks 6 to 8. */
+const checkIdentity = (
+  intent: Intent,
+  intentHash: Digest,
+  signature: Uint8Array,
+  { org, agent, keys }: IntentFacts,
+): IntentRefusal | null => {
+  if (intent.org !== org) return refuse(6, 'org_mismatch', 'org');
+  if (intent.agent !== agent) return refuse(6, 'agent_mismatch', 'agent');
+  const key = keys.find(({ kid }) => kid === intent.kid);
+  if (key === undefined) return refuse(7, 'unknown_kid', 'kid');
+  return key.verifyTwice(intentInput(intentHash), signature) ? null : refuse(8, 'bad_signature', 'kid');
+};
+
+/** Check 9, in the order not_yet_valid, expired, ttl. */
+const checkTime = ({ iat, exp }: Intent, now: number): IntentRefusal | null => {
+  if (iat > now + INTENT_CLOCK_SKEW_MS) return refuse(9, 'not_yet_valid', 'iat');
+  if (now > exp + INTENT_CLOCK_SKEW_MS) return refuse(9, 'expired', 'exp');
+  const isLifetime = exp - iat > 0 && exp - iat <= INTENT_MAX_LIFETIME_MS;
+  return isLifetime ? null : refuse(9, 'ttl', 'exp');
+};
+
+/** Checks 10 and 11: what the arguments are comes before what was said of them. */
+const checkCall = (intent: Intent, { tool, args }: IntentFacts): IntentRefusal | null => {
+  if (intent.tool !== tool) return refuse(10, 'tool_mismatch', 'tool');
+  const digest = digestOfArguments(args);
+  if (digest instanceof StrictJsonError) {
+    return refuse(11, digest.reason === 'big_int' ? 'big_int' : 'args_not_canonicalizable', 'args');
+  }
+  return digest === intent.args_digest ? null : refuse(11, 'args_mismatch', 'args_digest');
+};
+
+const digestOfArguments = (args: JsonObject | StrictJsonError): Digest | StrictJsonError => {
+  if (args instanceof StrictJsonError) return args;
+  try {
+    return checkArguments(args).digest;
+  } catch (error) {
+    if (error instanceof StrictJsonError) return error;
+    throw error;
+  }
+};
+
+/** Check 12: a header that the intent does not cover comes before one that differs, on_behalf_of before session. */
+const checkReferences = (intent: Intent, { onBehalfOf, session }: IntentFacts): IntentRefusal | null => {
+  const isUncovered = (sent: string | null, signed: string | undefined): boolean =>
+    sent !== null && signed === undefined;
+  if (isUncovered(onBehalfOf, intent.on_behalf_of)) return refuse(12, 'unsigned_obo', ON_BEHALF_OF_HEADER);
+  if (isUncovered(session, intent.session)) return refuse(12, 'unsigned_obo', SESSION_HEADER);
+  if (onBehalfOf !== null && onBehalfOf !== intent.on_behalf_of) return refuse(12, 'obo_mismatch', ON_BEHALF_OF_HEADER);
+  if (session !== null && session !== intent.session) return refuse(12, 'session_mismatch', SESSION_HEADER);
+  return null;
+};
