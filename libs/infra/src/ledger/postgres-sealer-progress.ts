@@ -10,7 +10,7 @@ export const installLedgerSchema = async (pool: pg.Pool): Promise<void> => {
        perform pg_advisory_xact_lock(hashtext('install ledger schema'));
        create schema if not exists ledger;
        create table if not exists ledger.low_water (
-         only boolean primary key default true check (only),
+         only_row boolean primary key default true check (only_row),
          store_id text not null,
          position bigint not null,
          stream text not null,
@@ -51,7 +51,7 @@ export class PostgresSealerProgress extends SealerProgress {
     await answered(
       this.pool.query(
         `insert into ledger.low_water (store_id, position, stream, revision, event_id) values ($1, $2, $3, $4, $5)
-         on conflict (only) do update set
+         on conflict (only_row) do update set
            store_id = excluded.store_id, position = excluded.position, stream = excluded.stream,
            revision = excluded.revision, event_id = excluded.event_id`,
         [storeId, String(position), event.stream, event.revision, event.event_id],
