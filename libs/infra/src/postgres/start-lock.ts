@@ -14,7 +14,7 @@ interface Holder {
 }
 
 /** Another live process keeps the lock. */
-export class StartLockHeld extends Error {
+class StartLockHeld extends Error {
   override readonly name = 'StartLockHeld';
   constructor(path: string, pid: number) {
     super(
