@@ -1,0 +1,34 @@
+import type { AgentScope } from '#libs/domain/agents';
+import type { AgentId, KeyId, OrgId } from '#libs/domain/kernel';
+
+/** What a route may ask of a key: an agent key's scopes, or `admin`, which org admin keys alone have. */
+export type Scope = AgentScope | 'admin';
+
+interface KeyHolder {
+  readonly org: OrgId;
+  readonly key: KeyId;
+  /** True for an `svc_live_` key. Recorded, never enforced (document 1, Action). */
+  readonly livemode: boolean;
+  /** The API version the organization is pinned to; null when it never pinned one. */
+  readonly pinnedVersion: string | null;
+}
+
+/** Who is calling, proven. Made by an {@link Authenticator} for this one request; never kept for the next. */
+export type Principal =
+  | (KeyHolder & { readonly kind: 'agent'; readonly agent: AgentId; readonly scopes: readonly AgentScope[] })
+  | (KeyHolder & { readonly kind: 'admin_key'; readonly scopes: readonly ['admin'] });
+
+export interface AuthenticationDemands {
+  /** False on `POST /v1/actions` alone: there the gate records, seals and then refuses a stopped agent's attempt. */
+  readonly judgeStop: boolean;
+}
+
+/** The key pipeline of document 2 up to the Stop state. Scopes are judged by the edge, from the route's declaration. */
+export abstract class Authenticator {
+  /**
+   * @param key the one token of the Authorization header, byte for byte
+   * @throws {DomainError} invalid_api_key, api_key_revoked, api_key_expired, agent_stopped, agent_suspended, org_stopped
+   * @throws {StoreUnavailable} the key could not be judged; nothing is known about the caller
+   */
+  abstract authenticate(key: string, demands: AuthenticationDemands): Promise<Principal>;
+}

@@ -1,0 +1,59 @@
+import {
+  bodyProfile,
+  type JsonObject,
+  type JsonValue,
+  parseStrictJson,
+  StrictJsonError,
+  type StrictJsonReason,
+} from '#libs/crypto';
+import { DomainError } from '#libs/domain/kernel';
+
+/** The arguments of an action may be 32 deep (document 2) and stand in the body, which is one level more. */
+const MAX_DEPTH = 33;
+
+const EXPLANATIONS: Readonly<Record<StrictJsonReason, string>> = {
+  too_large: 'The body is too large.',
+  utf8: 'The body is not valid UTF-8.',
+  syntax: 'The body is not valid JSON.',
+  duplicate_key: 'An object in the body has the same member twice.',
+  depth: 'A value in the body is nested too deeply.',
+  lone_surrogate: 'A text in the body holds half of a surrogate pair.',
+  big_int: 'An integer in the body is larger than 2^53-1 in magnitude. Send large integers as strings.',
+  number_range: 'A number in the body does not fit a double.',
+  fraction: 'A number in the body must be an integer.',
+};
+
+/**
+ * Reasons for which bytes are no JSON at all; the others are JSON that no field accepts (reliability, ruling 3: what is
+ * hashed must have one reading, signed intent or not).
+ */
+const NOT_JSON: ReadonlySet<StrictJsonReason> = new Set(['utf8', 'syntax', 'duplicate_key']);
+
+/**
+ * The object that a body holds. Objects in it have no prototype: `__proto__` is a member like any other.
+ * @throws {DomainError} invalid_json; validation_failed with the top-level member as `param`; request_too_large
+ */
+export const parseJsonBody = (bytes: Uint8Array, maxBytes: number): JsonObject => {
+  const value = parse(bytes, maxBytes);
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value;
+  throw new DomainError('validation_failed', {
+    message: 'The body must be a JSON object. Send one with the fields of this endpoint.',
+  });
+};
+
+const parse = (bytes: Uint8Array, maxBytes: number): JsonValue => {
+  try {
+    return parseStrictJson(bytes, bodyProfile({ maxBytes, maxDepth: MAX_DEPTH }));
+  } catch (error) {
+    if (error instanceof StrictJsonError) throw refusalOf(error);
+    throw error;
+  }
+};
+
+const refusalOf = ({ reason, offset, path }: StrictJsonError): DomainError => {
+  if (reason === 'too_large') return new DomainError('request_too_large');
+  const message = `${EXPLANATIONS[reason]} See byte ${offset}. Correct it and send the request again.`;
+  if (NOT_JSON.has(reason)) return new DomainError('invalid_json', { message });
+  const [field] = path;
+  return new DomainError('validation_failed', { message, param: typeof field === 'string' ? field : null });
+};

@@ -1,0 +1,102 @@
+import { distance } from 'fastest-levenshtein';
+import { DEFAULT_MAX_BODY_BYTES, DEFAULT_TIMEOUT_MS, type RouteOptions } from './route.decorator.js';
+
+export type ShapeClass = new () => object;
+
+export interface RouteEntry extends Required<RouteOptions> {
+  readonly method: string;
+  /** As the router writes it: `/v1/actions/:id`. */
+  readonly pattern: string;
+  /** As the documentation and the log write it: `/v1/actions/{id}`. */
+  readonly template: string;
+  /** The class of the `@Body()` parameter; null when the route takes no body. */
+  readonly bodyShape: ShapeClass | null;
+  /** The class of the `@Query()` parameter; null when the route takes none. */
+  readonly queryShape: ShapeClass | null;
+  /** `Controller.method`, for messages at start-up. */
+  readonly handler: string;
+}
+
+export type DeclaredRoute = Pick<RouteEntry, 'method' | 'pattern' | 'bodyShape' | 'queryShape' | 'handler'> & {
+  readonly options: RouteOptions;
+};
+
+/** Edits between what was sent and a fixed path for which a suggestion is made (document 1, rule 3). */
+const SUGGESTION_MAX_EDITS = 2;
+
+/** The one route that answers while the service drains. */
+export const HEALTH_PATTERN = '/v1/health';
+
+/** Every route of the application. The edge serves nothing that is not in here. */
+export class RouteTable {
+  private readonly byMethodAndPattern = new Map<string, RouteEntry>();
+  private readonly served: { readonly method: string; readonly pattern: string }[] = [];
+
+  add({ options, ...route }: DeclaredRoute): void {
+    const isPublic = options.auth === 'public';
+    const entry: RouteEntry = {
+      ...route,
+      template: route.pattern.replace(/:(\w+)/g, '{$1}'),
+      scopes: [],
+      admin: false,
+      maxBodyBytes: DEFAULT_MAX_BODY_BYTES,
+      ledgerList: false,
+      unknownQuery: options.ledgerList ? 'refused' : 'ignored',
+      unversioned: false,
+      idempotency: route.method === 'POST' && !isPublic ? 'generic' : 'none',
+      stop: 'refuses',
+      timeoutMs: DEFAULT_TIMEOUT_MS,
+      ...options,
+    };
+    this.byMethodAndPattern.set(`${entry.method} ${entry.pattern}`, entry);
+  }
+
+  /** HEAD is answered by the GET route, without its body. */
+  find(method: string, pattern: string): RouteEntry | null {
+    return this.byMethodAndPattern.get(`${method === 'HEAD' ? 'GET' : method} ${pattern}`) ?? null;
+  }
+
+  /** Told of every route that the router was given, whoever gave it. */
+  noteServed(method: string, pattern: string): void {
+    this.served.push({ method, pattern });
+  }
+
+  /** Routes that the router serves and nobody declared, as `METHOD /pattern`. */
+  undeclared(): readonly string[] {
+    const unknown = this.served.filter(({ method, pattern }) => this.find(method, pattern) === null);
+    return unknown.map(({ method, pattern }) => `${method} ${pattern}`);
+  }
+
+  entries(): readonly RouteEntry[] {
+    return [...this.byMethodAndPattern.values()];
+  }
+
+  /** Methods that some route serves at this path, in alphabetic order; none when there is no such path. */
+  allowedMethods(path: string): readonly string[] {
+    const segments = path.split('/');
+    const methods = new Set<string>();
+    for (const { method, pattern } of this.byMethodAndPattern.values()) {
+      if (!covers(pattern.split('/'), segments)) continue;
+      methods.add(method);
+      if (method === 'GET') methods.add('HEAD');
+    }
+    return [...methods].sort();
+  }
+
+  /** The closest path without parameters, when it is close enough to be what was meant. */
+  suggestionFor(path: string): string | null {
+    let closest: string | null = null;
+    let fewestEdits = SUGGESTION_MAX_EDITS + 1;
+    for (const { pattern } of this.byMethodAndPattern.values()) {
+      // The distance is at least the difference in length: a long path costs nothing.
+      if (pattern.includes(':') || Math.abs(pattern.length - path.length) >= fewestEdits) continue;
+      const edits = distance(pattern, path);
+      if (edits < fewestEdits) [closest, fewestEdits] = [pattern, edits];
+    }
+    return closest;
+  }
+}
+
+const covers = (pattern: readonly string[], segments: readonly string[]): boolean =>
+  pattern.length === segments.length &&
+  pattern.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]));

@@ -1,0 +1,38 @@
+import { SetMetadata } from '@nestjs/common';
+import type { Scope } from './authenticator.port.js';
+
+/** Document 2, Authentication, Kinds. */
+export type AuthKind = 'public' | 'agent_key' | 'session' | 'session_or_key';
+
+/** What every route declares. Start-up fails when one does not (docs/add-an-endpoint.md). */
+export interface RouteOptions {
+  readonly auth: AuthKind;
+  /** Scopes that an agent key needs, all of them. An org admin key counts as Admin and needs none (document 2). */
+  readonly scopes?: readonly Scope[];
+  /** A control-plane route: agent keys get 403 `insufficient_scope`, reads included. */
+  readonly admin?: boolean;
+  /** The API version that introduced the route: `x-service-since`. */
+  readonly since: string;
+  /** Bytes a body may have; more is 413. Default {@link DEFAULT_MAX_BODY_BYTES}. */
+  readonly maxBodyBytes?: number;
+  /** A ledger list: `limit` defaults to 25 and unknown query parameters are refused (document 1, rule 4). */
+  readonly ledgerList?: boolean;
+  /** `refused` where the specification says so for a route that is no ledger list. Default `ignored`. */
+  readonly unknownQuery?: 'ignored' | 'refused';
+  /** `Service-Version` is neither read nor judged. */
+  readonly unversioned?: boolean;
+  /** Default: `generic` on POST, `none` elsewhere and on public routes. `gate` is `POST /v1/actions`, which has rules of its own. */
+  readonly idempotency?: 'generic' | 'gate' | 'none';
+  /** `recorded`: the handler itself records and seals a stopped agent's attempt, then refuses it. Default `refuses`. */
+  readonly stop?: 'refuses' | 'recorded';
+  /** The handler's time; then 504 `timeout`. Default {@link DEFAULT_TIMEOUT_MS}. */
+  readonly timeoutMs?: number;
+}
+
+export const DEFAULT_MAX_BODY_BYTES = 65_536;
+export const DEFAULT_TIMEOUT_MS = 30_000;
+
+export const ROUTE_METADATA = 'service:route';
+
+/** Declares who may call a route and how. Stands beside Nest's `@Get()`, `@Post()` and their kin. */
+export const Route = (options: RouteOptions): MethodDecorator => SetMetadata(ROUTE_METADATA, options);
