@@ -1,0 +1,141 @@
+import { type IncomingMessage } from 'node:http';
+import {
+  type Actor,
+  type Clock,
+  type CommandMetadata,
+  idOf,
+  type Randomness,
+  type RequestId,
+  timestampOf,
+} from '#libs/domain/kernel';
+import { encodeHex } from '#libs/crypto';
+import type { Principal } from './authenticator.port.js';
+import type { EdgeResponse } from './edge-response.js';
+import type { RouteEntry } from './route-table.js';
+
+/**
+ * One request and its answer, from the first header to the access line. It is made before the router runs, so it exists
+ * for every request that is HTTP at all; what the checks learn is written into it in their order.
+ */
+export class Exchange {
+  readonly requestId: RequestId;
+  readonly startedAtMs: number;
+  /** Without the query, which is never logged. */
+  readonly path: string;
+  /** After the trusted-proxy rules; the peer's own address until they ran. */
+  ip: string;
+  route: RouteEntry | null = null;
+  principal: Principal | null = null;
+  /** The API version that applies. */
+  apiVersion: string;
+  /** `Service-On-Behalf-Of` and `Service-Session`, well-formed; null when absent. */
+  onBehalfOf: string | null = null;
+  session: string | null = null;
+  /** Well-formed; null when absent, and on methods and routes that do not use it. */
+  idempotencyKey: string | null = null;
+  /** The body as it was sent. Empty when the request has none. */
+  body: Uint8Array = new Uint8Array();
+  /** The action that the request is about, for the access line. */
+  actionId = '';
+  isIdempotentReplay = false;
+  /** The client sent `Expect: 100-continue` and holds its body back until it is asked for. */
+  awaitsContinue = false;
+  /** Status of an answer that was written to the raw socket, past the response. */
+  rawStatus: number | null = null;
+  private mintedCommandId: string | null = null;
+  private readonly goneAway = new AbortController();
+
+  constructor(
+    readonly request: IncomingMessage,
+    readonly response: EdgeResponse,
+    private readonly sources: { readonly clock: Clock; readonly randomness: Randomness },
+    latestVersion: string,
+  ) {
+    this.requestId = idOf('req', sources.randomness.bytes(16));
+    this.startedAtMs = sources.clock.monotonicMs();
+    this.path = pathOf(request.url ?? '');
+    this.ip = request.socket.remoteAddress ?? '';
+    this.apiVersion = latestVersion;
+    response.once('close', () => {
+      if (!response.writableFinished) this.goneAway.abort();
+    });
+  }
+
+  /** Every value of a header in the order sent. Node's own `headers` keeps one or joins them, so `sent once` needs this. */
+  headerValues(name: string): readonly string[] {
+    const wanted = name.toLowerCase();
+    const values: string[] = [];
+    const raw = this.request.rawHeaders;
+    for (let index = 0; index < raw.length; index += 2) {
+      if ((raw[index] as string).toLowerCase() === wanted) values.push(raw[index + 1] as string);
+    }
+    return values;
+  }
+
+  /**
+   * The id by which a retry of this request is recognised: minted with the row of its Idempotency-Key where there is one,
+   * so that every try of the same request has the same id.
+   */
+  get commandId(): string {
+    this.mintedCommandId ??= encodeHex(this.sources.randomness.bytes(16));
+    return this.mintedCommandId;
+  }
+
+  adoptCommandId(commandId: string): void {
+    this.mintedCommandId = commandId;
+  }
+
+  /** For routes that are not public: the guard has put a principal here before any handler runs. */
+  get caller(): Principal {
+    if (this.principal === null)
+      throw new Error(`${this.route?.handler ?? 'a handler'} asks for the caller of a public route`);
+    return this.principal;
+  }
+
+  /**
+   * Who acts, in one string, the same after a key was rolled: the agent, or the admin key. Idempotency keys and cursors
+   * are bound to it.
+   */
+  get principalRef(): string {
+    const caller = this.caller;
+    return caller.kind === 'agent' ? caller.agent : caller.key;
+  }
+
+  commandMetadata(): CommandMetadata {
+    return {
+      org: this.caller.org,
+      actor: actorOf(this.caller),
+      requestId: this.requestId,
+      commandId: this.commandId,
+      now: timestampOf(this.sources.clock.nowMs()),
+    };
+  }
+
+  /** Aborted when the client went away before its answer was written: whoever waits for it may stop. */
+  get clientGone(): AbortSignal {
+    return this.goneAway.signal;
+  }
+}
+
+const actorOf = (principal: Principal): Actor =>
+  principal.kind === 'agent' ? { type: 'agent', id: principal.agent } : { type: 'admin_key', id: principal.key };
+
+/** Request targets may be absolute (RFC 9112, section 3.2.2). */
+const pathOf = (target: string): string => {
+  const withoutQuery = target.split(/[?#]/, 1)[0] as string;
+  const absolute = /^https?:\/\/[^/]*(\/.*)?$/i.exec(withoutQuery);
+  return absolute ? (absolute[1] ?? '/') : withoutQuery;
+};
+
+const exchanges = new WeakMap<IncomingMessage, Exchange>();
+
+export const rememberExchange = (exchange: Exchange): void => {
+  exchanges.set(exchange.request, exchange);
+};
+
+/** The exchange of a request that came in through the edge's server; there is no other way in. */
+export const exchangeOf = (request: IncomingMessage): Exchange => {
+  const exchange = exchanges.get(request);
+  if (!exchange) throw new Error('the request did not come in through the edge’s server');
+  return exchange;
+};

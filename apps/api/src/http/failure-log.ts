@@ -1,0 +1,20 @@
+import type { DomainError, Logger } from '#libs/domain/kernel';
+import type { Exchange } from './exchange.js';
+
+/** Document 3, Access log, failure lines: ids and codes, never arguments, results, bodies or queries. */
+export class FailureLog {
+  constructor(private readonly logger: Logger) {}
+
+  write(error: DomainError, exchange: Exchange): void {
+    const attributes = {
+      request_id: exchange.requestId,
+      route: exchange.route?.template ?? 'unmatched',
+      code: error.code,
+      ...(error.cause === undefined ? {} : { cause: error.cause }),
+    };
+    if (error.code === 'internal_error') this.logger.error('internal error', attributes);
+    else if (error.code === 'timeout') this.logger.warn('request timed out', attributes);
+    else if (error.status >= 500) this.logger.error('request failed', attributes);
+    else this.logger.debug('request failed', attributes);
+  }
+}
