@@ -1,0 +1,140 @@
+import type { JsonObject } from '#libs/crypto';
+import {
+  AppendTooLarge,
+  DomainError,
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  RevisionConflict,
+  StoreUnavailable,
+} from '#libs/domain/kernel';
+import { HttpException, NotFoundException } from '@nestjs/common';
+import type { Exchange } from './exchange.js';
+import type { RouteEntry, RouteTable } from './route-table.js';
+
+/** An answer that is ready to be written. Header names are as on the wire. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
+
+/** Document 1, Error envelope: these members, on these codes and nowhere else. */
+const EXTRA_MEMBERS: Readonly<Record<string, (code: ErrorCode) => boolean>> = {
+  diagnostics: (code) => code === 'policy_invalid',
+  checks: (code) => code === 'undo_unavailable',
+  action: () => true,
+};
+
+/** Codes whose answer says when to come again even where the thrower did not. */
+const DEFAULT_RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
+  idempotency_key_in_use: 1,
+  rate_limited: 1,
+  service_unavailable: 1,
+};
+
+const BEARER = 'Bearer realm="service"';
+
+/** RFC 6750, section 3: what was wrong with the token. Other 401 codes get the bare challenge (document 2, API keys). */
+const TOKEN_FAULTS: Partial<Record<ErrorCode, string>> = {
+  invalid_api_key: 'The API key is not valid',
+  api_key_revoked: 'The API key was revoked',
+  api_key_expired: 'The API key was rolled and its overlap has ended',
+};
+
+/** The one place that writes error envelopes. */
+export class ErrorAnswers {
+  constructor(
+    private readonly docsUrl: string,
+    private readonly routes: RouteTable,
+  ) {}
+
+  /** The answer to whatever was thrown. What it does not know is `internal_error`; nothing of it reaches the body. */
+  answerFor(error: unknown, exchange: Exchange): Answer {
+    return this.render(this.understand(error, exchange), exchange.requestId, exchange.route, allowOf(error));
+  }
+
+  /** Translates what the edge, the framework and the adapters throw into the catalogue. */
+  understand(error: unknown, exchange: Exchange): DomainError {
+    if (error instanceof DomainError) return error;
+    if (error instanceof StoreUnavailable) return new DomainError('service_unavailable', { cause: error });
+    if (error instanceof RevisionConflict) return new DomainError('conflict', { cause: error });
+    if (error instanceof AppendTooLarge) {
+      const message = 'The change is too large to be recorded. Send less in one request.';
+      return new DomainError('request_too_large', { message, cause: error });
+    }
+    // The router's own refusals: an empty path parameter, a target that is no path.
+    if (error instanceof NotFoundException) return this.unrouted(exchange.path, exchange.request.method ?? '');
+    if (isRefusedByFramework(error, 415)) return new DomainError('unsupported_media_type', { cause: error });
+    return new DomainError('internal_error', { cause: error });
+  }
+
+  /** 405 where the path exists with other methods, else 404, with a suggestion where one is close (document 1, rule 3). */
+  unrouted(path: string, method: string): DomainError {
+    const allowed = this.routes.allowedMethods(path);
+    if (allowed.length > 0 && !allowed.includes(method)) return new MethodNotAllowed(allowed);
+    const suggestion = this.routes.suggestionFor(path);
+    const message = `There is no such endpoint. ${suggestion ? `Did you mean ${suggestion}?` : 'GET /api/openapi.yaml lists all of them.'}`;
+    return new DomainError('not_found', { message });
+  }
+
+  render(
+    error: DomainError,
+    requestId: string,
+    route: RouteEntry | null,
+    headers: Readonly<Record<string, string>> = {},
+  ): Answer {
+    const { code, param, message } = error;
+    const retryAfterSeconds = error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS[code] ?? null;
+    const challenge = challengeOf(code, route);
+    const { type } = ERROR_CATALOGUE[code];
+    const envelope = {
+      type,
+      code,
+      message,
+      param,
+      request_id: requestId,
+      doc_url: `${this.docsUrl}/errors/${code}`,
+      ...extraMembersOf(error),
+    };
+    return {
+      status: error.status,
+      headers: {
+        'Content-Type': JSON_CONTENT_TYPE,
+        ...headers,
+        ...(retryAfterSeconds === null ? {} : { 'Retry-After': String(retryAfterSeconds) }),
+        ...(challenge === null ? {} : { 'WWW-Authenticate': challenge }),
+      },
+      body: JSON.stringify({ error: envelope }),
+    };
+  }
+}
+
+/** 405, with the methods that the path does support. */
+class MethodNotAllowed extends DomainError {
+  constructor(readonly allowed: readonly string[]) {
+    super('method_not_allowed');
+  }
+}
+
+const allowOf = (error: unknown): Record<string, string> =>
+  error instanceof MethodNotAllowed ? { Allow: error.allowed.join(', ') } : {};
+
+const challengeOf = (code: ErrorCode, route: RouteEntry | null): string | null => {
+  const fault = TOKEN_FAULTS[code];
+  if (fault !== undefined) return `${BEARER}, error="invalid_token", error_description="${fault}"`;
+  if (code === 'insufficient_scope') {
+    const scopes = route === null || route.admin || route.scopes.length === 0 ? 'admin' : route.scopes.join(' ');
+    return `${BEARER}, error="insufficient_scope", error_description="The key lacks a scope", scope="${scopes}"`;
+  }
+  return ERROR_CATALOGUE[code].status === 401 ? BEARER : null;
+};
+
+const extraMembersOf = ({ code, extra }: DomainError): JsonObject =>
+  Object.fromEntries(Object.entries(extra ?? {}).filter(([name]) => EXTRA_MEMBERS[name]?.(code) === true));
+
+/** Fastify refuses a malformed Content-Type by itself; its errors and Nest's carry the status. */
+const isRefusedByFramework = (error: unknown, status: number): boolean =>
+  (error instanceof HttpException && error.getStatus() === status) ||
+  (error instanceof Error && 'statusCode' in error && error.statusCode === status);

@@ -1,0 +1,43 @@
+import { DomainError } from '#libs/domain/kernel';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Observable } from 'rxjs';
+import { readBody } from './body-reader.js';
+import { announcesBody } from './edge-response.js';
+import { type Exchange, exchangeOf } from './exchange.js';
+import { parseJsonBody } from './json-body.js';
+import { takeQuery } from './query-shape.js';
+import { parseQuery } from './query-string.js';
+import type { RouteEntry } from './route-table.js';
+import { takeShape } from './shape.js';
+
+/**
+ * The last checks before a handler: body size, strict JSON, shape. First of the interceptors, so that what it refuses was
+ * never claimed under an idempotency key (document 1: a request refused before its handler ran is not stored).
+ */
+@Injectable()
+export class ShapeInterceptor implements NestInterceptor {
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const exchange = exchangeOf(request.raw);
+    const route = exchange.route;
+    if (route === null) throw new DomainError('not_found');
+    if (announcesBody(request.raw)) exchange.body = await readBody(exchange, route);
+    // Nest reads the parameters of a handler from here, after the interceptors.
+    request.body = takeBody(exchange, route);
+    if (route.queryShape !== null || route.unknownQuery === 'refused') {
+      request.query = takeQuery(parseQuery(request.raw.url ?? ''), route);
+    }
+    return next.handle();
+  }
+}
+
+const takeBody = (exchange: Exchange, route: RouteEntry): object | undefined => {
+  if (route.method === 'GET' || route.method === 'DELETE') return undefined;
+  if (route.bodyShape !== null) return takeShape(route.bodyShape, parseJsonBody(exchange.body, route.maxBodyBytes));
+  // A route without fields takes no body, or the empty object that many clients always send.
+  if (exchange.body.byteLength > 0) takeShape(NoFields, parseJsonBody(exchange.body, route.maxBodyBytes));
+  return undefined;
+};
+
+class NoFields {}
