@@ -1,0 +1,78 @@
+import { DomainError, ERROR_CATALOGUE } from '#libs/domain/kernel';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { API_VERSION_HEADER, ApiVersions } from './api-versions.js';
+import { Authenticator, type Principal } from './authenticator.port.js';
+import { parseAuthorization } from './authorization-header.js';
+import { ON_BEHALF_OF_HEADER, parseReference, SESSION_HEADER } from './call-references.js';
+import { type Exchange, exchangeOf } from './exchange.js';
+import { FailedKeyLimiter } from './failed-key-limiter.js';
+import { IDEMPOTENCY_KEY_HEADER, parseIdempotencyKey } from './idempotency-key.js';
+import type { RouteEntry } from './route-table.js';
+
+/**
+ * The one guard, on every route, closed by default. It works on the route that was matched, never on the path, so that no
+ * spelling of a path goes around it. Its order is part of the interface (docs/api-conventions.md): key, scopes, references,
+ * version, format of the idempotency key.
+ */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly limiter: FailedKeyLimiter,
+    private readonly versions: ApiVersions,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const exchange = exchangeOf(context.switchToHttp().getRequest<FastifyRequest>().raw);
+    const route = exchange.route;
+    if (route === null) return false;
+    if (route.auth !== 'public') await this.identify(exchange, route);
+    this.resolveVersion(exchange, route);
+    if (route.method === 'POST') {
+      // On a public POST the format is checked and the key otherwise ignored (document 1, rule 5).
+      const key = parseIdempotencyKey(exchange.headerValues(IDEMPOTENCY_KEY_HEADER));
+      if (route.idempotency !== 'none') exchange.idempotencyKey = key;
+    }
+    return true;
+  }
+
+  private async identify(exchange: Exchange, route: RouteEntry): Promise<void> {
+    // Console sessions do not exist yet, so a route for them alone can only ask for one.
+    if (route.auth === 'session') throw new DomainError('authentication_required');
+    const key = parseAuthorization(exchange.headerValues('Authorization'));
+    exchange.principal = await this.authenticate(key, exchange, route);
+    authorize(exchange.principal, route);
+    exchange.onBehalfOf = parseReference(ON_BEHALF_OF_HEADER, exchange.headerValues(ON_BEHALF_OF_HEADER));
+    exchange.session = parseReference(SESSION_HEADER, exchange.headerValues(SESSION_HEADER));
+  }
+
+  private async authenticate(key: string, exchange: Exchange, route: RouteEntry): Promise<Principal> {
+    this.limiter.admit(exchange.ip, key);
+    try {
+      const principal = await this.authenticator.authenticate(key, { judgeStop: route.stop === 'refuses' });
+      this.limiter.countSuccess(key);
+      return principal;
+    } catch (error) {
+      if (error instanceof DomainError && ERROR_CATALOGUE[error.code].status === 401)
+        this.limiter.countFailure(exchange.ip);
+      throw error;
+    }
+  }
+
+  private resolveVersion(exchange: Exchange, route: RouteEntry): void {
+    if (route.unversioned) return;
+    const pinned = exchange.principal?.pinnedVersion ?? null;
+    exchange.apiVersion = this.versions.resolve(exchange.headerValues(API_VERSION_HEADER), pinned);
+    exchange.response.setHeader(API_VERSION_HEADER, exchange.apiVersion);
+  }
+}
+
+/** Document 2: agent keys have no place on control-plane routes, and an org admin key is no agent. */
+const authorize = (principal: Principal, route: RouteEntry): void => {
+  const isAllowed =
+    principal.kind === 'agent'
+      ? !route.admin && route.scopes.every((scope) => (principal.scopes as readonly string[]).includes(scope))
+      : route.auth !== 'agent_key';
+  if (!isAllowed) throw new DomainError('insufficient_scope');
+};

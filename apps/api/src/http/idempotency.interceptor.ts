@@ -1,0 +1,125 @@
+import { type JsonValue, sha256Hex } from '#libs/crypto';
+import { DomainError, Logger } from '#libs/domain/kernel';
+import { type ClaimedKey, type FinishedRequest, IdempotencyStore, type StoredAnswer } from '#libs/infra/idempotency';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { firstValueFrom, type Observable, of } from 'rxjs';
+import { type Answer, ErrorAnswers, JSON_CONTENT_TYPE } from './error-answers.js';
+import { type Exchange, exchangeOf } from './exchange.js';
+import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENT_REPLAYED_HEADER } from './idempotency-key.js';
+import type { RouteEntry } from './route-table.js';
+
+/** Added to the handler's own time: by then its try is over, and a retry runs (document 1, rule 5). */
+const LOCK_SLACK_MS = 5_000;
+/** Larger answers are not remembered; the key is free again. */
+export const MAX_STORED_BYTES = 1_048_576;
+/** Headers that a replay carries. */
+const REPLAYED_HEADERS = ['Content-Type', 'Retry-After', 'Allow', 'Location', 'WWW-Authenticate'] as const;
+const STATUSES_NOT_STORED: ReadonlySet<number> = new Set([429, 503]);
+/** The member under which a secret is shown once, wherever it stands in an answer. */
+const SECRET_MEMBER = 'secret';
+
+/** Idempotency of every POST but the gate's own (document 1, rule 5). */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(
+    private readonly store: IdempotencyStore,
+    private readonly answers: ErrorAnswers,
+    private readonly logger: Logger,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const http = context.switchToHttp();
+    const exchange = exchangeOf(http.getRequest<FastifyRequest>().raw);
+    const { route, idempotencyKey } = exchange;
+    if (route?.idempotency !== 'generic' || idempotencyKey === null) return next.handle();
+    const reply = http.getResponse<FastifyReply>();
+    const claim = await this.claim(exchange, route, idempotencyKey);
+    if (claim.outcome === 'finished') return of(replay(claim.answer, exchange, reply));
+    exchange.adoptCommandId(claim.commandId);
+    return of(await this.run(next, exchange, reply, claim));
+  }
+
+  private async claim(exchange: Exchange, route: RouteEntry, key: string): Promise<ClaimedKey | FinishedRequest> {
+    const { caller, commandId } = exchange;
+    const claim = await this.store.claim({
+      scope: { org: caller.org, principal: exchange.principalRef, key },
+      fingerprint: fingerprintOf(exchange, route),
+      commandId,
+      lockMs: route.timeoutMs + LOCK_SLACK_MS,
+    });
+    switch (claim.outcome) {
+      case 'conflict':
+        throw new DomainError('idempotency_conflict', { param: IDEMPOTENCY_KEY_HEADER });
+      case 'in_use':
+        throw new DomainError('idempotency_key_in_use', { param: IDEMPOTENCY_KEY_HEADER, retryAfterSeconds: 1 });
+      default:
+        return claim;
+    }
+  }
+
+  private async run(
+    next: CallHandler,
+    exchange: Exchange,
+    reply: FastifyReply,
+    claim: ClaimedKey,
+  ): Promise<string | undefined> {
+    try {
+      const value: unknown = await firstValueFrom(next.handle(), { defaultValue: undefined });
+      const body = value === undefined ? '' : JSON.stringify(value);
+      if (body !== '') void reply.header('Content-Type', JSON_CONTENT_TYPE);
+      await this.settle(claim, { status: reply.statusCode, headers: headersOf(reply), body });
+      // Nothing is not the empty text: an answer without a body has no content type either.
+      return body === '' ? undefined : body;
+    } catch (error) {
+      await this.settle(claim, keptAnswer(this.answers.answerFor(error, exchange)));
+      throw error;
+    }
+  }
+
+  /** Stored, then sent. Where that fails the answer is still true: it is sent, and a retry is told apart by its command id. */
+  private async settle(claim: ClaimedKey, answer: StoredAnswer): Promise<void> {
+    const isStored = !STATUSES_NOT_STORED.has(answer.status) && Buffer.byteLength(answer.body) <= MAX_STORED_BYTES;
+    try {
+      if (isStored) await this.store.finish(claim, { ...answer, body: withoutSecrets(answer.body) });
+      else await this.store.release(claim);
+    } catch (error) {
+      this.logger.error(isStored ? 'idempotency store failed' : 'idempotency release failed', { error });
+    }
+  }
+}
+
+/** Document 1: method, route pattern, path and body bytes. Lengths keep the parts apart. */
+const fingerprintOf = (exchange: Exchange, route: RouteEntry): string => {
+  const parts = [route.method, route.template, exchange.path].map((part) => `${part.length}:${part}`);
+  return sha256Hex(Buffer.concat([Buffer.from(parts.join('')), exchange.body]));
+};
+
+const replay = (answer: StoredAnswer, exchange: Exchange, reply: FastifyReply): string | undefined => {
+  exchange.isIdempotentReplay = true;
+  void reply.code(answer.status).headers(answer.headers).header(IDEMPOTENT_REPLAYED_HEADER, 'true');
+  return answer.body === '' ? undefined : answer.body;
+};
+
+const headersOf = (reply: FastifyReply): Record<string, string> => {
+  const kept: Record<string, string> = {};
+  for (const name of REPLAYED_HEADERS) {
+    const value = reply.getHeader(name);
+    if (value !== undefined) kept[name] = String(value);
+  }
+  return kept;
+};
+
+const keptAnswer = ({ status, headers, body }: Answer): StoredAnswer => ({
+  status,
+  headers: Object.fromEntries(
+    REPLAYED_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
+  ),
+  body,
+});
+
+/** The stored copy never holds a secret that was shown once: a replay says `secret: null`. */
+const withoutSecrets = (body: string): string =>
+  body.includes(`"${SECRET_MEMBER}"`)
+    ? JSON.stringify(JSON.parse(body, (name, value: JsonValue) => (name === SECRET_MEMBER ? null : value)))
+    : body;

@@ -1,0 +1,16 @@
+export { ApiVersions, SERVED_API_VERSIONS } from './api-versions.js';
+export { type AuthenticationDemands, Authenticator, type Principal, type Scope } from './authenticator.port.js';
+export { CursorCodec, type ListCursors, type ListPosition } from './cursor-codec.js';
+export { Drain } from './drain.js';
+export type { HttpTimeouts } from './edge-server.js';
+export { Exchange } from './exchange.js';
+export { createHttpEdge, HttpEdge, type HttpEdgeOptions } from './http-edge.js';
+export { HttpEdgeModule, type HttpEdgeModuleOptions } from './http-edge.module.js';
+export { IDEMPOTENT_REPLAYED_HEADER } from './idempotency-key.js';
+export { type ListEnvelope, pageOf, wholeList } from './list-envelope.js';
+export { NestLogger } from './nest-logger.js';
+export { Caller, RequestContext } from './parameters.js';
+export { ListQuery, QueryInteger } from './query-shape.js';
+export { type AuthKind, Route, type RouteOptions } from './route.decorator.js';
+export { type RouteEntry, RouteTable } from './route-table.js';
+export { IfPresent, Nested } from './shape.js';

@@ -1,0 +1,177 @@
+import type { AddressInfo } from 'node:net';
+import { type DynamicModule, Module, type ModuleMetadata, type Provider, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import pg from 'pg';
+import {
+  createHttpEdge,
+  type HttpEdge,
+  HttpEdgeModule,
+  type HttpEdgeOptions,
+  NestLogger,
+} from '../../apps/api/src/http/index.js';
+import { Authenticator, type Principal } from '../../apps/api/src/http/authenticator.port.js';
+import { Clock, DomainError, idOf, StoreUnavailable } from '#libs/domain/kernel';
+import { IdempotencyStore } from '#libs/infra/idempotency';
+import { PinoLogger } from '#libs/infra/logging';
+import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
+
+const idFrom = <Prefix extends 'org' | 'agt' | 'key'>(prefix: Prefix, seed: number) =>
+  idOf(prefix, new Uint8Array(16).fill(seed));
+
+export const ORG = idFrom('org', 1);
+export const AGENT = idFrom('agt', 2);
+
+const holder = { org: ORG, livemode: false, pinnedVersion: null };
+const agent = (seed: number, scopes: readonly string[], name = AGENT): Principal =>
+  ({ ...holder, kind: 'agent', agent: name, key: idFrom('key', seed), scopes }) as Principal;
+
+const SCOPES = ['actions:execute', 'actions:read', 'deeds:read'];
+
+/** What each token of the tests stands for. The real key pipeline has tests of its own; the edge only asks it. */
+const PRINCIPALS: Readonly<Record<string, Principal | DomainError | Error>> = {
+  agent: agent(3, SCOPES),
+  // The same agent with the key that replaced the first.
+  rolled: agent(4, SCOPES),
+  reader: agent(5, ['actions:read']),
+  neighbour: agent(6, SCOPES, idFrom('agt', 7)),
+  stranger: { ...agent(8, SCOPES, idFrom('agt', 9)), org: idFrom('org', 10) } as Principal,
+  admin: { ...holder, kind: 'admin_key', key: idFrom('key', 11), scopes: ['admin'] },
+  pinned: { ...agent(12, SCOPES), pinnedVersion: '2026-10-01' } as Principal,
+  revoked: new DomainError('api_key_revoked'),
+  expired: new DomainError('api_key_expired'),
+  stopped: new DomainError('agent_stopped'),
+  unjudged: new StoreUnavailable('the store does not answer'),
+};
+
+export class TokenAuthenticator extends Authenticator {
+  /** Tokens that were asked about, to show that something was refused before anybody asked. */
+  readonly asked: string[] = [];
+
+  override async authenticate(key: string, { judgeStop }: { judgeStop: boolean }): Promise<Principal> {
+    this.asked.push(key);
+    const found = Object.hasOwn(PRINCIPALS, key) ? PRINCIPALS[key] : undefined;
+    if (key === 'stopped' && !judgeStop) return PRINCIPALS['agent'] as Principal;
+    if (found === undefined) throw new DomainError('invalid_api_key');
+    if (found instanceof Error) throw found;
+    return found;
+  }
+}
+
+/** A clock that tests move. */
+export class TestClock extends Clock {
+  private aheadMs = 0;
+  private readonly real = new SystemClock();
+
+  override nowMs(): number {
+    return this.real.nowMs() + this.aheadMs;
+  }
+
+  override monotonicMs(): number {
+    return this.real.monotonicMs() + this.aheadMs;
+  }
+
+  advance(byMs: number): void {
+    this.aheadMs += byMs;
+  }
+}
+
+export interface TestEdge {
+  readonly app: NestFastifyApplication;
+  readonly edge: HttpEdge;
+  readonly port: number;
+  readonly url: string;
+  readonly clock: TestClock;
+  readonly authenticator: TokenAuthenticator;
+  /** Every log line, parsed. */
+  readonly lines: Record<string, unknown>[];
+  accessLines(): Record<string, unknown>[];
+  close(): Promise<void>;
+}
+
+export interface TestEdgeOptions {
+  readonly controllers: readonly Type[];
+  readonly providers?: readonly Provider[];
+  readonly imports?: ModuleMetadata['imports'];
+  readonly edge?: Partial<HttpEdgeOptions>;
+  /** Runs before Nest takes the adapter. */
+  readonly onAdapter?: (adapter: HttpEdge['adapter']) => void;
+  /** Where idempotency keys live. Default: a server that is not there. */
+  readonly connectionString?: string;
+}
+
+@Module({})
+class TestModule {}
+
+/** The whole edge in front of the given controllers, on a port of its own. */
+export const startEdge = async (options: TestEdgeOptions): Promise<TestEdge> => {
+  const lines: Record<string, unknown>[] = [];
+  const clock = new TestClock();
+  const randomness = new SystemRandomness();
+  const logger = new PinoLogger({
+    level: 'debug',
+    format: 'json',
+    destination: { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) },
+  });
+  const edge = createHttpEdge({
+    clock,
+    randomness,
+    logger,
+    baseUrl: 'http://localhost',
+    docsUrl: 'https://docs.example/ags',
+    pepper: new Uint8Array(32).fill(7),
+    ...options.edge,
+  });
+  const pool = new pg.Pool({
+    connectionString: options.connectionString ?? 'postgres://nobody@127.0.0.1:1/none',
+    max: 8,
+  });
+  const authenticator = new TokenAuthenticator();
+  const root: DynamicModule = {
+    module: TestModule,
+    imports: [
+      HttpEdgeModule.forRoot({
+        edge,
+        logger,
+        imports: [portsModule(authenticator, new IdempotencyStore(pool, clock, randomness))],
+      }),
+      ...(options.imports ?? []),
+    ],
+    controllers: [...options.controllers],
+    providers: [...(options.providers ?? [])],
+  };
+  options.onAdapter?.(edge.adapter);
+  const app = await NestFactory.create<NestFastifyApplication>(root, edge.adapter, {
+    bodyParser: false,
+    logger: new NestLogger(logger),
+    abortOnError: false,
+  });
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  return {
+    app,
+    edge,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    clock,
+    authenticator,
+    lines,
+    accessLines: () => lines.filter(({ message }) => message === 'request'),
+    close: async () => {
+      await app.close();
+      await pool.end();
+    },
+  };
+};
+
+@Module({})
+class PortsModule {}
+
+const portsModule = (authenticator: Authenticator, store: IdempotencyStore): DynamicModule => ({
+  module: PortsModule,
+  providers: [
+    { provide: Authenticator, useValue: authenticator },
+    { provide: IdempotencyStore, useValue: store },
+  ],
+  exports: [Authenticator, IdempotencyStore],
+});
