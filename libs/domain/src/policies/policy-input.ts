@@ -1,0 +1,34 @@
+import type { JsonObject } from '#libs/crypto';
+
+import type { Timestamp } from '../kernel/index.js';
+
+export const CALL_MODES = ['gateway', 'proxy'] as const;
+export const SIDE_EFFECTS = ['read', 'write', 'destructive', 'unknown'] as const;
+
+export type CallMode = (typeof CALL_MODES)[number];
+export type CallSideEffect = (typeof SIDE_EFFECTS)[number];
+
+/**
+ * Everything a decision is made from, and nothing else: the gate stores it as one payload document, so that a dry run or
+ * a replay judges what was judged. Snake case and plain JSON: the document is read by auditors and by other languages.
+ */
+export type PolicyInput = {
+  /** Qualified, `<connector>.<tool>`. */
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly agent: { readonly id: string; readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  /** Null when the call is on nobody's behalf (document 2, On-behalf-of). */
+  readonly user: { readonly ref: string | null };
+  readonly session: { readonly ref: string | null };
+  readonly intent: { readonly signed: boolean };
+  readonly mode: CallMode;
+  readonly side_effect: CallSideEffect;
+  readonly now: Timestamp;
+  readonly request: PolicyRequestFacts;
+};
+
+/** Facts a connector supplies before anything is sent. One that it does not supply is absent, never empty. */
+export type PolicyRequestFacts = {
+  /** Absent when the arguments build no request (document 3, Order of a connector call). */
+  readonly http?: { readonly method: string; readonly path: string; readonly host: string };
+};
