@@ -1,0 +1,152 @@
+import { CST, Lexer } from 'yaml';
+
+import { Diagnostics, type PolicyDiagnosticCode } from './diagnostics.js';
+import { isTooLarge, POLICY_SOURCE_MAX_BYTES, POLICY_SOURCE_MAX_LINES, SourceText } from './source-text.js';
+
+/**
+ * What is refused before a parser builds anything, so that no text can make one slow: the size, the characters, the
+ * number of lines and tokens, and every part of YAML that a policy does without (architecture, Policy language).
+ */
+export const checkSource = (text: string): { source: SourceText; diagnostics: Diagnostics } => {
+  if (isTooLarge(text)) return tooLarge();
+  const source = new SourceText(text);
+  const diagnostics = new Diagnostics(source);
+  if (source.lineCount > POLICY_SOURCE_MAX_LINES) {
+    const message = `The policy has ${source.lineCount} lines; at most ${POLICY_SOURCE_MAX_LINES} are read.`;
+    diagnostics.report('too_many_lines', source.lineStart(POLICY_SOURCE_MAX_LINES), message);
+    return { source, diagnostics };
+  }
+  checkLineEndings(source, diagnostics);
+  checkCharacters(source, diagnostics);
+  // The lexer gives control characters a meaning of its own: it never sees a text that holds one.
+  if (!diagnostics.hasErrors) new TokenCheck(source, diagnostics).run();
+  return { source, diagnostics };
+};
+
+const tooLarge = (): { source: SourceText; diagnostics: Diagnostics } => {
+  const source = new SourceText('');
+  const diagnostics = new Diagnostics(source);
+  diagnostics.report('source_too_large', 0, `The policy is larger than ${POLICY_SOURCE_MAX_BYTES} bytes of UTF-8.`);
+  return { source, diagnostics };
+};
+
+/** Document 3, Suggestions: CRLF files keep CRLF; a file that mixes line endings is refused. */
+const checkLineEndings = (source: SourceText, diagnostics: Diagnostics): void => {
+  const { text } = source;
+  const isCrlf = text.includes('\r\n');
+  const foreign = isCrlf ? /\r(?!\n)|(?<!\r)\n/ : /\r/;
+  const at = text.search(foreign);
+  if (at === -1) return;
+  const message = isCrlf ? 'Lines end partly in CRLF and partly otherwise.' : 'A line ends in CR alone.';
+  diagnostics.report('mixed_line_endings', at, message);
+};
+
+// Beside control characters: what makes a reviewer see another text than the service reads (line separators, invisible
+// direction marks, byte order marks), and halves of characters, which have no UTF-8 form.
+const FORBIDDEN =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|\p{Surrogate}/gu;
+
+const checkCharacters = (source: SourceText, diagnostics: Diagnostics): void => {
+  for (const { 0: character, index } of source.text.matchAll(FORBIDDEN)) {
+    const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    diagnostics.report('invalid_character', index, `The character U+${code} must not stand in a policy.`);
+  }
+};
+
+const TOKENS_MAX = 30_000;
+// Far beyond the seven levels of the language; the parser recurses once a level.
+const INDENT_MAX_COLUMNS = 100;
+const INDICATORS_MAX_PER_LINE = 16;
+
+/** Token types of the lexer that no policy needs, with what to call them. */
+const REFUSED_TOKENS: Readonly<Record<string, readonly [PolicyDiagnosticCode, string]>> = {
+  alias: ['yaml_alias', 'An alias stands here.'],
+  anchor: ['yaml_anchor', 'An anchor stands here.'],
+  tag: ['yaml_tag', 'A tag stands here.'],
+  'directive-line': ['yaml_directive', 'A YAML directive stands here.'],
+  'explicit-key-ind': ['yaml_complex_key', 'A key is marked with a question mark.'],
+  'flow-map-start': ['yaml_flow', 'A mapping is written in braces.'],
+  'flow-seq-start': ['yaml_flow', 'A list is written in brackets.'],
+};
+
+// The lexer's own marks between tokens: they stand for no character of the text.
+const MARKS: ReadonlySet<string> = new Set([CST.BOM, CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]);
+
+class TokenCheck {
+  private offset = 0;
+  private tokens = 0;
+  private indicatorsInLine = 0;
+  private isLineStart = true;
+  private hasContent = false;
+  private hasEnded = false;
+
+  constructor(
+    private readonly source: SourceText,
+    private readonly diagnostics: Diagnostics,
+  ) {}
+
+  run(): void {
+    let isScalar = false;
+    for (const token of new Lexer().lex(this.source.text)) {
+      if (MARKS.has(token)) {
+        isScalar = token === CST.SCALAR;
+        continue;
+      }
+      this.tokens += 1;
+      if (this.tokens > TOKENS_MAX) {
+        this.diagnostics.report('too_complex', this.offset, 'The policy has too many keys and values to be read.');
+        return;
+      }
+      // What follows the mark of a scalar is its text, whatever character it begins with.
+      if (!this.check(isScalar ? 'scalar' : (CST.tokenType(token) ?? 'scalar'), token)) return;
+      isScalar = false;
+      this.offset += token.length;
+    }
+  }
+
+  /** False when the rest is not worth reading. */
+  private check(type: string, token: string): boolean {
+    if (!this.checkNesting(type, token)) return false;
+    const refused = REFUSED_TOKENS[type];
+    if (refused !== undefined) this.diagnostics.report(refused[0], this.offset, refused[1]);
+    return this.checkDocument(type);
+  }
+
+  private checkNesting(type: string, token: string): boolean {
+    if (type === 'newline') {
+      this.indicatorsInLine = 0;
+    } else if (type === 'seq-item-ind' || type === 'map-value-ind' || type === 'explicit-key-ind') {
+      this.indicatorsInLine += 1;
+    }
+    const isTooDeep =
+      this.indicatorsInLine > INDICATORS_MAX_PER_LINE ||
+      (this.isLineStart && type === 'space' && token.length > INDENT_MAX_COLUMNS);
+    this.isLineStart = type === 'newline';
+    if (isTooDeep) this.diagnostics.report('yaml_nesting', this.offset, 'The text is nested too deeply here.');
+    return !isTooDeep;
+  }
+
+  private checkDocument(type: string): boolean {
+    switch (type) {
+      case 'space':
+      case 'newline':
+      case 'comment':
+      case 'directive-line':
+        return true;
+      case 'doc-end':
+        this.hasEnded = true;
+        return true;
+      case 'doc-start':
+        if (!this.hasContent && !this.hasEnded) {
+          this.hasContent = true;
+          return true;
+        }
+        break;
+      default:
+        this.hasContent = true;
+        if (!this.hasEnded) return true;
+    }
+    this.diagnostics.report('yaml_multiple_documents', this.offset, 'A second document begins here.');
+    return false;
+  }
+}

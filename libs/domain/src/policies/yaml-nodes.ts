@@ -1,0 +1,202 @@
+import { isMap, isPair, isScalar, isSeq, type Node, parseDocument, type Scalar, type YAMLError } from 'yaml';
+
+import type { Diagnostics, Place, Report } from './diagnostics.js';
+import { didYouMean } from './did-you-mean.js';
+import type { SourceText } from './source-text.js';
+
+/** A value with its place. The node is null where a key has no value. */
+export interface Entry {
+  readonly node: Node | null;
+  readonly place: Place;
+  /** Of its key, or of itself in a list. */
+  readonly keyPlace: Place;
+}
+
+/** Parses a text that `checkSource` let through. Undefined when it is no YAML or empty; the findings are reported. */
+export const parseYaml = (source: SourceText, diagnostics: Diagnostics): Entry | undefined => {
+  // Duplicates are found by our own reader in one pass; the package compares every key with every other.
+  const document = parseDocument(source.text, {
+    schema: 'core',
+    version: '1.2',
+    merge: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  });
+  for (const problem of [...document.errors, ...document.warnings]) reportSyntax(problem, diagnostics);
+  if (diagnostics.hasErrors) return undefined;
+  const { contents } = document;
+  if (contents === null || (isScalar(contents) && contents.value === null)) {
+    diagnostics.report('empty_source', 0, 'The policy is empty.');
+    return undefined;
+  }
+  const place = { offset: startOf(contents) ?? 0, path: '' };
+  return { node: contents, place, keyPlace: place };
+};
+
+const SYNTAX_HINTS: Readonly<Record<string, string>> = {
+  BLOCK_AS_IMPLICIT_KEY:
+    'Put the value in quotes, or write it as a block that begins with "|": ": " inside a plain value begins a mapping.',
+  TAB_AS_INDENT: 'Indent with spaces.',
+  BAD_SCALAR_START: 'Put the value in quotes.',
+  MISSING_CHAR: 'Add what is missing, often a closing quote or a colon after a key.',
+  BAD_DQ_ESCAPE: 'Use single quotes, in which a backslash stands for itself, or double the backslash.',
+};
+
+const reportSyntax = (problem: YAMLError, diagnostics: Diagnostics): void => {
+  const message = `This is not valid YAML: ${problem.message}.`;
+  diagnostics.report('yaml_syntax', problem.pos[0], message, { hint: SYNTAX_HINTS[problem.code] });
+};
+
+/** A mapping's known fields. Everything else about its keys was reported when it was read. */
+export class Mapping {
+  constructor(
+    readonly place: Place,
+    private readonly entries: ReadonlyMap<string, Entry>,
+  ) {}
+
+  get(field: string): Entry | undefined {
+    return this.entries.get(field);
+  }
+
+  fields(): Iterable<readonly [string, Entry]> {
+    return this.entries;
+  }
+}
+
+/** @param fields the known ones; null where any key is allowed */
+export const readMapping = (report: Report, entry: Entry, fields: readonly string[] | null): Mapping | null => {
+  const { node, place } = entry;
+  if (!isMap(node)) {
+    reportType(report, entry, 'a mapping', 'Write one "name: value" a line, indented below the field.');
+    return null;
+  }
+  const entries = new Map<string, Entry>();
+  for (const pair of node.items) {
+    if (!isPair(pair)) continue;
+    const keyOffset = startOf(pair.key) ?? place.offset;
+    const key = isScalar(pair.key) && typeof pair.key.value === 'string' ? pair.key.value : null;
+    const path = joinPath(place.path, key ?? '?');
+    const keyPlace = { offset: keyOffset, path };
+    if (key === null) {
+      report.add('yaml_complex_key', { offset: keyOffset, path: place.path }, 'A key is not a plain name.');
+    } else if (key === '<<') {
+      report.add('yaml_merge_key', keyPlace, 'A merge key stands here.');
+    } else if (entries.has(key)) {
+      report.add('duplicate_key', keyPlace, `The key "${quoted(key)}" stands twice in the same mapping.`);
+    } else if (fields !== null && !fields.includes(key)) {
+      report.add('unknown_field', keyPlace, `There is no field "${quoted(key)}" here.`, didYouMean(key, fields));
+    } else {
+      const value = pair.value as Node | null;
+      entries.set(key, { node: value, place: { offset: startOf(value) ?? keyOffset, path }, keyPlace });
+    }
+  }
+  return new Mapping(place, entries);
+};
+
+export const readList = (report: Report, entry: Entry, itemsMax: number): readonly Entry[] | null => {
+  const { node, place } = entry;
+  if (!isSeq(node) || node.items.length === 0) {
+    reportType(report, entry, 'a list', 'Write one item a line, each starting with "- ".');
+    return null;
+  }
+  if (node.items.length > itemsMax) {
+    const message = `${place.path} has ${node.items.length} items; at most ${itemsMax} are allowed.`;
+    report.add('too_many_items', place, message);
+    return null;
+  }
+  return node.items.map((item, index) => {
+    const itemPlace = { offset: startOf(item) ?? place.offset, path: `${place.path}[${index}]` };
+    return { node: item as Node | null, place: itemPlace, keyPlace: itemPlace };
+  });
+};
+
+/** The text of a scalar; null when it is none, which is reported. */
+export const readText = (report: Report, entry: Entry): string | null => {
+  const { node } = entry;
+  if (isScalar(node) && typeof node.value === 'string') return node.value;
+  const isOtherScalar = isScalar(node) && node.value !== null;
+  reportType(report, entry, 'a text', isOtherScalar ? `Put it in quotes: "${quoted(sourceOf(node))}".` : undefined);
+  return null;
+};
+
+export const readInteger = (report: Report, entry: Entry, min: number, max: number): number | null => {
+  const { node, place } = entry;
+  // One spelling: YAML would also read 0x10, 1e3 and 010 as numbers.
+  if (!isScalar(node) || typeof node.value !== 'number' || !/^(0|[1-9]\d{0,15})$/.test(sourceOf(node))) {
+    reportType(report, entry, 'a whole number', `Write a number from ${min} to ${max} in plain digits.`);
+    return null;
+  }
+  if (node.value >= min && node.value <= max) return node.value;
+  report.add('invalid_value', place, `${place.path} must be from ${min} to ${max}.`, 'Choose a number in that range.');
+  return null;
+};
+
+export const readChoice = <Choice extends string>(
+  report: Report,
+  entry: Entry,
+  choices: readonly Choice[],
+): Choice | null => {
+  const text = readText(report, entry);
+  if (text === null) return null;
+  const choice = choices.find((one) => one === text);
+  if (choice !== undefined) return choice;
+  const listed = choices.join(', ');
+  const message = `${entry.place.path} must be one of ${listed}, not "${quoted(text)}".`;
+  report.add('invalid_value', entry.place, message, didYouMean(text, choices));
+  return null;
+};
+
+export const reportMissing = (report: Report, { place }: Mapping, field: string, hint?: string): void => {
+  report.add('missing_field', place, `The field ${joinPath(place.path, field)} is missing.`, hint);
+};
+
+export const reportType = (report: Report, { place, node, keyPlace }: Entry, wanted: string, hint?: string): void => {
+  const where = node === null || (isScalar(node) && node.value === null) ? keyPlace : place;
+  const name = place.path === '' ? 'The policy' : place.path;
+  report.add('wrong_type', where, `${name} must be ${wanted}, not ${kindOf(node)}.`, hint);
+};
+
+/** For a message: one line, at most 80 characters. */
+export const quoted = (text: string): string => {
+  const line = text.replace(/\s+/g, ' ');
+  const characters = [...line];
+  return characters.length <= 80 ? line : `${characters.slice(0, 79).join('')}…`;
+};
+
+const kindOf = (node: Node | null): string => {
+  if (isMap(node)) return 'a mapping';
+  if (isSeq(node)) return 'a list';
+  if (!isScalar(node) || node.value === null) return 'empty';
+  return typeof node.value === 'string' ? 'a text' : `a ${typeof node.value}`;
+};
+
+const joinPath = (path: string, key: string): string => (path === '' ? quoted(key) : `${path}.${quoted(key)}`);
+
+const sourceOf = (node: Scalar): string => node.source ?? String(node.value);
+
+const startOf = (node: unknown): number | undefined => {
+  const range = (node as Partial<Node> | null)?.range;
+  return range?.[0];
+};
+
+/**
+ * Where a character of a scalar's text stands in the source, so that a finding inside a condition points at its very
+ * place. Folded and escaped texts give the scalar's beginning.
+ */
+export const sourceOffset = (source: SourceText, scalar: Scalar, text: string, textOffset: number): number => {
+  const [start, end] = scalar.range ?? [0, 0];
+  if (scalar.type === 'BLOCK_LITERAL') return offsetInBlock(source, start, text, textOffset);
+  const written = source.text.slice(start, end);
+  const at = written.indexOf(text);
+  return at === -1 ? start : start + at + textOffset;
+};
+
+const offsetInBlock = (source: SourceText, start: number, text: string, textOffset: number): number => {
+  const before = text.slice(0, textOffset).split('\n');
+  const lineInText = before.length - 1;
+  // The block begins on the line below its indicator; what a line has more in the source is its indentation.
+  const index = source.lineIndexAt(start) + 1 + lineInText;
+  const indent = source.lineAt(index).length - (text.split('\n')[lineInText] ?? '').length;
+  return source.lineStart(index) + Math.max(0, indent) + (before[lineInText] ?? '').length;
+};
