@@ -1,0 +1,91 @@
+import type { PolicyDiagnosticCode } from '../diagnostics.js';
+import { didYouMean } from '../did-you-mean.js';
+import { checkLiterals } from './check-literals.js';
+import { type Signature, SIGNATURES } from './signatures.js';
+import type { Call, Expression } from './syntax-tree.js';
+import { type CelType, ERROR, isAssignable, join, nameOf } from './types.js';
+
+export interface CallFinding {
+  readonly code: PolicyDiagnosticCode;
+  /** Undefined for the call as a whole. */
+  readonly at?: Expression | undefined;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export interface CheckedCall {
+  readonly result: CelType;
+  readonly findings: readonly CallFinding[];
+}
+
+/** Finds the ways to call a function that fit what is known of its arguments. */
+export const checkFunction = (call: Call, types: readonly CelType[], target?: CelType): CheckedCall => {
+  const { function: name } = call;
+  const signatures = Object.hasOwn(SIGNATURES, name) ? SIGNATURES[name] : undefined;
+  if (signatures === undefined) return { result: ERROR, findings: [unknownFunction(name)] };
+  const fitting = signatures.filter((signature) => isFitting(signature, types, target));
+  if (fitting.length === 0) return { result: ERROR, findings: [mismatch(name, types, target)] };
+  return {
+    result: fitting.map(({ result }) => result).reduce(join),
+    findings: [...checkNumbers(name, types), ...checkLiterals(call)],
+  };
+};
+
+const isFitting = (signature: Signature, types: readonly CelType[], target: CelType | undefined): boolean => {
+  const isTargetFitting =
+    signature.target === undefined || target === undefined
+      ? signature.target === target
+      : isAssignable(signature.target, target);
+  return (
+    isTargetFitting &&
+    signature.args.length === types.length &&
+    signature.args.every((wanted, index) => isAssignable(wanted, types[index] ?? ERROR))
+  );
+};
+
+const ARITHMETIC: ReadonlySet<string> = new Set(['_+_', '_-_', '_*_', '_/_']);
+
+/** An argument is an int or a double as the agent writes it, and CEL does not mix the two. */
+const checkNumbers = (name: string, types: readonly CelType[]): readonly CallFinding[] => {
+  const kinds = types.map(({ kind }) => kind);
+  if (!ARITHMETIC.has(name) || !kinds.includes('dyn') || !kinds.includes('double')) return [];
+  const message = `"${operatorOf(name) ?? name}" does not take an int and a double; a number without a fraction is an int.`;
+  return [{ code: 'mixed_numbers', message }];
+};
+
+/** The macros, which the parser writes out itself when they are used as they should be. */
+const MACRO_USES: Readonly<Record<string, string>> = {
+  has: 'has(args.note)',
+  all: 'args.items.all(item, item.price < 100)',
+  exists: 'args.items.exists(item, item.price < 100)',
+  exists_one: 'args.items.exists_one(item, item.price < 100)',
+  filter: 'args.items.filter(item, item.price < 100)',
+  map: 'args.items.map(item, item.price)',
+};
+
+const unknownFunction = (name: string): CallFinding => {
+  if (name.startsWith('_') || name.startsWith('@')) {
+    return { code: 'unsupported_expression', message: 'Optional fields (.? and [?]) are not part of conditions.' };
+  }
+  const use = Object.hasOwn(MACRO_USES, name) ? MACRO_USES[name] : undefined;
+  if (use !== undefined) {
+    return { code: 'unknown_function', message: `${name}() is not used like this.`, hint: `Write it as in ${use}.` };
+  }
+  const known = Object.keys(SIGNATURES).filter((one) => /^[a-z]/.test(one));
+  const hint = didYouMean(name, [...known, ...Object.keys(MACRO_USES)]);
+  return { code: 'unknown_function', message: `There is no function "${name}".`, hint };
+};
+
+const mismatch = (name: string, types: readonly CelType[], target: CelType | undefined): CallFinding => {
+  const given = types.length === 0 ? 'nothing' : types.map(nameOf).join(' and ');
+  const operator = operatorOf(name);
+  if (operator !== undefined) return { code: 'type_mismatch', message: `"${operator}" does not take ${given}.` };
+  if (target !== undefined && types.length === 0) {
+    return { code: 'type_mismatch', message: `${name}() cannot be asked of ${nameOf(target)}.` };
+  }
+  const on = target === undefined ? '' : ` of ${nameOf(target)}`;
+  return { code: 'type_mismatch', message: `${name}()${on} does not take ${given}.` };
+};
+
+/** `<=` for `_<=_`; undefined for a function with a name. */
+const operatorOf = (name: string): string | undefined => /^_?(.+?)_$/.exec(name)?.[1];

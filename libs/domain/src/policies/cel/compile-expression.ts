@@ -1,0 +1,117 @@
+import { parse, plan } from '@bufbuild/cel';
+
+import { checkTypes, type Problem } from './check-types.js';
+import { COST_MAX, estimateCost } from './cost.js';
+import { BOUNDED, ENVIRONMENT } from './environment.js';
+import { scanExpression } from './expression-text.js';
+import { type Answer, answerOf } from './answers.js';
+import { type Expression, type ParsedExpression, required } from './syntax-tree.js';
+import type { Bindings } from './values.js';
+
+/** A condition that can be asked. Never throws for a call's values: what cannot be judged is an answer too. */
+export interface CompiledExpression {
+  readonly text: string;
+  /** Steps of one evaluation at most, as estimated. */
+  readonly cost: number;
+  evaluate(bindings: Bindings): Answer;
+}
+
+export interface ExpressionResult {
+  /** Null when a problem is an error. */
+  readonly expression: CompiledExpression | null;
+  readonly problems: readonly Problem[];
+}
+
+export const compileExpression = (text: string): ExpressionResult => {
+  const { problem } = scanExpression(text);
+  if (problem !== null) return refused(problem);
+  const parsed = parseExpression(text);
+  if ('code' in parsed) return refused(parsed);
+  const { problems: found, optionalReads, hasErrors } = checkTypes(parsed);
+  const problems = found.map((problem) => ({ ...problem, offset: afterSpace(text, problem.offset) }));
+  if (hasErrors) return { expression: null, problems };
+  const cost = Math.ceil(estimateCost(parsed));
+  if (cost > COST_MAX) {
+    const message = `The condition may take ${cost} steps; at most ${COST_MAX} are allowed.`;
+    return { expression: null, problems: [...problems, { code: 'cost_too_high', offset: 0, message }] };
+  }
+  const ask = plan(ENVIRONMENT, boundRanges(required(parsed.expr)));
+  return { expression: { text, cost, evaluate: (bindings) => answerOf(ask(bindings), optionalReads) }, problems };
+};
+
+/** The parser places an operator where the space before it begins. */
+const afterSpace = (text: string, offset: number): number =>
+  offset + (/^\s*/.exec(text.slice(offset))?.[0].length ?? 0);
+
+const refused = (problem: Problem): ExpressionResult => ({ expression: null, problems: [problem] });
+
+const parseExpression = (text: string): ParsedExpression | Problem => {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return syntaxProblem(error, text);
+  }
+};
+
+/** The parser's errors carry `found` and `location`; others come from literals, such as a surrogate in an escape. */
+const syntaxProblem = (error: Error, text: string): Problem => {
+  const { found, location } = error as { found?: string | null; location?: { start: { offset: number } } };
+  const offset = location?.start.offset ?? 0;
+  if (found === undefined || location === undefined) {
+    return { code: 'expression_syntax', offset: 0, message: `The condition is not valid CEL: ${error.message}.` };
+  }
+  const what = found === null ? 'it ends too early' : `"${found}" is not expected here`;
+  return {
+    code: 'expression_syntax',
+    offset: Math.min(offset, text.length),
+    message: `The condition is not valid CEL: ${what}.`,
+  };
+};
+
+/** Every list or map that is looked through passes a check of its size first, which the estimate relies on. */
+const boundRanges = (expression: Expression): Expression => {
+  const { exprKind } = expression;
+  switch (exprKind.case) {
+    case 'selectExpr': {
+      const operand = boundRanges(required(exprKind.value.operand));
+      return { ...expression, exprKind: { case: 'selectExpr', value: { ...exprKind.value, operand } } };
+    }
+    case 'callExpr': {
+      const { target, args } = exprKind.value;
+      const bounded = { ...exprKind.value, args: args.map(boundRanges) };
+      const value = target === undefined ? bounded : { ...bounded, target: boundRanges(target) };
+      return { ...expression, exprKind: { case: 'callExpr', value } };
+    }
+    case 'listExpr': {
+      const elements = exprKind.value.elements.map(boundRanges);
+      return { ...expression, exprKind: { case: 'listExpr', value: { ...exprKind.value, elements } } };
+    }
+    case 'structExpr': {
+      const entries = exprKind.value.entries.map((entry) => ({
+        ...entry,
+        ...(entry.keyKind.case === 'mapKey'
+          ? { keyKind: { case: 'mapKey' as const, value: boundRanges(entry.keyKind.value) } }
+          : {}),
+        value: boundRanges(required(entry.value)),
+      }));
+      return { ...expression, exprKind: { case: 'structExpr', value: { ...exprKind.value, entries } } };
+    }
+    case 'comprehensionExpr': {
+      const fold = exprKind.value;
+      const iterRange = boundedRange(boundRanges(required(fold.iterRange)));
+      const loopCondition = boundRanges(required(fold.loopCondition));
+      const loopStep = boundRanges(required(fold.loopStep));
+      const value = { ...fold, iterRange, loopCondition, loopStep };
+      return { ...expression, exprKind: { case: 'comprehensionExpr', value } };
+    }
+    default:
+      return expression;
+  }
+};
+
+const boundedRange = (range: Expression): Expression => ({
+  $typeName: 'cel.expr.Expr',
+  id: range.id,
+  exprKind: { case: 'callExpr', value: { $typeName: 'cel.expr.Expr.Call', function: BOUNDED, args: [range] } },
+});

@@ -1,0 +1,152 @@
+import {
+  celEnv,
+  celFunc,
+  type CelFunc,
+  type CelInput,
+  type CelList,
+  celList,
+  celMethod,
+  CelScalar,
+  isCelList,
+  isCelMap,
+  listType,
+  objectType,
+} from '@bufbuild/cel';
+
+import { EvaluationLimit, ITEMS_MAX, MATCHED_MAX_CHARACTERS } from './limits.js';
+import { compilePattern } from './patterns.js';
+import { localTime, timeField } from './time-fields.js';
+
+const { BOOL, DOUBLE, DYN, INT, STRING } = CelScalar;
+const LIST = listType(DYN);
+const TIMESTAMP = objectType('google.protobuf.Timestamp');
+
+/** Wrapped around every range by `compileExpression`; no expression can name it. */
+export const BOUNDED = '@bounded';
+
+const bounded = celFunc(BOUNDED, [DYN], DYN, (range) => {
+  if (isCelList(range) || isCelMap(range)) requireFewItems(range.size);
+  return range;
+});
+
+const requireFewItems = (size: number): void => {
+  if (size > ITEMS_MAX) throw new EvaluationLimit(`a list or map of more than ${ITEMS_MAX} items`);
+};
+
+// The package chains lists it adds, so that `map` and `filter` over n items cost n² steps to read: these are copied.
+const addedItems = new WeakMap<CelList, readonly CelInput[]>();
+
+const itemsOf = (list: CelList): readonly CelInput[] => addedItems.get(list) ?? ([...list] as CelInput[]);
+
+const addLists = celFunc('_+_', [LIST, LIST], LIST, (left, right) => {
+  const items = itemsOf(left).concat(itemsOf(right));
+  const list = celList(items);
+  addedItems.set(list, items);
+  return list;
+});
+
+const EQUALITY = celEnv().funcs.find('_==_');
+
+const inList = celFunc('@in', [DYN, LIST], BOOL, (item, list) => {
+  requireFewItems(list.size);
+  for (const element of list) {
+    if (EQUALITY?.call(0, undefined, [item, element]) === true) return true;
+  }
+  return false;
+});
+
+// Characters are code points. Counted without making an array of them: the text may be as long as the arguments.
+const countCharacters = (text: string): bigint => {
+  let count = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit >= 0xdc00 && unit <= 0xdfff) count -= 1;
+  }
+  return BigInt(count);
+};
+
+const matches = celMethod('matches', STRING, [STRING], BOOL, function (pattern) {
+  if (this.length > MATCHED_MAX_CHARACTERS) {
+    throw new EvaluationLimit(`a text of more than ${MATCHED_MAX_CHARACTERS} characters in matches()`);
+  }
+  const compiled = compilePattern(pattern);
+  if ('fault' in compiled) throw new Error(compiled.fault);
+  return compiled.test(this);
+});
+
+// BigInt() and Number() would also read "", " 7 ", "0x10" and "1e400".
+const intOfText = celFunc('int', [STRING], INT, (text) => {
+  const value = /^-?\d{1,19}$/.test(text) ? BigInt(text) : null;
+  if (value === null || BigInt.asIntN(64, value) !== value) throw new Error('the text is no int');
+  return value;
+});
+
+const doubleOfText = celFunc('double', [STRING], DOUBLE, (text) => {
+  const value = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(value)) throw new Error('the text is no double');
+  return value;
+});
+
+const TIME_FIELDS = [
+  'getFullYear',
+  'getMonth',
+  'getDate',
+  'getDayOfMonth',
+  'getDayOfWeek',
+  'getDayOfYear',
+  'getHours',
+  'getMinutes',
+  'getSeconds',
+] as const;
+
+interface ProtoTimestamp {
+  readonly message: { readonly seconds: bigint; readonly nanos: number };
+}
+
+const timeFields: readonly CelFunc[] = TIME_FIELDS.flatMap((name) => [
+  celMethod(name, TIMESTAMP, [], INT, function () {
+    return fieldOf(name, this as unknown as ProtoTimestamp, null);
+  }),
+  celMethod(name, TIMESTAMP, [STRING], INT, function (zone) {
+    return fieldOf(name, this as unknown as ProtoTimestamp, zone);
+  }),
+]);
+
+const fieldOf = (name: string, { message }: ProtoTimestamp, zone: string | null): bigint =>
+  BigInt(timeField(name, localTime(Number(message.seconds), zone)));
+
+const milliseconds = celMethod('getMilliseconds', TIMESTAMP, [], INT, function () {
+  return BigInt(Math.floor((this as unknown as ProtoTimestamp).message.nanos / 1_000_000));
+});
+
+const onAscii = (pattern: RegExp, change: (letters: string) => string) => (text: string) =>
+  text.replace(pattern, change);
+const lower = onAscii(/[A-Z]+/g, (letters) => letters.toLowerCase());
+const upper = onAscii(/[a-z]+/g, (letters) => letters.toUpperCase());
+
+/**
+ * CEL with our own functions where the package's are missing, unbounded or judge by the server they run on. The checker
+ * (`signatures.ts`) admits fewer functions than the package knows.
+ */
+export const ENVIRONMENT = celEnv({
+  funcs: [
+    bounded,
+    addLists,
+    inList,
+    matches,
+    intOfText,
+    doubleOfText,
+    celFunc('size', [STRING], INT, countCharacters),
+    celMethod('size', STRING, [], INT, function () {
+      return countCharacters(this);
+    }),
+    celMethod('lowerAscii', STRING, [], STRING, function () {
+      return lower(this);
+    }),
+    celMethod('upperAscii', STRING, [], STRING, function () {
+      return upper(this);
+    }),
+    ...timeFields,
+    milliseconds,
+  ],
+});
