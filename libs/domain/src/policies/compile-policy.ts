@@ -1,0 +1,109 @@
+import { digestOf, digestOfJson, type JsonObject, type JsonValue } from '#libs/crypto';
+import { isScalar } from 'yaml';
+
+import { type CompiledExpression, compileExpression, type ExpressionResult } from './cel/compile-expression.js';
+import { scanExpression } from './cel/expression-text.js';
+import { checkSource } from './check-source.js';
+import type { CompiledRule, CompileResult } from './compiled-policy.js';
+import { Report } from './diagnostics.js';
+import type { SourcePolicy, SourceRule } from './policy-source.js';
+import { checkReachable } from './reachability.js';
+import { LANGUAGE_VERSION, readPolicy } from './read-policy.js';
+import type { SourceText } from './source-text.js';
+import { parseYaml, sourceOffset } from './yaml-nodes.js';
+
+/** Names, values and operators in the conditions of one policy together: what keeps a save below a fifth of a second. */
+export const POLICY_EXPRESSION_TOKENS_MAX = 10_000;
+
+/**
+ * Checks a source completely and makes it ready to decide. Whatever is wrong is a diagnostic with its place; nothing is
+ * left for run time but what depends on a call. Never throws for a source. The same source gives the same answer in
+ * every process of one build.
+ */
+export const compilePolicy = (text: string): CompileResult => {
+  const { source, diagnostics } = checkSource(text);
+  if (diagnostics.hasErrors) return { ok: false, diagnostics: diagnostics.list() };
+  const root = parseYaml(source, diagnostics);
+  const report = new Report(diagnostics);
+  const policy = root === undefined ? null : readPolicy(report, root);
+  const rules = policy === null ? [] : compileRules(report, source, policy.rules);
+  if (policy === null || diagnostics.hasErrors) return { ok: false, diagnostics: diagnostics.list() };
+  const normalised = normalise(policy);
+  return {
+    ok: true,
+    policy: {
+      defaultOutcome: policy.defaultOutcome,
+      rules,
+      normalised,
+      versionHash: digestOfJson(normalised),
+      sourceHash: digestOf(text),
+    },
+    warnings: diagnostics.list(),
+  };
+};
+
+const compileRules = (report: Report, source: SourceText, rules: readonly SourceRule[]): readonly CompiledRule[] => {
+  checkReachable(report, rules);
+  const compiler = new ConditionCompiler(source);
+  return rules.map((rule) => {
+    const { id, match, decision, message, verify } = rule;
+    const when = rule.when === null ? null : compiler.compile(report.about(id), rule.when);
+    return { id, match, when, decision, message, verify };
+  });
+};
+
+class ConditionCompiler {
+  private tokens = 0;
+  /** Conditions are often the same in several rules. */
+  private readonly compiled = new Map<string, ExpressionResult>();
+
+  constructor(private readonly source: SourceText) {}
+
+  compile(report: Report, { text, entry }: NonNullable<SourceRule['when']>): CompiledExpression | null {
+    const known = this.compiled.get(text);
+    if (known === undefined) this.tokens += scanExpression(text).tokens;
+    if (this.tokens > POLICY_EXPRESSION_TOKENS_MAX) {
+      const message = `The conditions up to here have more than ${POLICY_EXPRESSION_TOKENS_MAX} names, values and operators.`;
+      report.add('expression_too_complex', entry.place, message, 'Split the policy, or let rules share conditions.');
+      return null;
+    }
+    const { expression, problems } = known ?? compileExpression(text);
+    this.compiled.set(text, { expression, problems });
+    for (const { code, offset, message, hint } of problems) {
+      const scalar = isScalar(entry.node) ? entry.node : null;
+      const at = scalar === null ? entry.place.offset : sourceOffset(this.source, scalar, text, offset);
+      report.add(code, { offset: at, path: entry.place.path }, message, hint);
+    }
+    return expression;
+  }
+}
+
+const normalise = ({ defaultOutcome, rules }: SourcePolicy): JsonObject => ({
+  version: LANGUAGE_VERSION,
+  default: defaultOutcome,
+  rules: rules.map(normaliseRule),
+  budgets: [],
+});
+
+/** A member that is absent means the same as one the rule does not have: so a later field changes no old hash. */
+const normaliseRule = ({ id, description, match, when, decision, message, verify }: SourceRule): JsonObject =>
+  present({
+    id,
+    description,
+    match: present({
+      tools: listed(match.tools),
+      agents: listed(match.agents),
+      labels: match.labels === null ? null : { ...match.labels },
+      mode: listed(match.mode),
+      side_effect: listed(match.sideEffect),
+    }),
+    when: when === null ? null : when.text.trim(),
+    decision,
+    message,
+    verify,
+  });
+
+const listed = (items: readonly string[] | null): JsonValue => (items === null ? null : [...items]);
+
+const present = (members: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));

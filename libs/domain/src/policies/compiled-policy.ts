@@ -1,0 +1,32 @@
+import type { Digest, JsonObject } from '#libs/crypto';
+
+import type { CompiledExpression } from './cel/compile-expression.js';
+import type { PolicyDiagnostic } from './diagnostics.js';
+import type { PolicyOutcome, RuleMatch } from './policy-source.js';
+
+export interface CompiledRule {
+  readonly id: string;
+  readonly match: RuleMatch;
+  /** Null when the match alone decides. */
+  readonly when: CompiledExpression | null;
+  readonly decision: PolicyOutcome;
+  /** What the agent reads when this rule denies; null for the service's own sentence. */
+  readonly message: string | null;
+  readonly verify: 'L0' | null;
+}
+
+/** A version ready to decide. Made by `compilePolicy` alone; keep it as long as the version is in use. */
+export interface CompiledPolicy {
+  readonly defaultOutcome: PolicyOutcome;
+  /** In order: the first that applies decides. */
+  readonly rules: readonly CompiledRule[];
+  /** What the source means, in one form for every layout: `versionHash` is its digest. */
+  readonly normalised: JsonObject;
+  readonly versionHash: Digest;
+  readonly sourceHash: Digest;
+}
+
+export type CompileResult =
+  | { readonly ok: true; readonly policy: CompiledPolicy; readonly warnings: readonly PolicyDiagnostic[] }
+  /** Errors and warnings in the order of the text; at least one error. */
+  | { readonly ok: false; readonly diagnostics: readonly PolicyDiagnostic[] };

@@ -1,0 +1,41 @@
+/** What a new organization begins with (document 3, Policy): nothing is allowed until somebody says so. */
+export const DEFAULT_DENY_POLICY = `# Nothing is allowed. Add rules below, for example:
+#
+# rules:
+#   - id: read-crm
+#     match:
+#       tools:
+#         - crm.get_*
+#     decision: allow
+version: 1
+default: deny
+`;
+
+/** Enforced by a first start: reads go through, nothing is destroyed, every write needs a rule of its own. */
+export const STARTER_POLICY = `# The first rule that matches a call decides; what no rule matches is denied.
+# Every field and every condition: docs/policy-language.md.
+version: 1
+default: deny
+rules:
+  - id: never-destroy
+    description: Nothing is deleted or destroyed by an agent.
+    match:
+      side_effect: destructive
+    decision: deny
+    message: Destructive tools are off for agents. Ask an admin to do this by hand, or to allow it for this tool.
+
+  - id: reads
+    description: Reading changes nothing, so every agent may read through every connector.
+    match:
+      side_effect: read
+    decision: allow
+
+  # To let agents write, name the tool. A condition may look at the arguments:
+  #
+  # - id: small-notes
+  #   match:
+  #     tools:
+  #       - notes.create
+  #   when: size(args.text) <= 2000
+  #   decision: allow
+`;

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+
+import { compilePolicy, DIAGNOSTICS_MAX, POLICY_DIAGNOSTICS, type PolicyDiagnostic } from '#libs/domain/policies';
+import { DIAGNOSTIC_CASES, HEAD, rule, when } from './diagnostic-cases.js';
+
+const diagnose = (source: string): readonly PolicyDiagnostic[] => {
+  const result = compilePolicy(source);
+  return result.ok ? result.warnings : result.diagnostics;
+};
+
+describe('policy diagnostics: each says what, where and what to do', () => {
+  it.each(DIAGNOSTIC_CASES)('$code: $title', ({ code, source, at, path, hint, rule: ruleId }) => {
+    const found = diagnose(source).find((diagnostic) => diagnostic.code === code);
+    expect(found).toMatchObject({
+      object: 'policy_diagnostic',
+      severity: POLICY_DIAGNOSTICS[code].severity,
+      line: at[0],
+      column: at[1],
+      ...(path === undefined ? {} : { path }),
+      rule_id: ruleId ?? null,
+    });
+    expect(found?.message).toMatch(/^\S.*\.$/s);
+    expect(found?.hint).toContain(hint ?? POLICY_DIAGNOSTICS[code].hint);
+  });
+
+  it('every code of the list is produced above or below', () => {
+    const covered = new Set<string>([...DIAGNOSTIC_CASES.map(({ code }) => code), 'more_problems']);
+    expect([...covered].sort()).toEqual(Object.keys(POLICY_DIAGNOSTICS).sort());
+  });
+
+  it.each(DIAGNOSTIC_CASES.filter(({ code }) => POLICY_DIAGNOSTICS[code].severity === 'warning'))(
+    '$code keeps no version from being saved: $title',
+    ({ source }) => expect(compilePolicy(source).ok).toBe(true),
+  );
+  it.each(DIAGNOSTIC_CASES.filter(({ code }) => POLICY_DIAGNOSTICS[code].severity === 'error'))(
+    '$code keeps a version from being saved: $title',
+    ({ source }) => expect(compilePolicy(source).ok).toBe(false),
+  );
+});
+
+describe('policy diagnostics: every problem is reported', () => {
+  it('in the order of the text, from several rules and fields', () => {
+    const source = `version: 1
+defualt: deny
+rules:
+  - id: one
+    when: agnt.id == "x" && tool == 5
+    decision: alow
+  - id: Two
+    match:
+      tools:
+        - crm.get_?
+        - nothing
+    decision: deny
+    verify: L2
+`;
+    const found = diagnose(source).map(({ line, code, rule_id: id }) => `${line} ${code} ${id ?? '-'}`);
+    expect(found).toEqual([
+      '1 missing_field -',
+      '2 unknown_field -',
+      '5 unknown_fact one',
+      '5 type_mismatch one',
+      '6 invalid_value one',
+      '7 invalid_value -',
+      '10 invalid_glob -',
+      '11 invalid_glob -',
+      '13 misplaced_field -',
+    ]);
+  });
+
+  it(`at most ${DIAGNOSTICS_MAX}, the last of which counts the rest, errors before warnings`, () => {
+    const rules = Array.from(
+      { length: 150 },
+      (_, index) => `  - id: r${index}\n    when: 1 < 2\n    decision: allow\n  - id: R\n    decision: deny\n`,
+    );
+    const found = diagnose(`${HEAD}rules:\n${rules.join('')}`);
+    expect(found).toHaveLength(DIAGNOSTICS_MAX);
+    expect(found.filter(({ severity }) => severity === 'error')).toHaveLength(DIAGNOSTICS_MAX - 1);
+    expect(found.find(({ code }) => code === 'more_problems')?.message).toBe('201 more problems are not listed.');
+  });
+
+  it('of a condition written as a block, at its very place', () => {
+    const source = rule('when: |', '  has(args.a) &&', '    agnt.id == "x"', 'decision: allow');
+    expect(diagnose(source)[0]).toMatchObject({ code: 'unknown_fact', line: 7, column: 9 });
+  });
+
+  it('of a quoted condition, at its very place', () =>
+    expect(diagnose(when('\'tool == "a" && agnt\''))[0]).toMatchObject({ line: 5, column: 27 }));
+
+  it('of a folded condition, at its beginning', () => {
+    const source = rule('when: >-', '  has(args.a) &&', '  agnt.id == "x"', 'decision: allow');
+    expect(diagnose(source)[0]).toMatchObject({ code: 'unknown_fact', line: 5, column: 11 });
+  });
+
+  it('columns count characters, not UTF-16 units', () =>
+    expect(diagnose(when(`'"😀" == tool && agnt'`))[0]?.column).toBe(27));
+});
+
+describe('policy diagnostics: parts that are known and not built are checked in shape', () => {
+  const codes = (source: string) => diagnose(source).map(({ code, path }) => `${code} ${path}`);
+
+  it('the example of the architecture is refused for what is not there yet, and for nothing else', () =>
+    expect(
+      codes(`version: 1
+default: deny
+rules:
+  - id: refunds
+    match:
+      tools:
+        - pay.create_refund
+    decision: require_approval
+    approval:
+      approvers:
+        - role:admin
+      required: 2
+      expires_in: 4h
+budgets:
+  - id: daily
+    match:
+      agents:
+        - "*"
+    period: day
+    max_calls: 1000
+    max_spend:
+      amount: 500000
+      currency: usd
+`),
+    ).toEqual(['not_supported_yet rules[0].decision', 'not_supported_yet budgets']));
+
+  it('wrong shapes are told beside it', () =>
+    expect(
+      codes(`version: 1
+default: deny
+rules:
+  - id: refunds
+    decision: require_approval
+    approval:
+      approvers:
+        - everyone
+      required: 0
+      expires_in: soon
+      notify: chat
+budgets:
+  - id: daily
+    period: decade
+    max_spend:
+      amount: 1.5
+      currency: USD
+  - id: daily
+    period: day
+`),
+    ).toEqual([
+      'not_supported_yet rules[0].decision',
+      'invalid_value rules[0].approval.approvers[0]',
+      'invalid_value rules[0].approval.required',
+      'invalid_value rules[0].approval.expires_in',
+      'unknown_field rules[0].approval.notify',
+      'not_supported_yet budgets',
+      'invalid_value budgets[0].period',
+      'wrong_type budgets[0].max_spend.amount',
+      'invalid_value budgets[0].max_spend.currency',
+      'missing_field budgets[1]',
+      'duplicate_rule_id budgets[1].id',
+    ]));
+});
