@@ -5,7 +5,7 @@ export default defineConfig({
   // SWC writes the decorator metadata that Nest injects by; esbuild does not.
   plugins: [swc.vite({ module: { type: 'es6' } })],
   resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source', 'node', 'import', 'default'] } },
+  ssr: { resolve: { conditions: ['source', 'node'] } },
   test: {
     include: ['{apps,libs,test}/**/*.spec.ts'],
     exclude: ['**/node_modules/**', 'test/architecture/violations/**'],
