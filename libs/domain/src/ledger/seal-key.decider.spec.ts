@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { after, givenFor, NOW } from '../../../../test/support/given.js';
+import { sealKeyAt, sealKeyDecider } from './seal-key.decider.js';
+import type { SealKeyEvent } from './seal-key.events.js';
+
+const given = givenFor(sealKeyDecider);
+const registered = (kid: string): SealKeyEvent => ({
+  type: 'SealKeyRegistered',
+  data: { kid, public_key: `ed25519:${kid}`, at: NOW },
+});
+const proven = (kid: string): SealKeyEvent => ({ type: 'SealKeyProven', data: { kid, signature: 's', at: NOW } });
+const activated = (kid: string, at = NOW): SealKeyEvent => ({
+  type: 'SealKeyActivated',
+  data: { kid, activated_at: at, at },
+});
+const retired = (kid: string, at: string): SealKeyEvent => ({
+  type: 'SealKeyRetired',
+  data: { kid, retired_at: at, at: NOW },
+});
+const revoked = (kid: string): SealKeyEvent => ({
+  type: 'SealKeyRevoked',
+  data: { kid, revoked_at: NOW, reason: null, at: NOW },
+});
+const old = [registered('old'), proven('old'), activated('old')];
+const fresh = [registered('new'), proven('new')];
+const activate = (overlapMs: number) => ({ type: 'ActivateSealKey', data: { kid: 'new', overlapMs } }) as const;
+
+describe('a seal key', () => {
+  it('is registered once', () => {
+    const data = { kid: 'new', publicKey: 'ed25519:new' };
+    given().when({ type: 'RegisterSealKey', data }).then(registered('new'));
+    given(registered('new')).when({ type: 'RegisterSealKey', data }).thenRefuses('conflict');
+  });
+
+  it('is activated only after a sealer signed with it', () => {
+    given(registered('new')).when(activate(0)).thenRefuses('conflict');
+    given(...fresh)
+      .when(activate(0))
+      .then(activated('new'));
+  });
+
+  it('retires the others after the overlap', () =>
+    given(...old, ...fresh)
+      .when(activate(3_600_000))
+      .then(activated('new'), retired('old', after(3_600_000))));
+
+  it('a retirement takes effect at least a minute after its commit', () =>
+    given(...old, ...fresh)
+      .when(activate(0))
+      .then(activated('new'), retired('old', after(60_000))));
+
+  it('that was revoked is never activated', () =>
+    given(...fresh, revoked('new'))
+      .when(activate(0))
+      .thenRefuses('conflict'));
+
+  it('is revoked once; an unknown one is not found', () => {
+    const revoke = { type: 'RevokeSealKey', data: { kid: 'old', reason: null } } as const;
+    given(...old)
+      .when(revoke)
+      .then(revoked('old'));
+    given(...old, revoked('old'))
+      .when(revoke)
+      .thenNothing();
+    given().when(revoke).thenRefuses('not_found');
+  });
+});
+
+describe('the key that seals', () => {
+  const rotated = [...old, ...fresh, activated('new', after(1_000)), retired('old', after(61_000))];
+  const kidAt = (ms: number, ...events: readonly SealKeyEvent[]) => sealKeyAt(given(...events).state, after(ms))?.kid;
+
+  it('is the newest whose window holds the time: activated_at <= issued_at < retired_at', () => {
+    expect(kidAt(-1, ...rotated)).toBeUndefined();
+    expect(kidAt(999, ...rotated)).toBe('old');
+    expect(kidAt(1_000, ...rotated)).toBe('new');
+    expect(kidAt(60_999, ...old, retired('old', after(61_000)))).toBe('old');
+    expect(kidAt(61_000, ...old, retired('old', after(61_000)))).toBeUndefined();
+  });
+
+  it('is never a revoked one: the old one seals again while its overlap lasts', () => {
+    expect(kidAt(2_000, ...rotated, revoked('new'))).toBe('old');
+    expect(kidAt(2_000, ...old, revoked('old'))).toBeUndefined();
+  });
+});
