@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { parseDeedBody, parsePublicKeyText, sealFault, type Digest } from '#libs/crypto';
+import { MemoryEventStore } from '#libs/infra/event-store';
+import { LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
+import { after, metadataAt } from '../../../../test/support/given.js';
+import { decodeEvent, ONLY_STREAM, type OrgId, type RecordedEvent } from '../kernel/index.js';
+import { deedBodyOf } from './compose-deed.js';
+import type { LedgerEvent } from './deed.events.js';
+import { sealKeyDecider } from './seal-key.decider.js';
+import { foldAction, sealRequestOf } from './seal-source.js';
+import { NoActiveSealKey } from './sealer.js';
+
+const deedsOf = (ledger: readonly RecordedEvent[]) => ledger.map((event) => decodeEvent<LedgerEvent>(event));
+
+/** INV-05: seq gapless from 1, each link the body hash of the one before. */
+const expectChain = (ledger: readonly RecordedEvent[]): void => {
+  let previous: Digest | null = null;
+  deedsOf(ledger).forEach(({ event, recorded }, index) => {
+    expect(event.data).toMatchObject({ seq: index + 1, prev_hash: previous });
+    expect(recorded.revision).toBe(index);
+    expect(parseDeedBody(Buffer.from(event.data.body))).toMatchObject({ seq: index + 1, org: event.data.org });
+    previous = event.data.body_hash;
+  });
+};
+
+const bench = async (): Promise<{ bench: LedgerBench; org: OrgId }> => {
+  const made = new LedgerBench(new MemoryEventStore());
+  await made.activateKey();
+  return { bench: made, org: newOrg() };
+};
+
+describe('the sealer', () => {
+  it('gives each recorded action exactly one deed, in the order of the log', async () => {
+    const { bench: log, org } = await bench();
+    const streams = [await log.recordAction(org), await log.recordAction(org, 'executed'), await log.recordAction(org)];
+    await log.feed(log.sealer(), await log.log());
+    const ledger = await log.ledgerOf(org);
+    expectChain(ledger);
+    expect(deedsOf(ledger).map(({ metadata }) => metadata.source?.stream)).toEqual(streams);
+  });
+
+  it('seals nothing twice, however often it is fed the same log', async () => {
+    const { bench: log, org } = await bench();
+    for (let index = 0; index < 5; index += 1) await log.recordAction(org, index % 2 ? 'executed' : 'refused');
+    const events = await log.log();
+    for (let round = 0; round < 3; round += 1) await log.feed(log.sealer(), events);
+    const sealer = log.sealer();
+    for (const event of events) await log.feed(sealer, [event]);
+    expect(await log.ledgerOf(org)).toHaveLength(5);
+  });
+
+  it('goes on from the ledger’s tail when it begins in the middle of an action', async () => {
+    const { bench: log, org } = await bench();
+    await log.recordAction(org, 'executed');
+    const events = await log.log();
+    // The last event alone: what came before it was read by a sealer that is gone.
+    await log.feed(log.sealer(), events.slice(-1));
+    expect(await log.ledgerOf(org)).toHaveLength(1);
+  });
+
+  it('of two sealers on one organization one wins each deed: no fork, no gap (CP-24)', async () => {
+    const { bench: log, org } = await bench();
+    for (let index = 0; index < 60; index += 1) await log.recordAction(org);
+    const events = await log.log();
+    const sealers = Array.from({ length: 4 }, () => log.sealer());
+    await Promise.all(
+      sealers.map(async (sealer) => {
+        for (let start = 0; start < events.length; start += 7) await log.feed(sealer, events.slice(start, start + 7));
+      }),
+    );
+    const ledger = await log.ledgerOf(org);
+    expect(ledger).toHaveLength(60);
+    expectChain(ledger);
+  });
+
+  it('keeps organizations apart', async () => {
+    const { bench: log, org } = await bench();
+    const other = newOrg();
+    await log.recordAction(org);
+    await log.recordAction(other);
+    await log.recordAction(org);
+    await log.feed(log.sealer(), await log.log());
+    expect(await log.ledgerOf(org)).toHaveLength(2);
+    expect(await log.ledgerOf(other)).toHaveLength(1);
+  });
+
+  it('makes seals that verify under the key that was active', async () => {
+    const log = new LedgerBench(new MemoryEventStore());
+    const key = await log.activateKey();
+    const org = newOrg();
+    await log.recordAction(org, 'executed');
+    await log.feed(log.sealer(), await log.log());
+    const [deed] = deedsOf(await log.ledgerOf(org));
+    const { body, body_hash: bodyHash, kid, signature, cose_signature: coseSignature } = deed!.event.data;
+    const seal = { bodyHash, kid, signature, coseSignature };
+    expect(sealFault(Buffer.from(body), seal, parsePublicKeyText(key.publicKey.text))).toBeNull();
+  });
+
+  it('waits without a key, loses nothing, and seals in order once there is one', async () => {
+    const log = new LedgerBench(new MemoryEventStore());
+    const org = newOrg();
+    await log.recordAction(org);
+    await log.recordAction(org);
+    await expect(log.feed(log.sealer(), await log.log())).rejects.toBeInstanceOf(NoActiveSealKey);
+    expect(await log.ledgerOf(org)).toHaveLength(0);
+    await log.activateKey();
+    await log.feed(log.sealer(), await log.log());
+    expectChain(await log.ledgerOf(org));
+  });
+
+  it('never dates a deed before the one it follows, when the clock goes back (ruling 22)', async () => {
+    const { bench: log, org } = await bench();
+    await log.recordAction(org);
+    log.clock.ms = Date.parse(after(60_000));
+    await log.feed(log.sealer(), await log.log());
+    await log.recordAction(org);
+    log.clock.ms = Date.parse(after(1_000));
+    await log.feed(log.sealer(), await log.log());
+    const issued = deedsOf(await log.ledgerOf(org)).map(({ event }) => event.data.issued_at);
+    expect(issued).toEqual([after(60_000), after(60_000)]);
+  });
+
+  it('stops sealing under a revoked key at once', async () => {
+    const { bench: log, org } = await bench();
+    const sealer = log.sealer();
+    await log.recordAction(org);
+    await log.feed(sealer, await log.log());
+    const [first] = deedsOf(await log.ledgerOf(org));
+    const metadata = { ...metadataAt(), org: null, commandId: 'revoke' };
+    const data = { kid: first!.event.data.kid, reason: null };
+    await log.runner.run(sealKeyDecider, ONLY_STREAM, { type: 'RevokeSealKey', data, metadata }, metadata);
+    await log.recordAction(org);
+    await expect(log.feed(sealer, await log.log())).rejects.toBeInstanceOf(NoActiveSealKey);
+  });
+
+  it('writes what an auditor rebuilds from the log alone, byte for byte', async () => {
+    const { bench: log, org } = await bench();
+    for (let index = 0; index < 6; index += 1) await log.recordAction(org, index % 2 ? 'executed' : 'refused');
+    await log.feed(log.sealer(), await log.log());
+    let previous: { seq: number; bodyHash: Digest | null } = { seq: 0, bodyHash: null };
+    for (const { event, metadata } of deedsOf(await log.ledgerOf(org))) {
+      const { stream, revision } = metadata.source!;
+      const source = (await log.store.readStream(stream, { limit: revision + 1 })).map((recorded) =>
+        decodeEvent(recorded),
+      );
+      const request = sealRequestOf(source.at(-1)!, foldAction(source));
+      const rebuilt = deedBodyOf(request!, previous, event.data.issued_at, event.data.kid);
+      expect(Buffer.from(rebuilt).toString()).toBe(event.data.body);
+      previous = { seq: event.data.seq, bodyHash: event.data.body_hash };
+    }
+    expect(previous.seq).toBe(6);
+  });
+});

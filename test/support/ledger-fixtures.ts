@@ -1,0 +1,132 @@
+import { SigningKey } from '#libs/crypto';
+import type { ActionEvent } from '#libs/domain/gate';
+import {
+  appendEvents,
+  CommandRunner,
+  FoldedStreams,
+  idOf,
+  ONLY_STREAM,
+  type Bus,
+  type Clock,
+  type CommandMetadata,
+  type EventStore,
+  type OrgId,
+  type RecordedEvent,
+  START,
+  streamOf,
+} from '#libs/domain/kernel';
+import { proofOf, sealKeyDecider, SealKeyRing, Sealer } from '#libs/domain/ledger';
+import { InProcessBus, SystemRandomness } from '#libs/infra/runtime';
+import { AGENT, allowed, decided, denied, ready, started, submitted, succeeded } from './gate-fixtures.js';
+import { metadataAt, NOW } from './given.js';
+import { silentLogger } from './silent-logger.js';
+import { actionDecider } from '#libs/domain/gate';
+
+/** A clock that stands still until it is set. */
+export class SetClock implements Clock {
+  constructor(public ms = Date.parse(NOW)) {}
+  nowMs(): number {
+    return this.ms;
+  }
+  monotonicMs(): number {
+    return this.ms;
+  }
+}
+
+/** Seal keys in memory: what a vault would open. */
+export class HeldSealKeys extends SealKeyRing {
+  private readonly keys = new Map<string, SigningKey>();
+
+  override store(key: SigningKey): Promise<void> {
+    this.keys.set(key.publicKey.kid, key);
+    return Promise.resolve();
+  }
+
+  override open(kid: string): Promise<SigningKey> {
+    const key = this.keys.get(kid);
+    return key ? Promise.resolve(key) : Promise.reject(new Error('no such key'));
+  }
+}
+
+const random = new SystemRandomness();
+
+export const newOrg = (): OrgId => idOf('org', random.bytes(16));
+
+/** A log with what a sealer needs around it. */
+export class LedgerBench {
+  readonly clock = new SetClock();
+  readonly keys = new HeldSealKeys();
+  readonly bus: Bus = new InProcessBus(silentLogger);
+  readonly streams: FoldedStreams;
+  readonly runner: CommandRunner;
+
+  constructor(readonly store: EventStore) {
+    this.streams = new FoldedStreams(store);
+    this.runner = new CommandRunner(store, this.streams);
+  }
+
+  sealer(): Sealer {
+    // Streams of its own: another sealer is another process.
+    return new Sealer(this.store, new FoldedStreams(this.store), this.keys, this.clock, this.bus);
+  }
+
+  /** A seal key that is active from now on. */
+  async activateKey(now = NOW): Promise<SigningKey> {
+    const key = SigningKey.generate();
+    await this.keys.store(key);
+    const { kid, text: publicKey } = key.publicKey;
+    for (const command of [
+      { type: 'RegisterSealKey' as const, data: { kid, publicKey } },
+      { type: 'ProveSealKey' as const, data: { kid, signature: proofOf(key) } },
+      { type: 'ActivateSealKey' as const, data: { kid, overlapMs: 0 } },
+    ]) {
+      const metadata = { ...metadataAt(now), org: null, commandId: `${command.type}:${kid}` };
+      await this.runner.run(sealKeyDecider, ONLY_STREAM, { ...command, metadata } as never, metadata);
+    }
+    return key;
+  }
+
+  /** An action of the organization that is refused, or one that ran. Returns its stream. */
+  async recordAction(org: OrgId, kind: 'refused' | 'executed' = 'refused'): Promise<string> {
+    const action = idOf('act', random.bytes(16));
+    const base: readonly ActionEvent[] =
+      kind === 'refused' ? [submitted, decided(denied)] : [submitted, decided(allowed), ready(), started('c1')];
+    const events = base.map(
+      (event) =>
+        ({
+          ...event,
+          data: { ...event.data, action, ...(event.type === 'ActionSubmitted' ? { org } : {}) },
+        }) as ActionEvent,
+    );
+    const stream = streamOf('action', action);
+    const metadata: CommandMetadata = { ...metadataAt(), org, actor: { type: 'agent', id: AGENT }, commandId: action };
+    await appendEvents(this.store, stream, 'no_stream', events, metadata);
+    if (kind === 'executed') await this.finish(stream, events, metadata);
+    return stream;
+  }
+
+  private async finish(stream: string, events: readonly ActionEvent[], metadata: CommandMetadata): Promise<void> {
+    const state = events.reduce(actionDecider.evolve, actionDecider.initialState());
+    const command = { type: 'RecordOutcome' as const, data: { claim: 'c1', outcome: succeeded }, metadata };
+    await appendEvents(this.store, stream, events.length - 1, actionDecider.decide(command, state), metadata);
+  }
+
+  /** The whole log, in order. */
+  async log(): Promise<readonly RecordedEvent[]> {
+    const events: RecordedEvent[] = [];
+    for (;;) {
+      const page = await this.store.readAll(events.at(-1)?.position ?? START, 1_000);
+      if (page.length === 0) return events;
+      events.push(...page);
+    }
+  }
+
+  /** What a sealer does with a stretch of the log. */
+  async feed(sealer: Sealer, events: readonly RecordedEvent[]): Promise<void> {
+    for (const [org, requests] of await sealer.requestsIn(events)) await sealer.seal(org, requests);
+  }
+
+  async ledgerOf(org: OrgId): Promise<readonly RecordedEvent[]> {
+    return this.store.readStream(streamOf('ledger', org));
+  }
+}
