@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { EventStore, Logger } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
-import { ActionRow, LocalProjections, ProjectionDatabase, ProjectionLeases } from '#libs/infra/read-models';
+import { ActionRow, LocalProjections, ProjectionDatabase } from '#libs/infra/read-models';
 import type { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { finished, GivenLog, sealed, started, TEST_ORG, testId, witnessed } from '../../../test/support/given-log.js';
@@ -15,7 +14,7 @@ const FAST: ProjectionSettings = {
   ...PROJECTION_DEFAULTS,
   lingerMs: 0,
   saveIntervalMs: 5,
-  leaseIntervalMs: 20,
+  settledAfterMs: 20,
   firstRetryMs: 5,
   longestRetryMs: 40,
 };
@@ -57,8 +56,8 @@ describe('projection runner', () => {
     for (const close of toClose.reverse()) await close();
   });
 
-  /** One process: its own connections, leases and runner. */
-  const startProcess = (
+  /** A runner that has the lease, as far as it knows. */
+  const startRunner = (
     options: {
       projection?: Projection;
       settings?: Partial<ProjectionSettings>;
@@ -66,23 +65,25 @@ describe('projection runner', () => {
       store?: EventStore;
     } = {},
   ) => {
-    const leases = new ProjectionLeases(readModels.connectionString);
     const local = new LocalProjections();
     const runner = new ProjectionRunner(
       options.projection ?? actionsProjection,
       {
         store: options.store ?? store,
         database: new ProjectionDatabase(options.source ?? readModels.source),
-        leases,
         local,
         log: lines,
       },
       { ...FAST, ...options.settings },
     );
-    toClose.push(() => leases.close());
-    toClose.push(() => runner.stop());
-    runner.start();
-    return { runner, leases, local };
+    const held = new AbortController();
+    const running = runner.run(held.signal);
+    const stop = async () => {
+      held.abort();
+      await running;
+    };
+    toClose.push(stop);
+    return { runner, local, stop };
   };
 
   const givenLife = async (number: number) => {
@@ -103,7 +104,7 @@ describe('projection runner', () => {
 
   it('projects what is in the log and what comes after', async () => {
     await givenLife(1);
-    startProcess();
+    startRunner();
     await eventually(async () => expect(await states()).toEqual(['sealed']));
     await givenLife(2);
     await eventually(async () => expect(await states()).toEqual(['sealed', 'sealed']));
@@ -111,20 +112,19 @@ describe('projection runner', () => {
 
   it('moves the checkpoint over events of other contexts', async () => {
     await log.append('user-usr_1', { type: 'PersonCreated', data: {} }, { type: 'PersonRenamed', data: {} });
-    startProcess();
+    startRunner();
     const head = (await store.head()).toString();
     await eventually(async () => expect(await checkpoint()).toBe(head));
   });
 
   it('resumes from its checkpoint after a restart, with the rows of before', async () => {
     await givenLife(1);
-    const first = startProcess();
+    const first = startRunner();
     await eventually(async () => expect(await states()).toEqual(['sealed']));
-    await first.runner.stop();
-    await first.leases.close();
+    await first.stop();
     await givenLife(2);
     const reads = vi.spyOn(store, 'readAll');
-    startProcess();
+    startRunner();
     await eventually(async () => expect(await states()).toEqual(['sealed', 'sealed']));
     expect(reads.mock.calls[0]?.[0]).toBeGreaterThan(0n);
     expect(lines.ofLevel('warn').filter(({ message }) => message.includes('rebuilt'))).toHaveLength(1);
@@ -132,11 +132,10 @@ describe('projection runner', () => {
 
   it('throws the rows away and begins anew under another store, and says so', async () => {
     await givenLife(1);
-    const first = startProcess();
+    const first = startRunner();
     await eventually(async () => expect(await states()).toEqual(['sealed']));
-    await first.runner.stop();
-    await first.leases.close();
-    startProcess({ store: new MemoryEventStore() });
+    await first.stop();
+    startRunner({ store: new MemoryEventStore() });
     await eventually(async () => expect(await states()).toEqual([]));
     expect(lines.ofLevel('warn').at(-1)).toMatchObject({
       attributes: { projection: 'actions', reason: 'other_store' },
@@ -145,19 +144,18 @@ describe('projection runner', () => {
 
   it('makes the rows anew when the version of its fold was raised', async () => {
     await givenLife(1);
-    const first = startProcess();
+    const first = startRunner();
     await eventually(async () => expect(await states()).toEqual(['sealed']));
-    await first.runner.stop();
-    await first.leases.close();
+    await first.stop();
     await readModels.source.query(`UPDATE read_models.actions SET state = 'of an older fold'`);
-    startProcess({ projection: { ...actionsProjection, version: 2 } });
+    startRunner({ projection: { ...actionsProjection, version: 2 } });
     await eventually(async () => expect(await states()).toEqual(['sealed']));
     expect(lines.ofLevel('warn').at(-1)).toMatchObject({ attributes: { reason: 'other_version' } });
   });
 
   it('rebuilds while it runs when an operator asks', async () => {
     await givenLife(1);
-    startProcess();
+    startRunner();
     await eventually(async () => expect(await states()).toEqual(['sealed']));
     await readModels.source.query(`UPDATE read_models.actions SET state = 'damaged'`);
     await readModels.projections.requestRebuild('actions');
@@ -184,7 +182,7 @@ describe('projection runner', () => {
       },
     };
     // Only its own position of the start remains from the attempts that were killed.
-    startProcess({ projection: dying, source });
+    startRunner({ projection: dying, source });
     await eventually(() => expect(kills).toBe(3));
     await eventually(async () => expect(await states()).toEqual(['sealed']));
     expect(await checkpoint()).toBe((await store.head()).toString());
@@ -204,7 +202,7 @@ describe('projection runner', () => {
       const event = { id, type: 'ActionSubmitted', data: '{}', metadata: '{"schema":1}', ...changes };
       await store.append({ stream, expectedRevision: 'no_stream', events: [event] });
       await givenLife(3);
-      const { runner } = startProcess();
+      const { runner } = startRunner();
       await eventually(() => expect(lines.ofLevel('error').length).toBeGreaterThan(3));
       expect(lines.ofLevel('error').at(-1)).toMatchObject({
         message: 'projection stopped',
@@ -223,48 +221,8 @@ describe('projection runner', () => {
     },
   );
 
-  it('is one of two that run at once, and the other takes over when it is gone', async () => {
-    await givenLife(1);
-    const [one, other] = [startProcess(), startProcess()];
-    await eventually(() => expect([one, other].filter(({ runner }) => runner.status.isActive)).toHaveLength(1));
-    const [active, idle] = one.runner.status.isActive ? [one, other] : [other, one];
-    await eventually(async () => expect(await states()).toEqual(['sealed']));
-    expect(idle.local.find('actions')).toBeNull();
-    await active.runner.stop();
-    await active.leases.close();
-    await givenLife(2);
-    await eventually(async () => expect(await states()).toEqual(['sealed', 'sealed']));
-    expect(idle.runner.status.isActive).toBe(true);
-    expect(lines.ofLevel('error')).toEqual([]);
-  });
-
-  it('lets another take over when the connection of its lease is lost', async () => {
-    await givenLife(1);
-    startProcess();
-    startProcess();
-    await eventually(async () => expect(await states()).toEqual(['sealed']));
-    await readModels.source.query(
-      `SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted
-        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-    );
-    await givenLife(2);
-    await eventually(async () => expect(await states()).toEqual(['sealed', 'sealed']));
-  });
-
-  it('does no harm when two believe that they have the lease', async () => {
-    const everyone = {
-      hold: () => Promise.resolve(true),
-      close: () => Promise.resolve(),
-    } as unknown as ProjectionLeases;
-    for (let number = 1; number <= 3; number += 1) {
-      const runner = new ProjectionRunner(
-        actionsProjection,
-        { store, database: readModels.projections, leases: everyone, local: new LocalProjections(), log: lines },
-        { ...FAST, batchSize: 3 },
-      );
-      toClose.push(() => runner.stop());
-      runner.start();
-    }
+  it('does no harm when several project at once', async () => {
+    for (let number = 1; number <= 3; number += 1) startRunner({ settings: { batchSize: 3 } });
     for (let number = 1; number <= 40; number += 1) await givenLife(number);
     await eventually(async () => expect(await states()).toEqual(Array(40).fill('sealed')));
     const rows = await readModels.source.manager.find(ActionRow);
@@ -272,8 +230,25 @@ describe('projection runner', () => {
     expect(lines.ofLevel('error')).toEqual([]);
   });
 
+  it('is well again once it has run for a while', async () => {
+    let failures = 2;
+    const ailing: Projection = {
+      ...actionsProjection,
+      async project(events, rows) {
+        failures -= 1;
+        if (failures >= 0) throw new Error('not yet');
+        await actionsProjection.project(events, rows);
+      },
+    };
+    await givenLife(1);
+    const { runner } = startRunner({ projection: ailing });
+    await eventually(() => expect(runner.status.failure).toBe('Error: not yet'));
+    await eventually(() => expect(runner.status).toEqual({ name: 'actions', isActive: true, failure: null }));
+    expect(await states()).toEqual(['sealed']);
+  });
+
   it('tells who waits when a position is reached, at once when hurried', async () => {
-    const { local } = startProcess({ settings: { lingerMs: 60_000 } });
+    const { local } = startRunner({ settings: { lingerMs: 60_000 } });
     await eventually(() => expect(local.find('actions')).not.toBeNull());
     const projection = local.find('actions')!;
     await givenLife(1);
@@ -286,22 +261,22 @@ describe('projection runner', () => {
   });
 
   it('tells who waits in vain when the time is over, and when it ends', async () => {
-    const { local, runner } = startProcess();
+    const { local, stop } = startRunner();
     await eventually(() => expect(local.find('actions')).not.toBeNull());
     const projection = local.find('actions')!;
     expect(await projection.waitFor(1_000n, 1)).toBe(false);
     const waiting = projection.waitFor(1_000n, 60_000);
-    await Promise.all([delay(0), runner.stop()]);
+    await stop();
     expect(await waiting).toBe(false);
   });
 
   it('leaves the checkpoint where the rows are when it stops', async () => {
     await givenLife(1);
-    const { runner, local } = startProcess({ settings: { saveIntervalMs: 60_000 } });
+    const { stop, local } = startRunner({ settings: { saveIntervalMs: 60_000 } });
     await log.append('user-usr_1', { type: 'PersonCreated', data: {} });
     const head = await store.head();
     await eventually(async () => expect(await local.find('actions')?.waitFor(head, 1_000)).toBe(true));
-    await runner.stop();
+    await stop();
     expect(await checkpoint()).toBe(head.toString());
   });
 });

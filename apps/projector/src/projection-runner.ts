@@ -4,7 +4,6 @@ import {
   CheckpointMoved,
   type LocalProjections,
   type ProjectionDatabase,
-  type ProjectionLeases,
   type ProjectionName,
 } from '#libs/infra/read-models';
 import { UnreadableEvent, type Projection } from './projection.js';
@@ -15,26 +14,23 @@ import { PROJECTION_DEFAULTS, type ProjectionSettings } from './projection.setti
 export interface RunnerPorts {
   readonly store: EventStore;
   readonly database: ProjectionDatabase;
-  readonly leases: ProjectionLeases;
   readonly local: LocalProjections;
   readonly log: Logger;
 }
 
 export interface ProjectionStatus {
   readonly name: ProjectionName;
-  /** Whether it is this process that projects; otherwise it waits to take over. */
+  /** Whether it is this process that projects, at this moment. */
   readonly isActive: boolean;
   /** Why it does not move, until it moves again. For the log and for `degraded`; never for a body. */
   readonly failure: string | null;
 }
 
 /**
- * Keeps one projection running in one process: takes its lease when nobody has it, resumes from the checkpoint, follows
- * the log, and begins again after every failure, later and later up to 5 s.
+ * Keeps one projection running: resumes from the checkpoint, follows the log, and begins again after every failure, later
+ * and later up to 5 s.
  */
 export class ProjectionRunner {
-  private readonly stopping = new AbortController();
-  private running: Promise<void> | null = null;
   private session: ProjectionSession | null = null;
   private failure: string | null = null;
   private retryMs: number;
@@ -51,52 +47,34 @@ export class ProjectionRunner {
     return { name: this.projection.name, isActive: this.session !== null, failure: this.failure };
   }
 
-  start(): void {
-    this.running ??= this.run();
-  }
-
-  /** Ends after the batch under way. The lease stays with the process until its leases are closed. */
-  async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.running;
-  }
-
-  private async run(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
+  /**
+   * Projects until `signal` ends it, and the batch under way with it. Two that run at once do each other no harm: the
+   * checkpoint keeps one of them from writing.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
       try {
-        if (await this.ports.leases.hold(this.projection.name)) await this.project();
-        await this.pause(this.settings.leaseIntervalMs);
+        await this.follow(signal);
       } catch (error) {
-        await this.pause(this.report(error));
+        await pause(this.report(error), signal);
       }
     }
   }
 
-  /** Returns when the lease is lost or the runner stops; throws what ended the session. */
-  private async project(): Promise<void> {
+  private async follow(signal: AbortSignal): Promise<void> {
     const session = await this.openSession();
     this.session = session;
     this.ports.local.announce(this.projection.name, session);
     try {
       session.follow(this.ports.store);
-      await this.whileHeld(session);
+      await Promise.race([session.failure, pause(this.settings.settledAfterMs, signal)]);
+      this.failure = null;
+      this.retryMs = this.settings.firstRetryMs;
+      await Promise.race([session.failure, aborted(signal)]);
     } finally {
       this.session = null;
       this.ports.local.withdraw(this.projection.name);
       await session.close();
-    }
-  }
-
-  private async whileHeld(session: ProjectionSession): Promise<void> {
-    for (;;) {
-      await Promise.race([session.failure, this.pause(this.settings.leaseIntervalMs)]);
-      if (this.stopping.signal.aborted) return;
-      if (!(await this.ports.leases.hold(this.projection.name))) {
-        this.ports.log.warn('projection goes on in another process', { projection: this.projection.name });
-        return;
-      }
-      this.failure = null;
-      this.retryMs = this.settings.firstRetryMs;
     }
   }
 
@@ -130,17 +108,22 @@ export class ProjectionRunner {
     });
     return waitMs;
   }
-
-  private async pause(durationMs: number): Promise<void> {
-    const { signal } = this.stopping;
-    if (signal.aborted) return;
-    try {
-      await delay(durationMs, undefined, { signal });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
-  }
 }
+
+const pause = async (durationMs: number, signal: AbortSignal): Promise<void> => {
+  if (signal.aborted) return;
+  try {
+    await delay(durationMs, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+};
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 
 const placeOf = (error: unknown): object => {
   if (!(error instanceof UnreadableEvent)) return {};

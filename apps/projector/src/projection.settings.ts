@@ -5,18 +5,18 @@ export interface ProjectionSettings {
   readonly lingerMs: number;
   /** A checkpoint that moves without rows is written this much later, with all that moved meanwhile. */
   readonly saveIntervalMs: number;
-  /** How often a lease is looked after, and tried for by those who do not have it. */
-  readonly leaseIntervalMs: number;
+  /** A projection that has run this long without failing is well again. */
+  readonly settledAfterMs: number;
   readonly firstRetryMs: number;
   readonly longestRetryMs: number;
 }
 
-/** Architecture, 'The hot path': 1,000 events a transaction, 10 ms. Another process takes over within 5 s. */
+/** Architecture, 'The hot path': 1,000 events a transaction, 10 ms. */
 export const PROJECTION_DEFAULTS: ProjectionSettings = {
   batchSize: 1_000,
   lingerMs: 10,
   saveIntervalMs: 100,
-  leaseIntervalMs: 1_000,
+  settledAfterMs: 1_000,
   firstRetryMs: 200,
   longestRetryMs: 5_000,
 };

@@ -1,47 +1,67 @@
 import type { DataSource } from 'typeorm';
-import type { Deployment } from '#libs/infra/deployment';
-import { ProjectionDatabase, ProjectionLeases, readModelSource } from '#libs/infra/read-models';
+import type { EventStore, Logger } from '#libs/domain/kernel';
+import type { PostgresLeases } from '#libs/infra/leases';
+import { type LocalProjections, ProjectionDatabase, readModelSource } from '#libs/infra/read-models';
 import { ProjectionRunner, type ProjectionStatus } from './projection-runner.js';
 import { PROJECTIONS } from './projections.js';
 
 /** One connection a projection, so that none waits for another. */
 const CONNECTIONS = PROJECTIONS.length;
+/** A rebuild's clearing of tables takes as long as it takes. */
+const NO_STATEMENT_TIMEOUT = 0;
 
-/** What a projector process does: keeps every projection running, here or in another process. */
+/** What a projector needs of a deployment. */
+export interface ProjectorParts {
+  readonly database: { readonly connectionString: string; readonly store: EventStore };
+  readonly leases: PostgresLeases;
+  readonly localProjections: LocalProjections;
+  readonly logger: Logger;
+}
+
+/**
+ * What a projector process does: keeps every projection running while it has the lease. Of several such processes one
+ * projects and the others wait to take over, which they do within 5 s of its end.
+ */
 export class Projector {
-  private source: DataSource | null = null;
-  private leases: ProjectionLeases | null = null;
+  private readonly stopping = new AbortController();
   private runners: readonly ProjectionRunner[] = [];
+  private source: DataSource | null = null;
+  private background: Promise<void> = Promise.resolve();
 
-  constructor(private readonly deployment: Deployment) {}
+  constructor(private readonly parts: ProjectorParts) {}
 
   get status(): readonly ProjectionStatus[] {
     return this.runners.map((runner) => runner.status);
   }
 
   async start(): Promise<void> {
-    const { database, localProjections: local, logger: log } = this.deployment;
+    const { database, leases, localProjections: local, logger: log } = this.parts;
     const { connectionString, store } = database;
-    const source = readModelSource({
+    const source = await readModelSource({
       connectionString,
       applicationName: 'ags projector',
       maxConnections: CONNECTIONS,
-      // A rebuild's clearing of tables takes as long as it takes.
-      statementTimeoutMs: 0,
+      statementTimeoutMs: NO_STATEMENT_TIMEOUT,
       isDurable: false,
       onError: (error) => log.warn('an idle database connection was lost', { error }),
-    });
-    await source.initialize();
+    }).initialize();
     this.source = source;
-    this.leases = new ProjectionLeases(connectionString);
-    const ports = { store, database: new ProjectionDatabase(source), leases: this.leases, local, log };
+    const ports = { store, database: new ProjectionDatabase(source), local, log };
     this.runners = PROJECTIONS.map((projection) => new ProjectionRunner(projection, ports));
-    for (const runner of this.runners) runner.start();
+    this.background = leases.hold(
+      'projections',
+      this.stopping.signal,
+      async (held) => void (await Promise.all(this.runners.map((runner) => runner.run(held)))),
+      (error) => log.error('the projections wait for their database', { error }),
+    );
   }
 
+  /** Ends after the batches under way. */
   async stop(): Promise<void> {
-    await Promise.all(this.runners.map((runner) => runner.stop()));
-    await this.leases?.close();
-    await this.source?.destroy();
+    this.stopping.abort();
+    await this.background;
+    const source = this.source;
+    this.source = null;
+    await source?.destroy();
   }
 }

@@ -15,7 +15,6 @@ export {
   type ProjectionIdentity,
   type ResumePoint,
 } from './projection-database.js';
-export { ProjectionLeases } from './projection-leases.js';
 export { LocalProjectionProgress, PolledProjectionProgress, ProjectionProgress } from './projection-progress.js';
 export { installReadModels, readModelSource, type ReadModelSourceOptions } from './read-model-source.js';
 export { RowTransaction, type RowType } from './row-transaction.js';
