@@ -1,39 +1,42 @@
-/** Counts what is under way, and lets it finish before the process ends. */
+/** Something under way that waits, such as a long poll, can be told to answer with what there is. */
+interface UnderWay {
+  endWaits(): void;
+}
+
+/** Knows what is under way, and lets it finish before the process ends. */
 export class Drain {
-  private underWay = 0;
-  private readonly started = new AbortController();
+  private readonly underWay = new Set<UnderWay>();
   private readonly waiters = new Set<() => void>();
+  private hasStarted = false;
 
   get isDraining(): boolean {
-    return this.started.signal.aborted;
-  }
-
-  /** Aborted when draining starts: a long poll answers with what there is, instead of holding the process up. */
-  get signal(): AbortSignal {
-    return this.started.signal;
+    return this.hasStarted;
   }
 
   /** Requests that have been taken in and not been answered. */
   get underWayCount(): number {
-    return this.underWay;
+    return this.underWay.size;
   }
 
-  enter(): void {
-    this.underWay += 1;
+  enter(one: UnderWay): void {
+    this.underWay.add(one);
+    if (this.hasStarted) one.endWaits();
   }
 
-  leave(): void {
-    this.underWay -= 1;
-    if (this.underWay === 0) for (const wake of this.waiters) wake();
+  leave(one: UnderWay): void {
+    this.underWay.delete(one);
+    if (this.underWay.size === 0) for (const wake of this.waiters) wake();
   }
 
   /**
-   * From now on health says `draining`, and every other new request is refused with 503 and `Connection: close`.
+   * From now on health says `draining`, and every other new request is refused with 503 and `Connection: close`. What
+   * waits is told to answer; what works may finish.
    * @returns true when everything under way has been answered, false when `graceMs` was not enough
    */
   async drain(graceMs: number): Promise<boolean> {
-    this.started.abort();
-    if (this.underWay === 0) return true;
+    this.hasStarted = true;
+    for (const one of this.underWay) one.endWaits();
+    if (this.underWay.size === 0) return true;
     return new Promise((resolve) => {
       const finish = (isClean: boolean): void => {
         clearTimeout(timer);

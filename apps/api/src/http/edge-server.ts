@@ -92,10 +92,10 @@ const finishOnce = (edge: EdgeParts, exchange: Exchange): void => {
     response.off('close', finish);
     socket.off('close', finish);
     if (edge.exchangeOn.get(socket) === exchange) edge.exchangeOn.delete(socket);
-    edge.drain.leave();
+    edge.drain.leave(exchange);
     edge.accessLog.write(exchange, { status: statusOf(exchange), bytes: response.bodyBytes });
   };
-  edge.drain.enter();
+  edge.drain.enter(exchange);
   response.on('close', finish);
   socket.on('close', finish);
 };

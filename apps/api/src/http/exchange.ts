@@ -44,6 +44,7 @@ export class Exchange {
   rawStatus: number | null = null;
   private mintedCommandId: string | null = null;
   private readonly goneAway = new AbortController();
+  private readonly noMoreWaits = new AbortController();
 
   constructor(
     readonly request: IncomingMessage,
@@ -57,7 +58,9 @@ export class Exchange {
     this.ip = request.socket.remoteAddress ?? '';
     this.apiVersion = latestVersion;
     response.once('close', () => {
-      if (!response.writableFinished) this.goneAway.abort();
+      if (response.writableFinished) return;
+      this.goneAway.abort();
+      this.noMoreWaits.abort();
     });
   }
 
@@ -111,9 +114,18 @@ export class Exchange {
     };
   }
 
-  /** Aborted when the client went away before its answer was written: whoever waits for it may stop. */
+  /** Aborted when the client went away before its answer was written. */
   get clientGone(): AbortSignal {
     return this.goneAway.signal;
+  }
+
+  /** Aborted when it is time to answer with what there is: the client went away, or the service drains. */
+  get waitingOver(): AbortSignal {
+    return this.noMoreWaits.signal;
+  }
+
+  endWaits(): void {
+    this.noMoreWaits.abort();
   }
 }
 

@@ -1,0 +1,60 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What was built, and from what. */
+export class BuildFacts {
+  constructor(
+    /** Of package.json. */
+    readonly version: string,
+    /** The revision of the checkout, 40 hex characters; `unknown` outside of one. */
+    readonly commit: string,
+    /** When the sources were compiled, RFC 3339; null where they run uncompiled. */
+    readonly builtAt: string | null,
+  ) {}
+}
+
+const UNKNOWN_COMMIT = 'unknown';
+const COMMIT = /^[0-9a-f]{40}$/;
+
+/**
+ * The folder that holds package.json, seen from sources and from compiled files alike: what the compiler does not copy,
+ * such as the OpenAPI document, is found from here.
+ */
+export const packageRoot = (): string => {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'package.json'))) {
+    const parent = dirname(folder);
+    if (parent === folder) throw new Error('package.json was not found above the program');
+    folder = parent;
+  }
+  return folder;
+};
+
+/** Read once, at start-up. */
+export const readBuildFacts = (root = packageRoot()): BuildFacts => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  return new BuildFacts(version, commitOf(root), builtAtOf(root));
+};
+
+const commitOf = (root: string): string => {
+  const git = join(root, '.git');
+  const head = textOf(join(git, 'HEAD'));
+  const reference = /^ref: (refs\/[\w./-]+)$/.exec(head)?.[1];
+  if (reference === undefined) return COMMIT.test(head) ? head : UNKNOWN_COMMIT;
+  const loose = textOf(join(git, reference));
+  if (COMMIT.test(loose)) return loose;
+  const packed = textOf(join(git, 'packed-refs'))
+    .split('\n')
+    .find((line) => line.endsWith(` ${reference}`));
+  return packed?.slice(0, 40) ?? UNKNOWN_COMMIT;
+};
+
+/** The build writes the time of its start into a stamp beside what it compiled. */
+const builtAtOf = (root: string): string | null => {
+  const builtAtMs = Date.parse(textOf(join(root, 'dist', '.built')));
+  return Number.isNaN(builtAtMs) ? null : new Date(builtAtMs).toISOString();
+};
+
+/** Empty when there is no such file, as in a package without its repository. */
+const textOf = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8').trim() : '');

@@ -1,0 +1,61 @@
+import type { Clock, EventStore, Position } from '#libs/domain/kernel';
+
+/** One thing that the service needs. What is wrong goes to the log; the answer shows statuses only (document 1, health). */
+export interface HealthCheck {
+  /** As the answer names it. */
+  readonly name: string;
+  /** Rejects when the thing cannot be used at all: `down`. */
+  readonly check: () => Promise<'ok' | 'degraded'>;
+}
+
+/** Anything that answers a query, such as a pool of connections. */
+interface Database {
+  query(text: string): Promise<unknown>;
+}
+
+export const databaseCheck = (database: Database): HealthCheck => ({
+  name: 'database',
+  check: async () => {
+    await database.query('SELECT 1');
+    return 'ok';
+  },
+});
+
+export const eventStoreCheck = (store: Pick<EventStore, 'head'>): HealthCheck => ({
+  name: 'event_store',
+  check: async () => {
+    await store.head();
+    return 'ok';
+  },
+});
+
+/** A list waits this long for its projections before it answers what it has (architecture, 'What a decision reads'). */
+const PROJECTION_PATIENCE_MS = 2_000;
+/** Remembered heads; health is asked once a second at most. */
+const MAX_SAMPLES = 64;
+
+export interface ProjectionSource {
+  readonly head: () => Promise<Position>;
+  /** The position up to which the slowest projection has come. */
+  readonly projected: () => Promise<Position>;
+  readonly clock: Clock;
+}
+
+/**
+ * `degraded` when a projection has still not reached what the log held two seconds ago. A plain distance would call a
+ * busy service sick: under load there is always something on the way.
+ */
+export const projectionsCheck = ({ head, projected, clock }: ProjectionSource): HealthCheck => {
+  let samples: { readonly atMs: number; readonly head: Position }[] = [];
+  return {
+    name: 'projections',
+    check: async () => {
+      const reached = await projected();
+      samples.push({ atMs: clock.monotonicMs(), head: await head() });
+      // What has been reached can no longer be late.
+      samples = samples.filter((sample) => sample.head > reached).slice(-MAX_SAMPLES);
+      const [oldest] = samples;
+      return oldest && clock.monotonicMs() - oldest.atMs >= PROJECTION_PATIENCE_MS ? 'degraded' : 'ok';
+    },
+  };
+};

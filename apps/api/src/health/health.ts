@@ -1,0 +1,70 @@
+import type { Clock, Logger } from '#libs/domain/kernel';
+import type { Drain } from '../http/drain.js';
+import type { HealthCheck } from './health-check.js';
+
+export type HealthStatus = 'ok' | 'degraded' | 'down' | 'draining';
+
+/** Document 1, health; the members beyond `status` are our choice (docs/api-conventions.md). */
+export interface HealthReport {
+  readonly object: 'health';
+  readonly status: HealthStatus;
+  readonly checks: Readonly<Record<string, 'ok' | 'degraded' | 'down'>>;
+}
+
+/** Document 1, Limits: health is cached 1 s, so that a thousand probes cost what one does. */
+const CACHE_MS = 1_000;
+/** A check that does not answer in this time is down: a probe's own patience is short. */
+const CHECK_TIMEOUT_MS = 2_000;
+
+/** The state of the service, judged at most once a second whoever asks. */
+export class Health {
+  private cached: { readonly atMs: number; readonly checks: Promise<HealthReport['checks']> } | null = null;
+
+  constructor(
+    private readonly checks: readonly HealthCheck[],
+    private readonly drain: Drain,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  async report(): Promise<HealthReport> {
+    const checks = await this.current();
+    const statuses = Object.values(checks);
+    const worst = statuses.includes('down') ? 'down' : statuses.includes('degraded') ? 'degraded' : 'ok';
+    return { object: 'health', status: this.drain.isDraining ? 'draining' : worst, checks };
+  }
+
+  private current(): Promise<HealthReport['checks']> {
+    const nowMs = this.clock.monotonicMs();
+    if (this.cached === null || nowMs - this.cached.atMs >= CACHE_MS) {
+      this.cached = { atMs: nowMs, checks: this.judge() };
+    }
+    return this.cached.checks;
+  }
+
+  private async judge(): Promise<HealthReport['checks']> {
+    const judged = await Promise.all(this.checks.map(async (each) => [each.name, await this.statusOf(each)] as const));
+    return Object.fromEntries(judged);
+  }
+
+  private async statusOf({ name, check }: HealthCheck): Promise<'ok' | 'degraded' | 'down'> {
+    try {
+      return await within(CHECK_TIMEOUT_MS, check());
+    } catch (error) {
+      this.logger.error('health check failed', { check: name, error });
+      return 'down';
+    }
+  }
+}
+
+const within = async <Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> => {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
