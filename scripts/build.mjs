@@ -1,7 +1,7 @@
 // Compiles the tree when a source is newer than the last build, and says so on stderr only:
 // standard output belongs to the command that needed the build.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -30,6 +30,8 @@ export const buildIfStale = () => {
   if (result.status !== 0) process.exit(result.status ?? 1);
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, `${startedAt.toISOString()}\n`);
+  // A source changed while the compiler ran is newer than the stamp: the next call builds again.
+  utimesSync(stamp, startedAt, startedAt);
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) buildIfStale();
