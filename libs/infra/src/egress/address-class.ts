@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 import ipaddr from 'ipaddr.js';
 
 /**
@@ -43,7 +45,8 @@ export const classifyAddress = (text: string): AddressClass | null => {
 
 /** IPv4 in IPv6-mapped form comes back as IPv4: both dial the same host. */
 export const parseAddress = (text: string): Address | null => {
-  if (!ipaddr.isValid(text)) return null;
+  // The library would also read `127.1` and `0x7f.1`, which no resolver answers and no socket reports.
+  if (isIP(text) === 0) return null;
   const address = ipaddr.parse(text);
   return address instanceof ipaddr.IPv6 && isIn(address, MAPPED) ? lastBytesAsV4(address) : address;
 };
@@ -55,7 +58,7 @@ export const isInRange = (text: string, cidr: readonly [Address, number]): boole
 
 /** Null when the text is neither an address nor a range. */
 export const parseRange = (text: string): readonly [Address, number] | null => {
-  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  if (isIP(text.split('/')[0] ?? '') !== 0 && ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
   const address = parseAddress(text);
   return address === null ? null : [address, address instanceof ipaddr.IPv4 ? 32 : 128];
 };

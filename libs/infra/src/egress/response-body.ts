@@ -35,10 +35,10 @@ export const readBody = async (incoming: IncomingMessage, method: string, maxByt
     incoming.destroy();
     throw new EgressFailure('too_large', true, { status });
   }
-  const collector = new Collector(maxBytes, status);
+  const collector = new Collector(maxBytes);
   await (decoder === undefined
-    ? collected(incoming, () => pipeline(incoming, collector.collect))
-    : collected(incoming, () => pipeline(incoming, decoder, collector.collect)));
+    ? collected(incoming, collector, () => pipeline(incoming, collector.collect))
+    : collected(incoming, collector, () => pipeline(incoming, decoder, collector.collect)));
   return { bytes: collector.bytes(), isDecoded: coding === '' || decoder !== undefined };
 };
 
@@ -48,16 +48,18 @@ const codingOf = (incoming: IncomingMessage): string => {
   return coding === 'identity' ? '' : coding;
 };
 
-const collected = async (incoming: IncomingMessage, read: () => Promise<void>): Promise<void> => {
+const collected = async (incoming: IncomingMessage, collector: Collector, read: () => Promise<void>): Promise<void> => {
+  const status = incoming.statusCode ?? 0;
   let receivedBytes = 0;
   incoming.on('data', (chunk: Buffer) => (receivedBytes += chunk.byteLength));
   try {
     await read();
   } catch (error) {
-    if (error instanceof EgressFailure) throw error;
+    // Ending a stream half way raises errors of its own: what was collected says why it ended.
+    if (collector.isOver) throw new EgressFailure('too_large', true, { status, cause: error });
     // A coding is named and nothing follows: nothing was compressed.
     if (receivedBytes === 0 && incoming.complete) return;
-    throw new EgressFailure('broken', true, { status: incoming.statusCode ?? 0, cause: error });
+    throw new EgressFailure('broken', true, { status, cause: error });
   }
 };
 
@@ -65,15 +67,16 @@ class Collector {
   private readonly chunks: Buffer[] = [];
   private length = 0;
 
-  constructor(
-    private readonly maxBytes: number,
-    private readonly status: number,
-  ) {}
+  constructor(private readonly maxBytes: number) {}
+
+  get isOver(): boolean {
+    return this.length > this.maxBytes;
+  }
 
   readonly collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of source) {
       this.length += chunk.byteLength;
-      if (this.length > this.maxBytes) throw new EgressFailure('too_large', true, { status: this.status });
+      if (this.isOver) throw new Error('the body is larger than allowed');
       this.chunks.push(chunk);
     }
   };

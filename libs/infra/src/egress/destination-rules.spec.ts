@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+
+import { DestinationRules, type EgressSettings, InvalidAllowEntry } from './destination-rules.js';
+
+const rules = (settings: Partial<EgressSettings> = {}) =>
+  new DestinationRules({ allowPrivate: false, allow: [], ownEndpoints: () => [], ...settings });
+const PUBLIC = ['93.184.216.34'];
+
+describe('destinations in production', () => {
+  it('a public name with public addresses is allowed', () =>
+    expect(rules().areAllowed('api.example.com', 443, ['93.184.216.34', '2606:4700::1111'])).toBe(true));
+
+  it.each([
+    'localhost',
+    'localhost.',
+    'LOCALHOST',
+    'a.localhost',
+    'metadata.google.internal',
+    'db.internal',
+    'printer.local',
+    'kubernetes.default.svc',
+    'redis',
+    'host.docker.internal',
+    'router.lan',
+    'x.home.arpa',
+  ])('the name %s is refused whatever it resolves to (E-06)', (name) => {
+    expect(rules().areAllowed(name, 443, PUBLIC)).toBe(false);
+    expect(rules().couldBeAllowed(name, 443)).toBe(false);
+  });
+
+  it('one bad answer of many blocks the name (E-08)', () =>
+    expect(rules().areAllowed('api.example.com', 443, [...Array<string>(49).fill('93.184.216.34'), '10.0.0.1'])).toBe(
+      false,
+    ));
+
+  it('no answer is no permission', () => expect(rules().areAllowed('api.example.com', 443, [])).toBe(false));
+
+  it('a text that is no address is no permission', () =>
+    expect(rules().areAllowed('api.example.com', 443, ['not an address'])).toBe(false));
+
+  it.each([22, 25, 80, 5_432, 6_379, 2_113, 8_080, 0, 65_535])('port %i is refused (E-13)', (port) =>
+    expect(rules().areAllowed('api.example.com', port, PUBLIC)).toBe(false),
+  );
+});
+
+describe('the allow-list of an operator', () => {
+  it.each<[string, string, number, string, boolean]>([
+    ['10.1.0.0/16', 'crm.internal', 8_080, '10.1.2.3', true],
+    ['10.1.0.0/16', 'crm.internal', 8_080, '10.2.2.3', false],
+    ['10.1.0.0/16', 'crm.internal', 8_080, '::ffff:10.1.2.3', true],
+    ['10.1.2.3', '10.1.2.3', 80, '10.1.2.3', true],
+    ['fd00:1::/32', 'x.corp', 443, 'fd00:1::5', true],
+    ['crm.corp', 'crm.corp', 8_443, '10.9.9.9', true],
+    ['CRM.corp', 'crm.CORP.', 8_443, '10.9.9.9', true],
+    ['crm.corp', 'evil-crm.corp', 443, '10.9.9.9', false],
+    ['*.corp', 'crm.corp', 443, '10.9.9.9', true],
+    ['*.corp', 'corp', 443, '10.9.9.9', false],
+    ['crm.corp:8443', 'crm.corp', 8_443, '10.9.9.9', true],
+    ['crm.corp:8443', 'crm.corp', 443, '10.9.9.9', false],
+    ['10.1.2.3:8443', '10.1.2.3', 8_443, '10.1.2.3', true],
+    ['[fd00::1]:8443', '[fd00::1]', 8_443, 'fd00::1', true],
+    ['api.example.com:8443', 'api.example.com', 8_443, '93.184.216.34', true],
+  ])('%s: %s port %i at %s is %s', (entry, host, port, address, expected) =>
+    expect(rules({ allow: [entry] }).areAllowed(host, port, [address])).toBe(expected),
+  );
+
+  it('a range does not open the other answers of a name', () =>
+    expect(rules({ allow: ['10.1.0.0/16'] }).areAllowed('crm.corp', 443, ['10.1.2.3', '127.0.0.1'])).toBe(false));
+
+  it.each(['http://x', 'a b', '10.0.0.0/33', '*', 'x:0', 'x:70000', '*.*.com', '[::1', '-x'])(
+    'the entry %j is refused',
+    (entry) => expect(() => rules({ allow: [entry] })).toThrow(InvalidAllowEntry),
+  );
+});
+
+describe('destinations in development', () => {
+  const dev = rules({ allowPrivate: true });
+
+  it.each(['127.0.0.1', '10.0.0.1', '192.168.1.1', '::1', 'fd00::1'])('%s is allowed on any port', (address) =>
+    expect(dev.areAllowed('localhost', 3_000, [address])).toBe(true),
+  );
+
+  it.each(['169.254.169.254', '0.0.0.0', '224.0.0.1', 'fe80::1', 'fd00:ec2::254', '168.63.129.16'])(
+    '%s stays refused',
+    (address) => expect(dev.areAllowed('x', 80, [address])).toBe(false),
+  );
+
+  it('a metadata name stays refused', () =>
+    expect(dev.areAllowed('metadata.google.internal', 80, ['10.0.0.1'])).toBe(false));
+});
+
+describe('the service itself is never a destination (E-13, E-17)', () => {
+  const own = (host: string, port: number) =>
+    rules({ allowPrivate: true, allow: ['127.0.0.0/8', 'svc.example.com'], ownEndpoints: () => [{ host, port }] });
+
+  it('not by its own name, whatever that resolves to', () =>
+    expect(own('svc.example.com', 443).areAllowed('SVC.example.com.', 443, PUBLIC)).toBe(false));
+
+  it('not by another name of this machine', () =>
+    expect(own('svc.example.com', 8_080).areAllowed('localhost', 8_080, ['127.0.0.1'])).toBe(false));
+
+  it('another port of this machine is another service', () =>
+    expect(own('127.0.0.1', 8_080).areAllowed('localhost', 8_081, ['127.0.0.1'])).toBe(true));
+});

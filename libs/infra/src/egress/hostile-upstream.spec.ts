@@ -1,0 +1,250 @@
+import type { Socket } from 'node:net';
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
+
+import { afterEach, describe, expect, it } from 'vitest';
+
+import {
+  httpAnswer,
+  type RawAnswer,
+  type RawUpstream,
+  startRawUpstream,
+} from '../../../../test/support/raw-upstream.js';
+import { EgressDoor } from './egress-door.js';
+import { EgressFailure } from './egress-failure.js';
+import type { EgressResponse } from './exchange.js';
+
+const MIB = 1_048_576;
+let server: RawUpstream | undefined;
+const door = new EgressDoor({ settings: { allowPrivate: true, allow: [], ownEndpoints: () => [] } });
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+const ask = async (
+  answer: RawAnswer,
+  { method = 'GET', maxResponseBytes = 65_536, timeoutMs = 20_000 } = {},
+): Promise<EgressResponse> => {
+  server = await startRawUpstream(answer);
+  return door.request({
+    partition: 'org/con',
+    origin: `http://127.0.0.1:${server.port}`,
+    method,
+    target: '/',
+    headers: [],
+    body: null,
+    maxResponseBytes,
+    mayReuseConnection: true,
+    mayStillSend: () => Promise.resolve(null),
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+};
+const failureOf = async (answer: Promise<EgressResponse>): Promise<EgressFailure> => {
+  try {
+    await answer;
+  } catch (error) {
+    if (error instanceof EgressFailure) return error;
+    throw error;
+  }
+  throw new Error('the request was answered');
+};
+
+describe('hostile upstream: sizes (R-11, R-12)', () => {
+  const plain = Buffer.alloc(65_536, 'a');
+
+  it('a body of exactly the limit passes', async () =>
+    expect((await ask(() => httpAnswer(200, plain))).body).toHaveLength(65_536));
+
+  it.each<[string, Buffer, Record<string, string>]>([
+    ['declared', Buffer.concat([plain, Buffer.from('b')]), {}],
+    ['gzip', gzipSync(Buffer.alloc(65_537)), { 'Content-Encoding': 'gzip' }],
+    ['x-gzip', gzipSync(Buffer.alloc(65_537)), { 'Content-Encoding': 'x-gzip' }],
+    ['br', brotliCompressSync(Buffer.alloc(65_537)), { 'Content-Encoding': 'br' }],
+    ['deflate', deflateSync(Buffer.alloc(65_537)), { 'Content-Encoding': 'deflate' }],
+  ])('one byte more is too large: %s', async (_, body, headers) =>
+    expect(await failureOf(ask(() => httpAnswer(200, body, headers)))).toMatchObject({
+      reason: 'too_large',
+      hasSent: true,
+      status: 200,
+    }),
+  );
+
+  it('chunks that never end are cut at the limit', async () => {
+    const answer: RawAnswer = ({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+      const more = (): void => {
+        while (!socket.destroyed && socket.write(`4000\r\n${'x'.repeat(0x4000)}\r\n`)) continue;
+        socket.once('drain', more);
+      };
+      more();
+      return null;
+    };
+    expect(await failureOf(ask(answer))).toMatchObject({ reason: 'too_large' });
+  });
+
+  it.each([
+    ['gzip', gzipSync(Buffer.alloc(256 * MIB))],
+    ['br', brotliCompressSync(Buffer.alloc(256 * MIB), { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })],
+  ] as const)('a %s bomb of 256 MiB ends at the limit, not in memory', async (coding, bomb) => {
+    const before = process.memoryUsage().rss;
+    const answer = ask(() => httpAnswer(200, bomb, { 'Content-Encoding': coding }), { maxResponseBytes: 16 * MIB });
+    expect(await failureOf(answer)).toMatchObject({ reason: 'too_large', status: 200 });
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB);
+  });
+
+  it('codings inside each other are not undone: the bytes count as they came', async () => {
+    const nested = gzipSync(gzipSync(Buffer.alloc(10 * MIB)));
+    const answer = await ask(() => httpAnswer(200, nested, { 'Content-Encoding': 'gzip, gzip' }));
+    expect(answer).toMatchObject({ isDecoded: false, body: nested });
+  });
+
+  it('a coding that nobody asked for is left as it is', async () =>
+    expect(await ask(() => httpAnswer(200, 'zzz', { 'Content-Encoding': 'zstd' }))).toMatchObject({
+      isDecoded: false,
+      body: Buffer.from('zzz'),
+    }));
+
+  it.each([
+    ['1 MB in one header', `X-Big: ${'x'.repeat(1_000_000)}\r\n`],
+    ['10,000 headers', 'X-Many: 1\r\n'.repeat(10_000)],
+  ])('%s are refused', async (_, headers) =>
+    expect(await failureOf(ask(() => `HTTP/1.1 200 OK\r\n${headers}Content-Length: 0\r\n\r\n`))).toMatchObject({
+      reason: 'broken',
+      hasSent: true,
+    }),
+  );
+});
+
+describe('hostile upstream: codings that are told', () => {
+  it.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+  ] as const)('%s is undone', async (coding, compress) =>
+    expect(await ask(() => httpAnswer(200, compress('hello'), { 'Content-Encoding': coding }))).toMatchObject({
+      isDecoded: true,
+      body: Buffer.from('hello'),
+    }),
+  );
+
+  it('a coding without a body is an empty body', async () => {
+    expect((await ask(() => httpAnswer(200, '', { 'Content-Encoding': 'gzip' }))).body).toHaveLength(0);
+    const headers = { 'Content-Encoding': 'gzip', 'Content-Length': '500' };
+    expect((await ask(() => httpAnswer(200, '', headers), { method: 'HEAD' })).body).toHaveLength(0);
+  });
+
+  it.each([
+    ['cut off', gzipSync('hello hello hello').subarray(0, 15)],
+    ['not gzip at all', Buffer.from('plain text')],
+  ])('gzip that is %s is a broken answer', async (_, body) =>
+    expect(await failureOf(ask(() => httpAnswer(200, body, { 'Content-Encoding': 'gzip' })))).toMatchObject({
+      reason: 'broken',
+      status: 200,
+    }),
+  );
+});
+
+/** Does something to the connection in place of an answer. */
+const breaking =
+  (act: (socket: Socket) => unknown): RawAnswer =>
+  ({ socket }) => {
+    act(socket);
+    return null;
+  };
+
+describe('hostile upstream: broken conversations (F-17)', () => {
+  const broken: readonly (readonly [string, RawAnswer])[] = [
+    ['a reset after the request', breaking((socket) => socket.resetAndDestroy())],
+    ['an end after the request', breaking((socket) => socket.end())],
+    ['garbage', () => 'not http at all\r\n\r\n'],
+    ['a banner of another protocol', () => 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['a TLS alert', () => Buffer.from([0x15, 3, 1, 0, 2, 2, 40])],
+    ['a status line cut off', breaking((socket) => socket.end('HTTP/1.1 20'))],
+    ['headers cut off', breaking((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Le'))],
+    [
+      'a body shorter than declared',
+      breaking((socket) => socket.end(httpAnswer(200, 'ab', { 'Content-Length': '5' }))),
+    ],
+    [
+      'a reset in the body',
+      breaking((socket) =>
+        socket.write(httpAnswer(200, 'ab', { 'Content-Length': '5' }), () => socket.resetAndDestroy()),
+      ),
+    ],
+    ['a chunk size that is no number', () => 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
+    ['a chunk of 2^64 bytes', () => 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000000\r\n'],
+    ['two lengths', () => 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc'],
+    ['length and chunks', () => 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a negative length', () => 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n'],
+    ['an upgrade', () => 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'],
+  ];
+
+  it.each(broken)('%s is broken, and may have run', async (_, answer) =>
+    expect(await failureOf(ask(answer))).toMatchObject({ reason: 'broken', hasSent: true }),
+  );
+
+  it('a half-closed connection still gives its answer', async () =>
+    expect((await ask(breaking((socket) => socket.end(httpAnswer(200, 'ok'))))).body.toString()).toBe('ok'));
+
+  it('interim answers are passed over', async () =>
+    expect(
+      await ask(() =>
+        Buffer.concat([
+          Buffer.from('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n'),
+          httpAnswer(200, 'ok'),
+        ]),
+      ),
+    ).toMatchObject({ status: 200, body: Buffer.from('ok') }));
+
+  it('a second answer in the same breath closes the connection', async () => {
+    const both = Buffer.concat([httpAnswer(200, 'first'), httpAnswer(200, 'second')]);
+    const answer = await ask(() => both).catch((error: unknown) => error);
+    if (!(answer instanceof EgressFailure)) expect((answer as EgressResponse).body.toString()).toBe('first');
+    const next = await door
+      .request({
+        partition: 'org/con',
+        origin: `http://127.0.0.1:${server?.port ?? 0}`,
+        method: 'GET',
+        target: '/',
+        headers: [],
+        body: null,
+        maxResponseBytes: 1_024,
+        mayReuseConnection: true,
+        mayStillSend: () => Promise.resolve(null),
+        signal: AbortSignal.timeout(5_000),
+      })
+      .catch((error: unknown) => error);
+    if (!(next instanceof EgressFailure)) expect((next as EgressResponse).body.toString()).toBe('first');
+    expect(server?.connections).toBe(2);
+  });
+
+  it.each<[string, RawAnswer]>([
+    ['silence', () => null],
+    [
+      'interim answers without end',
+      ({ socket }) => {
+        const again = setInterval(() => socket.write('HTTP/1.1 100 Continue\r\n\r\n'), 10);
+        socket.on('close', () => {
+          clearInterval(again);
+        });
+        return null;
+      },
+    ],
+    ['headers and then silence', () => 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab'],
+    [
+      'a body by the drop',
+      ({ socket }) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n');
+        const drop = setInterval(() => socket.write('x'), 10);
+        socket.on('close', () => {
+          clearInterval(drop);
+        });
+        return null;
+      },
+    ],
+  ])('the deadline ends %s', async (_, answer) => {
+    const startedMs = performance.now();
+    expect(await failureOf(ask(answer, { timeoutMs: 200 }))).toMatchObject({ reason: 'timeout', hasSent: true });
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+  });
+});
