@@ -1,8 +1,12 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { Deployment } from '#libs/infra/deployment';
+import { START } from '#libs/domain/kernel';
+import type { Deployment } from '#libs/infra/deployment';
+import { PROJECTION_NAMES } from '#libs/infra/read-models';
 import { AgentsModule } from './agents/agents.module.js';
 import { GateModule } from './gate/gate.module.js';
+import { databaseCheck, eventStoreCheck, projectionsCheck, type HealthCheck } from './health/health-check.js';
+import { HealthModule } from './health/health.module.js';
 import { HttpEdgeModule } from './http/http-edge.module.js';
 import type { HttpEdge } from './http/http-edge.js';
 import { SealKeysController } from './ledger/seal-keys.controller.js';
@@ -13,11 +17,13 @@ export { ApiServer } from './api-server.js';
 @Module({})
 export class ApiModule {
   static forRoot(deployment: Deployment, edge: HttpEdge): DynamicModule {
+    const { logger, clock } = deployment;
     return {
       module: ApiModule,
       imports: [
         CqrsModule.forRoot(),
-        HttpEdgeModule.forRoot({ edge, logger: deployment.logger, imports: [AgentsModule] }),
+        HttpEdgeModule.forRoot({ edge, logger, imports: [AgentsModule] }),
+        HealthModule.forRoot({ checks: healthChecksOf(deployment), clock, logger }),
         AgentsModule,
         GateModule,
       ],
@@ -25,3 +31,16 @@ export class ApiModule {
     };
   }
 }
+
+const healthChecksOf = ({ database, clock, projectionProgress }: Deployment): readonly HealthCheck[] => [
+  databaseCheck(database.durable),
+  eventStoreCheck(database.store),
+  projectionsCheck({
+    clock,
+    head: () => database.store.head(),
+    projected: async () => {
+      const reached = PROJECTION_NAMES.map((name) => projectionProgress.reach(name, START, 0));
+      return (await Promise.all(reached)).reduce((slowest, next) => (next < slowest ? next : slowest));
+    },
+  }),
+];

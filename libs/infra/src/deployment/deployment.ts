@@ -35,7 +35,12 @@ import { EgressDoor, type OwnEndpoint } from '../egress/index.js';
 import { PepperIds, PostgresLiveness, PostgresOpenExecutions, PostgresPayloadStore } from '../gate/index.js';
 import { PostgresLeases } from '../leases/index.js';
 import { PolledSealingBacklog, PostgresSealerProgress, VaultSealKeyRing } from '../ledger/index.js';
-import { LocalProjections } from '../read-models/index.js';
+import {
+  LocalProjectionProgress,
+  LocalProjections,
+  PolledProjectionProgress,
+  type ProjectionProgress,
+} from '../read-models/index.js';
 import { InProcessBus, InProcessJobQueue, SystemClock, SystemRandomness } from '../runtime/index.js';
 import { PostgresVault } from '../vault/index.js';
 import { openDatabase, type Database } from './database.js';
@@ -67,6 +72,8 @@ export class Deployment {
   readonly liveness: Liveness;
   readonly leases: PostgresLeases;
   readonly localProjections = new LocalProjections();
+  /** How far the projections are, wherever they run. */
+  readonly projectionProgress: ProjectionProgress;
   /** Names this process in claims and in the liveness table. New at every start: a restarted process is another executor. */
   readonly executorId = `exe_${randomBytes(16).toString('hex')}`;
   readonly gateSettings: GateSettings;
@@ -106,6 +113,8 @@ export class Deployment {
     this.backlog = new PolledSealingBacklog(store, this.sealerProgress, this.tails, this.clock, unsealedLimitMs);
     this.openExecutions = new PostgresOpenExecutions(relaxed, store);
     this.liveness = new PostgresLiveness(relaxed);
+    const polled = new PolledProjectionProgress(database.readModels, store, this.clock);
+    this.projectionProgress = new LocalProjectionProgress(this.localProjections, polled, this.clock);
     this.leases = new PostgresLeases(database.connectionString);
   }
 

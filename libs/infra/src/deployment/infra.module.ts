@@ -16,14 +16,7 @@ import {
 import { LedgerTails, SealKeyAdministration } from '#libs/domain/ledger';
 import { LoggedRunningExecutions } from '../gate/index.js';
 import { IdempotencyStore } from '../idempotency/index.js';
-import {
-  LocalProjectionProgress,
-  LocalProjections,
-  PolledProjectionProgress,
-  ProjectionProgress,
-  ProjectionWaiter,
-  ReadModels,
-} from '../read-models/index.js';
+import { LocalProjections, ProjectionProgress, ProjectionWaiter, ReadModels } from '../read-models/index.js';
 import { Deployment } from './deployment.js';
 
 /** Every port of the domain, bound to this deployment's adapters. Global: contexts name ports, never adapters. */
@@ -71,13 +64,9 @@ const portsOf = (deployment: Deployment): Provider[] => {
   ];
 };
 
-const readModelsOf = ({ database, localProjections, clock }: Deployment): Provider[] => {
-  const polled = new PolledProjectionProgress(database.readModels, database.store, clock);
-  const progress = new LocalProjectionProgress(localProjections, polled, clock);
-  return [
-    value(LocalProjections, localProjections),
-    value(ProjectionProgress, progress),
-    value(ProjectionWaiter, new ProjectionWaiter(database.store, progress)),
-    value(ReadModels, new ReadModels(database.readModels)),
-  ];
-};
+const readModelsOf = ({ database, localProjections, projectionProgress }: Deployment): Provider[] => [
+  value(LocalProjections, localProjections),
+  value(ProjectionProgress, projectionProgress),
+  value(ProjectionWaiter, new ProjectionWaiter(database.store, projectionProgress)),
+  value(ReadModels, new ReadModels(database.readModels)),
+];
