@@ -1,0 +1,282 @@
+import {
+  AgentAdministration,
+  IssueKeys,
+  KeyDirectory,
+  KeyHasher,
+  OrganizationAdministration,
+  type KeyHolder,
+} from '#libs/domain/agents';
+import {
+  ConnectorSettings,
+  ConnectorStreams,
+  CreateConnector,
+  CreateConnectorHandler,
+  Vault,
+  type ConnectorStatus,
+  connectorDecider,
+  connectorStreamId,
+} from '#libs/domain/connectors';
+import {
+  actionDecider,
+  ActionExecutor,
+  ExecutionStarter,
+  GATE_DEFAULTS,
+  GateKernel,
+  PolicyJudge,
+  SealingBacklog,
+  SubmitAction,
+  SubmitActionHandler,
+  type Action,
+  type ActionRequest,
+  type Claimant,
+  type GateSettings,
+  type SubmittedAction,
+} from '#libs/domain/gate';
+import {
+  CommandRunner,
+  FoldedStreams,
+  PayloadStore,
+  streamRef,
+  timestampOf,
+  type ActionId,
+  type AgentId,
+  type Clock,
+  type CommandMetadata,
+  type EventStore,
+  type Folded,
+  type KeyId,
+  type OrgId,
+  type Payload,
+  type PayloadKind,
+  type PolicyId,
+} from '#libs/domain/kernel';
+import {
+  ActivatePolicyVersion,
+  ActivatePolicyVersionHandler,
+  CompiledPolicies,
+  CreatePolicy,
+  CreatePolicyHandler,
+} from '#libs/domain/policies';
+import type { Digest, JsonObject } from '#libs/crypto';
+import { ConnectorDrivers, RestDriver } from '#libs/infra/connectors';
+import { EgressDoor } from '#libs/infra/egress';
+import { PepperIds } from '#libs/infra/gate';
+import { PepperKeyHasher } from '#libs/infra/agents';
+import { InProcessBus, SystemClock, SystemRandomness } from '#libs/infra/runtime';
+import { silentLogger } from './silent-logger.js';
+
+const random = new SystemRandomness();
+
+class HeldPayloads extends PayloadStore {
+  readonly rows = new Map<string, string>();
+  override put({ owner, kind, digest, body }: Payload): Promise<void> {
+    this.rows.set(`${owner} ${kind} ${digest}`, body);
+    return Promise.resolve();
+  }
+  override get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null> {
+    return Promise.resolve(this.rows.get(`${owner} ${kind} ${digest}`) ?? null);
+  }
+}
+
+class HeldDirectory extends KeyDirectory {
+  private readonly holders = new Map<string, KeyHolder>();
+  override find(prefix: string): Promise<KeyHolder | null> {
+    return Promise.resolve(this.holders.get(prefix) ?? null);
+  }
+  override claim(prefix: string, holder: KeyHolder): Promise<boolean> {
+    if (this.holders.has(prefix)) return Promise.resolve(false);
+    this.holders.set(prefix, holder);
+    return Promise.resolve(true);
+  }
+}
+
+/** Connectors here have no credentials, so nothing is ever stored. */
+class EmptyVault extends Vault {
+  override put(): Promise<void> {
+    return Promise.reject(new Error('this vault stores nothing'));
+  }
+  override open(): Promise<null> {
+    return Promise.resolve(null);
+  }
+  override destroy(): Promise<void> {
+    return Promise.resolve();
+  }
+  override async *olderThan(): AsyncIterable<never> {
+    // Nothing was ever stored.
+  }
+}
+
+class NothingWaits extends SealingBacklog {
+  ageMs = 0;
+  override oldestUnsealedAgeMs(): number {
+    return this.ageMs;
+  }
+}
+
+/** Accepts and claims as the standalone process does, and leaves the run to the test. */
+export class ManualStarter extends ExecutionStarter {
+  readonly accepted: { id: ActionId; folded: Folded<Action>; args: JsonObject }[] = [];
+
+  constructor(
+    private readonly executorId: string | null,
+    private readonly run: ((id: ActionId, folded: Folded<Action>, args: JsonObject) => void) | null,
+  ) {
+    super();
+  }
+
+  override claimant(): Claimant | null {
+    return this.executorId === null
+      ? null
+      : { executor: this.executorId, claim: Buffer.from(random.bytes(16)).toString('hex') };
+  }
+
+  override start(id: ActionId, folded: Folded<Action>, _claimant: Claimant | null, args: JsonObject): Promise<void> {
+    this.accepted.push({ id, folded, args });
+    this.run?.(id, folded, args);
+    return Promise.resolve();
+  }
+}
+
+const POLICY = `version: 1
+default: deny
+rules:
+  - id: everything-of-crm
+    match:
+      tools:
+        - crm.*
+    decision: allow
+`;
+
+/** One organization, one agent, one REST connector `crm` on a real upstream, and the gate's handlers around one store. */
+export class GateBench {
+  readonly clock: Clock = new SystemClock();
+  readonly streams: FoldedStreams;
+  readonly runner: CommandRunner;
+  readonly bus = new InProcessBus(silentLogger);
+  readonly payloads = new HeldPayloads();
+  readonly backlog = new NothingWaits();
+  readonly gate: GateKernel;
+  readonly executorId = 'exe_test';
+  readonly executor: ActionExecutor;
+  readonly agents: AgentAdministration;
+  readonly organizations: OrganizationAdministration;
+  readonly ids = new PepperIds(Buffer.alloc(32, 7));
+  private readonly door: EgressDoor;
+  private readonly judge: PolicyJudge;
+  org = '' as OrgId;
+  agent = '' as AgentId;
+  key = '' as KeyId;
+
+  constructor(
+    readonly store: EventStore,
+    settings: Partial<GateSettings> = {},
+  ) {
+    this.streams = new FoldedStreams(store);
+    this.runner = new CommandRunner(store, this.streams);
+    this.door = new EgressDoor({ settings: { allowPrivate: true, allow: [], ownEndpoints: () => [] } });
+    const registry = new ConnectorDrivers([new RestDriver(this.door, new EmptyVault(), this.clock, random)]);
+    const { streams, runner, clock, backlog } = this;
+    this.gate = new GateKernel({
+      store,
+      streams,
+      runner,
+      registry,
+      clock,
+      randomness: random,
+      settings: { ...GATE_DEFAULTS, ...settings },
+      backlog,
+    });
+    this.executor = new ActionExecutor(this.gate, this.executorId, this.payloads, this.bus, silentLogger);
+    const hasher: KeyHasher = new PepperKeyHasher(Buffer.alloc(32, 7));
+    const issue = new IssueKeys(new HeldDirectory(), hasher, random);
+    this.agents = new AgentAdministration(runner, issue, random, this.bus);
+    this.organizations = new OrganizationAdministration(runner, issue, random, this.bus);
+    this.judge = new PolicyJudge(new CompiledPolicies(streams), silentLogger);
+  }
+
+  async prepare(upstreamUrl: string, tools: readonly JsonObject[]): Promise<this> {
+    const { organization } = await this.organizations.create('Acme', this.metadata());
+    this.org = organization.org;
+    const { agent } = await this.agents.register(this.org, { name: 'support-1', owner: null }, this.metadata());
+    this.agent = agent.agent;
+    this.key = (await this.agents.createKey(this.org, this.agent, { livemode: false }, this.metadata())).key;
+    await this.enforce(POLICY);
+    const config = {
+      base_url: upstreamUrl,
+      allowed_methods: ['GET', 'POST', 'DELETE'],
+      allowed_path_prefixes: ['/v1'],
+      tools: [...tools],
+    };
+    const create = new CreateConnectorHandler(
+      new ConnectorStreams(this.runner, this.streams),
+      this.door,
+      new ConnectorSettings(false),
+    );
+    const request = { type: 'rest', name: 'crm', description: null, config };
+    await create.execute(new CreateConnector(this.org, request, this.metadata()));
+    return this;
+  }
+
+  async enforce(source: string): Promise<PolicyId> {
+    const described = { org: this.org, name: 'Test', source, notes: null, origin: 'user' as const };
+    const { policy } = await new CreatePolicyHandler(this.runner).execute(new CreatePolicy(described, this.metadata()));
+    const activation = new ActivatePolicyVersion(this.org, policy, '1', null, this.metadata());
+    await new ActivatePolicyVersionHandler(this.streams, this.runner).execute(activation);
+    return policy;
+  }
+
+  async setConnector(status: ConnectorStatus): Promise<void> {
+    const id = connectorStreamId(this.org, 'crm');
+    const metadata = this.metadata();
+    const data = { connector: null, status };
+    await this.runner.run(connectorDecider, id, { type: 'UpdateConnector', data, metadata } as never, metadata);
+  }
+
+  handler(starter: ExecutionStarter = this.runningStarter()): SubmitActionHandler {
+    return new SubmitActionHandler(this.gate, this.ids, this.payloads, this.judge, starter);
+  }
+
+  /** Executes in the accepting process, as apps/standalone does. */
+  runningStarter(): ManualStarter {
+    return new ManualStarter(this.executorId, (id, folded, args) => void this.executor.run(id, folded, args));
+  }
+
+  submit(
+    request: Partial<ActionRequest>,
+    handler = this.handler(),
+    metadata = this.metadata(),
+  ): Promise<SubmittedAction> {
+    const whole: ActionRequest = {
+      tool: 'crm.get',
+      args: {},
+      mode: 'gateway',
+      key: this.key,
+      livemode: false,
+      idempotencyKey: null,
+      onBehalfOf: null,
+      session: null,
+      ...request,
+    };
+    return handler.execute(new SubmitAction(this.org, this.agent, whole, metadata));
+  }
+
+  /** The action as its stream tells it, once `isEnough`. */
+  async action(id: ActionId, isEnough: (action: Action) => boolean = () => true): Promise<Action> {
+    const deadline = Date.now() + 20_000;
+    for (;;) {
+      const { state } = await this.streams.load(streamRef(actionDecider, id));
+      if (isEnough(state)) return state;
+      if (Date.now() > deadline) throw new Error(`action ${id} is still ${JSON.stringify(state)}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  metadata(now = timestampOf(this.clock.nowMs())): CommandMetadata {
+    const commandId = Buffer.from(random.bytes(16)).toString('hex');
+    return { org: this.org || null, actor: { type: 'operator', id: null }, requestId: null, commandId, now };
+  }
+
+  close(): void {
+    this.door.close();
+  }
+}
