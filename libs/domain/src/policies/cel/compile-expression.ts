@@ -1,11 +1,12 @@
 import { parse, plan } from '@bufbuild/cel';
 
+import { boundRanges } from './bound-ranges.js';
 import { checkTypes, type Problem } from './check-types.js';
 import { COST_MAX, estimateCost } from './cost.js';
-import { BOUNDED, ENVIRONMENT } from './environment.js';
+import { ENVIRONMENT } from './environment.js';
 import { scanExpression } from './expression-text.js';
 import { type Answer, answerOf } from './answers.js';
-import { type Expression, type ParsedExpression, required } from './syntax-tree.js';
+import { type ParsedExpression, required } from './syntax-tree.js';
 import type { Bindings } from './values.js';
 
 /** A condition that can be asked. Never throws for a call's values: what cannot be judged is an answer too. */
@@ -68,50 +69,3 @@ const syntaxProblem = (error: Error, text: string): Problem => {
     message: `The condition is not valid CEL: ${what}.`,
   };
 };
-
-/** Every list or map that is looked through passes a check of its size first, which the estimate relies on. */
-const boundRanges = (expression: Expression): Expression => {
-  const { exprKind } = expression;
-  switch (exprKind.case) {
-    case 'selectExpr': {
-      const operand = boundRanges(required(exprKind.value.operand));
-      return { ...expression, exprKind: { case: 'selectExpr', value: { ...exprKind.value, operand } } };
-    }
-    case 'callExpr': {
-      const { target, args } = exprKind.value;
-      const bounded = { ...exprKind.value, args: args.map(boundRanges) };
-      const value = target === undefined ? bounded : { ...bounded, target: boundRanges(target) };
-      return { ...expression, exprKind: { case: 'callExpr', value } };
-    }
-    case 'listExpr': {
-      const elements = exprKind.value.elements.map(boundRanges);
-      return { ...expression, exprKind: { case: 'listExpr', value: { ...exprKind.value, elements } } };
-    }
-    case 'structExpr': {
-      const entries = exprKind.value.entries.map((entry) => ({
-        ...entry,
-        ...(entry.keyKind.case === 'mapKey'
-          ? { keyKind: { case: 'mapKey' as const, value: boundRanges(entry.keyKind.value) } }
-          : {}),
-        value: boundRanges(required(entry.value)),
-      }));
-      return { ...expression, exprKind: { case: 'structExpr', value: { ...exprKind.value, entries } } };
-    }
-    case 'comprehensionExpr': {
-      const fold = exprKind.value;
-      const iterRange = boundedRange(boundRanges(required(fold.iterRange)));
-      const loopCondition = boundRanges(required(fold.loopCondition));
-      const loopStep = boundRanges(required(fold.loopStep));
-      const value = { ...fold, iterRange, loopCondition, loopStep };
-      return { ...expression, exprKind: { case: 'comprehensionExpr', value } };
-    }
-    default:
-      return expression;
-  }
-};
-
-const boundedRange = (range: Expression): Expression => ({
-  $typeName: 'cel.expr.Expr',
-  id: range.id,
-  exprKind: { case: 'callExpr', value: { $typeName: 'cel.expr.Expr.Call', function: BOUNDED, args: [range] } },
-});

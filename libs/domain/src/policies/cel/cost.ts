@@ -18,11 +18,16 @@ const ARGUMENTS_MAX_CHARACTERS = 262_144;
 /** Texts of the service itself: names, ids, labels, paths. */
 const FACT_MAX_CHARACTERS = 8_192;
 
-// One step is one node of the tree, about 0.1 µs. Text is looked at much faster than that, a pattern's not as much.
+// A step is about 0.2 µs once the evaluator is warm, so that the most a condition may take is well within the 50 ms of an
+// evaluation. A node of the tree takes two, a literal one; text is looked at much faster than that, for a pattern not as much.
+const NODE_STEPS = 2;
+const PARSED_TIME_STEPS = 20;
 const CHARACTERS_PER_STEP = 500;
 const MATCHED_CHARACTERS_PER_STEP = 10;
 const PROGRAM_SIZE_PER_FACTOR = 100;
 const COMPARED_CHARACTERS_PER_STEP = 50;
+const COMPARED_ITEMS_PER_STEP = 4;
+const ITEMS_PER_STEP = 100;
 
 /** How large a value can be: `characters` of everything in it, `items` if it is a list or map. */
 interface Size {
@@ -61,10 +66,10 @@ const estimate = (expression: Expression, scope: Scope): Estimate => {
     case 'constExpr':
       return { cost: 1, size: textSize(literalText(expression)?.length ?? SCALAR.characters) };
     case 'identExpr':
-      return { cost: 1, size: scope.get(exprKind.value.name) ?? factSize(exprKind.value.name) };
+      return { cost: NODE_STEPS, size: scope.get(exprKind.value.name) ?? factSize(exprKind.value.name) };
     case 'selectExpr': {
       const operand = estimate(required(exprKind.value.operand), scope);
-      return { cost: operand.cost + 1, size: exprKind.value.testOnly ? SCALAR : operand.size };
+      return { cost: operand.cost + NODE_STEPS, size: exprKind.value.testOnly ? SCALAR : operand.size };
     }
     case 'callExpr':
       return estimateCall(exprKind.value, scope);
@@ -93,7 +98,7 @@ const factSize = (name: string): Size => {
 const collect = (children: readonly Expression[], items: number, scope: Scope): Estimate => {
   const estimates = children.map((child) => estimate(child, scope));
   const characters = sum(estimates.map(({ size }) => size.characters));
-  return { cost: 1 + sum(estimates.map(({ cost }) => cost)), size: { characters, items, isFromCall: false } };
+  return { cost: NODE_STEPS + sum(estimates.map(({ cost }) => cost)), size: { characters, items, isFromCall: false } };
 };
 
 const estimateCall = (call: Call, scope: Scope): Estimate => {
@@ -101,9 +106,10 @@ const estimateCall = (call: Call, scope: Scope): Estimate => {
   const estimates = operands.map((operand) => estimate(operand, scope));
   const sizes = estimates.map(({ size }) => size);
   const { steps, size } = stepsOf(call, sizes);
-  return { cost: sum(estimates.map(({ cost }) => cost)) + steps, size };
+  return { cost: sum(estimates.map(({ cost }) => cost)) + NODE_STEPS + steps, size };
 };
 
+/** What the call itself takes beyond its node. */
 const stepsOf = (call: Call, sizes: readonly Size[]): { steps: number; size: Size } => {
   const [first = SCALAR, second = SCALAR, third = SCALAR] = sizes;
   const characters = sum(sizes.map((size) => size.characters));
@@ -117,32 +123,35 @@ const stepsOf = (call: Call, sizes: readonly Size[]): { steps: number; size: Siz
       // A value of the call against another may be two whole trees; against a literal, no more than the literal.
       const isDeep = first.isFromCall && second.isFromCall;
       const compared = Math.min(first.characters, second.characters);
-      return { steps: 1 + compared / (isDeep ? COMPARED_CHARACTERS_PER_STEP : CHARACTERS_PER_STEP), size: SCALAR };
+      return { steps: compared / (isDeep ? COMPARED_CHARACTERS_PER_STEP : CHARACTERS_PER_STEP), size: SCALAR };
     }
     case '@in':
-      return { steps: 1 + second.items + second.characters / CHARACTERS_PER_STEP, size: SCALAR };
+      return { steps: second.items / COMPARED_ITEMS_PER_STEP + second.characters / CHARACTERS_PER_STEP, size: SCALAR };
     case '_[_]':
-      return { steps: 1, size: first };
+      return { steps: 0, size: first };
     case '_?_:_':
-      return { steps: 1, size: larger(second, third) };
+      return { steps: 0, size: larger(second, third) };
     case '_&&_':
     case '_||_':
-      return { steps: 1, size: SCALAR };
+      return { steps: 0, size: SCALAR };
     case '_+_': {
       const items = Math.min(ITEMS_MAX, first.items + second.items);
       const size = { characters, items, isFromCall: first.isFromCall || second.isFromCall };
-      return { steps: 1 + characters / CHARACTERS_PER_STEP + items / CHARACTERS_PER_STEP, size };
+      return { steps: characters / CHARACTERS_PER_STEP + items / ITEMS_PER_STEP, size };
     }
     case 'matches':
       return { steps: matchSteps(first, literalText(call.args[0])), size: SCALAR };
     case 'size':
     case 'lowerAscii':
     case 'upperAscii':
-      return { steps: 1 + (5 * characters) / CHARACTERS_PER_STEP, size: textSize(first.characters) };
+      return { steps: (5 * characters) / CHARACTERS_PER_STEP, size: textSize(first.characters) };
+    case 'timestamp':
+    case 'duration':
+      return { steps: PARSED_TIME_STEPS, size: SCALAR };
     case 'string':
-      return { steps: 1, size: textSize(first.characters) };
+      return { steps: 0, size: textSize(first.characters) };
     default:
-      return { steps: 1 + characters / CHARACTERS_PER_STEP, size: SCALAR };
+      return { steps: characters / CHARACTERS_PER_STEP, size: SCALAR };
   }
 };
 
@@ -150,7 +159,7 @@ const matchSteps = (text: Size, pattern: string | null): number => {
   const compiled = compilePattern(pattern ?? '');
   const programSize = 'fault' in compiled ? 0 : compiled.programSize();
   const characters = Math.min(text.characters, MATCHED_MAX_CHARACTERS);
-  return 1 + (characters / MATCHED_CHARACTERS_PER_STEP) * Math.max(1, programSize / PROGRAM_SIZE_PER_FACTOR);
+  return (characters / MATCHED_CHARACTERS_PER_STEP) * Math.max(1, programSize / PROGRAM_SIZE_PER_FACTOR);
 };
 
 const estimateFold = (fold: Comprehension, scope: Scope): Estimate => {
@@ -167,7 +176,7 @@ const estimateFold = (fold: Comprehension, scope: Scope): Estimate => {
   const isList = required(fold.accuInit).exprKind.case === 'listExpr';
   const total: Size = { characters: step.size.characters * times, items: times, isFromCall: step.size.isFromCall };
   return {
-    cost: range.cost + start.cost + times * (condition.cost + step.cost) + 2,
+    cost: range.cost + start.cost + times * (condition.cost + step.cost) + NODE_STEPS,
     size: isList ? total : SCALAR,
   };
 };

@@ -4,6 +4,7 @@ import {
   type CelFunc,
   type CelInput,
   type CelList,
+  type CelValue,
   celList,
   celMethod,
   CelScalar,
@@ -33,27 +34,39 @@ const requireFewItems = (size: number): void => {
   if (size > ITEMS_MAX) throw new EvaluationLimit(`a list or map of more than ${ITEMS_MAX} items`);
 };
 
-// The package chains lists it adds, so that `map` and `filter` over n items cost n² steps to read: these are copied.
-const addedItems = new WeakMap<CelList, readonly CelInput[]>();
+/** Stands for `list + [item]` where `map` and `filter` collect what they keep; no expression can name it. */
+export const COLLECTED = '@collected';
 
-const itemsOf = (list: CelList): readonly CelInput[] => addedItems.get(list) ?? ([...list] as CelInput[]);
+// What a fold is collecting. Nothing else can reach it before the fold is done, so it grows in place.
+const collecting = new WeakMap<CelList, CelInput[]>();
 
-const addLists = celFunc('_+_', [LIST, LIST], LIST, (left, right) => {
-  const items = itemsOf(left).concat(itemsOf(right));
-  const list = celList(items);
-  addedItems.set(list, items);
-  return list;
+const collected = celFunc(COLLECTED, [LIST, DYN], LIST, (list, item) => {
+  const items = collecting.get(list);
+  if (items !== undefined) {
+    items.push(item);
+    return list;
+  }
+  const begun: CelInput[] = [item];
+  const collection = celList(begun);
+  collecting.set(collection, begun);
+  return collection;
 });
-
-const EQUALITY = celEnv().funcs.find('_==_');
 
 const inList = celFunc('@in', [DYN, LIST], BOOL, (item, list) => {
   requireFewItems(list.size);
   for (const element of list) {
-    if (EQUALITY?.call(0, undefined, [item, element]) === true) return true;
+    if (isEqual(item, element)) return true;
   }
   return false;
 });
+
+const EQUALITY = celEnv().funcs.find('_==_');
+
+// Lists of names are the common case, and finding the right equality costs more than comparing two of them.
+const isEqual = (one: CelValue, other: CelValue): boolean =>
+  typeof one === 'string' && typeof other === 'string'
+    ? one === other
+    : EQUALITY?.call(0, undefined, [one, other]) === true;
 
 // Characters are code points. Counted without making an array of them: the text may be as long as the arguments.
 const countCharacters = (text: string): bigint => {
@@ -131,7 +144,7 @@ const upper = onAscii(/[a-z]+/g, (letters) => letters.toUpperCase());
 export const ENVIRONMENT = celEnv({
   funcs: [
     bounded,
-    addLists,
+    collected,
     inList,
     matches,
     intOfText,

@@ -37,11 +37,16 @@ const valueOf = (value: JsonValue): CelInput => {
 const listOf = (items: readonly JsonValue[]): CelList => celList(items.map(valueOf));
 
 const objectOf = (object: JsonObject): CelMap => {
-  const members = new Map(Object.entries(object).map(([name, value]) => [name, valueOf(value)]));
-  const map = celMap(members);
-  // The package's own `has` takes a member that is null for one that is absent.
-  return Object.defineProperty(map, 'has', { value: (key: unknown) => typeof key === 'string' && members.has(key) });
+  const members = new Map<string, CelInput>();
+  for (const name of Object.keys(object)) members.set(name, valueOf(object[name] ?? null));
+  // One function for all: an own property of each map would cost more than the rest of the conversion.
+  return Object.assign(celMap(members), { has: hasMember });
 };
+
+/** The package's own `has` takes a member that is null for one that is absent. */
+function hasMember(this: CelMap, key: Parameters<CelMap['has']>[0]): boolean {
+  return this.get(key) !== undefined;
+}
 
 const readTimestamp = plan(ENVIRONMENT, parse('timestamp(text)'));
 

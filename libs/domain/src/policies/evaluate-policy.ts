@@ -1,0 +1,99 @@
+import { ERROR_CATALOGUE } from '../kernel/index.js';
+import { type Bindings, bindingsOf } from './cel/values.js';
+import type { CompiledPolicy, CompiledRule } from './compiled-policy.js';
+import { matchesGlob } from './glob.js';
+import type { PolicyInput } from './policy-input.js';
+import type { PolicyOutcome, RuleMatch } from './policy-source.js';
+import { runWithin } from './time-limit.js';
+
+/** Document 1, Limits: policy evaluation time. */
+export const POLICY_EVALUATION_LIMIT_MS = 50;
+
+/** The policy's part of an action's `decision` (document 1, Action). */
+export interface PolicyDecision {
+  readonly outcome: PolicyOutcome;
+  /** Null when allowed. */
+  readonly code: 'policy_denied' | 'policy_unavailable' | null;
+  /** `builtin`: the service itself refused, because the policy could not be evaluated. */
+  readonly source: 'rule' | 'default' | 'builtin';
+  /** The rule that decided, or whose condition had no answer. */
+  readonly ruleId: string | null;
+  /** Short and stable, for people and programs; holds nothing of the call. */
+  readonly reason: string;
+  /** The sentence the agent sees; null when allowed. */
+  readonly message: string | null;
+  /** For the log and `service_policy_eval_time_limit_total` (document 3, Metrics). */
+  readonly timeLimitTripped: boolean;
+}
+
+/**
+ * The first rule that applies decides, else the default. What cannot be judged is refused, never passed over: a condition
+ * without an answer, an evaluation that takes longer than its limit. Never throws for an input of the declared shape.
+ */
+export const evaluatePolicy = (
+  policy: CompiledPolicy,
+  input: PolicyInput,
+  { limitMs = POLICY_EVALUATION_LIMIT_MS }: { readonly limitMs?: number } = {},
+): PolicyDecision => {
+  const result = runWithin(limitMs, () => decide(policy, input));
+  return result.hasEnded ? result.value : { ...unavailable('time limit'), timeLimitTripped: true };
+};
+
+/** The refusal where no compiled policy is at hand: its source no longer compiles, or none is enforced. */
+export const policyUnavailable = (reason: string): PolicyDecision => unavailable(reason);
+
+const decide = (policy: CompiledPolicy, input: PolicyInput): PolicyDecision => {
+  let bindings: Bindings | null = null;
+  for (const rule of policy.rules) {
+    if (!matchesRule(rule.match, input)) continue;
+    if (rule.when === null) return decidedBy(rule);
+    bindings ??= bindingsOf(input);
+    const answer = rule.when.evaluate(bindings);
+    if (answer === true) return decidedBy(rule);
+    if (answer === false) continue;
+    // Document 3, Order of a connector call: arguments that build no request are denied under a default deny, so what
+    // depends on the request cannot allow them. A rule that would deny must not be passed over for the same lack.
+    if ('missingFact' in answer && rule.decision === 'allow') continue;
+    const fault = 'fault' in answer ? answer.fault : `no ${answer.missingFact}`;
+    return unavailable(`evaluation error in rule ${rule.id}: ${fault}`, rule.id);
+  }
+  return byDefault(policy.defaultOutcome);
+};
+
+/** Whether a rule is about the call; its condition is another question. */
+export const matchesRule = (match: RuleMatch, { tool, agent, mode, side_effect: sideEffect }: PolicyInput): boolean =>
+  (match.mode === null || match.mode.includes(mode)) &&
+  (match.sideEffect === null || match.sideEffect.includes(sideEffect)) &&
+  (match.tools === null || match.tools.some((glob) => matchesGlob(glob, tool))) &&
+  (match.agents === null || match.agents.some((glob) => matchesGlob(glob, agent.name))) &&
+  (match.labels === null || hasLabels(match.labels, agent.labels));
+
+const hasLabels = (globs: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean =>
+  Object.entries(globs).every(([key, glob]) => {
+    const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+    return value !== undefined && matchesGlob(glob, value);
+  });
+
+const decidedBy = ({ id, decision, message }: CompiledRule): PolicyDecision => {
+  const by = { source: 'rule', ruleId: id, reason: `rule ${id}`, timeLimitTripped: false } as const;
+  if (decision === 'allow') return { outcome: 'allow', code: null, message: null, ...by };
+  const sentence = message ?? `The rule ${id} of the policy does not allow this call. Ask an admin if it should.`;
+  return { outcome: 'deny', code: 'policy_denied', message: sentence, ...by };
+};
+
+const byDefault = (outcome: PolicyOutcome): PolicyDecision => {
+  const by = { source: 'default', ruleId: null, reason: `default ${outcome}`, timeLimitTripped: false } as const;
+  if (outcome === 'allow') return { outcome, code: null, message: null, ...by };
+  const message = 'No rule of the policy allows this call. Ask an admin if one should.';
+  return { outcome, code: 'policy_denied', message, ...by };
+};
+
+const unavailable = (reason: string, ruleId: string | null = null): PolicyDecision => ({
+  outcome: 'deny',
+  code: 'policy_unavailable',
+  source: 'builtin',
+  ruleId,
+  reason,
+  message: ERROR_CATALOGUE.policy_unavailable.message,
+  timeLimitTripped: false,
+});
