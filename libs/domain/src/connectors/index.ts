@@ -19,7 +19,7 @@ export {
 } from './connector-driver.port.js';
 export { ConnectorSettings } from './connector-settings.js';
 export { ConnectorStreams } from './connector-streams.js';
-export { SERVED_TYPES } from './connector-types.js';
+export { readConfig, SERVED_TYPES, type StoredConfig } from './connector-types.js';
 export { CREDENTIAL_BODY_MAX_BYTES } from './credential.js';
 export { CredentialSweeper } from './credential-sweeper.js';
 export { EgressPolicy } from './egress-policy.port.js';

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { REDACTED, Redactor } from './redactor.js';
+
+const SECRET = 'sk_live_"a/b\\c+d=é !(x)\'';
+const redactor = new Redactor([SECRET], []);
+
+describe('redaction of credentials (R-10)', () => {
+  it.each<[string, string]>([
+    ['raw', SECRET],
+    ['JSON-escaped', JSON.stringify(SECRET).slice(1, -1)],
+    ['JSON with escaped slashes', JSON.stringify(SECRET).slice(1, -1).replaceAll('/', '\\/')],
+    ['URL-encoded', encodeURIComponent(SECRET)],
+    ['URL-encoded in lower case', encodeURIComponent(SECRET).replace(/%../g, (code) => code.toLowerCase())],
+    ['as a form', new URLSearchParams({ k: SECRET }).toString().slice(2)],
+    ['base64', Buffer.from(SECRET).toString('base64')],
+    ['base64url', Buffer.from(SECRET).toString('base64url')],
+    ['hex', Buffer.from(SECRET).toString('hex')],
+    ['upper-case hex', Buffer.from(SECRET).toString('hex').toUpperCase()],
+  ])('%s', (_, form) => {
+    expect(redactor.text(`before ${form} after`)).toBe(`before ${REDACTED} after`);
+  });
+
+  it('inside base64 of anything longer, at every offset', () => {
+    const secret = 'canary-0123456789abcdef';
+    const inner = new Redactor([secret], []);
+    for (let before = 0; before < 6; before += 1) {
+      for (let after = 0; after < 4; after += 1) {
+        const text = Buffer.from(`${'b'.repeat(before)}${secret}${'a'.repeat(after)}`).toString('base64');
+        expect(inner.text(text)).toContain(REDACTED);
+      }
+    }
+  });
+
+  it('in strings, member names and numbers of JSON, however deep', () =>
+    expect(
+      new Redactor(['token-1234'], [4711, { deep: ['pin-9876'] }]).json({
+        'x-token-1234': ['a token-1234', { n: 4711, m: 471, s: 'pin-9876!' }],
+        plain: [true, null, 1.5],
+      }),
+    ).toEqual({
+      'x-[redacted]': ['a [redacted]', { n: REDACTED, m: 471, s: '[redacted]!' }],
+      plain: [true, null, 1.5],
+    }));
+
+  it('a very short secret is redacted only where it stands alone', () =>
+    expect(new Redactor([], ['ab']).json(['ab', 'cabinet', 7])).toEqual([REDACTED, 'cabinet', 7]));
+
+  it('without secrets nothing changes', () =>
+    expect(new Redactor([], []).json({ a: ['x', 1] })).toEqual({ a: ['x', 1] }));
+
+  it('keeps __proto__ as a member', () =>
+    expect(JSON.stringify(new Redactor(['secret'], []).json(JSON.parse('{"__proto__":{"a":"secret"}}') as never))).toBe(
+      `{"__proto__":{"a":"${REDACTED}"}}`,
+    ));
+
+  it('no secret of four characters or more survives, whatever stands around it', () =>
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 4, maxLength: 40, unit: 'grapheme' }),
+        fc.string(),
+        fc.string(),
+        (secret, a, b) => {
+          fc.pre(!REDACTED.includes(secret) && !`${a}${REDACTED}${b}`.includes(secret));
+          expect(new Redactor([secret], []).text(`${a}${secret}${b}`)).not.toContain(secret);
+        },
+      ),
+      { numRuns: 1_000 },
+    ));
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it, vi } from 'vitest';
+
+import { httpAnswer, jsonAnswer, type RawAnswer, startRawUpstream } from '../../../../test/support/raw-upstream.js';
+import { bearer, cleanups, cleanUpAfterEach, given } from './testing/given-upstream.js';
+
+cleanUpAfterEach();
+
+describe('REST driver: redirects (E-10)', () => {
+  const hops =
+    (count: number, status = 302): RawAnswer =>
+    ({ index }) =>
+      index < count ? httpAnswer(status, '', { Location: `/v1/hop/${index + 1}` }) : jsonAnswer(200, { hop: index });
+  const sameHost = { config: { redirects: 'same_host', auth: { kind: 'bearer' } }, credential: bearer };
+
+  it.each([301, 302, 303, 307, 308])(
+    'a read follows a %i on the same host, credential and question included',
+    async (status) => {
+      const { send, server } = await given(hops(3, status), sameHost);
+      const mayStillSend = vi.fn(() => Promise.resolve(null));
+      expect(await send('list', {}, { mayStillSend })).toMatchObject({
+        status: 'succeeded',
+        result: { body: { hop: 3 } },
+      });
+      expect(server.requests.map(({ head }) => head.split(' ')[1])).toEqual([
+        '/v1/users',
+        '/v1/hop/1',
+        '/v1/hop/2',
+        '/v1/hop/3',
+      ]);
+      expect(server.requests.every(({ head }) => head.includes('Bearer canary'))).toBe(true);
+      expect(mayStillSend).toHaveBeenCalledTimes(4);
+    },
+  );
+
+  it('the fourth hop ends it', async () => {
+    const { send, server } = await given(hops(4), sameHost);
+    expect(await send('list')).toMatchObject({
+      status: 'failed',
+      errorCode: 'upstream_error',
+      result: { status: 302 },
+    });
+    expect(server.requests).toHaveLength(4);
+  });
+
+  it.each(['create', 'pay', 'put', 'remove'])('the write %s never follows, and may have run', async (tool) => {
+    const { send, server } = await given(hops(1), sameHost);
+    expect(await send(tool)).toMatchObject({ status: 'unknown', errorCode: 'upstream_error', result: { status: 302 } });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('with redirects none a read does not follow either', async () => {
+    const { send, server } = await given(hops(1));
+    expect(await send('list')).toMatchObject({
+      status: 'failed',
+      errorCode: 'upstream_error',
+      result: { status: 302, headers: { location: '/v1/hop/1' } },
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    'http://127.0.0.1:CANARY/',
+    'http://upstream.example:CANARY/',
+    'https://upstream.example:PORT/',
+    '//upstream.example:CANARY/x',
+    'http://u:p@upstream.example:PORT/',
+    'ftp://upstream.example/',
+    'http://169.254.169.254/latest',
+  ])('%s is blocked and gets no byte', async (location) => {
+    const canary = await startRawUpstream(() => jsonAnswer(200, {}));
+    cleanups.push(() => canary.close());
+    const { send, server } = await given(
+      () =>
+        httpAnswer(302, '', {
+          Location: location.replace('CANARY', String(canary.port)).replace('PORT', String(server.port)),
+        }),
+      sameHost,
+    );
+    expect(await send('list')).toMatchObject({ status: 'failed', errorCode: 'destination_blocked', hasSent: true });
+    expect([canary.connections, server.requests.length]).toEqual([0, 1]);
+  });
+
+  it('a Stop between hops ends it with its code', async () => {
+    const { send, server } = await given(hops(3), sameHost);
+    const mayStillSend = vi.fn(() =>
+      Promise.resolve(mayStillSend.mock.calls.length > 1 ? ('org_stopped' as const) : null),
+    );
+    expect(await send('list', {}, { mayStillSend })).toMatchObject({
+      status: 'failed',
+      errorCode: 'org_stopped',
+      hasSent: true,
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+});
