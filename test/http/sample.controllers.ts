@@ -128,11 +128,9 @@ export class SampleController {
   list(@Query() query: ThingsQuery, @RequestContext() exchange: Exchange) {
     const cursors = this.cursors.forList(exchange, query);
     const first = typeof cursors.after === 'number' ? cursors.after + 1 : 0;
-    const rows = Array.from(
-      { length: Math.max(0, Math.min(query.limit + 1, 60 - first)) },
-      (_, index) => first + index,
-    );
-    return pageOf(rows, query.limit, cursors, { item: (row) => ({ row }), position: (row) => row });
+    const rows = Array.from({ length: Math.max(0, Math.min(query.limit, 60 - first)) }, (_, index) => first + index);
+    const hasMore = first + rows.length < 60;
+    return pageOf({ rows, hasMore }, cursors, { item: (row) => ({ row }), position: (row) => row });
   }
 
   @Get('things')

@@ -8,22 +8,16 @@ export interface ListEnvelope<Item> {
   readonly next_cursor: string | null;
 }
 
-/**
- * A page of a list.
- * @param rows up to `limit + 1` of them: one more than asked for says that there is more
- */
+/** A page of a list: its rows, and the cursor of the one after it. */
 export const pageOf = <Row, Item>(
-  rows: readonly Row[],
-  limit: number,
+  { rows, hasMore }: { readonly rows: readonly Row[]; readonly hasMore: boolean },
   cursors: ListCursors,
   shape: { readonly item: (row: Row) => Item; readonly position: (row: Row) => ListPosition },
 ): ListEnvelope<Item> => {
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  const hasMore = rows.length > limit;
+  const last = rows.at(-1);
   return {
     object: 'list',
-    data: page.map(shape.item),
+    data: rows.map(shape.item),
     has_more: hasMore,
     next_cursor: hasMore && last !== undefined ? cursors.next(shape.position(last)) : null,
   };
