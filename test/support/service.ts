@@ -1,0 +1,216 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startEmbeddedPostgres } from '#libs/infra/postgres';
+import { silentLogger } from './silent-logger.js';
+
+/** The tree, also for a program that runs from dist/. */
+const rootAbove = (folder: string): string =>
+  existsSync(join(folder, 'package.json')) ? folder : rootAbove(dirname(folder));
+
+export const ROOT = rootAbove(dirname(fileURLToPath(import.meta.url)));
+const RUN = join(ROOT, 'scripts', 'run.mjs');
+const START_DEADLINE_MS = 90_000;
+const EXIT_DEADLINE_MS = 30_000;
+
+/** The names that `SETTINGS` in libs/infra/src/config reads, by their shape: a test never inherits one. */
+const SETTING = /^(SERVICE_.*|DATABASE_URL|EVENT_STORE_URL|REDIS_URL|LOG_LEVEL)$/;
+
+/** This process's environment without any setting of the service, and with those given. */
+export const environmentWith = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !SETTING.test(name))),
+  ...settings,
+});
+
+/** A folder for a state directory. Under root the database has a user of its own, which must pass through. */
+export const temporaryStateDir = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'ags-e2e-'));
+  if (process.getuid?.() === 0) await chmod(folder, 0o711);
+  return folder;
+};
+
+/** Ends what a killed process left running in a state directory, and removes it. */
+export const removeStateDir = async (stateDir: string): Promise<void> => {
+  if (existsSync(join(stateDir, 'postgres'))) {
+    // Adopted, so that letting go as its last user stops it.
+    const server = await startEmbeddedPostgres({ stateDir, log: silentLogger });
+    await server.release();
+  }
+  await rm(stateDir, { recursive: true, force: true });
+};
+
+export interface ServiceOptions {
+  /** Settings beside SERVICE_STATE_DIR and SERVICE_PORT (0). */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: a new one, removed by `stop`. A given one stays. */
+  readonly stateDir?: string;
+}
+
+export interface Call {
+  readonly key?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body's members; empty when it is not a JSON object. */
+  readonly json: Readonly<Record<string, unknown>>;
+  /** The error of an envelope. */
+  readonly error: Readonly<Record<string, unknown>>;
+}
+
+/** The service as `npm start` runs it: one process of apps/standalone, its database its own. */
+export class RunningService {
+  private child: ChildProcess | null = null;
+  private printed = '';
+  private logged = '';
+  private address = '';
+  private readonly shown = new Map<string, string>();
+
+  constructor(
+    readonly stateDir: string,
+    private readonly isOwnStateDir: boolean,
+    private readonly env: Readonly<Record<string, string>>,
+  ) {}
+
+  /** Changes with every start: the port is any free one. */
+  get baseUrl(): string {
+    return this.address;
+  }
+  get org(): string {
+    return this.shownAs('organization');
+  }
+  get adminKey(): string {
+    return this.shownAs('admin key');
+  }
+  get agent(): string {
+    return this.shownAs('agent');
+  }
+  get agentKey(): string {
+    return this.shownAs('agent key');
+  }
+  /** Fingerprint of the seal key of the first start: what `--pin` takes. */
+  get pin(): string {
+    return this.shownAs('seal key (--pin)');
+  }
+  /** Standard output of the last start: the welcome and the log. */
+  get stdout(): string {
+    return this.printed;
+  }
+  get stderr(): string {
+    return this.logged;
+  }
+  get pid(): number {
+    return this.running().pid as number;
+  }
+  /** For a program that is to work on the same state directory. */
+  get environment(): NodeJS.ProcessEnv {
+    return environmentWith({ SERVICE_STATE_DIR: this.stateDir, SERVICE_PORT: '0', ...this.env });
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [RUN, 'standalone'], {
+      cwd: ROOT,
+      env: this.environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child = child;
+    [this.printed, this.logged] = ['', ''];
+    child.stderr.on('data', (chunk: Buffer) => (this.logged += chunk.toString()));
+    await new Promise<void>((resolve, reject) => {
+      const fail = (why: string): void => reject(new Error(`${why}\n${this.printed}${this.logged}`));
+      const deadline = setTimeout(() => {
+        child.kill('SIGKILL');
+        fail(`The service was not up in ${START_DEADLINE_MS} ms.`);
+      }, START_DEADLINE_MS);
+      child.once('exit', (code, signal) => fail(`The service ended with ${code ?? signal}.`));
+      child.stdout.on('data', (chunk: Buffer) => {
+        this.printed += chunk.toString();
+        // The welcome ends with the first call to paste.
+        if (!/^ {2}curl [^]*\n\n/m.test(this.printed)) return;
+        clearTimeout(deadline);
+        resolve();
+      });
+    });
+    this.readWelcome();
+  }
+
+  /** Ends the process, without a farewell when by SIGKILL; its database is then left running. Resolves when it is gone. */
+  async kill(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    const child = this.running();
+    this.child = null;
+    const exited = once(child, 'exit', { signal: AbortSignal.timeout(EXIT_DEADLINE_MS) });
+    child.kill(signal);
+    const [code, by] = (await exited) as [number | null, NodeJS.Signals | null];
+    return { code, signal: by };
+  }
+
+  /** The same state directory again, by `npm start`; kills it first where it still runs. */
+  async restart(): Promise<void> {
+    if (this.child) await this.kill('SIGTERM');
+    await this.start();
+  }
+
+  /** Ends it as an operator would, and removes a state directory of its own. */
+  async stop(): Promise<void> {
+    if (this.child && this.child.exitCode === null && this.child.signalCode === null) await this.kill('SIGTERM');
+    if (this.isOwnStateDir) await removeStateDir(this.stateDir);
+  }
+
+  async call(method: string, path: string, { key, body, headers = {} }: Call = {}): Promise<Answer> {
+    const response = await fetch(`${this.baseUrl}${path}`, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const json = text.startsWith('{') ? (JSON.parse(text) as Answer['json']) : {};
+    const error = (json['error'] ?? {}) as Answer['error'];
+    return { status: response.status, headers: response.headers, text, json, error };
+  }
+
+  private running(): ChildProcess {
+    if (!this.child) throw new Error('the service does not run');
+    return this.child;
+  }
+
+  private readWelcome(): void {
+    this.address = /is up at (\S+)/.exec(this.printed)?.[1] ?? '';
+    for (const label of ['organization', 'admin key', 'agent', 'agent key', 'seal key (--pin)']) {
+      const pattern = new RegExp(`^ {2}${label.replace(/[()]/g, '\\$&')} {2,}(\\S+)$`, 'm');
+      const value = pattern.exec(this.printed)?.[1];
+      // Secrets are shown at the first start alone; a restart keeps those.
+      if (value !== undefined) this.shown.set(label, value);
+    }
+  }
+
+  private shownAs(label: string): string {
+    const value = this.shown.get(label);
+    if (value === undefined)
+      throw new Error(`this start did not show the ${label}: the state directory had one already`);
+    return value;
+  }
+}
+
+/** Starts the service on an empty state directory of its own (or a given one) and waits until it says where it is. */
+export const startService = async ({ env = {}, stateDir }: ServiceOptions = {}): Promise<RunningService> => {
+  const service = new RunningService(stateDir ?? (await temporaryStateDir()), stateDir === undefined, env);
+  try {
+    await service.start();
+    return service;
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
+};
