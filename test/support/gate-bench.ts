@@ -2,7 +2,7 @@ import {
   AgentAdministration,
   IssueKeys,
   KeyDirectory,
-  KeyHasher,
+  type KeyHasher,
   OrganizationAdministration,
   type KeyHolder,
 } from '#libs/domain/agents';

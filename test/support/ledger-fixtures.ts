@@ -81,7 +81,7 @@ export class LedgerBench {
       { type: 'ActivateSealKey' as const, data: { kid, overlapMs: 0 } },
     ]) {
       const metadata = { ...metadataAt(now), org: null, commandId: `${command.type}:${kid}` };
-      await this.runner.run(sealKeyDecider, ONLY_STREAM, { ...command, metadata } as never, metadata);
+      await this.runner.run(sealKeyDecider, ONLY_STREAM, { ...command, metadata }, metadata);
     }
     return key;
   }

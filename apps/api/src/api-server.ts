@@ -1,7 +1,7 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { INestApplication } from '@nestjs/common';
+import type { DynamicModule, INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { Type, DynamicModule } from '@nestjs/common';
 import type { Deployment } from '#libs/infra/deployment';
 import { createHttpEdge, type HttpEdge } from './http/http-edge.js';
 import { NestLogger } from './http/nest-logger.js';
@@ -10,7 +10,7 @@ const BACKLOG_REFRESH_MS = 5_000;
 
 /** The HTTP server over a composed application: listens, drains, closes. */
 export class ApiServer {
-  private app: INestApplication | null = null;
+  private app: INestApplication<Server> | null = null;
   private backlogTimer: NodeJS.Timeout | null = null;
   readonly edge: HttpEdge;
 
@@ -23,7 +23,7 @@ export class ApiServer {
   /** @returns the base URL that clients use */
   async listen(root: Type | DynamicModule): Promise<string> {
     const { config, logger } = this.deployment;
-    const app = await NestFactory.create(root, this.edge.adapter, {
+    const app = await NestFactory.create<INestApplication<Server>>(root, this.edge.adapter, {
       bodyParser: false,
       logger: new NestLogger(logger),
       abortOnError: false,

@@ -20,8 +20,8 @@ const READ_AGAIN_MS = 1_000;
 
 export interface Patience {
   readonly waitMs: number;
-  /** Aborted when the client went away: nobody reads the answer. */
-  readonly clientGone: AbortSignal;
+  /** Aborted when nobody waits for the answer any more, or nobody may. */
+  readonly ended: AbortSignal;
 }
 
 /** Waits on the bus for an action to get on. Subscribes before it reads, so no change falls between. */
@@ -63,7 +63,7 @@ export class AwaitAction {
   private async until(
     id: ActionId,
     channels: readonly string[],
-    { waitMs, clientGone }: Patience,
+    { waitMs, ended }: Patience,
     isEnough: (read: ReadAction | null) => boolean | Promise<boolean>,
   ): Promise<ReadAction | null> {
     const deadline = this.clock.monotonicMs() + waitMs;
@@ -74,8 +74,8 @@ export class AwaitAction {
         bell.reset();
         const read = await this.reader.read(id);
         const remainingMs = deadline - this.clock.monotonicMs();
-        if ((await isEnough(read)) || remainingMs <= 0 || clientGone.aborted) return read;
-        await bell.rungWithin(Math.min(remainingMs, READ_AGAIN_MS), clientGone);
+        if ((await isEnough(read)) || remainingMs <= 0 || ended.aborted) return read;
+        await bell.rungWithin(Math.min(remainingMs, READ_AGAIN_MS), ended);
       }
     } finally {
       for (const unsubscribe of leave) unsubscribe();

@@ -24,7 +24,7 @@ export class RecoveryLoop {
   async start(): Promise<void> {
     await this.liveness.beat(this.executorId);
     const beat = setInterval(
-      () => this.quietly('a beat could not be written', () => this.beat()),
+      () => void this.quietly('a beat could not be written', () => this.beat()),
       this.settings.livenessIntervalMs,
     );
     const sweep = setInterval(() => this.sweepOnce(), this.settings.sweepIntervalMs);

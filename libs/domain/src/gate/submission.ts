@@ -124,7 +124,7 @@ export const submissionOf = (
 /** The payload document of a policy input: RFC 8785 text and its digest. */
 export const inputDocument = (input: PolicyInput): { body: string; digest: Digest } => {
   // Facts and labels are plain JSON by construction; canonicalize refuses anything else.
-  const body = canonicalize(input as unknown as JsonObject);
+  const body = canonicalize(input);
   return { body, digest: digestOf(body) };
 };
 

@@ -15,7 +15,7 @@ export const streamRef = <State, Event extends DomainEvent>(
 ): StreamRef<State> => ({
   stream: streamOf(fold.category, id),
   initialState: fold.initialState,
-  evolve: fold.evolve as (state: State, event: DomainEvent) => State,
+  evolve: fold.evolve,
 });
 
 /** A stream's state at one revision. */
@@ -56,7 +56,7 @@ export class FoldedStreams {
 
   async load<State>(ref: StreamRef<State>): Promise<Folded<State>> {
     const { only } = await this.loadAll({ only: ref });
-    return only as Folded<State>;
+    return only;
   }
 
   /** All of them as of one question to the store. */

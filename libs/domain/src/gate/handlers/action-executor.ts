@@ -19,9 +19,9 @@ import {
 import { agentDecider, stopCodeOf } from '../../agents/index.js';
 import {
   actionChannel,
-  Bus,
-  Logger,
-  PayloadStore,
+  type Bus,
+  type Logger,
+  type PayloadStore,
   streamRef,
   SYSTEM,
   timestampOf,

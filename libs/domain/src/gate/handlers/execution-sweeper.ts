@@ -1,5 +1,5 @@
 import {
-  Logger,
+  type Logger,
   streamRef,
   SYSTEM,
   timestampOf,

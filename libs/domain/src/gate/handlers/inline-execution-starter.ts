@@ -1,5 +1,5 @@
 import type { JsonObject } from '#libs/crypto';
-import { Logger, Randomness, type ActionId, type Folded } from '../../kernel/index.js';
+import { type Logger, type Randomness, type ActionId, type Folded } from '../../kernel/index.js';
 import type { Claimant } from '../action.commands.js';
 import type { Action } from '../action.state.js';
 import type { ActionExecutor } from './action-executor.js';
