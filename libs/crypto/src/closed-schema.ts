@@ -91,7 +91,7 @@ export const boolean: Check<boolean> = (value, path) => accept(typeof value === 
 /** `sha256:` and 64 lowercase hex characters. */
 export const digest: Check<Digest> = (value, path) => accept(isDigest(value), value as Digest, path);
 
-const TIMESTAMP_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const TIMESTAMP_PATTERN = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /**
  * RFC 3339 in UTC with exactly three digits of milliseconds and an instant that exists (no February 30, no second 60).

@@ -1,4 +1,4 @@
-import { pipeline, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { crc32, createDeflateRaw, createInflateRaw } from 'node:zlib';
 
 import { BundleFormatError } from './bundle-format-error.js';
@@ -9,16 +9,21 @@ const FIXED_HEADER_BYTES = 4;
 const TRAILER_BYTES = 8;
 const TWO_TO_32 = 2 ** 32;
 const CHUNK_BYTES = 65_536;
+const PIECE_BYTES = 16_384;
 
 /** Compresses a stream into exactly one gzip member (RFC 1952) with a header that never changes. */
 export async function* writeGzipMember(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const content = new ContentSum();
+  const plain = Readable.from(content.watch(source));
   const deflate = createDeflateRaw({ chunkSize: CHUNK_BYTES });
-  const ended = pipe(Readable.from(content.watch(source)), deflate);
-  yield HEADER;
-  for await (const chunk of deflate) yield chunk as Uint8Array;
-  const failure = await ended;
-  if (failure !== null) throw failure;
+  // A pipe does not pass errors on: the loop below throws what the source threw.
+  plain.once('error', (error) => deflate.destroy(error));
+  try {
+    yield HEADER;
+    for await (const chunk of plain.pipe(deflate)) yield chunk as Uint8Array;
+  } finally {
+    plain.destroy();
+  }
   yield content.trailer();
 }
 
@@ -31,30 +36,74 @@ export async function* writeGzipMember(source: AsyncIterable<Uint8Array>): Async
 export async function* readGzipMember(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   const frame = new MemberFrame(source);
   const content = new ContentSum();
-  const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
-  const ended = pipe(Readable.from(frame.deflated()), inflate);
+  const inflate = new Inflate();
   try {
-    for await (const chunk of content.watch(inflate)) yield chunk as Buffer;
-    const failure = await ended;
-    if (failure !== null) throw failure;
-  } catch (error) {
-    throw translate(error);
+    for await (const piece of frame.deflated()) {
+      yield* content.pass(await inflate.write(piece));
+      if (inflate.hasEndedEarly) throw new BundleFormatError('bad_gzip');
+    }
+    yield* content.pass(await inflate.end());
+  } finally {
+    inflate.close();
   }
-  // The decompressor stops where its format ends; whatever it left unread stands where nothing may stand.
-  if (!frame.isRead || inflate.bytesWritten !== frame.deflatedBytes) throw new BundleFormatError('bad_gzip');
   if (!content.trailer().equals(frame.trailer)) throw new BundleFormatError('bad_gzip');
 }
 
 /**
- * Resolves when both ends are closed: to what failed, or null. A decompressor that ends before its source closes it
- * early, which is judged by the bytes it left. It never rejects, because the loop over the target throws the same error.
+ * A raw deflate stream (RFC 1951), fed piece by piece. Each piece gives all of its content before the next is taken:
+ * a piece of 16 KiB holds at most 16 MiB of content, so no ratio fills the memory. A pipeline of streams would close its
+ * source early where the format ends, and whether an error comes of that would be a matter of timing.
  */
-const pipe = (source: Readable, target: NodeJS.WritableStream): Promise<Error | null> =>
-  new Promise((resolve) => {
-    pipeline(source, target, (error) => {
-      resolve(error === null || error === undefined || error.code === 'ERR_STREAM_PREMATURE_CLOSE' ? null : error);
+class Inflate {
+  private readonly stream = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  private content: Buffer[] = [];
+  private fedBytes = 0;
+  private fail: (error: Error) => void = () => undefined;
+
+  constructor() {
+    this.stream.on('data', (chunk: Buffer) => this.content.push(chunk));
+    this.stream.on('error', (error) => {
+      this.fail(error);
     });
-  });
+  }
+
+  async write(piece: Buffer): Promise<Buffer[]> {
+    await this.step((done) => this.stream.write(piece, done));
+    this.fedBytes += piece.length;
+    return this.taken();
+  }
+
+  /** The decompressor stops where its format ends; what it leaves unread stands where nothing may stand. */
+  get hasEndedEarly(): boolean {
+    return this.stream.bytesWritten !== this.fedBytes;
+  }
+
+  async end(): Promise<Buffer[]> {
+    await this.step((done) => this.stream.once('end', done).end());
+    return this.taken();
+  }
+
+  close(): void {
+    this.stream.destroy();
+  }
+
+  private async step(action: (done: () => void) => void): Promise<void> {
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.fail = reject;
+        action(resolve);
+      });
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  private taken(): Buffer[] {
+    const content = this.content;
+    this.content = [];
+    return content;
+  }
+}
 
 const translate = (error: unknown): unknown => {
   const code = error instanceof Error && 'code' in error ? error.code : null;
@@ -65,12 +114,11 @@ const translate = (error: unknown): unknown => {
 
 /** Takes a member apart: its header is judged, its last eight bytes are kept back, the rest is compressed content. */
 class MemberFrame {
-  deflatedBytes = 0;
-  isRead = false;
   trailer: Buffer = Buffer.alloc(0);
 
   constructor(private readonly source: AsyncIterable<Uint8Array>) {}
 
+  /** The compressed content in pieces of at most 16 KiB. */
   async *deflated(): AsyncGenerator<Buffer> {
     let pending = Buffer.alloc(0);
     let isHeaderRead = false;
@@ -82,16 +130,14 @@ class MemberFrame {
         isHeaderRead = true;
         pending = pending.subarray(HEADER.length);
       }
-      const ready = pending.length - TRAILER_BYTES;
-      if (ready > 0) {
-        this.deflatedBytes += ready;
-        yield pending.subarray(0, ready);
-        pending = pending.subarray(ready);
+      while (pending.length > TRAILER_BYTES) {
+        const piece = pending.subarray(0, Math.min(pending.length - TRAILER_BYTES, PIECE_BYTES));
+        pending = pending.subarray(piece.length);
+        yield piece;
       }
     }
     if (!isHeaderRead || pending.length < TRAILER_BYTES) throw new BundleFormatError('truncated');
     this.trailer = pending;
-    this.isRead = true;
   }
 }
 
@@ -106,12 +152,16 @@ class ContentSum {
   private checksum = 0;
   private length = 0;
 
-  async *watch(source: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of source as AsyncIterable<Uint8Array>) {
+  *pass(chunks: readonly Buffer[]): Generator<Buffer> {
+    for (const chunk of chunks) {
       this.checksum = crc32(chunk, this.checksum);
       this.length = (this.length + chunk.byteLength) % TWO_TO_32;
       yield chunk;
     }
+  }
+
+  async *watch(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+    for await (const chunk of source) yield* this.pass([Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)]);
   }
 
   trailer(): Buffer {
