@@ -1,0 +1,89 @@
+/** Two verifiers in two languages, the second written from docs/deed-format.md alone, give one verdict (reliability T-4). */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { encodeKeySet, verifyBundle, type VerifyOptions } from '#libs/crypto';
+
+import { ATTACKS, honestBundle, HONEST_OPTIONS } from '../../libs/crypto/src/testing/bundle-attacks.js';
+
+const SCRIPT = fileURLToPath(new URL('verify_bundle.py', import.meta.url));
+const PYTHON = 'python3';
+
+/** One process for all bundles: a case a line in, a verdict a line out. */
+const MANY = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from verify_bundle import read_keys, verify
+for line in sys.stdin:
+    case = json.loads(line)
+    keys = None if case["keys"] is None else read_keys(case["keys"].encode())
+    with open(case["path"], "rb") as file:
+        print(json.dumps(verify(file.read(), case["org"], case["pins"], case["heads"], keys)))
+`;
+
+const hasPython = spawnSync(PYTHON, ['-c', 'import cryptography']).status === 0;
+
+describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptography)', () => {
+  const attacks = Object.values(ATTACKS).flat();
+  const verdicts = new Map<string, unknown>();
+  let folder = '';
+  let honestPath = '';
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'bundles-'));
+    honestPath = join(folder, 'honest.tar.gz');
+    writeFileSync(honestPath, await honestBundle());
+    const cases = [];
+    for (const [index, { bytes, options }] of attacks.entries()) {
+      const { org, pins, heads = [], keySet }: VerifyOptions = { ...HONEST_OPTIONS, ...options };
+      const path = join(folder, `${index}.tar.gz`);
+      writeFileSync(path, await bytes());
+      cases.push(JSON.stringify({ path, org, pins, heads, keys: keySet ? encodeKeySet(keySet).toString() : null }));
+    }
+    const { stdout, stderr } = spawnSync(PYTHON, ['-B', '-c', MANY, dirname(SCRIPT)], {
+      input: `${cases.join('\n')}\n`,
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    for (const [index, line] of stdout.trim().split('\n').entries()) {
+      verdicts.set(attacks[index]?.name ?? '', JSON.parse(line));
+    }
+  });
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  const run = (...options: string[]) => spawnSync(PYTHON, ['-B', SCRIPT, ...options], { encoding: 'utf8' });
+  const { org, pins } = HONEST_OPTIONS;
+  const pinning = pins.flatMap((pin) => ['--pin', pin]);
+
+  it('agrees on an honest bundle, member by member, and exits with 0', async () => {
+    const { status, stdout } = run(honestPath, '--org', org, ...pinning);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toEqual(await verifyBundle(honestPath, HONEST_OPTIONS));
+  });
+
+  it('exits with 1 when a bundle is not intact', () => {
+    const head = `9:sha256:${'0'.repeat(64)}`;
+    const { status, stdout } = run(honestPath, '--org', org, ...pinning, '--head', head);
+    expect(status).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ result: 'incomplete', reason: 'tail_missing', first_bad_seq: 9 });
+  });
+
+  it('exits with 2 when it is used wrongly', () => {
+    expect(run(join(folder, 'absent'), '--org', org).status).toBe(2);
+    expect(run(honestPath, '--org', 'acme').status).toBe(2);
+  });
+
+  describe.each(Object.entries(ATTACKS))('agrees on attacks on %s', (_group, group) => {
+    it.each(group)('$name: $reason', async ({ name, bytes, options }) => {
+      const path = join(folder, 'ours.tar.gz');
+      writeFileSync(path, await bytes());
+      expect(verdicts.get(name)).toEqual(await verifyBundle(path, { ...HONEST_OPTIONS, ...options }));
+    });
+  });
+});

@@ -1,0 +1,689 @@
+#!/usr/bin/env python3
+"""Judges an export bundle offline. Written from docs/deed-format.md alone; needs Python 3.9 and `cryptography`.
+
+    verify_bundle.py BUNDLE --org ORG --pin FINGERPRINT [--pin ...] [--head SEQ:DIGEST ...] [--keys FILE]
+
+Prints the verdict as one JSON object. Exit 0: intact. 1: not. 2: wrong usage or our own fault.
+It reads the whole file into memory: it is there to be read, not to be fast.
+"""
+import argparse
+import base64
+import hashlib
+import json
+import re
+import sys
+import zlib
+from datetime import datetime
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+MAX_SAFE = 2**53 - 1
+MAX_BODY, MAX_LINE = 262_144, 349_895
+
+
+class Refused(Exception):
+    """The bundle is at fault: a reason of the format page."""
+
+    def __init__(self, reason, path=""):
+        super().__init__(reason)
+        self.reason = reason
+
+
+# --- encodings -------------------------------------------------------------------------------------------------------
+
+
+def digest(data):
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def base64url(text):
+    """The bytes of the one spelling, or None."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]*", text) or len(text) % 4 == 1:
+        return None
+    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    return data if base64.urlsafe_b64encode(data).rstrip(b"=").decode() == text else None
+
+
+def unique(pairs):
+    if len({name for name, _ in pairs}) != len(pairs):
+        raise ValueError("a name twice")
+    return dict(sorted(pairs, key=lambda pair: pair[0].encode("utf-16-be", "surrogatepass")))
+
+
+def integer(text):
+    value = int(text)
+    if abs(value) > MAX_SAFE:
+        raise ValueError("beyond 2^53-1")
+    return value
+
+
+def no_float(text):
+    raise ValueError("no integer in its one spelling")
+
+
+def canonical(data, max_depth):
+    """The value of canonical bytes, or None."""
+    try:
+        value = json.loads(
+            data.decode("utf-8"), object_pairs_hook=unique, parse_int=integer, parse_float=no_float, parse_constant=no_float
+        )
+        again = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    except (ValueError, RecursionError):
+        return None
+    return value if again == data and depth(value) <= max_depth else None
+
+
+def depth(value):
+    if isinstance(value, dict):
+        return 1 + max((depth(item) for item in value.values()), default=0)
+    if isinstance(value, list):
+        return 1 + max((depth(item) for item in value), default=0)
+    return 0
+
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def encode_id(prefix, data):
+    number = int.from_bytes(data, "big")
+    return prefix + "_" + "".join(ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+# --- shapes ----------------------------------------------------------------------------------------------------------
+
+
+def matches(pattern):
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII) is not None
+
+
+def text(max_bytes):
+    return lambda value: isinstance(value, str) and len(value.encode("utf-8")) <= max_bytes
+
+
+def one_of(*words):
+    return lambda value: isinstance(value, str) and value in words
+
+
+def at_least(minimum):
+    return lambda value: type(value) is int and value >= minimum
+
+
+def or_null(check):
+    return lambda value: value is None or check(value)
+
+
+def many(check, most):
+    return lambda value: isinstance(value, list) and len(value) <= most and all(check(item) for item in value)
+
+
+def closed(**members):
+    return lambda value: isinstance(value, dict) and set(value) == set(members) and all(
+        check(value[name]) for name, check in members.items()
+    )
+
+
+def an_id(prefix):
+    return matches(prefix + "_[0-7][0-9a-hjkmnp-tv-z]{25}")
+
+
+def timestamp(value):
+    if not matches(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")(value):
+        return False
+    try:
+        datetime.strptime(value[:19], "%Y-%m-%dT%H:%M:%S")
+    except ValueError:
+        return False
+    return value[17:19] <= "59"
+
+
+is_digest = matches("sha256:[0-9a-f]{64}")
+boolean = lambda value: isinstance(value, bool)
+word, sentence = text(256), text(4_096)
+kid = matches("[0-9a-f]{32}")
+reference = matches(r"[A-Za-z0-9._~:@/+=-]{1,256}")
+
+BODY = closed(
+    v=one_of("service.deed/1"),
+    id=an_id("deed"),
+    org=an_id("org"),
+    seq=at_least(1),
+    kind=one_of("action", "amendment", "admin"),
+    issued_at=timestamp,
+    source=closed(
+        stream=matches(r"[a-z]+(-[A-Za-z0-9_-]{1,200})?"),
+        revision=at_least(0),
+        event_id=matches("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    ),
+    chain=closed(prev_hash=or_null(is_digest), kid=kid),
+    who=closed(
+        actor=closed(type=one_of("agent", "user", "admin_key", "operator", "system"), id=or_null(word)),
+        agent=or_null(an_id("agt")),
+        key=or_null(an_id("key")),
+        on_behalf_of=or_null(reference),
+        session=or_null(reference),
+        intent_signed=or_null(boolean),
+        intent_hash=or_null(is_digest),
+    ),
+    action=or_null(
+        closed(
+            id=an_id("act"),
+            tool=text(200),
+            tool_truncated=boolean,
+            mode=one_of("gateway", "proxy"),
+            livemode=boolean,
+            connector=or_null(an_id("con")),
+            tool_digest=or_null(is_digest),
+            args_digest=is_digest,
+            request_digest=is_digest,
+            created_at=timestamp,
+        )
+    ),
+    policy=or_null(
+        closed(
+            outcome=one_of("allow", "deny", "require_approval"),
+            code=or_null(word),
+            source=one_of("rule", "default", "budget", "stop", "builtin"),
+            rule_id=or_null(word),
+            reason=or_null(sentence),
+            message=or_null(sentence),
+            policy=or_null(an_id("pol")),
+            policy_version=or_null(an_id("pv")),
+            input_digest=or_null(is_digest),
+            decided_at=timestamp,
+        )
+    ),
+    approval=or_null(
+        closed(
+            id=an_id("apr"),
+            status=one_of("approved", "denied", "expired", "cancelled"),
+            required=at_least(1),
+            countersigned=many(closed(by=an_id("usr"), at=timestamp), 64),
+            expires_at=timestamp,
+            decided_at=or_null(timestamp),
+        )
+    ),
+    execution=or_null(
+        closed(
+            status=one_of("succeeded", "failed", "unknown"),
+            attempts=at_least(0),
+            error_code=or_null(word),
+            result_digest=or_null(is_digest),
+            started_at=or_null(timestamp),
+            finished_at=timestamp,
+        )
+    ),
+    witness=or_null(
+        closed(
+            level=one_of("L0", "L1", "L2"),
+            verdict=one_of("VERIFIED", "MISMATCH", "UNVERIFIABLE"),
+            method=word,
+            reasons=many(word, 32),
+            evidence_digest=or_null(is_digest),
+        )
+    ),
+    cost=or_null(closed(amount=at_least(0), currency=matches("[a-z]{3}"))),
+    admin=or_null(
+        closed(
+            action=matches(r"[a-z][a-z_]{0,63}\.[a-z][a-z_]{0,63}"),
+            target=closed(type=matches("[a-z][a-z_]{0,63}"), id=word),
+            reason=or_null(sentence),
+            data_digest=or_null(is_digest),
+        )
+    ),
+)
+
+MANIFEST = closed(
+    **{"from": or_null(timestamp)},
+    v=one_of("service.bundle/1"),
+    org=an_id("org"),
+    to=or_null(timestamp),
+    first_seq=or_null(at_least(1)),
+    last_seq=or_null(at_least(1)),
+    count=at_least(0),
+    prev_hash=or_null(is_digest),
+    head=or_null(closed(seq=at_least(1), body_hash=is_digest)),
+    keys=many(is_digest, 10_000),
+    created_at=timestamp,
+    service_version=text(64),
+)
+
+KEYS = closed(
+    keys=many(
+        closed(
+            kid=kid,
+            alg=one_of("Ed25519"),
+            public_key=matches("ed25519:[A-Za-z0-9_-]{43}"),
+            activated_at=timestamp,
+            retired_at=or_null(timestamp),
+            revoked_at=or_null(timestamp),
+        ),
+        10_000,
+    )
+)
+
+
+def keeps_the_rules(body):
+    """The eleven rules between members."""
+    kind, who, actor, admin = body["kind"], body["who"], body["who"]["actor"], body["admin"]
+    name = "service/deed-id/v1\n" + body["org"] + "\n" + body["source"]["event_id"]
+    actor_id = {
+        "agent": actor["id"] is not None and actor["id"] == who["agent"],
+        "user": an_id("usr")(actor["id"]),
+        "admin_key": an_id("key")(actor["id"]),
+    }
+    return all(
+        (
+            body["id"] == encode_id("deed", hashlib.sha256(name.encode()).digest()[:16]),
+            (body["chain"]["prev_hash"] is None) == (body["seq"] == 1),
+            actor_id.get(actor["type"], True),
+            (who["intent_hash"] is not None) == (who["intent_signed"] is True),
+            (body["action"] is None) == (kind == "admin"),
+            body["policy"] is not None if kind == "action" else kind == "amendment" or body["policy"] is None,
+            kind != "admin" or (body["approval"] is None and body["execution"] is None),
+            body["witness"] is not None if kind == "amendment" else kind == "action" or body["witness"] is None,
+            kind != "admin" or body["cost"] is None,
+            (admin is not None) == (kind == "admin"),
+            not revokes(body) or (admin["target"]["type"] == "seal_key" and kid(admin["target"]["id"])),
+        )
+    )
+
+
+def revokes(body):
+    return body["admin"] is not None and body["admin"]["action"] == "seal_key.revoked"
+
+
+# --- keys and signatures ---------------------------------------------------------------------------------------------
+
+P = 2**255 - 19
+ORDER = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+
+
+def add(one, other):
+    (x1, y1), (x2, y2) = one, other
+    product = D * x1 * x2 * y1 * y2 % P
+    return (
+        (x1 * y2 + x2 * y1) * pow(1 + product, P - 2, P) % P,
+        (y1 * y2 + x1 * x2) * pow(1 - product, P - 2, P) % P,
+    )
+
+
+def times(scalar, point):
+    result = (0, 1)
+    for bit in bin(scalar)[2:]:
+        result = add(result, result)
+        if bit == "1":
+            result = add(result, point)
+    return result
+
+
+def is_key(data):
+    """A canonical point of the prime-order group, other than the identity."""
+    encoded = int.from_bytes(data, "little")
+    sign, y = encoded >> 255, encoded & (2**255 - 1)
+    if y >= P:
+        return False
+    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if x * x % P != square:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if x * x % P != square or (x == 0 and sign == 1):
+        return False
+    point = (P - x if x & 1 != sign else x, y)
+    return point != (0, 1) and times(ORDER, point) == (0, 1)
+
+
+def holds(key, signature_text, message):
+    signature = base64url(signature_text)
+    if signature is None or len(signature) != 64 or signature[:32] == b"\x01" + bytes(31):
+        return False
+    try:
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, message)
+        return True
+    except InvalidSignature:
+        return False
+
+
+def cose_input(kid_text, body):
+    size = len(body)
+    if size < 24:
+        head = bytes([0x40 + size])
+    elif size < 2**8:
+        head = b"\x58" + size.to_bytes(1, "big")
+    elif size < 2**16:
+        head = b"\x59" + size.to_bytes(2, "big")
+    else:
+        head = b"\x5a" + size.to_bytes(4, "big")
+    protected = bytes.fromhex("a201270450") + bytes.fromhex(kid_text)
+    return b"\x84\x6aSignature1\x55" + protected + b"\x40" + head + body
+
+
+def key_bytes(entry):
+    return base64url(entry["public_key"][len("ed25519:") :]) or b""
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+
+class Archive:
+    """What the gzip member holds, and how it ends: `fault` is raised where its content runs out."""
+
+    def __init__(self, file):
+        self.at, self.fault = 0, "truncated"
+        known = min(len(file), 4)
+        if file[:known] != bytes.fromhex("1f8b0800")[:known]:
+            raise Refused("bad_gzip")
+        inflate, self.content = zlib.decompressobj(-15), b""
+        try:
+            self.content = inflate.decompress(file[10:])
+            rest = inflate.unused_data
+            if inflate.eof and len(rest) >= 8:
+                trailer = zlib.crc32(self.content).to_bytes(4, "little") + (len(self.content) % 2**32).to_bytes(4, "little")
+                self.fault = None if rest == trailer else "bad_gzip"
+        except zlib.error:
+            self.fault = "bad_gzip"
+
+    def take(self, count):
+        if self.at + count > len(self.content):
+            raise Refused(self.fault or "truncated")
+        self.at += count
+        return self.content[self.at - count : self.at]
+
+    def header(self, name):
+        block = self.take(512)
+        size = block[124:136]
+        if re.fullmatch(rb"[0-7]{11}\0", size) is None or block != tar_header(name, size):
+            raise Refused("bad_tar")
+        return int(size[:11], 8)
+
+    def zeros(self, count):
+        if self.take(count).strip(b"\0"):
+            raise Refused("bad_tar")
+
+    def entry(self, name, most):
+        size = self.header(name)
+        if size > most:
+            raise Refused("bad_tar")
+        content = self.take(size)
+        self.zeros(-size % 512)
+        return content
+
+    def line(self, left):
+        """The next line with its line feed."""
+        most = min(left, MAX_LINE)
+        end = self.content.find(b"\n", self.at, self.at + most)
+        if end < 0 and self.at + most <= len(self.content):
+            raise Refused("bad_line")
+        return self.take(end + 1 - self.at) if end >= 0 else self.take(most)
+
+    def end(self):
+        if self.at != len(self.content):
+            raise Refused("bad_tar")
+        if self.fault is not None:
+            raise Refused(self.fault)
+
+
+def tar_header(name, size):
+    block = name.encode().ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2 + size + b"0" * 11 + b"\0"
+    block += b" " * 8 + b"0" + bytes(100) + b"ustar\x0000" + bytes(64) + b"0000000\0" * 2
+    block = block.ljust(512, b"\0")
+    return block[:148] + b"%06o\0 " % sum(block) + block[156:]
+
+
+def read_manifest(data):
+    manifest = canonical(data, 4)
+    if manifest is None or not MANIFEST(manifest):
+        raise Refused("bad_manifest")
+    first, last, start, end = manifest["first_seq"], manifest["last_seq"], manifest["from"], manifest["to"]
+    consistent = start is None or end is None or start < end
+    if first is None or last is None:
+        consistent = consistent and (first, last, manifest["prev_hash"], manifest["count"]) == (None, None, None, 0)
+    else:
+        consistent = consistent and last - first + 1 == manifest["count"]
+        consistent = consistent and (manifest["prev_hash"] is None) == (first == 1)
+        consistent = consistent and manifest["head"] is not None and manifest["head"]["seq"] >= last
+    if not consistent:
+        raise Refused("bad_manifest")
+    return manifest
+
+
+def read_keys(data):
+    keys = canonical(data, 4)
+    if keys is None or not KEYS(keys):
+        raise Refused("bad_keys")
+    entries = keys["keys"]
+    own_kids = all(len(key_bytes(key)) == 32 and digest(key_bytes(key))[7:39] == key["kid"] for key in entries)
+    if not own_kids or len({key["kid"] for key in entries}) != len(entries):
+        raise Refused("bad_keys")
+    return entries
+
+
+# --- the chain -------------------------------------------------------------------------------------------------------
+
+LINE = re.compile(
+    rb'\{"body":"([A-Za-z0-9_-]+)","body_hash":"(sha256:[0-9a-f]{64})","cose_signature":"([A-Za-z0-9_-]{86})",'
+    rb'"kid":"([0-9a-f]{32})","seq":([1-9][0-9]{0,15}),"signature":"([A-Za-z0-9_-]{86})"\}\n'
+)
+
+
+class Check:
+    def __init__(self, org, pins, heads, key_set):
+        self.org, self.pins, self.user_heads, self.key_set = org, pins, heads, key_set
+        self.manifest, self.keys, self.file_fault = None, None, None
+        self.chain_fault, self.trust_fault = None, None
+        self.seq, self.last_hash, self.last_time, self.deeds = None, None, None, 0
+        self.first_by_kid, self.deeds_by_kid, self.revoked = {}, {}, set()
+
+    def read(self, archive):
+        manifest = read_manifest(archive.entry("manifest.json", 1_048_576))
+        self.manifest = manifest
+        if manifest["org"] != self.org:
+            raise Refused("wrong_org")
+        entries = read_keys(archive.entry("keys.json", 4_194_304))
+        if [digest(key_bytes(key)) for key in entries] != manifest["keys"]:
+            raise Refused("bad_keys")
+        listed = entries if self.key_set is None else self.key_set
+        if not all(is_key(key_bytes(key)) for key in listed if digest(key_bytes(key)) in self.pins):
+            raise Refused("bad_keys")
+        self.keys = {key["kid"]: key for key in listed}
+        self.heads = self.user_heads + ([manifest["head"]] if manifest["head"] else [])
+        self.seq, self.last_hash = (manifest["first_seq"] or 1) - 1, manifest["prev_hash"]
+        if self.contradicts(self.seq, self.last_hash):
+            self.chain_fault = (self.seq + 1, "head_mismatch")
+            return
+        self.read_deeds(archive)
+
+    def read_deeds(self, archive):
+        size = archive.header("deeds.ndjson")
+        left = size
+        while left > 0:
+            line = archive.line(left)
+            left -= len(line)
+            reason = self.judge(line)
+            if reason is not None:
+                self.chain_fault = (self.seq + 1, reason)
+                return
+        archive.zeros(-size % 512 + 1_024)
+        archive.end()
+
+    def contradicts(self, seq, body_hash):
+        return any(head["seq"] == seq and head["body_hash"] != body_hash for head in self.heads)
+
+    def distrust(self, seq, reason):
+        if self.trust_fault is None or seq < self.trust_fault[0]:
+            self.trust_fault = (seq, reason)
+
+    def judge(self, line):
+        """Steps a to n of the format page; the reason that ends the check, or None."""
+        n, manifest = self.seq + 1, self.manifest
+        match = LINE.fullmatch(line)
+        groups = [group.decode() for group in match.groups()] if match else None
+        data = base64url(groups[0]) if groups else None
+        if data is None or len(data) > MAX_BODY or int(groups[4]) > MAX_SAFE:
+            return "bad_line"
+        _, body_hash, cose_signature, line_kid, seq, signature = groups
+        if int(seq) != n:
+            return "gap" if int(seq) > n else "duplicate"
+        if manifest["last_seq"] is None or n > manifest["last_seq"]:
+            return "extra_deed"
+        if digest(data) != body_hash:
+            return "body_hash_mismatch"
+        body = canonical(data, 8)
+        if body is None:
+            return "not_canonical"
+        if not BODY(body) or not keeps_the_rules(body):
+            return "schema"
+        if body["seq"] != n:
+            return "wrong_seq"
+        if body["chain"]["kid"] != line_kid:
+            return "wrong_kid"
+        if body["org"] != self.org:
+            return "wrong_org"
+        trust, broken = self.judge_seal(body, data, body_hash, signature, cose_signature)
+        if broken is not None:
+            return broken
+        if trust is not None:
+            self.distrust(n, trust)
+        return self.judge_place(n, body, body_hash) or self.advance(n, body, body_hash, trust)
+
+    def judge_seal(self, body, data, body_hash, signature, cose_signature):
+        key = self.keys.get(body["chain"]["kid"])
+        if key is None:
+            return "unknown_key", None
+        if digest(key_bytes(key)) not in self.pins:
+            return "key_not_pinned", None
+        if not holds(key_bytes(key), signature, b"service/deed/v1\n" + body_hash.encode()):
+            return None, "bad_signature"
+        if not holds(key_bytes(key), cose_signature, cose_input(key["kid"], data)):
+            return None, "bad_cose_signature"
+        if key["revoked_at"] is not None:
+            return "seal_key_revoked", None
+        retired = key["retired_at"] is not None and body["issued_at"] >= key["retired_at"]
+        return ("outside_key_window" if body["issued_at"] < key["activated_at"] or retired else None), None
+
+    def judge_place(self, n, body, body_hash):
+        issued, start, end = body["issued_at"], self.manifest["from"], self.manifest["to"]
+        if body["chain"]["prev_hash"] != self.last_hash:
+            return "broken_link"
+        if self.last_time is not None and issued < self.last_time:
+            return "time_went_back"
+        if (start is not None and issued < start) or (end is not None and issued >= end):
+            return "outside_range"
+        return "head_mismatch" if self.contradicts(n, body_hash) else None
+
+    def advance(self, n, body, body_hash, trust):
+        own = body["chain"]["kid"]
+        self.seq, self.last_hash, self.last_time, self.deeds = n, body_hash, body["issued_at"], self.deeds + 1
+        self.first_by_kid.setdefault(own, n)
+        self.deeds_by_kid[own] = self.deeds_by_kid.get(own, 0) + 1
+        if trust is None and revokes(body):
+            self.revoked.add(body["admin"]["target"]["id"])
+        for revoked in self.revoked & set(self.first_by_kid):
+            self.distrust(self.first_by_kid[revoked], "seal_key_revoked")
+
+    # --- the verdict -------------------------------------------------------------------------------------------------
+
+    def remainder(self):
+        manifest, next_seq = self.manifest, None if self.seq is None else self.seq + 1
+        if self.file_fault == "truncated":
+            return "incomplete", "truncated", next_seq
+        if self.file_fault is not None:
+            return "broken", self.file_fault, next_seq if self.file_fault == "bad_line" else None
+        first, last = manifest["first_seq"], manifest["last_seq"]
+        if first is None:
+            return "incomplete", "no_deeds", None
+        if next_seq <= last:
+            return "incomplete", "missing_deeds", next_seq
+        if manifest["from"] is None and first != 1:
+            return "incomplete", "front_missing", 1
+        early = [head["seq"] for head in self.user_heads if head["seq"] < first - 1]
+        if early:
+            return "incomplete", "front_missing", early[0]
+        heads = self.heads if manifest["to"] is None else self.user_heads
+        if any(head["seq"] > last for head in heads):
+            return "incomplete", "tail_missing", last + 1
+        return "intact", None, None
+
+    def verdict(self):
+        remainder = self.remainder()
+        faults = [fault for fault in (self.trust_fault, self.chain_fault) if fault is not None]
+        result, reason, seq = remainder
+        if faults:
+            seq, reason = min(faults, key=lambda fault: fault[0])
+            result = "broken"
+        held = self.deeds > 0
+        return {
+            "object": "bundle_verdict",
+            "result": result,
+            "reason": reason,
+            "first_bad_seq": seq,
+            "links_intact": self.seq is not None and self.chain_fault is None and remainder[0] == "intact",
+            "org": self.org,
+            "deeds": self.deeds,
+            "first_seq": self.manifest["first_seq"] if held else None,
+            "last_seq": self.seq if held else None,
+            "prev_hash": self.manifest["prev_hash"] if held else None,
+            "head": {"seq": self.seq, "body_hash": self.last_hash} if held else None,
+            "keys": [
+                {
+                    "kid": key["kid"],
+                    "fingerprint": digest(key_bytes(key)),
+                    "pinned": digest(key_bytes(key)) in self.pins,
+                    "deeds": self.deeds_by_kid.get(key["kid"], 0),
+                }
+                for key in (self.keys or {}).values()
+            ],
+        }
+
+
+def verify(file, org, pins, heads=(), key_set=None):
+    """The verdict about the bytes of a bundle."""
+    check = Check(org, set(pins), list(heads), key_set)
+    try:
+        check.read(Archive(file))
+    except Refused as refused:
+        check.file_fault = refused.reason
+    return check.verdict()
+
+
+def head(argument):
+    seq, _, body_hash = argument.partition(":")
+    if not matches("[1-9][0-9]{0,15}")(seq) or not is_digest(body_hash):
+        raise argparse.ArgumentTypeError("a head is SEQ:sha256:HEX")
+    return {"seq": int(seq), "body_hash": body_hash}
+
+
+def checked(check, what):
+    def parse(argument):
+        if not check(argument):
+            raise argparse.ArgumentTypeError("not " + what)
+        return argument
+
+    return parse
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Judges an export bundle offline.")
+    parser.add_argument("bundle")
+    parser.add_argument("--org", required=True, type=checked(an_id("org"), "an organization id"))
+    parser.add_argument("--pin", action="append", default=[], type=checked(is_digest, "sha256: and 64 hex characters"))
+    parser.add_argument("--head", action="append", default=[], type=head)
+    parser.add_argument("--keys", help="a key set fetched from the service")
+    arguments = parser.parse_args()
+    key_set = None
+    if arguments.keys is not None:
+        with open(arguments.keys, "rb") as file:
+            key_set = read_keys(file.read())
+    with open(arguments.bundle, "rb") as file:
+        verdict = verify(file.read(), arguments.org, arguments.pin, arguments.head, key_set)
+    print(json.dumps(verdict))
+    return 0 if verdict["result"] == "intact" else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (OSError, Refused) as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
