@@ -2,7 +2,6 @@ import { Controller, Get, Param, Query } from '@nestjs/common';
 import { IsIn } from 'class-validator';
 import type { JsonObject } from '#libs/crypto';
 import { DomainError, parseId, type EventEnvelope } from '#libs/domain/kernel';
-import { Drain } from '../http/drain.js';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { QueryInteger } from '../http/query-shape.js';
@@ -32,7 +31,6 @@ export class GetActionController {
     private readonly reader: ActionReader,
     private readonly waiting: AwaitAction,
     private readonly polls: LongPolls,
-    private readonly drain: Drain,
   ) {}
 
   /** ActionDetail (document 1). An agent sees its own actions; another's is as absent as one that never was. */
@@ -61,9 +59,7 @@ export class GetActionController {
   }
 
   private async wait(known: ReadAction, waitMs: number, exchange: Exchange): Promise<ReadAction> {
-    const { caller } = exchange;
-    // A stopping process answers with what there is instead of being held up.
-    const ended = AbortSignal.any([exchange.clientGone, this.drain.signal]);
+    const { caller, waitingOver: ended } = exchange;
     const agent = caller.kind === 'agent' ? caller.agent : null;
     const id = known.action.submission.action;
     return this.polls.hold(exchange.principalRef, async () => {
