@@ -234,7 +234,7 @@ const ledgerStream = (actions: number, text: fc.Arbitrary<string>): fc.Arbitrary
       kind: fc.constantFrom('action' as const, 'amendment' as const, 'admin' as const),
       number: fc.integer({ min: 1, max: actions }),
       issued_at: instant,
-      body: text,
+      body: text.map((said) => JSON.stringify({ said, who: { agent: testId('agt', 1) } })),
       body_hash: digest,
       prev_hash: orNull(digest),
       kid: text,

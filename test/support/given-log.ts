@@ -161,7 +161,7 @@ export const sealed = (seq: number, changes: Partial<LedgerEvent['data']> = {}):
     kind: 'action',
     action: testId('act', seq),
     issued_at: testTime(seq + 3),
-    body: JSON.stringify({ seq }),
+    body: JSON.stringify({ seq, who: { agent: testId('agt', 1) } }),
     body_hash: digestOf(`body ${seq}`),
     prev_hash: seq === 1 ? null : digestOf(`body ${seq - 1}`),
     kid: 'a1b2c3d4e5f60718293a4b5c6d7e8f90',

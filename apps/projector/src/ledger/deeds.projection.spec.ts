@@ -26,13 +26,20 @@ describe('deeds projection', () => {
         seq: 1,
         kind: 'action',
         action: testId('act', 1),
+        agent: testId('agt', 1),
         issuedAt: testTime(4),
         bodyHash: digestOf('body 1'),
         prevHash: null,
         kid: 'a1b2c3d4e5f60718293a4b5c6d7e8f90',
         signature: 'c2lnbmF0dXJl',
       },
-      expect.objectContaining({ seq: 2, kind: 'admin', action: null, prevHash: digestOf('body 1') }),
+      expect.objectContaining({ seq: 2, kind: 'admin', action: null, agent: null, prevHash: digestOf('body 1') }),
     ]);
+  });
+
+  it('stops at a deed whose body cannot be read', async () => {
+    const log = new GivenLog(new MemoryEventStore());
+    await log.append(`ledger-${TEST_ORG}`, sealed(1, { body: '{"seq":1}' }));
+    await expect(followLog(deedsProjection, log.store, readModels.projections)).rejects.toThrow('corrupt');
   });
 });

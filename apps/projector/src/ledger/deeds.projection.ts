@@ -1,6 +1,8 @@
+import type { DeedBody } from '#libs/crypto';
+import type { AgentId, EventEnvelope } from '#libs/domain/kernel';
 import type { LedgerEvent } from '#libs/domain/ledger';
 import { DeedRow } from '#libs/infra/read-models';
-import type { EventTypes, Projection } from '../projection.js';
+import { UnreadableEvent, type EventTypes, type Projection } from '../projection.js';
 
 const LEDGER_EVENTS: EventTypes<LedgerEvent> = { DeedSealed: true };
 
@@ -12,22 +14,33 @@ export const deedsProjection: Projection = {
   rowTypes: [DeedRow],
 
   async project(events, rows) {
-    await rows.upsert(
-      DeedRow,
-      events.map(({ event }) => deedRow((event as LedgerEvent).data)),
-    );
+    await rows.upsert(DeedRow, events.map(deedRow));
   },
 };
 
-const deedRow = (data: LedgerEvent['data']): DeedRow => ({
-  id: data.deed,
-  org: data.org,
-  seq: data.seq,
-  kind: data.kind,
-  action: data.action,
-  issuedAt: data.issued_at,
-  bodyHash: data.body_hash,
-  prevHash: data.prev_hash,
-  kid: data.kid,
-  signature: data.signature,
-});
+const deedRow = (envelope: EventEnvelope): DeedRow => {
+  const { data } = envelope.event as LedgerEvent;
+  return {
+    id: data.deed,
+    org: data.org,
+    seq: data.seq,
+    kind: data.kind,
+    action: data.action,
+    agent: data.kind === 'admin' ? null : agentOf(envelope),
+    issuedAt: data.issued_at,
+    bodyHash: data.body_hash,
+    prevHash: data.prev_hash,
+    kid: data.kid,
+    signature: data.signature,
+  };
+};
+
+/** The body alone says whose action it was. */
+const agentOf = ({ event, recorded }: EventEnvelope): AgentId | null => {
+  try {
+    const { who } = JSON.parse((event as LedgerEvent).data.body) as DeedBody;
+    return who.agent as AgentId | null;
+  } catch (error) {
+    throw new UnreadableEvent(recorded, 'corrupt', error);
+  }
+};

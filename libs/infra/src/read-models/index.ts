@@ -3,6 +3,7 @@ export { storedText } from './columns.js';
 export { ConnectorRow } from './connectors/connector.row.js';
 export { ActionRow, type ListedActionState } from './gate/action.row.js';
 export { DeedRow } from './ledger/deed.row.js';
+export { likeContaining, likeGlob } from './like.js';
 export { type LocalProjection, LocalProjections } from './local-projections.js';
 export { type OrgRow, type OrgRows, type Page, ReadModels } from './org-rows.js';
 export { PolicySlotRow } from './policies/policy-slot.row.js';

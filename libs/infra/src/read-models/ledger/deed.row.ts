@@ -1,5 +1,5 @@
 import type { Digest } from '#libs/crypto';
-import type { ActionId, DeedId, OrgId, Timestamp } from '#libs/domain/kernel';
+import type { ActionId, AgentId, DeedId, OrgId, Timestamp } from '#libs/domain/kernel';
 import type { DeedKind } from '#libs/domain/ledger';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { COUNT, INSTANT, TEXT } from '../columns.js';
@@ -9,6 +9,7 @@ import { COUNT, INSTANT, TEXT } from '../columns.js';
 @Index('deeds_by_seq', ['org', 'seq'])
 @Index('deeds_by_kind', ['org', 'kind', 'seq'])
 @Index('deeds_by_action', ['org', 'action', 'seq'], { where: 'action IS NOT NULL' })
+@Index('deeds_by_agent', ['org', 'agent', 'seq'], { where: 'agent IS NOT NULL' })
 @Index('deeds_by_time', ['org', 'issuedAt', 'seq'])
 export class DeedRow {
   @PrimaryColumn({ ...TEXT, name: 'id' }) id: DeedId;
@@ -16,6 +17,8 @@ export class DeedRow {
   @Column({ ...COUNT, name: 'seq' }) seq: number;
   @Column({ ...TEXT, name: 'kind' }) kind: DeedKind;
   @Column({ ...TEXT, name: 'action', nullable: true }) action: ActionId | null;
+  /** Whose action it is about; null for an admin deed. */
+  @Column({ ...TEXT, name: 'agent', nullable: true }) agent: AgentId | null;
   @Column({ ...INSTANT, name: 'issued_at' }) issuedAt: Timestamp;
   @Column({ ...TEXT, name: 'body_hash' }) bodyHash: Digest;
   @Column({ ...TEXT, name: 'prev_hash', nullable: true }) prevHash: Digest | null;

@@ -42,6 +42,7 @@ const UP = [
     seq bigint NOT NULL,
     kind text COLLATE "C" NOT NULL,
     action text COLLATE "C",
+    agent text COLLATE "C",
     issued_at timestamptz(3) NOT NULL,
     body_hash text COLLATE "C" NOT NULL,
     prev_hash text COLLATE "C",
@@ -51,6 +52,7 @@ const UP = [
   `CREATE INDEX deeds_by_seq ON read_models.deeds (org, seq)`,
   `CREATE INDEX deeds_by_kind ON read_models.deeds (org, kind, seq)`,
   `CREATE INDEX deeds_by_action ON read_models.deeds (org, action, seq) WHERE action IS NOT NULL`,
+  `CREATE INDEX deeds_by_agent ON read_models.deeds (org, agent, seq) WHERE agent IS NOT NULL`,
   `CREATE INDEX deeds_by_time ON read_models.deeds (org, issued_at, seq)`,
 
   `CREATE TABLE read_models.connectors (
