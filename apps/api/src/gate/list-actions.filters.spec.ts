@@ -1,0 +1,130 @@
+import type { DomainError } from '#libs/domain/kernel';
+import { describe, expect, it } from 'vitest';
+import { testId } from '../../../../test/support/given-log.js';
+import { type ActionFilterParameters, parseActionFilters } from './list-actions.filters.js';
+
+const agent = testId('agt', 1);
+
+const NOTHING = {
+  agent: null,
+  tool: null,
+  states: null,
+  decisions: null,
+  verdicts: null,
+  levels: null,
+  onBehalfOf: null,
+  createdFrom: null,
+  createdBefore: null,
+  text: null,
+  isShadowDifferent: false,
+};
+
+const refusal = (sent: ActionFilterParameters): DomainError => {
+  try {
+    parseActionFilters(sent);
+  } catch (error) {
+    return error as DomainError;
+  }
+  return expect.fail(`${JSON.stringify(sent)} was accepted`);
+};
+
+describe('action filters', () => {
+  it('ask for nothing when nothing was sent', () => {
+    expect(parseActionFilters({})).toEqual(NOTHING);
+  });
+
+  it('take every filter of document 1', () => {
+    expect(
+      parseActionFilters({
+        agent,
+        tool: 'crm.*',
+        state: 'pending_approval,executing,witnessing,recorded,sealed',
+        decision: 'allow,deny,require_approval',
+        verdict: 'VERIFIED,MISMATCH,UNVERIFIABLE',
+        level: 'L0,L1,L2',
+        on_behalf_of: 'user_42',
+        'created_at[gte]': '2026-10-01T00:00:00Z',
+        'created_at[lt]': '2026-10-02T02:00:00.5+02:00',
+        q: 'refund',
+        shadow_differs: 'true',
+      }),
+    ).toEqual({
+      agent,
+      tool: 'crm.*',
+      states: ['pending_approval', 'executing', 'witnessing', 'recorded', 'sealed'],
+      decisions: ['allow', 'deny', 'require_approval'],
+      verdicts: ['VERIFIED', 'MISMATCH', 'UNVERIFIABLE'],
+      levels: ['L0', 'L1', 'L2'],
+      onBehalfOf: 'user_42',
+      createdFrom: '2026-10-01T00:00:00.000Z',
+      createdBefore: '2026-10-02T00:00:00.500Z',
+      text: 'refund',
+      isShadowDifferent: true,
+    });
+  });
+
+  it.each<ActionFilterParameters>([
+    { agent: '' },
+    { agent: 'support' },
+    { agent: testId('act', 1) },
+    { agent: agent.toUpperCase() },
+    { tool: '' },
+    { tool: 'a'.repeat(201) },
+    { tool: 'é'.repeat(101) },
+    { tool: 'a*a*a*a*' },
+    { tool: '****' },
+    { state: '' },
+    { state: 'sealed,' },
+    { state: 'Sealed' },
+    { state: 'done' },
+    { state: 'sealed, executing' },
+    { decision: 'allowed' },
+    { verdict: 'verified' },
+    { verdict: 'VERIFIED,OTHER' },
+    { level: 'L3' },
+    { on_behalf_of: '' },
+    { on_behalf_of: 'x'.repeat(257) },
+    { 'created_at[gte]': '' },
+    { 'created_at[gte]': '2026-10-01' },
+    { 'created_at[gte]': '1790000000' },
+    { 'created_at[lt]': '2026-02-30T00:00:00Z' },
+    { 'created_at[lt]': '2026-10-01T00:00:00' },
+    { q: '' },
+    { q: 'r' },
+    { q: 'é' },
+    { q: '😀' },
+    { q: 'r'.repeat(65) },
+    { shadow_differs: 'false' },
+    { shadow_differs: '' },
+    { shadow_differs: 'True' },
+  ])('refuse %j and name it', (sent) => {
+    const error = refusal(sent);
+    expect([error.code, error.param]).toEqual(['validation_failed', Object.keys(sent)[0]]);
+  });
+
+  it.each<ActionFilterParameters>([
+    { tool: 'a'.repeat(200) },
+    { tool: 'é'.repeat(100) },
+    { tool: '*a*a*' },
+    { on_behalf_of: '😀'.repeat(256) },
+    { q: 're' },
+    { q: '😀😀' },
+    { q: '😀'.repeat(64) },
+    { q: '%_' },
+  ])('take %j, at their limits', (sent) => {
+    expect(() => parseActionFilters(sent)).not.toThrow();
+  });
+
+  it('take a value that is named twice once', () => {
+    expect(parseActionFilters({ state: 'sealed,sealed' }).states).toEqual(['sealed']);
+  });
+
+  it('take finer instants as the next millisecond: the same bound for instants that have none', () => {
+    expect(parseActionFilters({ 'created_at[gte]': '2026-10-01T00:00:00.0001Z' }).createdFrom).toBe(
+      '2026-10-01T00:00:00.001Z',
+    );
+    expect(parseActionFilters({ 'created_at[gte]': '2026-10-01T00:00:00.123000Z' }).createdFrom).toBe(
+      '2026-10-01T00:00:00.123Z',
+    );
+  });
+});

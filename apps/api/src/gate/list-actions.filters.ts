@@ -1,0 +1,99 @@
+import { type AgentId, parseId, type Timestamp } from '#libs/domain/kernel';
+import { queryProblem } from '../http/query-string.js';
+import { commaList, instantAtOrAfter } from '../lists/filter-values.js';
+
+/** Every state of an action (architecture, choices). A person may ask for one that nothing reaches yet. */
+const STATES = ['pending_approval', 'executing', 'witnessing', 'recorded', 'sealed'] as const;
+const DECISIONS = ['allow', 'deny', 'require_approval'] as const;
+const VERDICTS = ['VERIFIED', 'MISMATCH', 'UNVERIFIABLE'] as const;
+const LEVELS = ['L0', 'L1', 'L2'] as const;
+
+/** Document 1, Limits: action filters. */
+const TOOL_MAX_BYTES = 200;
+const TOOL_MAX_STARS = 3;
+const ON_BEHALF_OF_MAX_CHARACTERS = 256;
+const Q_CHARACTERS = { min: 2, max: 64 } as const;
+
+/** What GET /v1/actions asks for; null where it does not ask. All of it must hold. */
+export interface ActionFilters {
+  readonly agent: AgentId | null;
+  /** A glob when it holds a star, else the exact name. */
+  readonly tool: string | null;
+  readonly states: readonly string[] | null;
+  readonly decisions: readonly string[] | null;
+  readonly verdicts: readonly string[] | null;
+  readonly levels: readonly string[] | null;
+  readonly onBehalfOf: string | null;
+  readonly createdFrom: Timestamp | null;
+  readonly createdBefore: Timestamp | null;
+  readonly text: string | null;
+  readonly isShadowDifferent: boolean;
+}
+
+/** The filters by their names in the query; other names are not looked at. */
+export interface ActionFilterParameters {
+  readonly agent?: string;
+  readonly tool?: string;
+  readonly state?: string;
+  readonly decision?: string;
+  readonly verdict?: string;
+  readonly level?: string;
+  readonly on_behalf_of?: string;
+  readonly 'created_at[gte]'?: string;
+  readonly 'created_at[lt]'?: string;
+  readonly q?: string;
+  readonly shadow_differs?: string;
+}
+
+/** @throws {DomainError} validation_failed naming the first parameter, in this order, that is wrong */
+export const parseActionFilters = (sent: ActionFilterParameters): ActionFilters => ({
+  agent: parsed(sent.agent, agentId),
+  tool: parsed(sent.tool, toolName),
+  states: commaList('state', sent.state, STATES),
+  decisions: commaList('decision', sent.decision, DECISIONS),
+  verdicts: commaList('verdict', sent.verdict, VERDICTS),
+  levels: commaList('level', sent.level, LEVELS),
+  onBehalfOf: parsed(sent.on_behalf_of, onBehalfOf),
+  createdFrom: instantAtOrAfter('created_at[gte]', sent['created_at[gte]']),
+  createdBefore: instantAtOrAfter('created_at[lt]', sent['created_at[lt]']),
+  text: parsed(sent.q, searchText),
+  isShadowDifferent: parsed(sent.shadow_differs, onlyTrue) ?? false,
+});
+
+const parsed = <Value>(text: string | undefined, parse: (text: string) => Value): Value | null =>
+  text === undefined ? null : parse(text);
+
+const agentId = (text: string): AgentId => {
+  const id = parseId('agt', text);
+  if (!id) throw queryProblem('agent', 'must be the id of an agent, agt_ and 26 characters');
+  return id;
+};
+
+const toolName = (text: string): string => {
+  if (text === '') throw queryProblem('tool', 'must not be empty');
+  if (Buffer.byteLength(text) > TOOL_MAX_BYTES) throw queryProblem('tool', `must be at most ${TOOL_MAX_BYTES} bytes`);
+  if (text.split('*').length - 1 > TOOL_MAX_STARS) {
+    throw queryProblem('tool', `must hold at most ${TOOL_MAX_STARS} stars`);
+  }
+  return text;
+};
+
+const onBehalfOf = (text: string): string => {
+  const { length } = [...text];
+  if (length === 0 || length > ON_BEHALF_OF_MAX_CHARACTERS) {
+    throw queryProblem('on_behalf_of', `must be 1 to ${ON_BEHALF_OF_MAX_CHARACTERS} characters`);
+  }
+  return text;
+};
+
+const searchText = (text: string): string => {
+  const { length } = [...text];
+  const { min, max } = Q_CHARACTERS;
+  if (length < min || length > max) throw queryProblem('q', `must be ${min} to ${max} characters`);
+  return text;
+};
+
+const onlyTrue = (text: string): true => {
+  if (text !== 'true') throw queryProblem('shadow_differs', 'must be true when it is sent');
+  return true;
+};

@@ -1,0 +1,34 @@
+import { parseTimestamp, type Timestamp, timestampOf } from '#libs/domain/kernel';
+import { queryProblem } from '../http/query-string.js';
+
+/**
+ * A comma list of known values, without repetitions; null when it was not sent.
+ * @throws {DomainError} validation_failed for an empty list, an empty or another value
+ */
+export const commaList = <Value extends string>(
+  name: string,
+  text: string | undefined,
+  known: readonly Value[],
+): readonly Value[] | null => {
+  if (text === undefined) return null;
+  const values = text.split(',');
+  if (!values.every((value): value is Value => (known as readonly string[]).includes(value))) {
+    throw queryProblem(name, `must be a comma list of ${known.join(', ')}`);
+  }
+  return [...new Set(values)];
+};
+
+const SUBMILLISECOND = /\.\d{3}\d*[1-9]/;
+
+/**
+ * The first stored instant that is not before the one written; null when it was not sent. Stored instants have
+ * milliseconds, so for a finer one the next millisecond is the same bound, whether inclusive from below or exclusive from
+ * above.
+ * @throws {DomainError} validation_failed when it is no RFC 3339 date-time
+ */
+export const instantAtOrAfter = (name: string, text: string | undefined): Timestamp | null => {
+  if (text === undefined) return null;
+  const epochMs = parseTimestamp(text);
+  if (epochMs === null) throw queryProblem(name, 'must be an RFC 3339 date-time such as 2026-10-01T00:00:00Z');
+  return timestampOf(SUBMILLISECOND.test(text) ? epochMs + 1 : epochMs);
+};
