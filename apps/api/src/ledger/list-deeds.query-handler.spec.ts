@@ -1,0 +1,92 @@
+import type { AgentId, OrgId } from '#libs/domain/kernel';
+import { DeedRow, ReadModels } from '#libs/infra/read-models';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { caughtUp, CaughtUpProgress } from '../../../../test/support/caught-up.js';
+import { TEST_ORG, testId, testTime } from '../../../../test/support/given-log.js';
+import { deedRow, writeRows } from '../../../../test/support/given-rows.js';
+import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
+import { FindDeed, FindDeedHandler } from './find-deed.query-handler.js';
+import { type DeedFilterParameters, parseDeedFilters } from './list-deeds.filters.js';
+import { type DeedPosition, ListDeeds, ListDeedsHandler } from './list-deeds.query-handler.js';
+
+const OTHER_AGENT = testId('agt', 2);
+const OTHER_ORG = testId('org', 2);
+
+describe('list of deeds', () => {
+  let readModels: TestReadModels;
+  let progress: CaughtUpProgress;
+  let handler: ListDeedsHandler;
+
+  beforeAll(async () => {
+    readModels = await createTestReadModels();
+    await writeRows(readModels.source, DeedRow, [
+      deedRow(1),
+      deedRow(2, { kind: 'admin', action: null, agent: null }),
+      deedRow(3),
+      deedRow(4, { kind: 'amendment', action: testId('act', 1) }),
+      deedRow(5, { agent: OTHER_AGENT }),
+      deedRow(6, { org: OTHER_ORG, seq: 1 }),
+    ]);
+    progress = new CaughtUpProgress();
+    handler = new ListDeedsHandler(new ReadModels(readModels.source), caughtUp(progress));
+  });
+  afterAll(() => readModels.drop());
+
+  const list = (
+    sent: DeedFilterParameters,
+    options: { limit?: number; after?: DeedPosition | null; org?: OrgId; onlyAgent?: AgentId | null } = {},
+  ) => {
+    const { limit = 25, after = null, org = TEST_ORG, onlyAgent = null } = options;
+    return handler.execute(new ListDeeds(org, parseDeedFilters(sent), { limit, after }, onlyAgent));
+  };
+
+  it.each<[DeedFilterParameters, number[]]>([
+    [{}, [1, 2, 3, 4, 5]],
+    [{ order: 'asc' }, [1, 2, 3, 4, 5]],
+    [{ order: 'desc' }, [5, 4, 3, 2, 1]],
+    [{ kind: 'admin' }, [2]],
+    [{ kind: 'amendment,admin' }, [2, 4]],
+    [{ action: testId('act', 1) }, [1, 4]],
+    [{ action: testId('act', 9) }, []],
+    [{ 'issued_at[gte]': testTime(2), 'issued_at[lt]': testTime(4) }, [2, 3]],
+    [{ kind: 'action', 'issued_at[gte]': testTime(2), order: 'desc' }, [5, 3]],
+  ])('answers %j in the order of seq', async (sent, expected) => {
+    expect((await list(sent)).rows.map(({ seq }) => seq)).toEqual(expected);
+  });
+
+  it.each([
+    ['asc', [1, 2, 3, 4, 5]],
+    ['desc', [5, 4, 3, 2, 1]],
+  ])('shows every deed once in pages, %s', async (order, expected) => {
+    const seen: number[] = [];
+    for (let after: DeedPosition | null = null; ;) {
+      const page = await list({ order }, { limit: 2, after });
+      seen.push(...page.rows.map(({ seq }) => seq));
+      if (!page.hasMore) break;
+      after = { seq: seen.at(-1)! };
+    }
+    expect(seen).toEqual(expected);
+  });
+
+  it('shows an organization its own ledger alone, whatever is asked', async () => {
+    expect((await list({}, { org: OTHER_ORG })).rows).toMatchObject([{ id: testId('deed', 6), seq: 1 }]);
+    expect((await list({ action: testId('act', 1) }, { org: OTHER_ORG })).rows).toEqual([]);
+  });
+
+  it("shows an agent's key the deeds of its own actions alone, whatever is asked", async () => {
+    expect((await list({}, { onlyAgent: OTHER_AGENT })).rows.map(({ seq }) => seq)).toEqual([5]);
+    expect((await list({ kind: 'admin' }, { onlyAgent: OTHER_AGENT })).rows).toEqual([]);
+  });
+
+  it('waits for its rows', async () => {
+    expect(await list({})).toMatchObject({ lagEvents: 0 });
+    expect(progress.waitedFor.at(-1)).toBe('deeds');
+  });
+
+  it('finds where a deed stands, in its own organization alone', async () => {
+    const finder = new FindDeedHandler(new ReadModels(readModels.source), caughtUp());
+    expect(await finder.execute(new FindDeed(TEST_ORG, testId('deed', 3)))).toMatchObject({ seq: 3 });
+    expect(await finder.execute(new FindDeed(TEST_ORG, testId('deed', 6)))).toBeNull();
+    expect(await finder.execute(new FindDeed(TEST_ORG, testId('deed', 99)))).toBeNull();
+  });
+});
