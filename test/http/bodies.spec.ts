@@ -126,10 +126,11 @@ describe('the body', () => {
     }
   });
 
-  it('may be left out, or be the empty object, on a route without fields', async () => {
+  it('may be left out, or be the empty object, where nothing is required', async () => {
     const cancel = (body: string | null) => post('/v1/actions/act_1/cancel', body, bearer('agent'));
     expect((await cancel(null)).status).toBe(200);
     expect((await cancel('{}')).status).toBe(200);
+    expect((await post('/v1/actions/act_1/note', null, bearer('agent'))).json).toEqual({ note: null });
     expect((await cancel('{"x":1}')).error).toMatchObject({ code: 'validation_failed', param: 'x' });
     expect((await cancel('nonsense')).error).toMatchObject({ code: 'invalid_json' });
   });

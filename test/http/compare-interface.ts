@@ -121,6 +121,6 @@ const resolve = <Target extends object>(
   description: Description,
 ): Exclude<Target, Reference> => {
   if (!('$ref' in target)) return target as Exclude<Target, Reference>;
-  const [, , kind, name] = (target as Reference).$ref.split('/') as [string, string, string, string];
+  const [, , kind, name] = target.$ref.split('/') as [string, string, string, string];
   return description.components[kind]?.[name] as Exclude<Target, Reference>;
 };

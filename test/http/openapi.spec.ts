@@ -126,9 +126,9 @@ const examplesIn = (node: Json, at: string): { at: string; schema: Json; example
   if (node === null || typeof node !== 'object') return [];
   const own =
     !Array.isArray(node) && 'schema' in node && 'example' in node
-      ? [{ at, schema: node['schema'] as Json, example: node['example'] as Json }]
+      ? [{ at, schema: node['schema'], example: node['example'] }]
       : [];
-  return [...own, ...Object.entries(node).flatMap(([name, child]) => examplesIn(child as Json, `${at}/${name}`))];
+  return [...own, ...Object.entries(node).flatMap(([name, child]) => examplesIn(child, `${at}/${name}`))];
 };
 
 describe('GET /api/openapi.yaml', () => {

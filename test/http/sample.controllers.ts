@@ -53,6 +53,12 @@ export class SubmitShape {
   config?: ConfigShape;
 }
 
+class NoteShape {
+  @IfPresent()
+  @IsString()
+  note?: string;
+}
+
 export class ThingsQuery extends ListQuery {
   @IfPresent()
   @IsString()
@@ -152,6 +158,13 @@ export class SampleController {
   @Route({ auth: 'session_or_key', since })
   cancel(@Param('id') id: string) {
     return { id };
+  }
+
+  @Post('actions/:id/note')
+  @HttpCode(200)
+  @Route({ auth: 'session_or_key', since })
+  note(@Body() body: NoteShape) {
+    return { note: body.note ?? null };
   }
 
   @Get('policies')

@@ -78,7 +78,7 @@ const createAdapter = (edge: HttpEdge, options: HttpEdgeOptions): FastifyAdapter
   const trustedProxies = options.trustedProxies ?? [];
   const settings: FastifyServerOptions = {
     serverFactory: (handler) => createEdgeServer(edge, handler, timeouts),
-    clientErrorHandler: (error, socket) => answerMalformed(edge, error, socket as Socket),
+    clientErrorHandler: (error, socket) => answerMalformed(edge, error, socket),
     frameworkErrors: (_error, request, reply) => answerUnrouted(edge, request, reply),
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     routerOptions: {

@@ -9,7 +9,7 @@ import { parseJsonBody } from './json-body.js';
 import { takeQuery } from './query-shape.js';
 import { parseQuery } from './query-string.js';
 import type { RouteEntry } from './route-table.js';
-import { takeShape } from './shape.js';
+import { judgeShape, takeShape } from './shape.js';
 
 /**
  * The last checks before a handler: body size, strict JSON, shape. First of the interceptors, so that what it refuses was
@@ -34,10 +34,11 @@ export class ShapeInterceptor implements NestInterceptor {
 
 const takeBody = (exchange: Exchange, route: RouteEntry): object | undefined => {
   if (route.method === 'GET' || route.method === 'DELETE') return undefined;
-  if (route.bodyShape !== null) return takeShape(route.bodyShape, parseJsonBody(exchange.body, route.maxBodyBytes));
-  // A route without fields takes no body, or the empty object that many clients always send.
-  if (exchange.body.byteLength > 0) takeShape(NoFields, parseJsonBody(exchange.body, route.maxBodyBytes));
-  return undefined;
+  const shape = route.bodyShape ?? NoFields;
+  // Where nothing is required, no body says the same as the empty object; elsewhere it is no JSON.
+  const isLeftOut = exchange.body.byteLength === 0 && judgeShape(shape, {}).problems.length === 0;
+  return takeShape(shape, isLeftOut ? {} : parseJsonBody(exchange.body, route.maxBodyBytes));
 };
 
+/** A route without fields takes no body, or the empty object that many clients always send. */
 class NoFields {}
