@@ -7,7 +7,8 @@ import type { CredentialFacts, CredentialKind } from './connector.events.js';
 /** Document 3, Limits. */
 export const CREDENTIAL_BODY_MAX_BYTES = 16_384;
 
-const FIELDS: Readonly<Record<CredentialKind, readonly string[]>> = {
+/** Members of a credential's `secret`, by kind. */
+export const CREDENTIAL_FIELDS: Readonly<Record<CredentialKind, readonly string[]>> = {
   bearer: ['token'],
   header: ['value'],
   basic: ['username', 'password'],
@@ -50,11 +51,11 @@ export interface Credential {
  */
 export const readCredential = (kind: string, secret: JsonValue | undefined): Credential => {
   if (!isCredentialKind(kind)) {
-    throw refusal('kind', `kind must be one of ${Object.keys(FIELDS).join(', ')}.`);
+    throw refusal('kind', `kind must be one of ${Object.keys(CREDENTIAL_FIELDS).join(', ')}.`);
   }
   const given = secret ?? {};
   if (!isObject(given)) throw refusal('secret', 'secret must be an object.');
-  const fields = FIELDS[kind];
+  const fields = CREDENTIAL_FIELDS[kind];
   const values = new Map(fields.map((field) => [field, readField(kind, field, given)]));
   const unknown = Object.keys(given).find((field) => !fields.includes(field));
   if (unknown !== undefined) {
@@ -66,7 +67,7 @@ export const readCredential = (kind: string, secret: JsonValue | undefined): Cre
   return { facts: { kind, fields, hint: hintOf([...values.values()].at(-1) ?? '') }, values };
 };
 
-const isCredentialKind = (kind: string): kind is CredentialKind => Object.hasOwn(FIELDS, kind);
+const isCredentialKind = (kind: string): kind is CredentialKind => Object.hasOwn(CREDENTIAL_FIELDS, kind);
 
 const readField = (kind: CredentialKind, field: string, secret: JsonObject): string => {
   const param = `secret.${field}`;

@@ -20,7 +20,7 @@ export {
 export { ConnectorSettings } from './connector-settings.js';
 export { ConnectorStreams } from './connector-streams.js';
 export { readConfig, SERVED_TYPES, type StoredConfig } from './connector-types.js';
-export { CREDENTIAL_BODY_MAX_BYTES } from './credential.js';
+export { CREDENTIAL_BODY_MAX_BYTES, CREDENTIAL_FIELDS } from './credential.js';
 export { CredentialSweeper } from './credential-sweeper.js';
 export { EgressPolicy } from './egress-policy.port.js';
 export {
@@ -37,7 +37,7 @@ export { PutCredentialsHandler } from './handlers/put-credentials.handler.js';
 export { RemoveCredentialsHandler } from './handlers/remove-credentials.handler.js';
 export { UpdateConnectorHandler } from './handlers/update-connector.handler.js';
 export { inputSchemaOf } from './rest-arguments.js';
-export { isRepeatable, type RestConfig, restConfigOf, type RestTool } from './rest-config.js';
+export { isRepeatable, REST_LIMITS, type RestConfig, restConfigOf, type RestTool } from './rest-config.js';
 export { buildRestRequest, type BuiltRequest, type RestRequest, restRequestFacts } from './rest-request.js';
 export { RunningExecutions } from './running-executions.port.js';
 export { isRetriedStatus, retryDelayMs, type UpstreamVerdict, verdictOfStatus } from './upstream-mapping.js';
