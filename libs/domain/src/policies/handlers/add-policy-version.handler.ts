@@ -1,0 +1,47 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+
+import { type CommandMetadata, CommandRunner, type OrgId, type PolicyId } from '../../kernel/index.js';
+import { policyDecider } from '../policy.decider.js';
+import type { PolicyVersionOrigin } from '../policy.events.js';
+import { type ExistingPolicy, findVersionBySource, type PolicyVersion } from '../policy.state.js';
+import { checkVersion, existing } from './checked-version.js';
+
+export interface AddedVersion {
+  readonly policy: ExistingPolicy;
+  readonly version: PolicyVersion;
+  /** False when a version with this content was already there (document 3, Policy): 200 instead of 201. */
+  readonly isNew: boolean;
+}
+
+export class AddPolicyVersion extends Command<AddedVersion> {
+  constructor(
+    readonly data: {
+      readonly org: OrgId;
+      readonly policy: PolicyId;
+      readonly source: string;
+      readonly notes: string | null;
+      readonly origin: PolicyVersionOrigin;
+    },
+    readonly metadata: CommandMetadata,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(AddPolicyVersion)
+export class AddPolicyVersionHandler implements ICommandHandler<AddPolicyVersion> {
+  constructor(private readonly runner: CommandRunner) {}
+
+  /**
+   * @throws {DomainError} `not_found`; `policy_invalid` with diagnostics; `validation_failed` for notes
+   */
+  async execute({ data, metadata }: AddPolicyVersion): Promise<AddedVersion> {
+    const checked = checkVersion(data, metadata);
+    const command = { type: 'AddPolicyVersion', data: { ...checked, org: data.org }, metadata } as const;
+    const { folded, events, isReplay } = await this.runner.run(policyDecider, data.policy, command, metadata);
+    const policy = existing(folded.state);
+    const version = findVersionBySource(policy, checked.sourceHash);
+    if (version === null) throw new Error(`the version just added to ${data.policy} is not there`);
+    return { policy, version, isNew: events.length > 0 || isReplay };
+  }
+}

@@ -1,0 +1,30 @@
+import type { JsonObject } from '#libs/crypto';
+
+import { type CommandMetadata, derivedId, DomainError } from '../../kernel/index.js';
+import { compilePolicy } from '../compile-policy.js';
+import type { PolicyDiagnostic } from '../diagnostics.js';
+import type { CheckedVersion } from '../policy.commands.js';
+import type { ExistingPolicy, Policy } from '../policy.state.js';
+
+/** @throws {DomainError} `policy_invalid` */
+export const checkVersion = (
+  { source, notes, origin }: Pick<CheckedVersion, 'source' | 'notes' | 'origin'>,
+  { commandId }: CommandMetadata,
+): CheckedVersion => {
+  const result = compilePolicy(source);
+  if (!result.ok) throw policyInvalid(result.diagnostics);
+  const { sourceHash, versionHash } = result.policy;
+  return { versionId: derivedId('pv', commandId), source, sourceHash, versionHash, notes, origin };
+};
+
+const policyInvalid = (diagnostics: readonly PolicyDiagnostic[]): DomainError =>
+  new DomainError('policy_invalid', {
+    param: 'source',
+    extra: { diagnostics: diagnostics.map((diagnostic): JsonObject => ({ ...diagnostic })) },
+  });
+
+/** What the runner folded after it appended. */
+export const existing = (policy: Policy): ExistingPolicy => {
+  if (policy.status === 'none') throw new DomainError('not_found');
+  return policy;
+};
