@@ -1,0 +1,147 @@
+import { ActionRow, ReadModels, readModelSource } from '#libs/infra/read-models';
+import type { DataSource, Logger as QueryLogger } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { caughtUp } from '../../../../test/support/caught-up.js';
+import { TEST_ORG, testId } from '../../../../test/support/given-log.js';
+import { actionRow, writeRows } from '../../../../test/support/given-rows.js';
+import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
+import type { TimePosition } from '../lists/listed.js';
+import { type ActionFilterParameters, parseActionFilters } from './list-actions.filters.js';
+import { ListActions, ListActionsHandler } from './list-actions.query-handler.js';
+
+const ROWS = 100_000;
+const LIMIT = 25;
+/** Of the server's 8 KiB pages: what a page of the list may touch, wherever in the list it is. */
+const PAGES_MAX = 200;
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Index Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const nodesOf = (node: PlanNode): readonly PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+const ignore = (): void => undefined;
+
+describe('list of actions, 100,000 of them', () => {
+  let readModels: TestReadModels;
+  let source: DataSource;
+  let handler: ListActionsHandler;
+  let lastQuery: { sql: string; parameters: unknown };
+
+  beforeAll(async () => {
+    readModels = await createTestReadModels();
+    await fill(readModels.source);
+    const queryLogger: QueryLogger = {
+      logQuery: (sql, parameters) => void (lastQuery = { sql, parameters }),
+      logQueryError: ignore,
+      logQuerySlow: ignore,
+      logSchemaBuild: ignore,
+      logMigration: ignore,
+      log: ignore,
+    };
+    source = await readModelSource({
+      connectionString: readModels.connectionString,
+      applicationName: 'list plan spec',
+      maxConnections: 1,
+      statementTimeoutMs: 30_000,
+      isDurable: false,
+      onError: ignore,
+      queryLogger,
+    }).initialize();
+    handler = new ListActionsHandler(new ReadModels(source), caughtUp());
+  });
+  afterAll(async () => {
+    await source.destroy();
+    await readModels.drop();
+  });
+
+  /** Two organizations, ten agents, a hundred tools; one action in a thousand is unsealed or on somebody's behalf. */
+  const fill = async (target: DataSource): Promise<void> => {
+    await writeRows(target, ActionRow, [actionRow(1)]);
+    await target.query(`
+      INSERT INTO read_models.actions
+      SELECT 'act_' || lpad(n::text, 26, '0'), CASE n % 2 WHEN 0 THEN org ELSE '${testId('org', 2)}' END,
+             'agt_' || lpad((n / 2 % 10)::text, 26, '0'), 'tool' || (n / 2 % 100) || '.get',
+             CASE n % 1000 WHEN 500 THEN 'executing' ELSE 'sealed' END,
+             decision, verdict, level, error_code, CASE n % 1000 WHEN 600 THEN 'user_42' END,
+             created_at + n * interval '1 second', deed, sealed_at, '{}'
+        FROM read_models.actions, generate_series(100, ${2 * ROWS + 99}) n`);
+    await target.query('VACUUM ANALYZE read_models.actions');
+  };
+
+  const planOf = async (
+    sent: ActionFilterParameters,
+    after: TimePosition | null = null,
+  ): Promise<{ root: PlanNode; nodes: readonly PlanNode[]; found: number }> => {
+    const { rows } = await handler.execute(
+      new ListActions(TEST_ORG, parseActionFilters(sent), { limit: LIMIT, after }, null),
+    );
+    const { sql, parameters } = lastQuery;
+    const [answer] = await source.query<[{ 'QUERY PLAN': [{ Plan: PlanNode }] }]>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`,
+      parameters as unknown[],
+    );
+    const root = answer['QUERY PLAN'][0].Plan;
+    return { root, nodes: nodesOf(root), found: rows.length };
+  };
+  /** Where the 1,000th page begins: page by page would be a thousand queries. */
+  const page1000 = async (): Promise<TimePosition> => {
+    const [row] = await readModels.source.manager.find(ActionRow, {
+      where: { org: TEST_ORG },
+      order: { createdAt: 'DESC', id: 'DESC' },
+      skip: 999 * LIMIT - 1,
+      take: 1,
+    });
+    return row!;
+  };
+  const expectIndexed = ({ root, nodes, found }: Awaited<ReturnType<typeof planOf>>, index: string): void => {
+    expect(found).toBe(LIMIT);
+    expect(nodes.map((node) => node['Node Type'])).toEqual(['Limit', 'Index Scan']);
+    expect(nodes[1]).toMatchObject({ 'Index Name': index, 'Actual Rows': LIMIT + 1 });
+    expect(root['Shared Hit Blocks'] + root['Shared Read Blocks']).toBeLessThan(PAGES_MAX);
+  };
+
+  it('reads the first page from the index by time', async () => {
+    expectIndexed(await planOf({}), 'actions_by_time');
+  });
+
+  it('reads the 1,000th page from the same index, and no more of it', async () => {
+    expectIndexed(await planOf({}, await page1000()), 'actions_by_time');
+  });
+
+  it.each<[string, ActionFilterParameters]>([
+    ['actions_by_agent', { agent: testId('agt', 3) }],
+    ['actions_by_tool', { tool: 'tool7.get' }],
+    ['actions_on_behalf_of', { on_behalf_of: 'user_42' }],
+    ['actions_unsealed', { state: 'executing' }],
+    ['actions_unsealed', { state: 'pending_approval,executing,witnessing,recorded' }],
+    ['actions_by_time', { 'created_at[lt]': '2026-10-02T00:00:00Z' }],
+  ])('reads its rows from %s for %j', async (index, sent) => {
+    expectIndexed(await planOf(sent), index);
+  });
+
+  it('reads a page far down of a filtered list from the index of the filter', async () => {
+    expectIndexed(await planOf({ agent: testId('agt', 0) }, await page1000()), 'actions_by_agent');
+  });
+
+  // J-14: nothing matches, so every row of the organization is looked at.
+  it.each<ActionFilterParameters>([
+    { tool: '*l*l*g' },
+    { tool: `*${'o'.repeat(190)}*` },
+    { q: 'oooooooooooooooo' },
+    { q: '%%%%' },
+  ])(
+    'ends soon for %j, which nothing matches',
+    async (sent) => {
+      const { root, found } = await planOf(sent);
+      expect(found).toBe(0);
+      expect(root['Actual Rows']).toBe(0);
+    },
+    5_000,
+  );
+});
