@@ -12,22 +12,23 @@ const MIN_CORE_CHARACTERS = 8;
  * It works on whole decoded values, so it does not matter how the upstream cut its chunks (R-10, R-16).
  */
 export class Redactor {
-  private readonly parts: RegExp | null;
+  /** Longest first: a form that begins another must not leave the other's end behind. */
+  private readonly parts: readonly string[];
   private readonly wholes: ReadonlySet<string>;
 
   /** Credential values as they travel and as they were stored; values of sensitive arguments. */
   constructor(credentials: readonly string[], sensitive: readonly JsonValue[]) {
     const secrets = [...credentials, ...sensitive.flatMap(textsIn)].filter((text) => text !== '');
     const forms = new Set(secrets.filter((text) => text.length >= MIN_PART_CHARACTERS).flatMap(formsOf));
-    // Longest first: a form that begins another must not leave the other's end behind.
-    const ordered = [...forms].sort((one, other) => other.length - one.length);
-    this.parts = ordered.length === 0 ? null : new RegExp(ordered.map(escaped).join('|'), 'g');
+    this.parts = [...forms].sort((one, other) => other.length - one.length);
     this.wholes = new Set(secrets);
   }
 
   text(text: string): string {
     if (this.wholes.has(text)) return REDACTED;
-    return this.parts === null ? text : text.replace(this.parts, REDACTED);
+    let kept = text;
+    for (const part of this.parts) if (kept.includes(part)) kept = kept.replaceAll(part, REDACTED);
+    return kept;
   }
 
   /** Strings, member names, and numbers that read like a secret. */
@@ -83,5 +84,3 @@ const base64Forms = (secret: Buffer): readonly string[] => {
   const forms = [alone, alone.replaceAll('=', ''), ...cores.filter((core) => core.length >= MIN_CORE_CHARACTERS)];
   return forms.flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]);
 };
-
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 
 /** Below what servers commonly keep, so that they seldom close a connection just as it is used. */
 const IDLE_TIMEOUT_MS = 4_000;
-const MAX_IDLE_PER_KEY = 8;
-const MAX_IDLE = 256;
+const MAX_IDLE_PER_KEY = 32;
+const MAX_IDLE = 512;
 
 /** A connection taken from the pool, still watched: bytes that nobody asked for close it. */
 export interface KeptConnection {

@@ -37,7 +37,7 @@ export const readBody = async (incoming: IncomingMessage, method: string, maxByt
   }
   const collector = new Collector(maxBytes);
   await (decoder === undefined
-    ? collected(incoming, collector, () => pipeline(incoming, collector.collect))
+    ? collected(incoming, collector, () => collector.collect(incoming))
     : collected(incoming, collector, () => pipeline(incoming, decoder, collector.collect)));
   return { bytes: collector.bytes(), isDecoded: coding === '' || decoder !== undefined };
 };
