@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeBase64url } from './base64url.js';
 import {
   CoseError,
+  coseSignatureInput,
   decodeCoseSign1,
   decodeDeedCose,
   encodeCoseSign1,
@@ -34,6 +35,12 @@ const deed = { kid, body: Buffer.from('{"a":1}'), coseSignature: encodeBase64url
 describe('COSE form of a deed', () => {
   it('is d2 84, the protected header {1: -8, 4: kid}, an empty map, the deed bytes and the signature', () => {
     expect(hexOf(encodeDeedCose(deed))).toBe(`d28455a201270450${kid}a0477b2261223a317d5840${'07'.repeat(64)}`);
+  });
+
+  it.each([0, 1, 23, 24, 255, 256, 65_535, 65_536, 262_144])('is signed over its Sig_structure: %i bytes', (length) => {
+    const body = new Uint8Array(length).fill(0x61);
+    const header = bytesOf(`a201270450${kid}`);
+    expect(hexOf(coseSignatureInput(kid, body))).toBe(hexOf(sigStructure(header, body)));
   });
 
   it('reads back whatever it writes (property)', () => {

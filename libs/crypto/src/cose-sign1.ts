@@ -89,8 +89,30 @@ export const sigStructure = (
   externalData: Uint8Array = NO_EXTERNAL_DATA,
 ): Uint8Array => encode(['Signature1', protectedHeader, externalData, payload], rfc8949EncodeOptions);
 
-/** What the seal key signs for the COSE form of a deed: protected header {1: -8, 4: kid}, no external data. */
-export const coseSignatureInput = (kid: string, body: Uint8Array): Uint8Array => sigStructure(deedHeader(kid), body);
+// [ "Signature1", <21 bytes of protected header>, <no external data>, <body> ] up to the head of the body.
+const BEFORE_KID = Buffer.from(`846a${Buffer.from('Signature1').toString('hex')}55a201270450`, 'hex');
+const AFTER_KID = Buffer.from('40', 'hex');
+
+/**
+ * What the seal key signs for the COSE form of a deed: `sigStructure` with the protected header {1: -8, 4: kid} and no
+ * external data. Spelled out byte by byte, because it is made for every deed that is verified and the encoder takes 40
+ * times as long; a test compares the two.
+ */
+export const coseSignatureInput = (kid: string, body: Uint8Array): Uint8Array =>
+  Buffer.concat([BEFORE_KID, decodeHex(kid, KID_BYTES), AFTER_KID, byteStringHead(body.byteLength), body]);
+
+/** The head of a CBOR byte string (RFC 8949 section 3): major type 2 and the shortest length. */
+const byteStringHead = (length: number): Buffer => {
+  const head = Buffer.alloc(5);
+  if (length < 24) return head.subarray(0, head.writeUInt8(0x40 + length));
+  if (length < 0x100) return head.subarray(0, head.writeUInt16BE(0x5800 + length));
+  if (length < 0x10000) {
+    head.writeUInt8(0x59);
+    return head.subarray(0, head.writeUInt16BE(length, 1));
+  }
+  head.writeUInt8(0x5a);
+  return head.subarray(0, head.writeUInt32BE(length, 1));
+};
 
 /** The COSE form of a deed: its payload is the deed's canonical bytes, so both forms have one body hash. */
 export const encodeDeedCose = ({ kid, body, coseSignature }: DeedCose): Uint8Array =>

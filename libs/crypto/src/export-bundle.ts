@@ -1,4 +1,5 @@
 import {
+  BUNDLE_VERSION,
   type BundleManifest,
   DEEDS_ENTRY,
   encodeDeedLine,
@@ -42,7 +43,7 @@ export class BundleSourceError extends Error {
 export const writeBundle = (content: BundleContent): AsyncGenerator<Uint8Array> => {
   const { range, keys } = content;
   const count = range.first_seq === null || range.last_seq === null ? 0 : range.last_seq - range.first_seq + 1;
-  const manifest = encodeManifest({ ...range, v: 'service.bundle/1', count, keys: keys.map(fingerprintOf) });
+  const manifest = encodeManifest({ ...range, v: BUNDLE_VERSION, count, keys: keys.map(fingerprintOf) });
   return writeGzipMember(writeTar(content, manifest, encodeKeySet(keys)));
 };
 
