@@ -115,6 +115,11 @@ describe('canonical form: where json-canonicalize 3.0.1 could not be the writer'
     expect(() => canonicalizeEx({ a: shared, ab: shared })).toThrow('Circular');
   });
 
+  it('refuses a lone surrogate', () => {
+    expect(refusal('\ud800')).toBe('lone_surrogate $');
+    expect(canonicalizeEx('\ud800')).toBe('"\\ud800"');
+  });
+
   it('keeps __proto__ as a member', () => {
     expect(canonicalize(parse('{"b":1,"__proto__":{"a":2}}'))).toBe('{"__proto__":{"a":2},"b":1}');
   });
