@@ -23,7 +23,7 @@ export const cleanedPath = (path: string): string => {
 };
 
 /** `/v1/users` covers itself and `/v1/users/42`, never `/v1/users-admin`. A last slash of the prefix changes nothing. */
-export const isUnderPrefix = (path: string, prefix: string): boolean => {
+const isUnderPrefix = (path: string, prefix: string): boolean => {
   const base = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix;
   return path === base || path.startsWith(`${base}/`);
 };

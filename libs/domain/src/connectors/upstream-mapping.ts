@@ -5,10 +5,10 @@ import type { CallOutcome } from './connector-driver.port.js';
 export type UpstreamVerdict = Pick<CallOutcome, 'status' | 'errorCode' | 'errorMessage'>;
 
 /** Document 3, Retries. Attempt 1 and at most two more. */
-export const MAX_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 const BACKOFF_BASE_MS = 200;
 const BACKOFF_JITTER = 0.2;
-export const RETRY_AFTER_LIMIT_MS = 5_000;
+const RETRY_AFTER_LIMIT_MS = 5_000;
 const RETRIED_STATUSES = new Set([429, 502, 503, 504]);
 
 const SUCCEEDED: UpstreamVerdict = { status: 'succeeded', errorCode: null, errorMessage: null };

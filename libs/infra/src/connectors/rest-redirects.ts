@@ -2,7 +2,7 @@ import type { RestConfig, RestTool } from '#libs/domain/connectors';
 import type { EgressResponse } from '#libs/infra/egress';
 
 /** Document 3, redirects. */
-export const MAX_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 
 /** Where a request goes: the origin never changes, `path` and `query` do. */

@@ -4,7 +4,7 @@ import type { EgressResponse } from '#libs/infra/egress';
 import type { Redactor } from './redactor.js';
 
 /** Document 3, Result shape: recorded output is redacted and capped. */
-export const RESULT_MAX_BYTES = 1_048_576;
+const RESULT_MAX_BYTES = 1_048_576;
 const TEXT_MAX_BYTES = 65_536;
 /** Result, headers and body nest around it; far below what any reader of the log must handle. */
 const JSON_PROFILE = bodyProfile({ maxBytes: RESULT_MAX_BYTES, maxDepth: 64 });

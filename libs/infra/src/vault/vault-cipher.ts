@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'n
 
 import type { Randomness } from '#libs/domain/kernel';
 
-export const VAULT_KEY_BYTES = 32;
+const VAULT_KEY_BYTES = 32;
 
 const FORMAT = 1;
 const NONCE_BYTES = 12;

@@ -21,7 +21,7 @@ import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 
 import { RestDriver } from '../rest-driver.js';
 
-export const ORG = idOf('org', randomBytes(16));
+const ORG = idOf('org', randomBytes(16));
 export const ACTION = idOf('act', randomBytes(16));
 const CONNECTOR = idOf('con', randomBytes(16));
 const AT = '2026-10-01T12:00:00.000Z';
