@@ -1,5 +1,5 @@
 import { DomainError, type OrgId } from '#libs/domain/kernel';
-import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import { type DataSource, type ObjectLiteral, QueryFailedError, type SelectQueryBuilder } from 'typeorm';
 import { sqlStateOf, translateDatabaseError } from '../postgres/index.js';
 import { storedText } from './columns.js';
 import type { RowType } from './row-transaction.js';
@@ -62,13 +62,13 @@ export class OrgRows<Row extends OrgRow> {
    * @throws {StoreUnavailable} the database did not answer
    */
   async page(limit: number): Promise<Page<Row>> {
-    const rows = await answered(this.query.limit(limit + 1).getMany());
+    const rows = await found(this.query.limit(limit + 1).getMany());
     return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
   }
 
   /** All of them: only where their number is bounded. */
   async all(): Promise<readonly Row[]> {
-    return answered(this.query.getMany());
+    return found(this.query.getMany());
   }
 
   async first(): Promise<Row | null> {
@@ -81,16 +81,15 @@ const storedValue = (value: unknown): unknown => {
   return Array.isArray(value) ? value.map(storedValue) : value;
 };
 
-const answered = async <Result>(query: Promise<Result>): Promise<Result> => {
+const found = async <Result>(query: Promise<Result>): Promise<Result> => {
   try {
     return await query;
   } catch (error) {
-    if (sqlStateOf(error) === STATEMENT_TIMED_OUT) {
-      throw new DomainError('timeout', {
-        message: 'The list took too long to search. Narrow it, for example by created_at or agent, and ask again.',
-        cause: error,
-      });
-    }
-    throw translateDatabaseError(error);
+    const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
+    if (sqlStateOf(cause) !== STATEMENT_TIMED_OUT) throw translateDatabaseError(cause);
+    throw new DomainError('timeout', {
+      message: 'The list took too long to search. Narrow it, for example by created_at or agent, and ask again.',
+      cause,
+    });
   }
 };
