@@ -1,7 +1,9 @@
+import { CredentialSweeper } from '#libs/domain/connectors';
 import { ActionExecutor, ExecutionSweeper, InlineExecutionStarter } from '#libs/domain/gate';
 import type { ActionId, JobConsumer, Subscription } from '#libs/domain/kernel';
 import type { Deployment } from '#libs/infra/deployment';
 import { RecoveryLoop } from './gate/recovery-loop.js';
+import { Housekeeping } from './housekeeping.js';
 import { SealingLoop } from './ledger/sealing-loop.js';
 
 const EXECUTE_CONCURRENCY = 32;
@@ -11,6 +13,7 @@ export class Worker {
   readonly executor: ActionExecutor;
   readonly inlineStarter: InlineExecutionStarter;
   private readonly recovery: RecoveryLoop;
+  private readonly housekeeping: Housekeeping;
   private readonly stopping = new AbortController();
   private background: Promise<unknown> = Promise.resolve();
   private consumer: JobConsumer | null = null;
@@ -22,6 +25,8 @@ export class Worker {
     this.inlineStarter = new InlineExecutionStarter(this.executor, executorId, randomness, logger);
     const runs = { executor: this.executor, queue };
     const sweeper = new ExecutionSweeper(gate, openExecutions, liveness, runs, logger);
+    const credentials = new CredentialSweeper(deployment.streams, deployment.vault);
+    this.housekeeping = new Housekeeping(credentials, deployment.idempotency, logger);
     this.recovery = new RecoveryLoop(executorId, liveness, sweeper, gateSettings, logger);
   }
 
@@ -29,6 +34,7 @@ export class Worker {
     const { leases, logger, queue } = this.deployment;
     // The first beat comes before anything can be claimed: a claim without one would look like a silent executor's.
     await this.recovery.start();
+    this.housekeeping.start();
     this.consumer = queue.process('execute', EXECUTE_CONCURRENCY, async (id) => {
       await this.executor.claimAndRun(id as ActionId, null);
     });
@@ -46,7 +52,7 @@ export class Worker {
     await Promise.race([Promise.all([this.consumer?.close(), this.inlineStarter.idle()]), grace]);
     this.stopping.abort();
     await Promise.race([this.background, grace]);
-    await this.recovery.stop();
+    await Promise.all([this.housekeeping.stop(), this.recovery.stop()]);
   }
 
   private sealingLoop(): SealingLoop {

@@ -33,6 +33,7 @@ import type { Config } from '../config/index.js';
 import { ConnectorDrivers, RestDriver } from '../connectors/index.js';
 import { EgressDoor, type OwnEndpoint } from '../egress/index.js';
 import { PepperIds, PostgresLiveness, PostgresOpenExecutions, PostgresPayloadStore } from '../gate/index.js';
+import { IdempotencyStore } from '../idempotency/index.js';
 import { PostgresLeases } from '../leases/index.js';
 import { PolledSealingBacklog, PostgresSealerProgress, VaultSealKeyRing } from '../ledger/index.js';
 import {
@@ -70,6 +71,7 @@ export class Deployment {
   readonly backlog: PolledSealingBacklog;
   readonly openExecutions: PostgresOpenExecutions;
   readonly liveness: Liveness;
+  readonly idempotency: IdempotencyStore;
   readonly leases: PostgresLeases;
   readonly localProjections = new LocalProjections();
   /** How far the projections are, wherever they run. */
@@ -94,7 +96,8 @@ export class Deployment {
     this.tails = new LedgerTails(store);
     this.payloads = new PostgresPayloadStore(relaxed);
     this.vault = new PostgresVault(durable, secrets.cipher);
-    const ownEndpoints = (): readonly OwnEndpoint[] => this.ownEndpoints;
+    const databaseEndpoint = endpointOf(database.connectionString);
+    const ownEndpoints = (): readonly OwnEndpoint[] => [databaseEndpoint, ...this.ownEndpoints];
     this.egress = new EgressDoor({
       settings: { allowPrivate: config.env === 'dev', allow: config.egressAllow, ownEndpoints },
     });
@@ -113,6 +116,7 @@ export class Deployment {
     this.backlog = new PolledSealingBacklog(store, this.sealerProgress, this.tails, this.clock, unsealedLimitMs);
     this.openExecutions = new PostgresOpenExecutions(relaxed, store);
     this.liveness = new PostgresLiveness(relaxed);
+    this.idempotency = new IdempotencyStore(durable, this.clock, this.randomness);
     const polled = new PolledProjectionProgress(database.readModels, store, this.clock);
     this.projectionProgress = new LocalProjectionProgress(this.localProjections, polled, this.clock);
     this.leases = new PostgresLeases(database.connectionString);
@@ -179,3 +183,10 @@ export class Deployment {
     return new IssueKeys(this.directory, this.hasher, this.randomness);
   }
 }
+
+const POSTGRES_PORT = 5432;
+
+const endpointOf = (connectionString: string): OwnEndpoint => {
+  const { hostname, port } = new URL(connectionString);
+  return { host: hostname, port: port === '' ? POSTGRES_PORT : Number(port) };
+};

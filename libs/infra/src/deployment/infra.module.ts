@@ -60,7 +60,7 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(AgentAdministration, deployment.agents()),
     value(OrganizationAdministration, deployment.organizations()),
     value(SealKeyAdministration, deployment.sealKeys()),
-    value(IdempotencyStore, new IdempotencyStore(deployment.database.durable, deployment.clock, deployment.randomness)),
+    value(IdempotencyStore, deployment.idempotency),
   ];
 };
 
