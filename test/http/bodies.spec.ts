@@ -15,6 +15,7 @@ beforeAll(async () => {
 afterAll(async () => edge.close());
 beforeEach(() => {
   SampleController.ran = [];
+  edge.lines.length = 0;
   edge.authenticator.asked.length = 0;
 });
 
@@ -341,8 +342,27 @@ describe('a body behind a refusal', () => {
       'GET /v1/actions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer agent\r\nTransfer-Encoding: chunked\r\n\r\n',
     );
     expect((await connection.answer()).status).toBe(413);
-    connection.send('0\r\n\r\nGET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n');
+    connection.send(
+      `0\r\n\r\n${HEAD}Content-Type: application/json\r\nContent-Length: ${SUBMIT.length}\r\n\r\n${SUBMIT}`,
+    );
     expect(await connection.untilClosed()).toBe('');
+    // By the time others were served, the server has read what came on the closed connection.
+    await Promise.all(Array.from({ length: 5 }, () => post('/v1/login', SUBMIT)));
+    expect(SampleController.ran).toEqual([]);
+    connection.close();
+  });
+
+  it('does not tear down the connection under an answer that was not read yet', async () => {
+    const connection = await RawConnection.open(edge.port);
+    connection.socket.pause();
+    connection.send('POST /v1/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n');
+    connection.send('x'.repeat(3_999_999));
+    await expect.poll(() => edge.accessLines().some(({ path }) => path === '/v1/nothing')).toBe(true);
+    // The whole body goes out although nobody reads it, and only then does this client look at what came back.
+    await connection.flushed();
+    connection.socket.resume();
+    expect((await connection.answer()).status).toBe(404);
+    connection.close();
   });
 });
 

@@ -151,8 +151,9 @@ describe('a protected route', () => {
   });
 
   it('takes no empty id', async () => {
-    const { status } = await send('POST', '/v1/actions//cancel', { headers: bearer('agent') });
-    expect(status).toBe(404);
+    // 404 comes before 415: the path is judged as a path, not as the route it nearly is.
+    const headers = { 'Content-Type': 'text/plain', ...bearer('agent') };
+    expect((await send('POST', '/v1/actions//cancel', { headers })).status).toBe(404);
   });
 });
 
