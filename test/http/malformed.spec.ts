@@ -47,6 +47,10 @@ describe('what is no HTTP/1.1 request', () => {
     ['a length that is no number', `${SUBMIT}Content-Length: 0x10\r\n\r\n`],
     ['an unknown transfer coding', `${SUBMIT}Transfer-Encoding: xchunked\r\n\r\n`],
     ['chunked that is not last', `${SUBMIT}Transfer-Encoding: chunked, gzip\r\n\r\n`],
+    ['two transfer codings', `${SUBMIT}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ['bare line feeds', 'GET /v1/health HTTP/1.1\nHost: x\n\n'],
+    ['a bare line feed after a header', `${HEALTH}X-A: b\nX-C: d\r\n\r\n`],
+    ['another protocol’s preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['a proxy request', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
   ])('is answered with 400 in the envelope, and the connection closes: %s', async (_, request) => {
     const connection = await RawConnection.open(edge.port);
@@ -67,6 +71,15 @@ describe('what is no HTTP/1.1 request', () => {
     connection.send(`${SUBMIT}Transfer-Encoding: chunked\r\n\r\n${chunks}`);
     expect((await connection.answer()).status).toBe(400);
     await expectClosed(connection);
+    expect(SampleController.ran).toEqual([]);
+  });
+
+  it('is HTTP/1.0 with chunks', async () => {
+    const answer = await sendRaw(
+      edge.port,
+      `${SUBMIT.replace('1.1', '1.0')}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    );
+    expect([answer.status, errorOf(answer)['param']]).toEqual([400, 'Transfer-Encoding']);
     expect(SampleController.ran).toEqual([]);
   });
 

@@ -18,13 +18,18 @@ const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /**
  * Judges the message itself, whatever route it is for.
- * @throws {DomainError} 431 request_too_large; 400 validation_failed with `param: Host`
+ * @throws {DomainError} 431 request_too_large; 400 validation_failed with `param: Host` or `Transfer-Encoding`
  */
 export const checkMessage = (exchange: Exchange): void => {
   const { request } = exchange;
   if (request.rawHeaders.length > 2 * MAX_HEADERS) {
     const message = `The request has more than ${MAX_HEADERS} headers. Send fewer.`;
     throw new DomainError('request_too_large', { status: 431, message });
+  }
+  // RFC 9112, section 6.1: HTTP/1.0 knows no chunks, so whoever sends them there has rewritten a message wrongly.
+  if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined) {
+    const message = 'HTTP/1.0 has no Transfer-Encoding. Send the body with a Content-Length.';
+    throw new DomainError('validation_failed', { param: 'Transfer-Encoding', message });
   }
   // RFC 9112, section 3.2: a server must refuse a missing, repeated or malformed Host. HTTP/1.0 knows none.
   const hosts = exchange.headerValues('Host');
