@@ -5,6 +5,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { environmentWith } from '#libs/infra/config';
 import { startEmbeddedPostgres } from '#libs/infra/postgres';
 import { silentLogger } from './silent-logger.js';
 
@@ -16,15 +17,6 @@ export const ROOT = rootAbove(dirname(fileURLToPath(import.meta.url)));
 const RUN = join(ROOT, 'scripts', 'run.mjs');
 const START_DEADLINE_MS = 90_000;
 const EXIT_DEADLINE_MS = 30_000;
-
-/** The names that `SETTINGS` in libs/infra/src/config reads, by their shape: a test never inherits one. */
-const SETTING = /^(SERVICE_.*|DATABASE_URL|EVENT_STORE_URL|REDIS_URL|LOG_LEVEL)$/;
-
-/** This process's environment without any setting of the service, and with those given. */
-export const environmentWith = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !SETTING.test(name))),
-  ...settings,
-});
 
 /** A folder for a state directory. Under root the database has a user of its own, which must pass through. */
 export const temporaryStateDir = async (): Promise<string> => {

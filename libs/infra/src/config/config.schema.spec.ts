@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, parseConfig, SETTINGS_HELP } from './config.schema.js';
+import { ConfigError, environmentWith, inspectSettings, parseConfig, SETTINGS_HELP } from './config.schema.js';
 
 const problemsOf = (environment: Record<string, string>): readonly string[] => {
   try {
@@ -57,5 +57,28 @@ describe('settings', () => {
 
   it('are all described', () => {
     for (const help of SETTINGS_HELP) expect(help.description).toMatch(/\.$/);
+  });
+
+  it('are shown with what takes effect and what is wrong, together', () => {
+    const reports = inspectSettings({ SERVICE_PORT: '70000', LOG_LEVEL: 'warn' });
+    expect(reports.map(({ variable }) => variable)).toEqual(SETTINGS_HELP.map(({ variable }) => variable));
+    const of = (variable: string) => reports.find((report) => report.variable === variable);
+    expect(of('SERVICE_PORT')).toMatchObject({ value: '70000', problem: expect.stringContaining('65535') });
+    expect(of('LOG_LEVEL')).toMatchObject({ value: 'warn', isSet: true, problem: null });
+    expect(of('SERVICE_HOST')).toMatchObject({ value: '127.0.0.1', isSet: false, problem: null });
+    expect(of('DATABASE_URL')).toMatchObject({ value: null, isSet: false, problem: null });
+  });
+
+  it('name what a rule between two of them refuses', () => {
+    const refused = inspectSettings({ SERVICE_ENV: 'production' }).filter(({ problem }) => problem !== null);
+    expect(refused.map(({ variable }) => variable)).toEqual(['SERVICE_BASE_URL']);
+  });
+
+  it('of this process do not reach a program that gets its own', () => {
+    const environment = environmentWith(
+      { SERVICE_PORT: '0' },
+      { PATH: '/bin', DATABASE_URL: 'postgres://x', A: undefined },
+    );
+    expect(environment).toEqual({ PATH: '/bin', SERVICE_PORT: '0' });
   });
 });

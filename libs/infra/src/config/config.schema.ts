@@ -198,21 +198,64 @@ export class ConfigError extends Error {
  * The settings of this process, read once.
  * @throws {ConfigError}
  */
-export const parseConfig = (environment: Readonly<Record<string, string | undefined>> = process.env): Config => {
-  const problems: string[] = [];
+export const parseConfig = (environment: Environment = process.env): Config => {
+  const { config, problems } = read(environment);
+  if (problems.length > 0) throw new ConfigError(problems.map(({ variable, message }) => `${variable} ${message}`));
+  return config;
+};
+
+/** A setting as it stands. `value` is what takes effect: the variable's, else the default; null when neither gives one. */
+export interface SettingReport extends SettingHelp {
+  /** May hold a password (DATABASE_URL): never print it as it is. */
+  readonly value: Config[keyof Config] | undefined;
+  readonly isSet: boolean;
+  readonly problem: string | null;
+}
+
+/** Every setting with its value and what is wrong with it: never throws. The value of a wrong one is the variable's text. */
+export const inspectSettings = (environment: Environment = process.env): readonly SettingReport[] => {
+  const { config, problems } = read(environment);
+  return Object.entries(SETTINGS).map(([name, { variable, default: fallback, description }]) => {
+    const text = environment[variable];
+    const problem = problems.find((found) => found.variable === variable)?.message ?? null;
+    const value = problem === null ? config[name as keyof Config] : text;
+    return { variable, default: fallback, description, value, isSet: text !== undefined && text !== '', problem };
+  });
+};
+
+/** The environment of this process without any of our settings but those given: for a program that gets its own. */
+export const environmentWith = (
+  settings: Readonly<Record<string, string>>,
+  environment: Environment = process.env,
+): Record<string, string> => {
+  const ours = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable));
+  const others = Object.entries(environment).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !ours.has(entry[0]),
+  );
+  return { ...Object.fromEntries(others), ...settings };
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface VariableProblem {
+  readonly variable: string;
+  readonly message: string;
+}
+
+const read = (environment: Environment): { config: Config; problems: readonly VariableProblem[] } => {
+  const problems: VariableProblem[] = [];
   const values = Object.entries(SETTINGS).map(([name, { variable, parse }]) => {
     try {
       return [name, parse(environment[variable])] as const;
     } catch (error) {
       if (!(error instanceof SettingProblem)) throw error;
-      problems.push(`${variable} ${error.message}`);
+      problems.push({ variable, message: error.message });
       return [name, undefined] as const;
     }
   });
   const config = Object.freeze(Object.fromEntries(values)) as Config;
   if (config.env === 'production' && config.baseUrl?.startsWith('https://') !== true && problems.length === 0) {
-    problems.push('SERVICE_BASE_URL must be an https URL in production');
+    problems.push({ variable: 'SERVICE_BASE_URL', message: 'must be an https URL in production' });
   }
-  if (problems.length > 0) throw new ConfigError(problems);
-  return config;
+  return { config, problems };
 };

@@ -1,4 +1,14 @@
-export { type Config, ConfigError, parseConfig, type SettingHelp, SETTINGS_HELP } from './config.schema.js';
+export {
+  type Config,
+  ConfigError,
+  environmentWith,
+  inspectSettings,
+  parseConfig,
+  type SettingHelp,
+  type SettingReport,
+  SETTINGS_HELP,
+} from './config.schema.js';
+export { EMBEDDED_DATABASE } from './embedded-database.js';
 export {
   ensureSecretFile,
   prepareStateDirectory,
