@@ -21,11 +21,24 @@ export const secretPathsOf = (config: Config): SecretPaths => ({
   pepper: config.pepperFile ?? join(config.stateDir, 'keys', 'pepper.key'),
 });
 
-/** The state directory: 0700, or 0711 as root, where PostgreSQL runs as its own user inside it. `keys/` is always 0700. */
-export const prepareStateDirectory = async (stateDir: string): Promise<void> => {
-  await mkdir(join(stateDir, 'keys'), { recursive: true, mode: 0o700 });
-  await chmod(stateDir, process.getuid?.() === 0 ? 0o711 : 0o700);
-  await chmod(join(stateDir, 'keys'), 0o700);
+/**
+ * The state directory: 0700, or 0711 as root, where PostgreSQL runs as its own user inside it. `keys/` is always 0700.
+ * @returns `done`: made now; `changed`: its modes were put right; `skipped`: was as it must be
+ */
+export const prepareStateDirectory = async (stateDir: string): Promise<'done' | 'changed' | 'skipped'> => {
+  const keys = join(stateDir, 'keys');
+  const isNew = !(await exists(keys));
+  await mkdir(keys, { recursive: true, mode: 0o700 });
+  const changes = [await ensureMode(stateDir, process.getuid?.() === 0 ? 0o711 : 0o700), await ensureMode(keys, 0o700)];
+  if (isNew) return 'done';
+  return changes.includes(true) ? 'changed' : 'skipped';
+};
+
+/** Whether it had another mode. */
+const ensureMode = async (folder: string, mode: number): Promise<boolean> => {
+  if (((await stat(folder)).mode & 0o777) === mode) return false;
+  await chmod(folder, mode);
+  return true;
 };
 
 /**

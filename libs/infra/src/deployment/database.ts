@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from '#libs/domain/kernel';
 import { installKeySchema } from '../agents/index.js';
-import type { Config } from '../config/index.js';
+import { EMBEDDED_DATABASE, type Config } from '../config/index.js';
 import { installEventStoreSchema, PostgresEventStore } from '../event-store/index.js';
 import { installGateSchema } from '../gate/index.js';
 import { installIdempotencySchema } from '../idempotency/index.js';
@@ -17,16 +17,19 @@ import type { DataSource } from 'typeorm';
 import { installReadModels, readModelSource } from '../read-models/index.js';
 import { installVaultSchema } from '../vault/index.js';
 
-const DATABASE_NAME = 'service';
 const DURABLE_CONNECTIONS = 4;
 const RELAXED_CONNECTIONS = 4;
 const READ_MODEL_CONNECTIONS = 3;
 /** A list that searches longer answers 504 `timeout`. */
 const LIST_TIMEOUT_MS = 10_000;
 
+type Preparation = 'done' | 'changed' | 'skipped';
+
 /** The deployment's PostgreSQL: the log, the read models and the rows beside the log. */
 export interface Database {
   readonly connectionString: string;
+  /** `done`: made now; `changed`: brought up to this version; `skipped`: was as it must be. */
+  readonly preparation: Preparation;
   readonly store: PostgresEventStore;
   /** Commits are on disk when they are answered. */
   readonly durable: pg.Pool;
@@ -42,11 +45,12 @@ export interface Database {
 export const openDatabase = async (config: Config, applicationName: string, log: Logger): Promise<Database> => {
   const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ stateDir: config.stateDir, log }) : null;
   try {
-    const connectionString = embedded?.connectionString(DATABASE_NAME) ?? (config.databaseUrl as string);
-    await ensureDatabase(connectionString);
-    await installEventStoreSchema(connectionString);
+    const connectionString = embedded?.connectionString(EMBEDDED_DATABASE) ?? (config.databaseUrl as string);
+    const isNew = await ensureDatabase(connectionString);
+    const installedVersions = await installEventStoreSchema(connectionString);
     await installReadModels(connectionString);
-    return await connected(connectionString, embedded, applicationName, log);
+    const preparation = isNew ? 'done' : installedVersions > 0 ? 'changed' : 'skipped';
+    return { ...(await connected(connectionString, embedded, applicationName, log)), preparation };
   } catch (error) {
     await embedded?.release();
     throw error;
@@ -58,7 +62,7 @@ const connected = async (
   embedded: EmbeddedPostgres | null,
   applicationName: string,
   log: Logger,
-): Promise<Database> => {
+): Promise<Omit<Database, 'preparation'>> => {
   const onError = (error: Error): void => log.warn('an idle database connection was lost', { error });
   const durable = createDurablePool({
     connectionString,

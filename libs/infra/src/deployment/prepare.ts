@@ -41,10 +41,7 @@ export const prepareDeployment = async (
   logger: Logger,
   onStep: OnStep,
 ): Promise<{ deployment: Deployment; prepared: Prepared }> => {
-  await step(onStep, 'state_directory', async () => {
-    await prepareStateDirectory(config.stateDir);
-    return 'done';
-  });
+  await step(onStep, 'state_directory', () => prepareStateDirectory(config.stateDir));
   await step(onStep, 'keys', async () => {
     const { vaultKey, pepper } = secretPathsOf(config);
     const made = [await ensureSecretFile(vaultKey), await ensureSecretFile(pepper)];
@@ -62,7 +59,7 @@ export const prepareDeployment = async (
 const opened = async (config: Config, name: string, logger: Logger, onStep: OnStep): Promise<Deployment> => {
   try {
     const deployment = await Deployment.open(config, name, logger);
-    onStep('database', 'done');
+    onStep('database', deployment.database.preparation);
     return deployment;
   } catch (error) {
     onStep('database', 'failed');
