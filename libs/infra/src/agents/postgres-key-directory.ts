@@ -34,10 +34,19 @@ export class PostgresKeyDirectory extends KeyDirectory {
     );
     const row = rows[0];
     if (!row) return null;
-    const holder: KeyHolder =
-      row.agent === null ? { kind: 'org', org: row.org } : { kind: 'agent', org: row.org, agent: row.agent };
+    const holder = holderOf(row);
     this.found.set(prefix, holder);
     return holder;
+  }
+
+  /** Everyone a key was ever made for. A row without its event counts for nothing: look at the streams. */
+  async holders(): Promise<readonly KeyHolder[]> {
+    const { rows } = await answered(
+      this.pool.query<{ org: OrgId; agent: AgentId | null }>(
+        `select distinct org, agent from agents.key_prefixes order by org, agent nulls first`,
+      ),
+    );
+    return rows.map(holderOf);
   }
 
   override async claim(prefix: string, holder: KeyHolder): Promise<boolean> {
@@ -50,3 +59,6 @@ export class PostgresKeyDirectory extends KeyDirectory {
     return rowCount === 1;
   }
 }
+
+const holderOf = ({ org, agent }: { org: OrgId; agent: AgentId | null }): KeyHolder =>
+  agent === null ? { kind: 'org', org } : { kind: 'agent', org, agent };

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { AgentAdministration, IssueKeys, OrganizationAdministration } from '#libs/domain/agents';
+import {
+  CommandRunner,
+  FoldedStreams,
+  OPERATOR,
+  timestampOf,
+  type Bus,
+  type Clock,
+  type CommandMetadata,
+  type Logger,
+  type OrgId,
+  type Randomness,
+} from '#libs/domain/kernel';
+import { PepperKeyHasher, PostgresKeyDirectory } from '#libs/infra/agents';
+import { EMBEDDED_DATABASE, readSecretFile, secretPathsOf, type Config } from '#libs/infra/config';
+import { PostgresEventStore } from '#libs/infra/event-store';
+import { createDurablePool, sqlStateOf, startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/infra/postgres';
+import { InProcessBus, SystemClock, SystemRandomness } from '#libs/infra/runtime';
+import { Census } from './census.js';
+import { CliError } from './cli-error.js';
+
+const APPLICATION_NAME = 'ags cli';
+const CONNECTIONS = 2;
+const NO_SUCH_DATABASE = '3D000';
+
+/**
+ * What agents, keys and organizations are administered with: the log and the key directory of a deployment that is there
+ * already. It installs and migrates nothing, so it is safe beside a service of another version, and quick: an operator
+ * who stops an agent is in a hurry.
+ */
+export class Administration {
+  readonly clock: Clock = new SystemClock();
+  readonly census: Census;
+  private readonly randomness: Randomness = new SystemRandomness();
+  private readonly runner: CommandRunner;
+  private readonly bus: Bus;
+  private readonly keys: IssueKeys;
+
+  private constructor(
+    private readonly connection: Connection,
+    pepper: Buffer,
+    logger: Logger,
+  ) {
+    const { store, pool } = connection;
+    const streams = new FoldedStreams(store);
+    const directory = new PostgresKeyDirectory(pool);
+    this.bus = new InProcessBus(logger);
+    this.runner = new CommandRunner(store, streams);
+    this.keys = new IssueKeys(directory, new PepperKeyHasher(pepper), this.randomness);
+    this.census = new Census(store, streams, directory);
+  }
+
+  /** @throws {CliError} not_initialized @throws {SecretFileError} {EmbeddedPostgresError} each saying what to do */
+  static async open(config: Config, logger: Logger): Promise<Administration> {
+    requireInitialized(config);
+    const connection = await connect(config, logger);
+    try {
+      await requireInstalled(connection.pool, config);
+      return new Administration(connection, await readSecretFile(secretPathsOf(config).pepper), logger);
+    } catch (error) {
+      await disconnect(connection);
+      throw error;
+    }
+  }
+
+  agents(): AgentAdministration {
+    return new AgentAdministration(this.runner, this.keys, this.randomness, this.bus);
+  }
+
+  organizations(): OrganizationAdministration {
+    return new OrganizationAdministration(this.runner, this.keys, this.randomness, this.bus);
+  }
+
+  /** Of a command by whoever holds the machine: no person, no key. */
+  metadata(org: OrgId | null): CommandMetadata {
+    return operatorMetadata(this.clock, org);
+  }
+
+  async close(): Promise<void> {
+    await disconnect(this.connection);
+  }
+}
+
+/** A new command of the operator, now. */
+export const operatorMetadata = (clock: Clock, org: OrgId | null): CommandMetadata => ({
+  org,
+  actor: OPERATOR,
+  requestId: null,
+  commandId: randomUUID(),
+  now: timestampOf(clock.nowMs()),
+});
+
+/** A command started in the wrong folder must not make a database there. @throws {CliError} not_initialized */
+export const requireInitialized = (config: Config): void => {
+  const { pepper } = secretPathsOf(config);
+  const hasDatabase = config.databaseUrl !== null || existsSync(join(config.stateDir, 'postgres'));
+  if (!existsSync(pepper) || !hasDatabase) throw notInitialized(config);
+};
+
+const notInitialized = ({ stateDir }: Config): CliError =>
+  new CliError(
+    'not_initialized',
+    `There is no service in ${stateDir} yet. Set SERVICE_STATE_DIR to where it lives, or make one with \`ags init\`.`,
+  );
+
+interface Connection {
+  readonly embedded: EmbeddedPostgres | null;
+  readonly store: PostgresEventStore;
+  readonly pool: pg.Pool;
+}
+
+const connect = async ({ databaseUrl, stateDir }: Config, log: Logger): Promise<Connection> => {
+  const embedded = databaseUrl === null ? await startEmbeddedPostgres({ stateDir, log }) : null;
+  const connectionString = databaseUrl ?? (embedded as EmbeddedPostgres).connectionString(EMBEDDED_DATABASE);
+  const onLost = (error: Error): void => log.warn('an idle database connection was lost', { error });
+  const common = { connectionString, applicationName: APPLICATION_NAME };
+  return {
+    embedded,
+    store: new PostgresEventStore({ ...common, onConnectionLost: onLost }),
+    pool: createDurablePool({ ...common, maxConnections: CONNECTIONS, onError: onLost }),
+  };
+};
+
+const disconnect = async ({ store, pool, embedded }: Connection): Promise<void> => {
+  await store.close();
+  await pool.end();
+  await embedded?.release();
+};
+
+/** The preparation may have been interrupted, or DATABASE_URL names an empty database. */
+const requireInstalled = async (pool: pg.Pool, config: Config): Promise<void> => {
+  try {
+    const { rows } = await pool.query<{ table: string | null }>(
+      `select to_regclass('agents.key_prefixes')::text as table`,
+    );
+    if (rows[0]?.table) return;
+  } catch (error) {
+    if (sqlStateOf(error) !== NO_SUCH_DATABASE) throw error;
+  }
+  throw notInitialized(config);
+};

@@ -1,0 +1,62 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { parseId, type Id, type IdPrefix } from '#libs/domain/kernel';
+
+/** Readers of what is typed. Each throws what commander shows beside the argument's name. */
+
+/** An id of one kind, whole. */
+export const idArgument =
+  <Prefix extends IdPrefix>(prefix: Prefix) =>
+  (text: string): Id<Prefix> => {
+    const id = parseId(prefix, text);
+    if (id === null) throw new InvalidArgumentError(`An id that begins with ${prefix}_ is expected, copied whole.`);
+    return id;
+  };
+
+const SECONDS_OF = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
+const DURATION = /^(\d{1,7})(s|m|h|d)$/;
+
+/** `90s`, `30m`, `24h`, `7d`, or `0`: in seconds. */
+const durationArgument = (text: string): number => {
+  if (text === '0') return 0;
+  const [, amount, unit] = DURATION.exec(text) ?? [];
+  if (amount === undefined || unit === undefined) {
+    throw new InvalidArgumentError('A whole number with s, m, h or d is expected, such as 24h, or 0.');
+  }
+  return Number(amount) * SECONDS_OF[unit as keyof typeof SECONDS_OF];
+};
+
+/** `--overlap`: how long what is replaced goes on. Default: a day (document 2, API keys). */
+export const overlapOption = (description: string): Option =>
+  new Option('--overlap <time>', description).argParser(durationArgument).default(SECONDS_OF.d, '24h');
+
+/** Comma separated words out of a closed list, each once. */
+export const listArgument =
+  <Word extends string>(words: readonly Word[]) =>
+  (text: string): readonly Word[] => {
+    const parts = [...new Set(text.split(',').map((part) => part.trim()))];
+    const known = parts.filter((part): part is Word => (words as readonly string[]).includes(part));
+    if (known.length < parts.length || known.length === 0) {
+      throw new InvalidArgumentError(`Choose from ${words.join(', ')}, separated by commas.`);
+    }
+    return known;
+  };
+
+const LABEL = /^([a-z][a-z0-9_-]{0,63})=([^\p{C}]{1,120})$/u;
+
+/** `--label team=support --label tier=1`: collected over the options given. */
+export const labelArgument = (
+  text: string,
+  before: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> => {
+  const [, name, value] = LABEL.exec(text) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new InvalidArgumentError('name=value is expected, the name in lower case.');
+  }
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`The label ${name} is given twice.`);
+  return { ...before, [name]: value };
+};
+
+/** An option that may be repeated. */
+export const collected =
+  <Value>(read: (text: string) => Value) =>
+  (text: string, before: readonly Value[] = []): readonly Value[] => [...before, read(text)];

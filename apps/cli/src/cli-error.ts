@@ -1,0 +1,98 @@
+import { DomainError, StoreUnavailable } from '#libs/domain/kernel';
+import { ConfigError, SecretFileError } from '#libs/infra/config';
+import { EmbeddedPostgresError, sqlStateOf } from '#libs/infra/postgres';
+
+/** The whole vocabulary: scripts branch on it. */
+export const EXIT = {
+  /** Done, or it is so. */
+  fine: 0,
+  /** What was asked failed, or is not so. */
+  refused: 1,
+  /** The command could not be run: how it was called, settings, files, the database, or a fault of ours. */
+  unusable: 2,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Codes of the command line itself; codes of the API's catalogue (`conflict`, `not_found`) appear beside them. */
+export type CliErrorCode =
+  | 'usage'
+  | 'settings_invalid'
+  | 'not_initialized'
+  | 'file_unreadable'
+  | 'database_unavailable'
+  | 'secrets_unusable'
+  | 'seal_key_not_proven'
+  | 'internal_error';
+
+/** One calm sentence that says what to do next, as standard error and `--json` give it. */
+export interface Explanation {
+  readonly code: string;
+  readonly message: string;
+  readonly exitCode: ExitCode;
+}
+
+/** An error that a command words itself. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  constructor(
+    readonly code: CliErrorCode | 'not_found' | 'conflict',
+    message: string,
+    readonly exitCode: ExitCode = EXIT.unusable,
+  ) {
+    super(message);
+  }
+}
+
+export const usage = (message: string): CliError => new CliError('usage', message);
+export const notFound = (message: string): CliError => new CliError('not_found', message, EXIT.refused);
+
+/** Errors of parts that are loaded only when needed, by name: their messages say what to do. */
+const OPERATOR_ERRORS: Readonly<Record<string, Omit<Explanation, 'message'>>> = {
+  UnfitDatabase: { code: 'database_unavailable', exitCode: EXIT.unusable },
+  VaultKeyMismatch: { code: 'secrets_unusable', exitCode: EXIT.unusable },
+  SealKeyNotProven: { code: 'seal_key_not_proven', exitCode: EXIT.refused },
+};
+
+/** What to tell about an error. Null for one nobody foresaw: a fault of ours, which deserves its stack. */
+export const explain = (error: unknown): Explanation | null => {
+  if (error instanceof CliError) return { code: error.code, message: error.message, exitCode: error.exitCode };
+  if (error instanceof DomainError) return explainDomainError(error);
+  if (error instanceof ConfigError) {
+    return { code: 'settings_invalid', message: error.message, exitCode: EXIT.unusable };
+  }
+  if (error instanceof SecretFileError) {
+    return { code: 'secrets_unusable', message: error.message, exitCode: EXIT.unusable };
+  }
+  if (!(error instanceof Error)) return null;
+  const known = OPERATOR_ERRORS[error.name];
+  if (known) return { ...known, message: error.message };
+  return explainDatabaseError(error);
+};
+
+/** A refused value is a matter of how the command was called. */
+const explainDomainError = ({ code, message, status }: DomainError): Explanation => {
+  const isRefused = code !== 'validation_failed' && status < 500;
+  return { code, message, exitCode: isRefused ? EXIT.refused : EXIT.unusable };
+};
+
+/** Node's words for a server that cannot be reached. */
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EHOSTUNREACH', 'ECONNRESET', 'EAI_AGAIN']);
+/** 28 wrong password, 3D no such database, 53 no connection left, 57 shutting down, 08 connection lost, 42501 no right. */
+const UNUSABLE_STATE = /^(08|28|3D|53|57)|^42501$/;
+
+const explainDatabaseError = (error: Error): Explanation | null => {
+  const code = 'database_unavailable';
+  const exitCode = EXIT.unusable;
+  if (error instanceof EmbeddedPostgresError) return { code, message: error.message, exitCode };
+  const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
+  const state = sqlStateOf(cause);
+  const isUnreachable = 'code' in cause && typeof cause.code === 'string' && UNREACHABLE.has(cause.code);
+  if (!(error instanceof StoreUnavailable) && !isUnreachable && !UNUSABLE_STATE.test(state ?? '')) return null;
+  const said = state === null ? '' : ` It said: ${cause.message}.`;
+  return {
+    code,
+    message: `The database cannot be used.${said} Check DATABASE_URL and that it runs, then try again.`,
+    exitCode,
+  };
+};

@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import type { OrgId } from '#libs/domain/kernel';
+import { parseConfig } from '#libs/infra/config';
+import { PinoLogger } from '#libs/infra/logging';
+import type { Deployment } from '#libs/infra/deployment';
+import { Administration, requireInitialized } from './administration.js';
+import type { ExitCode } from './cli-error.js';
+import { present, type Answer, type Terminal } from './terminal.js';
+
+/** What one run of the program has: where it writes, and how it will end. */
+export interface CommandContext {
+  readonly terminal: Terminal;
+  exitCode: ExitCode;
+}
+
+export interface JsonOption {
+  readonly json?: true;
+}
+
+export interface OrgOption {
+  readonly org?: OrgId;
+}
+
+export interface ChangeOptions extends JsonOption {
+  readonly reason?: string;
+}
+
+export const REASON_HELP = 'sealed in the deed: 1 to 280 characters on one line';
+
+const EXIT_CODES_HELP = `
+Exit codes:
+  0  done, or it is so
+  1  what was asked failed, or is not so
+  2  the command could not be run: its arguments, the settings, a file, the database, or a fault of ours`;
+
+/** Examples and exit codes under a command's help. */
+export const withExamples = (command: Command, ...examples: readonly string[]): Command =>
+  command.addHelpText(
+    'after',
+    ['', 'Examples:', ...examples.map((example) => `  $ ${example}`), EXIT_CODES_HELP].join('\n'),
+  );
+
+/** Libraries speak on standard error, and only when something is wrong. */
+export const loggerOf = (terminal: Terminal): PinoLogger =>
+  new PinoLogger({ level: 'warn', format: 'text', destination: { write: (line) => terminal.err(line) } });
+
+/** Runs `work` on the deployment that the settings name, and lets go of it whatever happens. */
+export const withAdministration = async (
+  { terminal }: CommandContext,
+  isJson: boolean,
+  work: (administration: Administration) => Promise<Answer>,
+): Promise<void> => {
+  const administration = await Administration.open(parseConfig(), loggerOf(terminal));
+  try {
+    present(terminal, isJson, await work(administration));
+  } finally {
+    await administration.close();
+  }
+};
+
+/** Runs `work` with every part of the deployment: for what the log alone cannot do. Takes longer to load. */
+export const withDeployment = async <Result>(
+  { terminal }: CommandContext,
+  work: (deployment: Deployment) => Promise<Result>,
+): Promise<Result> => {
+  const config = parseConfig();
+  requireInitialized(config);
+  const parts = await import('#libs/infra/deployment');
+  const deployment = await parts.Deployment.open(config, 'ags cli', loggerOf(terminal));
+  try {
+    return await work(deployment);
+  } finally {
+    await deployment.close();
+  }
+};

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { parseConfig } from '#libs/infra/config';
+import type { Prepared } from '#libs/infra/deployment';
+import { EXIT } from '../cli-error.js';
+import { loggerOf, withExamples, type CommandContext, type JsonOption } from '../command-context.js';
+import { reportError } from '../report.js';
+import { facts } from '../terminal.js';
+
+/** `ags init`: what a first `npm start` does, without serving. */
+export const registerInitCommand = (program: Command, context: CommandContext): void => {
+  withExamples(
+    program
+      .command('init')
+      .description(
+        'Prepares the state directory: keys, database, seal key, an organization with an owner and an admin key, one ' +
+          'agent with a test key, and a starter policy. What is there already is left as it is, so it may be run again ' +
+          'at any time, also after it was interrupted. Secrets are shown once, when they are made.',
+      )
+      .summary('prepare a state directory, once')
+      .option('--json', 'one JSON object a line: a step each, at last the result')
+      .action(async ({ json }: JsonOption) => init(context, json === true)),
+    'ags init',
+    'SERVICE_STATE_DIR=/var/lib/ags ags init --json',
+  );
+};
+
+const init = async (context: CommandContext, isJson: boolean): Promise<void> => {
+  const { terminal } = context;
+  const config = parseConfig();
+  const { prepareDeployment } = await import('#libs/infra/deployment');
+  let hasFailed = false;
+  const onStep = (step: string, status: string): void => {
+    hasFailed ||= status === 'failed';
+    terminal.out(
+      isJson ? `${JSON.stringify({ step, status })}\n` : `  ${status.padEnd(8)} ${step.replaceAll('_', ' ')}\n`,
+    );
+  };
+  try {
+    const { deployment, prepared } = await prepareDeployment(config, 'ags init', loggerOf(terminal), onStep);
+    await deployment.close();
+    terminal.out(
+      isJson ? `${JSON.stringify(resultOf(config.stateDir, prepared))}\n` : summaryOf(config.stateDir, prepared),
+    );
+  } catch (error) {
+    const exitCode = reportError(terminal, isJson, error);
+    context.exitCode = hasFailed ? EXIT.refused : exitCode;
+  }
+};
+
+const resultOf = (stateDir: string, prepared: Prepared) => ({
+  object: 'init',
+  state_dir: stateDir,
+  org: prepared.org,
+  owner: prepared.owner,
+  admin_key: prepared.adminKey,
+  agent: prepared.agent,
+  agent_key: prepared.agentKey,
+  seal_key_fingerprint: prepared.sealKeyFingerprint,
+});
+
+const summaryOf = (stateDir: string, prepared: Prepared): string => {
+  const once = (secret: string | null): string => secret ?? '(shown when it was made; `ags keys create` makes another)';
+  const lines = facts([
+    ['state directory', stateDir],
+    ['organization', prepared.org],
+    ['owner', prepared.owner],
+    ['admin key', once(prepared.adminKey)],
+    ['agent', prepared.agent],
+    ['agent key', once(prepared.agentKey)],
+    ['seal key (--pin)', prepared.sealKeyFingerprint],
+  ]);
+  return `\n${lines}\n\n  \`npm start\` serves it.\n`;
+};

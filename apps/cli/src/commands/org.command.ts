@@ -1,0 +1,158 @@
+import type { Command } from 'commander';
+import type { OrganizationChange } from '#libs/domain/agents';
+import { timestampOf, type Timestamp } from '#libs/domain/kernel';
+import { isKeyActive, type LivingOrganization } from '#libs/domain/people';
+import { idArgument } from '../arguments.js';
+import {
+  REASON_HELP,
+  withAdministration,
+  withExamples,
+  type ChangeOptions,
+  type CommandContext,
+  type JsonOption,
+  type OrgOption,
+} from '../command-context.js';
+import { facts, table, type Answer } from '../terminal.js';
+
+/** `ags org`: organizations, and the brake on all their agents. */
+export const registerOrgCommands = (program: Command, context: CommandContext): void => {
+  const org = program
+    .command('org')
+    .description('Organizations, and the stop of all their agents.')
+    .summary('organizations; stop and start all agents');
+  withExamples(org, 'ags org stop --reason "Investigating unusual refunds"', 'ags org start', 'ags org show --json');
+  registerReading(org, context);
+  registerCreate(org, context);
+  registerSwitches(org, context);
+};
+
+const registerReading = (org: Command, context: CommandContext): void => {
+  withExamples(
+    org
+      .command('list')
+      .description('Lists the organizations of this deployment.')
+      .option('--json', 'one JSON object a line')
+      .action(async ({ json }: JsonOption) =>
+        withAdministration(context, json === true, async ({ census, clock }) => {
+          const views = (await census.organizations()).map((found) => viewOf(found, timestampOf(clock.nowMs())));
+          const rows = views.map((view) => [view.id, view.name, view.status]);
+          return {
+            objects: views,
+            text: rows.length > 0 ? table(['ORGANIZATION', 'NAME', 'STATUS'], rows) : 'None yet.',
+          };
+        }),
+      ),
+    'ags org list',
+  );
+  withExamples(
+    org
+      .command('show')
+      .description('Shows one organization: its status, its owner, and the policy that decides.')
+      .option('--org <id>', 'which one; needed when there are several', idArgument('org'))
+      .option('--json', 'one JSON object')
+      .action(async ({ org: wanted, json }: OrgOption & JsonOption) =>
+        withAdministration(context, json === true, async ({ census, clock }) =>
+          shown(await census.organization(wanted), timestampOf(clock.nowMs())),
+        ),
+      ),
+    'ags org show',
+  );
+};
+
+const registerCreate = (org: Command, context: CommandContext): void => {
+  withExamples(
+    org
+      .command('create')
+      .description(
+        'Makes an organization with an owner and an admin key, whose secret is shown once. It has no policy yet, so ' +
+          'everything its agents ask for is denied until an admin activates one.',
+      )
+      .argument('<name>', '1 to 120 characters')
+      .option('--json', 'one JSON object')
+      .action(async (name: string, { json }: JsonOption) =>
+        withAdministration(context, json === true, async (administration) => {
+          const organizations = administration.organizations();
+          const made = await organizations.create(name, administration.metadata(null));
+          const { org: id } = made.organization;
+          const { secret } = await organizations.createAdminKey(id, true, administration.metadata(id));
+          const organization = await administration.census.organization(id);
+          const view = { ...viewOf(organization, organization.createdAt), admin_key: secret, deed: made.deed };
+          const text = `${facts([
+            ['organization', view.id],
+            ['owner', view.owner],
+            ['admin key', secret ?? ''],
+          ])}\n\nThe key is shown once: only a hash of it is kept.`;
+          return { objects: [view], text };
+        }),
+      ),
+    'ags org create "Support Europe"',
+  );
+};
+
+const registerSwitches = (org: Command, context: CommandContext): void => {
+  withExamples(
+    switchCommand(org, context, 'stop'),
+    'ags org stop --reason "Investigating unusual refunds"',
+    'ags org stop --org org_... --json',
+  );
+  withExamples(switchCommand(org, context, 'start'), 'ags org start');
+};
+
+const SWITCH_DESCRIPTIONS = {
+  stop:
+    'Stops every agent of an organization. It holds for every call that starts after this command answered, also in a ' +
+    'service that is running; attempts are refused with org_stopped, recorded and sealed.',
+  start: 'Lets the agents of an organization work again. Agents that were stopped one by one stay stopped.',
+} as const;
+
+const switchCommand = (org: Command, context: CommandContext, verb: 'stop' | 'start'): Command =>
+  org
+    .command(verb)
+    .description(SWITCH_DESCRIPTIONS[verb])
+    .option('--org <id>', 'which one; needed when there are several', idArgument('org'))
+    .option('--reason <text>', REASON_HELP)
+    .option('--json', 'one JSON object')
+    .action(async ({ org: wanted, reason, json }: OrgOption & ChangeOptions) =>
+      withAdministration(context, json === true, async (administration) => {
+        const { org: id } = await administration.census.organization(wanted);
+        const change = await administration.organizations()[verb](id, reason ?? null, administration.metadata(id));
+        return switched(change, administration.clock.nowMs());
+      }),
+    );
+
+const switched = ({ organization, deed }: OrganizationChange, nowMs: number): Answer => {
+  const view = { ...viewOf(organization, timestampOf(nowMs)), deed };
+  const state = view.status === 'stopped' ? 'All agents are stopped' : 'Agents may work';
+  const text =
+    deed === null ? `${state} in ${view.id} already; nothing changed.` : `${state} in ${view.id}. Deed ${deed}.`;
+  return { objects: [view], text };
+};
+
+const shown = (organization: LivingOrganization, at: Timestamp): Answer => {
+  const view = viewOf(organization, at);
+  const policy = view.policy === null ? 'none: everything is denied' : `${view.policy} version ${view.policy_version}`;
+  const text = facts([
+    ['organization', view.id],
+    ['name', view.name],
+    ['status', view.status === 'stopped' ? 'stopped: every agent is refused' : 'started'],
+    ['owner', view.owner],
+    ['time zone', view.timezone],
+    ['policy', policy],
+    ['admin keys', `${view.active_admin_keys} active`],
+    ['created', view.created_at],
+  ]);
+  return { objects: [view], text };
+};
+
+const viewOf = (organization: LivingOrganization, at: Timestamp) => ({
+  object: 'org',
+  id: organization.org,
+  name: organization.name,
+  status: organization.status,
+  owner: organization.owner,
+  timezone: organization.timezone,
+  policy: organization.enforced?.policy ?? null,
+  policy_version: organization.enforced?.version ?? null,
+  active_admin_keys: [...organization.adminKeys.values()].filter((key) => isKeyActive(key, at)).length,
+  created_at: organization.createdAt,
+});

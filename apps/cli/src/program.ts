@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+import { EXIT, type ExitCode } from './cli-error.js';
+import { withExamples, type CommandContext } from './command-context.js';
+import { registerAgentsCommands } from './commands/agents.command.js';
+import { registerConfigCommand } from './commands/config.command.js';
+import { registerInitCommand } from './commands/init.command.js';
+import { registerKeysCommands } from './commands/keys.command.js';
+import { registerOrgCommands } from './commands/org.command.js';
+import { registerSealKeysCommands } from './commands/seal-keys.command.js';
+import { registerVerifyCommand } from './commands/verify.command.js';
+import { reportError } from './report.js';
+import type { Terminal } from './terminal.js';
+
+/** Runs one command line, without the program's own name. Never throws: what went wrong is said on the terminal. */
+export const runProgram = async (args: readonly string[], terminal: Terminal): Promise<ExitCode> => {
+  const context: CommandContext = { terminal, exitCode: EXIT.fine };
+  try {
+    await buildProgram(context).parseAsync([...args], { from: 'user' });
+    return context.exitCode;
+  } catch (error) {
+    return reportError(terminal, args.includes('--json'), error);
+  }
+};
+
+const buildProgram = (context: CommandContext): Command => {
+  const { terminal } = context;
+  const program = new Command('ags')
+    .description(
+      'Operates an Agent Governance Service: prepares it, makes and ends keys, stops agents, and verifies what it ' +
+        'sealed. Works on the state directory or database that the settings name (`ags config`), whether the service ' +
+        'runs or not; a change holds for every call that starts after the command answered.',
+    )
+    .version(versionOf(dirname(fileURLToPath(import.meta.url))), '-V, --version')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out(text),
+      writeErr: (text) => terminal.err(text),
+      // Said once, by whoever catches the error.
+      outputError: () => undefined,
+    });
+  registerInitCommand(program, context);
+  registerConfigCommand(program, context);
+  registerKeysCommands(program, context);
+  registerAgentsCommands(program, context);
+  registerOrgCommands(program, context);
+  registerSealKeysCommands(program, context);
+  registerVerifyCommand(program, context);
+  return withExamples(
+    program,
+    'ags init',
+    'ags agents stop agt_... --reason "Wrong refunds"',
+    'ags keys revoke key_...',
+  );
+};
+
+/** Of package.json, above the sources and above what was compiled from them. */
+const versionOf = (folder: string): string => {
+  const file = join(folder, 'package.json');
+  if (!existsSync(file)) return versionOf(dirname(folder));
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+};

@@ -1,0 +1,76 @@
+/** Where a command's words go. Standard output carries what was asked for and nothing else. */
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  /** Whether a person watches standard error: only then is progress shown. */
+  readonly isWatched: boolean;
+}
+
+/** This process's streams. A reader that has seen enough (`| head`) ends the output, not the work. */
+export const processTerminal = (): Terminal => {
+  let isOutputOpen = true;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    isOutputOpen = false;
+  });
+  return {
+    out: (text) => {
+      if (isOutputOpen) process.stdout.write(text);
+    },
+    err: (text) => {
+      process.stderr.write(text);
+    },
+    isWatched: process.stderr.isTTY,
+  };
+};
+
+/** What a command answers: one object a line for a program, or a text for a person. */
+export interface Answer {
+  readonly objects: readonly object[];
+  readonly text: string;
+}
+
+export const present = (terminal: Terminal, isJson: boolean, { objects, text }: Answer): void => {
+  terminal.out(isJson ? objects.map((object) => `${JSON.stringify(object)}\n`).join('') : `${text}\n`);
+};
+
+/** A line that is written over as the work goes on, for whoever watches; nothing in a file or a pipe. */
+export class ProgressLine {
+  private isShown = false;
+
+  constructor(private readonly terminal: Terminal) {}
+
+  show(text: string): void {
+    if (!this.terminal.isWatched) return;
+    this.isShown = true;
+    this.terminal.err(`\r\u001b[K${text}`);
+  }
+
+  clear(): void {
+    if (this.isShown) this.terminal.err('\r\u001b[K');
+    this.isShown = false;
+  }
+}
+
+const COLUMN_GAP = '  ';
+
+/** Rows under a heading, columns aligned. */
+export const table = (heading: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const widths = heading.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
+  );
+  return [heading, ...rows]
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join(COLUMN_GAP)
+        .trimEnd(),
+    )
+    .join('\n');
+};
+
+/** `label  value` lines, aligned. */
+export const facts = (pairs: readonly (readonly [label: string, value: string])[]): string => {
+  const width = Math.max(...pairs.map(([label]) => label.length));
+  return pairs.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join('\n');
+};
