@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { digestOf, type SealedDeed, verifyBundle } from '#libs/crypto';
 
 import { encodeDeedLine } from '../../libs/crypto/src/bundle-format.js';
-import { ChainWalk, judgeLine } from '../../libs/crypto/src/chain-walk.js';
+import { bundleWalk, judgeLine } from '../../libs/crypto/src/bundle-walk.js';
 import { Keyring } from '../../libs/crypto/src/keyring.js';
 import {
   entryOf,
@@ -217,7 +217,7 @@ describe('the file', () => {
 });
 
 it('a walk ends at the first broken deed and never resumes', async () => {
-  const walk = new ChainWalk(manifest, []);
+  const walk = bundleWalk(manifest, []);
   await walk.step(judgeLine(lineOf(1).subarray(0, -1), 1, manifest, keyring));
   await walk.step(judgeLine(Buffer.from('x'), 2, manifest, keyring));
   expect({ fault: walk.fault, deeds: walk.deeds, isBroken: walk.isChainBroken }).toEqual({

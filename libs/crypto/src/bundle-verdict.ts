@@ -1,28 +1,10 @@
 import type { BundleFormatFault } from './bundle-format-error.js';
-import type { KeyFault, LinkFault } from './deed-chain.js';
+import type { ChainHead, PlaceFault } from './chain-walk.js';
+import type { OwnFault, TrustFault } from './deed-judgement.js';
 import type { Digest } from './digest.js';
-import type { SealFault } from './seal.js';
 
-/**
- * Faults of one deed that end the check: what follows cannot be judged. In the order in which a deed is judged, with
- * the trust faults below standing where docs/deed-format.md puts them.
- */
-export type DeedFault =
-  | 'bad_line'
-  | 'gap'
-  | 'duplicate'
-  | 'extra_deed'
-  | SealFault
-  | 'not_canonical'
-  | 'schema'
-  | 'wrong_seq'
-  | 'wrong_kid'
-  | LinkFault
-  | 'outside_range'
-  | 'head_mismatch';
-
-/** Faults of the key behind a deed. Hashes and links are checked on, so that `links_intact` can say whether they hold. */
-export type TrustFault = 'unknown_key' | 'key_not_pinned' | KeyFault;
+/** Faults of a line of a bundle, and of the place that its manifest gives it. */
+export type LineFault = OwnFault | 'bad_line' | 'gap' | 'duplicate' | 'extra_deed' | 'outside_range' | 'head_mismatch';
 
 /** Faults of the whole bundle. */
 export type BundleFault = BundleFormatFault | 'wrong_org';
@@ -30,13 +12,7 @@ export type BundleFault = BundleFormatFault | 'wrong_org';
 /** What is missing from a bundle in which nothing is wrong. */
 export type Gap = 'truncated' | 'missing_deeds' | 'front_missing' | 'tail_missing' | 'no_deeds';
 
-export type VerdictReason = DeedFault | TrustFault | BundleFault | Gap;
-
-/** A fault and the deed it stands at. */
-export interface Fault<Reason extends VerdictReason = DeedFault | TrustFault> {
-  readonly seq: number;
-  readonly reason: Reason;
-}
+export type VerdictReason = LineFault | PlaceFault | TrustFault | BundleFault | Gap;
 
 /** A key of keys.json, whether the user pinned it, and how many deeds of the checked chain it sealed. */
 export interface KeyUse {
@@ -44,12 +20,6 @@ export interface KeyUse {
   readonly fingerprint: Digest;
   readonly pinned: boolean;
   readonly deeds: number;
-}
-
-/** A deed by its place and hash: the end of a chain, or a point of it that somebody remembers. */
-export interface ChainHead {
-  readonly seq: number;
-  readonly body_hash: Digest;
 }
 
 /**

@@ -72,7 +72,16 @@ export {
   parseKeySet,
   type SealedDeed,
 } from './bundle-format.js';
-export type { BundleVerdict, ChainHead, KeyUse, VerdictReason } from './bundle-verdict.js';
+export type { BundleVerdict, KeyUse, VerdictReason } from './bundle-verdict.js';
+export { type ChainHead, ChainWalk, type FaultAt, type PlaceFault, type PlaceRule } from './chain-walk.js';
+export {
+  type DeedJudgement,
+  judgeDeed,
+  type KeyLookup,
+  type OwnFault,
+  type SoundDeed,
+  type TrustFault,
+} from './deed-judgement.js';
 export { type BundleContent, type BundleRange, BundleSourceError, writeBundle } from './export-bundle.js';
 export { verifyBundle, type VerifyOptions } from './verify-bundle.js';
 export {

@@ -2,12 +2,8 @@ import { BundleFormatError } from './bundle-format-error.js';
 import { fingerprintOf } from './bundle-format.js';
 import type { SealKeyEntry } from './deed-chain.js';
 import type { Digest } from './digest.js';
+import type { KeyLookup } from './deed-judgement.js';
 import { parsePublicKeyText, PublicKeyError, type VerifiedPublicKey } from './ed25519.js';
-
-/** What is known of the key that a deed names: a trusted key, or why there is none. */
-export type KeyLookup =
-  | { readonly entry: SealKeyEntry; readonly publicKey: VerifiedPublicKey }
-  | { readonly publicKey: null; readonly fault: 'unknown_key' | 'key_not_pinned' };
 
 /**
  * The keys that may vouch for deeds: those listed whose fingerprint the user pinned. Only they are decoded and judged;

@@ -3,8 +3,10 @@ import { createReadStream } from 'node:fs';
 import { BundleFormatError, type BundleFormatFault } from './bundle-format-error.js';
 import type { BundleManifest } from './bundle-format.js';
 import { BundleReader } from './bundle-reader.js';
-import type { BundleVerdict, ChainHead, Gap, VerdictReason } from './bundle-verdict.js';
-import { ChainWalk, judgeLine, type LineJudgement } from './chain-walk.js';
+import type { BundleVerdict, Gap, LineFault, VerdictReason } from './bundle-verdict.js';
+import { bundleWalk, judgeLine } from './bundle-walk.js';
+import type { ChainHead, ChainWalk } from './chain-walk.js';
+import type { DeedJudgement } from './deed-judgement.js';
 import type { SealKeyEntry } from './deed-chain.js';
 import { isDigest } from './digest.js';
 import { isId } from './ids.js';
@@ -70,7 +72,7 @@ class BundleCheck {
   formatFault: BundleFormatFault | null = null;
   private manifest: BundleManifest | null = null;
   private keyring: Keyring | null = null;
-  private walk: ChainWalk | null = null;
+  private walk: ChainWalk<LineFault> | null = null;
 
   constructor(private readonly options: VerifyOptions) {}
 
@@ -81,7 +83,7 @@ class BundleCheck {
     const entries = await reader.keys(manifest);
     const keyring = new Keyring(this.options.keySet ?? entries, new Set(this.options.pins));
     this.keyring = keyring;
-    const walk = new ChainWalk(manifest, [...(manifest.head === null ? [] : [manifest.head]), ...this.knownHeads]);
+    const walk = bundleWalk(manifest, this.knownHeads);
     this.walk = walk;
     await this.readDeeds(walk, manifest.count, (line, seq) => judgeLine(line, seq, manifest, keyring), reader.lines());
   }
@@ -92,12 +94,12 @@ class BundleCheck {
 
   /** Keeps a window of lines whose signatures are being verified, and walks them in order. */
   private async readDeeds(
-    walk: ChainWalk,
+    walk: ChainWalk<LineFault>,
     total: number,
-    judge: (line: Buffer, seq: number) => LineJudgement,
+    judge: (line: Buffer, seq: number) => DeedJudgement<LineFault>,
     lines: AsyncIterable<Buffer>,
   ): Promise<void> {
-    const window: LineJudgement[] = [];
+    const window: DeedJudgement<LineFault>[] = [];
     const stepFirst = async (): Promise<void> => {
       const judgement = window.shift();
       if (judgement === undefined || walk.isChainBroken) return;
@@ -166,7 +168,7 @@ const missingDeeds = (manifest: BundleManifest, nextSeq: number, knownHeads: rea
 /** How far hashes and links held. */
 const checkedChain = (
   manifest: BundleManifest | null,
-  walk: ChainWalk | null,
+  walk: ChainWalk<LineFault> | null,
 ): Pick<BundleVerdict, 'deeds' | 'first_seq' | 'last_seq' | 'prev_hash' | 'head'> => {
   if (manifest === null || walk === null || walk.head === null) {
     return { deeds: 0, first_seq: null, last_seq: null, prev_hash: null, head: null };

@@ -1,0 +1,64 @@
+import type { SealedDeed } from './bundle-format.js';
+import { DeedBodyError, parseDeedBody } from './deed-body.js';
+import { keyFault, type KeyFault, type SealKeyEntry } from './deed-chain.js';
+import type { DeedBody } from './deed-schema.js';
+import { type Digest, digestOf } from './digest.js';
+import type { VerifiedPublicKey } from './ed25519.js';
+import { type SealFault, sealFaultInPool } from './seal.js';
+
+/** Faults of the key behind a deed. Hashes and links can be judged on, so that a verdict can say whether they hold. */
+export type TrustFault = 'unknown_key' | 'key_not_pinned' | KeyFault;
+
+/** Faults that a deed shows by itself, before its seal is judged. In the order in which they are judged. */
+export type OwnFault = 'body_hash_mismatch' | 'not_canonical' | 'schema' | 'wrong_seq' | 'wrong_kid' | 'wrong_org';
+
+/** What is known of the key that a deed names: a trusted key, or why there is none. */
+export type KeyLookup =
+  | { readonly entry: SealKeyEntry; readonly publicKey: VerifiedPublicKey }
+  | { readonly publicKey: null; readonly fault: 'unknown_key' | 'key_not_pinned' };
+
+/** A deed that is whole by itself. Its signatures are being verified on threads of the pool. */
+export interface SoundDeed {
+  readonly fault: null;
+  readonly body: DeedBody;
+  readonly bodyHash: Digest;
+  readonly trustFault: TrustFault | null;
+  readonly sealFault: Promise<SealFault | null>;
+}
+
+/** What one deed says by itself, before it is compared with its place in the chain. */
+export type DeedJudgement<Fault extends string> = { readonly fault: Fault } | SoundDeed;
+
+/**
+ * Judges everything of a stored deed that needs no other deed: hash, canonical form, schema, what stands beside the bytes,
+ * and the key. One rule for bundles and for the ledger itself.
+ */
+export const judgeDeed = (
+  { seq, body: bytes, seal }: SealedDeed,
+  org: string,
+  findKey: (kid: string) => KeyLookup,
+): DeedJudgement<OwnFault> => {
+  const bodyHash = digestOf(bytes);
+  if (bodyHash !== seal.bodyHash) return { fault: 'body_hash_mismatch' };
+  const body = readBody(bytes);
+  if (typeof body === 'string') return { fault: body };
+  if (body.seq !== seq) return { fault: 'wrong_seq' };
+  if (body.chain.kid !== seal.kid) return { fault: 'wrong_kid' };
+  if (body.org !== org) return { fault: 'wrong_org' };
+  const key = findKey(seal.kid);
+  // Without a key that the reader vouches for there is nothing to verify a signature with.
+  if (key.publicKey === null) {
+    return { fault: null, body, bodyHash, trustFault: key.fault, sealFault: Promise.resolve(null) };
+  }
+  const sealFault = sealFaultInPool(bytes, seal, key.publicKey);
+  return { fault: null, body, bodyHash, trustFault: keyFault(key.entry, body.issued_at), sealFault };
+};
+
+const readBody = (bytes: Uint8Array): DeedBody | DeedBodyError['reason'] => {
+  try {
+    return parseDeedBody(bytes);
+  } catch (error) {
+    if (error instanceof DeedBodyError) return error.reason;
+    throw error;
+  }
+};
