@@ -18,6 +18,8 @@ export const commaList = <Value extends string>(
   return [...new Set(values)];
 };
 
+/** An offset can carry an instant out of the years that have the one spelling of timestamps. */
+const FOUR_DIGIT_YEAR = /^(?!0000)\d{4}-/;
 const SUBMILLISECOND = /\.\d{3}\d*[1-9]/;
 
 /**
@@ -29,6 +31,9 @@ const SUBMILLISECOND = /\.\d{3}\d*[1-9]/;
 export const instantAtOrAfter = (name: string, text: string | undefined): Timestamp | null => {
   if (text === undefined) return null;
   const epochMs = parseTimestamp(text);
-  if (epochMs === null) throw queryProblem(name, 'must be an RFC 3339 date-time such as 2026-10-01T00:00:00Z');
-  return timestampOf(SUBMILLISECOND.test(text) ? epochMs + 1 : epochMs);
+  const instant = epochMs === null ? '' : timestampOf(SUBMILLISECOND.test(text) ? epochMs + 1 : epochMs);
+  if (!FOUR_DIGIT_YEAR.test(instant)) {
+    throw queryProblem(name, 'must be an RFC 3339 date-time such as 2026-10-01T00:00:00Z');
+  }
+  return instant;
 };

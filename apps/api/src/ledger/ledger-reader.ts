@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { decodeEvent, EventStore, type OrgId, streamOf, type RecordedEvent, type Timestamp } from '#libs/domain/kernel';
+import type { LedgerEvent } from '#libs/domain/ledger';
+
+export type StoredDeed = LedgerEvent['data'];
+
+/** Deeds read at a time: enough to be quick, few enough to hold in memory at their largest. */
+const PAGE_DEEDS = 128;
+
+/**
+ * The deeds of an organization as its ledger stream holds them. Seq n stands at revision n - 1, and neither place nor
+ * content ever changes, so no answer of this class can be out of date.
+ */
+@Injectable()
+export class LedgerReader {
+  constructor(private readonly store: EventStore) {}
+
+  /** Of the last deed; 0 when there is none yet. */
+  async lastSeq(org: OrgId): Promise<number> {
+    const stream = streamOf('ledger', org);
+    const revision = (await this.store.heads([stream])).get(stream);
+    return revision === undefined ? 0 : revision + 1;
+  }
+
+  async deedAt(org: OrgId, seq: number): Promise<StoredDeed | null> {
+    const recorded = await this.recordAt(org, seq);
+    return recorded && dataOf(recorded);
+  }
+
+  /** Not yet read: what it holds may have been tampered with. */
+  async recordAt(org: OrgId, seq: number): Promise<RecordedEvent | null> {
+    const [recorded] = await this.store.readStream(streamOf('ledger', org), { from: seq - 1, limit: 1 });
+    return recorded?.revision === seq - 1 ? recorded : null;
+  }
+
+  /** From `first` to `last`, both inclusive, a page at a time. Ends early where the stream does. */
+  async *records(org: OrgId, first: number, last: number): AsyncGenerator<RecordedEvent> {
+    for (let seq = first; seq <= last;) {
+      const limit = Math.min(PAGE_DEEDS, last - seq + 1);
+      const page = await this.store.readStream(streamOf('ledger', org), { from: seq - 1, limit });
+      yield* page;
+      if (page.length < limit) return;
+      seq += page.length;
+    }
+  }
+
+  async *deeds(org: OrgId, first: number, last: number): AsyncGenerator<StoredDeed> {
+    for await (const recorded of this.records(org, first, last)) yield dataOf(recorded);
+  }
+
+  /**
+   * The first of the deeds 1 to `last` that was issued at `instant` or later; `last` + 1 when none was. Times of a ledger
+   * never decrease, so halving finds it. A deed that cannot be read counts as later, so that whoever reads on meets it.
+   */
+  async firstSeqSince(org: OrgId, instant: Timestamp, last: number): Promise<number> {
+    let [low, high] = [1, last + 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const issuedAt = issuedAtOf(await this.recordAt(org, middle));
+      // Timestamps have one spelling of one length, so they compare as texts.
+      if (issuedAt === null || issuedAt >= instant) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}
+
+const dataOf = (recorded: RecordedEvent): StoredDeed => decodeEvent<LedgerEvent>(recorded).event.data;
+
+const issuedAtOf = (recorded: RecordedEvent | null): Timestamp | null => {
+  if (recorded === null) return null;
+  try {
+    const { issued_at: issuedAt } = dataOf(recorded) as Partial<StoredDeed>;
+    return typeof issuedAt === 'string' ? issuedAt : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+};
