@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import { type ChainPosition, startOfChain } from '#libs/crypto';
+import { Clock, type OrgId, type Timestamp, timestampOf } from '#libs/domain/kernel';
+import { SealKeyAdministration } from '#libs/domain/ledger';
+import { bodyHashOf, type JudgedRecord, judgeRecord, ListedKeys } from './judged-record.js';
+import type { Gap, LedgerCheck } from './ledger-check.js';
+import { LedgerReader } from './ledger-reader.js';
+import { LedgerWalk } from './ledger-walk.js';
+import { sealKeyEntries } from './seal-key.view.js';
+
+/** How much of the ledger, up to its head: the last so many deeds, or those issued since an instant. */
+export type CheckedRange = { readonly last: number } | { readonly since: Timestamp };
+
+/** Below the route's own limit, so that what was checked until then is told. */
+export const CHECK_TIME_LIMIT_MS = 20_000;
+/** Deeds whose signatures are being verified at a time: the threads of the pool are busy, other requests get their turn. */
+const DEEDS_IN_FLIGHT = 64;
+
+/**
+ * Verifies stored deeds again, from the bytes in the log: hash, form, seal, key and link of each, and that the columns
+ * beside the bytes say the same. What an auditor does with a bundle, done where the deeds are.
+ */
+@Injectable()
+export class CheckLedger {
+  constructor(
+    private readonly ledger: LedgerReader,
+    private readonly keys: SealKeyAdministration,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param abandoned the asker went away: the rest is left out */
+  async check(org: OrgId, range: CheckedRange, abandoned: AbortSignal): Promise<LedgerCheck> {
+    const deadlineMs = this.clock.monotonicMs() + CHECK_TIME_LIMIT_MS;
+    const checkedAt = timestampOf(this.clock.nowMs());
+    const headSeq = await this.ledger.lastSeq(org);
+    const first =
+      'last' in range
+        ? Math.max(1, headSeq - range.last + 1)
+        : await this.ledger.firstSeqSince(org, range.since, headSeq);
+    const head = await this.headAt(org, headSeq);
+    // After the head was read: whatever sealed the deeds up to there is listed.
+    const keys = new ListedKeys(sealKeyEntries(await this.keys.list()));
+    const walk = new LedgerWalk(await this.positionBefore(org, first));
+    const mayGoOn = (): boolean => !abandoned.aborted && this.clock.monotonicMs() < deadlineMs;
+    await this.walkTo(walk, { org, first, last: headSeq }, keys, mayGoOn);
+    const isEmpty = first > headSeq;
+    return {
+      object: 'ledger_check',
+      ...conclusionOf(walk, headSeq, mayGoOn() ? 'missing_deeds' : 'time_limit'),
+      checked: walk.deeds,
+      first_seq: isEmpty ? null : first,
+      last_seq: isEmpty ? null : headSeq,
+      head,
+      checked_at: checkedAt,
+    };
+  }
+
+  private async walkTo(
+    walk: LedgerWalk,
+    { org, first, last }: { readonly org: OrgId; readonly first: number; readonly last: number },
+    keys: ListedKeys,
+    mayGoOn: () => boolean,
+  ): Promise<void> {
+    const inFlight: { readonly judged: JudgedRecord; readonly seq: number }[] = [];
+    const stepFirst = async (): Promise<void> => {
+      const next = inFlight.shift();
+      if (next !== undefined && !walk.isChainBroken) await walk.step(next.judged, next.seq);
+    };
+    for await (const recorded of this.ledger.records(org, first, last)) {
+      inFlight.push({ judged: judgeRecord(org, recorded, keys), seq: recorded.revision + 1 });
+      if (inFlight.length >= DEEDS_IN_FLIGHT) await stepFirst();
+      if (walk.isChainBroken || !mayGoOn()) break;
+    }
+    while (inFlight.length > 0) await stepFirst();
+  }
+
+  /** What the first deed must link to: the hash of the bytes before it, which themselves are not judged. */
+  private async positionBefore(org: OrgId, first: number): Promise<ChainPosition> {
+    if (first === 1) return startOfChain(org);
+    const recorded = await this.ledger.recordAt(org, first - 1);
+    return { org, seq: first - 1, bodyHash: recorded && bodyHashOf(recorded), issuedAt: null };
+  }
+
+  private async headAt(org: OrgId, seq: number): Promise<LedgerCheck['head']> {
+    const recorded = seq === 0 ? null : await this.ledger.recordAt(org, seq);
+    const bodyHash = recorded && bodyHashOf(recorded);
+    return bodyHash && { seq, body_hash: bodyHash };
+  }
+}
+
+const conclusionOf = (
+  walk: LedgerWalk,
+  headSeq: number,
+  gap: Gap,
+): Pick<LedgerCheck, 'result' | 'reason' | 'first_bad_seq' | 'links_intact'> => {
+  const isWhole = walk.nextSeq > headSeq;
+  const links_intact = isWhole && !walk.isChainBroken;
+  if (walk.fault !== null) {
+    return { result: 'broken', reason: walk.fault.reason, first_bad_seq: walk.fault.seq, links_intact };
+  }
+  return isWhole
+    ? { result: 'intact', reason: null, first_bad_seq: null, links_intact }
+    : { result: 'incomplete', reason: gap, first_bad_seq: walk.nextSeq, links_intact };
+};
