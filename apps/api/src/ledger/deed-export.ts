@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import type { BundleContent, BundleRange, SealedDeed } from '#libs/crypto';
+import { Clock, StoreUnavailable, timestampOf, type OrgId, type Timestamp } from '#libs/domain/kernel';
+import { SealKeyAdministration } from '#libs/domain/ledger';
+import { BuildFacts } from '../health/build-facts.js';
+import { queryProblem } from '../http/query-string.js';
+import { instantAtOrAfter } from '../lists/filter-values.js';
+import { LedgerReader, type StoredDeed } from './ledger-reader.js';
+import { sealKeyEntries } from './seal-key.view.js';
+
+/** As sent; both are RFC 3339 times over `issued_at`, `from` inclusive, `to` exclusive. */
+export interface ExportRequest {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export interface PreparedExport {
+  readonly content: BundleContent;
+  readonly fileName: string;
+}
+
+/** Finds the deeds of a time range in the ledger itself, so an export needs no projection and nothing sealed is missing. */
+@Injectable()
+export class DeedExport {
+  constructor(
+    private readonly ledger: LedgerReader,
+    private readonly keys: SealKeyAdministration,
+    private readonly clock: Clock,
+    private readonly build: BuildFacts,
+  ) {}
+
+  /** @throws {DomainError} validation_failed, param `from` or `to` */
+  async prepare(org: OrgId, request: ExportRequest): Promise<PreparedExport> {
+    const from = instantAtOrAfter('from', request.from);
+    const to = instantAtOrAfter('to', request.to);
+    if (from !== null && to !== null && from >= to) throw queryProblem('to', 'must be later than from');
+    const range = await this.rangeOf(org, from, to);
+    // After the head was read: whatever sealed the deeds up to there is listed.
+    const keys = sealKeyEntries(await this.keys.list());
+    const { first_seq: first, last_seq: last } = range;
+    const deeds = (): AsyncIterable<SealedDeed> => sealedDeeds(this.ledger.deeds(org, first ?? 1, last ?? 0));
+    const span = first === null || last === null ? 'none' : `${first}-${last}`;
+    return { content: { range, keys, deeds }, fileName: `deeds-${org}-${span}.tar.gz` };
+  }
+
+  private async rangeOf(org: OrgId, from: Timestamp | null, to: Timestamp | null): Promise<BundleRange> {
+    const headSeq = await this.ledger.lastSeq(org);
+    const first = from === null ? 1 : await this.ledger.firstSeqSince(org, from, headSeq);
+    const last = to === null ? headSeq : (await this.ledger.firstSeqSince(org, to, headSeq)) - 1;
+    const head = headSeq === 0 ? null : await this.deedAt(org, headSeq);
+    return {
+      org,
+      from,
+      to,
+      ...(first > last
+        ? { first_seq: null, last_seq: null, prev_hash: null }
+        : { first_seq: first, last_seq: last, prev_hash: (await this.deedAt(org, first)).prev_hash }),
+      head: head && { seq: headSeq, body_hash: head.body_hash },
+      created_at: timestampOf(this.clock.nowMs()),
+      service_version: this.build.version,
+    };
+  }
+
+  private async deedAt(org: OrgId, seq: number): Promise<StoredDeed> {
+    const deed = await this.ledger.deedAt(org, seq);
+    if (deed === null) throw new StoreUnavailable(`deed ${seq} of ${org} could not be read`);
+    return deed;
+  }
+}
+
+async function* sealedDeeds(deeds: AsyncIterable<StoredDeed>): AsyncGenerator<SealedDeed> {
+  for await (const { seq, body, body_hash, kid, signature, cose_signature } of deeds) {
+    const seal = { bodyHash: body_hash, kid, signature, coseSignature: cose_signature };
+    yield { seq, body: Buffer.from(body), seal };
+  }
+}
