@@ -87,7 +87,7 @@ export class LedgerBench {
   }
 
   /** An action of the organization that is refused, or one that ran. Returns its stream. */
-  async recordAction(org: OrgId, kind: 'refused' | 'executed' = 'refused'): Promise<string> {
+  async recordAction(org: OrgId, kind: 'refused' | 'executed' = 'refused', agent = AGENT): Promise<string> {
     const action = idOf('act', random.bytes(16));
     const base: readonly ActionEvent[] =
       kind === 'refused' ? [submitted, decided(denied)] : [submitted, decided(allowed), ready(), started('c1')];
@@ -95,11 +95,11 @@ export class LedgerBench {
       (event) =>
         ({
           ...event,
-          data: { ...event.data, action, ...(event.type === 'ActionSubmitted' ? { org } : {}) },
+          data: { ...event.data, action, ...(event.type === 'ActionSubmitted' ? { org, agent } : {}) },
         }) as ActionEvent,
     );
     const stream = streamOf('action', action);
-    const metadata: CommandMetadata = { ...metadataAt(), org, actor: { type: 'agent', id: AGENT }, commandId: action };
+    const metadata: CommandMetadata = { ...metadataAt(), org, actor: { type: 'agent', id: agent }, commandId: action };
     await appendEvents(this.store, stream, 'no_stream', events, metadata);
     if (kind === 'executed') await this.finish(stream, events, metadata);
     return stream;

@@ -1,0 +1,46 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { IsString } from 'class-validator';
+import type { Exchange } from '../http/exchange.js';
+import { RequestContext } from '../http/parameters.js';
+import { QueryInteger } from '../http/query-shape.js';
+import { queryProblem } from '../http/query-string.js';
+import { Route } from '../http/route.decorator.js';
+import { IfPresent } from '../http/shape.js';
+import { instantAtOrAfter } from '../lists/filter-values.js';
+import { type CheckedRange, CheckLedger } from './check-ledger.js';
+import type { LedgerCheck } from './ledger-check.js';
+
+/** Document 1: what `doctor` covers. */
+const LAST_DEFAULT = 1_000;
+const LAST_MAX = 10_000;
+
+class CheckLedgerQuery {
+  /** So many deeds up to the head. */
+  @QueryInteger(1, LAST_MAX)
+  last?: number;
+
+  /** Inclusive, over `issued_at`; up to the head. */
+  @IfPresent()
+  @IsString()
+  from?: string;
+}
+
+@Controller()
+export class CheckLedgerController {
+  constructor(private readonly ledger: CheckLedger) {}
+
+  /** Says how the chain is, and nothing of what its deeds hold: every key that may read deeds may ask. */
+  @Get('/v1/ledger/check')
+  @Route({ auth: 'session_or_key', scopes: ['deeds:read'], since: '2026-10-01', unknownQuery: 'refused' })
+  async check(@Query() query: CheckLedgerQuery, @RequestContext() exchange: Exchange): Promise<LedgerCheck> {
+    return this.ledger.check(exchange.caller.org, rangeOf(query), exchange.clientGone);
+  }
+}
+
+/** @throws {DomainError} validation_failed, param `from` */
+const rangeOf = ({ last, from }: CheckLedgerQuery): CheckedRange => {
+  const since = instantAtOrAfter('from', from);
+  if (since === null) return { last: last ?? LAST_DEFAULT };
+  if (last !== undefined) throw queryProblem('from', 'cannot be sent together with last');
+  return { since };
+};

@@ -1,0 +1,16 @@
+import type { JsonObject } from '#libs/crypto';
+import type { DeedRow } from '#libs/infra/read-models';
+
+/** The deed envelope (architecture, choices). The bytes it speaks of are at GET /v1/deeds/{id}. */
+export const deedView = (row: DeedRow): JsonObject => ({
+  object: 'deed',
+  id: row.id,
+  seq: row.seq,
+  kind: row.kind,
+  action: row.action,
+  issued_at: row.issuedAt,
+  body_hash: row.bodyHash,
+  prev_hash: row.prevHash,
+  kid: row.kid,
+  signature: row.signature,
+});

@@ -1,0 +1,56 @@
+import { Readable } from 'node:stream';
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { IsString } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import { BUNDLE_MEDIA_TYPE, writeBundle } from '#libs/crypto';
+import { Logger } from '#libs/domain/kernel';
+import type { Exchange } from '../http/exchange.js';
+import { RequestContext } from '../http/parameters.js';
+import { Route } from '../http/route.decorator.js';
+import { IfPresent } from '../http/shape.js';
+import { DeedExport } from './deed-export.js';
+
+class ExportDeedsQuery {
+  /** Inclusive, over `issued_at`. */
+  @IfPresent()
+  @IsString()
+  from?: string;
+
+  /** Exclusive, over `issued_at`. */
+  @IfPresent()
+  @IsString()
+  to?: string;
+}
+
+@Controller()
+export class ExportDeedsController {
+  constructor(
+    private readonly exports: DeedExport,
+    private readonly logger: Logger,
+  ) {}
+
+  /**
+   * The export bundle of a time range, written as it is read: as slow as its reader, never held in memory, and cut when
+   * reading fails. A cut bundle is told from a whole one by its own form (docs/deed-format.md).
+   */
+  @Get('/v1/deeds/export')
+  @Route({ auth: 'session_or_key', scopes: ['deeds:read'], since: '2026-10-01', unknownQuery: 'refused' })
+  async export(
+    @Query() query: ExportDeedsQuery,
+    @RequestContext() exchange: Exchange,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { content, fileName } = await this.exports.prepare(exchange.caller.org, query);
+    void reply
+      .header('Content-Type', BUNDLE_MEDIA_TYPE)
+      .header('Content-Disposition', `attachment; filename="${fileName}"`);
+    // The headers of a GET without its body: nothing is read for it.
+    if (exchange.request.method === 'HEAD') return void reply.send(Readable.from([]));
+    const bundle = Readable.from(writeBundle(content), { objectMode: false });
+    bundle.once('error', (error) => {
+      if (exchange.clientGone.aborted) return;
+      this.logger.error('export ended early', { request_id: exchange.requestId, error });
+    });
+    void reply.send(bundle);
+  }
+}

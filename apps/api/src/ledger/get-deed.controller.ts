@@ -1,0 +1,71 @@
+import { Controller, Get, Headers, Param, Res } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import type { FastifyReply } from 'fastify';
+import { COSE_MEDIA_TYPE, type DeedBody, encodeDeedCose } from '#libs/crypto';
+import { DomainError, parseId, StoreUnavailable, type OrgId } from '#libs/domain/kernel';
+import type { Principal } from '../http/authenticator.port.js';
+import { isTagKnown } from '../http/entity-tag.js';
+import { Caller } from '../http/parameters.js';
+import { Route } from '../http/route.decorator.js';
+import { FindDeed } from './find-deed.query-handler.js';
+import { LedgerReader, type StoredDeed } from './ledger-reader.js';
+import { wantsCose } from './wants-cose.js';
+
+/** The bytes never change; who may read them may, so a kept copy is asked about. */
+const CACHE_CONTROL = 'private, no-cache';
+
+@Controller()
+export class GetDeedController {
+  constructor(
+    private readonly queries: QueryBus,
+    private readonly ledger: LedgerReader,
+  ) {}
+
+  /**
+   * The canonical bytes as they are stored, or with `Accept: application/cose` the COSE_Sign1 form of the same bytes. What
+   * verifies them stands in headers, so that the body stays what was hashed and sealed.
+   */
+  @Get('/v1/deeds/:id')
+  @Route({ auth: 'session_or_key', scopes: ['deeds:read'], since: '2026-10-01', unknownQuery: 'refused' })
+  async get(
+    @Param('id') id: string,
+    @Headers('accept') accept: string | undefined,
+    @Headers('if-none-match') known: string | undefined,
+    @Caller() caller: Principal,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const deed = await this.deedOf(caller.org, id);
+    if (!isVisible(deed, caller)) throw new DomainError('not_found');
+    const isCose = wantsCose(accept);
+    // Two representations never share a strong tag (RFC 9110, section 8.8.3): a client that holds one and asks for the
+    // other would be told that it has it.
+    const etag = `"${deed.body_hash}${isCose ? '+cose' : ''}"`;
+    void reply
+      .header('ETag', etag)
+      .header('Vary', 'Accept')
+      .header('Cache-Control', CACHE_CONTROL)
+      .header('Service-Deed-Seq', String(deed.seq))
+      .header('Service-Deed-Kid', deed.kid)
+      .header('Service-Deed-Signature', deed.signature);
+    if (isTagKnown(known, etag)) return void reply.code(304).send();
+    void reply.header('Content-Type', isCose ? COSE_MEDIA_TYPE : 'application/json').send(formOf(deed, isCose));
+  }
+
+  private async deedOf(org: OrgId, text: string): Promise<StoredDeed> {
+    const id = parseId('deed', text);
+    const row = id && (await this.queries.execute(new FindDeed(org, id)));
+    if (!row) throw new DomainError('not_found');
+    const deed = await this.ledger.deedAt(org, row.seq);
+    if (deed?.deed !== id) throw new StoreUnavailable(`the row of ${id} names a place that holds another deed`);
+    return deed;
+  }
+}
+
+const formOf = ({ body, kid, cose_signature: coseSignature }: StoredDeed, isCose: boolean): Buffer => {
+  const bytes = Buffer.from(body);
+  return isCose ? Buffer.from(encodeDeedCose({ kid, body: bytes, coseSignature })) : bytes;
+};
+
+/** An agent sees the deeds of its own actions (docs/api-conventions.md); another's is as absent as one that never was. */
+const isVisible = ({ kind, body }: StoredDeed, caller: Principal): boolean =>
+  caller.kind !== 'agent' || (kind !== 'admin' && (JSON.parse(body) as DeedBody).who.agent === caller.agent);

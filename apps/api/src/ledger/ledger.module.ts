@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import { BuildFacts, readBuildFacts } from '../health/build-facts.js';
+import { ChangeDeeds } from './change-deeds.js';
+import { CheckLedgerController } from './check-ledger.controller.js';
+import { CheckLedger } from './check-ledger.js';
+import { DeedExport } from './deed-export.js';
+import { ExportDeedsController } from './export-deeds.controller.js';
+import { FindDeedHandler } from './find-deed.query-handler.js';
+import { GetDeedController } from './get-deed.controller.js';
+import { LedgerReader } from './ledger-reader.js';
+import { ListDeedsController } from './list-deeds.controller.js';
+import { ListDeedsHandler } from './list-deeds.query-handler.js';
+import { SealKeysController } from './seal-keys.controller.js';
+
+@Module({
+  controllers: [
+    ListDeedsController,
+    GetDeedController,
+    ExportDeedsController,
+    CheckLedgerController,
+    SealKeysController,
+  ],
+  providers: [
+    ListDeedsHandler,
+    FindDeedHandler,
+    LedgerReader,
+    DeedExport,
+    CheckLedger,
+    ChangeDeeds,
+    { provide: BuildFacts, useFactory: () => readBuildFacts() },
+  ],
+  exports: [ChangeDeeds],
+})
+export class LedgerModule {}

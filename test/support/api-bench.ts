@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { type DynamicModule, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import pg from 'pg';
+import { ConnectorSettings, ConnectorStreams, EgressPolicy, RunningExecutions, Vault } from '#libs/domain/connectors';
+import { ConnectorRegistry } from '#libs/domain/gate';
+import { Clock, CommandRunner, EventStore, FoldedStreams, Logger, OPERATOR, type Position } from '#libs/domain/kernel';
+import { SealKeyAdministration, type Sealer } from '#libs/domain/ledger';
+import { organizationDecider } from '#libs/domain/people';
+import { ConnectorDrivers, RestDriver } from '#libs/infra/connectors';
+import { EgressDoor } from '#libs/infra/egress';
+import { PostgresEventStore } from '#libs/infra/event-store';
+import { installIdempotencySchema } from '#libs/infra/idempotency';
+import { type ProjectionName, ProjectionProgress, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
+import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
+import { installVaultSchema, PostgresVault, VaultCipher } from '#libs/infra/vault';
+import { PROJECTIONS } from '../../apps/projector/src/projections.js';
+import { clientOf } from '../http/edge-client.js';
+import { ORG, startEdge, type TestEdge } from '../http/edge-harness.js';
+import { collectingLogger } from './collecting-logger.js';
+import { followLog } from './follow-log.js';
+import { testId } from './given-log.js';
+import { LedgerBench } from './ledger-fixtures.js';
+import { createTestReadModels, type TestReadModels } from './read-models.js';
+
+/** Runs a projection whenever a list waits for it; with `isHeldUp` it never gets there. */
+class ProjectionOnDemand extends ProjectionProgress {
+  isHeldUp = false;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly readModels: TestReadModels,
+  ) {
+    super();
+  }
+
+  override async reach(name: ProjectionName, position: Position): Promise<Position> {
+    if (this.isHeldUp) return position - 1n;
+    const projection = PROJECTIONS.find((each) => each.name === name);
+    if (!projection) throw new Error(`no projection ${name}`);
+    await followLog(projection, this.store, this.readModels.projections);
+    return position;
+  }
+}
+
+/** Whether an action on any connector is running, as a test says. */
+class SetExecutions extends RunningExecutions {
+  isRunning = false;
+
+  override isAnyRunning(): Promise<boolean> {
+    return Promise.resolve(this.isRunning);
+  }
+}
+
+@Module({})
+class PortsModule {}
+
+/**
+ * Modules of the api behind the whole edge, over a PostgreSQL of their own: events, rows and credentials are real, only
+ * keys (edge-harness.ts) and DNS are not. The organization is the one that the harness's keys belong to.
+ */
+export class ApiBench {
+  readonly client = clientOf(() => this.edge);
+  readonly executions = new SetExecutions();
+  readonly logger = collectingLogger();
+  readonly progress: ProjectionOnDemand;
+  readonly ledger: LedgerBench;
+  private readonly sealer: Sealer;
+  private running: TestEdge | null = null;
+
+  private constructor(
+    private readonly readModels: TestReadModels,
+    readonly store: PostgresEventStore,
+    readonly pool: pg.Pool,
+  ) {
+    this.progress = new ProjectionOnDemand(store, readModels);
+    this.ledger = new LedgerBench(store);
+    this.sealer = this.ledger.sealer();
+  }
+
+  static async start(imports: NonNullable<ModuleMetadata['imports']>): Promise<ApiBench> {
+    const readModels = await createTestReadModels();
+    const { connectionString } = readModels;
+    const store = new PostgresEventStore({
+      connectionString,
+      applicationName: 'ags tests',
+      onConnectionLost: () => undefined,
+    });
+    const pool = new pg.Pool({ connectionString, max: 2 });
+    await installVaultSchema(pool);
+    await installIdempotencySchema(pool);
+    const bench = new ApiBench(readModels, store, pool);
+    await bench.makeOrganization();
+    const ports: DynamicModule = {
+      module: PortsModule,
+      global: true,
+      providers: bench.ports(),
+      exports: bench.ports(),
+    };
+    bench.running = await startEdge({
+      controllers: [],
+      imports: [CqrsModule.forRoot(), ports, ...imports],
+      connectionString,
+    });
+    return bench;
+  }
+
+  get edge(): TestEdge {
+    if (!this.running) throw new Error('the bench has not started');
+    return this.running;
+  }
+
+  /** What a sealer does with the log as it stands. */
+  async seal(): Promise<void> {
+    await this.ledger.feed(this.sealer, await this.ledger.log());
+  }
+
+  async close(): Promise<void> {
+    await this.running?.close();
+    await this.pool.end();
+    await this.store.close();
+    await this.readModels.drop();
+  }
+
+  private async makeOrganization(): Promise<void> {
+    const now = '2026-10-01T12:00:00.000Z';
+    const metadata = { org: ORG, actor: OPERATOR, requestId: null, commandId: 'make the organization', now };
+    const data = { org: ORG, name: 'Test', timezone: 'UTC', owner: testId('usr', 1), membership: testId('mem', 1) };
+    await this.ledger.runner.run(organizationDecider, ORG, { type: 'CreateOrganization', data, metadata }, metadata);
+  }
+
+  private ports(): Provider[] {
+    const { store, ledger } = this;
+    const { streams, runner } = ledger;
+    const randomness = new SystemRandomness();
+    const clock = new SystemClock();
+    const vault = new PostgresVault(this.pool, new VaultCipher(randomBytes(32), randomness));
+    const egress = new EgressDoor({
+      settings: { allowPrivate: false, allow: [], ownEndpoints: () => [] },
+      resolve: (host) => Promise.resolve([host.startsWith('inner.') ? '10.0.0.1' : '93.184.216.34']),
+    });
+    return [
+      { provide: EventStore, useValue: store },
+      { provide: FoldedStreams, useValue: streams },
+      { provide: CommandRunner, useValue: runner },
+      { provide: Clock, useValue: clock },
+      { provide: Logger, useValue: this.logger },
+      { provide: SealKeyAdministration, useValue: new SealKeyAdministration(runner, streams, ledger.keys) },
+      { provide: ReadModels, useValue: new ReadModels(this.readModels.source) },
+      { provide: ProjectionWaiter, useValue: new ProjectionWaiter(store, this.progress) },
+      { provide: ConnectorStreams, useValue: new ConnectorStreams(runner, streams) },
+      { provide: ConnectorSettings, useValue: new ConnectorSettings(true) },
+      {
+        provide: ConnectorRegistry,
+        useValue: new ConnectorDrivers([new RestDriver(egress, vault, clock, randomness)]),
+      },
+      { provide: RunningExecutions, useValue: this.executions },
+      { provide: EgressPolicy, useValue: egress },
+      { provide: Vault, useValue: vault },
+    ];
+  }
+}
