@@ -1,0 +1,132 @@
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '#libs/infra/postgres';
+import { connectBenchCrm } from './bench-crm.js';
+import { paced, quantile } from './pace.js';
+import { residentBytes } from './memory.js';
+import { silentLogger } from '../support/silent-logger.js';
+import { startService, type RunningService } from '../support/service.js';
+import { startUpstream } from '../support/upstream.js';
+
+/**
+ * `npm run bench`: one JSON line a figure. The limit of a ratio is measured in the same run, at the same pace, so that a
+ * slow or busy machine slows both (docs/performance.md says what each figure means).
+ */
+interface Figure {
+  readonly figure: string;
+  readonly value: number;
+  readonly unit: string;
+  /** What the value is measured against, in the same unit; null for an absolute figure. */
+  readonly limit: number | null;
+  readonly ratio: number | null;
+  readonly goal: number;
+  readonly holds: boolean;
+}
+
+const PER_SECOND = 50;
+const GOALS = { overheadP50: 6, overheadP99: 15, idleMiB: 200, warmStartMs: 3_000 };
+
+const print = (figure: Figure): void => void process.stdout.write(`${JSON.stringify(figure)}\n`);
+
+const against = (figure: string, value: number, limit: number, goal: number): Figure => {
+  const ratio = Number((value / limit).toFixed(2));
+  return { figure, value: round(value), unit: 'ms', limit: round(limit), ratio, goal, holds: ratio <= goal };
+};
+
+const absolute = (figure: string, value: number, unit: string, goal: number): Figure => ({
+  figure,
+  value: round(value),
+  unit,
+  limit: null,
+  ratio: null,
+  goal,
+  holds: value <= goal,
+});
+
+const round = (value: number): number => Number(value.toFixed(3));
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+/** Submit to sealed as the client sees it, minus the time the upstream took, and single-row commits between them. */
+const gateOverhead = async (service: RunningService, seconds: number): Promise<void> => {
+  const upstreamMs = new Map<string, number>();
+  const upstream = await startUpstream(({ headers }, response) => {
+    const begun = performance.now();
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}', () => {
+      upstreamMs.set(String(headers['service-action-id']), performance.now() - begun);
+    });
+  });
+  await connectBenchCrm(service, upstream.baseUrl);
+  // Shared with the running service: the same server, the same disk.
+  const server = await startEmbeddedPostgres({ stateDir: service.stateDir, log: silentLogger });
+  const client = new pg.Client({ connectionString: server.connectionString('service') });
+  await client.connect();
+  await client.query('create table if not exists public.bench_commits (id bigserial primary key, note text not null)');
+  const body = { tool: 'crm.add_note', args: { id: '42', text: 'bench' } };
+  const overheads: number[] = [];
+  const submit = async (): Promise<void> => {
+    const begun = performance.now();
+    const answer = await service.call('POST', '/v1/actions', { key: service.agentKey, body });
+    const tookMs = performance.now() - begun;
+    if (answer.json['state'] !== 'sealed') throw new Error(`an action did not end sealed: ${answer.text}`);
+    overheads.push(tookMs - (upstreamMs.get(String(answer.json['id'])) ?? 0));
+  };
+  say(`warming up, then ${PER_SECOND} actions/s for ${seconds} s ...`);
+  await paced(PER_SECOND, 5, submit);
+  overheads.length = 0;
+  await paced(PER_SECOND, seconds, submit);
+  say(`${PER_SECOND} durable single-row commits/s for ${Math.ceil(seconds / 3)} s ...`);
+  const commits: number[] = [];
+  await paced(PER_SECOND, Math.ceil(seconds / 3), async () => {
+    const begun = performance.now();
+    await client.query(`insert into public.bench_commits (note) values ('x')`);
+    commits.push(performance.now() - begun);
+  });
+  await client.query('drop table public.bench_commits');
+  await client.end();
+  await server.release();
+  await upstream.close();
+  const commit = quantile(commits, 0.5);
+  print(against('gate_overhead_p50', quantile(overheads, 0.5), commit, GOALS.overheadP50));
+  print(against('gate_overhead_p99', quantile(overheads, 0.99), commit, GOALS.overheadP99));
+};
+
+/** A start on a prepared state directory, from the program's first instruction to a healthy answer. */
+const warmStart = async (service: RunningService): Promise<void> => {
+  const begun = performance.now();
+  await service.restart();
+  for (;;) {
+    const health = await service.call('GET', '/v1/health');
+    if (health.status === 200) break;
+  }
+  print(absolute('warm_start', performance.now() - begun, 'ms', GOALS.warmStartMs));
+};
+
+/** Of the service's process and its database, each page counted once, after it has been quiet. */
+const idleMemory = async (service: RunningService): Promise<void> => {
+  await new Promise((resolve) => setTimeout(resolve, 10_000));
+  const bytes = await residentBytes(service.pid, service.stateDir);
+  if (bytes === null) say('idle_memory is skipped: this system has no /proc/<pid>/smaps_rollup');
+  else print(absolute('idle_memory', bytes / 1024 / 1024, 'MiB', GOALS.idleMiB));
+};
+
+const main = async (): Promise<void> => {
+  const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' }, help: { type: 'boolean' } } });
+  if (values.help) {
+    process.stdout.write(
+      'usage: npm run bench -- [--seconds 60]\nPrints one JSON line a figure; progress on standard error.\n',
+    );
+    return;
+  }
+  say('starting a scratch service ...');
+  const service = await startService({ env: { LOG_LEVEL: 'warn' } });
+  try {
+    await warmStart(service);
+    await idleMemory(service);
+    await gateOverhead(service, Number(values.seconds));
+  } finally {
+    await service.stop();
+  }
+};
+
+await main();
