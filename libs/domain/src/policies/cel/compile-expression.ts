@@ -48,7 +48,8 @@ const refused = (problem: Problem): ExpressionResult => ({ expression: null, pro
 
 const parseExpression = (text: string): ParsedExpression | Problem => {
   try {
-    return parse(text);
+    // The parser wants a line break after a comment, also at the end.
+    return parse(`${text}\n`);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return syntaxProblem(error, text);
