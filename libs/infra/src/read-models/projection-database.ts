@@ -102,10 +102,10 @@ const moveCheckpoint = async (
   from: Position,
   to: Position,
 ): Promise<void> => {
-  const { affected } = await manager.update(
-    ProjectionCheckpointRow,
-    { name, version, storeId, position: from.toString() },
-    { position: to.toString() },
+  const [, moved] = await manager.query<[unknown[], number]>(
+    `UPDATE read_models.projection_checkpoints SET position = $5
+      WHERE name = $1 AND version = $2 AND store_id = $3 AND position = $4`,
+    [name, version, storeId, from.toString(), to.toString()],
   );
-  if (affected !== 1) throw new CheckpointMoved(name);
+  if (moved !== 1) throw new CheckpointMoved(name);
 };

@@ -19,10 +19,12 @@ export class RowTransaction {
   ): Promise<readonly Row[]> {
     const wanted = [...values];
     if (wanted.length === 0) return [];
-    return this.manager
-      .createQueryBuilder(rowType, 'row')
-      .where(`row.${property} = ANY(:wanted)`, { wanted })
-      .getMany();
+    const metadata = this.metadataOf(rowType);
+    const column = metadata.findColumnWithPropertyName(property)?.databaseName ?? property;
+    const statement = `SELECT * FROM ${tableOf(metadata)} WHERE ${quoted(column)} = ANY($1)`;
+    const records = await this.manager.query<Record<string, unknown>[]>(statement, [wanted]);
+    // By hand: the query builder's hydration takes longer than the query.
+    return records.map((record) => this.rowOf<Row>(metadata, record));
   }
 
   /** Inserts each row, or replaces the one with its primary key. */
@@ -56,11 +58,21 @@ export class RowTransaction {
     return this.manager.dataSource.getMetadata(rowType);
   }
 
+  private rowOf<Row extends object>(metadata: EntityMetadata, record: Record<string, unknown>): Row {
+    const { driver } = this.manager.dataSource;
+    const row: Record<string, unknown> = {};
+    for (const column of metadata.columns) {
+      row[column.propertyName] = driver.prepareHydratedValue(record[column.databaseName], column);
+    }
+    return row as Row;
+  }
+
   /** One row by its column names. Text is stored as PostgreSQL can keep it. */
   private recordOf(metadata: EntityMetadata, row: object): Record<string, unknown> {
+    const { driver } = this.manager.dataSource;
     const record: Record<string, unknown> = {};
     for (const column of metadata.columns) {
-      const value: unknown = this.manager.dataSource.driver.preparePersistentValue(column.getEntityValue(row), column);
+      const value: unknown = driver.preparePersistentValue(column.getEntityValue(row), column);
       record[column.databaseName] = typeof value === 'string' ? storedText(value) : value;
     }
     return record;
