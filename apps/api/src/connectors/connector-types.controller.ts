@@ -1,0 +1,58 @@
+import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { digestOf } from '#libs/crypto';
+import { DomainError } from '#libs/domain/kernel';
+import { CursorCodec } from '../http/cursor-codec.js';
+import { isTagKnown } from '../http/entity-tag.js';
+import type { Exchange } from '../http/exchange.js';
+import { pageOf } from '../http/list-envelope.js';
+import { RequestContext } from '../http/parameters.js';
+import { ListQuery } from '../http/query-shape.js';
+import { Route } from '../http/route.decorator.js';
+import { CONNECTOR_CATALOGUE } from './connector-catalogue.js';
+
+/** Document 3. The catalogue is the same for every organization, but only who may administer one may read it. */
+const CACHE_CONTROL = 'private, max-age=300';
+const CONTROL_PLANE = { auth: 'session_or_key', admin: true, since: '2026-10-01' } as const;
+
+/** What connectors there can be. */
+@Controller('v1/connector-types')
+export class ConnectorTypesController {
+  constructor(private readonly cursors: CursorCodec) {}
+
+  /** In the order of titles. */
+  @Get()
+  @Route(CONTROL_PLANE)
+  list(
+    @Query() query: ListQuery,
+    @Headers('if-none-match') known: string | undefined,
+    @RequestContext() exchange: Exchange,
+    @Res() reply: FastifyReply,
+  ): void {
+    const cursors = this.cursors.forList(exchange, query);
+    const after = cursors.after as string | null;
+    const rest = CONNECTOR_CATALOGUE.filter(({ title }) => after === null || title > after);
+    const listed = { rows: rest.slice(0, query.limit), hasMore: rest.length > query.limit };
+    send(reply, known, pageOf(listed, cursors, { item: (entry) => entry, position: ({ title }) => title }));
+  }
+
+  @Get(':type')
+  @Route(CONTROL_PLANE)
+  get(
+    @Param('type') type: string,
+    @Headers('if-none-match') known: string | undefined,
+    @Res() reply: FastifyReply,
+  ): void {
+    const entry = CONNECTOR_CATALOGUE.find((each) => each.type === type);
+    if (!entry) throw new DomainError('not_found');
+    send(reply, known, entry);
+  }
+}
+
+const send = (reply: FastifyReply, known: string | undefined, value: object): void => {
+  const body = JSON.stringify(value);
+  const etag = `"${digestOf(body)}"`;
+  void reply.header('ETag', etag).header('Cache-Control', CACHE_CONTROL);
+  if (isTagKnown(known, etag)) return void reply.code(304).send();
+  void reply.header('Content-Type', 'application/json; charset=utf-8').send(body);
+};

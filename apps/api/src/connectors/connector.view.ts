@@ -1,0 +1,36 @@
+import type { JsonObject } from '#libs/crypto';
+import type { ConnectorDriver, LiveConnector, ToolDescription } from '#libs/domain/connectors';
+
+/** The connector object (document 3, Connector). Of its credential: what is known, never a value. */
+export const connectorView = (connector: LiveConnector, driver: ConnectorDriver | null): JsonObject => ({
+  object: 'connector',
+  id: connector.id,
+  name: connector.name,
+  type: connector.type,
+  description: connector.description,
+  status: connector.status,
+  config: connector.config,
+  config_hash: connector.configHash,
+  credential: credentialView(connector),
+  // No connection test is served yet, so a breaker's reason is all that can be known.
+  health: { status: 'not_tested', reason: connector.disabledReason },
+  tools: (driver?.toolsOf(connector.config) ?? []).map((tool) => toolView(connector, tool)),
+  created_at: connector.createdAt,
+  updated_at: connector.updatedAt,
+});
+
+const credentialView = ({ credential }: LiveConnector): JsonObject | null =>
+  credential && { kind: credential.kind, fields: [...credential.fields], hint: credential.hint };
+
+/** A tool, by the name that actions call it by. */
+export const toolView = (connector: LiveConnector, tool: ToolDescription): JsonObject => ({
+  object: 'tool',
+  name: `${connector.name}.${tool.name}`,
+  connector: connector.id,
+  description: tool.description,
+  side_effect: tool.sideEffect,
+  // What the service checks, not what a config asks for: read-backs can be configured and are not yet performed.
+  levels: ['L0'],
+  read_back: null,
+  input_schema: tool.inputSchema,
+});

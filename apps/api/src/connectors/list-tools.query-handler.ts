@@ -1,0 +1,56 @@
+import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import type { LiveConnector, ToolDescription } from '#libs/domain/connectors';
+import { ConnectorRegistry } from '#libs/domain/gate';
+import type { OrgId } from '#libs/domain/kernel';
+import { ConnectorRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
+import type { Listed, PageRequest } from '../lists/listed.js';
+
+export interface ListedTool {
+  readonly connector: LiveConnector;
+  readonly tool: ToolDescription;
+  readonly position: ToolPosition;
+}
+
+/** The connector's name and the place among its tools, which stand in no order of their own. */
+export interface ToolPosition {
+  readonly connector: string;
+  readonly index: number;
+}
+
+/** GET /v1/tools: the tools of the live connectors by the connectors' names, each in the order of its config. */
+export class ListTools extends Query<Listed<ListedTool>> {
+  constructor(
+    readonly org: OrgId,
+    readonly page: PageRequest<ToolPosition>,
+  ) {
+    super();
+  }
+}
+
+@QueryHandler(ListTools)
+export class ListToolsHandler implements IQueryHandler<ListTools> {
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly waiter: ProjectionWaiter,
+    private readonly registry: ConnectorRegistry,
+  ) {}
+
+  async execute({ org, page: { limit, after } }: ListTools): Promise<Listed<ListedTool>> {
+    const { lagEvents } = await this.waiter.catchUp(['connectors']);
+    const connectors = this.readModels.of(org, ConnectorRow);
+    if (after) connectors.where('row.name >= :name', { name: after.connector });
+    // Every connector has a tool, but the first one's may all have been shown: so many connectors always fill a page and
+    // say whether there is another.
+    const { rows } = await connectors.orderBy('name', 'ASC').page(limit + 2);
+    const tools = rows.flatMap(({ folded }) => this.toolsOf(folded)).filter((tool) => isAfter(tool, after));
+    return { rows: tools.slice(0, limit), hasMore: tools.length > limit, lagEvents };
+  }
+
+  private toolsOf(live: LiveConnector): readonly ListedTool[] {
+    const tools = this.registry.driverOf(live.type)?.toolsOf(live.config) ?? [];
+    return tools.map((tool, index) => ({ connector: live, tool, position: { connector: live.name, index } }));
+  }
+}
+
+const isAfter = ({ position }: ListedTool, after: ToolPosition | null): boolean =>
+  after === null || position.connector !== after.connector || position.index > after.index;
