@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import type { JsonObject } from '#libs/crypto';
+import {
+  type ConnectorAddress,
+  connectorDecider,
+  connectorStreamId,
+  type LiveConnector,
+} from '#libs/domain/connectors';
+import { ConnectorRegistry } from '#libs/domain/gate';
+import { type CommandMetadata, type DeedId, DomainError, type OrgId, parseId, streamOf } from '#libs/domain/kernel';
+import { ChangeDeeds } from '../ledger/change-deeds.js';
+import { connectorView } from './connector.view.js';
+import { FindConnectorName } from './find-connector.query-handler.js';
+
+/** Names that may stand in a path. Whether there is such a connector is for its stream to say. */
+const NAME = /^[a-z][a-z0-9-]{1,31}$/;
+
+/** What the connector routes have in common: finding the one that a path names, and answering with it. */
+@Injectable()
+export class ConnectorAnswers {
+  constructor(
+    private readonly queries: QueryBus,
+    private readonly registry: ConnectorRegistry,
+    private readonly deeds: ChangeDeeds,
+  ) {}
+
+  /**
+   * `{id}` of a path: a `con_` id or a name (document 3, Connector). No name looks like an id.
+   * @throws {DomainError} not_found
+   */
+  async addressOf(org: OrgId, text: string): Promise<ConnectorAddress> {
+    const connector = parseId('con', text);
+    if (connector) {
+      const name = await this.queries.execute(new FindConnectorName(org, connector));
+      if (name !== null) return { org, name, connector };
+    } else if (NAME.test(text)) {
+      return { org, name: text, connector: null };
+    }
+    throw new DomainError('not_found');
+  }
+
+  view(connector: LiveConnector): JsonObject {
+    return connectorView(connector, this.registry.driverOf(connector.type));
+  }
+
+  /** The connector after a change, and the deed that seals it; null when nothing changed. */
+  async changed(connector: LiveConnector, command: CommandMetadata): Promise<JsonObject> {
+    return { ...this.view(connector), deed: await this.deedOf(connector, command) };
+  }
+
+  deedOf({ org, name }: { org: OrgId; name: string }, command: CommandMetadata): Promise<DeedId | null> {
+    return this.deeds.deedOf(streamOf(connectorDecider.category, connectorStreamId(org, name)), command);
+  }
+}

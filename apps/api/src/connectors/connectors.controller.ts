@@ -1,0 +1,88 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import type { FastifyReply } from 'fastify';
+import type { JsonObject } from '#libs/crypto';
+import { ConnectorStreams, CreateConnector, DeleteConnector, UpdateConnector } from '#libs/domain/connectors';
+import { CursorCodec } from '../http/cursor-codec.js';
+import type { Exchange } from '../http/exchange.js';
+import { type ListEnvelope, pageOf } from '../http/list-envelope.js';
+import { RequestContext } from '../http/parameters.js';
+import { ListQuery } from '../http/query-shape.js';
+import { Route } from '../http/route.decorator.js';
+import { type TimePosition, timePositionOf } from '../lists/listed.js';
+import { tellLag } from '../lists/projection-lag.js';
+import { ConnectorAnswers } from './connector-answers.js';
+import { CreateConnectorBody, UpdateConnectorBody } from './connector.dto.js';
+import { ListConnectors } from './list-connectors.query-handler.js';
+
+/** A config is at most 64 KiB as it is stored; as sent it may be spaced and escaped more generously. */
+const MAX_BODY_BYTES = 256 * 1024;
+const CONTROL_PLANE = { auth: 'session_or_key', admin: true, since: '2026-10-01' } as const;
+
+@Controller('v1/connectors')
+export class ConnectorsController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
+    private readonly connectors: ConnectorStreams,
+    private readonly answers: ConnectorAnswers,
+    private readonly cursors: CursorCodec,
+  ) {}
+
+  /** Newest first. */
+  @Get()
+  @Route(CONTROL_PLANE)
+  async list(
+    @Query() query: ListQuery,
+    @RequestContext() exchange: Exchange,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ListEnvelope<JsonObject>> {
+    const cursors = this.cursors.forList(exchange, query);
+    const page = { limit: query.limit, after: cursors.after as TimePosition | null };
+    const listed = await this.queries.execute(new ListConnectors(exchange.caller.org, page));
+    tellLag(reply, listed);
+    return pageOf(listed, cursors, { item: ({ folded }) => this.answers.view(folded), position: timePositionOf });
+  }
+
+  @Get(':id')
+  @Route(CONTROL_PLANE)
+  async get(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+    return this.answers.view(await this.connectors.live(await this.answers.addressOf(exchange.caller.org, id)));
+  }
+
+  @Post()
+  @Route({ ...CONTROL_PLANE, maxBodyBytes: MAX_BODY_BYTES })
+  async create(@Body() body: CreateConnectorBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+    const metadata = exchange.commandMetadata();
+    const request = { ...body, description: body.description ?? null };
+    const created = await this.commands.execute(new CreateConnector(exchange.caller.org, request, metadata));
+    return this.answers.changed(created, metadata);
+  }
+
+  @Patch(':id')
+  @Route({ ...CONTROL_PLANE, maxBodyBytes: MAX_BODY_BYTES })
+  async update(
+    @Param('id') id: string,
+    @Body() body: UpdateConnectorBody,
+    @RequestContext() exchange: Exchange,
+  ): Promise<JsonObject> {
+    const metadata = exchange.commandMetadata();
+    const address = await this.answers.addressOf(exchange.caller.org, id);
+    const { expected_config_hash: expectedConfigHash, ...changes } = body;
+    const expected = expectedConfigHash === undefined ? {} : { expectedConfigHash };
+    const updated = await this.commands.execute(new UpdateConnector(address, { ...changes, ...expected }, metadata));
+    return this.answers.changed(updated, metadata);
+  }
+
+  /** The name is free again; what the connector did stays in the ledger. */
+  @Delete(':id')
+  @Route(CONTROL_PLANE)
+  async delete(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+    const metadata = exchange.commandMetadata();
+    const address = await this.answers.addressOf(exchange.caller.org, id);
+    const { id: connector, name } = await this.connectors.live(address);
+    await this.commands.execute(new DeleteConnector({ ...address, connector }, metadata));
+    const deed = await this.answers.deedOf(address, metadata);
+    return { object: 'connector', id: connector, name, deleted: true, deed };
+  }
+}

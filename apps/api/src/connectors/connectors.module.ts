@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import {
+  CreateConnectorHandler,
+  DeleteConnectorHandler,
+  PutCredentialsHandler,
+  RemoveCredentialsHandler,
+  UpdateConnectorHandler,
+} from '#libs/domain/connectors';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { ConnectorAnswers } from './connector-answers.js';
+import { ConnectorTypesController } from './connector-types.controller.js';
+import { ConnectorsController } from './connectors.controller.js';
+import { CredentialsController } from './credentials.controller.js';
+import { FindConnectorNameHandler } from './find-connector.query-handler.js';
+import { ListConnectorsHandler } from './list-connectors.query-handler.js';
+import { ListToolsController } from './list-tools.controller.js';
+import { ListToolsHandler } from './list-tools.query-handler.js';
+
+@Module({
+  imports: [LedgerModule],
+  controllers: [ConnectorsController, CredentialsController, ConnectorTypesController, ListToolsController],
+  providers: [
+    CreateConnectorHandler,
+    UpdateConnectorHandler,
+    DeleteConnectorHandler,
+    PutCredentialsHandler,
+    RemoveCredentialsHandler,
+    ListConnectorsHandler,
+    FindConnectorNameHandler,
+    ListToolsHandler,
+    ConnectorAnswers,
+  ],
+})
+export class ConnectorsModule {}
