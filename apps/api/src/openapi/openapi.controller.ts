@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, Headers, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { isTagKnown } from '../http/entity-tag.js';
 import { Route } from '../http/route.decorator.js';
 import { readOpenApiDocument } from './openapi-document.js';
 
@@ -20,7 +21,7 @@ export class OpenApiController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): string | undefined {
     void reply.header('ETag', this.etag).header('Cache-Control', 'no-cache');
-    if (known === this.etag) {
+    if (isTagKnown(known, this.etag)) {
       void reply.code(304);
       return undefined;
     }
