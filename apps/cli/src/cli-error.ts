@@ -19,7 +19,7 @@ export type CliErrorCode =
   | 'usage'
   | 'settings_invalid'
   | 'not_initialized'
-  | 'file_unreadable'
+  | 'file_unusable'
   | 'database_unavailable'
   | 'secrets_unusable'
   | 'seal_key_not_proven'
@@ -67,13 +67,34 @@ export const explain = (error: unknown): Explanation | null => {
   if (!(error instanceof Error)) return null;
   const known = OPERATOR_ERRORS[error.name];
   if (known) return { ...known, message: error.message };
-  return explainDatabaseError(error);
+  return explainFileError(error) ?? explainDatabaseError(error);
 };
 
 /** A refused value is a matter of how the command was called. */
 const explainDomainError = ({ code, message, status }: DomainError): Explanation => {
   const isRefused = code !== 'validation_failed' && status < 500;
   return { code, message, exitCode: isRefused ? EXIT.refused : EXIT.unusable };
+};
+
+const FILE_FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is not a folder',
+  EEXIST: 'something else has that name',
+  EACCES: 'access is denied',
+  EPERM: 'that is not permitted',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'no space is left',
+};
+
+/** What the file system said, as a sentence about `path`. Null for any other error. */
+export const explainFileError = (error: Error, path?: string): Explanation | null => {
+  if (!('syscall' in error) || !('code' in error)) return null;
+  const why = FILE_FAULTS[String(error.code)];
+  const place = path ?? ('path' in error ? String(error.path) : null);
+  if (why === undefined || place === null) return null;
+  const message = `${place} cannot be used: ${why}. Check the path and try again.`;
+  return { code: 'file_unusable', message, exitCode: EXIT.unusable };
 };
 
 /** Node's words for a server that cannot be reached. */

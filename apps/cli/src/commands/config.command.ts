@@ -63,5 +63,5 @@ const shownValue = ({ variable, value }: SettingReport): string | null => {
   if (value === null || value === undefined) return null;
   const text = Array.isArray(value) ? value.join(',') : String(value);
   if (!variable.endsWith('_URL')) return redactText(text);
-  return URL.canParse(text) ? redactText(text.replace(/[?#].*$/s, '?[redacted]')) : NOT_SHOWN;
+  return text.includes('://') && URL.canParse(text) ? redactText(text.replace(/[?#].*$/s, '?[redacted]')) : NOT_SHOWN;
 };

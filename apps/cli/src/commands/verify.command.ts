@@ -9,7 +9,7 @@ import {
 } from '#libs/crypto';
 import type { OrgId } from '#libs/domain/kernel';
 import { collected, idArgument } from '../arguments.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError, EXIT, explainFileError } from '../cli-error.js';
 import { withExamples, type CommandContext, type JsonOption } from '../command-context.js';
 import { facts, present, ProgressLine } from '../terminal.js';
 
@@ -90,16 +90,8 @@ const readable = async (bundle: string, check: () => Promise<BundleVerdict>): Pr
   try {
     return await check();
   } catch (error) {
-    if (!(error instanceof Error) || !('syscall' in error)) throw error;
-    const why = { ENOENT: 'there is no such file', EISDIR: 'it is a folder', EACCES: 'access is denied' } as Record<
-      string,
-      string
-    >;
-    const code = 'code' in error ? String(error.code) : '';
-    throw new CliError(
-      'file_unreadable',
-      `${bundle} cannot be read: ${why[code] ?? code}. Check the path and try again.`,
-    );
+    const said = error instanceof Error ? explainFileError(error, bundle) : null;
+    throw said === null ? error : new CliError('file_unusable', said.message);
   }
 };
 

@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { runProgram } from './program.js';
+
+const COMMANDS: readonly string[][] = [
+  ['init'],
+  ['config'],
+  ['keys'],
+  ['keys', 'list'],
+  ['keys', 'create'],
+  ['keys', 'roll'],
+  ['keys', 'revoke'],
+  ['agents'],
+  ['agents', 'list'],
+  ['agents', 'create'],
+  ['agents', 'stop'],
+  ['agents', 'suspend'],
+  ['agents', 'resume'],
+  ['org'],
+  ['org', 'list'],
+  ['org', 'show'],
+  ['org', 'create'],
+  ['org', 'stop'],
+  ['org', 'start'],
+  ['seal-keys'],
+  ['seal-keys', 'list'],
+  ['seal-keys', 'rotate'],
+  ['seal-keys', 'revoke'],
+  ['verify'],
+];
+
+interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** One command line, under these settings. */
+const run = async (args: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<Run> => {
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+  let [stdout, stderr] = ['', ''];
+  const code = await runProgram(args, {
+    out: (text) => (stdout += text),
+    err: (text) => (stderr += text),
+    isWatched: false,
+  });
+  return { code, stdout, stderr };
+};
+
+const objectsOf = (output: string): Record<string, unknown>[] =>
+  output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe('ags --help', () => {
+  it('lists every command', async () => {
+    const { code, stdout, stderr } = await run(['--help']);
+    expect([code, stderr]).toEqual([0, '']);
+    for (const [command = ''] of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
+  });
+
+  it.each(COMMANDS.map((command) => [command.join(' '), command] as const))(
+    'of %s says what it does, with an example and the exit codes',
+    async (name, command) => {
+      const { code, stdout } = await run([...command, '--help']);
+      expect(code).toBe(0);
+      expect(stdout).toContain(`Usage: ags ${name}`);
+      expect(stdout).toMatch(/\n\n[A-Z][^]{30,}?\.\n/);
+      expect(stdout).toMatch(new RegExp(`Examples:\\n {2}\\$ .*ags ${command[0] ?? ''}`));
+      expect(stdout).toMatch(/Exit codes:\n {2}0 .*\n {2}1 .*\n {2}2 /);
+    },
+  );
+
+  it('is what a call without a command gets, on standard error and with 2', async () => {
+    const { code, stdout, stderr } = await run([]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('Usage: ags');
+  });
+});
+
+describe('a command that cannot be understood', () => {
+  it.each([
+    ['an unknown command, with the one that was meant', ['keyz'], /Did you mean keys/],
+    ['a missing argument', ['keys', 'revoke'], /key/],
+    ['one argument too many', ['keys', 'list', 'all'], /too many arguments/i],
+    ['an unknown option', ['org', 'stop', '--because', 'x'], /--because/],
+    ['an id of another kind', ['agents', 'stop', 'key_1evn4bssm6fs5f1q8e6zep4ap0'], /agt_/],
+    ['an overlap without a unit', ['keys', 'roll', 'key_1evn4bssm6fs5f1q8e6zep4ap0', '--overlap', '24'], /24h/],
+    ['a scope that does not exist', ['keys', 'create', '--scopes', 'actions:write'], /actions:execute/],
+    ['a key for nobody', ['keys', 'create'], /--agent/],
+    ['a key for two', ['keys', 'create', '--admin', '--agent', 'agt_1evn4bssm6fs5f1q8e6zep4ap0'], /--agent/],
+    ['an admin key with scopes', ['keys', 'create', '--admin', '--scopes', 'deeds:read'], /--scopes/],
+    ['a label without a value', ['agents', 'create', 'x', '--label', 'team'], /name=value/],
+    ['a kid that is none', ['seal-keys', 'revoke', 'abc'], /32 lowercase hex/],
+    ['a bundle of nobody', ['verify', 'x'], /--org/],
+  ])('%s ends with 2 and says what to do', async (_title, args, said) => {
+    const asText = await run(args);
+    expect(asText).toMatchObject({ code: 2, stdout: '' });
+    expect(asText.stderr).toMatch(said);
+    const asJson = await run([...args, '--json']);
+    expect(asJson).toMatchObject({ code: 2, stdout: '' });
+    const [error] = objectsOf(asJson.stderr);
+    expect(error).toEqual({ object: 'error', code: 'usage', message: expect.stringMatching(said) });
+  });
+});
+
+describe('ags config', () => {
+  it('shows every setting with its value, default and meaning', async () => {
+    const { code, stdout } = await run(['config', '--json'], { SERVICE_PORT: '0', SERVICE_STATE_DIR: 'state' });
+    expect(code).toBe(0);
+    const objects = objectsOf(stdout);
+    const settings = objects.filter(({ object }) => object === 'setting');
+    expect(settings.length).toBeGreaterThan(10);
+    for (const setting of settings) expect(setting['description']).toMatch(/\.$/);
+    const of = (name: string) => settings.find(({ variable }) => variable === name);
+    expect(of('SERVICE_PORT')).toMatchObject({ value: '0', is_set: true, default: '8080', problem: null });
+    expect(of('SERVICE_STATE_DIR')?.['value']).toMatch(/^\/.*\/state$/);
+    expect(of('SERVICE_HOST')).toMatchObject({ value: '127.0.0.1', is_set: false });
+    expect(objects.at(-1)).toEqual({ object: 'config', usable: true, problems: [] });
+  });
+
+  it('says all problems at once and ends with 1', async () => {
+    const wrong = { SERVICE_PORT: '70000', LOG_LEVEL: 'loud', REDIS_URL: 'redis://x' };
+    const asText = await run(['config'], wrong);
+    expect(asText.code).toBe(1);
+    for (const variable of Object.keys(wrong)) expect(asText.stdout).toMatch(new RegExp(`^  ${variable} `, 'm'));
+    const asJson = await run(['config', '--json'], wrong);
+    const result = objectsOf(asJson.stdout).at(-1);
+    expect(result).toMatchObject({ usable: false });
+    expect(result?.['problems']).toHaveLength(3);
+  });
+
+  it('names a rule between two settings', async () => {
+    const { code, stdout } = await run(['config', '--json'], { SERVICE_ENV: 'production' });
+    expect(code).toBe(1);
+    expect(objectsOf(stdout).at(-1)?.['problems']).toEqual(['SERVICE_BASE_URL must be an https URL in production']);
+  });
+
+  it.each([
+    ['a password in the userinfo', 'postgres://ags:canary@db.example/service'],
+    ['a password in the query', 'postgres://db.example/service?user=ags&password=canary'],
+    ['a password in what is no URL', 'ags:canary@db.example'],
+  ])('never shows %s', async (_title, url) => {
+    for (const form of [[], ['--json']]) {
+      const { stdout, stderr } = await run(['config', ...form], { DATABASE_URL: url });
+      expect(stdout).toContain('DATABASE_URL');
+      expect(stdout + stderr).not.toContain('canary');
+    }
+  });
+
+  it('that is not usable stops every other command with 2, all problems named', async () => {
+    const { code, stdout, stderr } = await run(['agents', 'list', '--json'], { SERVICE_PORT: 'x', LOG_LEVEL: 'loud' });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(objectsOf(stderr)).toEqual([
+      { object: 'error', code: 'settings_invalid', message: expect.stringMatching(/SERVICE_PORT[^]*LOG_LEVEL/) },
+    ]);
+  });
+});
