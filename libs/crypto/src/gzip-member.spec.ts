@@ -66,6 +66,8 @@ describe('one gzip member', () => {
     ['a block of no known type', Buffer.concat([member.subarray(0, 10), Buffer.alloc(20, 0xff)]), 'bad_gzip'],
     ['no compression at all', content.subarray(0, 5_000), 'bad_gzip'],
     ['a raw stream', deflateRawSync(content), 'bad_gzip'],
+    ['another checksum', Buffer.concat([member.subarray(0, -8), Buffer.alloc(4), member.subarray(-4)]), 'bad_gzip'],
+    ['another length', Buffer.concat([member.subarray(0, -4), Buffer.alloc(4)]), 'bad_gzip'],
   ])('%s is refused, however the bytes arrive', async (_name, bytes, reason) => {
     expect(await outcome(bytes)).toBe(reason);
   });
