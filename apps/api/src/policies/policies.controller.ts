@@ -1,0 +1,77 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import type { FastifyReply } from 'fastify';
+import type { JsonObject } from '#libs/crypto';
+import { streamOf } from '#libs/domain/kernel';
+import { compilePolicy, CreatePolicy, policyDecider } from '#libs/domain/policies';
+import { CursorCodec } from '../http/cursor-codec.js';
+import type { Exchange } from '../http/exchange.js';
+import { type ListEnvelope, pageOf } from '../http/list-envelope.js';
+import { RequestContext } from '../http/parameters.js';
+import { ListQuery } from '../http/query-shape.js';
+import { Route } from '../http/route.decorator.js';
+import { ChangeDeeds } from '../ledger/change-deeds.js';
+import { type TimePosition, timePositionOf } from '../lists/listed.js';
+import { tellLag } from '../lists/projection-lag.js';
+import { ListPolicies } from './list-policies.query-handler.js';
+import { CreatePolicyBody, LintPolicyBody } from './policy.dto.js';
+import { PolicyReader } from './policy-reader.js';
+import { listedPolicyView, policyView } from './policy.view.js';
+import { CONTROL_PLANE, SOURCE_BODY } from './policy-routes.js';
+
+@Controller('v1/policies')
+export class PoliciesController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
+    private readonly policies: PolicyReader,
+    private readonly deeds: ChangeDeeds,
+    private readonly cursors: CursorCodec,
+  ) {}
+
+  /** Newest first. */
+  @Get()
+  @Route(CONTROL_PLANE)
+  async list(
+    @Query() query: ListQuery,
+    @RequestContext() exchange: Exchange,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ListEnvelope<JsonObject>> {
+    const cursors = this.cursors.forList(exchange, query);
+    const page = { limit: query.limit, after: cursors.after as TimePosition | null };
+    const listed = await this.queries.execute(new ListPolicies(exchange.caller.org, page));
+    tellLag(reply, listed);
+    return pageOf(listed, cursors, { item: listedPolicyView, position: ({ policy }) => timePositionOf(policy) });
+  }
+
+  @Get(':id')
+  @Route(CONTROL_PLANE)
+  async get(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+    const { org } = exchange.caller;
+    const policy = await this.policies.policyNamed(org, id);
+    return policyView(policy, await this.policies.slotsOf(org));
+  }
+
+  /** With its first version. It decides nothing until that is activated. */
+  @Post()
+  @Route(SOURCE_BODY)
+  async create(@Body() body: CreatePolicyBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+    const { org } = exchange.caller;
+    const metadata = exchange.commandMetadata();
+    const data = { org, name: body.name, source: body.source, notes: body.notes ?? null, origin: 'user' as const };
+    const policy = await this.commands.execute(new CreatePolicy(data, metadata));
+    const stream = streamOf(policyDecider.category, policy.policy);
+    const deed = await this.deeds.deedOf(stream, metadata, 'PolicyCreated');
+    return { ...policyView(policy, await this.policies.slotsOf(org)), deed };
+  }
+
+  /** What saving this source would say. Nothing is stored. */
+  @Post('lint')
+  @HttpCode(200)
+  @Route(SOURCE_BODY)
+  lint(@Body() { source }: LintPolicyBody): JsonObject {
+    const result = compilePolicy(source);
+    const diagnostics = result.ok ? result.warnings : result.diagnostics;
+    return { object: 'policy_lint', valid: result.ok, diagnostics: diagnostics.map((each) => ({ ...each })) };
+  }
+}

@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import {
+  ActivatePolicyVersionHandler,
+  AddPolicyVersionHandler,
+  CreatePolicyHandler,
+  DeactivatePolicyHandler,
+} from '#libs/domain/policies';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { ListPoliciesHandler } from './list-policies.query-handler.js';
+import { ListPolicyVersionsHandler } from './list-policy-versions.query-handler.js';
+import { PoliciesController } from './policies.controller.js';
+import { PolicyReader } from './policy-reader.js';
+import { PolicySlotsController } from './policy-slots.controller.js';
+import { PolicyVersionsController } from './policy-versions.controller.js';
+
+@Module({
+  imports: [LedgerModule],
+  controllers: [PoliciesController, PolicyVersionsController, PolicySlotsController],
+  providers: [
+    CreatePolicyHandler,
+    AddPolicyVersionHandler,
+    ActivatePolicyVersionHandler,
+    DeactivatePolicyHandler,
+    ListPoliciesHandler,
+    ListPolicyVersionsHandler,
+    PolicyReader,
+  ],
+})
+export class PoliciesModule {}

@@ -1,0 +1,76 @@
+import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import type { FastifyReply } from 'fastify';
+import type { JsonObject } from '#libs/crypto';
+import { streamOf } from '#libs/domain/kernel';
+import { AddPolicyVersion, policyDecider, versionNamed } from '#libs/domain/policies';
+import { CursorCodec } from '../http/cursor-codec.js';
+import type { Exchange } from '../http/exchange.js';
+import { type ListEnvelope, pageOf } from '../http/list-envelope.js';
+import { RequestContext } from '../http/parameters.js';
+import { ListQuery } from '../http/query-shape.js';
+import { Route } from '../http/route.decorator.js';
+import { ChangeDeeds } from '../ledger/change-deeds.js';
+import { tellLag } from '../lists/projection-lag.js';
+import { ListPolicyVersions, type VersionPosition } from './list-policy-versions.query-handler.js';
+import { AddPolicyVersionBody } from './policy.dto.js';
+import { policyId, PolicyReader } from './policy-reader.js';
+import { CONTROL_PLANE, SOURCE_BODY } from './policy-routes.js';
+import { listedVersionView, versionView } from './policy.view.js';
+
+@Controller('v1/policies/:id/versions')
+export class PolicyVersionsController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
+    private readonly policies: PolicyReader,
+    private readonly deeds: ChangeDeeds,
+    private readonly cursors: CursorCodec,
+  ) {}
+
+  /** Newest first. */
+  @Get()
+  @Route(CONTROL_PLANE)
+  async list(
+    @Param('id') id: string,
+    @Query() query: ListQuery,
+    @RequestContext() exchange: Exchange,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ListEnvelope<JsonObject>> {
+    const cursors = this.cursors.forList(exchange, query);
+    const page = { limit: query.limit, after: cursors.after as VersionPosition | null };
+    const listed = await this.queries.execute(new ListPolicyVersions(exchange.caller.org, policyId(id), page));
+    tellLag(reply, listed);
+    return pageOf(listed, cursors, {
+      item: listedVersionView,
+      position: ({ version: { version } }) => ({ version }),
+    });
+  }
+
+  /** By its number or its `pv_` id. */
+  @Get(':v')
+  @Route(CONTROL_PLANE)
+  async get(@Param('id') id: string, @Param('v') v: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+    const { org } = exchange.caller;
+    const policy = await this.policies.policyNamed(org, id);
+    return versionView(policy.policy, versionNamed(policy, v), await this.policies.slotsOf(org));
+  }
+
+  /** 201 with a new version; 200 with the existing one when the content is identical (architecture, choices). */
+  @Post()
+  @Route(SOURCE_BODY)
+  async add(
+    @Param('id') id: string,
+    @Body() { source, notes }: AddPolicyVersionBody,
+    @RequestContext() exchange: Exchange,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<JsonObject> {
+    const { org } = exchange.caller;
+    const metadata = exchange.commandMetadata();
+    const data = { org, policy: policyId(id), source, notes: notes ?? null, origin: 'user' as const };
+    const { policy, version, isNew } = await this.commands.execute(new AddPolicyVersion(data, metadata));
+    if (!isNew) reply.code(200);
+    const deed = await this.deeds.deedOf(streamOf(policyDecider.category, policy.policy), metadata);
+    return { ...versionView(policy.policy, version, await this.policies.slotsOf(org)), deed };
+  }
+}
