@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { parseDeedBody, parsePublicKeyText, sealFault, type Digest } from '#libs/crypto';
 import { MemoryEventStore } from '#libs/infra/event-store';
-import { LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
-import { after, metadataAt } from '../../../../test/support/given.js';
-import { decodeEvent, ONLY_STREAM, type OrgId, type RecordedEvent } from '../kernel/index.js';
-import { deedBodyOf } from './compose-deed.js';
-import type { LedgerEvent } from './deed.events.js';
-import { sealKeyDecider } from './seal-key.decider.js';
-import { foldAction, sealRequestOf } from './seal-source.js';
-import { NoActiveSealKey } from './sealer.js';
+import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
+import { after, metadataAt } from '../support/given.js';
+import { decodeEvent, ONLY_STREAM, type OrgId, type RecordedEvent } from '#libs/domain/kernel';
+import {
+  deedBodyOf,
+  foldAction,
+  NoActiveSealKey,
+  sealKeyDecider,
+  sealRequestOf,
+  type LedgerEvent,
+} from '#libs/domain/ledger';
 
 const deedsOf = (ledger: readonly RecordedEvent[]) => ledger.map((event) => decodeEvent<LedgerEvent>(event));
 
