@@ -4,12 +4,15 @@ import { START } from '#libs/domain/kernel';
 import type { Deployment } from '#libs/infra/deployment';
 import { PROJECTION_NAMES } from '#libs/infra/read-models';
 import { AgentsModule } from './agents/agents.module.js';
+import { ConnectorsModule } from './connectors/connectors.module.js';
 import { GateModule } from './gate/gate.module.js';
 import { databaseCheck, eventStoreCheck, projectionsCheck, type HealthCheck } from './health/health-check.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpEdgeModule } from './http/http-edge.module.js';
 import type { HttpEdge } from './http/http-edge.js';
-import { SealKeysController } from './ledger/seal-keys.controller.js';
+import { LedgerModule } from './ledger/ledger.module.js';
+import { OpenApiController } from './openapi/openapi.controller.js';
+import { PoliciesModule } from './policies/policies.module.js';
 
 export { ApiServer } from './api-server.js';
 
@@ -26,8 +29,11 @@ export class ApiModule {
         HealthModule.forRoot({ checks: healthChecksOf(deployment), clock, logger }),
         AgentsModule,
         GateModule,
+        LedgerModule,
+        ConnectorsModule,
+        PoliciesModule,
       ],
-      controllers: [SealKeysController],
+      controllers: [OpenApiController],
     };
   }
 }

@@ -1,4 +1,5 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
 import { IsIn } from 'class-validator';
 import type { JsonObject } from '#libs/crypto';
 import { DomainError, parseId, type EventEnvelope } from '#libs/domain/kernel';
@@ -7,6 +8,8 @@ import { RequestContext } from '../http/parameters.js';
 import { QueryInteger } from '../http/query-shape.js';
 import { Route } from '../http/route.decorator.js';
 import { IfPresent } from '../http/shape.js';
+import { deedSummary } from '../ledger/deed.view.js';
+import { FindDeed } from '../ledger/find-deed.query-handler.js';
 import { ActionReader, type ReadAction } from './action-reader.js';
 import { actionView } from './action.view.js';
 import { AwaitAction } from './await-action.js';
@@ -31,6 +34,7 @@ export class GetActionController {
     private readonly reader: ActionReader,
     private readonly waiting: AwaitAction,
     private readonly polls: LongPolls,
+    private readonly queries: QueryBus,
   ) {}
 
   /** ActionDetail (document 1). An agent sees its own actions; another's is as absent as one that never was. */
@@ -69,16 +73,17 @@ export class GetActionController {
   }
 
   private async detail(read: ReadAction): Promise<JsonObject> {
-    const [input, result] = await Promise.all([this.reader.inputOf(read.action), this.reader.resultOf(read.action)]);
+    const [input, result, deed] = await Promise.all([
+      this.reader.inputOf(read.action),
+      this.reader.resultOf(read.action),
+      read.deed === null ? null : this.queries.execute(new FindDeed(read.action.submission.org, read.deed)),
+    ]);
     return {
       ...actionView(read, { result }),
       request: input && { tool: input['tool'] ?? null, args: input['args'] ?? null, mode: input['mode'] ?? null },
       result,
       events: read.events.map(lifecycleEvent),
-      deeds:
-        read.deed === null
-          ? []
-          : [{ object: 'deed_summary', id: read.deed, kind: 'action', action: read.action.submission.action }],
+      deeds: deed === null ? [] : [deedSummary(deed)],
       approval: null,
     };
   }

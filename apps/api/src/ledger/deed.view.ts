@@ -14,3 +14,13 @@ export const deedView = (row: DeedRow): JsonObject => ({
   kid: row.kid,
   signature: row.signature,
 });
+
+/** What an action's own detail and the stream say of a deed (document 1, Deed). */
+export const deedSummary = ({ id, seq, kind, action, issuedAt }: DeedRow): JsonObject => ({
+  object: 'deed_summary',
+  id,
+  seq,
+  kind,
+  action,
+  issued_at: issuedAt,
+});
