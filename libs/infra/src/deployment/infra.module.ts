@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { AgentAdministration, Authenticate, OrganizationAdministration } from '#libs/domain/agents';
 import { ConnectorSettings, ConnectorStreams, EgressPolicy, RunningExecutions, Vault } from '#libs/domain/connectors';
-import { ConnectorRegistry, GateKernel, IdempotentIds, PolicyJudge } from '#libs/domain/gate';
+import { ConnectorRegistry, ExecutionStarter, GateKernel, IdempotentIds, PolicyJudge } from '#libs/domain/gate';
 import {
   Bus,
   Clock,
@@ -22,8 +22,9 @@ import { Deployment } from './deployment.js';
 /** Every port of the domain, bound to this deployment's adapters. Global: contexts name ports, never adapters. */
 @Module({})
 export class InfraModule {
-  static forRoot(deployment: Deployment): DynamicModule {
-    const providers = [...portsOf(deployment), ...readModelsOf(deployment)];
+  /** @param starter how an accepted execution begins: in this process, or with a worker */
+  static forRoot(deployment: Deployment, starter: ExecutionStarter): DynamicModule {
+    const providers = [...portsOf(deployment), ...readModelsOf(deployment), value(ExecutionStarter, starter)];
     return { module: InfraModule, global: true, providers, exports: providers };
   }
 }

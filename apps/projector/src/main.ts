@@ -1,0 +1,16 @@
+import { Deployment, runProgram } from '#libs/infra/deployment';
+import { Projector } from './projector.js';
+
+/** A projector process of its own. Settings as for the whole service (`ags config`). */
+runProgram(async (config, logger) => {
+  const deployment = await Deployment.open(config, 'ags projector', logger);
+  const projector = new Projector(deployment);
+  await projector.start();
+  logger.info('projector started');
+  return {
+    stop: async () => {
+      await projector.stop();
+      await deployment.close();
+    },
+  };
+});

@@ -1,0 +1,16 @@
+import { Deployment, runProgram } from '#libs/infra/deployment';
+import { Worker } from './worker.js';
+
+/** A worker process of its own: executes, recovers, seals. Settings as for the whole service (`ags config`). */
+runProgram(async (config, logger) => {
+  const deployment = await Deployment.open(config, 'ags worker', logger);
+  const worker = new Worker(deployment);
+  await worker.start();
+  logger.info('worker started', { executor: deployment.executorId });
+  return {
+    stop: async () => {
+      await worker.stop(config.drainTimeoutMs);
+      await deployment.close();
+    },
+  };
+});

@@ -1,0 +1,61 @@
+import type { Logger } from '#libs/domain/kernel';
+import { ConfigError, parseConfig, SecretFileError, type Config } from '../config/index.js';
+import { InvalidAllowEntry } from '../egress/index.js';
+import { UnfitDatabase } from '../event-store/index.js';
+import { PinoLogger } from '../logging/index.js';
+import { EmbeddedPostgresError } from '../postgres/index.js';
+import { VaultKeyMismatch } from '../vault/index.js';
+import { SealKeyNotProven } from './seal-key-rotation.js';
+
+export interface RunningProgram {
+  /** Lets work in flight end, then closes everything. */
+  stop(): Promise<void>;
+}
+
+/** Their messages say what to do; a stack would only hide it. */
+const OPERATOR_ERRORS = [
+  ConfigError,
+  EmbeddedPostgresError,
+  InvalidAllowEntry,
+  SealKeyNotProven,
+  SecretFileError,
+  UnfitDatabase,
+  VaultKeyMismatch,
+];
+
+/** What a person at the terminal reads of an error: what to do, or where it came from. */
+export const textForOperator = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const saysWhatToDo = OPERATOR_ERRORS.some((type) => error instanceof type);
+  return saysWhatToDo ? error.message : (error.stack ?? error.message);
+};
+
+/** Reads the settings, runs a program until SIGTERM or SIGINT, and drains it. Exit code 1 when it could not start. */
+export const runProgram = (start: (config: Config, logger: Logger) => Promise<RunningProgram>): void => {
+  const main = async (): Promise<void> => {
+    const config = parseConfig();
+    const format = config.env === 'production' ? 'json' : 'text';
+    const logger = new PinoLogger({ level: config.logLevel, format });
+    const started = start(config, logger);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => void stopped(started, signal, logger));
+    }
+    await started;
+  };
+  main().catch((error: unknown) => {
+    process.stderr.write(`${textForOperator(error)}\n`);
+    process.exit(1);
+  });
+};
+
+/** A signal during the start waits for it: half a start cannot be stopped cleanly. */
+const stopped = async (started: Promise<RunningProgram>, signal: string, logger: Logger): Promise<void> => {
+  logger.info('stopping', { signal });
+  try {
+    await (await started).stop();
+    process.exit(0);
+  } catch (error) {
+    logger.error('the process did not stop cleanly', { error });
+    process.exit(1);
+  }
+};
