@@ -3,7 +3,7 @@ import { link, mkdir, open, readFile, rm, stat, chmod } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from './config.schema.js';
 
-export const SECRET_BYTES = 32;
+const SECRET_BYTES = 32;
 
 /** The deployment's secrets could not be read. The message says what to do and holds nothing of them. */
 export class SecretFileError extends Error {
