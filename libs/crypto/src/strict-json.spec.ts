@@ -224,17 +224,20 @@ describe('strict JSON: where RFC 8259 leaves the choice', () => {
 });
 
 describe('strict JSON: bombs', () => {
-  const worstMs = (bytes: Buffer): number => {
+  /** Processor time of the best of five runs: the clock would measure what else the machine does. */
+  const processorMs = (bytes: Buffer): number => {
     const profile = bodyProfile({ maxBytes: 262_144, maxDepth: 32 });
     const runs = Array.from({ length: 5 }, () => {
-      const startedAt = performance.now();
+      const before = process.cpuUsage();
       attempt(() => parseStrictJson(bytes, profile));
-      return performance.now() - startedAt;
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1_000;
     });
     return Math.min(...runs);
   };
 
-  // The target is 10 ms on an idle machine; the bound leaves room for a busy one and still catches a quadratic reader.
+  // About 10 ms on an idle machine; the bound is the longest that an event loop may be held, and a quadratic reader
+  // would be far beyond it.
   it.each([
     ['numbers', `[${'1,'.repeat(131_070)}1]`],
     ['short members', `{${Array.from({ length: 22_000 }, (_, index) => `"${index}a":1`).join(',')}}`],
@@ -243,7 +246,7 @@ describe('strict JSON: bombs', () => {
     ['open strings', '"'.repeat(262_144)],
     ['late invalid UTF-8', `"${'a'.repeat(262_140)}\xff`],
   ])('256 KiB of %s are judged quickly', (name, text) => {
-    expect(worstMs(Buffer.from(text, name === 'late invalid UTF-8' ? 'latin1' : 'utf8'))).toBeLessThan(60);
+    expect(processorMs(Buffer.from(text, name === 'late invalid UTF-8' ? 'latin1' : 'utf8'))).toBeLessThan(100);
   });
 });
 
