@@ -61,7 +61,7 @@ const decide = (policy: CompiledPolicy, input: PolicyInput): PolicyDecision => {
 };
 
 /** Whether a rule is about the call; its condition is another question. */
-export const matchesRule = (match: RuleMatch, { tool, agent, mode, side_effect: sideEffect }: PolicyInput): boolean =>
+const matchesRule = (match: RuleMatch, { tool, agent, mode, side_effect: sideEffect }: PolicyInput): boolean =>
   (match.mode === null || match.mode.includes(mode)) &&
   (match.sideEffect === null || match.sideEffect.includes(sideEffect)) &&
   (match.tools === null || match.tools.some((glob) => matchesGlob(glob, tool))) &&

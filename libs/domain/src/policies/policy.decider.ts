@@ -3,8 +3,8 @@ import type { CheckedVersion, PolicyCommand } from './policy.commands.js';
 import type { PolicyEvent } from './policy.events.js';
 import { type ExistingPolicy, findVersionBySource, type Policy } from './policy.state.js';
 
-export const POLICY_NAME_MAX_CHARACTERS = 120;
-export const POLICY_NOTES_MAX_CHARACTERS = 2_000;
+const POLICY_NAME_MAX_CHARACTERS = 120;
+const POLICY_NOTES_MAX_CHARACTERS = 2_000;
 
 // Every character that a reader may see as the end of a line, and every other control character.
 const LINE_BREAK_OR_CONTROL = /[\p{Cc}\u2028\u2029]/u;

@@ -13,7 +13,7 @@ export const checkReachable = (report: Report, rules: readonly SourceRule[]): vo
 };
 
 /** Exact for one rule against one; several earlier rules that cover a later one only together are not found. */
-export const coversMatch = (wide: RuleMatch, narrow: RuleMatch): boolean =>
+const coversMatch = (wide: RuleMatch, narrow: RuleMatch): boolean =>
   coversGlobs(wide.tools, narrow.tools) &&
   coversGlobs(wide.agents, narrow.agents) &&
   coversLabels(wide.labels, narrow.labels) &&

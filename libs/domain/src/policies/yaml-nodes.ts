@@ -151,7 +151,7 @@ export const reportMissing = (report: Report, { place }: Mapping, field: string,
   report.add('missing_field', place, `The field ${joinPath(place.path, field)} is missing.`, hint);
 };
 
-export const reportType = (report: Report, { place, node, keyPlace }: Entry, wanted: string, hint?: string): void => {
+const reportType = (report: Report, { place, node, keyPlace }: Entry, wanted: string, hint?: string): void => {
   const where = node === null || (isScalar(node) && node.value === null) ? keyPlace : place;
   const name = place.path === '' ? 'The policy' : place.path;
   report.add('wrong_type', where, `${name} must be ${wanted}, not ${kindOf(node)}.`, hint);

@@ -9,7 +9,6 @@ export type NodeOf<Case extends Kind['case']> = Extract<Kind, { case: Case }>['v
 export type Call = NodeOf<'callExpr'>;
 export type Select = NodeOf<'selectExpr'>;
 export type Comprehension = NodeOf<'comprehensionExpr'>;
-export type Struct = NodeOf<'structExpr'>;
 export type Constant = NodeOf<'constExpr'>['constantKind'];
 
 /** The literal text of a node, or null when it is no text literal. */
@@ -18,7 +17,7 @@ export const literalText = (expression: Expression | undefined): string | null =
   return constant?.case === 'stringValue' ? constant.value : null;
 };
 
-export const literal = (expression: Expression | undefined): Constant | null =>
+const literal = (expression: Expression | undefined): Constant | null =>
   expression?.exprKind.case === 'constExpr' ? expression.exprKind.value.constantKind : null;
 
 /** A child that the parser always fills in. */
