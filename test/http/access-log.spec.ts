@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bearer, clientOf } from './edge-client.js';
+import { bearer, clientOf, eventually } from './edge-client.js';
 import { AGENT, ORG, startEdge, type TestEdge } from './edge-harness.js';
 import { RawConnection, sendRaw } from './raw-http.js';
 import { SampleController } from './sample.controllers.js';
@@ -17,7 +17,7 @@ beforeEach(() => {
 
 /** The line is written when the answer is out, which may be a moment after the client has it. */
 const line = async (): Promise<Record<string, unknown>> => {
-  await expect.poll(() => edge.accessLines().length).toBeGreaterThan(0);
+  await eventually(() => edge.accessLines().length).toBeGreaterThan(0);
   return edge.accessLines()[0] as Record<string, unknown>;
 };
 const send = (lines: string, target = '/v1/health') =>
@@ -100,7 +100,7 @@ describe('the access line', () => {
     await get('/v1/actions?agent=canary-1', bearer('agent'));
     await post('/v1/actions', '{"tool":"canary-2","args":{"x":"canary-3"}}', bearer('agent'));
     await post('/v1/actions', '{"tool":"canary-4"', bearer('agent'));
-    await expect.poll(() => edge.accessLines().length).toBe(3);
+    await eventually(() => edge.accessLines().length).toBe(3);
     expect(JSON.stringify(edge.lines)).not.toContain('canary');
   });
 

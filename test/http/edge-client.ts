@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { TestEdge } from './edge-harness.js';
 
 export const bearer = (token: string): Record<string, string> => ({ Authorization: `Bearer ${token}` });
@@ -30,3 +31,6 @@ export const clientOf = (edge: () => TestEdge) => {
       send('POST', path, { body, headers: { 'Content-Type': 'application/json', ...headers } }),
   };
 };
+
+/** For what happens a moment after the answer, such as a log line; patient, because a busy machine makes moments long. */
+export const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 20_000 });

@@ -3,13 +3,9 @@ import { type DynamicModule, Module, type ModuleMetadata, type Provider, type Ty
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import pg from 'pg';
-import {
-  createHttpEdge,
-  type HttpEdge,
-  HttpEdgeModule,
-  type HttpEdgeOptions,
-  NestLogger,
-} from '../../apps/api/src/http/index.js';
+import { createHttpEdge, type HttpEdge, type HttpEdgeOptions } from '../../apps/api/src/http/http-edge.js';
+import { HttpEdgeModule } from '../../apps/api/src/http/http-edge.module.js';
+import { NestLogger } from '../../apps/api/src/http/nest-logger.js';
 import { Authenticator, type Principal } from '../../apps/api/src/http/authenticator.port.js';
 import { Clock, DomainError, idOf, StoreUnavailable } from '#libs/domain/kernel';
 import { IdempotencyStore } from '#libs/infra/idempotency';
@@ -58,21 +54,26 @@ export class TokenAuthenticator extends Authenticator {
   }
 }
 
-/** A clock that tests move. */
+/** A clock that tests move, and stop where the real time that a test takes must not count. */
 export class TestClock extends Clock {
   private aheadMs = 0;
+  private stoppedAt: { readonly nowMs: number; readonly monotonicMs: number } | null = null;
   private readonly real = new SystemClock();
 
   override nowMs(): number {
-    return this.real.nowMs() + this.aheadMs;
+    return (this.stoppedAt?.nowMs ?? this.real.nowMs()) + this.aheadMs;
   }
 
   override monotonicMs(): number {
-    return this.real.monotonicMs() + this.aheadMs;
+    return (this.stoppedAt?.monotonicMs ?? this.real.monotonicMs()) + this.aheadMs;
   }
 
   advance(byMs: number): void {
     this.aheadMs += byMs;
+  }
+
+  stop(): void {
+    this.stoppedAt = { nowMs: this.real.nowMs(), monotonicMs: this.real.monotonicMs() };
   }
 }
 

@@ -2,9 +2,11 @@ import { Controller, Get } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type HealthCheck, projectionsCheck } from '../../apps/api/src/health/health-check.js';
 import { HealthModule } from '../../apps/api/src/health/health.module.js';
-import { Exchange, RequestContext, Route } from '../../apps/api/src/http/index.js';
+import { Exchange } from '../../apps/api/src/http/exchange.js';
+import { RequestContext } from '../../apps/api/src/http/parameters.js';
+import { Route } from '../../apps/api/src/http/route.decorator.js';
 import { PinoLogger } from '#libs/infra/logging';
-import { clientOf } from './edge-client.js';
+import { clientOf, eventually } from './edge-client.js';
 import { startEdge, TestClock, type TestEdge } from './edge-harness.js';
 import { RawConnection } from './raw-http.js';
 
@@ -100,6 +102,7 @@ describe('GET /v1/health', () => {
   });
 
   it('asks once a second at most, whoever comes', async () => {
+    clock.stop();
     await Promise.all(Array.from({ length: 50 }, () => get('/v1/health')));
     expect(asked).toBe(2);
     clock.advance(1_000);
@@ -133,6 +136,7 @@ describe('the projections check', () => {
   it('is degraded only when what was there two seconds ago has not been reached', async () => {
     let [head, reached] = [5n, 5n];
     const time = new TestClock();
+    time.stop();
     const projections = projectionsCheck({ head: async () => head, projected: async () => reached, clock: time });
     const next = async (byMs: number, to: { head: bigint; reached: bigint }) => {
       time.advance(byMs);
@@ -152,7 +156,7 @@ describe('the projections check', () => {
 describe('draining', () => {
   it('refuses new work with 503, says so in health, and lets what is under way finish', async () => {
     const working = get('/v1/work');
-    await expect.poll(() => waiting.length).toBe(1);
+    await eventually(() => waiting.length).toBe(1);
     const drained = edge.edge.drain.drain(30_000);
     const refused = await get('/v1/version');
     expect([
@@ -176,7 +180,7 @@ describe('draining', () => {
 
   it('ends waits, so that a long poll holds nobody up', async () => {
     const polling = get('/v1/poll');
-    await expect.poll(() => waiting.length).toBe(1);
+    await eventually(() => waiting.length).toBe(1);
     expect(await edge.edge.drain.drain(30_000)).toBe(true);
     expect((await polling).json).toEqual({ done: true });
   });
@@ -184,7 +188,7 @@ describe('draining', () => {
   it('gives up when its grace is over', async () => {
     const connection = await RawConnection.open(edge.port);
     connection.send('GET /v1/work HTTP/1.1\r\nHost: x\r\n\r\n');
-    await expect.poll(() => waiting.length).toBe(1);
+    await eventually(() => waiting.length).toBe(1);
     expect(await edge.edge.drain.drain(20)).toBe(false);
     waiting.pop()?.();
     expect((await connection.answer()).headers.get('connection')).toEqual(['close']);

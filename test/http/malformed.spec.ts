@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startEdge, type TestEdge } from './edge-harness.js';
+import { eventually } from './edge-client.js';
 import { errorOf, RawConnection, sendRaw } from './raw-http.js';
 import { SampleController } from './sample.controllers.js';
 
@@ -94,8 +95,8 @@ describe('what is no HTTP/1.1 request', () => {
     const answer = await sendRaw(edge.port, `${SUBMIT}Transfer-Encoding: chunked\r\n\r\nzz\r\n`);
     const requestId = answer.headers.get('service-request-id')?.[0];
     const written = () => edge.accessLines().filter(({ request_id }) => request_id === requestId);
-    await expect.poll(written).toEqual([expect.objectContaining({ status: 400, route: '/v1/actions' })]);
-    await expect.poll(() => edge.edge.drain.underWayCount).toBe(0);
+    await eventually(written).toEqual([expect.objectContaining({ status: 400, route: '/v1/actions' })]);
+    await eventually(() => edge.edge.drain.underWayCount).toBe(0);
   });
 });
 
@@ -203,7 +204,7 @@ describe('a client that leaves in the middle of its body', () => {
 
   it('leaves a line with status 499 and no handler run', async () => {
     (await beginBody()).socket.resetAndDestroy();
-    await expect.poll(statuses).toEqual([499]);
+    await eventually(statuses).toEqual([499]);
     expect(SampleController.ran).toEqual([]);
   });
 
@@ -212,7 +213,7 @@ describe('a client that leaves in the middle of its body', () => {
     connection.socket.end();
     expect((await connection.answer()).status).toBe(400);
     connection.close();
-    await expect.poll(statuses).toEqual([400]);
+    await eventually(statuses).toEqual([400]);
     expect(SampleController.ran).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import { parse } from 'yaml';
 import { isErrorCode } from '#libs/domain/kernel';
 import { packageRoot } from '../../apps/api/src/health/build-facts.js';
 import { HealthModule } from '../../apps/api/src/health/health.module.js';
-import { Route } from '../../apps/api/src/http/index.js';
+import { Route } from '../../apps/api/src/http/route.decorator.js';
 import { fieldsOf } from '../../apps/api/src/http/shape.js';
 import { OpenApiController } from '../../apps/api/src/openapi/openapi.controller.js';
 import { readOpenApiDocument } from '../../apps/api/src/openapi/openapi-document.js';

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Route } from '../../apps/api/src/http/index.js';
+import { Route } from '../../apps/api/src/http/route.decorator.js';
 import { bearer, clientOf } from './edge-client.js';
 import { startEdge, type TestEdge } from './edge-harness.js';
 import { errorOf, sendRaw } from './raw-http.js';

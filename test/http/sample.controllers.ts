@@ -2,19 +2,14 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@ne
 import { IsIn, IsInt, IsObject, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import type { JsonObject } from '#libs/crypto';
 import { AppendTooLarge, DomainError, RevisionConflict } from '#libs/domain/kernel';
-import {
-  Caller,
-  CursorCodec,
-  Exchange,
-  IfPresent,
-  ListQuery,
-  Nested,
-  pageOf,
-  type Principal,
-  QueryInteger,
-  RequestContext,
-  Route,
-} from '../../apps/api/src/http/index.js';
+import { type Principal } from '../../apps/api/src/http/authenticator.port.js';
+import { CursorCodec } from '../../apps/api/src/http/cursor-codec.js';
+import { Exchange } from '../../apps/api/src/http/exchange.js';
+import { pageOf } from '../../apps/api/src/http/list-envelope.js';
+import { Caller, RequestContext } from '../../apps/api/src/http/parameters.js';
+import { ListQuery, QueryInteger } from '../../apps/api/src/http/query-shape.js';
+import { Route } from '../../apps/api/src/http/route.decorator.js';
+import { IfPresent, Nested } from '../../apps/api/src/http/shape.js';
 
 const since = '2026-10-01';
 

@@ -1,7 +1,7 @@
 import { DomainError } from '#libs/domain/kernel';
 
 /** Dates of the interface that this service serves, oldest first (document 1, Versioning). */
-export const SERVED_API_VERSIONS: readonly string[] = ['2026-10-01'];
+const SERVED_API_VERSIONS: readonly string[] = ['2026-10-01'];
 
 export const API_VERSION_HEADER = 'Service-Version';
 

@@ -12,7 +12,7 @@ import type { RouteEntry } from './route-table.js';
 /** Added to the handler's own time: by then its try is over, and a retry runs (document 1, rule 5). */
 const LOCK_SLACK_MS = 5_000;
 /** Larger answers are not remembered; the key is free again. */
-export const MAX_STORED_BYTES = 1_048_576;
+const MAX_STORED_BYTES = 1_048_576;
 /** Headers that a replay carries. */
 const REPLAYED_HEADERS = ['Content-Type', 'Retry-After', 'Allow', 'Location', 'WWW-Authenticate'] as const;
 const STATUSES_NOT_STORED: ReadonlySet<number> = new Set([429, 503]);

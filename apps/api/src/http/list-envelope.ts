@@ -22,11 +22,3 @@ export const pageOf = <Row, Item>(
     next_cursor: hasMore && last !== undefined ? cursors.next(shape.position(last)) : null,
   };
 };
-
-/** A list that is always whole, such as a catalogue. */
-export const wholeList = <Item>(data: readonly Item[]): ListEnvelope<Item> => ({
-  object: 'list',
-  data,
-  has_more: false,
-  next_cursor: null,
-});

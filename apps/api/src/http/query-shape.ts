@@ -20,9 +20,9 @@ export const QueryInteger = (min: number, max: number): PropertyDecorator => {
   };
 };
 
-export const LIST_LIMIT_MAX = 100;
-export const LIST_LIMIT_DEFAULT = 20;
-export const LEDGER_LIST_LIMIT_DEFAULT = 25;
+const LIST_LIMIT_MAX = 100;
+const LIST_LIMIT_DEFAULT = 20;
+const LEDGER_LIST_LIMIT_DEFAULT = 25;
 
 /** What every list takes. Extend it with the list's filters. */
 export class ListQuery {

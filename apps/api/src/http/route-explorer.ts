@@ -7,7 +7,7 @@ import { RouteTable, type ShapeClass } from './route-table.js';
 import { fieldsOf } from './shape.js';
 
 /** The application does not start with a route that says too little about itself, or that nobody declared. */
-export class RouteDeclarationError extends Error {
+class RouteDeclarationError extends Error {
   override readonly name = 'RouteDeclarationError';
 }
 

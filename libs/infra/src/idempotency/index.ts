@@ -1,10 +1,7 @@
 export {
-  type Claim,
   type ClaimedKey,
-  type ClaimRequest,
   type FinishedRequest,
   IdempotencyStore,
-  type KeyScope,
   REMEMBERED_MS,
   type StoredAnswer,
 } from './idempotency-store.js';

@@ -1,2 +1,2 @@
-export { type LoggerOptions, type LogLevel, PinoLogger } from './pino-logger.js';
-export { redactAttributes, redactText } from './redaction.js';
+export { PinoLogger } from './pino-logger.js';
+export { redactText } from './redaction.js';
