@@ -13,8 +13,11 @@ export type CheckedRange = { readonly last: number } | { readonly since: Timesta
 
 /** Below the route's own limit, so that what was checked until then is told. */
 export const CHECK_TIME_LIMIT_MS = 20_000;
-/** Deeds whose signatures are being verified at a time: the threads of the pool are busy, other requests get their turn. */
-const DEEDS_IN_FLIGHT = 64;
+/**
+ * Deeds whose signatures are being verified at a time: enough to keep the threads of the pool busy, few enough that other
+ * requests get their turn every few milliseconds.
+ */
+const DEEDS_IN_FLIGHT = 16;
 
 /**
  * Verifies stored deeds again, from the bytes in the log: hash, form, seal, key and link of each, and that the columns
