@@ -3,6 +3,7 @@ import { Controller, Get, Headers, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Clock, DomainError } from '#libs/domain/kernel';
 import { SealKeyAdministration } from '#libs/domain/ledger';
+import { isTagKnown } from '../http/entity-tag.js';
 import { Route } from '../http/route.decorator.js';
 import { keySetView } from './seal-key.view.js';
 
@@ -33,7 +34,7 @@ export class SealKeysController {
       .header('ETag', etag)
       .header('Cache-Control', 'public, max-age=300')
       .header('Access-Control-Allow-Origin', '*');
-    if (known !== undefined && namesTag(known, etag)) return void reply.code(304).send();
+    if (isTagKnown(known, etag)) return void reply.code(304).send();
     void reply.header('Content-Type', 'application/json; charset=utf-8').send(body);
   }
 
@@ -50,10 +51,3 @@ export class SealKeysController {
     }
   }
 }
-
-/** RFC 9110, section 13.1.2: weak comparison, a list of tags, or any. */
-const namesTag = (header: string, etag: string): boolean =>
-  header
-    .split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''))
-    .some((tag) => tag === '*' || tag === etag);
