@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type DynamicModule, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import pg from 'pg';
+import { expect } from 'vitest';
 import { ConnectorSettings, ConnectorStreams, EgressPolicy, RunningExecutions, Vault } from '#libs/domain/connectors';
 import { ConnectorRegistry } from '#libs/domain/gate';
 import { Clock, CommandRunner, EventStore, FoldedStreams, Logger, OPERATOR, type Position } from '#libs/domain/kernel';
@@ -15,7 +16,8 @@ import { type ProjectionName, ProjectionProgress, ProjectionWaiter, ReadModels }
 import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 import { installVaultSchema, PostgresVault, VaultCipher } from '#libs/infra/vault';
 import { PROJECTIONS } from '../../apps/projector/src/projections.js';
-import { clientOf } from '../http/edge-client.js';
+import { undescribedIn } from '../http/described-answer.js';
+import { clientOf, type JsonAnswer } from '../http/edge-client.js';
 import { ORG, startEdge, type TestEdge } from '../http/edge-harness.js';
 import { collectingLogger } from './collecting-logger.js';
 import { followLog } from './follow-log.js';
@@ -60,7 +62,7 @@ class PortsModule {}
  * keys (edge-harness.ts) and DNS are not. The organization is the one that the harness's keys belong to.
  */
 export class ApiBench {
-  readonly client = clientOf(() => this.edge);
+  private readonly plain = clientOf(() => this.edge);
   readonly executions = new SetExecutions();
   readonly logger = collectingLogger();
   readonly progress: ProjectionOnDemand;
@@ -108,6 +110,17 @@ export class ApiBench {
   get edge(): TestEdge {
     if (!this.running) throw new Error('the bench has not started');
     return this.running;
+  }
+
+  /** Sends a request, and holds whatever comes back against the interface description. */
+  async send(method: string, path: string, init: RequestInit = {}): Promise<JsonAnswer> {
+    const answer = await this.plain.send(method, path, init);
+    expect(undescribedIn(method, path, answer)).toEqual([]);
+    return answer;
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<JsonAnswer> {
+    return this.send('GET', path, { headers });
   }
 
   /** What a sealer does with the log as it stands. */

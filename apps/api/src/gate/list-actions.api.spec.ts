@@ -15,7 +15,7 @@ class ActionsListModule {}
 let bench: ApiBench;
 const OTHER = testId('agt', 77);
 
-const get = (query = '', key = 'admin') => bench.client.get(`/v1/actions${query}`, bearer(key));
+const get = (query = '', key = 'admin') => bench.get(`/v1/actions${query}`, bearer(key));
 const rowsOf = ({ json }: { json: Json | null }): Json[] => json?.['data'] as Json[];
 const agentsOf = (answer: { json: Json | null }): unknown[] => rowsOf(answer).map(({ agent }) => (agent as Json)['id']);
 

@@ -15,7 +15,7 @@ let bench: ApiBench;
 let deeds: readonly LedgerEvent['data'][];
 
 const get = (path: string, key = 'admin', headers: Record<string, string> = {}) =>
-  bench.client.get(path, { ...bearer(key), ...headers });
+  bench.get(path, { ...bearer(key), ...headers });
 const deed = (seq: number): LedgerEvent['data'] => deeds[seq - 1] as LedgerEvent['data'];
 const seqsOf = (json: Record<string, unknown> | null): unknown[] =>
   (json?.['data'] as Record<string, unknown>[]).map(({ seq }) => seq);

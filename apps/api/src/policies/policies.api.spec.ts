@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 
 const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-  bench.client.send(method, path, {
+  bench.send(method, path, {
     headers: { ...bearer('admin'), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
