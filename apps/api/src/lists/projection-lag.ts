@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 
 /** Events that a list does not tell yet; absent from a list that is current (docs/api-conventions.md). */
-export const PROJECTION_LAG_HEADER = 'Service-Projection-Lag';
+const PROJECTION_LAG_HEADER = 'Service-Projection-Lag';
 
 /** Whoever reads a list that is behind is told so: it answers what it has (architecture, 'What a decision reads'). */
 export const tellLag = (reply: FastifyReply, { lagEvents }: { readonly lagEvents: number }): void => {
