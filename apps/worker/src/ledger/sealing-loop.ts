@@ -67,8 +67,8 @@ export class SealingLoop {
       onError: (error) => logger.error('sealing waits', { error }),
     });
     const retry = setInterval(() => {
-      this.inTurn(() => this.retryParked(subscription)).catch((error: unknown) =>
-        logger.error('a parked organization could not be sealed', { error }),
+      this.inTurn(() => this.retry(subscription)).catch((error: unknown) =>
+        logger.error('what waits could not be tried again', { error }),
       );
     }, this.parts.retryIntervalMs);
     await new Promise<void>((resolve) => {
@@ -139,6 +139,15 @@ export class SealingLoop {
     const reason = error instanceof Error ? error.message : 'unknown';
     await this.parts.progress.park({ org, storeId: this.storeId, after: this.doneUpTo, since, reason });
     this.parked.add(org);
+  }
+
+  /**
+   * Where no key is active the batch at hand waits, and with it the registration of the next key, which stands behind it
+   * in the log: new keys are therefore looked for here as well, or the wait would never end.
+   */
+  private async retry(subscription: Subscription): Promise<void> {
+    await this.provePending();
+    await this.retryParked(subscription);
   }
 
   /** From an organization's first unsealed event to where the subscription stands. */

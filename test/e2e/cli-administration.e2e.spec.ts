@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runAgs, type AgsRun } from '../support/run-ags.js';
+import { startService, type Answer, type RunningService } from '../support/service.js';
+
+let service: RunningService;
+
+beforeAll(async () => {
+  service = await startService({ env: { LOG_LEVEL: 'warn' } });
+});
+
+afterAll(() => service?.stop());
+
+/** Beside the running service, on its state directory. */
+const ags = (...args: string[]): Promise<AgsRun> => runAgs([...args, '--json'], { env: service.environment });
+
+const act = (key: string): Promise<Answer> =>
+  service.call('POST', '/v1/actions', { key, body: { tool: 'crm.get_customer', args: {} } });
+
+/** Refused by nothing but the missing connector: the key works and nobody is stopped. */
+const WORKS = { status: 404, error: { code: 'tool_unknown' } };
+
+describe('ags keys', () => {
+  it('makes, rolls and revokes an agent’s key, each from the next call on', async () => {
+    const made = await ags('keys', 'create', '--agent', service.agent, '--scopes', 'actions:execute', '--live');
+    expect(made).toMatchObject({
+      code: 0,
+      stderr: '',
+      object: {
+        object: 'api_key',
+        org: service.org,
+        agent: service.agent,
+        livemode: true,
+        scopes: ['actions:execute'],
+        status: 'active',
+        secret: expect.stringMatching(/^svc_live_/),
+        deed: expect.stringMatching(/^deed_/),
+      },
+    });
+    const [id, secret] = [String(made.object['id']), String(made.object['secret'])];
+    expect(await act(secret)).toMatchObject(WORKS);
+
+    const rolled = await ags('keys', 'roll', id, '--overlap', '1h');
+    expect(rolled).toMatchObject({
+      code: 0,
+      object: { scopes: ['actions:execute'], livemode: true, expires_at: null },
+    });
+    const successor = { id: String(rolled.object['id']), secret: String(rolled.object['secret']) };
+    expect(await act(secret)).toMatchObject(WORKS);
+    expect(await act(successor.secret)).toMatchObject(WORKS);
+    expect(await ags('keys', 'roll', id)).toMatchObject({ code: 1, error: { code: 'conflict' } });
+
+    expect(await ags('keys', 'revoke', successor.id)).toMatchObject({ code: 0, object: { status: 'revoked' } });
+    expect(await act(successor.secret)).toMatchObject({ status: 401, error: { code: 'api_key_revoked' } });
+    expect(await act(secret)).toMatchObject(WORKS);
+    expect(await ags('keys', 'revoke', successor.id)).toMatchObject({ code: 0, object: { deed: null } });
+  });
+
+  it('rolled without an overlap answers api_key_expired at once', async () => {
+    const made = await ags('keys', 'create', '--agent', service.agent);
+    await ags('keys', 'roll', String(made.object['id']), '--overlap', '0');
+    expect(await act(String(made.object['secret']))).toMatchObject({ status: 401, error: { code: 'api_key_expired' } });
+  });
+
+  it('makes and revokes admin keys', async () => {
+    const made = await ags('keys', 'create', '--admin');
+    expect(made).toMatchObject({ code: 0, object: { agent: null, scopes: ['admin'], livemode: true } });
+    const key = String(made.object['secret']);
+    expect(await service.call('GET', '/v1/policies', { key })).toMatchObject({ status: 200 });
+    expect(await ags('keys', 'revoke', String(made.object['id']))).toMatchObject({ code: 0 });
+    expect(await service.call('GET', '/v1/policies', { key })).toMatchObject({
+      status: 401,
+      error: { code: 'api_key_revoked' },
+    });
+  });
+
+  it('lists keys without secrets, of everybody or of one agent', async () => {
+    const all = await ags('keys', 'list');
+    expect(all.objects.filter(({ agent }) => agent === null).length).toBeGreaterThanOrEqual(2);
+    for (const secret of [service.adminKey, service.agentKey]) {
+      const prefix = secret.split('_').slice(0, 3).join('_');
+      expect(all.objects.map((key) => key['prefix'])).toContain(prefix);
+      expect(all.stdout).not.toContain(secret);
+    }
+    const ofAgent = await ags('keys', 'list', '--agent', service.agent);
+    expect(new Set(ofAgent.objects.map(({ agent }) => agent))).toEqual(new Set([service.agent]));
+    expect(ofAgent.objects.map(({ status }) => status)).toEqual(
+      expect.arrayContaining(['active', 'revoked', 'expired']),
+    );
+  });
+
+  it('of nobody known ends with 1 and says where to look', async () => {
+    const unknown = 'key_0000000000000000000000000a';
+    const run = await ags('keys', 'revoke', unknown);
+    expect(run).toMatchObject({ code: 1, stdout: '', error: { object: 'error', code: 'not_found' } });
+    expect(run.error['message']).toContain('ags keys list');
+  });
+});
+
+describe('ags agents', () => {
+  it('creates an agent that may act at once, and lists it', async () => {
+    const made = await ags('agents', 'create', 'support-bot', '--label', 'team=support', '--label', 'tier=1');
+    expect(made).toMatchObject({
+      code: 0,
+      object: { name: 'support-bot', status: 'active', labels: { team: 'support', tier: '1' }, active_keys: 1 },
+    });
+    expect(await act(String(made.object['agent_key']))).toMatchObject(WORKS);
+    const listed = await ags('agents', 'list');
+    expect(listed.objects.map(({ id }) => id)).toEqual([service.agent, made.object['id']]);
+  });
+
+  it.each([
+    ['stop', 'stopped', 'agent_stopped'],
+    ['suspend', 'suspended', 'agent_suspended'],
+  ])('%s holds from the next call on, is recorded and sealed, until resume', async (verb, status, code) => {
+    expect(await ags('agents', verb, service.agent, '--reason', 'Wrong refunds')).toMatchObject({
+      code: 0,
+      object: { object: 'agent', status, deed: expect.stringMatching(/^deed_/) },
+    });
+    const refused = await act(service.agentKey);
+    expect(refused).toMatchObject({
+      status: 403,
+      error: { type: 'permission_error', code, action: { state: 'sealed', status: 'denied' } },
+    });
+    expect((refused.error['action'] as Record<string, unknown>)['deed']).toMatch(/^deed_/);
+    expect(await ags('agents', verb, service.agent)).toMatchObject({ code: 0, object: { status, deed: null } });
+    expect(await ags('agents', 'resume', service.agent)).toMatchObject({ code: 0, object: { status: 'active' } });
+    expect(await act(service.agentKey)).toMatchObject(WORKS);
+  });
+
+  it.each([
+    ['an unknown agent', ['agents', 'stop', 'agt_0000000000000000000000000a'], 1, 'not_found'],
+    ['a reason of two lines', ['agents', 'stop', 'AGENT', '--reason', 'a\nb'], 2, 'validation_failed'],
+    ['a name that is empty', ['agents', 'create', ''], 2, 'validation_failed'],
+  ])('refuses %s', async (_title, args, code, error) => {
+    const run = await ags(...args.map((arg) => (arg === 'AGENT' ? service.agent : arg)));
+    expect(run).toMatchObject({ code, stdout: '', error: { code: error } });
+    expect(await act(service.agentKey)).toMatchObject(WORKS);
+  });
+});
+
+describe('ags org', () => {
+  it('stops all agents from the next call on, and starts them again', async () => {
+    const stopped = await ags('org', 'stop', '--reason', 'Investigating');
+    expect(stopped).toMatchObject({ code: 0, object: { id: service.org, status: 'stopped' } });
+    expect(await act(service.agentKey)).toMatchObject({
+      status: 403,
+      error: { code: 'org_stopped', action: { state: 'sealed' } },
+    });
+    expect(await ags('org', 'show')).toMatchObject({ code: 0, object: { status: 'stopped' } });
+    expect(await ags('org', 'start')).toMatchObject({ code: 0, object: { status: 'started' } });
+    expect(await act(service.agentKey)).toMatchObject(WORKS);
+  });
+
+  it('when there are several must be named', async () => {
+    const made = await ags('org', 'create', 'Support Europe');
+    expect(made).toMatchObject({ code: 0, object: { name: 'Support Europe', policy: null, active_admin_keys: 1 } });
+    const other = String(made.object['id']);
+    expect(await service.call('GET', '/v1/policies', { key: String(made.object['admin_key']) })).toMatchObject({
+      status: 200,
+      json: { data: [] },
+    });
+    const unnamed = await ags('org', 'stop');
+    expect(unnamed).toMatchObject({ code: 2, error: { code: 'usage' } });
+    expect(unnamed.error['message']).toContain(other);
+    expect(await ags('org', 'stop', '--org', other)).toMatchObject({ code: 0, object: { status: 'stopped' } });
+    // Only that one is stopped.
+    expect(await act(service.agentKey)).toMatchObject(WORKS);
+    const listed = await ags('org', 'list');
+    expect(listed.objects.map(({ id, status }) => [id, status]).sort()).toEqual(
+      [
+        [service.org, 'started'],
+        [other, 'stopped'],
+      ].sort(),
+    );
+  });
+});
+
+describe('ags seal-keys', () => {
+  const published = async (): Promise<Record<string, unknown>[]> =>
+    (await ags('seal-keys', 'list')).objects.map((key) => ({ ...key }));
+
+  it('rotates: a live sealer proves the new key, seals with it at once, and the old one retires', async () => {
+    const [old] = await published();
+    const rotated = await ags('seal-keys', 'rotate', '--overlap', '1h');
+    expect(rotated).toMatchObject({ code: 0, stderr: '', object: { object: 'seal_key', status: 'active' } });
+    expect(await published()).toMatchObject([
+      { kid: old?.['kid'], status: 'retiring', fingerprint: service.pin },
+      { kid: rotated.object['kid'], status: 'active' },
+    ]);
+    const { error } = await act(service.agentKey);
+    const deed = await service.call(
+      'GET',
+      `/v1/deeds/${String((error['action'] as Record<string, unknown>)['deed'])}`,
+      {
+        key: service.agentKey,
+      },
+    );
+    expect(deed.status).toBe(200);
+    expect((deed.json['chain'] as Record<string, unknown>)['kid']).toBe(rotated.object['kid']);
+  });
+
+  it('revokes a key, and warns when none is left to seal with', async () => {
+    const [old, current] = await published();
+    const revoked = await ags('seal-keys', 'revoke', String(old?.['kid']), '--reason', 'Backup lost');
+    expect(revoked).toMatchObject({ code: 0, stderr: '', object: { status: 'revoked' } });
+    const last = await ags('seal-keys', 'revoke', String(current?.['kid']));
+    expect(last.code).toBe(0);
+    expect(last.stderr).toContain('ags seal-keys rotate');
+    // Sealing goes on with the next key; what waited is sealed then.
+    expect(await ags('seal-keys', 'rotate')).toMatchObject({ code: 0, object: { status: 'active' } });
+    expect(await act(service.agentKey)).toMatchObject({ ...WORKS, error: { action: { state: 'sealed' } } });
+  });
+
+  it('does not know every kid', async () => {
+    const run = await ags('seal-keys', 'revoke', '0'.repeat(32));
+    expect(run).toMatchObject({ code: 1, error: { code: 'not_found' } });
+  });
+});
+
+describe('ags without a running service', () => {
+  it('changes the same log, and the next start knows of it', async () => {
+    await service.kill('SIGTERM');
+    expect(await ags('agents', 'stop', service.agent)).toMatchObject({ code: 0, object: { status: 'stopped' } });
+    await service.start();
+    expect(await act(service.agentKey)).toMatchObject({ status: 403, error: { code: 'agent_stopped' } });
+  });
+});
