@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { environmentWith } from '#libs/infra/config';
+import { objectsIn } from './run-program.js';
 import { ROOT } from './service.js';
 
 export interface AgsRun {
@@ -20,12 +21,6 @@ export interface AgsOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: Uint8Array;
 }
-
-const objectsIn = (output: string): Readonly<Record<string, unknown>>[] =>
-  output
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 /** Runs `npm run ags -- <args>` as a program of its own, and waits until it has ended by itself. */
 export const runAgs = async (args: readonly string[], { env = {}, input }: AgsOptions = {}): Promise<AgsRun> => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { runProgram } from './program.js';
+import { objectsIn, runInProcess } from '../../../test/support/run-program.js';
 
 const COMMANDS: readonly string[][] = [
   ['init'],
@@ -28,29 +28,14 @@ const COMMANDS: readonly string[][] = [
   ['verify'],
 ];
 
-interface Run {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** One command line, under these settings. */
-const run = async (args: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<Run> => {
+const run = async (
+  args: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+): ReturnType<typeof runInProcess> => {
   for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
-  let [stdout, stderr] = ['', ''];
-  const code = await runProgram(args, {
-    out: (text) => (stdout += text),
-    err: (text) => (stderr += text),
-    isWatched: false,
-  });
-  return { code, stdout, stderr };
+  return runInProcess(args);
 };
-
-const objectsOf = (output: string): Record<string, unknown>[] =>
-  output
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -103,7 +88,7 @@ describe('a command that cannot be understood', () => {
     expect(asText.stderr).toMatch(said);
     const asJson = await run([...args, '--json']);
     expect(asJson).toMatchObject({ code: 2, stdout: '' });
-    const [error] = objectsOf(asJson.stderr);
+    const [error] = objectsIn(asJson.stderr);
     expect(error).toEqual({ object: 'error', code: 'usage', message: expect.stringMatching(said) });
   });
 });
@@ -112,7 +97,7 @@ describe('ags config', () => {
   it('shows every setting with its value, default and meaning', async () => {
     const { code, stdout } = await run(['config', '--json'], { SERVICE_PORT: '0', SERVICE_STATE_DIR: 'state' });
     expect(code).toBe(0);
-    const objects = objectsOf(stdout);
+    const objects = objectsIn(stdout);
     const settings = objects.filter(({ object }) => object === 'setting');
     expect(settings.length).toBeGreaterThan(10);
     for (const setting of settings) expect(setting['description']).toMatch(/\.$/);
@@ -129,7 +114,7 @@ describe('ags config', () => {
     expect(asText.code).toBe(1);
     for (const variable of Object.keys(wrong)) expect(asText.stdout).toMatch(new RegExp(`^  ${variable} `, 'm'));
     const asJson = await run(['config', '--json'], wrong);
-    const result = objectsOf(asJson.stdout).at(-1);
+    const result = objectsIn(asJson.stdout).at(-1);
     expect(result).toMatchObject({ usable: false });
     expect(result?.['problems']).toHaveLength(3);
   });
@@ -137,7 +122,7 @@ describe('ags config', () => {
   it('names a rule between two settings', async () => {
     const { code, stdout } = await run(['config', '--json'], { SERVICE_ENV: 'production' });
     expect(code).toBe(1);
-    expect(objectsOf(stdout).at(-1)?.['problems']).toEqual(['SERVICE_BASE_URL must be an https URL in production']);
+    expect(objectsIn(stdout).at(-1)?.['problems']).toEqual(['SERVICE_BASE_URL must be an https URL in production']);
   });
 
   it.each([
@@ -155,7 +140,7 @@ describe('ags config', () => {
   it('that is not usable stops every other command with 2, all problems named', async () => {
     const { code, stdout, stderr } = await run(['agents', 'list', '--json'], { SERVICE_PORT: 'x', LOG_LEVEL: 'loud' });
     expect([code, stdout]).toEqual([2, '']);
-    expect(objectsOf(stderr)).toEqual([
+    expect(objectsIn(stderr)).toEqual([
       { object: 'error', code: 'settings_invalid', message: expect.stringMatching(/SERVICE_PORT[^]*LOG_LEVEL/) },
     ]);
   });
