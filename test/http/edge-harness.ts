@@ -73,7 +73,8 @@ export class TestClock extends Clock {
   }
 
   stop(): void {
-    this.stoppedAt = { nowMs: this.real.nowMs(), monotonicMs: this.real.monotonicMs() };
+    // Whole milliseconds: sums of fractions would miss a limit by a rounding.
+    this.stoppedAt = { nowMs: this.real.nowMs(), monotonicMs: Math.ceil(this.real.monotonicMs()) };
   }
 }
 

@@ -1,7 +1,6 @@
 import { canonicalize } from 'json-canonicalize';
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { pack } from 'tar-stream';
 import { encode } from 'cborg';
 import { parse } from 'yaml';
 
-export const used = [canonicalize, ed25519, pack, encode, parse];
+export const used = [canonicalize, ed25519, encode, parse];
