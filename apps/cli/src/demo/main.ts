@@ -1,0 +1,115 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { environmentWith, parseConfig } from '#libs/infra/config';
+import { prepareDeployment, type Prepared } from '#libs/infra/deployment';
+import { PinoLogger } from '#libs/infra/logging';
+import { explain } from '../cli-error.js';
+import { processTerminal } from '../terminal.js';
+import { exportAndVerify } from './bundle-scene.js';
+import { Closing } from './closing.js';
+import { CustomerRecords } from './customer-records.js';
+import { allowedRead, allowedWrite, crash, deniedDelete, sameKeyTwice, unknownTool } from './scenes.js';
+import { ScratchService } from './scratch-service.js';
+import { furnish, type Stage } from './stage.js';
+import { Story } from './story.js';
+
+const MS_PER_SECOND = 1_000;
+/** As a shell reports a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
+/** Recovery waits 5 s and 5 s by default; nobody wants to watch that. */
+const settingsOf = (stateDir: string): Readonly<Record<string, string>> => ({
+  SERVICE_STATE_DIR: stateDir,
+  SERVICE_PORT: '0',
+  SERVICE_SWEEP_INTERVAL_MS: '250',
+  SERVICE_EXECUTOR_SILENCE_MS: '2000',
+  LOG_LEVEL: 'warn',
+});
+
+const terminal = processTerminal();
+
+/** `npm run demo`: a scratch service, a real upstream, and what happens between an agent and its tools. */
+const main = async (): Promise<number> => {
+  const startedAt = performance.now();
+  const folder = await mkdtemp(join(tmpdir(), 'ags-demo-'));
+  // Under root the database has a user of its own, which must pass through.
+  if (process.getuid?.() === 0) await chmod(folder, 0o711);
+  const story = new Story(terminal);
+  const closing = new Closing();
+  closing.add(() => rm(folder, { recursive: true, force: true }));
+  const onSignal = (): void => void closing.run().finally(() => process.exit(INTERRUPTED));
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  const problem = await played(story, folder, closing);
+  if (closing.isRunning) return INTERRUPTED;
+  const isAsItSays = problem === null && story.failures.length === 0;
+  // The folder is the evidence of a failure.
+  await closing.run({ isFirstKept: !isAsItSays });
+  if (isAsItSays) {
+    const seconds = Math.round((performance.now() - startedAt) / MS_PER_SECOND);
+    terminal.out(`\n  All ${story.claimCount} claims were checked and are so. ${seconds} s.\n\n`);
+    return 0;
+  }
+  const why = problem === null ? story.failures.join('\n') : wordsOf(problem);
+  terminal.err(`\nThe demo is not as it says:\n${why}\nThe scratch service and its log are in ${folder}\n`);
+  return 1;
+};
+
+/** What broke off the play; null when it went to its end. */
+const played = async (story: Story, folder: string, closing: Closing): Promise<unknown> => {
+  try {
+    await play(story, folder, closing);
+    return null;
+  } catch (error) {
+    return error;
+  }
+};
+
+const wordsOf = (problem: unknown): string => {
+  if (!(problem instanceof Error)) return String(problem);
+  return explain(problem)?.message ?? problem.stack ?? problem.message;
+};
+
+const play = async (story: Story, folder: string, closing: Closing): Promise<void> => {
+  const settings = settingsOf(join(folder, 'state'));
+  story.opening(
+    'Agent Governance Service',
+    'A scratch service starts, and a customer-records API that wants a token. Policy: crm.* allowed, deletes denied.',
+  );
+  const logger = new PinoLogger({
+    level: 'warn',
+    format: 'text',
+    destination: { write: (line) => terminal.err(line) },
+  });
+  const preparation = prepareDeployment(parseConfig(settings), 'ags demo', logger, () => undefined);
+  // As the last user of the embedded database it stops it. One that failed has closed itself.
+  closing.add(async () => (await preparation.catch(() => null))?.deployment.close());
+  const { prepared } = await preparation;
+  // Interrupted meanwhile: what would be opened now, nobody would close.
+  if (closing.isRunning) return;
+  const records = new CustomerRecords();
+  closing.add(() => records.close());
+  const service = new ScratchService(environmentWith(settings), join(folder, 'service.log'));
+  closing.add(() => service.stop());
+  await service.start();
+  const stage: Stage = { story, service, records, prepared, folder, ...secretsOf(prepared) };
+  await furnish(stage, await records.open());
+  await scenes(stage);
+};
+
+const scenes = async (stage: Stage): Promise<void> => {
+  await allowedRead(stage);
+  const deed = await allowedWrite(stage);
+  await deniedDelete(stage);
+  await unknownTool(stage);
+  await sameKeyTwice(stage);
+  await crash(stage);
+  await exportAndVerify(stage, deed);
+};
+
+const secretsOf = ({ adminKey, agentKey }: Prepared): { adminKey: string; agentKey: string } => {
+  if (adminKey === null || agentKey === null) throw new Error('the scratch state directory was not empty');
+  return { adminKey, agentKey };
+};
+
+process.exitCode = await main();

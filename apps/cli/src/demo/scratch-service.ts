@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** The program that `npm start` runs, beside this one in the build. */
+const STANDALONE = fileURLToPath(new URL('../../../standalone/src/main.js', import.meta.url));
+const START_DEADLINE_MS = 60_000;
+const STOP_DEADLINE_MS = 20_000;
+
+export interface Request {
+  readonly key: string;
+  readonly body?: object;
+  readonly idempotencyKey?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: Json;
+}
+
+/** What the API answers, read member by member: what is not there is undefined, and refutes the claim about it. */
+export type Json = Readonly<Record<string, unknown>>;
+
+export const member = (json: unknown, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), json);
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
+
+/** The real service, a process of its own. */
+export class ScratchService {
+  private child: ChildProcess | null = null;
+  private baseUrl = '';
+  private readonly log: WriteStream;
+
+  constructor(
+    private readonly environment: Readonly<Record<string, string>>,
+    logFile: string,
+  ) {
+    this.log = createWriteStream(logFile, { flags: 'a' });
+  }
+
+  /** Resolves when it says where it is. */
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [STANDALONE], { env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = child;
+    child.stderr.pipe(this.log, { end: false });
+    child.stdout.pipe(this.log, { end: false });
+    let deadline: NodeJS.Timeout | undefined;
+    this.baseUrl = await new Promise<string>((resolve, reject) => {
+      let printed = '';
+      deadline = setTimeout(() => reject(new Error('The service did not start in time.')), START_DEADLINE_MS);
+      child.once('exit', (code, signal) => reject(new Error(`The service ended with ${code ?? signal ?? 'nothing'}.`)));
+      child.stdout.on('data', (chunk: Buffer) => {
+        printed += chunk.toString();
+        const [, url] = /is up at (\S+)\n/.exec(printed) ?? [];
+        if (url !== undefined) resolve(url);
+      });
+    }).finally(() => clearTimeout(deadline));
+  }
+
+  /** kill -9: no farewell, nothing is written down any more. */
+  async kill(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  async stop(): Promise<void> {
+    await this.end('SIGTERM');
+    await new Promise((resolve) => this.log.end(resolve));
+  }
+
+  async call(method: string, path: string, { key, body, idempotencyKey }: Request): Promise<Answer> {
+    const response = await fetch(`${this.baseUrl}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body ? { 'content-type': 'application/json' } : {}),
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: JSON.parse(text) as Json };
+  }
+
+  async download(path: string, key: string): Promise<Buffer> {
+    const response = await fetch(`${this.baseUrl}${path}`, { headers: { authorization: `Bearer ${key}` } });
+    if (!response.ok) throw new Error(`GET ${path} answered ${response.status}.`);
+    return Buffer.from(await response.arrayBuffer());
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    const { child } = this;
+    this.child = null;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit', { signal: AbortSignal.timeout(STOP_DEADLINE_MS) });
+    child.kill(signal);
+    await exited;
+  }
+}

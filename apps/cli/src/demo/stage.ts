@@ -1,0 +1,82 @@
+import type { Prepared } from '#libs/infra/deployment';
+import type { CustomerRecords } from './customer-records.js';
+import { member, type Answer, type ScratchService } from './scratch-service.js';
+import type { Story } from './story.js';
+
+/** What the scenes play with. */
+export interface Stage {
+  readonly story: Story;
+  readonly service: ScratchService;
+  readonly records: CustomerRecords;
+  readonly prepared: Prepared;
+  readonly adminKey: string;
+  readonly agentKey: string;
+  /** Where the bundle is written: removed with everything else. */
+  readonly folder: string;
+}
+
+const POLICY = `version: 1
+default: deny
+rules:
+  - id: never-delete
+    match:
+      tools:
+        - crm.delete_*
+    decision: deny
+    message: Customers are never deleted by an agent.
+  - id: customers
+    match:
+      tools:
+        - crm.*
+    decision: allow
+`;
+
+const CUSTOMER = { in: 'path', type: 'string', required: true, description: 'Customer id' };
+
+const configOf = (baseUrl: string) => ({
+  base_url: baseUrl,
+  auth: { kind: 'bearer' },
+  allowed_methods: ['GET', 'POST', 'DELETE'],
+  allowed_path_prefixes: ['/customers'],
+  tools: [
+    { name: 'get_customer', method: 'GET', path: '/customers/{id}', args: { id: CUSTOMER } },
+    {
+      name: 'add_note',
+      method: 'POST',
+      path: '/customers/{id}/notes',
+      args: { id: CUSTOMER, text: { in: 'body', type: 'string', required: true } },
+    },
+    { name: 'delete_customer', method: 'DELETE', path: '/customers/{id}', args: { id: CUSTOMER } },
+  ],
+});
+
+/** The connector with its credential and the policy, over the API, as an admin would. */
+export const furnish = async ({ service, adminKey: key, records }: Stage, recordsUrl: string): Promise<void> => {
+  const connector = { type: 'rest', name: 'crm', config: configOf(recordsUrl) };
+  must(await service.call('POST', '/v1/connectors', { key, body: connector }));
+  const credential = { kind: 'bearer', secret: { token: records.token } };
+  must(await service.call('PUT', '/v1/connectors/crm/credentials', { key, body: credential }));
+  const policy = must(await service.call('POST', '/v1/policies', { key, body: { name: 'Demo', source: POLICY } }));
+  const activation = { mode: 'enforce', reason: 'Demo' };
+  const path = `/v1/policies/${String(policy.json['id'])}/versions/1/activate`;
+  must(await service.call('POST', path, { key, body: activation }));
+};
+
+/** Before the story begins nothing may go wrong. */
+const must = (answer: Answer): Answer => {
+  if (answer.status < 300) return answer;
+  throw new Error(`The scratch service refused its furniture: ${String(member(answer.json, 'error', 'message'))}`);
+};
+
+/** What the agent asks for. */
+export const act = (
+  { service, agentKey: key }: Stage,
+  tool: string,
+  args: object,
+  idempotencyKey?: string,
+): Promise<Answer> =>
+  service.call('POST', '/v1/actions', {
+    key,
+    body: { tool, args, wait: 25 },
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  });

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { environmentWith } from '#libs/infra/config';
+import { ROOT, temporaryStateDir } from '../support/service.js';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await temporaryStateDir();
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('npm run demo', () => {
+  it('shows a person what happens, has every claim checked, and leaves nothing behind', async () => {
+    const child = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), 'demo'], {
+      cwd: ROOT,
+      // A database of the operator's own must never be touched by a demo.
+      env: environmentWith({ TMPDIR: folder, DATABASE_URL: 'postgres://ags:canary@127.0.0.1:9/not-for-demos' }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
+    expect(stdout).not.toContain('✗');
+    const claims = stdout.match(/^ {5}✓ /gm) ?? [];
+    expect(claims.length).toBeGreaterThanOrEqual(15);
+    expect(stdout).toContain(`All ${claims.length} claims were checked and are so.`);
+    for (const scene of [
+      /policy_denied: Customers are never deleted by an agent\./,
+      /tool_unknown/,
+      /unknown, UNVERIFIABLE/,
+      /Intact: \d+ deeds/,
+      /Broken at seq \d+\./,
+    ]) {
+      expect(stdout).toMatch(scene);
+    }
+    expect(stdout).not.toContain(folder);
+    expect(stdout).not.toMatch(/svc_(live|test)_/);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
