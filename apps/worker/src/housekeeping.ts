@@ -16,7 +16,9 @@ export class Housekeeping {
   ) {}
 
   start(): void {
-    this.timer = setInterval(() => (this.underWay = this.tidy()), INTERVAL_MS);
+    this.timer = setInterval(() => {
+      this.underWay = this.tidy();
+    }, INTERVAL_MS);
   }
 
   async stop(): Promise<void> {
