@@ -96,7 +96,7 @@ const readable = async (bundle: string, check: () => Promise<BundleVerdict>): Pr
 };
 
 /** The verdict as a person reads it. */
-export const verdictText = (verdict: BundleVerdict): string => {
+const verdictText = (verdict: BundleVerdict): string => {
   const { result, reason, first_bad_seq: seq } = verdict;
   const lines = [headline(verdict)];
   if (result !== 'intact' && reason !== null) lines.push(REASONS[reason]);
