@@ -8,6 +8,7 @@ import {
   type Digest,
   digestOf,
   encodeDeedCose,
+  isDeedCoseSigned,
   parseDeedBody,
   parsePublicKeyText,
   sealFault,
@@ -28,8 +29,8 @@ const seal = {
   bodyHash: value('body_hash') as Digest,
   kid: value('kid'),
   signature: value('signature'),
-  coseSignature: value('cose_signature'),
 };
+const cose = { kid: seal.kid, body: bytes, coseSignature: value('cose_signature') };
 
 describe('the example of the deed format', () => {
   it('names a key by its bytes, text, fingerprint and kid', () => {
@@ -39,18 +40,19 @@ describe('the example of the deed format', () => {
     expect(key.kid).toBe(value('kid'));
   });
 
-  it('is a body of 725 bytes with its hash and both signatures', () => {
+  it('is a body of 725 bytes with its hash and both signatures', async () => {
     expect(bytes).toHaveLength(725);
     expect(digestOf(bytes)).toBe(seal.bodyHash);
     expect(parseDeedBody(bytes).seq).toBe(1);
     expect(sealFault(bytes, seal, key)).toBeNull();
+    expect(await isDeedCoseSigned(cose, key)).toBe(true);
   });
 
   it('has the COSE form that is printed, byte by byte', () => {
-    const message = Buffer.from(encodeDeedCose({ kid: seal.kid, body: bytes, coseSignature: seal.coseSignature }));
+    const message = Buffer.from(encodeDeedCose(cose));
     expect(`${message.toString('hex').slice(0, 80)}…`).toBe(value('COSE form'));
     const frame = [Buffer.from(`d28455a201270450${seal.kid}a05902d5`, 'hex'), bytes, Buffer.from('5840', 'hex')];
-    expect(message.equals(Buffer.concat([...frame, decodeBase64url(seal.coseSignature, 64)]))).toBe(true);
+    expect(message.equals(Buffer.concat([...frame, decodeBase64url(cose.coseSignature, 64)]))).toBe(true);
   });
 
   it('is an intact bundle with its manifest and keys', async () => {

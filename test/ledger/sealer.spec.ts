@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDeedBody, parsePublicKeyText, sealFault, type Digest } from '#libs/crypto';
+import { isDeedCoseSigned, parseDeedBody, parsePublicKeyText, sealFault, type Digest } from '#libs/crypto';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
 import { after, metadataAt } from '../support/given.js';
@@ -95,8 +95,9 @@ describe('the sealer', () => {
     await log.feed(log.sealer(), await log.log());
     const [deed] = deedsOf(await log.ledgerOf(org));
     const { body, body_hash: bodyHash, kid, signature, cose_signature: coseSignature } = deed!.event.data;
-    const seal = { bodyHash, kid, signature, coseSignature };
-    expect(sealFault(Buffer.from(body), seal, parsePublicKeyText(key.publicKey.text))).toBeNull();
+    const publicKey = parsePublicKeyText(key.publicKey.text);
+    expect(sealFault(Buffer.from(body), { bodyHash, kid, signature }, publicKey)).toBeNull();
+    expect(await isDeedCoseSigned({ kid, body: Buffer.from(body), coseSignature }, publicKey)).toBe(true);
   });
 
   it('waits without a key, loses nothing, and seals in order once there is one', async () => {

@@ -19,7 +19,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 MAX_SAFE = 2**53 - 1
-MAX_BODY, MAX_LINE = 262_144, 349_895
+MAX_BODY, MAX_LINE = 262_144, 349_789
 
 
 class Refused(Exception):
@@ -345,20 +345,6 @@ def holds(key, signature_text, message):
         return False
 
 
-def cose_input(kid_text, body):
-    size = len(body)
-    if size < 24:
-        head = bytes([0x40 + size])
-    elif size < 2**8:
-        head = b"\x58" + size.to_bytes(1, "big")
-    elif size < 2**16:
-        head = b"\x59" + size.to_bytes(2, "big")
-    else:
-        head = b"\x5a" + size.to_bytes(4, "big")
-    protected = bytes.fromhex("a201270450") + bytes.fromhex(kid_text)
-    return b"\x84\x6aSignature1\x55" + protected + b"\x40" + head + body
-
-
 def key_bytes(entry):
     return base64url(entry["public_key"][len("ed25519:") :]) or b""
 
@@ -462,8 +448,8 @@ def read_keys(data):
 # --- the chain -------------------------------------------------------------------------------------------------------
 
 LINE = re.compile(
-    rb'\{"body":"([A-Za-z0-9_-]+)","body_hash":"(sha256:[0-9a-f]{64})","cose_signature":"([A-Za-z0-9_-]{86})",'
-    rb'"kid":"([0-9a-f]{32})","seq":([1-9][0-9]{0,15}),"signature":"([A-Za-z0-9_-]{86})"\}\n'
+    rb'\{"body":"([A-Za-z0-9_-]+)","body_hash":"(sha256:[0-9a-f]{64})","kid":"([0-9a-f]{32})",'
+    rb'"seq":([1-9][0-9]{0,15}),"signature":"([A-Za-z0-9_-]{86})"\}\n'
 )
 
 
@@ -520,9 +506,9 @@ class Check:
         match = LINE.fullmatch(line)
         groups = [group.decode() for group in match.groups()] if match else None
         data = base64url(groups[0]) if groups else None
-        if data is None or len(data) > MAX_BODY or int(groups[4]) > MAX_SAFE:
+        if data is None or len(data) > MAX_BODY or int(groups[3]) > MAX_SAFE:
             return "bad_line"
-        _, body_hash, cose_signature, line_kid, seq, signature = groups
+        _, body_hash, line_kid, seq, signature = groups
         if int(seq) != n:
             return "gap" if int(seq) > n else "duplicate"
         if manifest["last_seq"] is None or n > manifest["last_seq"]:
@@ -540,14 +526,14 @@ class Check:
             return "wrong_kid"
         if body["org"] != self.org:
             return "wrong_org"
-        trust, broken = self.judge_seal(body, data, body_hash, signature, cose_signature)
+        trust, broken = self.judge_seal(body, body_hash, signature)
         if broken is not None:
             return broken
         if trust is not None:
             self.distrust(n, trust)
         return self.judge_place(n, body, body_hash) or self.advance(n, body, body_hash, trust)
 
-    def judge_seal(self, body, data, body_hash, signature, cose_signature):
+    def judge_seal(self, body, body_hash, signature):
         key = self.keys.get(body["chain"]["kid"])
         if key is None:
             return "unknown_key", None
@@ -555,8 +541,6 @@ class Check:
             return "key_not_pinned", None
         if not holds(key_bytes(key), signature, b"service/deed/v1\n" + body_hash.encode()):
             return None, "bad_signature"
-        if not holds(key_bytes(key), cose_signature, cose_input(key["kid"], data)):
-            return None, "bad_cose_signature"
         if key["revoked_at"] is not None:
             return "seal_key_revoked", None
         retired = key["retired_at"] is not None and body["issued_at"] >= key["retired_at"]

@@ -60,7 +60,7 @@ export type BundleManifest = Checked<typeof manifestSchema>;
 
 const keySetSchema = closed({ keys: list(sealKeySchema, MAX_KEYS) });
 
-/** A deed with its seal, as it is stored and as a bundle carries it. */
+/** A deed with its seal, as a bundle carries it: what an offline check needs and no more. */
 export interface SealedDeed {
   readonly seq: number;
   /** The canonical bytes of the body. */
@@ -135,7 +135,7 @@ const parseCanonical = <Value>(bytes: Uint8Array, check: Check<Value>, maxBytes:
 
 // A line is canonical JSON whose members are all ASCII without escapes, so one pattern says it whole.
 const LINE_PATTERN =
-  /^\{"body":"([A-Za-z0-9_-]+)","body_hash":"(sha256:[0-9a-f]{64})","cose_signature":"([A-Za-z0-9_-]{86})","kid":"([0-9a-f]{32})","seq":([1-9][0-9]{0,15}),"signature":"([A-Za-z0-9_-]{86})"\}$/;
+  /^\{"body":"([A-Za-z0-9_-]+)","body_hash":"(sha256:[0-9a-f]{64})","kid":"([0-9a-f]{32})","seq":([1-9][0-9]{0,15}),"signature":"([A-Za-z0-9_-]{86})"\}$/;
 
 const BASE64_GROUP_BYTES = 3;
 const BASE64_GROUP_CHARACTERS = 4;
@@ -144,8 +144,7 @@ const base64urlCharacters = (bytes: number): number =>
   Math.ceil((bytes * BASE64_GROUP_CHARACTERS) / BASE64_GROUP_BYTES);
 
 const line = (seq: number | string, body: string, seal: Seal): string =>
-  `{"body":"${body}","body_hash":"${seal.bodyHash}","cose_signature":"${seal.coseSignature}","kid":"${seal.kid}",` +
-  `"seq":${seq},"signature":"${seal.signature}"}`;
+  `{"body":"${body}","body_hash":"${seal.bodyHash}","kid":"${seal.kid}","seq":${seq},"signature":"${seal.signature}"}`;
 
 /** One line of deeds.ndjson, its line feed included. */
 export const encodeDeedLine = ({ seq, body, seal }: SealedDeed): Buffer =>
@@ -155,7 +154,6 @@ const FRAME_CHARACTERS = line('', '', {
   bodyHash: digestOf(''),
   kid: '0'.repeat(32),
   signature: '0'.repeat(86),
-  coseSignature: '0'.repeat(86),
 }).length;
 
 /** The bytes that a deed takes in deeds.ndjson, line feed included, from its seq and the length of its body alone. */
@@ -166,11 +164,11 @@ export const MAX_LINE_BYTES = deedLineBytes(Number.MAX_SAFE_INTEGER, MAX_DEED_BY
 
 /** The deed on a line (given without its line feed), or null when the line has any other form. */
 export const parseDeedLine = (bytes: Buffer): SealedDeed | null => {
-  const [, body = '', bodyHash = '', coseSignature = '', kid = '', seq = '', signature = ''] =
+  const [, body = '', bodyHash = '', kid = '', seq = '', signature = ''] =
     LINE_PATTERN.exec(bytes.toString('latin1')) ?? [];
   if (body === '' || !Number.isSafeInteger(Number(seq))) return null;
   try {
-    const seal: Seal = { bodyHash: bodyHash as Digest, kid, signature, coseSignature };
+    const seal: Seal = { bodyHash: bodyHash as Digest, kid, signature };
     return { seq: Number(seq), body: decodeBase64url(body, MAX_DEED_BYTES), seal };
   } catch (error) {
     if (error instanceof EncodingError) return null;

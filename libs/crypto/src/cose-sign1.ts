@@ -95,7 +95,7 @@ const AFTER_KID = Buffer.from('40', 'hex');
 
 /**
  * What the seal key signs for the COSE form of a deed: `sigStructure` with the protected header {1: -8, 4: kid} and no
- * external data. Spelled out byte by byte, because it is made for every deed that is verified and the encoder takes 40
+ * external data. Spelled out byte by byte, because it is made for every deed that is sealed and the encoder takes 40
  * times as long; a test compares the two.
  */
 export const coseSignatureInput = (kid: string, body: Uint8Array): Uint8Array =>

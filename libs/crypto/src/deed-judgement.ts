@@ -17,7 +17,7 @@ export type KeyLookup =
   | { readonly entry: SealKeyEntry; readonly publicKey: VerifiedPublicKey }
   | { readonly publicKey: null; readonly fault: 'unknown_key' | 'key_not_pinned' };
 
-/** A deed that is whole by itself. Its signatures are being verified on threads of the pool. */
+/** A deed that is whole by itself. Its signature is being verified on a thread of the pool. */
 export interface SoundDeed {
   readonly fault: null;
   readonly body: DeedBody;
@@ -30,7 +30,7 @@ export interface SoundDeed {
 export type DeedJudgement<Fault extends string> = { readonly fault: Fault } | SoundDeed;
 
 /**
- * Judges everything of a stored deed that needs no other deed: hash, canonical form, schema, what stands beside the bytes,
+ * Judges everything of a deed that needs no other deed: hash, canonical form, schema, what stands beside the bytes,
  * and the key. One rule for bundles and for the ledger itself.
  */
 export const judgeDeed = (

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { gunzipSync } from 'node:zlib';
 
-import { deedLineBytes, encodeDeedLine, parseDeedLine, type SealedDeed } from './bundle-format.js';
+import { deedLineBytes, encodeDeedLine, MAX_LINE_BYTES, parseDeedLine, type SealedDeed } from './bundle-format.js';
 import { BundleSourceError, writeBundle } from './export-bundle.js';
 import {
   at,
@@ -57,7 +57,6 @@ describe('an export bundle', () => {
       body_hash: deed?.seal.bodyHash,
       kid: deed?.seal.kid,
       signature: deed?.seal.signature,
-      cose_signature: deed?.seal.coseSignature,
     });
   });
 
@@ -151,6 +150,10 @@ describe('a line of a bundle', () => {
   it('reads back as it was written, and is as long as was computed', () => {
     expect(parseDeedLine(line.subarray(0, -1))).toEqual({ ...deed, body: Buffer.from(deed.body) });
     expect(line.length).toBe(deedLineBytes(deed.seq, deed.body.byteLength));
+  });
+
+  it('has at most the bytes that the format page says', () => {
+    expect(MAX_LINE_BYTES).toBe(349_789);
   });
 
   it('has one spelling', () => {

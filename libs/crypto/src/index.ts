@@ -38,7 +38,17 @@ export {
   SigningKey,
   type VerifiedPublicKey,
 } from './ed25519.js';
-export { type Seal, SEAL_TAG, sealDeed, type SealFault, sealFault, sealFaultInPool, sealInput } from './seal.js';
+export {
+  isDeedCoseSigned,
+  type Seal,
+  SEAL_TAG,
+  sealDeed,
+  type SealFault,
+  sealFault,
+  sealFaultInPool,
+  sealInput,
+  type StoredSeal,
+} from './seal.js';
 export { SchemaError } from './closed-schema.js';
 export { buildDeedBody, DeedBodyError, type DeedBodyInput, encodeDeedBody, parseDeedBody } from './deed-body.js';
 export {

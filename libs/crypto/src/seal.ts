@@ -1,24 +1,28 @@
 import { decodeBase64url, encodeBase64url, EncodingError } from './base64url.js';
-import { coseSignatureInput } from './cose-sign1.js';
+import { coseSignatureInput, type DeedCose } from './cose-sign1.js';
 import { type Digest, digestOf } from './digest.js';
 import { SIGNATURE_BYTES, type SigningKey, type VerifiedPublicKey } from './ed25519.js';
 
 /** The domain tag of a deed's seal. An intent is signed under another one, so neither signature passes for the other. */
 export const SEAL_TAG = 'service/deed/v1';
 
-/** Everything about a deed that is not its bytes. Signatures are unpadded base64url of 64 bytes. */
+/** What proves a deed beside its bytes. Signatures are unpadded base64url of 64 bytes. */
 export interface Seal {
   readonly bodyHash: Digest;
   /** The id of the seal key; the body names the same one. */
   readonly kid: string;
   /** Over `service/deed/v1` LF body hash (document 1, Deed). */
   readonly signature: string;
+}
+
+/** A seal as the ledger keeps it. */
+export interface StoredSeal extends Seal {
   /** Over the Sig_structure of the COSE form, so that the server can serve it later without a private key. */
   readonly coseSignature: string;
 }
 
 /** Why a seal does not hold over some bytes. Closed; judged in this order. */
-export type SealFault = 'body_hash_mismatch' | 'bad_signature' | 'bad_cose_signature';
+export type SealFault = 'body_hash_mismatch' | 'bad_signature';
 
 /** The signed text: the tag, one line feed, the body hash; ASCII, 87 bytes. */
 export const sealInput = (bodyHash: Digest): Uint8Array => Buffer.from(`${SEAL_TAG}\n${bodyHash}`, 'ascii');
@@ -27,48 +31,41 @@ export const sealInput = (bodyHash: Digest): Uint8Array => Buffer.from(`${SEAL_T
  * Seals canonical deed bytes with both signatures, and verifies them before it returns: a bit flipped between signing
  * and storing would otherwise stand in the chain for ever (reliability finding 13). Throws when they do not verify.
  */
-export const sealDeed = (body: Uint8Array, key: SigningKey): Seal => {
+export const sealDeed = (body: Uint8Array, key: SigningKey): StoredSeal => {
   const bodyHash = digestOf(body);
   const { kid } = key.publicKey;
-  const seal: Seal = {
-    bodyHash,
-    kid,
-    signature: encodeBase64url(key.sign(sealInput(bodyHash))),
-    coseSignature: encodeBase64url(key.sign(coseSignatureInput(kid, body))),
-  };
+  const coseInput = coseSignatureInput(kid, body);
+  const coseSignature = key.sign(coseInput);
+  const seal = { bodyHash, kid, signature: encodeBase64url(key.sign(sealInput(bodyHash))) };
   const fault = sealFault(body, seal, key.publicKey);
   if (fault !== null) throw new Error(`a seal made just now does not verify: ${fault}`);
-  return seal;
+  if (!key.publicKey.verify(coseInput, coseSignature))
+    throw new Error('a COSE signature made just now does not verify');
+  return { ...seal, coseSignature: encodeBase64url(coseSignature) };
 };
 
 /** What is wrong with a seal over these bytes under this key, or null. Which key to trust is the caller's question. */
 export const sealFault = (body: Uint8Array, seal: Seal, key: VerifiedPublicKey): SealFault | null => {
   if (digestOf(body) !== seal.bodyHash) return 'body_hash_mismatch';
-  const { native, cose } = signedParts(body, seal);
-  if (!key.verify(native.message, native.signature)) return 'bad_signature';
-  return key.verify(cose.message, cose.signature) ? null : 'bad_cose_signature';
+  return key.verify(sealInput(seal.bodyHash), decodeSignature(seal.signature)) ? null : 'bad_signature';
 };
 
-/** As `sealFault`, with both signatures verified on threads of the pool. */
+/** As `sealFault`, with the signature verified on a thread of the pool. */
 export const sealFaultInPool = async (
   body: Uint8Array,
   seal: Seal,
   key: VerifiedPublicKey,
 ): Promise<SealFault | null> => {
   if (digestOf(body) !== seal.bodyHash) return 'body_hash_mismatch';
-  const { native, cose } = signedParts(body, seal);
-  const [isSealed, isCoseSealed] = await Promise.all([
-    key.verifyInPool(native.message, native.signature),
-    key.verifyInPool(cose.message, cose.signature),
-  ]);
-  if (!isSealed) return 'bad_signature';
-  return isCoseSealed ? null : 'bad_cose_signature';
+  const isSealed = await key.verifyInPool(sealInput(seal.bodyHash), decodeSignature(seal.signature));
+  return isSealed ? null : 'bad_signature';
 };
 
-const signedParts = (body: Uint8Array, seal: Seal) => ({
-  native: { message: sealInput(seal.bodyHash), signature: decodeSignature(seal.signature) },
-  cose: { message: coseSignatureInput(seal.kid, body), signature: decodeSignature(seal.coseSignature) },
-});
+/** Whether the signature of a deed's COSE form holds under this key; verified on a thread of the pool. */
+export const isDeedCoseSigned = async (
+  { kid, body, coseSignature }: DeedCose,
+  key: VerifiedPublicKey,
+): Promise<boolean> => key.verifyInPool(coseSignatureInput(kid, body), decodeSignature(coseSignature));
 
 const NO_SIGNATURE = new Uint8Array(0);
 

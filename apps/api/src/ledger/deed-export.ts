@@ -69,8 +69,7 @@ export class DeedExport {
 }
 
 async function* sealedDeeds(deeds: AsyncIterable<StoredDeed>): AsyncGenerator<SealedDeed> {
-  for await (const { seq, body, body_hash, kid, signature, cose_signature } of deeds) {
-    const seal = { bodyHash: body_hash, kid, signature, coseSignature: cose_signature };
-    yield { seq, body: Buffer.from(body), seal };
+  for await (const { seq, body, body_hash: bodyHash, kid, signature } of deeds) {
+    yield { seq, body: Buffer.from(body), seal: { bodyHash, kid, signature } };
   }
 }

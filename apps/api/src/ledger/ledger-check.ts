@@ -12,6 +12,8 @@ export type DeedFault =
   | 'wrong_seq'
   | 'wrong_kid'
   | SealFault
+  /** The signature of the COSE form, which no bundle holds and the service hands out. */
+  | 'bad_cose_signature'
   | LinkFault;
 
 /** What is wrong with the key behind a deed: hashes and links are judged on. */

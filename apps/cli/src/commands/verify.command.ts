@@ -148,7 +148,6 @@ const REASONS: Record<VerdictReason, string> = {
   unknown_key: 'The deed is sealed by a key that the bundle does not list.',
   key_not_pinned: 'The deed is sealed by a key that you did not pin.',
   bad_signature: 'The seal does not hold: the signature is not of this deed by this key.',
-  bad_cose_signature: 'The COSE signature is not of this deed by this key.',
   seal_key_revoked: 'The deed is sealed by a key that was revoked.',
   outside_key_window: 'The deed was issued when its seal key was not active.',
   broken_link: 'The deed does not link to the one before it.',

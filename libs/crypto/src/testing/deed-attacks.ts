@@ -31,6 +31,7 @@ import {
   packed,
   rawOf,
   seal,
+  sealBytes,
 } from './given-chain.js';
 
 const intentKey = keyFrom('an intent key');
@@ -44,13 +45,6 @@ const withDeed = (deed: SealedDeed, place = AT): (() => Promise<Buffer>) =>
 
 const withText = (search: string | RegExp, replacement: string): (() => Promise<Buffer>) =>
   withLines((lines) => lines.with(AT - 1, Buffer.from((lines[AT - 1] ?? '').toString().replace(search, replacement))));
-
-/** Bytes that may be no deed body at all, under a genuine seal. */
-const sealBytes = (bytes: Uint8Array, key: SigningKey = KEY): SealedDeed => ({
-  seq: AT,
-  body: bytes,
-  seal: sealDeed(bytes, key),
-});
 
 /** Bytes with the genuine seal of deed 4, its hash computed again. */
 const underOldSignature = (bytes: Uint8Array): SealedDeed => ({
@@ -97,18 +91,12 @@ export const lineAttacks: BundleAttack[] = [
     withDeed({ ...deedAt(AT), seal: { ...deedAt(AT).seal, signature: deedAt(5).seal.signature } }),
   ),
   broken(
-    'bad_cose_signature',
-    AT,
-    'a COSE signature of another deed',
-    withDeed({ ...deedAt(AT), seal: { ...deedAt(AT).seal, coseSignature: deedAt(5).seal.coseSignature } }),
-  ),
-  broken(
     'bad_signature',
     AT,
-    "signatures in each other's place",
+    'the signature of the COSE form in its place',
     withDeed({
       ...deedAt(AT),
-      seal: { ...deedAt(AT).seal, signature: deedAt(AT).seal.coseSignature, coseSignature: deedAt(AT).seal.signature },
+      seal: { ...deedAt(AT).seal, signature: sealDeed(deedAt(AT).body, KEY).coseSignature },
     }),
   ),
   broken('wrong_seq', AT, 'another seq on the line', withDeed({ ...deedAt(5), seq: AT })),
@@ -120,6 +108,12 @@ export const lineAttacks: BundleAttack[] = [
   ),
   broken('bad_line', AT, 'a space on the line', withText('{"body"', '{ "body"')),
   broken('bad_line', AT, 'a member more on the line', withText('}', ',"x":1}')),
+  broken(
+    'bad_line',
+    AT,
+    'a COSE signature on the line',
+    withText('"kid"', `"cose_signature":"${deedAt(AT).seal.signature}","kid"`),
+  ),
   broken(
     'bad_line',
     AT,
@@ -242,7 +236,7 @@ export const sealAttacks: BundleAttack[] = [
     'not_canonical',
     AT,
     'a space in a body, genuinely sealed',
-    withDeed(sealBytes(Buffer.from(text.replace(',', ', ')))),
+    withDeed(sealBytes(AT, Buffer.from(text.replace(',', ', ')))),
   ),
   broken(
     'not_canonical',
@@ -254,19 +248,19 @@ export const sealAttacks: BundleAttack[] = [
     'not_canonical',
     AT,
     'a repeated member in a body',
-    withDeed(sealBytes(Buffer.from(text.replace('"seq":4', '"seq":4,"seq":4')))),
+    withDeed(sealBytes(AT, Buffer.from(text.replace('"seq":4', '"seq":4,"seq":4')))),
   ),
   broken(
     'schema',
     AT,
     'a member more in a body, genuinely sealed',
-    withDeed(sealBytes(canonicalBytes({ ...parsed, extra: 1 }))),
+    withDeed(sealBytes(AT, canonicalBytes({ ...parsed, extra: 1 }))),
   ),
   broken(
     'schema',
     AT,
     'an id of another event, genuinely sealed',
-    withDeed(sealBytes(canonicalBytes({ ...parsed, id: bodyAfter(startOfChain(ORG), KEY.publicKey.kid).id }))),
+    withDeed(sealBytes(AT, canonicalBytes({ ...parsed, id: bodyAfter(startOfChain(ORG), KEY.publicKey.kid).id }))),
   ),
   broken(
     'broken_link',

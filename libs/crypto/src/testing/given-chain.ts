@@ -133,8 +133,13 @@ export const bodyAfter = (position: ChainPosition, kid: string, change: Partial<
 
 /** Seals a body as it is, also one that no honest chain would hold. */
 export const seal = (body: DeedBody, key: SigningKey): SealedDeed => {
-  const bytes = encodeDeedBody(body);
-  return { seq: body.seq, body: bytes, seal: sealDeed(bytes, key) };
+  return sealBytes(body.seq, encodeDeedBody(body), key);
+};
+
+/** Bytes under a genuine seal, as a bundle carries them; they may be no deed body at all. */
+export const sealBytes = (seq: number, body: Uint8Array, key: SigningKey = KEY): SealedDeed => {
+  const { bodyHash, kid, signature } = sealDeed(body, key);
+  return { seq, body, seal: { bodyHash, kid, signature } };
 };
 
 const afterSealed = (org: string, { seq, seal: { bodyHash } }: SealedDeed): ChainPosition => ({
