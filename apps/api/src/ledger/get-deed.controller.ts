@@ -1,12 +1,13 @@
 import { Controller, Get, Headers, Param, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
-import { COSE_MEDIA_TYPE, type DeedBody, encodeDeedCose } from '#libs/crypto';
+import { COSE_MEDIA_TYPE, type DeedBody } from '#libs/crypto';
 import { DomainError, parseId, StoreUnavailable, type OrgId } from '#libs/domain/kernel';
 import type { Principal } from '../http/authenticator.port.js';
 import { isTagKnown } from '../http/entity-tag.js';
 import { Caller } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
+import { CoseForm } from './cose-form.js';
 import { FindDeed } from './find-deed.query-handler.js';
 import { LedgerReader, type StoredDeed } from './ledger-reader.js';
 import { wantsCose } from './wants-cose.js';
@@ -19,6 +20,7 @@ export class GetDeedController {
   constructor(
     private readonly queries: QueryBus,
     private readonly ledger: LedgerReader,
+    private readonly cose: CoseForm,
   ) {}
 
   /**
@@ -40,6 +42,8 @@ export class GetDeedController {
     // Two representations never share a strong tag (RFC 9110, section 8.8.3): a client that holds one and asks for the
     // other would be told that it has it.
     const etag = `"${deed.body_hash}${isCose ? '+cose' : ''}"`;
+    // Before any header is set, because it may refuse.
+    const form = isTagKnown(known, etag) ? null : await this.formOf(deed, isCose);
     void reply
       .header('ETag', etag)
       .header('Vary', 'Accept')
@@ -47,8 +51,12 @@ export class GetDeedController {
       .header('Service-Deed-Seq', String(deed.seq))
       .header('Service-Deed-Kid', deed.kid)
       .header('Service-Deed-Signature', deed.signature);
-    if (isTagKnown(known, etag)) return void reply.code(304).send();
-    void reply.header('Content-Type', isCose ? COSE_MEDIA_TYPE : 'application/json').send(formOf(deed, isCose));
+    if (form === null) return void reply.code(304).send();
+    void reply.header('Content-Type', isCose ? COSE_MEDIA_TYPE : 'application/json').send(form);
+  }
+
+  private async formOf(deed: StoredDeed, isCose: boolean): Promise<Buffer> {
+    return isCose ? this.cose.of(deed) : Buffer.from(deed.body);
   }
 
   private async deedOf(org: OrgId, text: string): Promise<StoredDeed> {
@@ -60,11 +68,6 @@ export class GetDeedController {
     return deed;
   }
 }
-
-const formOf = ({ body, kid, cose_signature: coseSignature }: StoredDeed, isCose: boolean): Buffer => {
-  const bytes = Buffer.from(body);
-  return isCose ? Buffer.from(encodeDeedCose({ kid, body: bytes, coseSignature })) : bytes;
-};
 
 /** An agent sees the deeds of its own actions (docs/api-conventions.md); another's is as absent as one that never was. */
 const isVisible = ({ kind, body }: StoredDeed, caller: Principal): boolean =>

@@ -134,6 +134,25 @@ describe('GET /v1/deeds/{id}', () => {
     expect({ ...form, body: Buffer.from(form.body).toString() }).toEqual({ kid, body, coseSignature });
   });
 
+  it.each([
+    ['of another deed', () => ({ cose_signature: deed(4).cose_signature })],
+    ['that is none', () => ({ cose_signature: 'A' })],
+    ['under a key that nobody registered', () => ({ kid: '0'.repeat(32) })],
+  ])('hands out no COSE form with a signature %s, and the bytes all the same', async (_, damage) => {
+    const { deed: id, body } = deed(3);
+    const { readStream } = bench.store;
+    const damaged = vi.spyOn(bench.store, 'readStream').mockImplementation(async (stream, options) => {
+      const events = await readStream.call(bench.store, stream, options);
+      if (!stream.startsWith('ledger-')) return events;
+      return events.map((event) => ({ ...event, data: JSON.stringify({ ...JSON.parse(event.data), ...damage() }) }));
+    });
+    const { status, error, headers } = await get(`/v1/deeds/${id}`, 'admin', { Accept: 'application/cose' });
+    const plain = await get(`/v1/deeds/${id}`);
+    damaged.mockRestore();
+    expect([status, error['code'], headers.get('etag')]).toEqual([503, 'service_unavailable', null]);
+    expect([plain.status, plain.text]).toEqual([200, body]);
+  });
+
   it.each(['"TAG"', 'W/"TAG"', '"sha256:00", "TAG"', '*'])('answers If-None-Match: %s with 304', async (header) => {
     const { deed: id, body_hash } = deed(1);
     const known = { 'If-None-Match': header.replace('TAG', body_hash) };

@@ -3,6 +3,7 @@ import { BuildFacts, readBuildFacts } from '../health/build-facts.js';
 import { ChangeDeeds } from './change-deeds.js';
 import { CheckLedgerController } from './check-ledger.controller.js';
 import { CheckLedger } from './check-ledger.js';
+import { CoseForm } from './cose-form.js';
 import { DeedExport } from './deed-export.js';
 import { ExportDeedsController } from './export-deeds.controller.js';
 import { FindDeedHandler } from './find-deed.query-handler.js';
@@ -26,6 +27,7 @@ import { SealKeysController } from './seal-keys.controller.js';
     LedgerReader,
     DeedExport,
     CheckLedger,
+    CoseForm,
     ChangeDeeds,
     { provide: BuildFacts, useFactory: () => readBuildFacts() },
   ],

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { encodeDeedCose, isDeedCoseSigned, parsePublicKeyText, type VerifiedPublicKey } from '#libs/crypto';
+import { StoreUnavailable } from '#libs/domain/kernel';
+import { SealKeyAdministration } from '#libs/domain/ledger';
+import type { StoredDeed } from './ledger-reader.js';
+
+/**
+ * The COSE form of stored deeds. Its signature is made at sealing and verified here, each time before it is handed out:
+ * what comes out verifies, whatever happened to the stored text in between.
+ */
+@Injectable()
+export class CoseForm {
+  /** By kid. A kid is a hash of its key, so none ever changes; judging a key costs more than verifying with it. */
+  private readonly publicKeys = new Map<string, VerifiedPublicKey>();
+
+  constructor(private readonly keys: SealKeyAdministration) {}
+
+  /** @throws {StoreUnavailable} the stored signature does not hold over the stored bytes */
+  async of({ deed, body, kid, cose_signature: coseSignature }: StoredDeed): Promise<Buffer> {
+    const cose = { kid, body: Buffer.from(body), coseSignature };
+    const publicKey = await this.publicKeyOf(kid);
+    if (publicKey === null || !(await isDeedCoseSigned(cose, publicKey))) {
+      throw new StoreUnavailable(`the COSE signature that is stored with ${deed} does not verify`);
+    }
+    return Buffer.from(encodeDeedCose(cose));
+  }
+
+  private async publicKeyOf(kid: string): Promise<VerifiedPublicKey | null> {
+    const known = this.publicKeys.get(kid);
+    if (known !== undefined) return known;
+    const listed = (await this.keys.list()).find((key) => key.kid === kid);
+    if (listed === undefined) return null;
+    const publicKey = parsePublicKeyText(listed.publicKey);
+    this.publicKeys.set(kid, publicKey);
+    return publicKey;
+  }
+}
