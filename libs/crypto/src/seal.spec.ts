@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { decodeBase64url, encodeBase64url } from './base64url.js';
 import { decodeDeedCose, encodeDeedCose, sigStructure } from './cose-sign1.js';
@@ -28,6 +28,12 @@ describe('seal', () => {
 
   it('is the same whenever it is made', () => {
     expect(sealDeed(body, key)).toEqual(seal);
+  });
+
+  it('is not returned when what was signed does not verify (reliability finding 13)', () => {
+    const faulty = SigningKey.generate();
+    vi.spyOn(faulty, 'sign').mockImplementation((message) => key.sign(message));
+    expect(() => sealDeed(body, faulty)).toThrow('does not verify');
   });
 
   it('holds over its bytes and no others', async () => {

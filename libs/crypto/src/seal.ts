@@ -28,20 +28,18 @@ export type SealFault = 'body_hash_mismatch' | 'bad_signature';
 export const sealInput = (bodyHash: Digest): Uint8Array => Buffer.from(`${SEAL_TAG}\n${bodyHash}`, 'ascii');
 
 /**
- * Seals canonical deed bytes with both signatures, and verifies them before it returns: a bit flipped between signing
- * and storing would otherwise stand in the chain for ever (reliability finding 13). Throws when they do not verify.
+ * Seals canonical deed bytes, and verifies the seal before it returns: a bit flipped between signing and storing would
+ * otherwise stand in the chain for ever (reliability finding 13). Throws when it does not verify.
+ * The signature of the COSE form is only made. No deed links to it and no bundle holds it; whoever hands it out verifies
+ * it first (`isDeedCoseSigned`).
  */
 export const sealDeed = (body: Uint8Array, key: SigningKey): StoredSeal => {
   const bodyHash = digestOf(body);
   const { kid } = key.publicKey;
-  const coseInput = coseSignatureInput(kid, body);
-  const coseSignature = key.sign(coseInput);
   const seal = { bodyHash, kid, signature: encodeBase64url(key.sign(sealInput(bodyHash))) };
   const fault = sealFault(body, seal, key.publicKey);
   if (fault !== null) throw new Error(`a seal made just now does not verify: ${fault}`);
-  if (!key.publicKey.verify(coseInput, coseSignature))
-    throw new Error('a COSE signature made just now does not verify');
-  return { ...seal, coseSignature: encodeBase64url(coseSignature) };
+  return { ...seal, coseSignature: encodeBase64url(key.sign(coseSignatureInput(kid, body))) };
 };
 
 /** What is wrong with a seal over these bytes under this key, or null. Which key to trust is the caller's question. */
