@@ -126,7 +126,7 @@ const parseCanonical = <Value>(bytes: Uint8Array, check: Check<Value>, maxBytes:
   try {
     value = parseStrictJson(bytes, bodyProfile({ maxBytes, maxDepth: 4, integersOnly: true }));
     if (!Buffer.from(canonicalize(value)).equals(bytes)) return null;
-    return check(value, '');
+    return check(value);
   } catch (error) {
     if (error instanceof StrictJsonError || error instanceof SchemaError) return null;
     throw error;

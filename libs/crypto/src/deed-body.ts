@@ -74,9 +74,9 @@ const canonicalizeDeed = (body: DeedBody): string => {
 
 const checkDeedBody = (value: JsonValue): DeedBody => {
   try {
-    const body = deedSchema(value, '');
+    const body = deedSchema(value);
     const fault = RULES.find(([, holds]) => !holds(body));
-    if (fault !== undefined) throw new SchemaError(fault[0], 'value');
+    if (fault !== undefined) throw new SchemaError('value', fault[0]);
     return body;
   } catch (error) {
     if (error instanceof SchemaError) throw new DeedBodyError('schema', error.path, { cause: error });

@@ -5,18 +5,23 @@ export const ID_PATTERN = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID_BYTES = 16;
-const ID_CHARACTERS = 26;
+const DIGIT_BITS = 5;
+const DIGIT_MASK = 31;
 
 /** Writes 16 bytes as an id: the prefix, an underscore, and the 128 bits as a number in base 32, highest digit first. */
 export const encodeId = (prefix: string, bytes: Uint8Array): string => {
   if (bytes.byteLength !== ID_BYTES) throw new RangeError(`an id is made of ${ID_BYTES} bytes`);
-  let number = bytes.reduce((total, byte) => (total << 8n) | BigInt(byte), 0n);
-  let text = '';
-  for (let index = 0; index < ID_CHARACTERS; index += 1) {
-    text = ALPHABET.charAt(Number(number & 31n)) + text;
-    number >>= 5n;
+  let text = `${prefix}_`;
+  // 26 digits hold 130 bits: the number begins with two zeros.
+  let [pending, pendingBits] = [0, 2];
+  for (const byte of bytes) {
+    pending = (pending << 8) | byte;
+    for (pendingBits += 8; pendingBits >= DIGIT_BITS;) {
+      pendingBits -= DIGIT_BITS;
+      text += ALPHABET.charAt((pending >> pendingBits) & DIGIT_MASK);
+    }
   }
-  return `${prefix}_${text}`;
+  return text;
 };
 
 /** Whether a text is an id with this prefix (given without its underscore). */
