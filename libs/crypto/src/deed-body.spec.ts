@@ -76,7 +76,15 @@ describe('deed body', () => {
     expect(encodeDeedBody(full).byteLength).toBeLessThan(MAX_DEED_BYTES);
   });
 
-  it('refuses to be built around a lone surrogate', () => {
+  it('is not written when a second writer does not write the same', () => {
+    const body = bodyAt(DENIED);
+    const policy = body.policy && { ...body.policy };
+    let reads = 0;
+    Object.defineProperty(policy, 'reason', { enumerable: true, get: () => `said ${(reads += 1)} times` });
+    expect(refusal(() => encodeDeedBody({ ...body, policy }))).toBe('not_canonical');
+  });
+
+  it('is not written around a lone surrogate', () => {
     const body = bodyAt(DENIED);
     const policy = body.policy && { ...body.policy, message: '\ud800' };
     expect(refusal(() => encodeDeedBody(buildDeedBody({ ...body, policy })))).toBe('not_canonical');
@@ -177,11 +185,10 @@ describe('deed body: rules between members', () => {
 
   it('a revocation names its key', () => {
     const admin = { action: 'seal_key.revoked', reason: null, data_digest: null };
-    const target = { type: 'seal_key', id: KEY.publicKey.kid };
-    expect(() => bodyAt(ADMIN, { admin: { ...admin, target } })).not.toThrow();
-    expect(refusal(() => bodyAt(ADMIN, { admin: { ...admin, target: { ...target, id: 'old' } } }))).toBe(
-      'schema admin.target',
-    );
+    const target = { type: 'seal_key' };
+    const revoking = (id: string) => encodeDeedBody(bodyAt(ADMIN, { admin: { ...admin, target: { ...target, id } } }));
+    expect(() => revoking(KEY.publicKey.kid)).not.toThrow();
+    expect(refusal(() => revoking('old'))).toBe('schema admin.target');
   });
 });
 

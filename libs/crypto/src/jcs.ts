@@ -19,8 +19,8 @@ export class CanonicalizationError extends Error {
  *
  * The writer is ours and not that of the json-canonicalize package, because that one (3.0.1) hands an object with a
  * member named `toJSON` to JSON.stringify unsorted, reports a value that stands twice in a tree as circular when one
- * path is the beginning of the other (`$.a`, `$.ab`), and escapes lone surrogates instead of refusing them. The
- * package stays as the second opinion that every deed body must share before it is signed (deed-body.ts).
+ * path is the beginning of the other (`$.a`, `$.ab`), and escapes lone surrogates instead of refusing them. The tests
+ * compare the two. Every deed body has a second writer as well, which must agree before it is sealed (deed-body.ts).
  *
  * Nesting is limited by the caller's parser; the recursion here is safe for the depths that our profiles admit.
  */
