@@ -1,3 +1,4 @@
+export { GatheredCalls, type GatheredCallsOptions } from './gathered-calls.js';
 export { InProcessBus } from './in-process-bus.js';
 export { InProcessJobQueue } from './in-process-job-queue.js';
 export { SystemClock } from './system-clock.js';
