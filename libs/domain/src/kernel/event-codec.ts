@@ -56,14 +56,21 @@ export const encodeEvent = (
   return { id: uuidOf(parts.map((part) => `${part.length}:${part}`).join('')), type: event.type, data, metadata: meta };
 };
 
+/** Several readers of one process follow the log and share its events: each is parsed once, and never changed. */
+const decoded = new WeakMap<RecordedEvent, EventEnvelope>();
+
 /** What we wrote ourselves: the log is trusted to be JSON, and deeds are checked against it by `audit`. */
-export const decodeEvent = <Event extends DomainEvent = DomainEvent>(
-  recorded: RecordedEvent,
-): EventEnvelope<Event> => ({
-  event: { type: recorded.type, data: JSON.parse(recorded.data) as object } as Event,
-  metadata: JSON.parse(recorded.metadata) as EventMetadata,
-  recorded,
-});
+export const decodeEvent = <Event extends DomainEvent = DomainEvent>(recorded: RecordedEvent): EventEnvelope<Event> => {
+  const known = decoded.get(recorded);
+  if (known) return known as EventEnvelope<Event>;
+  const envelope = {
+    event: { type: recorded.type, data: JSON.parse(recorded.data) as object },
+    metadata: JSON.parse(recorded.metadata) as EventMetadata,
+    recorded,
+  };
+  decoded.set(recorded, envelope);
+  return envelope as EventEnvelope<Event>;
+};
 
 const uuidOf = (text: string): string => uuidOfHash(sha256Hex(text));
 

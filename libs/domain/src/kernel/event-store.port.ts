@@ -78,6 +78,11 @@ export interface ReadStreamOptions {
   readonly direction?: 'forwards' | 'backwards';
   /** Default: all. */
   readonly limit?: number;
+  /**
+   * The adapter may answer from its memory of events it has appended or read: for a range (`from` and `limit`) that is
+   * known to exist. Events never change, but rows can be tampered with: whoever checks them leaves this out. Default false.
+   */
+  readonly mayRemember?: boolean;
 }
 
 export interface SubscribeOptions {

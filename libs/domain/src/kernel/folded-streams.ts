@@ -90,7 +90,11 @@ export class FoldedStreams {
       return known;
     }
     const from = known.revision === 'no_stream' ? 0 : known.revision + 1;
-    const recorded = await this.store.readStream(ref.stream, { from });
+    const recorded = await this.store.readStream(ref.stream, {
+      from,
+      limit: head - from + 1,
+      mayRemember: true,
+    });
     const next = foldOnto(
       known,
       ref,

@@ -1,6 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { type Append, type AppendResult, RevisionConflict, StoreUnavailable } from '#libs/domain/kernel';
+import {
+  type Append,
+  type AppendResult,
+  type Position,
+  type RecordedEvent,
+  RevisionConflict,
+  StoreUnavailable,
+} from '#libs/domain/kernel';
 import { isPassing, isRefusedStatement } from '../../postgres/index.js';
 import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
 
@@ -72,11 +79,14 @@ export class CoalescingAppender {
   private draining: Promise<void> | null = null;
   private isClosed = false;
 
-  /** @param pool one connection, for this alone */
+  /**
+   * @param pool one connection, for this alone
+   * @param onAppended told before the callers are: the events in order of position, none where their places are not known
+   */
   constructor(
     private readonly pool: pg.Pool,
     private readonly deadlineMs: number,
-    private readonly onAppended: () => void,
+    private readonly onAppended: (events: readonly RecordedEvent[]) => void,
   ) {}
 
   append(append: Append): Promise<AppendResult> {
@@ -150,9 +160,14 @@ export class CoalescingAppender {
   private async send(batch: readonly Waiting[]): Promise<void> {
     const { rows } = await this.pool.query<OutcomeRow>({ ...APPEND, values: argumentsOf(batch) });
     const [first] = rows;
-    if (first?.stream === null) settleAllWritten(batch, BigInt(first.log_position as string));
-    else settleEach(batch, rows);
-    this.onAppended();
+    if (first?.stream === null) {
+      const headBefore = BigInt(first.log_position as string);
+      this.onAppended(recordedAfter(headBefore, batch));
+      settleAllWritten(batch, headBefore);
+    } else {
+      this.onAppended([]);
+      settleEach(batch, rows);
+    }
   }
 }
 
@@ -169,6 +184,16 @@ const argumentsOf = (batch: readonly Waiting[]): unknown[] => {
     events.map(({ data }) => data),
     events.map(({ metadata }) => metadata),
   ];
+};
+
+const recordedAfter = (headBefore: Position, batch: readonly Waiting[]): readonly RecordedEvent[] => {
+  let position = headBefore;
+  return batch.flatMap(({ append: { stream, expectedRevision, events } }) =>
+    events.map((event, index) => {
+      position += 1n;
+      return { ...event, stream, revision: revisionNumber(expectedRevision) + 1 + index, position };
+    }),
+  );
 };
 
 const settleAllWritten = (batch: readonly Waiting[], headBefore: bigint): void => {

@@ -15,11 +15,12 @@ import {
   type Subscription,
 } from '#libs/domain/kernel';
 import { createDurablePool, isPassing, translateDatabaseError } from '../../postgres/index.js';
-import { SystemClock, SystemRandomness } from '../../runtime/index.js';
+import { GatheredCalls, SystemClock, SystemRandomness } from '../../runtime/index.js';
 import { AppendBell } from '../append-bell.js';
 import { LogSubscription } from '../log-subscription.js';
 import { storeIdOf } from '../store-id.js';
 import { CoalescingAppender } from './coalescing-appender.js';
+import { RecentEvents } from './recent-events.js';
 
 export interface PostgresEventStoreOptions {
   /** Of a database that `installEventStoreSchema` has prepared. */
@@ -43,6 +44,8 @@ const MAX_READ_CONNECTIONS = 4;
 /** One try of an append; a hung server costs this much before the next connection is tried. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
 const PAGE_SIZE = 1_000;
+/** Callers that share one question for heads. */
+const MAX_HEADS_CALLERS = 256;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 250;
 
@@ -90,6 +93,8 @@ export class PostgresEventStore extends EventStore {
   private readonly appendPool: pg.Pool;
   private readonly readPool: pg.Pool;
   private readonly bell = new AppendBell();
+  private readonly recent = new RecentEvents();
+  private readonly headsOf: GatheredCalls<readonly string[], ReadonlyMap<string, number>>;
   private readonly appender: CoalescingAppender;
   private readonly deadlineMs: number;
   private knownStoreId: string | null = null;
@@ -110,7 +115,11 @@ export class PostgresEventStore extends EventStore {
       maxConnections: options.maxReadConnections ?? MAX_READ_CONNECTIONS,
       statementTimeoutMs: this.deadlineMs,
     });
-    this.appender = new CoalescingAppender(this.appendPool, this.deadlineMs, () => this.bell.ring());
+    this.appender = new CoalescingAppender(this.appendPool, this.deadlineMs, (events) => {
+      this.recent.add(events);
+      this.bell.ring();
+    });
+    this.headsOf = new GatheredCalls((asked) => this.readHeads(asked), { maxItems: MAX_HEADS_CALLERS });
   }
 
   async storeId(): Promise<string> {
@@ -124,6 +133,10 @@ export class PostgresEventStore extends EventStore {
 
   async readStream(stream: string, options: ReadStreamOptions = {}): Promise<readonly RecordedEvent[]> {
     const isBackwards = options.direction === 'backwards';
+    if (options.mayRemember && !isBackwards && options.limit !== undefined) {
+      const known = this.recent.ofStream(stream, options.from ?? 0, options.limit);
+      if (known) return known;
+    }
     const query = isBackwards ? BACKWARDS : FORWARDS;
     const step = isBackwards ? -1 : 1;
     let next = options.from ?? (isBackwards ? Number.MAX_SAFE_INTEGER : 0);
@@ -140,8 +153,8 @@ export class PostgresEventStore extends EventStore {
   }
 
   async heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const rows = await this.read<{ stream: string; revision: string }>(HEADS, [streams]);
-    return new Map(rows.map(({ stream, revision }) => [stream, Number(revision)]));
+    const heads = await this.headsOf.of(streams);
+    return new Map(streams.flatMap((stream) => (heads.has(stream) ? [[stream, heads.get(stream) as number]] : [])));
   }
 
   async head(): Promise<Position> {
@@ -156,7 +169,7 @@ export class PostgresEventStore extends EventStore {
   subscribeToAll(options: SubscribeOptions): Subscription {
     return new LogSubscription(
       {
-        readAll: (after, limit) => this.readAll(after, limit),
+        readAll: (after, limit) => this.follow(after, limit),
         bell: this.bell,
         pollIntervalMs: this.options.pollIntervalMs ?? POLL_INTERVAL_MS,
       },
@@ -168,6 +181,24 @@ export class PostgresEventStore extends EventStore {
   async close(): Promise<void> {
     await this.appender.close();
     await Promise.all([this.appendPool.end(), this.readPool.end()]);
+  }
+
+  /** What this process has just appended needs no reading back; the rest of the log is read. */
+  private async follow(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
+    const known = this.recent.after(after, limit);
+    if (known.length > 0) return known;
+    const events = await this.readAll(after, limit);
+    // A short page ends at the end of the log; the pages of a long catch-up are nobody's recent events.
+    if (events.length < limit) this.recent.add(events);
+    return events;
+  }
+
+  /** One question for all who ask at the same moment. */
+  private async readHeads(asked: readonly (readonly string[])[]): Promise<readonly ReadonlyMap<string, number>[]> {
+    const streams = [...new Set(asked.flat())];
+    const rows = await this.read<{ stream: string; revision: string }>(HEADS, [streams]);
+    const heads = new Map(rows.map(({ stream, revision }) => [stream, Number(revision)]));
+    return asked.map(() => heads);
   }
 
   /** A read may always be repeated: the first failure after a restart is only an old connection. */

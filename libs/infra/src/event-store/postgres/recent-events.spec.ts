@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { type RecordedEvent, START } from '#libs/domain/kernel';
+import { RecentEvents } from './recent-events.js';
+
+const event = (position: number, stream = `s-${position}`, revision = 0, data = '{}'): RecordedEvent => ({
+  id: `${position}`,
+  type: 'Happened',
+  data,
+  metadata: '{}',
+  stream,
+  revision,
+  position: BigInt(position),
+});
+const events = (first: number, last: number): RecordedEvent[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => event(first + index));
+const positions = (found: readonly RecordedEvent[] | null) => found?.map(({ position }) => Number(position)) ?? null;
+
+describe('recent events: the end of the log', () => {
+  it('gives what follows a position, up to the limit', () => {
+    const recent = new RecentEvents();
+    recent.add(events(3, 6));
+    expect(positions(recent.after(4n, 10))).toEqual([5, 6]);
+    expect(positions(recent.after(2n, 2))).toEqual([3, 4]);
+    expect(recent.after(6n, 10)).toEqual([]);
+  });
+
+  it('says nothing of what comes after a position it does not know', () => {
+    const recent = new RecentEvents();
+    expect(recent.after(START, 10)).toEqual([]);
+    recent.add(events(3, 6));
+    expect(recent.after(1n, 10)).toEqual([]);
+    expect(recent.after(START, 10)).toEqual([]);
+  });
+
+  it('takes an event once, whoever brings it', () => {
+    const recent = new RecentEvents();
+    recent.add(events(0, 3));
+    recent.add(events(1, 5));
+    recent.add(events(2, 2));
+    expect(positions(recent.after(START, 10))).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  it('starts anew after a hole: others appended in between', () => {
+    const recent = new RecentEvents();
+    recent.add(events(0, 3));
+    recent.add(events(5, 6));
+    expect(recent.after(START, 10)).toEqual([]);
+    expect(recent.after(3n, 10)).toEqual([]);
+    expect(positions(recent.after(4n, 10))).toEqual([5, 6]);
+    expect(recent.ofStream('s-0', 0, 1)).toBeNull();
+  });
+
+  it('forgets the oldest beyond 4,096 events and goes on for ever', () => {
+    const recent = new RecentEvents();
+    for (let first = 0; first < 20_000; first += 100) recent.add(events(first, first + 99));
+    expect(recent.after(20_000n - 4_098n, 1)).toEqual([]);
+    expect(positions(recent.after(20_000n - 4_097n, 1))).toEqual([20_000 - 4_096]);
+    expect(recent.after(20_000n - 4_097n, 10_000)).toHaveLength(4_096);
+    expect(recent.ofStream('s-15903', 0, 1)).toBeNull();
+    expect(recent.ofStream('s-15904', 0, 1)).toHaveLength(1);
+  });
+
+  it('forgets the oldest beyond 8 MiB of text', () => {
+    const recent = new RecentEvents();
+    for (let position = 0; position < 20; position += 1)
+      recent.add([event(position, 's-a', position, 'x'.repeat(900_000))]);
+    expect(positions(recent.after(10n, 20))).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19]);
+    expect(recent.after(9n, 20)).toEqual([]);
+  });
+});
+
+describe('recent events: of a stream', () => {
+  it('gives a range that it knows whole, and nothing else', () => {
+    const recent = new RecentEvents();
+    recent.add([event(0, 's-a', 4), event(1, 's-b', 0), event(2, 's-a', 5), event(3, 's-a', 6)]);
+    expect(positions(recent.ofStream('s-a', 4, 3))).toEqual([0, 2, 3]);
+    expect(positions(recent.ofStream('s-a', 5, 1))).toEqual([2]);
+    expect(recent.ofStream('s-a', 3, 2)).toBeNull();
+    expect(recent.ofStream('s-a', 6, 2)).toBeNull();
+    expect(recent.ofStream('s-c', 0, 1)).toBeNull();
+  });
+});
