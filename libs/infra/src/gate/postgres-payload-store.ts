@@ -1,33 +1,70 @@
 import type pg from 'pg';
 import { answered } from '#libs/infra/postgres';
+import { GatheredCalls } from '#libs/infra/runtime';
 import type { Digest } from '#libs/crypto';
 import { PayloadStore, type Payload, type PayloadKind } from '#libs/domain/kernel';
 
+interface Asked {
+  readonly owner: string;
+  readonly kind: PayloadKind;
+  readonly digest: Digest;
+}
+
+/** Payloads of one statement: enough for every caller that waits, small enough not to hold up its neighbours. */
+const TOGETHER = { maxItems: 128, maxWeight: 1_048_576 };
+
 /** Bodies are RFC 8785 text: U+0000 is always escaped in it, so `text` holds every one. */
 export class PostgresPayloadStore extends PayloadStore {
+  private readonly puts: GatheredCalls<Payload, void>;
+  private readonly gets: GatheredCalls<Asked, string | null>;
+
   /** @param pool relaxed where the event store is in the same server, durable beside any other */
   constructor(private readonly pool: pg.Pool) {
     super();
+    this.puts = new GatheredCalls((payloads) => this.putAll(payloads), {
+      ...TOGETHER,
+      weightOf: ({ body }) => body.length,
+    });
+    this.gets = new GatheredCalls((asked) => this.getAll(asked), TOGETHER);
   }
 
-  override async put({ owner, org, kind, digest, body }: Payload): Promise<void> {
+  override put(payload: Payload): Promise<void> {
+    return this.puts.of(payload);
+  }
+
+  override get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null> {
+    return this.gets.of({ owner, kind, digest });
+  }
+
+  private async putAll(payloads: readonly Payload[]): Promise<readonly void[]> {
     await answered(
       this.pool.query({
         name: 'payload-put',
-        text: `insert into gate.payloads (owner, kind, digest, org, body) values ($1, $2, $3, $4, $5) on conflict do nothing`,
-        values: [owner, kind, digest, org, body],
+        text: `insert into gate.payloads (owner, kind, digest, org, body)
+          select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) on conflict do nothing`,
+        values: [
+          payloads.map(({ owner }) => owner),
+          payloads.map(({ kind }) => kind),
+          payloads.map(({ digest }) => digest),
+          payloads.map(({ org }) => org),
+          payloads.map(({ body }) => body),
+        ],
       }),
     );
+    return payloads.map(() => undefined);
   }
 
-  override async get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null> {
+  private async getAll(asked: readonly Asked[]): Promise<readonly (string | null)[]> {
     const { rows } = await answered(
-      this.pool.query<{ body: string }>({
+      this.pool.query<{ place: number; body: string }>({
         name: 'payload-get',
-        text: `select body from gate.payloads where owner = $1 and kind = $2 and digest = $3`,
-        values: [owner, kind, digest],
+        text: `select asked.place, payload.body
+          from unnest($1::text[], $2::text[], $3::text[]) with ordinality as asked (owner, kind, digest, place)
+          join gate.payloads payload using (owner, kind, digest)`,
+        values: [asked.map(({ owner }) => owner), asked.map(({ kind }) => kind), asked.map(({ digest }) => digest)],
       }),
     );
-    return rows[0]?.body ?? null;
+    const bodies = new Map(rows.map(({ place, body }) => [Number(place), body]));
+    return asked.map((_, index) => bodies.get(index + 1) ?? null);
   }
 }
