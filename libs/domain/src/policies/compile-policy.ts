@@ -34,6 +34,7 @@ export const compilePolicy = (text: string): CompileResult => {
     policy: {
       defaultOutcome: policy.defaultOutcome,
       rules,
+      cost: costOf(rules),
       normalised,
       versionHash: digestOfJson(normalised),
       sourceHash: digestOf(text),
@@ -77,6 +78,20 @@ class ConditionCompiler {
     return expression;
   }
 }
+
+const RULE_STEPS = 5;
+const GLOB_STEPS = 2;
+/** More than one star makes a glob go back over the text. */
+const STARRED_GLOB_STEPS = 50;
+
+const costOf = (rules: readonly CompiledRule[]): number =>
+  rules.reduce((cost, { match, when }) => cost + RULE_STEPS + matchCost(match) + (when?.cost ?? 0), 0);
+
+const matchCost = ({ tools, agents, labels }: CompiledRule['match']): number =>
+  [...(tools ?? []), ...(agents ?? []), ...Object.values(labels ?? {})].reduce(
+    (cost, glob) => cost + (glob.indexOf('*') === glob.lastIndexOf('*') ? GLOB_STEPS : STARRED_GLOB_STEPS),
+    0,
+  );
 
 const normalise = ({ defaultOutcome, rules }: SourcePolicy): JsonObject => ({
   version: LANGUAGE_VERSION,

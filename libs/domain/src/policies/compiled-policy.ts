@@ -20,6 +20,8 @@ export interface CompiledPolicy {
   readonly defaultOutcome: PolicyOutcome;
   /** In order: the first that applies decides. */
   readonly rules: readonly CompiledRule[];
+  /** Steps of one decision at most, as estimated: every match and every condition, for a call of ordinary size. */
+  readonly cost: number;
   /** What the source means, in one form for every layout: `versionHash` is its digest. */
   readonly normalised: JsonObject;
   readonly versionHash: Digest;

@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest';
 
 import { compilePolicy } from './compile-policy.js';
 import type { CompiledPolicy } from './compiled-policy.js';
-import { evaluatePolicy, type PolicyDecision, policyUnavailable } from './evaluate-policy.js';
+import {
+  evaluatePolicy,
+  type PolicyDecision,
+  policyUnavailable,
+  UNWATCHED_STEPS_MAX,
+  UNWATCHED_VALUES_MAX,
+} from './evaluate-policy.js';
 import type { PolicyInput } from './policy-input.js';
 import { DEFAULT_DENY_POLICY, STARTER_POLICY } from './starter-policy.js';
 
@@ -254,4 +260,51 @@ describe('condition: arguments as JSON says them', () => {
     expect(
       askArgs('has(args.__proto__) && args.__proto__.x == 1', JSON.parse('{"__proto__":{"x":1}}') as JsonObject),
     ).toBe(true));
+});
+
+describe('an evaluation that is surely short goes unwatched', () => {
+  /** As many rules with this condition as stay below the bound; none applies, so all are judged. */
+  const fullOf = (expression: string): CompiledPolicy => {
+    const rules = (count: number): CompiledPolicy =>
+      compiled(
+        policy('deny', ...Array.from({ length: count }, (_, id) => rule(`r${id}`, 'allow', ...condition(expression)))),
+      );
+    const full = rules(Math.floor(UNWATCHED_STEPS_MAX / rules(1).cost));
+    expect(full.cost).toBeGreaterThan(UNWATCHED_STEPS_MAX / 2);
+    return full;
+  };
+  const text = (piece: string): string => piece.repeat(60_000);
+
+  it.each<[string, string, JsonObject]>([
+    ['lists', 'args.items.exists(x, x.size() > 9)', { items: Array<string>(UNWATCHED_VALUES_MAX - 10).fill('a') }],
+    ['patterns', 'args.text.matches("(a|b|c|aa|bb)*d")', { text: 'ab'.repeat(4_000) }],
+    ['texts', 'args.one.contains(args.other)', { one: text('ab'), other: `${text('ab')}c` }],
+    [
+      'trees',
+      'args.one == args.other',
+      { one: [...Array<number[]>(400).fill([1]), 1], other: Array<number[]>(401).fill([1]) },
+    ],
+    ['numbers', Array(15).fill('args.amount < 5000').join(' && ') + ' && args.amount > 5000', { amount: 1 }],
+  ])('%s up to the bound take a fraction of the limit', (_, expression, args) => {
+    const full = fullOf(expression);
+    // The best of several: the first runs are cold, and a machine may be busy.
+    const usedMs = Array.from({ length: 10 }, () => {
+      const before = process.cpuUsage();
+      expect(evaluatePolicy(full, input({ args }))).toMatchObject({ source: 'default' });
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1_000;
+    });
+    expect(Math.min(...usedMs)).toBeLessThan(25);
+  });
+
+  it('arguments of many values are watched whatever the policy', () => {
+    const endless = compiled(policy('deny', rule('endless', 'allow', ...condition('args.amount > 1'))));
+    const [only] = endless.rules;
+    const forever = (): boolean => {
+      for (;;);
+    };
+    const rules = [{ ...only!, when: { ...only!.when!, evaluate: forever } }];
+    const items = Array<number>(UNWATCHED_VALUES_MAX).fill(1);
+    expect(evaluatePolicy({ ...endless, rules }, input({ args: { items } }))).toMatchObject({ timeLimitTripped: true });
+  });
 });
