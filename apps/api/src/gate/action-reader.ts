@@ -9,8 +9,9 @@ import {
   type ActionId,
   type DeedId,
   type EventEnvelope,
+  type OrgId,
 } from '#libs/domain/kernel';
-import { foldAction, LedgerTails } from '#libs/domain/ledger';
+import { foldAction, LedgerTails, ledgerStream } from '#libs/domain/ledger';
 import type { ActionFacts } from './action.view.js';
 
 /** An action as its stream and the ledger tell it now. A single object is never read from a projection. */
@@ -29,21 +30,32 @@ export class ActionReader {
     private readonly payloads: PayloadStore,
   ) {}
 
-  /** Null when there is no such action: never submitted, or abandoned. */
-  async read(id: ActionId): Promise<ReadAction | null> {
-    const recorded = await this.store.readStream(streamOf('action', id));
+  /**
+   * The action and its deed as of one question to the store. Null when this organization has no such action: never
+   * submitted, abandoned, or another's.
+   */
+  async read(id: ActionId, org: OrgId): Promise<ReadAction | null> {
+    const [stream, ledger] = [streamOf('action', id), ledgerStream(org)];
+    const heads = await this.store.heads([stream, ledger]);
+    const last = heads.get(stream);
+    if (last === undefined) return null;
+    const recorded = await this.store.readStream(stream, { limit: last + 1, mayRemember: true });
     const events = recorded.map((event) => decodeEvent(event));
     const action = foldAction(events);
-    if (action.state === 'none' || action.state === 'abandoned') return null;
-    return { action, events, deed: await this.deedOf(action, events) };
+    if (action.state === 'none' || action.state === 'abandoned' || action.submission.org !== org) return null;
+    return { action, events, deed: await this.deedOf(action, events, heads.get(ledger)) };
   }
 
   /** Sealed is the ledger's word: its tail has passed the action's sealing event. */
-  private async deedOf(action: LivingAction, events: readonly EventEnvelope[]): Promise<DeedId | null> {
+  private async deedOf(
+    action: LivingAction,
+    events: readonly EventEnvelope[],
+    ledgerRevision: number | undefined,
+  ): Promise<DeedId | null> {
     const sealing = action.sealingRevision === null ? undefined : events[action.sealingRevision];
     if (!sealing) return null;
     const { org } = action.submission;
-    const { sealedUpTo } = await this.tails.of(org);
+    const { sealedUpTo } = await this.tails.at(org, ledgerRevision);
     return sealing.recorded.position <= sealedUpTo ? (deriveDeedId(org, sealing.recorded.id) as DeedId) : null;
   }
 

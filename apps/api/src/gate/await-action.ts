@@ -35,8 +35,8 @@ export class AwaitAction {
   ) {}
 
   /** Until the action is sealed or waits for a person, or patience ends. Null when there is no such action. */
-  async settled(id: ActionId, patience: Patience): Promise<ReadAction | null> {
-    return this.until(id, [actionChannel(id)], patience, (read) => read === null || read.deed !== null);
+  async settled(id: ActionId, org: OrgId, patience: Patience): Promise<ReadAction | null> {
+    return this.until({ id, org }, [actionChannel(id)], patience, (read) => read === null || read.deed !== null);
   }
 
   /**
@@ -51,7 +51,7 @@ export class AwaitAction {
   ): Promise<ReadAction | null> {
     const channels = [actionChannel(id), orgChannel(caller.org)];
     let first: string | undefined;
-    return this.until(id, channels, patience, async (read) => {
+    return this.until({ id, org: caller.org }, channels, patience, async (read) => {
       if (caller.agent) await this.refuseStopped(caller.org, caller.agent);
       if (read === null || read.deed !== null) return true;
       const state = `${read.action.state}:${read.action.revision}`;
@@ -61,7 +61,7 @@ export class AwaitAction {
   }
 
   private async until(
-    id: ActionId,
+    { id, org }: { id: ActionId; org: OrgId },
     channels: readonly string[],
     { waitMs, ended }: Patience,
     isEnough: (read: ReadAction | null) => boolean | Promise<boolean>,
@@ -72,7 +72,7 @@ export class AwaitAction {
     try {
       for (;;) {
         bell.reset();
-        const read = await this.reader.read(id);
+        const read = await this.reader.read(id, org);
         const remainingMs = deadline - this.clock.monotonicMs();
         if ((await isEnough(read)) || remainingMs <= 0 || ended.aborted) return read;
         await bell.rungWithin(Math.min(remainingMs, READ_AGAIN_MS), ended);

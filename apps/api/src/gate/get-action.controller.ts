@@ -53,7 +53,7 @@ export class GetActionController {
   ): Promise<JsonObject> {
     const id = parseId('act', idText);
     if (!id) throw new DomainError('not_found');
-    const known = await this.reader.read(id);
+    const known = await this.reader.read(id, exchange.caller.org);
     if (!known || !isVisible(known, exchange)) throw new DomainError('not_found');
     exchange.actionId = id;
     const waitMs = (query.wait ?? 0) * 1000;
@@ -89,10 +89,8 @@ export class GetActionController {
   }
 }
 
-const isVisible = ({ action }: ReadAction, { caller }: Exchange): boolean => {
-  const { org, agent } = action.submission;
-  return org === caller.org && (caller.kind !== 'agent' || agent === caller.agent);
-};
+const isVisible = ({ action }: ReadAction, { caller }: Exchange): boolean =>
+  caller.kind !== 'agent' || action.submission.agent === caller.agent;
 
 /** What happened, in order: the event's type, when, and where it stands in the log. */
 const lifecycleEvent = ({ event, metadata, recorded }: EventEnvelope): JsonObject => ({

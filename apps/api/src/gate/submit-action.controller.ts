@@ -85,11 +85,11 @@ export class SubmitActionController {
    * sealed action, or not yet at all (architecture, step 6).
    */
   private async answerable(id: ActionId, waitMs: number, exchange: Exchange): Promise<ReadAction> {
-    const { clientGone: ended } = exchange;
-    let read = await this.waiting.settled(id, { waitMs, ended });
+    const { waitingOver, clientGone, caller } = exchange;
+    let read = await this.waiting.settled(id, caller.org, { waitMs, ended: waitingOver });
     if (read && read.deed === null && read.action.decision?.outcome === 'deny') {
       const remainingMs = Math.max(0, this.gate.settings.refusalSealTimeoutMs - waitMs);
-      read = await this.waiting.settled(id, { waitMs: remainingMs, ended });
+      read = await this.waiting.settled(id, caller.org, { waitMs: remainingMs, ended: clientGone });
     }
     if (!read) throw new DomainError('service_unavailable');
     return read;

@@ -6,6 +6,7 @@ import {
   type EventStore,
   type OrgId,
   type Position,
+  type RecordedEvent,
 } from '../kernel/index.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { Digest } from '#libs/crypto';
@@ -28,56 +29,45 @@ const EMPTY: LedgerTail = { seq: 0, bodyHash: null, issuedAt: null, sealedUpTo: 
  */
 export class LedgerTails {
   private readonly cache = new Map<OrgId, LedgerTail>();
-  private readonly reading = new Map<OrgId, Promise<LedgerTail>>();
-  private readonly queued = new Map<OrgId, Promise<LedgerTail>>();
 
   constructor(private readonly store: EventStore) {}
 
-  /** As of a moment no earlier than the call. Callers that arrive together share one read. */
+  /** As of a moment no earlier than the call. */
   async of(org: OrgId): Promise<LedgerTail> {
-    const current = this.reading.get(org);
-    if (!current) return this.start(org);
-    // A read under way may have begun before this call: wait for the next one, which all latecomers share.
-    const next =
-      this.queued.get(org) ??
-      current.then(
-        () => this.start(org),
-        () => this.start(org),
-      );
-    this.queued.set(org, next);
-    return next;
+    const stream = ledgerStream(org);
+    return this.at(org, (await this.store.heads([stream])).get(stream));
   }
 
-  private start(org: OrgId): Promise<LedgerTail> {
-    this.queued.delete(org);
-    const read = this.read(org).finally(() => {
-      if (this.reading.get(org) === read) this.reading.delete(org);
-    });
-    this.reading.set(org, read);
-    return read;
-  }
-
-  private async read(org: OrgId): Promise<LedgerTail> {
-    const stream = streamOf('ledger', org);
-    const revision = (await this.store.heads([stream])).get(stream);
+  /** At a revision that the caller has just asked for; undefined for a ledger without a deed. */
+  async at(org: OrgId, revision: number | undefined): Promise<LedgerTail> {
     if (revision === undefined) return EMPTY;
     const known = this.cache.get(org);
-    if (known && known.seq === revision + 1) return known;
-    const tail = await readTail(this.store, org);
-    this.cache.set(org, tail);
+    if (known && known.seq > revision) return known;
+    const tail = await tailAt(this.store, org, revision);
+    if ((this.cache.get(org)?.seq ?? 0) < tail.seq) this.cache.set(org, tail);
     return tail;
   }
 }
 
 /** Straight from the store: the last deed, and the place of its source. */
 export const readTail = async (store: EventStore, org: OrgId): Promise<LedgerTail> => {
-  const [last] = await store.readStream(streamOf('ledger', org), { direction: 'backwards', limit: 1 });
-  if (!last) return EMPTY;
-  const { event, metadata } = decodeEvent<LedgerEvent>(last);
+  const stream = ledgerStream(org);
+  const revision = (await store.heads([stream])).get(stream);
+  return revision === undefined ? EMPTY : tailAt(store, org, revision);
+};
+
+export const ledgerStream = (org: OrgId): string => streamOf('ledger', org);
+
+const tailAt = async (store: EventStore, org: OrgId, last: number): Promise<LedgerTail> => {
+  const { event, metadata } = decodeEvent<LedgerEvent>(await eventAt(store, ledgerStream(org), last));
   if (!metadata.source) throw new Error(`deed ${event.data.deed} names no source event`);
-  const { stream, revision } = metadata.source;
-  const [source] = await store.readStream(stream, { from: revision, limit: 1 });
-  if (!source) throw new StoreUnavailable(`the source of deed ${event.data.deed} could not be read`);
+  const source = await eventAt(store, metadata.source.stream, metadata.source.revision);
   const { seq, body_hash: bodyHash, issued_at: issuedAt } = event.data;
   return { seq, bodyHash, issuedAt, sealedUpTo: source.position };
+};
+
+const eventAt = async (store: EventStore, stream: string, revision: number): Promise<RecordedEvent> => {
+  const [event] = await store.readStream(stream, { from: revision, limit: 1, mayRemember: true });
+  if (!event) throw new StoreUnavailable(`${stream} could not be read at ${revision}`);
+  return event;
 };

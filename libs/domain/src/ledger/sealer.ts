@@ -73,7 +73,7 @@ export class Sealer {
       const org = envelope.metadata.org as OrgId;
       // Long sealed: a resumed sealer passes over such events without reading their streams.
       if (position <= (await this.tailOf(org)).sealedUpTo) return null;
-      const earlier = await this.store.readStream(stream, { limit: revision + 1 });
+      const earlier = await this.store.readStream(stream, { limit: revision + 1, mayRemember: true });
       action = foldAction(earlier.map((event) => decodeEvent(event)));
       this.actions.remember(stream, action);
     }

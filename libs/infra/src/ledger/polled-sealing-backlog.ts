@@ -58,7 +58,7 @@ export class PolledSealingBacklog extends SealingBacklog {
     const { stream, revision, position } = envelope.recorded;
     if ((await this.tails.of(org)).sealedUpTo >= position) return false;
     if (!stream.startsWith('action-')) return sealRequestOf(envelope, null) !== null;
-    const earlier = await this.store.readStream(stream, { limit: revision + 1 });
+    const earlier = await this.store.readStream(stream, { limit: revision + 1, mayRemember: true });
     return sealRequestOf(envelope, foldAction(earlier.map((event) => decodeEvent(event)))) !== null;
   }
 }
