@@ -13,6 +13,7 @@ import {
   CreateConnectorHandler,
   Vault,
   type ConnectorStatus,
+  type LiveConnector,
   connectorDecider,
   connectorStreamId,
 } from '#libs/domain/connectors';
@@ -57,7 +58,7 @@ import {
   CreatePolicy,
   CreatePolicyHandler,
 } from '#libs/domain/policies';
-import type { Digest, JsonObject } from '#libs/crypto';
+import { digestOfJson, type Digest, type JsonObject } from '#libs/crypto';
 import { ConnectorDrivers, RestDriver } from '#libs/infra/connectors';
 import { EgressDoor } from '#libs/infra/egress';
 import { PepperIds } from '#libs/infra/gate';
@@ -226,10 +227,23 @@ export class GateBench {
   }
 
   async setConnector(status: ConnectorStatus): Promise<void> {
-    const id = connectorStreamId(this.org, 'crm');
+    await this.updateConnector({ status });
+  }
+
+  /** As another process does it: this one's folds still stand where they stood. */
+  async changeElsewhere(changes: JsonObject): Promise<void> {
+    const streams = new FoldedStreams(this.store);
+    const { state } = await streams.load(streamRef(connectorDecider, connectorStreamId(this.org, 'crm')));
+    const config = { ...(state as LiveConnector).config, ...changes };
+    const checked = { config, configHash: digestOfJson(config) };
+    await this.updateConnector({ config: checked }, new CommandRunner(this.store, streams));
+  }
+
+  private async updateConnector(changes: object, runner = this.runner): Promise<void> {
     const metadata = this.metadata();
-    const data = { connector: null, status };
-    await this.runner.run(connectorDecider, id, { type: 'UpdateConnector', data, metadata } as never, metadata);
+    const data = { connector: null, ...changes };
+    const id = connectorStreamId(this.org, 'crm');
+    await runner.run(connectorDecider, id, { type: 'UpdateConnector', data, metadata } as never, metadata);
   }
 
   handler(starter: ExecutionStarter = this.runningStarter()): SubmitActionHandler {

@@ -82,7 +82,7 @@ export interface CallOutcome {
 }
 
 /**
- * One per connector type. The three questions are pure functions over a stored config and may be asked on every
+ * One per connector type. The other questions are pure functions over a stored config and may be asked on every
  * request; only `send` touches the world. Adapters: libs/infra/src/connectors.
  */
 export abstract class ConnectorDriver {
@@ -97,12 +97,9 @@ export abstract class ConnectorDriver {
   /** `{}` when these arguments build no request: then a default deny refuses them before any connector code runs. */
   abstract requestFacts(config: JsonObject, toolName: string, args: JsonObject): RequestFacts;
 
-  /** Null, or the first fault. */
-  abstract checkArguments(config: JsonObject, toolName: string, args: JsonObject): ArgumentFault | null;
-
   /**
-   * One attempt. Never throws for what the upstream, the network or the vault did: that is the outcome. Must only be
-   * called for arguments that `checkArguments` accepts, after the attempt was recorded.
+   * One attempt, called after it was recorded. Never throws for what the upstream, the network or the vault did: that is
+   * the outcome. Arguments that build no request end as `failed` with `validation_failed`, nothing sent.
    */
   abstract send(call: ConnectorCall): Promise<CallOutcome>;
 }

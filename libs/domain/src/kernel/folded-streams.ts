@@ -69,6 +69,14 @@ export class FoldedStreams {
     return Object.fromEntries(folded) as StatesOf<Refs>;
   }
 
+  /**
+   * As some earlier question found it, which may be long ago: only for work that asks again before it matters. Asks now
+   * when nothing is remembered.
+   */
+  async remembered<State>(ref: StreamRef<State>): Promise<Folded<State>> {
+    return (this.cache.get(ref.stream) as Folded<State> | undefined) ?? this.load(ref);
+  }
+
   /** What this process just appended itself, so that the next load need not read it back. */
   advance<State>(from: Folded<State>, ref: StreamRef<State>, events: readonly EventEnvelope[]): Folded<State> {
     const next = foldOnto(from, ref, events);

@@ -1,6 +1,5 @@
 import { digestOfJson, type JsonObject } from '#libs/crypto';
 import {
-  type ArgumentFault,
   buildRestRequest,
   type CallOutcome,
   type ConnectorCall,
@@ -77,13 +76,6 @@ export class RestDriver extends ConnectorDriver {
   override requestFacts(config: JsonObject, toolName: string, args: JsonObject): RequestFacts {
     const tool = toolNamed(config, toolName);
     return tool === undefined ? {} : restRequestFacts(restConfigOf(config), tool, args);
-  }
-
-  override checkArguments(config: JsonObject, toolName: string, args: JsonObject): ArgumentFault | null {
-    const tool = toolNamed(config, toolName);
-    if (tool === undefined) return { param: 'tool', message: 'The connector has no such tool.' };
-    const built = buildRestRequest(restConfigOf(config), tool, args, '');
-    return built.ok ? null : built.fault;
   }
 
   override async send(call: ConnectorCall): Promise<CallOutcome> {

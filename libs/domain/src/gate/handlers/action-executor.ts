@@ -14,6 +14,7 @@ import {
   isLive,
   type CallOutcome,
   type ConnectorDriver,
+  type ConnectorState,
   type LiveConnector,
 } from '../../connectors/index.js';
 import { agentDecider, stopCodeOf } from '../../agents/index.js';
@@ -28,7 +29,9 @@ import {
   type ActionId,
   type CommandMetadata,
   type ErrorCode,
+  type ExpectedRevision,
   type Folded,
+  type StreamRef,
 } from '../../kernel/index.js';
 import { organizationDecider } from '../../people/index.js';
 import { actionDecider, ATTEMPTS_MAX } from '../action.decider.js';
@@ -48,6 +51,17 @@ interface Execution {
   readonly args: JsonObject;
   readonly deadlineMonotonicMs: number;
 }
+
+/** What the send barrier compares with, and what it said. */
+interface SendBarrier {
+  readonly connectorRevision: ExpectedRevision;
+  hasOpened: boolean;
+  hasMoved: boolean;
+}
+
+/** A connector that changes faster than this cannot be used at the moment. */
+const MAX_LOOKS = 4;
+const CONNECTOR_GONE = 'The connector was removed, disabled or changed, and nothing was sent.';
 
 /** Executes what this process has claimed, and says what happened (architecture, steps 2 and 3). */
 export class ActionExecutor {
@@ -105,25 +119,37 @@ export class ActionExecutor {
     return result.events.length > 0 ? result.folded : null;
   }
 
+  /**
+   * With the connector as this process remembers it; the send barrier asks for it again. Where it has changed meanwhile,
+   * nothing was sent, and it is read and tried again.
+   */
   private async attempt(execution: Execution): Promise<CallOutcome> {
+    for (let look = 1; ; look += 1) {
+      const ref = this.connectorRef(execution);
+      const connector = await (look === 1 ? this.gate.streams.remembered(ref) : this.gate.streams.load(ref));
+      const barrier: SendBarrier = { connectorRevision: connector.revision, hasOpened: false, hasMoved: false };
+      const outcome = await this.send(execution, connector.state, barrier);
+      const isStale = look === 1 && outcome.errorCode === 'connector_unavailable' && !outcome.hasSent;
+      if (!barrier.hasMoved && !isStale) return outcome;
+      if (look === MAX_LOOKS) return nothingSent('connector_unavailable', CONNECTOR_GONE);
+    }
+  }
+
+  private async send(execution: Execution, state: ConnectorState, barrier: SendBarrier): Promise<CallOutcome> {
     const { action, attempt, id, args } = execution;
-    const name = parseToolName(action.submission.tool);
-    const found = name && (await this.connectorOf(action, name.connector));
-    if (!name || !found)
-      return nothingSent('connector_unavailable', 'The connector was removed or disabled, and nothing was sent.');
-    const { connector, driver } = found;
-    const fault = driver.checkArguments(connector.config, name.tool, args);
-    if (fault) return nothingSent('validation_failed', fault.message);
+    const toolName = parseToolName(action.submission.tool)?.tool ?? '';
+    const found = this.judgedConnector(action, state, toolName);
+    if (!found) return nothingSent('connector_unavailable', CONNECTOR_GONE);
     try {
-      return await driver.send({
+      return await found.driver.send({
         org: action.submission.org,
         action: id,
-        connector,
-        toolName: name.tool,
+        connector: found.connector,
+        toolName,
         args,
         attempt: attempt.attempt as 1 | 2 | 3,
         deadlineMonotonicMs: execution.deadlineMonotonicMs,
-        mayStillSend: () => this.mayStillSend(execution, name.connector),
+        mayStillSend: () => this.mayStillSend(execution, barrier),
       });
     } catch (error) {
       // A driver that throws has broken its promise: what it sent is not known.
@@ -139,32 +165,37 @@ export class ActionExecutor {
     }
   }
 
-  /** The tool as it is now must still be the one that was judged. */
-  private async connectorOf(
-    action: LivingAction,
-    name: string,
-  ): Promise<{ connector: LiveConnector; driver: ConnectorDriver } | null> {
-    const { org, tool_digest: toolDigest, connector: id, tool } = action.submission;
-    const { state } = await this.gate.streams.load(streamRef(connectorDecider, connectorStreamId(org, name)));
-    if (!isLive(state) || state.id !== id || state.status !== 'active') return null;
+  private connectorRef({ action: { submission } }: Execution): StreamRef<ConnectorState> {
+    const name = parseToolName(submission.tool)?.connector ?? '';
+    return streamRef(connectorDecider, connectorStreamId(submission.org, name));
+  }
+
+  /** The tool must still be the one that was judged. */
+  private judgedConnector(
+    { submission }: LivingAction,
+    state: ConnectorState,
+    toolName: string,
+  ): { connector: LiveConnector; driver: ConnectorDriver } | null {
+    if (!isLive(state) || state.id !== submission.connector || state.status !== 'active') return null;
     const driver = this.gate.registry.driverOf(state.type);
-    const current = driver?.toolOf(state.config, parseToolName(tool)?.tool ?? '');
-    return driver && current?.digest === toolDigest ? { connector: state, driver } : null;
+    const current = driver?.toolOf(state.config, toolName);
+    return driver && current?.digest === submission.tool_digest ? { connector: state, driver } : null;
   }
 
   /**
    * Asked after the connection is up and before the first byte, every time (architecture, 'What a decision reads'): a
    * Stop, a suspension, a revoke or a disabled connector ends the execution with nothing sent, and so does a claim that
-   * another process has taken over, or a store that answers too slowly to be believed.
+   * another process has taken over, or a store that answers too slowly to be believed. The first byte of all also waits
+   * for the connector to be the one that the request was built from.
    */
-  private async mayStillSend(execution: Execution, connectorName: string): Promise<ErrorCode | null> {
+  private async mayStillSend(execution: Execution, barrier: SendBarrier): Promise<ErrorCode | null> {
     const { submission } = execution.action;
     const askedAtMs = this.gate.clock.monotonicMs();
     try {
       const now = await this.gate.streams.loadAll({
         agent: streamRef(agentDecider, submission.agent),
         org: streamRef(organizationDecider, submission.org),
-        connector: streamRef(connectorDecider, connectorStreamId(submission.org, connectorName)),
+        connector: this.connectorRef(execution),
         action: streamRef(actionDecider, execution.id),
       });
       if (this.gate.clock.monotonicMs() - askedAtMs >= this.gate.settings.barrierMaxAgeMs) return 'service_unavailable';
@@ -175,7 +206,10 @@ export class ActionExecutor {
       if (!isLive(connector) || connector.status !== 'active' || connector.id !== submission.connector)
         return 'connector_unavailable';
       const isOurs = isLiving(action) && currentAttempt(action)?.claim === execution.attempt.claim;
-      return isOurs ? null : 'service_unavailable';
+      if (!isOurs) return 'service_unavailable';
+      barrier.hasMoved = !barrier.hasOpened && now.connector.revision !== barrier.connectorRevision;
+      barrier.hasOpened = !barrier.hasMoved;
+      return barrier.hasMoved ? 'connector_unavailable' : null;
     } catch (error) {
       this.logger.warn('the send barrier could not be read; nothing is sent', { action_id: execution.id, error });
       return 'service_unavailable';
