@@ -24,6 +24,13 @@ export interface Patience {
   readonly ended: AbortSignal;
 }
 
+/** What tells a waiter to look again. */
+interface Signs {
+  readonly channels: readonly string[];
+  readonly isSign: (message: string) => boolean;
+  readonly isNew: boolean;
+}
+
 /** Waits on the bus for an action to get on. Subscribes before it reads, so no change falls between. */
 @Injectable()
 export class AwaitAction {
@@ -34,9 +41,18 @@ export class AwaitAction {
     private readonly streams: FoldedStreams,
   ) {}
 
-  /** Until the action is sealed or waits for a person, or patience ends. Null when there is no such action. */
-  async settled(id: ActionId, org: OrgId, patience: Patience): Promise<ReadAction | null> {
-    return this.until({ id, org }, [actionChannel(id)], patience, (read) => read === null || read.deed !== null);
+  /**
+   * Until the action is sealed or waits for a person, or patience ends. Null when there is no such action.
+   * @param isNew it was submitted just now: it cannot have settled, so the first look waits for a sign
+   */
+  async settled(
+    id: ActionId,
+    org: OrgId,
+    patience: Patience,
+    { isNew }: { isNew: boolean },
+  ): Promise<ReadAction | null> {
+    const signs = { channels: [actionChannel(id)], isSign: (message: string) => message !== 'recorded', isNew };
+    return this.until({ id, org }, signs, patience, (read) => read === null || read.deed !== null);
   }
 
   /**
@@ -51,25 +67,35 @@ export class AwaitAction {
   ): Promise<ReadAction | null> {
     const channels = [actionChannel(id), orgChannel(caller.org)];
     let first: string | undefined;
-    return this.until({ id, org: caller.org }, channels, patience, async (read) => {
-      if (caller.agent) await this.refuseStopped(caller.org, caller.agent);
-      if (read === null || read.deed !== null) return true;
-      const state = `${read.action.state}:${read.action.revision}`;
-      first ??= state;
-      return state !== first;
-    });
+    return this.until(
+      { id, org: caller.org },
+      { channels, isSign: () => true, isNew: false },
+      patience,
+      async (read) => {
+        if (caller.agent) await this.refuseStopped(caller.org, caller.agent);
+        if (read === null || read.deed !== null) return true;
+        const state = `${read.action.state}:${read.action.revision}`;
+        first ??= state;
+        return state !== first;
+      },
+    );
   }
 
   private async until(
     { id, org }: { id: ActionId; org: OrgId },
-    channels: readonly string[],
+    { channels, isSign, isNew }: Signs,
     { waitMs, ended }: Patience,
     isEnough: (read: ReadAction | null) => boolean | Promise<boolean>,
   ): Promise<ReadAction | null> {
     const deadline = this.clock.monotonicMs() + waitMs;
     const bell = new Bell();
-    const leave = channels.map((channel) => this.bus.subscribe(channel, () => bell.ring()));
+    const leave = channels.map((channel) =>
+      this.bus.subscribe(channel, (message) => {
+        if (isSign(message)) bell.ring();
+      }),
+    );
     try {
+      if (isNew && waitMs > 0) await bell.rungWithin(Math.min(waitMs, READ_AGAIN_MS), ended);
       for (;;) {
         bell.reset();
         const read = await this.reader.read(id, org);

@@ -2,8 +2,8 @@ import { Body, Controller, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { StrictJsonError, type JsonObject } from '#libs/crypto';
-import { GateKernel, SubmitAction, type ActionRequest } from '#libs/domain/gate';
-import { DomainError, ERROR_CATALOGUE, type ActionId } from '#libs/domain/kernel';
+import { GateKernel, SubmitAction, type ActionRequest, type SubmittedAction } from '#libs/domain/gate';
+import { DomainError, ERROR_CATALOGUE } from '#libs/domain/kernel';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
@@ -51,7 +51,7 @@ export class SubmitActionController {
     exchange.actionId = submitted.action;
     exchange.isIdempotentReplay = submitted.isReplay;
     if (submitted.isReplay) reply.header('Service-Idempotent-Replayed', 'true');
-    const read = await this.answerable(submitted.action, (body.wait ?? WAIT_DEFAULT_S) * 1000, exchange);
+    const read = await this.answerable(submitted, (body.wait ?? WAIT_DEFAULT_S) * 1000, exchange);
     const view = actionView(read, { result: await this.reader.resultOf(read.action) });
     refuseDenied(read, view);
     reply.code(read.deed === null ? 202 : 200);
@@ -84,12 +84,14 @@ export class SubmitActionController {
    * The action as far as `wait` let it come. A refusal waits for its seal whatever `wait` says: it is answered with the
    * sealed action, or not yet at all (architecture, step 6).
    */
-  private async answerable(id: ActionId, waitMs: number, exchange: Exchange): Promise<ReadAction> {
+  private async answerable(submitted: SubmittedAction, waitMs: number, exchange: Exchange): Promise<ReadAction> {
+    const { action: id, isReplay } = submitted;
     const { waitingOver, clientGone, caller } = exchange;
-    let read = await this.waiting.settled(id, caller.org, { waitMs, ended: waitingOver });
+    let read = await this.waiting.settled(id, caller.org, { waitMs, ended: waitingOver }, { isNew: !isReplay });
     if (read && read.deed === null && read.action.decision?.outcome === 'deny') {
       const remainingMs = Math.max(0, this.gate.settings.refusalSealTimeoutMs - waitMs);
-      read = await this.waiting.settled(id, caller.org, { waitMs: remainingMs, ended: clientGone });
+      const longer = { waitMs: remainingMs, ended: clientGone };
+      read = await this.waiting.settled(id, caller.org, longer, { isNew: false });
     }
     if (!read) throw new DomainError('service_unavailable');
     return read;

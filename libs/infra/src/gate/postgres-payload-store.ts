@@ -13,10 +13,42 @@ interface Asked {
 /** Payloads of one statement: enough for every caller that waits, small enough not to hold up its neighbours. */
 const TOGETHER = { maxItems: 128, maxWeight: 1_048_576 };
 
+const REMEMBERED_MAX_CHARACTERS = 2_097_152;
+const REMEMBERED_FOR_MS = 5_000;
+
+/** What was stored just now, for the answer that follows at once. Forgotten soon: retention removes rows elsewhere. */
+class RecentPayloads {
+  private readonly bodies = new Map<string, { readonly body: string; readonly at: number }>();
+  private characters = 0;
+
+  add(key: string, body: string): void {
+    this.remove(key);
+    this.bodies.set(key, { body, at: performance.now() });
+    this.characters += body.length;
+    for (const [oldest] of this.bodies) {
+      if (this.characters <= REMEMBERED_MAX_CHARACTERS) break;
+      this.remove(oldest);
+    }
+  }
+
+  get(key: string): string | null {
+    const known = this.bodies.get(key);
+    if (known && performance.now() - known.at < REMEMBERED_FOR_MS) return known.body;
+    this.remove(key);
+    return null;
+  }
+
+  private remove(key: string): void {
+    this.characters -= this.bodies.get(key)?.body.length ?? 0;
+    this.bodies.delete(key);
+  }
+}
+
 /** Bodies are RFC 8785 text: U+0000 is always escaped in it, so `text` holds every one. */
 export class PostgresPayloadStore extends PayloadStore {
   private readonly puts: GatheredCalls<Payload, void>;
   private readonly gets: GatheredCalls<Asked, string | null>;
+  private readonly recent = new RecentPayloads();
 
   /** @param pool relaxed where the event store is in the same server, durable beside any other */
   constructor(private readonly pool: pg.Pool) {
@@ -28,12 +60,14 @@ export class PostgresPayloadStore extends PayloadStore {
     this.gets = new GatheredCalls((asked) => this.getAll(asked), TOGETHER);
   }
 
-  override put(payload: Payload): Promise<void> {
-    return this.puts.of(payload);
+  override async put(payload: Payload): Promise<void> {
+    await this.puts.of(payload);
+    if (payload.kind === 'result') this.recent.add(keyOf(payload), payload.body);
   }
 
-  override get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null> {
-    return this.gets.of({ owner, kind, digest });
+  override async get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null> {
+    const asked = { owner, kind, digest };
+    return this.recent.get(keyOf(asked)) ?? this.gets.of(asked);
   }
 
   private async putAll(payloads: readonly Payload[]): Promise<readonly void[]> {
@@ -68,3 +102,5 @@ export class PostgresPayloadStore extends PayloadStore {
     return asked.map((_, index) => bodies.get(index + 1) ?? null);
   }
 }
+
+const keyOf = ({ owner, kind, digest }: Asked): string => `${owner} ${kind} ${digest}`;
