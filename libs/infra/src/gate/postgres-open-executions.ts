@@ -15,7 +15,7 @@ import {
 
 const CHECKPOINT = 'open_executions';
 /** Pairs of open and close that fall into one batch are never written. */
-const LINGER_MS = 50;
+const LINGER_MS = 200;
 const REACH_INTERVAL_MS = 20;
 
 /** Rows and checkpoint move in one transaction; another store's checkpoint is void and the fold starts again. */
