@@ -130,6 +130,16 @@ describe('projection runner', () => {
     expect(lines.ofLevel('warn').filter(({ message }) => message.includes('rebuilt'))).toHaveLength(1);
   });
 
+  it('warns of nothing when it begins where no checkpoint ever was', async () => {
+    await readModels.projections.requestRebuild('actions');
+    await givenLife(1);
+    startRunner();
+    await eventually(async () => expect(await states()).toEqual(['sealed']));
+    expect(lines.lines).toEqual([
+      { level: 'info', message: 'projection begins at the start of the log', attributes: { projection: 'actions' } },
+    ]);
+  });
+
   it('throws the rows away and begins anew under another store, and says so', async () => {
     await givenLife(1);
     const first = startRunner();

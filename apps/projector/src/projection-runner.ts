@@ -83,7 +83,10 @@ export class ProjectionRunner {
     const { name, version, rowTypes } = this.projection;
     const identity = { name, version, rowTypes, storeId: await store.storeId() };
     const { position, rebuildReason } = await database.resume(identity);
-    if (rebuildReason !== null) {
+    // An empty database has no checkpoint, and neither has a projection that an operator asked to fold anew.
+    if (rebuildReason === 'no_checkpoint') {
+      log.info('projection begins at the start of the log', { projection: name });
+    } else if (rebuildReason !== null) {
       log.warn('projection is rebuilt from the start of the log', { projection: name, reason: rebuildReason });
     }
     return new ProjectionSession(this.projection, identity, database, this.settings, position);
