@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { EventStore, Logger } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { ActionRow, LocalProjections, ProjectionDatabase } from '#libs/infra/read-models';
@@ -83,7 +84,7 @@ describe('projection runner', () => {
       await running;
     };
     toClose.push(stop);
-    return { runner, local, stop };
+    return { runner, local, stop, signal: held.signal };
   };
 
   const givenLife = async (number: number) => {
@@ -255,6 +256,14 @@ describe('projection runner', () => {
     await eventually(() => expect(runner.status.failure).toBe('Error: not yet'));
     await eventually(() => expect(runner.status).toEqual({ name: 'actions', isActive: true, failure: null }));
     expect(await states()).toEqual(['sealed']);
+  });
+
+  it('leaves nothing behind at each of many failures', async () => {
+    const ailing: Projection = { ...actionsProjection, project: () => Promise.reject(new Error('never')) };
+    await givenLife(1);
+    const { signal } = startRunner({ projection: ailing, settings: { settledAfterMs: 5, longestRetryMs: 10 } });
+    await eventually(() => expect(lines.ofLevel('error').length).toBeGreaterThan(12));
+    expect(getEventListeners(signal, 'abort').length).toBeLessThan(5);
   });
 
   it('tells who waits when a position is reached, at once when hurried', async () => {

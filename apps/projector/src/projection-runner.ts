@@ -52,16 +52,17 @@ export class ProjectionRunner {
    * checkpoint keeps one of them from writing.
    */
   async run(signal: AbortSignal): Promise<void> {
+    const end = aborted(signal);
     while (!signal.aborted) {
       try {
-        await this.follow(signal);
+        await this.follow(signal, end);
       } catch (error) {
         await pause(this.report(error), signal);
       }
     }
   }
 
-  private async follow(signal: AbortSignal): Promise<void> {
+  private async follow(signal: AbortSignal, end: Promise<void>): Promise<void> {
     const session = await this.openSession();
     this.session = session;
     this.ports.local.announce(this.projection.name, session);
@@ -70,7 +71,7 @@ export class ProjectionRunner {
       await Promise.race([session.failure, pause(this.settings.settledAfterMs, signal)]);
       this.failure = null;
       this.retryMs = this.settings.firstRetryMs;
-      await Promise.race([session.failure, aborted(signal)]);
+      await Promise.race([session.failure, end]);
     } finally {
       this.session = null;
       this.ports.local.withdraw(this.projection.name);
