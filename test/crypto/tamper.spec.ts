@@ -41,7 +41,8 @@ const deedOf = (seq: number): SealedDeed => deeds[seq - 1] as SealedDeed;
 /** What a changed line says by itself, its seal included; null when nothing is wrong with it. */
 const faultOf = async (line: Buffer, seq: number): Promise<string | null> => {
   const judgement = judgeLine(line, seq, manifest, keyring);
-  return judgement.fault ?? (await judgement.sealFault) ?? judgement.trustFault;
+  if (judgement.fault !== null) return judgement.fault;
+  return (await judgement.isSigned) === false ? 'bad_signature' : judgement.trustFault;
 };
 
 const verdictOf = async (changed: readonly Buffer[]) => {

@@ -21,10 +21,9 @@ export const encodeBase64url = (bytes: Uint8Array): string => view(bytes).toStri
  */
 export const decodeBase64url = (text: string, maxBytes: number): Uint8Array => {
   if (text.length > Math.ceil((maxBytes * 4) / 3)) throw new EncodingError('too_large');
-  if (!BASE64URL_PATTERN.test(text)) throw new EncodingError('alphabet');
   const bytes = Buffer.from(text, 'base64url');
-  if (bytes.toString('base64url') !== text) throw new EncodingError('not_canonical');
-  return bytes;
+  if (bytes.toString('base64url') === text) return bytes;
+  throw new EncodingError(BASE64URL_PATTERN.test(text) ? 'not_canonical' : 'alphabet');
 };
 
 /** Lowercase hex. */

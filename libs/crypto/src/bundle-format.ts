@@ -133,9 +133,11 @@ const parseCanonical = <Value>(bytes: Uint8Array, check: Check<Value>, maxBytes:
   }
 };
 
-// A line is canonical JSON whose members are all ASCII without escapes, so one pattern says it whole.
-const LINE_PATTERN =
-  /^\{"body":"([A-Za-z0-9_-]+)","body_hash":"(sha256:[0-9a-f]{64})","kid":"([0-9a-f]{32})","seq":([1-9][0-9]{0,15}),"signature":"([A-Za-z0-9_-]{86})"\}$/;
+// A line is canonical JSON whose members are all ASCII without escapes: one start, one pattern for the end, and between
+// them the body, which is most of a line and is judged when it is decoded.
+const LINE_START = '{"body":"';
+const LINE_REST =
+  /^","body_hash":"(sha256:[0-9a-f]{64})","kid":"([0-9a-f]{32})","seq":([1-9][0-9]{0,15}),"signature":"([A-Za-z0-9_-]{86})"\}$/;
 
 const BASE64_GROUP_BYTES = 3;
 const BASE64_GROUP_CHARACTERS = 4;
@@ -164,12 +166,20 @@ export const MAX_LINE_BYTES = deedLineBytes(Number.MAX_SAFE_INTEGER, MAX_DEED_BY
 
 /** The deed on a line (given without its line feed), or null when the line has any other form. */
 export const parseDeedLine = (bytes: Buffer): SealedDeed | null => {
-  const [, body = '', bodyHash = '', kid = '', seq = '', signature = ''] =
-    LINE_PATTERN.exec(bytes.toString('latin1')) ?? [];
-  if (body === '' || !Number.isSafeInteger(Number(seq))) return null;
+  const text = bytes.toString('latin1');
+  const bodyEnd = text.indexOf('"', LINE_START.length);
+  const rest = LINE_REST.exec(text.slice(bodyEnd));
+  if (!text.startsWith(LINE_START) || rest === null) return null;
+  const [, bodyHash = '', kid = '', seq = '', signature = ''] = rest;
+  const body = decodeBody(text.slice(LINE_START.length, bodyEnd));
+  if (body === null || !Number.isSafeInteger(Number(seq))) return null;
+  return { seq: Number(seq), body, seal: { bodyHash: bodyHash as Digest, kid, signature } };
+};
+
+const decodeBody = (text: string): Uint8Array | null => {
+  if (text === '') return null;
   try {
-    const seal: Seal = { bodyHash: bodyHash as Digest, kid, signature };
-    return { seq: Number(seq), body: decodeBase64url(body, MAX_DEED_BYTES), seal };
+    return decodeBase64url(text, MAX_DEED_BYTES);
   } catch (error) {
     if (error instanceof EncodingError) return null;
     throw error;

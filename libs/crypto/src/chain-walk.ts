@@ -2,7 +2,6 @@ import { afterDeed, type ChainPosition, linkFault, type LinkFault, revokedKid } 
 import type { DeedJudgement, SoundDeed, TrustFault } from './deed-judgement.js';
 import type { DeedBody } from './deed-schema.js';
 import type { Digest } from './digest.js';
-import type { SealFault } from './seal.js';
 
 /** A fault and the deed it stands at. */
 export interface FaultAt<Reason extends string> {
@@ -17,7 +16,7 @@ export interface ChainHead {
 }
 
 /** What a walk finds beside the faults that its judgements bring along. */
-export type PlaceFault = SealFault | LinkFault;
+export type PlaceFault = 'bad_signature' | LinkFault;
 
 /** A rule of the caller's about a deed that continues the chain; the fault it finds, or null. */
 export type PlaceRule<Fault extends string> = (body: DeedBody, bodyHash: Digest) => Fault | null;
@@ -55,9 +54,8 @@ export class ChainWalk<Fault extends string> {
     this.#chainFault ??= { seq: this.nextSeq, reason };
   }
 
-  private async placeFault({ body, bodyHash, trustFault, sealFault }: SoundDeed): Promise<Fault | PlaceFault | null> {
-    const brokenSeal = await sealFault;
-    if (brokenSeal !== null) return brokenSeal;
+  private async placeFault({ body, bodyHash, trustFault, isSigned }: SoundDeed): Promise<Fault | PlaceFault | null> {
+    if (isSigned !== null && !(await isSigned)) return 'bad_signature';
     if (trustFault !== null) this.distrust({ seq: body.seq, reason: trustFault });
     return linkFault(this.#position, body) ?? this.rule(body, bodyHash);
   }

@@ -4,7 +4,7 @@ import { keyFault, type KeyFault, type SealKeyEntry } from './deed-chain.js';
 import type { DeedBody } from './deed-schema.js';
 import { type Digest, digestOf } from './digest.js';
 import type { VerifiedPublicKey } from './ed25519.js';
-import { type SealFault, sealFaultInPool } from './seal.js';
+import { isSealSigned } from './seal.js';
 
 /** Faults of the key behind a deed. Hashes and links can be judged on, so that a verdict can say whether they hold. */
 export type TrustFault = 'unknown_key' | 'key_not_pinned' | KeyFault;
@@ -23,7 +23,8 @@ export interface SoundDeed {
   readonly body: DeedBody;
   readonly bodyHash: Digest;
   readonly trustFault: TrustFault | null;
-  readonly sealFault: Promise<SealFault | null>;
+  /** Null when there is no key to verify with; then `trustFault` says why. */
+  readonly isSigned: Promise<boolean> | null;
 }
 
 /** What one deed says by itself, before it is compared with its place in the chain. */
@@ -48,10 +49,10 @@ export const judgeDeed = (
   const key = findKey(seal.kid);
   // Without a key that the reader vouches for there is nothing to verify a signature with.
   if (key.publicKey === null) {
-    return { fault: null, body, bodyHash, trustFault: key.fault, sealFault: Promise.resolve(null) };
+    return { fault: null, body, bodyHash, trustFault: key.fault, isSigned: null };
   }
-  const sealFault = sealFaultInPool(bytes, seal, key.publicKey);
-  return { fault: null, body, bodyHash, trustFault: keyFault(key.entry, body.issued_at), sealFault };
+  const isSigned = isSealSigned(seal, key.publicKey);
+  return { fault: null, body, bodyHash, trustFault: keyFault(key.entry, body.issued_at), isSigned };
 };
 
 const readBody = (bytes: Uint8Array): DeedBody | DeedBodyError['reason'] => {

@@ -76,8 +76,8 @@ export class VerifiedPublicKey {
   }
 
   /** As `verify`, on a thread of the pool: several signatures are verified at once and the event loop stays free. */
-  async verifyInPool(message: Uint8Array, signature: Uint8Array): Promise<boolean> {
-    if (!hasAdmissibleForm(signature)) return false;
+  verifyInPool(message: Uint8Array, signature: Uint8Array): Promise<boolean> {
+    if (!hasAdmissibleForm(signature)) return Promise.resolve(false);
     return new Promise((resolve, reject) => {
       verify(null, message, this.#native, signature, (error, isValid) => {
         if (error === null) resolve(isValid);

@@ -40,12 +40,12 @@ export {
 } from './ed25519.js';
 export {
   isDeedCoseSigned,
+  isSealSigned,
   type Seal,
   SEAL_TAG,
   sealDeed,
   type SealFault,
   sealFault,
-  sealFaultInPool,
   sealInput,
   type StoredSeal,
 } from './seal.js';

@@ -48,22 +48,18 @@ export const sealFault = (body: Uint8Array, seal: Seal, key: VerifiedPublicKey):
   return key.verify(sealInput(seal.bodyHash), decodeSignature(seal.signature)) ? null : 'bad_signature';
 };
 
-/** As `sealFault`, with the signature verified on a thread of the pool. */
-export const sealFaultInPool = async (
-  body: Uint8Array,
-  seal: Seal,
+/**
+ * Whether the signature of a seal holds over the hash that it names; verified on a thread of the pool. That the hash is
+ * the one of the bytes is for the caller to judge.
+ */
+export const isSealSigned = (
+  { bodyHash, signature }: Pick<Seal, 'bodyHash' | 'signature'>,
   key: VerifiedPublicKey,
-): Promise<SealFault | null> => {
-  if (digestOf(body) !== seal.bodyHash) return 'body_hash_mismatch';
-  const isSealed = await key.verifyInPool(sealInput(seal.bodyHash), decodeSignature(seal.signature));
-  return isSealed ? null : 'bad_signature';
-};
+): Promise<boolean> => key.verifyInPool(sealInput(bodyHash), decodeSignature(signature));
 
 /** Whether the signature of a deed's COSE form holds under this key; verified on a thread of the pool. */
-export const isDeedCoseSigned = async (
-  { kid, body, coseSignature }: DeedCose,
-  key: VerifiedPublicKey,
-): Promise<boolean> => key.verifyInPool(coseSignatureInput(kid, body), decodeSignature(coseSignature));
+export const isDeedCoseSigned = ({ kid, body, coseSignature }: DeedCose, key: VerifiedPublicKey): Promise<boolean> =>
+  key.verifyInPool(coseSignatureInput(kid, body), decodeSignature(coseSignature));
 
 const NO_SIGNATURE = new Uint8Array(0);
 

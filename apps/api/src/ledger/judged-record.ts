@@ -5,20 +5,17 @@ import {
   digestOf,
   isDeedCoseSigned,
   isDigest,
+  isSealSigned,
   keyFault,
   parseDeedBody,
   parsePublicKeyText,
   PublicKeyError,
-  type SealFault,
-  sealFaultInPool,
   type SealKeyEntry,
   type VerifiedPublicKey,
 } from '#libs/crypto';
 import { type EventPlace, type OrgId, type RecordedEvent, uuidOfHash } from '#libs/domain/kernel';
 import type { LedgerEvent } from '#libs/domain/ledger';
-import type { DeedFault, TrustFault } from './ledger-check.js';
-
-type StoredSealFault = SealFault | 'bad_cose_signature';
+import type { DeedFault, SealFault, TrustFault } from './ledger-check.js';
 
 /** What one stored deed says by itself, before it is compared with its place in the chain. */
 export type JudgedRecord = { readonly fault: DeedFault } | SoundRecord;
@@ -29,7 +26,7 @@ export interface SoundRecord {
   readonly bodyHash: Digest;
   readonly trustFault: TrustFault | null;
   /** Verified on threads of the pool. */
-  readonly sealFault: Promise<StoredSealFault | null>;
+  readonly sealFault: Promise<SealFault | null>;
 }
 
 /** The registered seal keys, each decoded and judged once. */
@@ -82,12 +79,13 @@ const bothSealsFault = async (
   body: Uint8Array,
   { body_hash: bodyHash, kid, signature, cose_signature: coseSignature }: LedgerEvent['data'],
   key: VerifiedPublicKey,
-): Promise<StoredSealFault | null> => {
-  const [fault, isCoseSigned] = await Promise.all([
-    sealFaultInPool(body, { bodyHash, kid, signature }, key),
+): Promise<SealFault | null> => {
+  const [isSealed, isCoseSealed] = await Promise.all([
+    isSealSigned({ bodyHash, signature }, key),
     isDeedCoseSigned({ kid, body, coseSignature }, key),
   ]);
-  return fault ?? (isCoseSigned ? null : 'bad_cose_signature');
+  if (!isSealed) return 'bad_signature';
+  return isCoseSealed ? null : 'bad_cose_signature';
 };
 
 /** Of the stored bytes, whatever stands beside them; null when there are none. */

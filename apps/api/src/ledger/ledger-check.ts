@@ -1,5 +1,8 @@
-import type { Digest, KeyFault, LinkFault, SealFault } from '#libs/crypto';
+import type { Digest, KeyFault, LinkFault } from '#libs/crypto';
 import type { Timestamp } from '#libs/domain/kernel';
+
+/** The signature of the deed, or that of its COSE form, which no bundle holds and the service hands out. */
+export type SealFault = 'bad_signature' | 'bad_cose_signature';
 
 /** What is wrong with a deed or with its place: nothing after it can be judged. */
 export type DeedFault =
@@ -11,9 +14,8 @@ export type DeedFault =
   | 'schema'
   | 'wrong_seq'
   | 'wrong_kid'
+  | 'body_hash_mismatch'
   | SealFault
-  /** The signature of the COSE form, which no bundle holds and the service hands out. */
-  | 'bad_cose_signature'
   | LinkFault;
 
 /** What is wrong with the key behind a deed: hashes and links are judged on. */
