@@ -9,13 +9,13 @@ export interface RecoverySettings {
 /** Beats, watches the beats of others, and sweeps (document 1: every 5 seconds). Every process that executes runs one. */
 export class RecoveryLoop {
   private timers: NodeJS.Timeout[] = [];
-  private underWay: Promise<unknown> = Promise.resolve();
+  private readonly underWay = new Set<Promise<void>>();
   private isSweeping = false;
 
   constructor(
     private readonly executorId: string,
     private readonly liveness: Liveness,
-    private readonly sweeper: ExecutionSweeper,
+    private readonly sweeper: Pick<ExecutionSweeper, 'observe' | 'sweep'>,
     private readonly settings: RecoverySettings,
     private readonly logger: Logger,
   ) {}
@@ -23,8 +23,9 @@ export class RecoveryLoop {
   /** The first beat is written before anything may be claimed. */
   async start(): Promise<void> {
     await this.liveness.beat(this.executorId);
+    // One beat that hangs must not keep the next from showing that the process lives.
     const beat = setInterval(
-      () => void this.quietly('a beat could not be written', () => this.beat()),
+      () => this.run('a beat could not be written', () => this.beat()),
       this.settings.livenessIntervalMs,
     );
     const sweep = setInterval(() => this.sweepOnce(), this.settings.sweepIntervalMs);
@@ -32,9 +33,10 @@ export class RecoveryLoop {
     this.sweepOnce();
   }
 
+  /** Waits for what is under way: a beat that ended after the removal would leave the row for good. */
   async stop(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
-    await this.underWay;
+    await Promise.all(this.underWay);
     await this.liveness.remove(this.executorId);
   }
 
@@ -47,16 +49,23 @@ export class RecoveryLoop {
     // A slow sweep is not overtaken by the next one.
     if (this.isSweeping) return;
     this.isSweeping = true;
-    this.underWay = this.quietly('a sweep failed', () => this.sweeper.sweep()).finally(() => {
-      this.isSweeping = false;
-    });
+    this.run('a sweep failed', () =>
+      this.sweeper.sweep().finally(() => {
+        this.isSweeping = false;
+      }),
+    );
   }
 
-  private async quietly(message: string, work: () => Promise<unknown>): Promise<void> {
+  private run(failureMessage: string, work: () => Promise<unknown>): void {
+    const running = this.quietly(failureMessage, work).finally(() => this.underWay.delete(running));
+    this.underWay.add(running);
+  }
+
+  private async quietly(failureMessage: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      this.logger.error(message, { error });
+      this.logger.error(failureMessage, { error });
     }
   }
 }

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type pg from 'pg';
+import { installGateSchema, PostgresLiveness } from '#libs/infra/gate';
+import { createRelaxedPool } from '#libs/infra/postgres';
+import { collectingLogger } from '../../../../test/support/collecting-logger.js';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { RecoveryLoop } from './recovery-loop.js';
+
+const EXECUTOR = 'exe_test';
+const INTERVAL_MS = 5;
+
+interface Gate {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+const gate = (): Gate => {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+};
+
+/** Says in which order rows are written and removed; every beat but the first waits to be let through. */
+class ObservedLiveness extends PostgresLiveness {
+  readonly steps: string[] = [];
+  readonly secondBeat = gate();
+  readonly letThrough = gate();
+  private beats = 0;
+
+  override async beat(executor: string): Promise<void> {
+    this.beats += 1;
+    if (this.beats > 1) {
+      this.secondBeat.open();
+      await this.letThrough.opened;
+    }
+    await super.beat(executor);
+    this.steps.push('beat written');
+  }
+
+  override async remove(executor: string): Promise<void> {
+    this.steps.push('removal asked for');
+    await super.remove(executor);
+  }
+}
+
+describe('recovery loop', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    pool = createRelaxedPool({
+      connectionString: database.connectionString,
+      applicationName: 'recovery loop',
+      maxConnections: 4,
+      onError: () => undefined,
+    });
+    await installGateSchema(pool);
+  });
+  beforeEach(() => pool.query('truncate gate.liveness'));
+  afterAll(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  const idleSweeper = {
+    observe: () => Promise.resolve(),
+    sweep: () => Promise.resolve({ open: 0, recovered: 0 }),
+  };
+  const settings = { livenessIntervalMs: INTERVAL_MS, sweepIntervalMs: INTERVAL_MS };
+  const executors = async () => [...(await new PostgresLiveness(pool).read()).keys()];
+
+  it('has beaten before its start is over', async () => {
+    const loop = new RecoveryLoop(EXECUTOR, new PostgresLiveness(pool), idleSweeper, settings, collectingLogger());
+    await loop.start();
+    expect(await executors()).toEqual([EXECUTOR]);
+    await loop.stop();
+  });
+
+  it('waits at its stop for the beats under way, and leaves no row', async () => {
+    const liveness = new ObservedLiveness(pool);
+    const loop = new RecoveryLoop(EXECUTOR, liveness, idleSweeper, settings, collectingLogger());
+    await loop.start();
+    await liveness.secondBeat.opened;
+    const stopped = loop.stop();
+    // A removal that does not wait would have been asked for by now.
+    await pool.query('select 1');
+    liveness.letThrough.open();
+    await stopped;
+    expect(liveness.steps.indexOf('removal asked for')).toBe(liveness.steps.length - 1);
+    expect(liveness.steps.length).toBeGreaterThan(2);
+    expect(await executors()).toEqual([]);
+  });
+
+  it('waits at its stop for the sweep under way', async () => {
+    const released = gate();
+    const liveness = new ObservedLiveness(pool);
+    liveness.letThrough.open();
+    const sweep = async () => {
+      await released.opened;
+      liveness.steps.push('swept');
+      return { open: 0, recovered: 0 };
+    };
+    const loop = new RecoveryLoop(EXECUTOR, liveness, { ...idleSweeper, sweep }, settings, collectingLogger());
+    await loop.start();
+    const stopped = loop.stop();
+    await pool.query('select 1');
+    released.open();
+    await stopped;
+    expect(liveness.steps.filter((step) => step !== 'beat written')).toEqual(['swept', 'removal asked for']);
+  });
+
+  it('goes on after a beat and a sweep that failed, and says so', async () => {
+    const logger = collectingLogger();
+    const recovered = gate();
+    let sweeps = 0;
+    const sweeper = {
+      observe: () => Promise.reject(new Error('no reading')),
+      sweep: () => {
+        sweeps += 1;
+        if (sweeps < 3) return Promise.reject(new Error('no sweep'));
+        if (logger.errors.some((error) => String(error).includes('no reading'))) recovered.open();
+        return Promise.resolve({ open: 0, recovered: 0 });
+      },
+    };
+    const loop = new RecoveryLoop(EXECUTOR, new PostgresLiveness(pool), sweeper, settings, logger);
+    await loop.start();
+    await recovered.opened;
+    await loop.stop();
+    expect(logger.errors.filter((error) => String(error).includes('no sweep'))).toHaveLength(2);
+  });
+});
