@@ -128,6 +128,16 @@ describe('Ed25519 keys', () => {
     expect(hexOf(key.bytes)).toBe(RFC_8032[0]?.key);
   });
 
+  it('are judged once, and keep nothing of the bytes they were given', () => {
+    const bytes = bytesOf(RFC_8032[1]?.key ?? '');
+    const judged = parsePublicKey(bytes);
+    expect(parsePublicKey(Uint8Array.from(bytes))).toBe(judged);
+    bytes.fill(0);
+    expect(hexOf(judged.bytes)).toBe(RFC_8032[1]?.key);
+    expect(refusal(() => parsePublicKey(bytes))).toBe('small_order');
+    expect(refusal(() => parsePublicKey(bytes))).toBe('small_order');
+  });
+
   it('travel as PKCS#8 PEM', () => {
     const signer = SigningKey.generate();
     expect(SigningKey.fromPkcs8Pem(signer.toPkcs8Pem()).publicKey.text).toBe(signer.publicKey.text);

@@ -96,9 +96,25 @@ export class VerifiedPublicKey {
   }
 }
 
-/** Judges 32 bytes as a public key. Throws `PublicKeyError`; the reasons are tested in the order of their type. */
+/**
+ * Judges 32 bytes as a public key. Throws `PublicKeyError`; the reasons are tested in the order of their type.
+ * The group check takes as long as fifteen verifications, so keys that passed it are remembered.
+ */
 export const parsePublicKey = (bytes: Uint8Array): VerifiedPublicKey => {
   if (bytes.byteLength !== PUBLIC_KEY_BYTES) throw new PublicKeyError('length');
+  const name = encodeHex(bytes);
+  const known = judgedKeys.get(name);
+  if (known !== undefined) return known;
+  const key = judgeKey(bytes);
+  if (judgedKeys.size >= MAX_JUDGED_KEYS) judgedKeys.clear();
+  judgedKeys.set(name, key);
+  return key;
+};
+
+const MAX_JUDGED_KEYS = 1_000;
+const judgedKeys = new Map<string, VerifiedPublicKey>();
+
+const judgeKey = (bytes: Uint8Array): VerifiedPublicKey => {
   const point = decodePoint(bytes);
   if (point.isSmallOrder()) throw new PublicKeyError('small_order');
   // A point outside the prime-order group is no key that RFC 8032 section 5.1.5 generates, and it is what makes

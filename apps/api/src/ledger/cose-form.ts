@@ -10,9 +10,6 @@ import type { StoredDeed } from './ledger-reader.js';
  */
 @Injectable()
 export class CoseForm {
-  /** By kid. A kid is a hash of its key, so none ever changes; judging a key costs more than verifying with it. */
-  private readonly publicKeys = new Map<string, VerifiedPublicKey>();
-
   constructor(private readonly keys: SealKeyAdministration) {}
 
   /** @throws {StoreUnavailable} the stored signature does not hold over the stored bytes */
@@ -26,12 +23,7 @@ export class CoseForm {
   }
 
   private async publicKeyOf(kid: string): Promise<VerifiedPublicKey | null> {
-    const known = this.publicKeys.get(kid);
-    if (known !== undefined) return known;
     const listed = (await this.keys.list()).find((key) => key.kid === kid);
-    if (listed === undefined) return null;
-    const publicKey = parsePublicKeyText(listed.publicKey);
-    this.publicKeys.set(kid, publicKey);
-    return publicKey;
+    return listed === undefined ? null : parsePublicKeyText(listed.publicKey);
   }
 }
