@@ -1,0 +1,22 @@
+# One image for every program of the service; docker-compose.yml starts apps/standalone from it.
+FROM node:22-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+# The embedded PostgreSQL is for machines without one: an image is started with DATABASE_URL.
+RUN npm ci --omit=optional --no-fund --no-audit
+COPY . .
+RUN npm run build && npm prune --omit=dev --omit=optional --no-fund --no-audit
+
+FROM node:22-bookworm-slim
+ENV NODE_ENV=production SERVICE_HOST=0.0.0.0 SERVICE_PORT=8080 SERVICE_STATE_DIR=/var/lib/ags
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+# Keys live here, and nothing else is ever written.
+RUN install -d -m 0700 -o node -g node /var/lib/ags
+VOLUME /var/lib/ags
+USER node
+EXPOSE 8080
+HEALTHCHECK --interval=5s --timeout=3s --start-period=60s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SERVICE_PORT}/v1/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/apps/standalone/src/main.js"]
