@@ -17,7 +17,16 @@ export class ApiServer {
   constructor(private readonly deployment: Deployment) {
     const { config, clock, randomness, logger, secrets } = deployment;
     const baseUrl = config.baseUrl ?? `http://${config.host}:${config.port}`;
-    this.edge = createHttpEdge({ clock, randomness, logger, baseUrl, docsUrl: config.docsUrl, pepper: secrets.pepper });
+    const { docsUrl, trustedProxies } = config;
+    this.edge = createHttpEdge({
+      clock,
+      randomness,
+      logger,
+      baseUrl,
+      docsUrl,
+      trustedProxies,
+      pepper: secrets.pepper,
+    });
   }
 
   /** @returns the base URL that clients use */

@@ -37,6 +37,28 @@ describe('settings', () => {
     ]);
   });
 
+  it('take trusted proxies as addresses and ranges', () => {
+    const text = '10.0.0.1, 172.16.0.0/12,::1,fd00::/8';
+    expect(parseConfig({ SERVICE_TRUSTED_PROXIES: text }).trustedProxies).toEqual([
+      '10.0.0.1',
+      '172.16.0.0/12',
+      '::1',
+      'fd00::/8',
+    ]);
+    expect(parseConfig({}).trustedProxies).toEqual([]);
+  });
+
+  it.each([
+    'proxy.example',
+    '10.0.0.1/33',
+    '::1/129',
+    '10.0.0.1/',
+    '10.0.0.1/08',
+    '10.0.0.1/8/8',
+    '10.1, 10.0.0.1',
+    '*',
+  ])('refuse %j as trusted proxies', (text) => expect(problemsOf({ SERVICE_TRUSTED_PROXIES: text })).toHaveLength(1));
+
   it.each(['8080.0', '1e3', '-1', '0x50', ' 80', '99999999999999999'])('refuse %j as a port', (port) => {
     expect(problemsOf({ SERVICE_PORT: port })).toHaveLength(1);
   });

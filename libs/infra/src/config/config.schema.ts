@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 
 /** One setting: how it is read, and what `ags config` says about it. */
@@ -65,6 +66,18 @@ const list = (text: string): readonly string[] =>
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+
+const networks = (text: string): readonly string[] => {
+  const wrong = list(text).find((entry) => !isNetwork(entry));
+  return wrong === undefined ? list(text) : problem(`must list addresses or CIDR ranges; "${wrong}" is neither`);
+};
+
+const isNetwork = (text: string): boolean => {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^(0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+};
 
 const notYet =
   (what: string) =>
@@ -145,6 +158,13 @@ const SETTINGS = {
     null,
     'Private addresses that connectors may reach, comma separated hosts or CIDR ranges. In dev all private addresses are allowed.',
     list,
+    [],
+  ),
+  trustedProxies: setting<readonly string[]>(
+    'SERVICE_TRUSTED_PROXIES',
+    null,
+    'Proxies in front of the service, comma separated addresses or CIDR ranges. The client is then the last address of X-Forwarded-For that is not among them.',
+    networks,
     [],
   ),
   logLevel: setting('LOG_LEVEL', 'info', 'debug, info, warn or error.', oneOf('debug', 'info', 'warn', 'error')),
