@@ -2,6 +2,7 @@ import { digestOf, digestOfJson, type JsonObject, type JsonValue } from '#libs/c
 import { isScalar } from 'yaml';
 
 import { type CompiledExpression, compileExpression, type ExpressionResult } from './cel/compile-expression.js';
+import { FACTS } from './cel/facts.js';
 import { scanExpression } from './cel/expression-text.js';
 import { checkSource } from './check-source.js';
 import type { CompiledRule, CompileResult } from './compiled-policy.js';
@@ -68,7 +69,7 @@ class ConditionCompiler {
       report.add('expression_too_complex', entry.place, message, 'Split the policy, or let rules share conditions.');
       return null;
     }
-    const { expression, problems } = known ?? compileExpression(text);
+    const { expression, problems } = known ?? compileExpression(text, FACTS);
     this.compiled.set(text, { expression, problems });
     for (const { code, offset, message, hint } of problems) {
       const scalar = isScalar(entry.node) ? entry.node : null;

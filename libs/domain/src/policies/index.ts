@@ -1,3 +1,4 @@
+export { checkPostcondition, type PostconditionError } from './check-postcondition.js';
 export { compilePolicy } from './compile-policy.js';
 export { CompiledPolicies } from './compiled-policies.js';
 export type { CompiledPolicy } from './compiled-policy.js';

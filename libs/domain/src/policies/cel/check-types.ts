@@ -1,7 +1,7 @@
 import { POLICY_DIAGNOSTICS, type PolicyDiagnosticCode } from '../diagnostics.js';
 import { didYouMean } from '../did-you-mean.js';
 import { checkFunction } from './check-function.js';
-import { FACTS } from './facts.js';
+import type { Vocabulary } from './facts.js';
 import { Guards } from './guards.js';
 import { TYPE_NAMES } from './signatures.js';
 import {
@@ -52,7 +52,8 @@ export interface CheckedTypes {
 type Scope = ReadonlyMap<string, CelType>;
 
 /** Finds what can be known to be wrong before any call: names, fields, functions, types, literals. */
-export const checkTypes = (parsed: ParsedExpression): CheckedTypes => new TypeCheck(parsed).run();
+export const checkTypes = (parsed: ParsedExpression, facts: Vocabulary): CheckedTypes =>
+  new TypeCheck(parsed, facts).run();
 
 class TypeCheck {
   private readonly problems: Problem[] = [];
@@ -60,7 +61,10 @@ class TypeCheck {
   private readonly positions: Readonly<Record<string, number>>;
   private readsFacts = false;
 
-  constructor(private readonly parsed: ParsedExpression) {
+  constructor(
+    private readonly parsed: ParsedExpression,
+    private readonly facts: Vocabulary,
+  ) {
     this.positions = parsed.sourceInfo?.positions ?? {};
   }
 
@@ -134,12 +138,12 @@ class TypeCheck {
   private identifier(expression: Expression, name: string, scope: Scope): CelType {
     const local = scope.get(name);
     if (local !== undefined) return local;
-    if (Object.hasOwn(FACTS, name)) {
+    if (Object.hasOwn(this.facts, name)) {
       this.readsFacts = true;
-      return (FACTS[name] as Field).type;
+      return (this.facts[name] as Field).type;
     }
     if (TYPE_NAMES.has(name)) return TYPE;
-    const known = [...Object.keys(FACTS), ...scope.keys()].filter((one) => !one.startsWith('@'));
+    const known = [...Object.keys(this.facts), ...scope.keys()].filter((one) => !one.startsWith('@'));
     this.add('unknown_fact', expression, `There is no fact "${name}".`, didYouMean(name, known));
     return ERROR;
   }

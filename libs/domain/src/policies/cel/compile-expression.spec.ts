@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
 import { compileExpression } from './compile-expression.js';
+import { FACTS } from './facts.js';
 
-const codes = (text: string): readonly string[] => compileExpression(text).problems.map(({ code }) => code);
+const codes = (text: string): readonly string[] => compileExpression(text, FACTS).problems.map(({ code }) => code);
 const comparisons = (count: number): string =>
   `args.list.all(x, ${Array<string>(count).fill('x.a >= 0').join(' && ')})`;
-const cost = (text: string): number => compileExpression(text).expression?.cost ?? Number.POSITIVE_INFINITY;
+const cost = (text: string): number => compileExpression(text, FACTS).expression?.cost ?? Number.POSITIVE_INFINITY;
 
 describe('condition: its limits, and one more', () => {
   it.each([

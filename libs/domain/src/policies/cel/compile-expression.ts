@@ -5,6 +5,7 @@ import { checkTypes, type Problem } from './check-types.js';
 import { COST_MAX, estimateCost } from './cost.js';
 import { ENVIRONMENT } from './environment.js';
 import { scanExpression } from './expression-text.js';
+import type { Vocabulary } from './facts.js';
 import { type Answer, answerOf } from './answers.js';
 import { type ParsedExpression, required } from './syntax-tree.js';
 import type { Bindings } from './values.js';
@@ -23,15 +24,16 @@ export interface ExpressionResult {
   readonly problems: readonly Problem[];
 }
 
-export const compileExpression = (text: string): ExpressionResult => {
+/** @param facts what the expression may read: a condition {@link FACTS}, a postcondition {@link POSTCONDITION_FACTS} */
+export const compileExpression = (text: string, facts: Vocabulary): ExpressionResult => {
   const { problem } = scanExpression(text);
   if (problem !== null) return refused(problem);
   const parsed = parseExpression(text);
   if ('code' in parsed) return refused(parsed);
-  const { problems: found, optionalReads, hasErrors } = checkTypes(parsed);
+  const { problems: found, optionalReads, hasErrors } = checkTypes(parsed, facts);
   const problems = found.map((problem) => ({ ...problem, offset: afterSpace(text, problem.offset) }));
   if (hasErrors) return { expression: null, problems };
-  const cost = Math.ceil(estimateCost(parsed));
+  const cost = Math.ceil(estimateCost(parsed, facts));
   if (cost > COST_MAX) {
     const message = `The condition may take ${cost} steps; at most ${COST_MAX} are allowed.`;
     return { expression: null, problems: [...problems, { code: 'cost_too_high', offset: 0, message }] };

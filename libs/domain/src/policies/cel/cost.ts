@@ -1,5 +1,7 @@
+import type { Vocabulary } from './facts.js';
 import { ITEMS_MAX, MATCHED_MAX_CHARACTERS } from './limits.js';
 import { compilePattern } from './patterns.js';
+import { fromCall, SCALAR, type Size, textSize } from './sizes.js';
 import {
   type Call,
   type Comprehension,
@@ -12,12 +14,6 @@ import {
 /** Steps a condition may take at most, as estimated here (document 3 sets the same bound for postconditions). */
 export const COST_MAX = 100_000;
 
-/** The whole of the arguments holds no more characters than this (document 2, arguments profile: 256 KiB). */
-const ARGUMENTS_MAX_CHARACTERS = 262_144;
-
-/** Texts of the service itself: names, ids, labels, paths. */
-const FACT_MAX_CHARACTERS = 8_192;
-
 // A step is about 0.2 µs once the evaluator is warm, so that the most a condition may take is well within the 50 ms of an
 // evaluation. A node of the tree takes two, a literal one; text is looked at much faster than that, for a pattern not as much.
 const NODE_STEPS = 2;
@@ -29,14 +25,6 @@ const COMPARED_CHARACTERS_PER_STEP = 50;
 const COMPARED_ITEMS_PER_STEP = 4;
 const ITEMS_PER_STEP = 100;
 
-/** How large a value can be: `characters` of everything in it, `items` if it is a list or map. */
-interface Size {
-  readonly characters: number;
-  readonly items: number;
-  /** Whether a call fills it in: then nothing but its size in all is known. */
-  readonly isFromCall: boolean;
-}
-
 interface Estimate {
   readonly cost: number;
   readonly size: Size;
@@ -44,21 +32,13 @@ interface Estimate {
 
 type Scope = ReadonlyMap<string, Size>;
 
-const SCALAR: Size = { characters: 20, items: 0, isFromCall: false };
-const textSize = (characters: number): Size => ({ characters, items: 0, isFromCall: false });
-
-const fromCall = (characters: number): Size => ({
-  characters,
-  items: Math.min(ITEMS_MAX, Math.ceil(characters / 2)),
-  isFromCall: true,
-});
-
 /**
  * An upper bound of the steps of one evaluation, whatever the arguments. A list of the call counts with the most items
  * that are looked through (`ITEMS_MAX`, enforced at run time); its items share the characters of the arguments, since
  * together they can have no more.
  */
-export const estimateCost = (parsed: ParsedExpression): number => estimate(required(parsed.expr), new Map()).cost;
+export const estimateCost = (parsed: ParsedExpression, vocabulary: Vocabulary): number =>
+  estimate(required(parsed.expr), new Map(Object.entries(vocabulary).map(([name, { size }]) => [name, size]))).cost;
 
 const estimate = (expression: Expression, scope: Scope): Estimate => {
   const { exprKind } = expression;
@@ -66,7 +46,7 @@ const estimate = (expression: Expression, scope: Scope): Estimate => {
     case 'constExpr':
       return { cost: 1, size: textSize(literalText(expression)?.length ?? SCALAR.characters) };
     case 'identExpr':
-      return { cost: NODE_STEPS, size: scope.get(exprKind.value.name) ?? factSize(exprKind.value.name) };
+      return { cost: NODE_STEPS, size: scope.get(exprKind.value.name) ?? SCALAR };
     case 'selectExpr': {
       const operand = estimate(required(exprKind.value.operand), scope);
       return { cost: operand.cost + NODE_STEPS, size: exprKind.value.testOnly ? SCALAR : operand.size };
@@ -88,11 +68,6 @@ const estimate = (expression: Expression, scope: Scope): Estimate => {
     case undefined:
       throw new Error('the syntax tree has a node of no kind');
   }
-};
-
-const factSize = (name: string): Size => {
-  if (name === 'args') return fromCall(ARGUMENTS_MAX_CHARACTERS);
-  return name === 'agent' || name === 'request' ? fromCall(FACT_MAX_CHARACTERS) : textSize(FACT_MAX_CHARACTERS);
 };
 
 const collect = (children: readonly Expression[], items: number, scope: Scope): Estimate => {

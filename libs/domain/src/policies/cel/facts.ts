@@ -1,4 +1,5 @@
 import { CALL_MODES, SIDE_EFFECTS } from '../policy-input.js';
+import { fromCall, type Size, textSize } from './sizes.js';
 import { BOOL, type CelType, DYN, type Field, mapOf, nullable, STRING, TIMESTAMP } from './types.js';
 
 const always = (type: CelType, meaning: string): Field => ({ type, presence: 'always', meaning });
@@ -6,34 +7,58 @@ const optional = (type: CelType, meaning: string): Field => ({ type, presence: '
 const unavailable = (meaning: string): Field => ({ type: DYN, presence: 'unavailable', meaning });
 const record = (name: string, fields: Readonly<Record<string, Field>>): CelType => ({ kind: 'record', name, fields });
 
+/** A name that an expression may read. */
+export interface Variable extends Field {
+  /** The largest value it can have. */
+  readonly size: Size;
+}
+
+/** Every variable of one kind of expression, by name. */
+export type Vocabulary = Readonly<Record<string, Variable>>;
+
+const variable = (type: CelType, size: Size, meaning: string): Variable => ({ ...always(type, meaning), size });
+
+/** The whole of the arguments (document 2, arguments profile: 256 KiB). */
+const ARGUMENTS = fromCall(262_144);
+/** The whole of what a tool answered (document 3, REST: output is capped at 1 MiB). */
+const ANSWER = fromCall(1_048_576);
+/** Texts of the service itself: names, ids, labels, paths. */
+const OWN_TEXTS_MAX_CHARACTERS = 8_192;
+const OWN_TEXT = textSize(OWN_TEXTS_MAX_CHARACTERS);
+const OWN_TEXTS = fromCall(OWN_TEXTS_MAX_CHARACTERS);
+
 /** Every variable of a condition. The table in docs/policy-language.md is compared with this one by a test. */
-export const FACTS: Readonly<Record<string, Field>> = {
-  tool: always(STRING, 'the qualified name, <connector>.<tool>'),
-  args: always(mapOf(DYN), 'the arguments as the agent sent them'),
-  agent: always(
+export const FACTS: Vocabulary = {
+  tool: variable(STRING, OWN_TEXT, 'the qualified name, <connector>.<tool>'),
+  args: variable(mapOf(DYN), ARGUMENTS, 'the arguments as the agent sent them'),
+  agent: variable(
     record('agent', {
       id: always(STRING, 'the id of the agent'),
       name: always(STRING, 'the name of the agent'),
       labels: always(mapOf(STRING), 'the labels of the agent'),
     }),
+    OWN_TEXTS,
     'the agent that calls',
   ),
-  user: always(
+  user: variable(
     record('user', { ref: always(nullable(STRING), 'whom the agent acts for; null when nobody was named') }),
+    OWN_TEXT,
     'whom the agent acts for',
   ),
-  session: always(
+  session: variable(
     record('session', { ref: always(nullable(STRING), 'the session the agent named; null when it named none') }),
+    OWN_TEXT,
     'the session of the call',
   ),
-  intent: always(
+  intent: variable(
     record('intent', { signed: always(BOOL, 'whether the call carried a valid signed intent') }),
+    OWN_TEXT,
     'the signed intent of the call',
   ),
-  mode: always({ kind: 'string', oneOf: CALL_MODES }, 'who runs the tool: the service or the caller'),
-  side_effect: always({ kind: 'string', oneOf: SIDE_EFFECTS }, 'what the tool may do'),
-  now: always(TIMESTAMP, 'when the service received the call'),
-  request: always(
+  mode: variable({ kind: 'string', oneOf: CALL_MODES }, OWN_TEXT, 'who runs the tool: the service or the caller'),
+  side_effect: variable({ kind: 'string', oneOf: SIDE_EFFECTS }, OWN_TEXT, 'what the tool may do'),
+  now: variable(TIMESTAMP, OWN_TEXT, 'when the service received the call'),
+  request: variable(
     record('request', {
       http: optional(
         record('request.http', {
@@ -46,6 +71,13 @@ export const FACTS: Readonly<Record<string, Field>> = {
       sql: unavailable('the SQL statement'),
       payments: unavailable('what the payments processor says'),
     }),
+    OWN_TEXTS,
     'what the connector knows before anything is sent',
   ),
+};
+
+/** Every variable of a postcondition (document 3, Read-back). */
+export const POSTCONDITION_FACTS: Vocabulary = {
+  args: variable(mapOf(DYN), ARGUMENTS, 'the arguments as the agent sent them'),
+  observation: variable(mapOf(DYN), ANSWER, 'what the read tool answered'),
 };

@@ -1,0 +1,28 @@
+import { compileExpression } from './cel/compile-expression.js';
+import { POSTCONDITION_FACTS } from './cel/facts.js';
+import { POLICY_DIAGNOSTICS } from './diagnostics.js';
+import { SourceText } from './source-text.js';
+
+export interface PostconditionError {
+  /** 1 for the first line. */
+  readonly line: number;
+  /** In characters (code points), 1 for the first of the line. */
+  readonly column: number;
+  /** What is wrong, and what to write instead where that is known. Sentences. */
+  readonly message: string;
+}
+
+/**
+ * What keeps a text from being a postcondition, in the order of the text (document 3, Read-back): CEL of the same limits
+ * as a condition of a policy, at most 100,000 steps among them, that gives a bool and reads `args` and `observation` alone.
+ */
+export const checkPostcondition = (text: string): readonly PostconditionError[] => {
+  const source = new SourceText(text);
+  return compileExpression(text, POSTCONDITION_FACTS)
+    .problems.filter(({ code }) => POLICY_DIAGNOSTICS[code].severity === 'error')
+    .toSorted((one, other) => one.offset - other.offset)
+    .map(({ offset, message, hint }) => ({
+      ...source.positionAt(offset),
+      message: hint === undefined ? message : `${message} ${hint}`,
+    }));
+};
