@@ -115,8 +115,51 @@ describe('REST config: read-back and postcondition', () => {
   it('a postcondition needs a read-back', () =>
     expect(paramOf(withTool({ method: 'POST', postcondition: 'true' }))).toBe('config.tools[0].postcondition'));
 
-  it('an error in a postcondition is placed by line and character', () =>
-    expect(refusal(writer(good, { postcondition: 'args.id == "😀" &&\n  "😀" ]' })).message).toContain('2:7'));
+  it.each([
+    [
+      'an error is placed by line and character',
+      'args.id == "😀" &&\n  "😀" ]',
+      'The postcondition has an error at 2:7. The condition is not valid CEL: "]" is not expected here.',
+    ],
+    [
+      'no other variable than args and observation is read',
+      'args.id == agent.name',
+      'The postcondition has an error at 1:12. There is no fact "agent". Known here: args, observation.',
+    ],
+    [
+      'the first error is named, the others are counted',
+      'observation.ok &&\n  (now > 1 || tool == "a")',
+      'The postcondition has an error at 2:4. There is no fact "now". Known here: args, observation.' +
+        ' The config has 1 more problem.',
+    ],
+    [
+      'it gives a bool',
+      'size(args) + 1',
+      'The postcondition has an error at 1:12. The condition is an int, not a bool.',
+    ],
+    [
+      'its estimated cost is at most 100,000',
+      'observation.items.all(x, args.items.exists(y, x.id == y.id))',
+      expect.stringMatching(
+        /^The postcondition has an error at 1:1\. The condition may take \d{6,} steps; at most 100000 are allowed\.$/,
+      ),
+    ],
+  ])('postcondition: %s', (_, postcondition, message) => {
+    expect(refusal(writer(good, { postcondition }))).toMatchObject({
+      code: 'validation_failed',
+      status: 400,
+      param: 'config.tools[1].postcondition',
+      message,
+    });
+  });
+
+  it.each([
+    'observation.body.status == "refunded" && observation.body.amount == args.amount',
+    'observation.body.items.all(item, item.price >= 0)',
+    'true',
+  ])('postcondition %s is accepted', (postcondition) =>
+    expect(read(writer(good, { postcondition })).tools[1]?.postcondition).toBe(postcondition),
+  );
 
   it('expects literals and templates at paths of the body', () =>
     expect(

@@ -1,8 +1,7 @@
-import { parse } from '@bufbuild/cel';
-
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
-import { characterCount, ConfigReader } from './config-reader.js';
+import { checkPostcondition } from '../policies/index.js';
+import { ConfigReader } from './config-reader.js';
 import { valueFault } from './rest-arguments.js';
 import { type ReadBack, REST_LIMITS, type RestTool } from './rest-config.js';
 
@@ -116,33 +115,13 @@ const isKnownSource = (value: JsonValue, tool: RestTool): boolean => {
   return root !== 'args' || (name !== undefined && Object.hasOwn(tool.args, name));
 };
 
-/** Document 3, postcondition: CEL over `args` and `observation`; an error's position is `line:column` in characters. */
+/** Document 3, Read-back: an error's position is `line:column` in characters. */
 export const readPostcondition = (tool: ConfigReader): string | undefined => {
   const source = tool.text('postcondition', { maxCharacters: REST_LIMITS.postconditionCharacters });
   if (source === undefined) return undefined;
   if (!tool.has('readback')) tool.report('postcondition', 'A postcondition needs a read-back, whose answer it reads.');
-  try {
-    parse(source);
-  } catch (error) {
-    tool.report('postcondition', `The postcondition is not CEL: ${positionIn(source, error)}.`);
+  for (const { line, column, message } of checkPostcondition(source)) {
+    tool.report('postcondition', `The postcondition has an error at ${line}:${column}. ${message}`);
   }
   return source;
-};
-
-const positionIn = (source: string, error: unknown): string => {
-  const offset = startOffsetOf(error);
-  if (offset === null) return 'it cannot be read';
-  const lines = source.slice(0, offset).split('\n');
-  return `unexpected text at ${lines.length}:${characterCount(lines.at(-1) ?? '') + 1}`;
-};
-
-/** The parser's own error carries an offset in UTF-16 units. */
-const startOffsetOf = (error: unknown): number | null => {
-  if (!(error instanceof Error) || !('location' in error)) return null;
-  const { location } = error;
-  if (location === null || typeof location !== 'object' || !('start' in location)) return null;
-  const { start } = location;
-  return start !== null && typeof start === 'object' && 'offset' in start && typeof start.offset === 'number'
-    ? start.offset
-    : null;
 };
