@@ -8,7 +8,8 @@ import addFormats from 'ajv-formats';
 import { IsString } from 'class-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { isErrorCode } from '#libs/domain/kernel';
+import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '#libs/domain/kernel';
+import { compilePolicy } from '#libs/domain/policies';
 import { packageRoot } from '../../apps/api/src/health/build-facts.js';
 import { HealthModule } from '../../apps/api/src/health/health.module.js';
 import { Route } from '../../apps/api/src/http/route.decorator.js';
@@ -24,6 +25,7 @@ const since = '2026-10-01';
 const text = readOpenApiDocument();
 const document = parse(text) as {
   openapi: string;
+  'x-service-errors': Record<'any' | 'keyed' | 'changing', string[]>;
   paths: Record<string, Record<string, Record<string, unknown>>>;
   components: Record<string, Record<string, unknown>>;
 };
@@ -102,8 +104,33 @@ describe('the document', () => {
     expect(['public', 'agent_key', 'session', 'session_or_key']).toContain(operation['x-service-auth']);
     expect(operation['x-service-since']).toBe(since);
     expect('security' in operation).toBe(operation['x-service-auth'] === 'public');
-    for (const code of (operation['x-service-errors'] ?? []) as string[])
+    for (const code of (operation['x-service-errors'] ?? []) as string[]) {
       expect([code, isErrorCode(code)]).toEqual([code, true]);
+      const { status } = ERROR_CATALOGUE[code as ErrorCode];
+      expect([code, String(status) in (operation['responses'] as object)]).toEqual([code, true]);
+    }
+  });
+
+  it('names the codes that operations share, which are their response `default`', () => {
+    const shared = Object.values(document['x-service-errors']).flat();
+    expect(shared.filter((code) => !isErrorCode(code))).toEqual([]);
+    expect(new Set(shared).size).toBe(shared.length);
+    const response = { $ref: '#/components/responses/Error' };
+    const others = operations.filter(([, { responses }]) => {
+      return JSON.stringify((responses as { default?: object }).default) !== JSON.stringify(response);
+    });
+    expect(others.map(([name]) => name)).toEqual([]);
+  });
+
+  it('gives only policies that the service would take', () => {
+    const sources: string[] = [];
+    JSON.stringify(document, (name, value: unknown) => {
+      // A decision has a `source` too, in one word.
+      if (name === 'source' && typeof value === 'string' && value.includes('\n')) sources.push(value);
+      return value;
+    });
+    expect(sources.length).toBeGreaterThan(3);
+    for (const source of sources) expect(compilePolicy(source)).toMatchObject({ ok: true });
   });
 
   it('gives only examples that its schemas accept', () => {
