@@ -13,7 +13,7 @@ const id = { in: 'path', type: 'string', required: true };
 const tool = (name: string, method: string, path: string) => ({ name, method, path, args: { id } });
 
 /** A config of document 3, with one tool a method. */
-const configOf = (baseUrl: string, changes: object = {}) => ({
+export const configOf = (baseUrl: string, changes: object = {}) => ({
   base_url: baseUrl,
   auth: { kind: 'none' },
   allowed_methods: ['GET', 'POST', 'DELETE'],
@@ -31,10 +31,10 @@ const configOf = (baseUrl: string, changes: object = {}) => ({
   ...changes,
 });
 
-const NEVER_REMOVED = 'Cases are never removed by an agent. Ask their owner.';
+export const NEVER_REMOVED = 'Cases are never removed by an agent. Ask their owner.';
 
 /** `lab.judged` has a condition that nothing can be said about where the arguments build no request. */
-const POLICY = `version: 1
+export const POLICY = `version: 1
 default: deny
 rules:
   - id: never-remove

@@ -139,7 +139,7 @@ export class Stage {
   }
 }
 
-const plainAnswer = ({ status, headers, body }: RawAnswer): Answer => {
+export const plainAnswer = ({ status, headers, body }: RawAnswer): Answer => {
   const pairs = [...headers].flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
   return answerOf(status, new Headers(pairs), body);
 };

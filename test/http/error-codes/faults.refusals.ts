@@ -1,0 +1,101 @@
+import { expect } from 'vitest';
+import { RawConnection } from '../raw-http.js';
+import { plainAnswer, type Stage } from './stage.js';
+import type { RefusalGroup, Verdict } from './refusal.js';
+
+const UNAVAILABLE = {
+  verdict: [503, 'api_error', 'service_unavailable', null] as Verdict,
+  headers: { 'retry-after': '1' },
+};
+
+/** Its request is never finished. Opened first, so that its time runs out while the other faults take theirs. */
+let unfinished: RawConnection | null = null;
+
+const openUnfinished = async ({ port }: Stage): Promise<void> => {
+  unfinished = await RawConnection.open(port);
+  unfinished.send('GET /v1/version HTTP/1.1\r\n');
+};
+
+/** What goes wrong behind the edge, made over the test's own connection to the service's database. */
+export const FAULTS: RefusalGroup = {
+  title: 'where something behind it fails, the service',
+  enter: openUnfinished,
+  refusals: [
+    {
+      rule: 'the seal keys when it cannot read them: never a partial list',
+      ...UNAVAILABLE,
+      provoke: (stage) =>
+        stage.whileLocked('lock table event_store.events in access exclusive mode', () =>
+          stage.send('GET', '/.well-known/service/keys.json'),
+        ),
+    },
+    {
+      rule: 'an action that it cannot record, and does not execute it',
+      ...UNAVAILABLE,
+      provoke: async ({ whileLocked, act, lab }) => {
+        // Appends take turns under this lock (libs/infra/src/event-store).
+        const answer = await whileLocked('select pg_advisory_xact_lock(4701)', () => act('lab.write', 'unrecorded'));
+        expect(lab.upstream.seen.filter(({ path }) => path.includes('unrecorded'))).toEqual([]);
+        return answer;
+      },
+    },
+    {
+      rule: 'a credential that it cannot store',
+      verdict: [503, 'api_error', 'vault_unavailable', null],
+      provoke: (stage) =>
+        stage.whileLocked('lock table vault_secrets in access exclusive mode', () =>
+          stage.admin('PUT', '/v1/connectors/bare/credentials', {
+            json: { kind: 'bearer', secret: { token: 'a-token-that-is-not-stored' } },
+          }),
+        ),
+    },
+    {
+      rule: 'a list that takes too long to search',
+      verdict: [504, 'api_error', 'timeout', null],
+      provoke: (stage) =>
+        stage.whileLocked('lock table read_models.actions in access exclusive mode', () =>
+          stage.agent('GET', '/v1/actions'),
+        ),
+    },
+    {
+      rule: 'an action whose rows it cannot make sense of, and shows nothing of them',
+      verdict: [500, 'api_error', 'internal_error', null],
+      provoke: async ({ act, agent, database }) => {
+        const { json } = await act('lab.write', 'damaged');
+        await database.query(`update gate.payloads set body = 'damaged' where owner = $1 and kind = 'policy_input'`, [
+          json['id'],
+        ]);
+        return agent('GET', `/v1/actions/${String(json['id'])}`);
+      },
+    },
+    {
+      rule: 'a request whose rest does not come',
+      verdict: [408, 'api_error', 'timeout', null],
+      provoke: async (stage) => {
+        if (unfinished === null) throw new Error('no request is unfinished');
+        const answer = plainAnswer(await unfinished.answer());
+        unfinished.close();
+        return stage.received('', '', answer);
+      },
+    },
+  ],
+};
+
+/** Document 2: failed keys are limited by address. Last of those that need keys, because the address keeps its count. */
+export const TOO_MANY_FAILURES: RefusalGroup = {
+  title: 'after a hundred failed keys, the edge',
+  refusals: [
+    {
+      rule: 'a key of that address that has not worked before',
+      verdict: [429, 'rate_limit_error', 'rate_limited', null],
+      headers: { 'retry-after': '1' },
+      provoke: async ({ send }) => {
+        for (;;) {
+          const tries = Array.from({ length: 100 }, () => send('GET', '/v1/actions', { key: 'guessed' }));
+          const limited = (await Promise.all(tries)).find(({ status }) => status === 429);
+          if (limited) return limited;
+        }
+      },
+    },
+  ],
+};
