@@ -1,15 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
+import { ROOT } from '../support/service.js';
+import { DOCUMENT_1, NOT_YET_RAISED, PROVEN_BELOW } from './error-codes/catalogue.js';
 import { CONNECTORS, POLICIES, REPEATS } from './error-codes/control-plane.refusals.js';
 import { beginShutdown, type Shutdown, WHILE_DRAINING } from './error-codes/draining.js';
 import { FAULTS, TOO_MANY_FAILURES } from './error-codes/faults.refusals.js';
 import { GATE, SEALED_AGAIN, UNGOVERNED, UNSEALED } from './error-codes/gate.refusals.js';
-import { KEYS, STOPS } from './error-codes/keys.refusals.js';
+import { KEYS, spent, STOPS } from './error-codes/keys.refusals.js';
+import { pathOf, type Probe, PROBES } from './error-codes/operations.js';
 import { expectOutcome, OUTCOMES } from './error-codes/outcomes.js';
 import { expectRefusal, type Refusal, type RefusalGroup } from './error-codes/refusal.js';
 import { Stage } from './error-codes/stage.js';
 import { BODIES_AND_QUERIES, TRANSPORT } from './error-codes/transport.refusals.js';
+import { allowedAt, operationFor, OPERATIONS } from './described-answer.js';
 
 let stage: Stage;
+/** Codes that a test below has seen, in an envelope or in the execution of an action. */
+const produced = new Set<string>();
 
 beforeAll(async () => {
   stage = await Stage.open();
@@ -27,6 +36,7 @@ const describeRefusals = ({ title, enter, leave, refusals }: RefusalGroup): void
     afterAll(() => leave?.(stage));
     it.each(refusals.map(titled))('refuses %s', async (_title, refusal) => {
       expectRefusal(await refusal.provoke(stage), refusal);
+      produced.add(refusal.verdict[2]);
     });
   });
 };
@@ -37,6 +47,7 @@ describe('an action that was allowed and then meets', () => {
   it.each(OUTCOMES.map((each) => [each.rule, each.execution.join(' '), each] as const))('%s: %s', async (...row) => {
     const [, , outcome] = row;
     expectOutcome(stage, await outcome.provoke(stage), outcome);
+    produced.add(outcome.execution[1]);
   });
 });
 
@@ -53,6 +64,63 @@ describe('a wait for an action', () => {
 });
 
 for (const group of [CONNECTORS, POLICIES, REPEATS, UNSEALED, SEALED_AGAIN, FAULTS]) describeRefusals(group);
+
+describe('every operation of the interface description', () => {
+  const claims = OPERATIONS.flatMap((operation) =>
+    operation.ownErrors.map((code) => [operation.name, code as ErrorCode, operation] as const),
+  );
+
+  it.each(claims.filter(([, code]) => PROBES[code]))('%s answers %s', async (_name, code, operation) => {
+    const { verdict, headers = {}, send } = PROBES[code] as Probe;
+    expectRefusal(await send(operation, stage), { verdict: verdict(operation), headers });
+  });
+
+  it.each(OPERATIONS.map((each) => [each.name, each.auth, each] as const))('%s is %s', async (...row) => {
+    const [, auth, operation] = row;
+    const { method, isAdmin, scopes } = operation;
+    const path = pathOf(operation, stage);
+    const bare = await stage.send(method, path);
+    if (auth === 'public') return expect(bare.status).toBe(200);
+    expectRefusal(bare, {
+      verdict: [401, 'authentication_error', 'authentication_required', null],
+      headers: { 'www-authenticate': 'Bearer realm="service"' },
+    });
+    const key = auth === 'agent_key' ? stage.service.adminKey : isAdmin ? stage.service.agentKey : spent.executeOnly;
+    const { status, headers } = await stage.send(method, path, { key });
+    const scope = isAdmin ? 'admin' : scopes.join(' ');
+    expect([status, headers.get('www-authenticate')]).toEqual([403, expect.stringContaining(`scope="${scope}"`)]);
+  });
+
+  const paths = new Map(OPERATIONS.map((operation) => [operation.template, operation]));
+
+  it.each([...paths])('%s takes no other method', async (_template, operation) => {
+    const path = pathOf(operation, stage);
+    const other = ['PUT', 'PATCH', 'DELETE'].find((method) => operationFor(method, path) === null) as string;
+    expectRefusal(await stage.send(other, path), {
+      verdict: [405, 'invalid_request_error', 'method_not_allowed', null],
+      headers: { allow: allowedAt(path) },
+    });
+  });
+
+  it('says 503 and nothing else while the log does not answer', async () => {
+    const keyed = OPERATIONS.filter(({ auth }) => auth !== 'public');
+    const answers = await stage.whileLocked('lock table event_store.events in access exclusive mode', () =>
+      Promise.all(keyed.map((each) => stage.admin(each.method, pathOf(each, stage)))),
+    );
+    for (const answer of answers) {
+      expectRefusal(answer, {
+        verdict: [503, 'api_error', 'service_unavailable', null],
+        headers: { 'retry-after': '1' },
+      });
+    }
+  });
+
+  it('answers every code that the description claims of it, and no other', () => {
+    // That there is no other was checked with every answer that came by the stage.
+    const claimed = claims.map(([name, code]) => `${name} ${code}`);
+    expect(claimed.filter((claim) => !stage.answered.has(claim))).toEqual([]);
+  });
+});
 
 for (const group of [...UNGOVERNED, TOO_MANY_FAILURES]) describeRefusals(group);
 
@@ -79,3 +147,49 @@ describe('after SIGTERM', () => {
     expect(await shutdown.exited).toMatchObject({ code: 0 });
   });
 });
+
+describe('the catalogue', () => {
+  const codes = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
+
+  it('is that of document 1: every code, its status and its type', () => {
+    const printed = DOCUMENT_1.flatMap(([status, type, names]) =>
+      names.split(/\s+/).map((code) => [code, { status, type }] as const),
+    );
+    const ours = codes.map((code) => {
+      const { status, type } = ERROR_CATALOGUE[code];
+      return [code, { status, type }] as const;
+    });
+    expect(Object.fromEntries(ours)).toEqual(Object.fromEntries(printed));
+    expect(printed).toHaveLength(codes.length);
+  });
+
+  it('holds no code that is neither produced above, nor proven below, nor waiting for its capability', () => {
+    const accounted = [...produced, ...Object.keys(NOT_YET_RAISED), ...Object.keys(PROVEN_BELOW)];
+    expect(accounted.sort()).toEqual([...codes].sort());
+  });
+
+  it('holds no waiting code that a source already raises', () => {
+    const raised = new Set(sources().flatMap(codesIn));
+    expect(Object.keys(NOT_YET_RAISED).filter((code) => raised.has(code))).toEqual([]);
+    // The search finds what is there.
+    expect(Object.keys(PROVEN_BELOW).filter((code) => !raised.has(code))).toEqual([]);
+  });
+
+  it.each(Object.entries(PROVEN_BELOW))('%s is refused by a test of its own', (code, { spec, title }) => {
+    const text = readFileSync(join(ROOT, spec), 'utf8');
+    expect(text).toContain(title);
+    expect(text).toContain(`'${code}'`);
+  });
+});
+
+/** What is shipped, without the catalogue itself. */
+const sources = (): readonly string[] =>
+  ['apps', 'libs'].flatMap((folder) =>
+    (readdirSync(join(ROOT, folder), { recursive: true }) as string[])
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts') && !name.endsWith('error-catalogue.ts'))
+      .map((name) => readFileSync(join(ROOT, folder, name), 'utf8')),
+  );
+
+/** Codes that a source names, but for comparisons: who asks for a code raises none. */
+const codesIn = (source: string): readonly string[] =>
+  [...source.replaceAll(/[=!]== '[a-z_]+'/g, '').matchAll(/'([a-z_]+)'/g)].map(([, code]) => code as string);

@@ -16,7 +16,7 @@ const NO_SCOPE: Verdict = [403, 'permission_error', 'insufficient_scope', null];
 const withAnotherSecret = (key: string): string => `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
 
 /** Keys of an agent that the command line made for these tests, by what became of them. */
-const spent = { revoked: '', expired: '', executeOnly: '' };
+export const spent = { revoked: '', expired: '', executeOnly: '' };
 
 const makeKeys = async (stage: Stage): Promise<void> => {
   const make = async (...args: string[]): Promise<{ id: string; secret: string }> => {

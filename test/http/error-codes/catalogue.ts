@@ -1,0 +1,111 @@
+import type { ErrorCode, ErrorType } from '#libs/domain/kernel';
+
+/** The catalogue as document 1 prints it (Errors), by status; it prints no column for the type. */
+export const DOCUMENT_1: readonly (readonly [status: number, type: ErrorType, codes: string])[] = [
+  [
+    400,
+    'invalid_request_error',
+    `validation_failed invalid_json api_version_invalid idempotency_key_invalid login_link_invalid login_code_invalid
+     policy_invalid destination_blocked statement_refused row_limit_exceeded payments_live_key_refused from_denied
+     replay_too_large replay_window_invalid`,
+  ],
+  [
+    401,
+    'authentication_error',
+    `invalid_api_key api_key_revoked api_key_expired authentication_required session_expired approval_link_invalid`,
+  ],
+  [
+    403,
+    'permission_error',
+    `agent_suspended agent_stopped org_stopped insufficient_scope intent_required intent_invalid intent_replay csrf_failed
+     insufficient_role approver_not_eligible self_approval approval_needs_person approval_link_review_only
+     approver_unmapped pro_required`,
+  ],
+  [
+    403,
+    'policy_error',
+    `policy_denied approval_required policy_unavailable approval_unsatisfiable schedule_needs_approval`,
+  ],
+  [404, 'invalid_request_error', `tool_unknown not_found`],
+  [405, 'invalid_request_error', `method_not_allowed`],
+  [
+    409,
+    'invalid_request_error',
+    `approval_expired conflict idempotency_key_in_use last_owner credentials_missing witness_not_configured
+     approval_decided already_countersigned context_changed action_executing undo_unavailable undo_plan_stale
+     already_undone undo_conflict suggestion_stale shadow_slot_taken suggestion_decided observe_not_enabled`,
+  ],
+  [413, 'invalid_request_error', `request_too_large`],
+  [415, 'invalid_request_error', `unsupported_media_type`],
+  [422, 'invalid_request_error', `idempotency_conflict`],
+  [429, 'rate_limit_error', `budget_exceeded rate_limited upstream_rate_limited`],
+  [500, 'api_error', `internal_error`],
+  [
+    502,
+    'api_error',
+    `upstream_error upstream_auth_failed upstream_not_found response_too_large payments_livemode_detected
+     upstream_approval_pending`,
+  ],
+  [
+    503,
+    'api_error',
+    `connector_unavailable service_unavailable vault_unavailable database_role_unsafe database_not_ready`,
+  ],
+  [504, 'api_error', `timeout`],
+];
+
+/** Codes that no source raises yet, and the capability that will. A code leaves with the first that does. */
+export const NOT_YET_RAISED: Partial<Readonly<Record<ErrorCode, string>>> = {
+  approval_expired: 'approvals',
+  login_link_invalid: 'sign-in',
+  login_code_invalid: 'sign-in',
+  last_owner: 'people and roles',
+  statement_refused: 'database connector',
+  row_limit_exceeded: 'database connector',
+  witness_not_configured: 'database connector',
+  approval_decided: 'approvals',
+  already_countersigned: 'approvals',
+  context_changed: 'approvals',
+  payments_live_key_refused: 'payments connector',
+  action_executing: 'POST /v1/actions/{id}/cancel',
+  from_denied: 'mail connector',
+  undo_unavailable: 'undo',
+  undo_plan_stale: 'undo',
+  already_undone: 'undo',
+  undo_conflict: 'undo',
+  replay_too_large: 'replays',
+  replay_window_invalid: 'replays',
+  suggestion_stale: 'suggestions',
+  suggestion_decided: 'suggestions',
+  observe_not_enabled: 'observe mode',
+  session_expired: 'sessions',
+  approval_link_invalid: 'approvals',
+  intent_required: 'signed intents in the gate',
+  intent_invalid: 'signed intents in the gate',
+  intent_replay: 'signed intents in the gate',
+  csrf_failed: 'sessions',
+  insufficient_role: 'people and roles',
+  approver_not_eligible: 'approvals',
+  self_approval: 'approvals',
+  approval_needs_person: 'approvals',
+  approval_link_review_only: 'approvals',
+  approver_unmapped: 'approvals',
+  pro_required: 'paid tier',
+  approval_required: 'approvals',
+  approval_unsatisfiable: 'approvals',
+  schedule_needs_approval: 'approvals',
+  budget_exceeded: 'budgets',
+  database_role_unsafe: 'database connector',
+  database_not_ready: 'database connector',
+  payments_livemode_detected: 'payments connector',
+  upstream_approval_pending: 'payments connector',
+};
+
+/** Codes that a rule below raises and that no request of today reaches; the spec and the test that prove the rule. */
+export const PROVEN_BELOW: Partial<Readonly<Record<ErrorCode, { readonly spec: string; readonly title: string }>>> = {
+  // POST .../activate answers `mode: shadow` with validation_failed until shadow policies are served.
+  shadow_slot_taken: {
+    spec: 'libs/domain/src/people/organization.decider.spec.ts',
+    title: 'one version runs in shadow at a time, and promoting it ends its shadow',
+  },
+};

@@ -1,0 +1,109 @@
+import type { ErrorCode } from '#libs/domain/kernel';
+import type { Answer } from '../../support/service.js';
+import type { DescribedOperation } from '../described-answer.js';
+import { POLICY } from './lab.js';
+import type { Verdict } from './refusal.js';
+import type { Stage } from './stage.js';
+
+/** An operation's path with ids of what there is, so that a request gets as far as what is wrong with it. */
+export const pathOf = ({ template }: DescribedOperation, { policy }: Stage): string =>
+  template
+    .replace('/v1/policies/{id}', `/v1/policies/${policy}`)
+    .replace('/v1/connectors/{id}', '/v1/connectors/lab')
+    .replace('/v1/actions/{id}', `/v1/actions/act_${'0'.repeat(26)}`)
+    .replace('/v1/deeds/{id}', `/v1/deeds/deed_${'0'.repeat(26)}`)
+    .replace('{type}', 'rest')
+    .replace('{v}', '1');
+
+const keyFor = ({ auth }: DescribedOperation, { service }: Stage): string =>
+  auth === 'agent_key' ? service.agentKey : service.adminKey;
+
+/** A body that the operation's shape accepts. */
+const bodyOf = ({ bodyExample }: DescribedOperation): string => JSON.stringify(bodyExample ?? { source: POLICY });
+
+export interface Probe {
+  readonly verdict: (operation: DescribedOperation) => Verdict;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly send: (operation: DescribedOperation, stage: Stage) => Promise<Answer>;
+}
+
+const invalid = (code: ErrorCode, status: number, param: string | null = null): Probe['verdict'] => {
+  const verdict: Verdict = [status, 'invalid_request_error', code, param];
+  return () => verdict;
+};
+
+const repeated = async (
+  operation: DescribedOperation,
+  stage: Stage,
+  second: { readonly text: string; readonly before?: () => Promise<unknown> },
+): Promise<Answer> => {
+  const headers = { 'Idempotency-Key': `${operation.name} ${stage.answered.size}` };
+  const sent = { key: keyFor(operation, stage), headers };
+  await stage.send(operation.method, pathOf(operation, stage), { ...sent, text: bodyOf(operation) });
+  await second.before?.();
+  return stage.send(operation.method, pathOf(operation, stage), { ...sent, text: second.text });
+};
+
+/** How to have any operation that claims one of these codes answer it. The other codes have rules of their own. */
+export const PROBES: Partial<Readonly<Record<ErrorCode, Probe>>> = {
+  validation_failed: {
+    verdict: (operation) => [400, 'invalid_request_error', 'validation_failed', faultOf(operation)],
+    send: (operation, stage) => {
+      const [path, key] = [pathOf(operation, stage), keyFor(operation, stage)];
+      if (operation.takesBody) return stage.send(operation.method, path, { key, json: { [faultOf(operation)]: 1 } });
+      return stage.send(operation.method, `${path}?${faultOf(operation)}=0`, { key });
+    },
+  },
+  invalid_json: {
+    verdict: invalid('invalid_json', 400),
+    send: (operation, stage) =>
+      stage.send(operation.method, pathOf(operation, stage), { key: keyFor(operation, stage), text: '{' }),
+  },
+  unsupported_media_type: {
+    verdict: invalid('unsupported_media_type', 415),
+    send: (operation, stage) =>
+      stage.send(operation.method, pathOf(operation, stage), { text: '{}', headers: { 'Content-Type': 'text/yaml' } }),
+  },
+  request_too_large: {
+    verdict: invalid('request_too_large', 413),
+    send: (operation, stage) => {
+      const lines = ['Host: localhost', 'Content-Type: application/json', 'Content-Length: 16777216'];
+      return stage.raw([`${operation.method} ${pathOf(operation, stage)} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
+    },
+  },
+  idempotency_key_invalid: {
+    verdict: invalid('idempotency_key_invalid', 400, 'Idempotency-Key'),
+    send: (operation, stage) =>
+      stage.send(operation.method, pathOf(operation, stage), {
+        key: keyFor(operation, stage),
+        text: bodyOf(operation),
+        headers: { 'Idempotency-Key': '' },
+      }),
+  },
+  idempotency_conflict: {
+    verdict: invalid('idempotency_conflict', 422, 'Idempotency-Key'),
+    // Bodies compare byte for byte, but those of actions by what they say.
+    send: (operation, stage) =>
+      repeated(operation, stage, {
+        text: operation.name === 'POST /v1/actions' ? '{"tool":"lab.read"}' : `${bodyOf(operation)} `,
+      }),
+  },
+  idempotency_key_in_use: {
+    verdict: invalid('idempotency_key_in_use', 409, 'Idempotency-Key'),
+    headers: { 'retry-after': '1' },
+    send: (operation, stage) =>
+      repeated(operation, stage, {
+        text: bodyOf(operation),
+        // As another process of the service would have it that has not finished yet.
+        before: () => stage.database.query(STILL_RUNNING),
+      }),
+  },
+};
+
+const STILL_RUNNING = `
+  update idempotency.request set answer_status = null, answer_headers = null, answer_body = null
+   where expires_at_ms = (select max(expires_at_ms) from idempotency.request)`;
+
+/** What no operation takes: an unknown field or parameter, or where unknown parameters are ignored a limit of 0. */
+const faultOf = ({ takesBody, parameters }: DescribedOperation): string =>
+  !takesBody && parameters.includes('Limit') ? 'limit' : 'colour';
