@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   ActionExecutor,
   ExecutionSweeper,
+  InlineExecutionStarter,
   Liveness,
   openExecutionChange,
   OpenExecutions,
@@ -10,9 +11,19 @@ import {
   type LivingAction,
   type OpenExecution,
 } from '#libs/domain/gate';
-import { decodeEvent, START, streamOf, timestampOf, type ActionId, type JobQueue } from '#libs/domain/kernel';
+import {
+  decodeEvent,
+  START,
+  StoreUnavailable,
+  streamOf,
+  timestampOf,
+  type ActionId,
+  type Append,
+  type AppendResult,
+  type JobQueue,
+} from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
-import { InProcessJobQueue } from '#libs/infra/runtime';
+import { InProcessJobQueue, SystemRandomness } from '#libs/infra/runtime';
 import { GateBench, ManualStarter } from '../support/gate-bench.js';
 import { silentLogger } from '../support/silent-logger.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
@@ -241,6 +252,102 @@ describe('a repeatable call that meets a passing failure', () => {
     const { action: id } = await bench.submit({ tool: 'crm.update' });
     await bench.action(id, isRecorded);
     expect(upstream.countFor(id)).toBe(1);
+    bench.close();
+    await upstream.close();
+  });
+});
+
+/** Writes an append and loses the answer. */
+class LosingStore extends MemoryEventStore {
+  /** Type of the event with which the next append to be lost ends. */
+  loses: string | null = null;
+
+  /** How many appends that end so are refused before any is written. */
+  isAwayFor = { type: '', appends: 0 };
+
+  override async append(append: Append): Promise<AppendResult> {
+    if (append.events.at(-1)?.type === this.isAwayFor.type && this.isAwayFor.appends > 0) {
+      this.isAwayFor.appends -= 1;
+      throw new StoreUnavailable('the store is away');
+    }
+    const result = await super.append(append);
+    if (append.events.at(-1)?.type !== this.loses) return result;
+    this.loses = null;
+    throw new StoreUnavailable('the answer was lost');
+  }
+}
+
+describe('a claim whose append had no clear answer, and is in the log after all', () => {
+  const unclearScene = async (answer?: Parameters<typeof startUpstream>[0]) => {
+    const upstream = await startUpstream(answer);
+    const store = new LosingStore();
+    const bench = await new GateBench(store).prepare(upstream.baseUrl, TOOLS);
+    const runs = { executor: bench.executor, queue: new InProcessJobQueue(silentLogger) };
+    const open = new FoldedOpenExecutions(bench);
+    const sweeper = new ExecutionSweeper(bench.gate, open, new HeldBeats(), runs, silentLogger);
+    const close = async () => {
+      bench.close();
+      await upstream.close();
+    };
+    return { upstream, store, bench, sweeper, open, close };
+  };
+
+  it('fails at the next sweep, nothing sent: its client was told to come again', async () => {
+    const { upstream, store, bench, sweeper, open, close } = await unclearScene();
+    const random = new SystemRandomness();
+    const starter = new InlineExecutionStarter(bench.executor, bench.executorId, random, silentLogger);
+    store.loses = 'ExecutionStarted';
+    await expect(bench.submit({ tool: 'crm.update' }, bench.handler(starter))).rejects.toThrow(StoreUnavailable);
+    const [left] = await open.list();
+    expect(await sweeper.sweep()).toEqual({ open: 1, recovered: 1 });
+    expect(await bench.action(left!.action as ActionId)).toMatchObject({
+      state: 'recorded',
+      outcome: { status: 'failed', error_code: 'service_unavailable' },
+      witness: null,
+    });
+    expect(upstream.seen).toHaveLength(0);
+    await close();
+  });
+
+  it('of a second attempt is taken over at the next sweep, while another may be made', async () => {
+    let seen = 0;
+    const { upstream, store, bench, sweeper, close } = await unclearScene((_seen, response) => {
+      seen += 1;
+      if (seen === 1) store.loses = 'ExecutionStarted';
+      response.writeHead(seen === 1 ? 503 : 200, { 'content-type': 'application/json' }).end('{}');
+    });
+    let lost: (error: unknown) => void = () => undefined;
+    const running = new Promise<unknown>((resolve) => (lost = resolve));
+    const starter = new ManualStarter(bench.executorId, (id, folded, args) => {
+      bench.executor.run(id, folded, args).catch(lost);
+    });
+    const { action } = await bench.submit({ tool: 'crm.get' }, bench.handler(starter));
+    expect(await running).toBeInstanceOf(StoreUnavailable);
+    await sweeper.sweep();
+    expect(await bench.action(action, isRecorded)).toMatchObject({
+      outcome: { status: 'succeeded' },
+      attempts: [{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }],
+    });
+    expect(upstream.countFor(action)).toBe(2);
+    await close();
+  });
+});
+
+describe('an outcome that the store does not take at once', () => {
+  it.each([
+    ['away', (store: LosingStore) => void (store.isAwayFor = { type: 'ActionWitnessed', appends: 2 })],
+    ['written, its answer lost', (store: LosingStore) => void (store.loses = 'ActionWitnessed')],
+  ])('%s: is recorded when it can be, once, and nothing is sent again', async (_, trouble) => {
+    const upstream = await startUpstream();
+    const store = new LosingStore();
+    const bench = await new GateBench(store).prepare(upstream.baseUrl, TOOLS);
+    trouble(store);
+    const { action } = await bench.submit({ tool: 'crm.update' });
+    expect(await bench.action(action, isRecorded)).toMatchObject({ outcome: { status: 'succeeded' } });
+    const types = (await store.readStream(streamOf('action', action))).map(({ type }) => type);
+    expect(types.filter((type) => type === 'ExecutionFinished')).toHaveLength(1);
+    expect(types.at(-1)).toBe('ActionWitnessed');
+    expect(upstream.countFor(action)).toBe(1);
     bench.close();
     await upstream.close();
   });

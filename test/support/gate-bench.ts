@@ -116,6 +116,7 @@ class NothingWaits extends SealingBacklog {
 
 /** Accepts and claims as the standalone process does, and leaves the run to the test. */
 export class ManualStarter extends ExecutionStarter {
+  readonly withdrawn: string[] = [];
   readonly accepted: { id: ActionId; folded: Folded<Action>; args: JsonObject }[] = [];
 
   constructor(
@@ -129,6 +130,10 @@ export class ManualStarter extends ExecutionStarter {
     return this.executorId === null
       ? null
       : { executor: this.executorId, claim: Buffer.from(random.bytes(16)).toString('hex') };
+  }
+
+  override withdraw({ claim }: Claimant): void {
+    this.withdrawn.push(claim);
   }
 
   override start(id: ActionId, folded: Folded<Action>, _claimant: Claimant | null, args: JsonObject): Promise<void> {

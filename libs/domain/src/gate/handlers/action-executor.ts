@@ -23,6 +23,7 @@ import {
   type Bus,
   type Logger,
   type PayloadStore,
+  StoreUnavailable,
   streamRef,
   SYSTEM,
   timestampOf,
@@ -63,8 +64,18 @@ interface SendBarrier {
 const MAX_LOOKS = 4;
 const CONNECTOR_GONE = 'The connector was removed, disabled or changed, and nothing was sent.';
 
+/** After it the sweeper's word stands: unknown. */
+const RECORD_PATIENCE_MS = 120_000;
+const FIRST_RECORD_RETRY_MS = 100;
+const LONGEST_RECORD_RETRY_MS = 2_000;
+
+/** Claims whose append had no clear answer; far more than can be waiting for one. */
+const MAX_WITHDRAWN = 50_000;
+
 /** Executes what this process has claimed, and says what happened (architecture, steps 2 and 3). */
 export class ActionExecutor {
+  private readonly withdrawn = new Set<string>();
+
   constructor(
     private readonly gate: GateKernel,
     private readonly executor: string,
@@ -106,17 +117,40 @@ export class ActionExecutor {
           continue;
         }
       }
-      await this.record(id, folded, attempt, outcome);
+      await this.recordPatiently(id, folded, attempt, outcome);
       return;
     }
+  }
+
+  /** This process never runs that claim, should it be in the log after all. */
+  withdraw(claim: string): void {
+    this.withdrawn.add(claim);
+    if (this.withdrawn.size > MAX_WITHDRAWN) this.withdrawn.delete(this.withdrawn.values().next().value as string);
+  }
+
+  hasWithdrawn(claim: string): boolean {
+    return this.withdrawn.has(claim);
+  }
+
+  /** Ends an execution whose first claim this process withdrew before it began: certainly nothing was sent. */
+  async recordNothingSent(id: ActionId, attempt: ExecutionAttempt): Promise<void> {
+    const folded = await this.gate.streams.load(streamRef(actionDecider, id));
+    const message = 'The service could not record this call in time, and nothing was sent. Submit it again.';
+    await this.record(id, folded, attempt, nothingSent('service_unavailable', message));
+    this.withdrawn.delete(attempt.claim);
   }
 
   private async claim(id: ActionId, known: Folded<Action>, supersedes: string | null): Promise<Folded<Action> | null> {
     const data = { ...newClaim(this.executor, this.gate.randomness), supersedes };
     const metadata = this.metadata(known.state as LivingAction, `claim:${data.claim}`);
     const command = { type: 'ClaimExecution' as const, data, metadata };
-    const result = await this.gate.runner.run(actionDecider, id, command, metadata, known);
-    return result.events.length > 0 ? result.folded : null;
+    try {
+      const result = await this.gate.runner.run(actionDecider, id, command, metadata, known);
+      return result.events.length > 0 ? result.folded : null;
+    } catch (error) {
+      if (error instanceof StoreUnavailable) this.withdraw(data.claim);
+      throw error;
+    }
   }
 
   /**
@@ -213,6 +247,27 @@ export class ActionExecutor {
     } catch (error) {
       this.logger.warn('the send barrier could not be read; nothing is sent', { action_id: execution.id, error });
       return 'service_unavailable';
+    }
+  }
+
+  /** What happened is known here and nowhere else, so a store that is away for a while is waited for. */
+  private async recordPatiently(
+    id: ActionId,
+    folded: Folded<Action>,
+    attempt: ExecutionAttempt,
+    outcome: CallOutcome,
+  ): Promise<void> {
+    const begunMs = this.gate.clock.monotonicMs();
+    for (let waitMs = FIRST_RECORD_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RECORD_RETRY_MS)) {
+      try {
+        await this.record(id, folded, attempt, outcome);
+        return;
+      } catch (error) {
+        const waitedMs = this.gate.clock.monotonicMs() - begunMs;
+        if (!(error instanceof StoreUnavailable) || waitedMs + waitMs > RECORD_PATIENCE_MS) throw error;
+        this.logger.warn('an outcome could not be recorded yet', { action_id: id, error });
+        await sleep(waitMs);
+      }
     }
   }
 

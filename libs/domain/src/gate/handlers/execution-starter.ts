@@ -13,6 +13,8 @@ const CLAIM_BYTES = 16;
 export abstract class ExecutionStarter {
   /** Who claims within the accepting append; null when a worker will claim. */
   abstract claimant(): Claimant | null;
+  /** The accepting append had no clear answer: whatever is found in the log later, this process will not run that claim. */
+  abstract withdraw(claimant: Claimant): void;
   /** Never waits for the execution itself. */
   abstract start(
     action: ActionId,
@@ -38,6 +40,10 @@ export class QueuedExecutionStarter extends ExecutionStarter {
 
   override claimant(): null {
     return null;
+  }
+
+  override withdraw(): void {
+    // Nothing was claimed here.
   }
 
   override async start(action: ActionId): Promise<void> {

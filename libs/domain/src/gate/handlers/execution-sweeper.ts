@@ -71,7 +71,12 @@ export class ExecutionSweeper {
     const attempt = currentAttempt(action);
     const nowMs = this.gate.clock.nowMs();
     if (!attempt) return this.startOrExpire(id, action, nowMs);
-    const isSilent = this.silence.isSilent(attempt.executor, this.gate.clock.monotonicMs());
+    const isWithdrawn = this.runs.executor.hasWithdrawn(attempt.claim);
+    if (isWithdrawn && attempt.attempt === 1) {
+      await this.runs.executor.recordNothingSent(id, attempt);
+      return true;
+    }
+    const isSilent = isWithdrawn || this.silence.isSilent(attempt.executor, this.gate.clock.monotonicMs());
     // A living executor ends its call at the deadline by itself; it is given time to write that down.
     const isOverdue = nowMs > Date.parse(attempt.deadline) + this.gate.settings.executorSilenceMs;
     if (!isSilent && !isOverdue) return false;

@@ -22,6 +22,10 @@ export class InlineExecutionStarter extends ExecutionStarter {
     return newClaim(this.executorId, this.randomness);
   }
 
+  override withdraw({ claim }: Claimant): void {
+    this.executor.withdraw(claim);
+  }
+
   override start(
     action: ActionId,
     accepted: Folded<Action>,

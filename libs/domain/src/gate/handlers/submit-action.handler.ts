@@ -5,6 +5,7 @@ import {
   DomainError,
   idOf,
   PayloadStore,
+  StoreUnavailable,
   streamRef,
   timestampOf,
   type ActionId,
@@ -115,6 +116,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const accepted = await this.gate.runner
       .run(actionDecider, id, { type: 'SubmitAction', data, metadata }, metadata, around.action)
       .catch((error: unknown) => {
+        if (claimant && error instanceof StoreUnavailable) this.starter.withdraw(claimant);
         throw error instanceof DomainError && error.code === 'conflict' ? new KeyIsUsed() : error;
       });
     if (runs) await this.starter.start(id, accepted.folded, claimant, request.args);
