@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type ChainPosition, startOfChain } from '#libs/crypto';
+import { type ChainPosition, ChainWalk, type DeedJudgement, startOfChain } from '#libs/crypto';
 import { Clock, type OrgId, type Timestamp, timestampOf } from '#libs/domain/kernel';
 import { SealKeyAdministration } from '#libs/domain/ledger';
-import { bodyHashOf, type JudgedRecord, judgeRecord, ListedKeys } from './judged-record.js';
-import type { Gap, LedgerCheck } from './ledger-check.js';
+import { bodyHashOf, judgeRecord, ListedKeys } from './judged-record.js';
+import type { DeedFault, Gap, LedgerCheck } from './ledger-check.js';
 import { LedgerReader } from './ledger-reader.js';
-import { LedgerWalk } from './ledger-walk.js';
 import { sealKeyEntries } from './seal-key.view.js';
 
 /** How much of the ledger, up to its head: the last so many deeds, or those issued since an instant. */
@@ -43,7 +42,7 @@ export class CheckLedger {
     const head = await this.headAt(org, headSeq);
     // After the head was read: whatever sealed the deeds up to there is listed.
     const keys = new ListedKeys(sealKeyEntries(await this.keys.list()));
-    const walk = new LedgerWalk(await this.positionBefore(org, first));
+    const walk = new ChainWalk<DeedFault>(await this.positionBefore(org, first));
     const mayGoOn = (): boolean => !abandoned.aborted && this.clock.monotonicMs() < deadlineMs;
     await this.walkTo(walk, { org, first, last: headSeq }, keys, mayGoOn);
     const isEmpty = first > headSeq;
@@ -59,18 +58,20 @@ export class CheckLedger {
   }
 
   private async walkTo(
-    walk: LedgerWalk,
+    walk: ChainWalk<DeedFault>,
     { org, first, last }: { readonly org: OrgId; readonly first: number; readonly last: number },
     keys: ListedKeys,
     mayGoOn: () => boolean,
   ): Promise<void> {
-    const inFlight: { readonly judged: JudgedRecord; readonly seq: number }[] = [];
+    const inFlight: { readonly seq: number; readonly judged: Promise<DeedJudgement<DeedFault>> }[] = [];
     const stepFirst = async (): Promise<void> => {
       const next = inFlight.shift();
-      if (next !== undefined && !walk.isChainBroken) await walk.step(next.judged, next.seq);
+      if (next === undefined) return;
+      const judgement = await next.judged;
+      if (!walk.isChainBroken) await walk.step(next.seq === walk.nextSeq ? judgement : { fault: 'gap' });
     };
     for await (const recorded of this.ledger.records(org, first, last)) {
-      inFlight.push({ judged: judgeRecord(org, recorded, keys), seq: recorded.revision + 1 });
+      inFlight.push({ seq: recorded.revision + 1, judged: judgeRecord(org, recorded, keys) });
       if (inFlight.length >= DEEDS_IN_FLIGHT) await stepFirst();
       if (walk.isChainBroken || !mayGoOn()) break;
     }
@@ -92,7 +93,7 @@ export class CheckLedger {
 }
 
 const conclusionOf = (
-  walk: LedgerWalk,
+  walk: ChainWalk<DeedFault>,
   headSeq: number,
   gap: Gap,
 ): Pick<LedgerCheck, 'result' | 'reason' | 'first_bad_seq' | 'links_intact'> => {

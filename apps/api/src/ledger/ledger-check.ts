@@ -1,25 +1,17 @@
-import type { Digest, KeyFault, LinkFault } from '#libs/crypto';
+import type { Digest, OwnFault, PlaceFault, TrustFault } from '#libs/crypto';
 import type { Timestamp } from '#libs/domain/kernel';
 
-/** The signature of the deed, or that of its COSE form, which no bundle holds and the service hands out. */
-export type SealFault = 'bad_signature' | 'bad_cose_signature';
-
-/** What is wrong with a deed or with its place: nothing after it can be judged. */
+/** What is wrong with a stored deed by itself. */
 export type DeedFault =
   /** The stored event is not one that the sealer writes. */
   | 'bad_record'
   /** The columns beside the bytes say something else than the bytes. */
   | 'record_mismatch'
-  | 'not_canonical'
-  | 'schema'
-  | 'wrong_seq'
-  | 'wrong_kid'
-  | 'body_hash_mismatch'
-  | SealFault
-  | LinkFault;
-
-/** What is wrong with the key behind a deed: hashes and links are judged on. */
-export type TrustFault = 'unknown_key' | KeyFault;
+  /** The signature of the COSE form does not hold. */
+  | 'bad_cose_signature'
+  /** The next deed is not at its place. */
+  | 'gap'
+  | OwnFault;
 
 /** Why nothing is known to be wrong and yet not everything is proven. */
 export type Gap =
@@ -32,7 +24,7 @@ export type Gap =
 export interface LedgerCheck {
   readonly object: 'ledger_check';
   readonly result: 'intact' | 'broken' | 'incomplete';
-  readonly reason: DeedFault | TrustFault | Gap | null;
+  readonly reason: DeedFault | PlaceFault | TrustFault | Gap | null;
   /** The lowest seq that is not proven; null when all are. */
   readonly first_bad_seq: number | null;
   /** Every hash, seal and link of the range holds, whatever the keys are worth. */
