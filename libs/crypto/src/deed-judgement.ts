@@ -4,7 +4,7 @@ import { keyFault, type KeyFault, type SealKeyEntry } from './deed-chain.js';
 import type { DeedBody } from './deed-schema.js';
 import { type Digest, digestOf } from './digest.js';
 import type { VerifiedPublicKey } from './ed25519.js';
-import { isSealSigned } from './seal.js';
+import { isSealSignedInPool, type SealVerifier } from './seal.js';
 
 /** Faults of the key behind a deed. Hashes and links can be judged on, so that a verdict can say whether they hold. */
 export type TrustFault = 'unknown_key' | 'key_not_pinned' | KeyFault;
@@ -17,14 +17,14 @@ export type KeyLookup =
   | { readonly entry: SealKeyEntry; readonly publicKey: VerifiedPublicKey }
   | { readonly publicKey: null; readonly fault: 'unknown_key' | 'key_not_pinned' };
 
-/** A deed that is whole by itself. Its signature is being verified on a thread of the pool. */
+/** A deed that is whole by itself. Its signature was verified, or is being verified on a thread of the pool. */
 export interface SoundDeed {
   readonly fault: null;
   readonly body: DeedBody;
   readonly bodyHash: Digest;
   readonly trustFault: TrustFault | null;
   /** Null when there is no key to verify with; then `trustFault` says why. */
-  readonly isSigned: Promise<boolean> | null;
+  readonly isSigned: boolean | Promise<boolean> | null;
 }
 
 /** What one deed says by itself, before it is compared with its place in the chain. */
@@ -32,12 +32,13 @@ export type DeedJudgement<Fault extends string> = { readonly fault: Fault } | So
 
 /**
  * Judges everything of a deed that needs no other deed: hash, canonical form, schema, what stands beside the bytes,
- * and the key. One rule for bundles and for the ledger itself.
+ * and the key. One rule for bundles and for the ledger itself. `verify` says where signatures are verified.
  */
 export const judgeDeed = (
   { seq, body: bytes, seal }: SealedDeed,
   org: string,
   findKey: (kid: string) => KeyLookup,
+  verify: SealVerifier = isSealSignedInPool,
 ): DeedJudgement<OwnFault> => {
   const bodyHash = digestOf(bytes);
   if (bodyHash !== seal.bodyHash) return { fault: 'body_hash_mismatch' };
@@ -51,7 +52,7 @@ export const judgeDeed = (
   if (key.publicKey === null) {
     return { fault: null, body, bodyHash, trustFault: key.fault, isSigned: null };
   }
-  const isSigned = isSealSigned(seal, key.publicKey);
+  const isSigned = verify(seal, key.publicKey);
   return { fault: null, body, bodyHash, trustFault: keyFault(key.entry, body.issued_at), isSigned };
 };
 

@@ -40,7 +40,6 @@ export {
 } from './ed25519.js';
 export {
   isDeedCoseSigned,
-  isSealSigned,
   type Seal,
   SEAL_TAG,
   sealDeed,

@@ -45,17 +45,24 @@ export const sealDeed = (body: Uint8Array, key: SigningKey): StoredSeal => {
 /** What is wrong with a seal over these bytes under this key, or null. Which key to trust is the caller's question. */
 export const sealFault = (body: Uint8Array, seal: Seal, key: VerifiedPublicKey): SealFault | null => {
   if (digestOf(body) !== seal.bodyHash) return 'body_hash_mismatch';
-  return key.verify(sealInput(seal.bodyHash), decodeSignature(seal.signature)) ? null : 'bad_signature';
+  return isSealSigned(seal, key) ? null : 'bad_signature';
 };
 
 /**
- * Whether the signature of a seal holds over the hash that it names; verified on a thread of the pool. That the hash is
- * the one of the bytes is for the caller to judge.
+ * Whether the signature of a seal holds over the hash that it names. That the hash is the one of the bytes is for the
+ * caller to judge.
  */
-export const isSealSigned = (
-  { bodyHash, signature }: Pick<Seal, 'bodyHash' | 'signature'>,
-  key: VerifiedPublicKey,
-): Promise<boolean> => key.verifyInPool(sealInput(bodyHash), decodeSignature(signature));
+export const isSealSigned = ({ bodyHash, signature }: SignedHash, key: VerifiedPublicKey): boolean =>
+  key.verify(sealInput(bodyHash), decodeSignature(signature));
+
+/** As `isSealSigned`, verified on a thread of the pool. */
+export const isSealSignedInPool = ({ bodyHash, signature }: SignedHash, key: VerifiedPublicKey): Promise<boolean> =>
+  key.verifyInPool(sealInput(bodyHash), decodeSignature(signature));
+
+type SignedHash = Pick<Seal, 'bodyHash' | 'signature'>;
+
+/** One of the two above. */
+export type SealVerifier = (seal: SignedHash, key: VerifiedPublicKey) => boolean | Promise<boolean>;
 
 /** Whether the signature of a deed's COSE form holds under this key; verified on a thread of the pool. */
 export const isDeedCoseSigned = ({ kid, body, coseSignature }: DeedCose, key: VerifiedPublicKey): Promise<boolean> =>
