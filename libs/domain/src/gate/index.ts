@@ -14,6 +14,8 @@ export * from './handlers/inline-execution-starter.js';
 export * from './handlers/submit-action.command.js';
 export * from './handlers/submit-action.handler.js';
 export * from './idempotent-id.js';
+export * from './payload-rows.port.js';
+export * from './payload-sweeper.js';
 export * from './policy-judge.js';
 export * from './recovery.ports.js';
 export * from './request-digest.js';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Rows of the gate beside the log: payloads (inert until an event names them), the sweeper's own table with its
- * checkpoint, and one row a process that shows that it lives.
+ * Rows of the gate beside the log: payloads (inert until an event names them), the sweepers' own tables with
+ * their checkpoints, and one row a process that shows that it lives.
  */
 const STATEMENTS = [
   `create schema if not exists gate`,
@@ -13,8 +13,10 @@ const STATEMENTS = [
      org text not null,
      body text not null,
      created_at timestamptz not null default now(),
+     number bigint not null generated always as identity,
      primary key (owner, kind, digest)
    )`,
+  `create unique index if not exists payloads_by_number on gate.payloads (number)`,
   `create table if not exists gate.open_executions (
      action text primary key,
      org text not null,

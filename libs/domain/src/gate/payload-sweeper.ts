@@ -1,0 +1,80 @@
+import { decodeEvent, type EventStore, StoreUnavailable, streamOf, UnknownEventType } from '../kernel/index.js';
+import { organizationDecider } from '../people/index.js';
+import { actionDecider } from './action.decider.js';
+import type { ActionEvent } from './action.events.js';
+import { type PayloadName, payloadNamedBy } from './named-payload.js';
+import type { PayloadRow, PayloadRows } from './payload-rows.port.js';
+
+/** Rows of one page: enough for one question to the store, few enough to be gentle. */
+const PAGE_ROWS = 200;
+
+export interface SweptPage {
+  readonly removed: number;
+  /** Whether another page may be ready. */
+  readonly hasMore: boolean;
+}
+
+type Heads = ReadonlyMap<string, number>;
+
+/**
+ * Removes payloads that no event names: of a crash between row and append, of a racing duplicate that lost, and of an
+ * outcome that nobody recorded (architecture, 'Rows beside the log'). Looks at each row once.
+ */
+export class PayloadSweeper {
+  /** @param minAgeMs a younger row may belong to an append under way and is never looked at */
+  constructor(
+    private readonly store: EventStore,
+    private readonly rows: PayloadRows,
+    private readonly minAgeMs: number,
+    private readonly pageRows = PAGE_ROWS,
+  ) {}
+
+  /**
+   * Safe to repeat and to run in several processes at once. What throws has removed nothing and is tried again.
+   * @throws {StoreUnavailable} a stream could not be read: nobody knows what it names
+   * @throws {UnknownEventType} a newer version wrote to a stream: it alone knows what it names
+   */
+  async sweepPage(): Promise<SweptPage> {
+    const page = await this.rows.next(this.minAgeMs, this.pageRows);
+    if (page.rows.length === 0) return { removed: 0, hasMore: false };
+    const orphans = await this.orphansAmong(page.rows);
+    // Whoever was faster goes on from there; two at once would only ask the store everything twice.
+    if (!(await this.rows.settle(page, orphans))) return { removed: 0, hasMore: false };
+    return { removed: orphans.length, hasMore: page.rows.length === this.pageRows };
+  }
+
+  private async orphansAmong(rows: readonly PayloadRow[]): Promise<readonly PayloadRow[]> {
+    const streams = rows.flatMap((row) => [actionStreamOf(row), organizationStreamOf(row)]);
+    const heads = await this.store.heads([...new Set(streams)]);
+    const named = new Map<string, ReadonlySet<string>>();
+    const orphans: PayloadRow[] = [];
+    for (const row of rows) {
+      // A store that does not know the organization is not the one this row was written beside.
+      if (!heads.has(organizationStreamOf(row))) continue;
+      const names = named.get(row.owner) ?? (await this.namesIn(actionStreamOf(row), heads));
+      named.set(row.owner, names);
+      if (!names.has(keyOf(row))) orphans.push(row);
+    }
+    return orphans;
+  }
+
+  private async namesIn(stream: string, heads: Heads): Promise<ReadonlySet<string>> {
+    const head = heads.get(stream);
+    if (head === undefined) return new Set();
+    const recorded = await this.store.readStream(stream, { from: 0, limit: head + 1 });
+    if (recorded.length !== head + 1) {
+      throw new StoreUnavailable(`${stream} has ${recorded.length} events, but stands at ${head}`);
+    }
+    const names = new Set<string>();
+    for (const event of recorded) {
+      const name = payloadNamedBy(decodeEvent<ActionEvent>(event).event) as PayloadName | null | undefined;
+      if (name === undefined) throw new UnknownEventType(stream, event.type);
+      if (name !== null) names.add(keyOf(name));
+    }
+    return names;
+  }
+}
+
+const actionStreamOf = ({ owner }: PayloadRow): string => streamOf(actionDecider.category, owner);
+const organizationStreamOf = ({ org }: PayloadRow): string => streamOf(organizationDecider.category, org);
+const keyOf = ({ kind, digest }: PayloadName): string => `${kind} ${digest}`;
