@@ -1,38 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CredentialSweeper } from '#libs/domain/connectors';
+import type { PayloadSweeper } from '#libs/domain/gate';
 import type { Logger } from '#libs/domain/kernel';
 import type { IdempotencyStore } from '#libs/infra/idempotency';
 
-const INTERVAL_MS = 5 * 60 * 1000;
+export interface HousekeepingSettings {
+  readonly intervalMs: number;
+  /** Between two pages of payloads: removal never competes with the calls that people wait for. */
+  readonly pagePauseMs: number;
+}
+
+const DEFAULTS: HousekeepingSettings = { intervalMs: 5 * 60 * 1000, pagePauseMs: 200 };
+
+/** What a round tidies, each part by itself. */
+export interface HousekeepingParts {
+  readonly credentials: Pick<CredentialSweeper, 'sweep'>;
+  readonly idempotency: Pick<IdempotencyStore, 'purge'>;
+  readonly payloads: Pick<PayloadSweeper, 'sweepPage'>;
+}
 
 /** Removes rows that nothing needs any more. Every worker may do so: each removal is safe to repeat. */
 export class Housekeeping {
   private timer: NodeJS.Timeout | null = null;
-  private underWay: Promise<void> = Promise.resolve();
+  private underWay: Promise<void> | null = null;
+  private isStopping = false;
 
   constructor(
-    private readonly credentials: CredentialSweeper,
-    private readonly idempotency: IdempotencyStore,
+    private readonly parts: HousekeepingParts,
     private readonly logger: Logger,
+    private readonly settings: HousekeepingSettings = DEFAULTS,
   ) {}
 
   start(): void {
     this.timer = setInterval(() => {
-      this.underWay = this.tidy();
-    }, INTERVAL_MS);
+      // A long round is not overtaken by the next one.
+      this.underWay ??= this.tidy().finally(() => {
+        this.underWay = null;
+      });
+    }, this.settings.intervalMs);
   }
 
+  /** Ends after the removal under way. */
   async stop(): Promise<void> {
     if (this.timer) clearInterval(this.timer);
+    this.isStopping = true;
     await this.underWay;
   }
 
   private async tidy(): Promise<void> {
+    const { credentials, idempotency } = this.parts;
+    await this.remove('credential versions', () => credentials.sweep());
+    await this.remove('idempotency keys', () => idempotency.purge());
+    await this.remove('payloads', () => this.sweepPayloads());
+  }
+
+  /** One kind of row that cannot be removed at the moment does not keep the others. */
+  private async remove(rows: string, work: () => Promise<number>): Promise<void> {
+    if (this.isStopping) return;
     try {
-      const credentials = await this.credentials.sweep();
-      await this.idempotency.purge();
-      this.logger.debug('housekeeping done', { credential_versions: credentials });
+      this.logger.debug('housekeeping removed rows', { rows, removed: await work() });
     } catch (error) {
-      this.logger.warn('housekeeping was cut short; the next round goes on', { error });
+      this.logger.warn('housekeeping was cut short; the next round goes on', { rows, error });
+    }
+  }
+
+  private async sweepPayloads(): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const page = await this.parts.payloads.sweepPage();
+      removed += page.removed;
+      if (page.hasMore && !this.isStopping) await delay(this.settings.pagePauseMs);
+      if (!page.hasMore || this.isStopping) return removed;
     }
   }
 }

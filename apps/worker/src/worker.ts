@@ -1,5 +1,5 @@
 import { CredentialSweeper } from '#libs/domain/connectors';
-import { ActionExecutor, ExecutionSweeper, InlineExecutionStarter } from '#libs/domain/gate';
+import { ActionExecutor, ExecutionSweeper, InlineExecutionStarter, PayloadSweeper } from '#libs/domain/gate';
 import type { ActionId, JobConsumer, Subscription } from '#libs/domain/kernel';
 import type { Deployment } from '#libs/infra/deployment';
 import { RecoveryLoop } from './gate/recovery-loop.js';
@@ -25,8 +25,14 @@ export class Worker {
     this.inlineStarter = new InlineExecutionStarter(this.executor, executorId, randomness, logger);
     const runs = { executor: this.executor, queue };
     const sweeper = new ExecutionSweeper(gate, openExecutions, liveness, runs, logger);
-    const credentials = new CredentialSweeper(deployment.streams, deployment.vault);
-    this.housekeeping = new Housekeeping(credentials, deployment.idempotency, logger);
+    this.housekeeping = new Housekeeping(
+      {
+        credentials: new CredentialSweeper(deployment.streams, deployment.vault),
+        idempotency: deployment.idempotency,
+        payloads: new PayloadSweeper(gate.store, deployment.payloadRows, gateSettings.payloadMinAgeMs),
+      },
+      logger,
+    );
     this.recovery = new RecoveryLoop(executorId, liveness, sweeper, gateSettings, logger);
   }
 

@@ -4,35 +4,24 @@ import { installGateSchema, PostgresLiveness } from '#libs/infra/gate';
 import { createRelaxedPool } from '#libs/infra/postgres';
 import { collectingLogger } from '../../../../test/support/collecting-logger.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { deferred } from '../../../../test/support/deferred.js';
 import { RecoveryLoop } from './recovery-loop.js';
 
 const EXECUTOR = 'exe_test';
 const INTERVAL_MS = 5;
 
-interface Gate {
-  readonly opened: Promise<void>;
-  open(): void;
-}
-const gate = (): Gate => {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-};
-
 /** Says in which order rows are written and removed; every beat but the first waits to be let through. */
 class ObservedLiveness extends PostgresLiveness {
   readonly steps: string[] = [];
-  readonly secondBeat = gate();
-  readonly letThrough = gate();
+  readonly secondBeat = deferred();
+  readonly letThrough = deferred();
   private beats = 0;
 
   override async beat(executor: string): Promise<void> {
     this.beats += 1;
     if (this.beats > 1) {
-      this.secondBeat.open();
-      await this.letThrough.opened;
+      this.secondBeat.resolve();
+      await this.letThrough.promise;
     }
     await super.beat(executor);
     this.steps.push('beat written');
@@ -82,11 +71,11 @@ describe('recovery loop', () => {
     const liveness = new ObservedLiveness(pool);
     const loop = new RecoveryLoop(EXECUTOR, liveness, idleSweeper, settings, collectingLogger());
     await loop.start();
-    await liveness.secondBeat.opened;
+    await liveness.secondBeat.promise;
     const stopped = loop.stop();
     // A removal that does not wait would have been asked for by now.
     await pool.query('select 1');
-    liveness.letThrough.open();
+    liveness.letThrough.resolve();
     await stopped;
     expect(liveness.steps.indexOf('removal asked for')).toBe(liveness.steps.length - 1);
     expect(liveness.steps.length).toBeGreaterThan(2);
@@ -94,11 +83,11 @@ describe('recovery loop', () => {
   });
 
   it('waits at its stop for the sweep under way', async () => {
-    const released = gate();
+    const released = deferred();
     const liveness = new ObservedLiveness(pool);
-    liveness.letThrough.open();
+    liveness.letThrough.resolve();
     const sweep = async () => {
-      await released.opened;
+      await released.promise;
       liveness.steps.push('swept');
       return { open: 0, recovered: 0 };
     };
@@ -106,27 +95,27 @@ describe('recovery loop', () => {
     await loop.start();
     const stopped = loop.stop();
     await pool.query('select 1');
-    released.open();
+    released.resolve();
     await stopped;
     expect(liveness.steps.filter((step) => step !== 'beat written')).toEqual(['swept', 'removal asked for']);
   });
 
   it('goes on after a beat and a sweep that failed, and says so', async () => {
     const logger = collectingLogger();
-    const recovered = gate();
+    const recovered = deferred();
     let sweeps = 0;
     const sweeper = {
       observe: () => Promise.reject(new Error('no reading')),
       sweep: () => {
         sweeps += 1;
         if (sweeps < 3) return Promise.reject(new Error('no sweep'));
-        if (logger.errors.some((error) => String(error).includes('no reading'))) recovered.open();
+        if (logger.errors.some((error) => String(error).includes('no reading'))) recovered.resolve();
         return Promise.resolve({ open: 0, recovered: 0 });
       },
     };
     const loop = new RecoveryLoop(EXECUTOR, new PostgresLiveness(pool), sweeper, settings, logger);
     await loop.start();
-    await recovered.opened;
+    await recovered.promise;
     await loop.stop();
     expect(logger.errors.filter((error) => String(error).includes('no sweep'))).toHaveLength(2);
   });

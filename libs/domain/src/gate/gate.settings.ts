@@ -14,6 +14,8 @@ export interface GateSettings {
   readonly unsealedLimitMs: number;
   /** Age at which `heads`, asked before the first byte, is too old to send by (architecture, 'What a decision reads'). */
   readonly barrierMaxAgeMs: number;
+  /** A payload younger than this may belong to an append under way (architecture, 'Rows beside the log'). */
+  readonly payloadMinAgeMs: number;
 }
 
 export const GATE_DEFAULTS: GateSettings = {
@@ -24,4 +26,5 @@ export const GATE_DEFAULTS: GateSettings = {
   refusalSealTimeoutMs: 10_000,
   unsealedLimitMs: 15 * 60 * 1000,
   barrierMaxAgeMs: 1_000,
+  payloadMinAgeMs: 60 * 60 * 1000,
 };

@@ -14,6 +14,7 @@ import {
   type GateSettings,
   type IdempotentIds,
   type Liveness,
+  type PayloadRows,
 } from '#libs/domain/gate';
 import {
   CommandRunner,
@@ -32,7 +33,13 @@ import { PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
 import type { Config } from '../config/index.js';
 import { ConnectorDrivers, RestDriver } from '../connectors/index.js';
 import { EgressDoor, type OwnEndpoint } from '../egress/index.js';
-import { PepperIds, PostgresLiveness, PostgresOpenExecutions, PostgresPayloadStore } from '../gate/index.js';
+import {
+  PepperIds,
+  PostgresLiveness,
+  PostgresOpenExecutions,
+  PostgresPayloadRows,
+  PostgresPayloadStore,
+} from '../gate/index.js';
 import { IdempotencyStore } from '../idempotency/index.js';
 import { PostgresLeases } from '../leases/index.js';
 import { PolledSealingBacklog, PostgresSealerProgress, VaultSealKeyRing } from '../ledger/index.js';
@@ -60,6 +67,7 @@ export class Deployment {
   readonly runner: CommandRunner;
   readonly tails: LedgerTails;
   readonly payloads: PayloadStore;
+  readonly payloadRows: PayloadRows;
   readonly vault: Vault;
   readonly egress: EgressDoor;
   readonly drivers: ConnectorDrivers;
@@ -95,6 +103,7 @@ export class Deployment {
     this.runner = new CommandRunner(store, this.streams);
     this.tails = new LedgerTails(store);
     this.payloads = new PostgresPayloadStore(relaxed);
+    this.payloadRows = new PostgresPayloadRows(relaxed, store);
     this.vault = new PostgresVault(durable, secrets.cipher);
     const databaseEndpoint = endpointOf(database.connectionString);
     const ownEndpoints = (): readonly OwnEndpoint[] => [databaseEndpoint, ...this.ownEndpoints];
