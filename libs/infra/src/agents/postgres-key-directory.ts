@@ -1,18 +1,14 @@
 import type pg from 'pg';
-import { answered } from '#libs/infra/postgres';
+import { answered, installSchema } from '#libs/infra/postgres';
 import { KeyDirectory, type KeyHolder } from '#libs/domain/agents';
 import type { AgentId, OrgId } from '#libs/domain/kernel';
 
-/** May be run at every start. */
-export const installKeySchema = async (pool: pg.Pool): Promise<void> => {
-  await pool.query(
-    `do $$ begin
-       perform pg_advisory_xact_lock(hashtext('install key schema'));
-       create schema if not exists agents;
-       create table if not exists agents.key_prefixes (prefix text primary key, org text not null, agent text);
-     end $$`,
-  );
-};
+const STATEMENTS = [
+  `create schema if not exists agents`,
+  `create table if not exists agents.key_prefixes (prefix text primary key, org text not null, agent text)`,
+];
+
+export const installKeySchema = (pool: pg.Pool): Promise<void> => installSchema(pool, 'key', STATEMENTS);
 
 /** A prefix never changes hands, so what was found once is remembered. */
 export class PostgresKeyDirectory extends KeyDirectory {

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { installSchema } from '#libs/infra/postgres';
 
 /**
  * Rows of the gate beside the log: payloads (inert until an event names them), the sweepers' own tables with
@@ -36,19 +37,4 @@ const STATEMENTS = [
    )`,
 ];
 
-/** May be run at every start, also by several processes at once. */
-export const installGateSchema = async (pool: pg.Pool): Promise<void> => {
-  const client = await pool.connect();
-  try {
-    await client.query('begin');
-    // `if not exists` does not keep two creators apart; the lock does.
-    await client.query("select pg_advisory_xact_lock(hashtext('install gate schema'))");
-    for (const statement of STATEMENTS) await client.query(statement);
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback');
-    throw error;
-  } finally {
-    client.release();
-  }
-};
+export const installGateSchema = (pool: pg.Pool): Promise<void> => installSchema(pool, 'gate', STATEMENTS);

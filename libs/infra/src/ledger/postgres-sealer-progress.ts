@@ -1,33 +1,29 @@
 import type pg from 'pg';
-import { answered } from '#libs/infra/postgres';
+import { answered, installSchema } from '#libs/infra/postgres';
 import type { OrgId } from '#libs/domain/kernel';
 import { SealerProgress, type LowWater, type ParkedOrg } from '#libs/domain/ledger';
 
-/** May be run at every start. */
-export const installLedgerSchema = async (pool: pg.Pool): Promise<void> => {
-  await pool.query(
-    `do $$ begin
-       perform pg_advisory_xact_lock(hashtext('install ledger schema'));
-       create schema if not exists ledger;
-       create table if not exists ledger.low_water (
-         only_row boolean primary key default true check (only_row),
-         store_id text not null,
-         position bigint not null,
-         stream text not null,
-         revision bigint not null,
-         event_id text not null
-       );
-       create table if not exists ledger.parked (
-         org text primary key,
-         store_id text not null,
-         position bigint not null,
-         since text not null,
-         reason text not null
-       );
-       create table if not exists ledger.seal_keys (kid text primary key, ciphertext bytea not null);
-     end $$`,
-  );
-};
+const STATEMENTS = [
+  `create schema if not exists ledger`,
+  `create table if not exists ledger.low_water (
+     only_row boolean primary key default true check (only_row),
+     store_id text not null,
+     position bigint not null,
+     stream text not null,
+     revision bigint not null,
+     event_id text not null
+   )`,
+  `create table if not exists ledger.parked (
+     org text primary key,
+     store_id text not null,
+     position bigint not null,
+     since text not null,
+     reason text not null
+   )`,
+  `create table if not exists ledger.seal_keys (kid text primary key, ciphertext bytea not null)`,
+];
+
+export const installLedgerSchema = (pool: pg.Pool): Promise<void> => installSchema(pool, 'ledger', STATEMENTS);
 
 /** The sealer's hints. Losing them costs a read of the log, never a deed. */
 export class PostgresSealerProgress extends SealerProgress {

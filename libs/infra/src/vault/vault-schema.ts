@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { installSchema } from '#libs/infra/postgres';
 
 import type { VaultCipher } from './vault-cipher.js';
 
@@ -20,22 +21,7 @@ const STATEMENTS = [
    )`,
 ];
 
-/** May be run at every start, also by several processes at once. */
-export const installVaultSchema = async (pool: pg.Pool): Promise<void> => {
-  const client = await pool.connect();
-  try {
-    await client.query('begin');
-    // `if not exists` does not keep two creators apart; the lock does.
-    await client.query("select pg_advisory_xact_lock(hashtext('install vault schema'))");
-    for (const statement of STATEMENTS) await client.query(statement);
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback');
-    throw error;
-  } finally {
-    client.release();
-  }
-};
+export const installVaultSchema = (pool: pg.Pool): Promise<void> => installSchema(pool, 'vault', STATEMENTS);
 
 /** The configured key is not the one this database's secrets are sealed under. */
 export class VaultKeyMismatch extends Error {
