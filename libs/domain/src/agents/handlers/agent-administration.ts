@@ -2,7 +2,6 @@ import {
   deedOf,
   DomainError,
   idOf,
-  orgChannel,
   type AgentId,
   type Bus,
   type CommandMetadata,
@@ -18,13 +17,8 @@ import { agentDecider } from '../agent.decider.js';
 import { AGENT_SCOPES, type AgentScope } from '../agent.events.js';
 import type { LivingAgent } from '../agent.state.js';
 import type { IssueKeys } from '../issue-keys.js';
-
-/** Document 2, Limits. */
-export const OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
-export const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
-
-const NAME_PATTERN = /^[^\p{C}]{1,120}$/u;
-const REASON_MAX_CHARACTERS = 280;
+import { announced } from './announced.js';
+import { checkedName, checkedReason, overlapEnd } from './checked-input.js';
 
 export interface AgentChange {
   readonly agent: LivingAgent;
@@ -55,13 +49,7 @@ export class AgentAdministration {
     metadata: CommandMetadata,
     agent: AgentId = idOf('agt', this.randomness.bytes(16)),
   ): Promise<AgentChange> {
-    if (!NAME_PATTERN.test(described.name)) {
-      throw new DomainError('validation_failed', {
-        param: 'name',
-        message: 'A name has 1 to 120 characters on one line.',
-      });
-    }
-    const data = { org, agent, labels: {}, ...described };
+    const data = { org, agent, labels: {}, ...described, name: checkedName(described.name) };
     return this.run(agent, { type: 'RegisterAgent', data, metadata });
   }
 
@@ -87,11 +75,11 @@ export class AgentAdministration {
     roll: { key: KeyId; livemode: boolean; overlapSeconds?: number },
     metadata: CommandMetadata,
   ): Promise<NewKey> {
-    const expiresAt = overlapEnd(metadata.now, roll.overlapSeconds ?? OVERLAP_DEFAULT_SECONDS);
+    const expiresAt = overlapEnd(metadata.now, roll.overlapSeconds);
     const { record, secret } = await this.keys.mint({ kind: 'agent', org, agent }, roll.livemode);
     const data = { key: roll.key, successor: record, expiresAt };
-    const change = await this.run(agent, { type: 'RollAgentKey', data, metadata });
-    this.bus.publish(orgChannel(org), 'keys');
+    const rolled = this.run(agent, { type: 'RollAgentKey', data, metadata });
+    const change = await announced(rolled, this.bus, org, 'keys');
     return { key: record.key, secret, deed: change.deed };
   }
 
@@ -114,11 +102,8 @@ export class AgentAdministration {
     return this.announced(org, this.run(agent, { type: 'ResumeAgent', data, metadata }));
   }
 
-  /** Ends waits early; what makes the change hold is the stream. */
-  private async announced(org: OrgId, change: Promise<AgentChange>): Promise<AgentChange> {
-    const done = await change;
-    this.bus.publish(orgChannel(org), 'agents');
-    return done;
+  private announced(org: OrgId, change: Promise<AgentChange>): Promise<AgentChange> {
+    return announced(change, this.bus, org, 'agents');
   }
 
   private async run(agent: AgentId, command: AgentCommand): Promise<AgentChange> {
@@ -127,25 +112,3 @@ export class AgentAdministration {
     return { agent: folded.state as LivingAgent, deed: first ? deedOf(first) : null };
   }
 }
-
-/** @throws {DomainError} validation_failed */
-export const overlapEnd = (now: string, overlapSeconds: number): string => {
-  if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > OVERLAP_MAX_SECONDS) {
-    throw new DomainError('validation_failed', {
-      param: 'overlap_seconds',
-      message: `The overlap is 0 to ${OVERLAP_MAX_SECONDS} seconds (7 days).`,
-    });
-  }
-  return new Date(Date.parse(now) + overlapSeconds * 1000).toISOString();
-};
-
-/** One line, short enough for every deed. @throws {DomainError} validation_failed */
-export const checkedReason = (reason: string | null): string | null => {
-  if (reason === null) return null;
-  const isFine = reason.length > 0 && [...reason].length <= REASON_MAX_CHARACTERS && !/\p{C}/u.test(reason);
-  if (isFine) return reason;
-  throw new DomainError('validation_failed', {
-    param: 'reason',
-    message: `A reason has 1 to ${REASON_MAX_CHARACTERS} characters on one line.`,
-  });
-};

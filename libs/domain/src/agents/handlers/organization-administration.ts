@@ -1,8 +1,6 @@
 import {
   deedOf,
-  DomainError,
   idOf,
-  orgChannel,
   type Bus,
   type CommandMetadata,
   type CommandRunner,
@@ -19,9 +17,9 @@ import {
   type OrganizationCommand,
 } from '../../people/index.js';
 import type { IssueKeys } from '../issue-keys.js';
-import { checkedReason, overlapEnd, OVERLAP_DEFAULT_SECONDS, type NewKey } from './agent-administration.js';
-
-const NAME_PATTERN = /^[^\p{C}]{1,120}$/u;
+import type { NewKey } from './agent-administration.js';
+import { announced } from './announced.js';
+import { checkedName, checkedReason, overlapEnd } from './checked-input.js';
 
 export interface OrganizationChange {
   readonly organization: LivingOrganization;
@@ -50,17 +48,12 @@ export class OrganizationAdministration {
       owner: idOf('usr', this.randomness.bytes(16)),
     },
   ): Promise<OrganizationChange> {
-    if (!NAME_PATTERN.test(name)) {
-      throw new DomainError('validation_failed', {
-        param: 'name',
-        message: 'A name has 1 to 120 characters on one line.',
-      });
-    }
     const { org, owner } = ids;
+    const described = { org, name: checkedName(name), timezone: 'UTC', owner };
     const person = { type: 'CreatePerson' as const, data: { user: owner }, metadata: { ...metadata, org: null } };
     await this.runner.run(personDecider, owner, person, person.metadata);
     const membership = idOf('mem', this.randomness.bytes(16));
-    const data = { org, name, timezone: 'UTC', owner, membership };
+    const data = { ...described, membership };
     return this.run(org, { type: 'CreateOrganization', data, metadata: { ...metadata, org } });
   }
 
@@ -91,7 +84,7 @@ export class OrganizationAdministration {
     roll: { key: KeyId; livemode: boolean; overlapSeconds?: number },
     metadata: CommandMetadata,
   ): Promise<NewKey> {
-    const expiresAt = overlapEnd(metadata.now, roll.overlapSeconds ?? OVERLAP_DEFAULT_SECONDS);
+    const expiresAt = overlapEnd(metadata.now, roll.overlapSeconds);
     const { record, secret } = await this.keys.mint({ kind: 'org', org }, roll.livemode);
     const data = { key: roll.key, successor: record, expiresAt };
     const { deed } = await this.announced(org, this.run(org, { type: 'RollAdminKey', data, metadata }));
@@ -102,10 +95,8 @@ export class OrganizationAdministration {
     return this.announced(org, this.run(org, { type: 'RevokeAdminKey', data: { key }, metadata }));
   }
 
-  private async announced(org: OrgId, change: Promise<OrganizationChange>): Promise<OrganizationChange> {
-    const done = await change;
-    this.bus.publish(orgChannel(org), 'organization');
-    return done;
+  private announced(org: OrgId, change: Promise<OrganizationChange>): Promise<OrganizationChange> {
+    return announced(change, this.bus, org, 'organization');
   }
 
   private async run(org: OrgId, command: OrganizationCommand): Promise<OrganizationChange> {

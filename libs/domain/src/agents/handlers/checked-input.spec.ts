@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { DomainError } from '../../kernel/index.js';
+import { checkedName, checkedReason, overlapEnd, OVERLAP_MAX_SECONDS } from './checked-input.js';
+
+const refusal = (work: () => unknown): object => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof DomainError) return { code: error.code, param: error.param };
+    throw error;
+  }
+  throw new Error('nothing was refused');
+};
+const refusedFor = (param: string) => ({ code: 'validation_failed', param });
+
+describe('what an administrator writes', () => {
+  it.each(['a', 'Support Europe', '😀'.repeat(120)])('the name %s is fine', (name) =>
+    expect(checkedName(name)).toBe(name),
+  );
+  it.each(['', 'a'.repeat(121), 'two\nlines', 'hidden\u200bmark'])('the name %j is not', (name) =>
+    expect(refusal(() => checkedName(name))).toEqual(refusedFor('name')),
+  );
+
+  it.each([null, 'a', '😀'.repeat(280)])('the reason %s is fine', (reason) =>
+    expect(checkedReason(reason)).toBe(reason),
+  );
+  it.each(['', 'a'.repeat(281), 'two\nlines'])('the reason %j is not', (reason) =>
+    expect(refusal(() => checkedReason(reason))).toEqual(refusedFor('reason')),
+  );
+
+  it('an overlap ends so many seconds later, a day when nothing is said', () => {
+    const now = '2026-10-01T12:00:00.000Z';
+    expect(overlapEnd(now, 0)).toBe(now);
+    expect(overlapEnd(now)).toBe('2026-10-02T12:00:00.000Z');
+    expect(overlapEnd(now, OVERLAP_MAX_SECONDS)).toBe('2026-10-08T12:00:00.000Z');
+  });
+  it.each([-1, 0.5, Number.NaN, OVERLAP_MAX_SECONDS + 1])('an overlap of %s seconds is refused', (seconds) =>
+    expect(refusal(() => overlapEnd('2026-10-01T12:00:00.000Z', seconds))).toEqual(refusedFor('overlap_seconds')),
+  );
+});

@@ -1,0 +1,39 @@
+import { DomainError } from '../../kernel/index.js';
+
+/** Document 2, Limits. */
+export const OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
+export const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
+
+const NAME_PATTERN = /^[^\p{C}]{1,120}$/u;
+const REASON_MAX_CHARACTERS = 280;
+
+/** Of an agent or an organization. @throws {DomainError} validation_failed */
+export const checkedName = (name: string): string => {
+  if (NAME_PATTERN.test(name)) return name;
+  throw new DomainError('validation_failed', {
+    param: 'name',
+    message: 'A name has 1 to 120 characters on one line.',
+  });
+};
+
+/** One line, short enough for every deed. @throws {DomainError} validation_failed */
+export const checkedReason = (reason: string | null): string | null => {
+  if (reason === null) return null;
+  const isFine = reason.length > 0 && [...reason].length <= REASON_MAX_CHARACTERS && !/\p{C}/u.test(reason);
+  if (isFine) return reason;
+  throw new DomainError('validation_failed', {
+    param: 'reason',
+    message: `A reason has 1 to ${REASON_MAX_CHARACTERS} characters on one line.`,
+  });
+};
+
+/** @throws {DomainError} validation_failed */
+export const overlapEnd = (now: string, overlapSeconds = OVERLAP_DEFAULT_SECONDS): string => {
+  if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > OVERLAP_MAX_SECONDS) {
+    throw new DomainError('validation_failed', {
+      param: 'overlap_seconds',
+      message: `The overlap is 0 to ${OVERLAP_MAX_SECONDS} seconds (7 days).`,
+    });
+  }
+  return new Date(Date.parse(now) + overlapSeconds * 1000).toISOString();
+};
