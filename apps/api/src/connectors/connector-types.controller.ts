@@ -2,6 +2,7 @@ import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { digestOf } from '#libs/crypto';
 import { DomainError } from '#libs/domain/kernel';
+import { CONTROL_PLANE } from '../control-plane.js';
 import { CursorCodec } from '../http/cursor-codec.js';
 import { isTagKnown } from '../http/entity-tag.js';
 import type { Exchange } from '../http/exchange.js';
@@ -13,7 +14,6 @@ import { CONNECTOR_CATALOGUE } from './connector-catalogue.js';
 
 /** Document 3. The catalogue is the same for every organization, but only who may administer one may read it. */
 const CACHE_CONTROL = 'private, max-age=300';
-const CONTROL_PLANE = { auth: 'session_or_key', admin: true, since: '2026-10-01' } as const;
 
 /** What connectors there can be. */
 @Controller('v1/connector-types')

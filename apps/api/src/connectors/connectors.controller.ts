@@ -1,32 +1,30 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import { ConnectorStreams, CreateConnector, DeleteConnector, UpdateConnector } from '#libs/domain/connectors';
-import { CursorCodec } from '../http/cursor-codec.js';
+import { CONTROL_PLANE } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
-import { type ListEnvelope, pageOf } from '../http/list-envelope.js';
+import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { ListQuery } from '../http/query-shape.js';
 import { Route } from '../http/route.decorator.js';
-import { type TimePosition, timePositionOf } from '../lists/listed.js';
-import { tellLag } from '../lists/projection-lag.js';
+import { ListAnswers } from '../lists/list-answers.js';
+import { type PageRequest, type TimePosition, timePositionOf } from '../lists/listed.js';
 import { ConnectorAnswers } from './connector-answers.js';
 import { CreateConnectorBody, UpdateConnectorBody } from './connector.dto.js';
 import { ListConnectors } from './list-connectors.query-handler.js';
 
 /** A config is at most 64 KiB as it is stored; as sent it may be spaced and escaped more generously. */
 const MAX_BODY_BYTES = 256 * 1024;
-const CONTROL_PLANE = { auth: 'session_or_key', admin: true, since: '2026-10-01' } as const;
 
 @Controller('v1/connectors')
 export class ConnectorsController {
   constructor(
     private readonly commands: CommandBus,
-    private readonly queries: QueryBus,
     private readonly connectors: ConnectorStreams,
     private readonly answers: ConnectorAnswers,
-    private readonly cursors: CursorCodec,
+    private readonly lists: ListAnswers,
   ) {}
 
   /** Newest first. */
@@ -37,11 +35,14 @@ export class ConnectorsController {
     @RequestContext() exchange: Exchange,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ListEnvelope<JsonObject>> {
-    const cursors = this.cursors.forList(exchange, query);
-    const page = { limit: query.limit, after: cursors.after as TimePosition | null };
-    const listed = await this.queries.execute(new ListConnectors(exchange.caller.org, page));
-    tellLag(reply, listed);
-    return pageOf(listed, cursors, { item: ({ folded }) => this.answers.view(folded), position: timePositionOf });
+    return this.lists.page(
+      { query, exchange, reply },
+      (page: PageRequest<TimePosition>) => new ListConnectors(exchange.caller.org, page),
+      {
+        item: ({ folded }) => this.answers.view(folded),
+        position: timePositionOf,
+      },
+    );
   }
 
   @Get(':id')

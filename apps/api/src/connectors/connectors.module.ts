@@ -7,6 +7,7 @@ import {
   UpdateConnectorHandler,
 } from '#libs/domain/connectors';
 import { LedgerModule } from '../ledger/ledger.module.js';
+import { ListAnswers } from '../lists/list-answers.js';
 import { ConnectorAnswers } from './connector-answers.js';
 import { ConnectorTypesController } from './connector-types.controller.js';
 import { ConnectorsController } from './connectors.controller.js';
@@ -29,6 +30,7 @@ import { ListToolsHandler } from './list-tools.query-handler.js';
     FindConnectorNameHandler,
     ListToolsHandler,
     ConnectorAnswers,
+    ListAnswers,
   ],
 })
 export class ConnectorsModule {}

@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Param, Put } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { JsonObject } from '#libs/crypto';
 import { CREDENTIAL_BODY_MAX_BYTES, PutCredentials, RemoveCredentials } from '#libs/domain/connectors';
+import { CONTROL_PLANE } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
@@ -17,7 +18,7 @@ export class CredentialsController {
   ) {}
 
   @Put()
-  @Route({ auth: 'session_or_key', admin: true, since: '2026-10-01', maxBodyBytes: CREDENTIAL_BODY_MAX_BYTES })
+  @Route({ ...CONTROL_PLANE, maxBodyBytes: CREDENTIAL_BODY_MAX_BYTES })
   async put(
     @Param('id') id: string,
     @Body() { kind, secret }: PutCredentialsBody,
@@ -31,7 +32,7 @@ export class CredentialsController {
 
   /** Its calls then end as `credentials_missing`. */
   @Delete()
-  @Route({ auth: 'session_or_key', admin: true, since: '2026-10-01' })
+  @Route(CONTROL_PLANE)
   async remove(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
     const address = await this.answers.addressOf(exchange.caller.org, id);

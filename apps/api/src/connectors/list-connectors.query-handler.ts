@@ -1,7 +1,7 @@
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { OrgId } from '#libs/domain/kernel';
 import { ConnectorRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
-import type { Listed, PageRequest, TimePosition } from '../lists/listed.js';
+import { type Listed, newestFirst, type PageRequest, type TimePosition } from '../lists/listed.js';
 
 /** GET /v1/connectors: live connectors, newest first. */
 export class ListConnectors extends Query<Listed<ConnectorRow>> {
@@ -23,11 +23,6 @@ export class ListConnectorsHandler implements IQueryHandler<ListConnectors> {
   async execute({ org, page }: ListConnectors): Promise<Listed<ConnectorRow>> {
     const { lagEvents } = await this.waiter.catchUp(['connectors']);
     const rows = this.readModels.of(org, ConnectorRow);
-    if (page.after) {
-      const { createdAt, id } = page.after;
-      rows.where('(row.createdAt, row.id) < (:createdAt, :id)', { createdAt, id });
-    }
-    const found = await rows.orderBy('createdAt', 'DESC').orderBy('id', 'DESC').page(page.limit);
-    return { ...found, lagEvents };
+    return { ...(await newestFirst(rows, page)), lagEvents };
   }
 }

@@ -12,10 +12,10 @@ export interface ListedTool {
 }
 
 /** The connector's name and the place among its tools, which stand in no order of their own. */
-export interface ToolPosition {
+export type ToolPosition = {
   readonly connector: string;
   readonly index: number;
-}
+};
 
 /** GET /v1/tools: the tools of the live connectors by the connectors' names, each in the order of its config. */
 export class ListTools extends Query<Listed<ListedTool>> {

@@ -1,15 +1,13 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
-import { QueryBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import type { ActionRow } from '#libs/infra/read-models';
-import { CursorCodec } from '../http/cursor-codec.js';
 import type { Exchange } from '../http/exchange.js';
-import { type ListEnvelope, pageOf } from '../http/list-envelope.js';
+import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
-import { timePositionOf, type TimePosition } from '../lists/listed.js';
-import { tellLag } from '../lists/projection-lag.js';
+import { ListAnswers } from '../lists/list-answers.js';
+import { type PageRequest, type TimePosition, timePositionOf } from '../lists/listed.js';
 import { actionView } from './action.view.js';
 import { ListActionsQuery } from './list-actions.dto.js';
 import { parseActionFilters } from './list-actions.filters.js';
@@ -19,10 +17,7 @@ const itemOf = ({ folded, deed }: ActionRow): JsonObject => actionView({ action:
 
 @Controller()
 export class ListActionsController {
-  constructor(
-    private readonly queries: QueryBus,
-    private readonly cursors: CursorCodec,
-  ) {}
+  constructor(private readonly lists: ListAnswers) {}
 
   /** An agent sees its own actions; whoever administers the organization sees all of them. */
   @Get('/v1/actions')
@@ -33,11 +28,11 @@ export class ListActionsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ListEnvelope<JsonObject>> {
     const { caller } = exchange;
-    const cursors = this.cursors.forList(exchange, query);
-    const page = { limit: query.limit, after: cursors.after as TimePosition | null };
     const onlyAgent = caller.kind === 'agent' ? caller.agent : null;
-    const listed = await this.queries.execute(new ListActions(caller.org, parseActionFilters(query), page, onlyAgent));
-    tellLag(reply, listed);
-    return pageOf(listed, cursors, { item: itemOf, position: timePositionOf });
+    return this.lists.page(
+      { query, exchange, reply },
+      (page: PageRequest<TimePosition>) => new ListActions(caller.org, parseActionFilters(query), page, onlyAgent),
+      { item: itemOf, position: timePositionOf },
+    );
   }
 }

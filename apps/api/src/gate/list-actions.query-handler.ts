@@ -8,7 +8,7 @@ import {
   ProjectionWaiter,
   ReadModels,
 } from '#libs/infra/read-models';
-import type { Listed, PageRequest, TimePosition } from '../lists/listed.js';
+import { type Listed, newestFirst, type PageRequest, type TimePosition } from '../lists/listed.js';
 import type { ActionFilters } from './list-actions.filters.js';
 
 /** GET /v1/actions: newest first, by (created_at, id) descending. */
@@ -38,13 +38,9 @@ export class ListActionsHandler implements IQueryHandler<ListActions> {
     const rows = this.readModels.of(org, ActionRow);
     if (onlyAgent !== null) rows.where('row.agent = :onlyAgent', { onlyAgent });
     narrow(rows, filters);
-    if (page.after) rows.where('(row.createdAt, row.id) < (:afterTime, :afterId)', keysetOf(page.after));
-    const found = await rows.orderBy('createdAt', 'DESC').orderBy('id', 'DESC').page(page.limit);
-    return { ...found, lagEvents };
+    return { ...(await newestFirst(rows, page)), lagEvents };
   }
 }
-
-const keysetOf = ({ createdAt, id }: TimePosition) => ({ afterTime: createdAt, afterId: id });
 
 const narrow = (rows: OrgRows<ActionRow>, filters: ActionFilters): void => {
   const { agent, tool, onBehalfOf, createdFrom, createdBefore, text } = filters;

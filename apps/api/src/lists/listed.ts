@@ -1,4 +1,4 @@
-import type { Page } from '#libs/infra/read-models';
+import type { OrgRow, OrgRows, Page } from '#libs/infra/read-models';
 
 /** A page of a list as a query handler gives it. */
 export interface Listed<Row> extends Page<Row> {
@@ -13,15 +13,18 @@ export interface PageRequest<Position> {
 }
 
 /** Where a page of a list ended that shows the newest first. */
-export interface TimePosition {
+export type TimePosition = {
   readonly createdAt: string;
   readonly id: string;
-}
+};
 
-export const timePositionOf = ({
-  createdAt,
-  id,
-}: TimePosition): { readonly createdAt: string; readonly id: string } => ({
-  createdAt,
-  id,
-});
+export const timePositionOf = ({ createdAt, id }: TimePosition): TimePosition => ({ createdAt, id });
+
+/** A page of a list that shows the newest first; of two made at the same moment, the one with the greater id. */
+export const newestFirst = <Row extends OrgRow & TimePosition>(
+  rows: OrgRows<Row>,
+  { limit, after }: PageRequest<TimePosition>,
+): Promise<Page<Row>> => {
+  if (after) rows.where('(row.createdAt, row.id) < (:createdAt, :id)', timePositionOf(after));
+  return rows.orderBy('createdAt', 'DESC').orderBy('id', 'DESC').page(limit);
+};

@@ -2,7 +2,7 @@ import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { OrgId, PolicyVersionId } from '#libs/domain/kernel';
 import type { PolicyMode } from '#libs/domain/people';
 import { PolicyRow, type PolicySlotRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
-import type { Listed, PageRequest, TimePosition } from '../lists/listed.js';
+import { type Listed, newestFirst, type PageRequest, type TimePosition } from '../lists/listed.js';
 import {
   activationOf,
   countThatFits,
@@ -41,11 +41,7 @@ export class ListPoliciesHandler implements IQueryHandler<ListPolicies> {
     const { lagEvents } = await this.waiter.catchUp(['policies']);
     // A policy and its first version are one append; between the two there is nothing to show.
     const rows = this.readModels.of(org, PolicyRow).where('row.latestVersionId IS NOT NULL');
-    if (page.after) {
-      const { createdAt, id } = page.after;
-      rows.where('(row.createdAt, row.id) < (:createdAt, :id)', { createdAt, id });
-    }
-    const found = await rows.orderBy('createdAt', 'DESC').orderBy('id', 'DESC').page(page.limit);
+    const found = await newestFirst(rows, page);
     const fitting = countThatFits(await readSourceBytes(this.readModels, org, found.rows.map(latestOf)));
     return {
       rows: await this.withVersions(org, found.rows.slice(0, fitting)),

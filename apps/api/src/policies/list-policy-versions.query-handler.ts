@@ -4,9 +4,9 @@ import { PolicyRow, PolicyVersionRow, ProjectionWaiter, ReadModels } from '#libs
 import type { Listed, PageRequest } from '../lists/listed.js';
 import { activationOf, countThatFits, readSlots, readVersions, type ListedPolicyVersion } from './policy-pages.js';
 
-export interface VersionPosition {
+export type VersionPosition = {
   readonly version: number;
-}
+};
 
 /** GET /v1/policies/{id}/versions: newest first. */
 export class ListPolicyVersions extends Query<Listed<ListedPolicyVersion>> {

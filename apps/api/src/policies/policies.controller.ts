@@ -1,32 +1,31 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import { streamOf } from '#libs/domain/kernel';
 import { compilePolicy, CreatePolicy, policyDecider } from '#libs/domain/policies';
-import { CursorCodec } from '../http/cursor-codec.js';
+import { CONTROL_PLANE } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
-import { type ListEnvelope, pageOf } from '../http/list-envelope.js';
+import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { ListQuery } from '../http/query-shape.js';
 import { Route } from '../http/route.decorator.js';
 import { ChangeDeeds } from '../ledger/change-deeds.js';
-import { type TimePosition, timePositionOf } from '../lists/listed.js';
-import { tellLag } from '../lists/projection-lag.js';
+import { ListAnswers } from '../lists/list-answers.js';
+import { type PageRequest, type TimePosition, timePositionOf } from '../lists/listed.js';
 import { ListPolicies } from './list-policies.query-handler.js';
 import { CreatePolicyBody, LintPolicyBody } from './policy.dto.js';
 import { PolicyReader } from './policy-reader.js';
 import { listedPolicyView, policyView } from './policy.view.js';
-import { CONTROL_PLANE, SOURCE_BODY } from './policy-routes.js';
+import { SOURCE_BODY } from './policy-routes.js';
 
 @Controller('v1/policies')
 export class PoliciesController {
   constructor(
     private readonly commands: CommandBus,
-    private readonly queries: QueryBus,
     private readonly policies: PolicyReader,
     private readonly deeds: ChangeDeeds,
-    private readonly cursors: CursorCodec,
+    private readonly lists: ListAnswers,
   ) {}
 
   /** Newest first. */
@@ -37,11 +36,14 @@ export class PoliciesController {
     @RequestContext() exchange: Exchange,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ListEnvelope<JsonObject>> {
-    const cursors = this.cursors.forList(exchange, query);
-    const page = { limit: query.limit, after: cursors.after as TimePosition | null };
-    const listed = await this.queries.execute(new ListPolicies(exchange.caller.org, page));
-    tellLag(reply, listed);
-    return pageOf(listed, cursors, { item: listedPolicyView, position: ({ policy }) => timePositionOf(policy) });
+    return this.lists.page(
+      { query, exchange, reply },
+      (page: PageRequest<TimePosition>) => new ListPolicies(exchange.caller.org, page),
+      {
+        item: listedPolicyView,
+        position: ({ policy }) => timePositionOf(policy),
+      },
+    );
   }
 
   @Get(':id')

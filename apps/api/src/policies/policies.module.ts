@@ -6,6 +6,7 @@ import {
   DeactivatePolicyHandler,
 } from '#libs/domain/policies';
 import { LedgerModule } from '../ledger/ledger.module.js';
+import { ListAnswers } from '../lists/list-answers.js';
 import { ListPoliciesHandler } from './list-policies.query-handler.js';
 import { ListPolicyVersionsHandler } from './list-policy-versions.query-handler.js';
 import { PoliciesController } from './policies.controller.js';
@@ -24,6 +25,7 @@ import { PolicyVersionsController } from './policy-versions.controller.js';
     ListPoliciesHandler,
     ListPolicyVersionsHandler,
     PolicyReader,
+    ListAnswers,
   ],
 })
 export class PoliciesModule {}

@@ -4,13 +4,13 @@ import type { JsonObject } from '#libs/crypto';
 import { DomainError, streamOf, type CommandMetadata, type DeedId } from '#libs/domain/kernel';
 import { organizationDecider, type PolicyMode } from '#libs/domain/people';
 import { ActivatePolicyVersion, DeactivatePolicy } from '#libs/domain/policies';
+import { CONTROL_PLANE } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
 import { ChangeDeeds } from '../ledger/change-deeds.js';
 import { ChangeSlotBody } from './policy.dto.js';
 import { policyId, PolicyReader } from './policy-reader.js';
-import { CONTROL_PLANE } from './policy-routes.js';
 import { policyView, versionView } from './policy.view.js';
 
 /** Which version decides. */

@@ -1,31 +1,31 @@
 import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
-import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import { streamOf } from '#libs/domain/kernel';
 import { AddPolicyVersion, policyDecider, versionNamed } from '#libs/domain/policies';
-import { CursorCodec } from '../http/cursor-codec.js';
+import { CONTROL_PLANE } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
-import { type ListEnvelope, pageOf } from '../http/list-envelope.js';
+import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { ListQuery } from '../http/query-shape.js';
 import { Route } from '../http/route.decorator.js';
 import { ChangeDeeds } from '../ledger/change-deeds.js';
-import { tellLag } from '../lists/projection-lag.js';
+import { ListAnswers } from '../lists/list-answers.js';
+import type { PageRequest } from '../lists/listed.js';
 import { ListPolicyVersions, type VersionPosition } from './list-policy-versions.query-handler.js';
 import { AddPolicyVersionBody } from './policy.dto.js';
 import { policyId, PolicyReader } from './policy-reader.js';
-import { CONTROL_PLANE, SOURCE_BODY } from './policy-routes.js';
+import { SOURCE_BODY } from './policy-routes.js';
 import { listedVersionView, versionView } from './policy.view.js';
 
 @Controller('v1/policies/:id/versions')
 export class PolicyVersionsController {
   constructor(
     private readonly commands: CommandBus,
-    private readonly queries: QueryBus,
     private readonly policies: PolicyReader,
     private readonly deeds: ChangeDeeds,
-    private readonly cursors: CursorCodec,
+    private readonly lists: ListAnswers,
   ) {}
 
   /** Newest first. */
@@ -37,14 +37,15 @@ export class PolicyVersionsController {
     @RequestContext() exchange: Exchange,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ListEnvelope<JsonObject>> {
-    const cursors = this.cursors.forList(exchange, query);
-    const page = { limit: query.limit, after: cursors.after as VersionPosition | null };
-    const listed = await this.queries.execute(new ListPolicyVersions(exchange.caller.org, policyId(id), page));
-    tellLag(reply, listed);
-    return pageOf(listed, cursors, {
-      item: listedVersionView,
-      position: ({ version: { version } }) => ({ version }),
-    });
+    const { org } = exchange.caller;
+    return this.lists.page(
+      { query, exchange, reply },
+      (page: PageRequest<VersionPosition>) => new ListPolicyVersions(org, policyId(id), page),
+      {
+        item: listedVersionView,
+        position: ({ version: { version } }) => ({ version }),
+      },
+    );
   }
 
   /** By its number or its `pv_` id. */

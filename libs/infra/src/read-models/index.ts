@@ -5,7 +5,7 @@ export { ActionRow } from './gate/action.row.js';
 export { DeedRow } from './ledger/deed.row.js';
 export { likeContaining, likeGlob } from './like.js';
 export { type LocalProjection, LocalProjections } from './local-projections.js';
-export { type OrgRows, type Page, ReadModels } from './org-rows.js';
+export { type OrgRow, type OrgRows, type Page, ReadModels } from './org-rows.js';
 export { PolicySlotRow } from './policies/policy-slot.row.js';
 export { PolicyVersionRow } from './policies/policy-version.row.js';
 export { PolicyRow } from './policies/policy.row.js';
