@@ -38,6 +38,7 @@ export { RemoveCredentialsHandler } from './handlers/remove-credentials.handler.
 export { UpdateConnectorHandler } from './handlers/update-connector.handler.js';
 export { inputSchemaOf } from './rest-arguments.js';
 export { isRepeatable, REST_LIMITS, type RestConfig, restConfigOf, type RestTool } from './rest-config.js';
+export { isAllowedPath } from './rest-paths.js';
 export { buildRestRequest, type BuiltRequest, type RestRequest, restRequestFacts } from './rest-request.js';
 export { RunningExecutions } from './running-executions.port.js';
 export { isRetriedStatus, retryDelayMs, type UpstreamVerdict, verdictOfStatus } from './upstream-mapping.js';

@@ -31,6 +31,26 @@ const isUnderPrefix = (path: string, prefix: string): boolean => {
 export const isUnderAnyPrefix = (path: string, prefixes: readonly string[]): boolean =>
   prefixes.some((prefix) => isUnderPrefix(path, prefix));
 
+/**
+ * What servers read as a dot, a slash, a backslash, the end of a text or another percent sign once they have decoded it:
+ * such a path has two readings. So has a dot segment with parameters (`..;x`), which some servers drop.
+ */
+const AMBIGUOUS_PATH = /%(?:2e|2f|5c|00|25)|\/\.{1,2};/i;
+
+/**
+ * Whether a path that an upstream named, with the path of `base_url` in front as it is sent, is one that a tool could have:
+ * below `base_url`, under an allowed prefix, in its own cleaned form and with one reading only.
+ */
+export const isAllowedPath = (path: string, baseUrl: string, prefixes: readonly string[]): boolean => {
+  const basePath = basePathOf(baseUrl);
+  const own = path.slice(basePath.length);
+  if (!path.startsWith(basePath) || AMBIGUOUS_PATH.test(own)) return false;
+  return (own === '' || cleanedPath(own) === own) && isUnderAnyPrefix(own, prefixes);
+};
+
+/** What stands before every path of a connector; no slash at its end. */
+export const basePathOf = (baseUrl: string): string => new URL(baseUrl).pathname.replace(/\/$/, '');
+
 /** Why a path of a config cannot be used, or null. */
 export const literalPathFault = (path: string): string | null => {
   if (!path.startsWith('/')) return 'must begin with a slash';

@@ -5,7 +5,7 @@ import type { ArgumentFault, RequestFacts } from './connector-driver.port.js';
 import { argumentsFault } from './rest-arguments.js';
 import { REST_LIMITS, type RestConfig, type RestTool } from './rest-config.js';
 import { isHeaderValue } from './rest-headers.js';
-import { cleanedPath, fillPath, isPathValue, isUnderAnyPrefix, parsePathTemplate } from './rest-paths.js';
+import { basePathOf, cleanedPath, fillPath, isPathValue, isUnderAnyPrefix, parsePathTemplate } from './rest-paths.js';
 
 /** A request without its credential, which is added last (document 3, Request rules). */
 export interface RestRequest {
@@ -44,14 +44,13 @@ export const buildRestRequest = (
     return { ok: false, fault: { param: 'args', message } };
   }
   const base = new URL(config.base_url);
-  const basePath = base.pathname.replace(/\/$/, '');
   const body = bodyOf(tool, args);
   return {
     ok: true,
     request: {
       method: tool.method,
       origin: base.origin,
-      path: `${basePath}${path}`,
+      path: `${basePathOf(config.base_url)}${path}`,
       query: queryOf(tool, args),
       headers: headersOf(config, tool, args, { actionId, hasBody: body !== null }),
       body,

@@ -80,6 +80,65 @@ describe('REST driver: redirects (E-10)', () => {
     expect([canary.connections, server.requests.length]).toEqual([0, 1]);
   });
 
+  it.each([
+    '/admin/secrets',
+    '/v1-admin',
+    '/v1/../admin',
+    '../../admin',
+    '/v1/%2e%2e/admin',
+    '/v1/.%2E/admin',
+    '/v1\\..\\admin',
+    '/v1/users/..%2f..%2fadmin',
+    '/v1/users/..%5c..%5cadmin',
+    '/v1/%252e%252e/admin',
+    '/v1/..;/..;x=1/admin',
+    '/v1//admin',
+    '//upstream.example:PORT//v1/users',
+    '/v1/users%00.json',
+    '/',
+  ])('%s leaves the allowed prefixes or could be read so: it is blocked and gets no byte', async (location) => {
+    const { send, server } = await given(
+      ({ index }) =>
+        index === 0
+          ? httpAnswer(302, '', { Location: location.replace('PORT', String(server.port)) })
+          : jsonAnswer(200, { secret: 'of the admin' }),
+      sameHost,
+    );
+    expect(await send('get', { id: 'r' })).toMatchObject({
+      status: 'failed',
+      errorCode: 'destination_blocked',
+      result: { status: 302 },
+      hasSent: true,
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['/api/v1/x', ['/api/v1/users', '/api/v1/x']],
+    ['/v1/x', ['/api/v1/users']],
+    ['/api/admin', ['/api/v1/users']],
+    ['/apiary/v1/x', ['/api/v1/users']],
+  ])('the prefixes lie below the path of base_url: %s', async (location, paths) => {
+    const { send, server } = await given(
+      ({ index }) => (index === 0 ? httpAnswer(302, '', { Location: location }) : jsonAnswer(200, {})),
+      { ...sameHost, basePath: '/api/' },
+    );
+    await send('list');
+    expect(server.requests.map(({ head }) => head.split(' ')[1])).toEqual(paths);
+  });
+
+  it.each(['/v1', '/v1/', 'x?next=../admin', '/v1/a%20b/%C3%A9', '/v1/users/../x'])(
+    '%s stays under a prefix and is followed',
+    async (location) => {
+      const { send, server } = await given(
+        ({ index }) => (index === 0 ? httpAnswer(302, '', { Location: location }) : jsonAnswer(200, {})),
+        sameHost,
+      );
+      expect(await send('list')).toMatchObject({ status: 'succeeded' });
+      expect(server.requests).toHaveLength(2);
+    },
+  );
+
   it('a Stop between hops ends it with its code', async () => {
     const { send, server } = await given(hops(3), sameHost);
     const mayStillSend = vi.fn(() =>

@@ -1,4 +1,4 @@
-import type { RestConfig, RestTool } from '#libs/domain/connectors';
+import { isAllowedPath, type RestConfig, type RestTool } from '#libs/domain/connectors';
 import type { EgressResponse } from '#libs/infra/egress';
 
 /** Document 3, redirects. */
@@ -20,7 +20,10 @@ export type RedirectDecision =
   | { readonly kind: 'blocked' }
   | { readonly kind: 'too_many' };
 
-/** Reads follow, within the same scheme, host and port; writes never do (document 3, redirects). */
+/**
+ * Reads follow, within the same scheme, host and port; writes never do (document 3, redirects). A hop carries the
+ * credential, so it stays under `allowed_path_prefixes` as every request does.
+ */
 export const redirectOf = (
   config: RestConfig,
   tool: RestTool,
@@ -37,6 +40,7 @@ export const redirectOf = (
   if (!URL.canParse(location, base)) return { kind: 'none' };
   const next = new URL(location, base);
   if (next.origin !== from.origin || next.username !== '' || next.password !== '') return { kind: 'blocked' };
+  if (!isAllowedPath(next.pathname, config.base_url, config.allowed_path_prefixes)) return { kind: 'blocked' };
   if (followed >= MAX_REDIRECTS) return { kind: 'too_many' };
   return { kind: 'follow', target: { origin: from.origin, path: next.pathname, query: next.search.slice(1) } };
 };

@@ -26,12 +26,12 @@ const TOOLS: JsonObject[] = [
 
 export const given = async (
   answer: RawAnswer,
-  { config = {}, ...rest }: Partial<GivenCall> = {},
+  { config = {}, basePath = '', ...rest }: Partial<GivenCall> & { readonly basePath?: string } = {},
 ): Promise<CallHarness & { server: RawUpstream }> => {
   const server = await startRawUpstream(answer);
   const harness = await givenCall({
     config: {
-      base_url: `http://upstream.example:${server.port}`,
+      base_url: `http://upstream.example:${server.port}${basePath}`,
       allowed_methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
       allowed_path_prefixes: ['/v1'],
       tools: TOOLS,
