@@ -19,6 +19,7 @@ import {
   type PolicyEvent,
 } from '#libs/domain/policies';
 import { MemoryEventStore } from '#libs/infra/event-store';
+import { rejected } from '../support/thrown.js';
 
 const org = 'org_00000000000000000000000001' as OrgId;
 const foreignOrg = 'org_00000000000000000000000002' as OrgId;
@@ -49,14 +50,7 @@ const setUp = () => {
   return { store, streams, create, add };
 };
 
-const refusal = async (attempt: Promise<unknown>): Promise<DomainError> => {
-  const error: unknown = await attempt.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof DomainError) return error;
-  throw new Error('nothing was refused');
-};
+const refusal = (attempt: Promise<unknown>): Promise<DomainError> => rejected(DomainError, attempt);
 
 describe('policy commands: creation', () => {
   it('makes a policy with version 1 and its hashes, in one append', async () => {

@@ -2,18 +2,12 @@ import { describe, expect, it } from 'vitest';
 
 import type { JsonValue } from '#libs/crypto';
 
+import { thrown } from '../../../../test/support/thrown.js';
 import { DomainError } from '../kernel/index.js';
 import { readCredential } from './credential.js';
 
-const refusal = (kind: string, secret: JsonValue | undefined): DomainError => {
-  try {
-    readCredential(kind, secret);
-  } catch (error) {
-    if (error instanceof DomainError) return error;
-    throw error;
-  }
-  throw new Error('the credential was accepted');
-};
+const refusal = (kind: string, secret: JsonValue | undefined): DomainError =>
+  thrown(DomainError, () => readCredential(kind, secret));
 
 describe('credential write body', () => {
   it.each<[string, JsonValue, string[]]>([

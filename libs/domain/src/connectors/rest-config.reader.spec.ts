@@ -2,40 +2,9 @@ import { describe, expect, it } from 'vitest';
 
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
-import { DomainError } from '../kernel/index.js';
-import { readRestConfig } from './rest-config.reader.js';
+import { config, paramOf, read, refusal, tool, withTool } from './testing/given-rest-config.js';
 
-const tool = (changes: JsonObject = {}): JsonObject => ({
-  name: 'get_user',
-  method: 'GET',
-  path: '/v1/users',
-  ...changes,
-});
-const config = (changes: JsonObject = {}): JsonObject => ({
-  base_url: 'https://api.example.com',
-  allowed_methods: ['GET', 'POST', 'DELETE'],
-  allowed_path_prefixes: ['/v1'],
-  tools: [tool()],
-  ...changes,
-});
-const withTool = (changes: JsonObject): JsonObject => config({ tools: [tool(changes)] });
 const withArg = (arg: JsonObject, changes: JsonObject = {}): JsonObject => withTool({ args: { x: arg }, ...changes });
-
-const read = (value: JsonValue, isProduction = true) => readRestConfig(value, { isProduction });
-const refusal = (value: JsonValue, isProduction = true): DomainError => {
-  try {
-    read(value, isProduction);
-  } catch (error) {
-    if (error instanceof DomainError) return error;
-    throw error;
-  }
-  throw new Error('the config was accepted');
-};
-const paramOf = (value: JsonValue, isProduction = true): string | null => {
-  const { code, status, param } = refusal(value, isProduction);
-  expect({ code, status }).toEqual({ code: 'validation_failed', status: 400 });
-  return param;
-};
 
 describe('REST config: defaults', () => {
   it('are filled in and nothing else is added', () =>

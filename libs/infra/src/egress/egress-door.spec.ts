@@ -8,6 +8,7 @@ import {
   type RawUpstream,
   startRawUpstream,
 } from '../../../../test/support/raw-upstream.js';
+import { rejected } from '../../../../test/support/thrown.js';
 import type { EgressSettings } from './destination-rules.js';
 import { EgressDoor, type EgressRequest } from './egress-door.js';
 import { EgressFailure } from './egress-failure.js';
@@ -48,15 +49,7 @@ const requestTo = (port: number, changes: Partial<EgressRequest> = {}): EgressRe
   signal: AbortSignal.timeout(20_000),
   ...changes,
 });
-const failureOf = async (answer: Promise<unknown>): Promise<EgressFailure> => {
-  try {
-    await answer;
-  } catch (error) {
-    if (error instanceof EgressFailure) return error;
-    throw error;
-  }
-  throw new Error('the request was answered');
-};
+const failureOf = (answer: Promise<unknown>): Promise<EgressFailure> => rejected(EgressFailure, answer);
 
 describe('egress door: what goes over the wire', () => {
   it('is exactly the request that was asked for', async () => {

@@ -9,6 +9,7 @@ import {
   type RawUpstream,
   startRawUpstream,
 } from '../../../../test/support/raw-upstream.js';
+import { rejected } from '../../../../test/support/thrown.js';
 import { EgressDoor } from './egress-door.js';
 import { EgressFailure } from './egress-failure.js';
 import type { EgressResponse } from './exchange.js';
@@ -39,15 +40,7 @@ const ask = async (
     signal: AbortSignal.timeout(timeoutMs),
   });
 };
-const failureOf = async (answer: Promise<EgressResponse>): Promise<EgressFailure> => {
-  try {
-    await answer;
-  } catch (error) {
-    if (error instanceof EgressFailure) return error;
-    throw error;
-  }
-  throw new Error('the request was answered');
-};
+const failureOf = (answer: Promise<unknown>): Promise<EgressFailure> => rejected(EgressFailure, answer);
 
 describe('hostile upstream: sizes (R-11, R-12)', () => {
   const plain = Buffer.alloc(65_536, 'a');

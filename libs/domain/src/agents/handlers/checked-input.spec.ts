@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { thrown } from '../../../../../test/support/thrown.js';
 import { DomainError } from '../../kernel/index.js';
 import { checkedName, checkedReason, overlapEnd, OVERLAP_MAX_SECONDS } from './checked-input.js';
 
 const refusal = (work: () => unknown): object => {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof DomainError) return { code: error.code, param: error.param };
-    throw error;
-  }
-  throw new Error('nothing was refused');
+  const { code, param } = thrown(DomainError, work);
+  return { code, param };
 };
 const refusedFor = (param: string) => ({ code: 'validation_failed', param });
 
