@@ -1,11 +1,9 @@
 import { digestOf } from '#libs/crypto';
 import type { ConnectorEvent } from '#libs/domain/connectors';
-import { MemoryEventStore } from '#libs/infra/event-store';
 import { ConnectorRow } from '#libs/infra/read-models';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { followLog } from '../../../../test/support/follow-log.js';
-import { GivenLog, TEST_ORG, testId, testTime } from '../../../../test/support/given-log.js';
-import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
+import { describe, expect, it } from 'vitest';
+import { TEST_ORG, testId, testTime } from '../../../../test/support/given-log.js';
+import { ProjectionScene } from '../../../../test/support/projection-scene.js';
 import { connectorsProjection } from './connectors.projection.js';
 
 const connector = testId('con', 1);
@@ -32,21 +30,11 @@ const deleted = (seconds: number, id = connector): ConnectorEvent => ({
 const credential = { kind: 'bearer', fields: ['token'], hint: 'a1b2', version: 'v1' } as const;
 
 describe('connectors projection', () => {
-  let readModels: TestReadModels;
-  let log: GivenLog;
-
-  beforeAll(async () => {
-    readModels = await createTestReadModels();
-  });
-  afterAll(() => readModels.drop());
-  beforeEach(() => {
-    log = new GivenLog(new MemoryEventStore());
-  });
-
-  const given = (...events: readonly ConnectorEvent[]) => log.append(`connector-${TEST_ORG}-crm`, ...events);
+  const scene = new ProjectionScene(connectorsProjection);
+  const given = (...events: readonly ConnectorEvent[]) => scene.log.append(`connector-${TEST_ORG}-crm`, ...events);
   const rows = async (): Promise<ConnectorRow[]> => {
-    await followLog(connectorsProjection, log.store, readModels.projections);
-    return readModels.source.manager.find(ConnectorRow, { order: { id: 'ASC' } });
+    await scene.project();
+    return scene.readModels.source.manager.find(ConnectorRow, { order: { id: 'ASC' } });
   };
 
   it('shows a new connector with its tools and without a credential', async () => {

@@ -1,12 +1,9 @@
 import type { ActionEvent } from '#libs/domain/gate';
-import { MemoryEventStore } from '#libs/infra/event-store';
 import { ActionRow } from '#libs/infra/read-models';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { followLog } from '../../../../test/support/follow-log.js';
+import { describe, expect, it } from 'vitest';
 import {
   denied,
   finished,
-  GivenLog,
   outcome,
   sealed,
   started,
@@ -16,27 +13,17 @@ import {
   testTime,
   witnessed,
 } from '../../../../test/support/given-log.js';
-import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
+import { ProjectionScene } from '../../../../test/support/projection-scene.js';
 import { actionsProjection } from './actions.projection.js';
 
 describe('actions projection', () => {
-  let readModels: TestReadModels;
-  let log: GivenLog;
-
-  beforeAll(async () => {
-    readModels = await createTestReadModels();
-  });
-  afterAll(() => readModels.drop());
-  beforeEach(() => {
-    log = new GivenLog(new MemoryEventStore());
-  });
-
-  const given = (events: readonly ActionEvent[]) => log.append(`action-${events[0]!.data.action}`, ...events);
+  const scene = new ProjectionScene(actionsProjection);
+  const given = (events: readonly ActionEvent[]) => scene.log.append(`action-${events[0]!.data.action}`, ...events);
   const seal = (...deeds: Parameters<typeof sealed>[]) =>
-    log.append(`ledger-${TEST_ORG}`, ...deeds.map((deed) => sealed(...deed)));
+    scene.log.append(`ledger-${TEST_ORG}`, ...deeds.map((deed) => sealed(...deed)));
   const rows = async (): Promise<ActionRow[]> => {
-    await followLog(actionsProjection, log.store, readModels.projections);
-    return readModels.source.manager.find(ActionRow, { order: { id: 'ASC' } });
+    await scene.project();
+    return scene.readModels.source.manager.find(ActionRow, { order: { id: 'ASC' } });
   };
   const row = async (): Promise<ActionRow> => {
     const [only, ...others] = await rows();
@@ -109,7 +96,7 @@ describe('actions projection', () => {
   it('keeps the deed of an action when an amendment or a late report follows', async () => {
     await given([...started(1), finished(1), witnessed(1)]);
     await seal([1], [2, { kind: 'amendment', action: testId('act', 1) }], [3, { kind: 'admin', action: null }]);
-    await log.append(`action-${testId('act', 1)}`, {
+    await scene.log.append(`action-${testId('act', 1)}`, {
       type: 'LateReport',
       data: { ...outcome(), action: testId('act', 1), attempt: 1, claim: 'other', at: testTime(9) },
     });
@@ -126,9 +113,9 @@ describe('actions projection', () => {
     await given(started(1));
     await given(started(2));
     expect(await rows()).toMatchObject([{ state: 'executing' }, { state: 'executing' }]);
-    await log.append(`action-${testId('act', 1)}`, finished(1), witnessed(1));
+    await scene.log.append(`action-${testId('act', 1)}`, finished(1), witnessed(1));
     await seal([1]);
-    await log.append(`action-${testId('act', 2)}`, finished(2));
+    await scene.log.append(`action-${testId('act', 2)}`, finished(2));
     expect(await rows()).toMatchObject([
       { state: 'sealed', folded: { revision: 5, attempts: [{ claim: 'claim 1' }] } },
       { state: 'witnessing', folded: { revision: 4 } },

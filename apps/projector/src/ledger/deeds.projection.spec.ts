@@ -1,25 +1,17 @@
 import { digestOf } from '#libs/crypto';
-import { MemoryEventStore } from '#libs/infra/event-store';
 import { DeedRow } from '#libs/infra/read-models';
-import { afterAll, beforeAll, expect, describe, it } from 'vitest';
-import { followLog } from '../../../../test/support/follow-log.js';
-import { GivenLog, sealed, TEST_ORG, testId, testTime } from '../../../../test/support/given-log.js';
-import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
+import { describe, expect, it } from 'vitest';
+import { sealed, TEST_ORG, testId, testTime } from '../../../../test/support/given-log.js';
+import { ProjectionScene } from '../../../../test/support/projection-scene.js';
 import { deedsProjection } from './deeds.projection.js';
 
 describe('deeds projection', () => {
-  let readModels: TestReadModels;
-
-  beforeAll(async () => {
-    readModels = await createTestReadModels();
-  });
-  afterAll(() => readModels.drop());
+  const scene = new ProjectionScene(deedsProjection);
 
   it('keeps the envelope of every deed of the ledger', async () => {
-    const log = new GivenLog(new MemoryEventStore());
-    await log.append(`ledger-${TEST_ORG}`, sealed(1), sealed(2, { kind: 'admin', action: null }));
-    await followLog(deedsProjection, log.store, readModels.projections);
-    expect(await readModels.source.manager.find(DeedRow, { order: { seq: 'ASC' } })).toEqual([
+    await scene.log.append(`ledger-${TEST_ORG}`, sealed(1), sealed(2, { kind: 'admin', action: null }));
+    await scene.project();
+    expect(await scene.readModels.source.manager.find(DeedRow, { order: { seq: 'ASC' } })).toEqual([
       {
         id: testId('deed', 1),
         org: TEST_ORG,
@@ -38,8 +30,7 @@ describe('deeds projection', () => {
   });
 
   it('stops at a deed whose body cannot be read', async () => {
-    const log = new GivenLog(new MemoryEventStore());
-    await log.append(`ledger-${TEST_ORG}`, sealed(1, { body: '{"seq":1}' }));
-    await expect(followLog(deedsProjection, log.store, readModels.projections)).rejects.toThrow('corrupt');
+    await scene.log.append(`ledger-${TEST_ORG}`, sealed(1, { body: '{"seq":1}' }));
+    await expect(scene.project()).rejects.toThrow('corrupt');
   });
 });

@@ -1,12 +1,10 @@
 import { digestOf } from '#libs/crypto';
 import type { OrganizationEvent, PolicyMode } from '#libs/domain/people';
 import type { PolicyEvent } from '#libs/domain/policies';
-import { MemoryEventStore } from '#libs/infra/event-store';
 import { PolicyRow, PolicySlotRow, PolicyVersionRow } from '#libs/infra/read-models';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { followLog } from '../../../../test/support/follow-log.js';
-import { GivenLog, TEST_ORG, testId, testTime } from '../../../../test/support/given-log.js';
-import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
+import { describe, expect, it } from 'vitest';
+import { TEST_ORG, testId, testTime } from '../../../../test/support/given-log.js';
+import { ProjectionScene } from '../../../../test/support/projection-scene.js';
 import { policiesProjection } from './policies.projection.js';
 
 const policy = testId('pol', 1);
@@ -48,42 +46,31 @@ const activated = (version: number, mode: PolicyMode = 'enforce'): OrganizationE
 });
 
 describe('policies projection', () => {
-  let readModels: TestReadModels;
-  let log: GivenLog;
-
-  beforeAll(async () => {
-    readModels = await createTestReadModels();
-  });
-  afterAll(() => readModels.drop());
-  beforeEach(() => {
-    log = new GivenLog(new MemoryEventStore());
-  });
-
-  const given = (...events: readonly PolicyEvent[]) => log.append(`policy-${policy}`, ...events);
-  const givenOrg = (...events: readonly OrganizationEvent[]) => log.append(`org-${TEST_ORG}`, ...events);
-  const project = () => followLog(policiesProjection, log.store, readModels.projections);
+  const scene = new ProjectionScene(policiesProjection);
+  const given = (...events: readonly PolicyEvent[]) => scene.log.append(`policy-${policy}`, ...events);
+  const givenOrg = (...events: readonly OrganizationEvent[]) => scene.log.append(`org-${TEST_ORG}`, ...events);
   const slots = async () => {
-    await project();
-    return readModels.source.manager.find(PolicySlotRow, { order: { mode: 'ASC' } });
+    await scene.project();
+    return scene.readModels.source.manager.find(PolicySlotRow, { order: { mode: 'ASC' } });
   };
 
   it('shows a policy with its latest version', async () => {
     await given(policyCreated, versionAdded(1));
-    await project();
-    expect(await readModels.source.manager.find(PolicyRow)).toEqual([
+    await scene.project();
+    expect(await scene.readModels.source.manager.find(PolicyRow)).toEqual([
       { id: policy, org: TEST_ORG, name: 'Support', createdAt: testTime(1), latestVersionId: testId('pv', 1) },
     ]);
     await given(versionAdded(2));
-    await project();
-    expect(await readModels.source.manager.find(PolicyRow)).toMatchObject([
+    await scene.project();
+    expect(await scene.readModels.source.manager.find(PolicyRow)).toMatchObject([
       { name: 'Support', latestVersionId: testId('pv', 2) },
     ]);
   });
 
   it('keeps every version as it was added', async () => {
     await given(policyCreated, versionAdded(1), versionAdded(2));
-    await project();
-    const [first, second, ...others] = await readModels.source.manager.find(PolicyVersionRow, {
+    await scene.project();
+    const [first, second, ...others] = await scene.readModels.source.manager.find(PolicyVersionRow, {
       order: { version: 'ASC' },
     });
     expect(others).toEqual([]);
