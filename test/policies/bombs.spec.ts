@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { compilePolicy, type CompiledPolicy, evaluatePolicy, type PolicyInput } from '#libs/domain/policies';
+import { compilePolicy, type CompiledPolicy, evaluatePolicy } from '#libs/domain/policies';
+import { policyInput } from '../support/given-policy-input.js';
 
 const KIB = 1_024;
 const SOURCE_BYTES = 256 * KIB;
@@ -151,18 +152,9 @@ describe('hostile conditions: refused when they are saved', () => {
   });
 });
 
-const input: PolicyInput = {
-  tool: 'crm.get_customer',
+const input = policyInput({
   args: { amount: 5, text: 'x'.repeat(1_000), list: Array.from({ length: 300 }, (_, index) => index) },
-  agent: { id: 'agt_00000000000000000000000001', name: 'support-1', labels: {} },
-  user: { ref: null },
-  session: { ref: null },
-  intent: { signed: false },
-  mode: 'gateway',
-  side_effect: 'read',
-  now: '2026-10-01T12:00:00.000Z',
-  request: {},
-};
+});
 
 /** A policy whose condition was not stopped by the estimate of its cost: the limit alone is left. */
 const unbounded = (evaluate: () => boolean): CompiledPolicy => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#libs/crypto';
 
 import { compilePolicy, evaluatePolicy, STARTER_POLICY } from '#libs/domain/policies';
+import { policyInput } from '../support/given-policy-input.js';
 
 const VALID = `version: 1
 default: deny
@@ -78,18 +79,10 @@ describe('policies: nothing a caller sends is an exception', () => {
       fc.property(args, fc.boolean(), (given, hasRequest) => {
         const decision = evaluatePolicy(
           policy,
-          {
-            tool: 'crm.get',
+          policyInput({
             args: given as JsonObject,
-            agent: { id: 'agt_00000000000000000000000001', name: 'support', labels: { team: 'support' } },
-            user: { ref: null },
-            session: { ref: null },
-            intent: { signed: false },
-            mode: 'gateway',
-            side_effect: 'read',
-            now: '2026-10-01T12:00:00.000Z',
             request: hasRequest ? { http: { method: 'GET', path: '/', host: 'a.example' } } : {},
-          },
+          }),
           { limitMs: 5_000 },
         );
         expect(decision.code === 'policy_unavailable').toBe(decision.source === 'builtin');

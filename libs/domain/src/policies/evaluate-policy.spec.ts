@@ -1,6 +1,7 @@
 import type { JsonObject } from '#libs/crypto';
 import { describe, expect, it } from 'vitest';
 
+import { policyInput } from '../../../../test/support/given-policy-input.js';
 import { compilePolicy } from './compile-policy.js';
 import type { CompiledPolicy } from './compiled-policy.js';
 import {
@@ -13,20 +14,6 @@ import {
 import type { PolicyInput } from './policy-input.js';
 import { DEFAULT_DENY_POLICY, STARTER_POLICY } from './starter-policy.js';
 
-const input = (over: Partial<PolicyInput> = {}): PolicyInput => ({
-  tool: 'crm.get_customer',
-  args: {},
-  agent: { id: 'agt_00000000000000000000000001', name: 'support-1', labels: { team: 'support' } },
-  user: { ref: null },
-  session: { ref: null },
-  intent: { signed: false },
-  mode: 'gateway',
-  side_effect: 'read',
-  now: '2026-10-01T12:00:00.000Z',
-  request: {},
-  ...over,
-});
-
 const compiled = (source: string): CompiledPolicy => {
   const result = compilePolicy(source);
   if (!result.ok) throw new Error(result.diagnostics.map(({ line, message }) => `${line}: ${message}`).join('\n'));
@@ -34,7 +21,7 @@ const compiled = (source: string): CompiledPolicy => {
 };
 // What is asked here is never about time: a test machine may be slow and cold.
 const decide = (source: string, over: Partial<PolicyInput> = {}): PolicyDecision =>
-  evaluatePolicy(compiled(source), input(over), { limitMs: 5_000 });
+  evaluatePolicy(compiled(source), policyInput(over), { limitMs: 5_000 });
 
 const policy = (defaultOutcome: string, ...rules: readonly string[]) =>
   `version: 1\ndefault: ${defaultOutcome}\n${rules.length === 0 ? '' : `rules:\n${rules.join('')}`}`;
@@ -290,7 +277,7 @@ describe('an evaluation that is surely short goes unwatched', () => {
     // The best of several: the first runs are cold, and a machine may be busy.
     const usedMs = Array.from({ length: 10 }, () => {
       const before = process.cpuUsage();
-      expect(evaluatePolicy(full, input({ args }))).toMatchObject({ source: 'default' });
+      expect(evaluatePolicy(full, policyInput({ args }))).toMatchObject({ source: 'default' });
       const { user, system } = process.cpuUsage(before);
       return (user + system) / 1_000;
     });
@@ -305,6 +292,8 @@ describe('an evaluation that is surely short goes unwatched', () => {
     };
     const rules = [{ ...only!, when: { ...only!.when!, evaluate: forever } }];
     const items = Array<number>(UNWATCHED_VALUES_MAX).fill(1);
-    expect(evaluatePolicy({ ...endless, rules }, input({ args: { items } }))).toMatchObject({ timeLimitTripped: true });
+    expect(evaluatePolicy({ ...endless, rules }, policyInput({ args: { items } }))).toMatchObject({
+      timeLimitTripped: true,
+    });
   });
 });
