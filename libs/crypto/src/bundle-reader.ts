@@ -42,15 +42,18 @@ export class BundleReader {
     return keys;
   }
 
-  /** The lines of deeds.ndjson without their line feeds; then judges the end of the archive and of the file. */
-  async *lines(): AsyncGenerator<Buffer> {
+  /**
+   * The lines of deeds.ndjson without their line feeds, as they arrive; then judges the end of the archive and of the
+   * file.
+   */
+  async *lines(): AsyncGenerator<Buffer[]> {
     const sizeBytes = await this.header(DEEDS_ENTRY);
-    let leftBytes = sizeBytes;
-    while (leftBytes > 0) {
-      const line = await this.bytes.takeThrough(LINE_FEED, Math.min(leftBytes, MAX_LINE_BYTES));
-      if (line === null) throw new BundleFormatError('bad_line');
-      leftBytes -= line.length;
-      yield line.subarray(0, -1);
+    for (let leftBytes = sizeBytes; leftBytes > 0;) {
+      const lines = this.bytes.takeLines(leftBytes);
+      for (const line of lines) leftBytes -= line.length + 1;
+      if (lines.length > 0) yield lines;
+      else if (this.bytes.arrived >= Math.min(leftBytes, MAX_LINE_BYTES)) throw new BundleFormatError('bad_line');
+      else await this.bytes.more();
     }
     await this.zeros(tarPaddingBytes(sizeBytes) + TAR_END_BYTES);
     if (!(await this.bytes.isAtEnd())) throw new BundleFormatError('bad_tar');
@@ -92,16 +95,23 @@ class ByteReader {
     return this.shift(count);
   }
 
-  /** Everything up to and with the next such byte, or null when it is not among the next `maxBytes`. */
-  async takeThrough(byte: number, maxBytes: number): Promise<Buffer | null> {
-    let searched = 0;
+  /** Bytes that have arrived and were not taken. */
+  get arrived(): number {
+    return this.buffered.length;
+  }
+
+  /** The next lines that have arrived whole within the next `maxBytes`, none of them too long. */
+  takeLines(maxBytes: number): Buffer[] {
+    const lines: Buffer[] = [];
+    let start = 0;
     for (;;) {
-      const found = this.buffered.subarray(0, maxBytes).indexOf(byte, searched);
-      if (found >= 0) return this.shift(found + 1);
-      if (this.buffered.length >= maxBytes) return null;
-      searched = this.buffered.length;
-      await this.more();
+      const end = this.buffered.indexOf(LINE_FEED, start);
+      if (end < 0 || end >= Math.min(maxBytes, start + MAX_LINE_BYTES)) break;
+      lines.push(this.buffered.subarray(start, end));
+      start = end + 1;
     }
+    this.shift(start);
+    return lines;
   }
 
   async isAtEnd(): Promise<boolean> {
@@ -114,7 +124,7 @@ class ByteReader {
     await this.source.return(undefined);
   }
 
-  private async more(): Promise<void> {
+  async more(): Promise<void> {
     const next = await this.source.next();
     if (next.done === true) throw new BundleFormatError('truncated');
     this.buffered = this.buffered.length === 0 ? next.value : Buffer.concat([this.buffered, next.value]);

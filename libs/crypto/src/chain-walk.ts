@@ -44,7 +44,7 @@ export class ChainWalk<Fault extends string> {
 
   /** Compares the next deed with its place. */
   async step(judgement: DeedJudgement<Fault>): Promise<void> {
-    const fault = isSound(judgement) ? await this.placeFault(judgement) : judgement.fault;
+    const fault = isSound(judgement) ? this.placeFault(judgement, await judgement.isSigned) : judgement.fault;
     if (fault !== null) this.break(fault);
     else if (isSound(judgement)) this.advance(judgement);
   }
@@ -54,8 +54,8 @@ export class ChainWalk<Fault extends string> {
     this.#chainFault ??= { seq: this.nextSeq, reason };
   }
 
-  private async placeFault({ body, bodyHash, trustFault, isSigned }: SoundDeed): Promise<Fault | PlaceFault | null> {
-    if (isSigned !== null && !(await isSigned)) return 'bad_signature';
+  private placeFault({ body, bodyHash, trustFault }: SoundDeed, isSigned: boolean | null): Fault | PlaceFault | null {
+    if (isSigned === false) return 'bad_signature';
     if (trustFault !== null) this.distrust({ seq: body.seq, reason: trustFault });
     return linkFault(this.#position, body) ?? this.rule(body, bodyHash);
   }

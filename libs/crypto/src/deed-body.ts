@@ -63,26 +63,39 @@ export const parseDeedBodyStrictly = (bytes: Uint8Array): DeedBody => {
  *
  * 1. `value` is of the closed schema. So it is as deep as the schema, which is less than the profile allows, and each
  *    number in it is an integer below 2^53: no fraction, no 2^53 itself, no Infinity made of 1e400.
- * 2. `text` is the canonical form of `value`. So it holds no white space, nothing before or behind the value, no member
- *    twice (JSON.parse keeps the last, and the form of what is kept is shorter), no integer that was rounded, no `-0`, `1.0`
- *    or `1e0`, no escape but the one that must be, and no lone surrogate, for which there is no form.
+ * 2. JSON.stringify makes `text` of `value` again. So there is no white space, nothing before or behind the value, no
+ *    member twice (JSON.parse keeps one), no integer that was rounded, no `-0`, `1.0` or `1e0`, and no escape but those of
+ *    JSON.stringify, which are those of RFC 8785 (section 3.2.2).
+ * 3. Members stand in order (section 3.2.3).
+ * 4. `\ud` is nowhere in `text`. A lone surrogate, which has no canonical form, could only stand there as such an escape.
  *
- * What is left is a text that the strict reader accepts, and reads as the same value. The order matters: the schema is
- * judged first, so that no nesting, however deep, reaches the recursion of `canonicalize`.
+ * What is left is a text that the strict reader accepts, and reads as the same value. The schema is judged first, so that
+ * no nesting, however deep, reaches a recursion.
  */
 const readWholeBody = (bytes: Uint8Array): DeedBody | null => {
   if (bytes.byteLength > MAX_DEED_BYTES || !isUtf8(bytes)) return null;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  if (text.includes('\\ud')) return null;
   try {
     const body = checkDeedBody(JSON.parse(text) as JsonValue);
-    return canonicalize(body) === text ? body : null;
+    return JSON.stringify(body) === text && isInOrder(body) ? body : null;
   } catch (error) {
-    if (REFUSALS.some((refusal) => error instanceof refusal)) return null;
+    if (error instanceof SyntaxError || error instanceof DeedBodyError) return null;
     throw error;
   }
 };
 
-const REFUSALS = [SyntaxError, DeedBodyError, CanonicalizationError];
+/** Whether the members of every object stand in the order of RFC 8785: by UTF-16 code units, as texts compare here. */
+const isInOrder = (value: JsonValue): boolean => {
+  if (value === null || typeof value !== 'object') return true;
+  if (Array.isArray(value)) return value.every(isInOrder);
+  let before = '';
+  for (const [member, child] of Object.entries(value)) {
+    if (member < before || !isInOrder(child)) return false;
+    before = member;
+  }
+  return true;
+};
 
 const parseStrictly = (bytes: Uint8Array): JsonValue => {
   try {

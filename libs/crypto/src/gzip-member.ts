@@ -8,7 +8,7 @@ const HEADER = Buffer.from('1f8b08000000000000ff', 'hex');
 const FIXED_HEADER_BYTES = 4;
 const TRAILER_BYTES = 8;
 const TWO_TO_32 = 2 ** 32;
-const CHUNK_BYTES = 65_536;
+const CHUNK_BYTES = 131_072;
 const PIECE_BYTES = 16_384;
 
 /** Compresses a stream into exactly one gzip member (RFC 1952) with a header that never changes. */

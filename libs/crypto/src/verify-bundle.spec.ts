@@ -96,6 +96,13 @@ describe('an honest bundle', () => {
   });
 });
 
+it('a bundle of ten million lines takes no memory for them', async () => {
+  const bytes = await packed({ ...rawOf(givenChain(1)), lines: [Buffer.alloc(10_000_000, '\n')] });
+  const before = process.memoryUsage.rss();
+  expect(await verify(bytes)).toMatchObject({ result: 'broken', reason: 'bad_line', first_bad_seq: 1 });
+  expect(process.memoryUsage.rss() - before).toBeLessThan(100 * 1024 * 1024);
+});
+
 describe('what the user says', () => {
   it.each([
     ['an organization', { org: 'acme' }],

@@ -97,7 +97,7 @@ class BundleCheck {
     walk: ChainWalk<LineFault>,
     total: number,
     judge: (line: Buffer, seq: number) => DeedJudgement<LineFault>,
-    lines: AsyncIterable<Buffer>,
+    lines: AsyncIterable<readonly Buffer[]>,
   ): Promise<void> {
     const window: DeedJudgement<LineFault>[] = [];
     const stepFirst = async (): Promise<void> => {
@@ -108,11 +108,13 @@ class BundleCheck {
     };
     try {
       let seq = walk.nextSeq;
-      for await (const line of lines) {
-        window.push(judge(line, seq));
-        seq += 1;
-        if (window.length >= LINES_IN_FLIGHT) await stepFirst();
-        if (walk.isChainBroken) return;
+      for await (const arrived of lines) {
+        for (const line of arrived) {
+          window.push(judge(line, seq));
+          seq += 1;
+          if (window.length >= LINES_IN_FLIGHT) await stepFirst();
+          if (walk.isChainBroken) return;
+        }
       }
     } finally {
       // Also when reading failed: the deeds before the failure are judged first, because theirs is the lower seq.
