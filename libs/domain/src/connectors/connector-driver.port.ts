@@ -81,6 +81,16 @@ export interface CallOutcome {
   readonly retryAfterMs: number | null;
 }
 
+/** Certainly not applied, nothing sent. */
+export const failedOutcome = (errorCode: ErrorCode, errorMessage: string): CallOutcome => ({
+  status: 'failed',
+  errorCode,
+  errorMessage,
+  result: null,
+  hasSent: false,
+  retryAfterMs: null,
+});
+
 /**
  * One per connector type. The other questions are pure functions over a stored config and may be asked on every
  * request; only `send` touches the world. Adapters: libs/infra/src/connectors.

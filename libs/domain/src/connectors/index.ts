@@ -13,6 +13,7 @@ export {
   type CallOutcome,
   type ConnectorCall,
   ConnectorDriver,
+  failedOutcome,
   type RequestFacts,
   type SideEffect,
   type ToolDescription,

@@ -1,16 +1,6 @@
-import { type CallOutcome, verdictOfStatus } from '#libs/domain/connectors';
+import { type CallOutcome, failedOutcome, verdictOfStatus } from '#libs/domain/connectors';
 import { ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
 import type { EgressFailure } from '#libs/infra/egress';
-
-/** Certainly not applied, nothing sent. */
-export const failedOutcome = (errorCode: ErrorCode, errorMessage: string): CallOutcome => ({
-  status: 'failed',
-  errorCode,
-  errorMessage,
-  result: null,
-  hasSent: false,
-  retryAfterMs: null,
-});
 
 const unknownOutcome = (errorCode: ErrorCode, errorMessage: string): CallOutcome => ({
   ...failedOutcome(errorCode, errorMessage),

@@ -4,6 +4,7 @@ import {
   type CallOutcome,
   type ConnectorCall,
   ConnectorDriver,
+  failedOutcome,
   inputSchemaOf,
   isRepeatable,
   isRetriedStatus,
@@ -22,7 +23,7 @@ import {
 import { type Clock, DomainError, type Randomness } from '#libs/domain/kernel';
 import { type EgressDoor, EgressFailure, type EgressResponse } from '#libs/infra/egress';
 
-import { failedOutcome, outcomeOfFailure } from './call-outcomes.js';
+import { outcomeOfFailure } from './call-outcomes.js';
 import { Redactor } from './redactor.js';
 import {
   type AppliedCredential,

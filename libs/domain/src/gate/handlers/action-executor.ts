@@ -11,6 +11,7 @@ import {
 import {
   connectorDecider,
   connectorStreamId,
+  failedOutcome,
   isLive,
   type CallOutcome,
   type ConnectorDriver,
@@ -108,7 +109,10 @@ export class ActionExecutor {
       const deadlineMonotonicMs = this.gate.clock.monotonicMs() + remainingMs;
       const outcome = args
         ? await this.attempt({ id, action, attempt, args, deadlineMonotonicMs })
-        : nothingSent('service_unavailable', 'The arguments of this call are no longer stored, and nothing was sent.');
+        : failedOutcome(
+            'service_unavailable',
+            'The arguments of this call are no longer stored, and nothing was sent.',
+          );
       if (outcome.retryAfterMs !== null && attempt.attempt < ATTEMPTS_MAX) {
         await sleep(outcome.retryAfterMs);
         const next = await this.claim(id, folded, attempt.claim);
@@ -136,7 +140,7 @@ export class ActionExecutor {
   async recordNothingSent(id: ActionId, attempt: ExecutionAttempt): Promise<void> {
     const folded = await this.gate.streams.load(streamRef(actionDecider, id));
     const message = 'The service could not record this call in time, and nothing was sent. Submit it again.';
-    await this.record(id, folded, attempt, nothingSent('service_unavailable', message));
+    await this.record(id, folded, attempt, failedOutcome('service_unavailable', message));
     this.withdrawn.delete(attempt.claim);
   }
 
@@ -165,7 +169,7 @@ export class ActionExecutor {
       const outcome = await this.send(execution, connector.state, barrier);
       const isStale = look === 1 && outcome.errorCode === 'connector_unavailable' && !outcome.hasSent;
       if (!barrier.hasMoved && !isStale) return outcome;
-      if (look === MAX_LOOKS) return nothingSent('connector_unavailable', CONNECTOR_GONE);
+      if (look === MAX_LOOKS) return failedOutcome('connector_unavailable', CONNECTOR_GONE);
     }
   }
 
@@ -173,7 +177,7 @@ export class ActionExecutor {
     const { action, attempt, id, args } = execution;
     const toolName = parseToolName(action.submission.tool)?.tool ?? '';
     const found = this.judgedConnector(action, state, toolName);
-    if (!found) return nothingSent('connector_unavailable', CONNECTOR_GONE);
+    if (!found) return failedOutcome('connector_unavailable', CONNECTOR_GONE);
     try {
       return await found.driver.send({
         org: action.submission.org,
@@ -318,12 +322,3 @@ export class ActionExecutor {
 }
 
 const isLiving = (action: Action): action is LivingAction => 'submission' in action;
-
-const nothingSent = (errorCode: ErrorCode, errorMessage: string): CallOutcome => ({
-  status: 'failed',
-  errorCode,
-  errorMessage,
-  result: null,
-  hasSent: false,
-  retryAfterMs: null,
-});
