@@ -17,16 +17,26 @@ const outcomeLine = ({ status, json }: Answer): string => {
 const refusalLine = ({ status, json }: Answer): string =>
   `→ ${status} ${String(member(json, 'error', 'code'))}: ${String(member(json, 'error', 'message'))}`;
 
+/** The agent makes a call, and the viewer sees it with its answer. */
+const played = async (
+  stage: Stage,
+  tool: string,
+  args: object,
+  lineOf: (answer: Answer) => string,
+): Promise<Answer> => {
+  stage.story.tell(callLine(tool, args));
+  const answer = await act(stage, tool, args);
+  stage.story.tell(lineOf(answer));
+  return answer;
+};
+
 const isSealed = (action: unknown): boolean =>
   member(action, 'state') === 'sealed' && String(member(action, 'deed')).startsWith('deed_');
 
 export const allowedRead = async (stage: Stage): Promise<void> => {
   const { story, records } = stage;
   story.scene('A read that the policy allows');
-  const args = { id: '42' };
-  story.tell(callLine('crm.get_customer', args));
-  const answer = await act(stage, 'crm.get_customer', args);
-  story.tell(outcomeLine(answer));
+  const answer = await played(stage, 'crm.get_customer', { id: '42' }, outcomeLine);
   story.claim(
     'the agent gets what the records hold: Ada Lovelace',
     answer.status === 200 && member(answer.json, 'execution', 'result', 'body', 'name') === 'Ada Lovelace',
@@ -40,9 +50,7 @@ export const allowedWrite = async (stage: Stage): Promise<string> => {
   const { story, records } = stage;
   story.scene('A write, with a credential that the agent never sees');
   const args = { id: '42', text: 'Called back, all settled.' };
-  story.tell(callLine('crm.add_note', args));
-  const answer = await act(stage, 'crm.add_note', args);
-  story.tell(outcomeLine(answer));
+  const answer = await played(stage, 'crm.add_note', args, outcomeLine);
   const arrival = records.arrivals.at(-1);
   story.claim(
     'the note is with the records, once',
@@ -59,10 +67,7 @@ export const allowedWrite = async (stage: Stage): Promise<string> => {
 export const deniedDelete = async (stage: Stage): Promise<void> => {
   const { story, records } = stage;
   story.scene('A delete that the policy denies');
-  const args = { id: '42' };
-  story.tell(callLine('crm.delete_customer', args));
-  const answer = await act(stage, 'crm.delete_customer', args);
-  story.tell(refusalLine(answer));
+  const answer = await played(stage, 'crm.delete_customer', { id: '42' }, refusalLine);
   story.claim(
     'the agent hears the rule’s own sentence',
     answer.status === 403 && member(answer.json, 'error', 'message') === 'Customers are never deleted by an agent.',
@@ -74,10 +79,7 @@ export const deniedDelete = async (stage: Stage): Promise<void> => {
 export const unknownTool = async (stage: Stage): Promise<void> => {
   const { story } = stage;
   story.scene('A tool that nobody provides');
-  const args = { id: '42' };
-  story.tell(callLine('billing.refund_customer', args));
-  const answer = await act(stage, 'billing.refund_customer', args);
-  story.tell(refusalLine(answer));
+  const answer = await played(stage, 'billing.refund_customer', { id: '42' }, refusalLine);
   story.claim(
     'it is refused, recorded and sealed',
     answer.status === 404 &&
