@@ -1,9 +1,10 @@
 import type { JsonValue } from '#libs/crypto';
 
 import { ConfigReader } from './config-reader.js';
-import { isOfType, patternFault } from './rest-arguments.js';
+import { isOfType } from './rest-arguments.js';
 import { ARGUMENT_PLACES, ARGUMENT_TYPES, REST_LIMITS, type RestArgument } from './rest-config.js';
 import { isAllowedHeaderArgumentName } from './rest-headers.js';
+import { costFault, patternFault } from './rest-pattern.js';
 
 const KEYS = [
   'in',
@@ -37,7 +38,24 @@ export const readArguments = (tool: ConfigReader): Readonly<Record<string, RestA
   }
   const read = names.map((name) => [name, readNamed(args, name)] as const);
   const isUsable = (entry: (typeof read)[number]): entry is readonly [string, RestArgument] => entry[1] !== undefined;
-  return read.every(isUsable) ? Object.fromEntries(read.filter(isUsable)) : undefined;
+  return read.every(isUsable) ? withUsablePatterns(args, Object.fromEntries(read.filter(isUsable))) : undefined;
+};
+
+const withUsablePatterns = (
+  reader: ConfigReader,
+  args: Readonly<Record<string, RestArgument>>,
+): Readonly<Record<string, RestArgument>> => {
+  // One refused pattern is enough for a whole config: compiling a large one takes time.
+  if (reader.problems.all.some(({ param }) => param.endsWith('.pattern'))) return args;
+  for (const [name, arg] of Object.entries(args)) {
+    const fault = patternFault(arg);
+    if (fault === null) continue;
+    reader.report(`${name}.pattern`, fault);
+    return args;
+  }
+  const fault = costFault(args);
+  if (fault !== null) reader.report(`${fault.name}.pattern`, fault.message);
+  return args;
 };
 
 const readNamed = (args: ConfigReader, name: string): RestArgument | undefined => {
@@ -101,8 +119,6 @@ const readTextRules = (
   }
   const maxLength = reader.integer('max_length', { min: 1, max: MAX_LENGTH_LIMIT });
   const pattern = reader.text('pattern', { maxCharacters: REST_LIMITS.patternCharacters });
-  const fault = pattern === undefined ? null : patternFault(pattern);
-  if (fault !== null) reader.report('pattern', `The pattern is not RE2: ${fault}.`);
   return {
     ...(pattern === undefined ? {} : { pattern }),
     ...(maxLength === undefined ? {} : { max_length: maxLength }),

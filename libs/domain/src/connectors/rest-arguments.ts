@@ -1,10 +1,9 @@
-import { RE2JS } from 're2js';
-
 import { canonicalize, type JsonObject, type JsonValue } from '#libs/crypto';
 
 import { characterCount, isObject } from './config-reader.js';
 import type { ArgumentFault } from './connector-driver.port.js';
 import type { RestArgument, RestTool } from './rest-config.js';
+import { MatchedTexts, mismatch } from './rest-pattern.js';
 
 /** JSON Schema (2020-12) of a tool's arguments. Generated, so it can promise nothing that {@link argumentsFault} does not check. */
 export const inputSchemaOf = (tool: RestTool): JsonObject => {
@@ -30,13 +29,15 @@ const schemaOf = (arg: RestArgument): JsonObject => ({
 
 /** The first fault in the order of the tool's arguments, unknown ones last; null when the schema accepts them. */
 export const argumentsFault = (tool: RestTool, args: JsonObject): ArgumentFault | null => {
+  const matched = new MatchedTexts();
   for (const [name, arg] of Object.entries(tool.args)) {
     const param = `args.${name}`;
     if (!Object.hasOwn(args, name)) {
       if (arg.required) return { param, message: `${param} is required.` };
       continue;
     }
-    const fault = valueFault(arg, args[name] as JsonValue);
+    const value = args[name] as JsonValue;
+    const fault = matched.add(arg, value) ?? valueFault(arg, value);
     if (fault !== null) return { param, message: `${param} ${fault}.` };
   }
   const unknown = Object.keys(args).find((name) => !Object.hasOwn(tool.args, name));
@@ -50,12 +51,17 @@ const namesOf = (tool: RestTool): string => Object.keys(tool.args).join(', ') ||
 /** How a value breaks its rule, as the end of a sentence; null when it does not. Never holds the value. */
 export const valueFault = (arg: RestArgument, value: JsonValue): string | null => {
   if (!isOfType(arg.type, value)) return `must be ${TYPE_NAMES[arg.type]}`;
-  if (arg.enum !== undefined && !arg.enum.some((allowed) => canonicalize(allowed) === canonicalize(value))) {
+  if (arg.enum !== undefined && !isListed(arg.enum, value)) {
     return `must be one of ${arg.enum.map((allowed) => JSON.stringify(allowed)).join(', ')}`;
   }
   if (typeof value === 'number') return rangeFault(arg, value);
   if (typeof value === 'string') return textFault(arg, value);
   return null;
+};
+
+const isListed = (allowed: readonly JsonValue[], value: JsonValue): boolean => {
+  const asked = canonicalize(value);
+  return allowed.some((entry) => canonicalize(entry) === asked);
 };
 
 const TYPE_NAMES: Readonly<Record<RestArgument['type'], string>> = {
@@ -91,25 +97,5 @@ const textFault = (arg: RestArgument, value: string): string | null => {
   if (arg.max_length !== undefined && characterCount(value) > arg.max_length) {
     return `must have at most ${arg.max_length} characters`;
   }
-  return arg.pattern !== undefined && !matches(arg, arg.pattern, value) ? `must match ${arg.pattern}` : null;
-};
-
-/** Compiled once per argument of a folded config; goes with it. */
-const compiled = new WeakMap<RestArgument, RE2JS>();
-
-/** RE2: time grows with the length of the value and no pattern can change that (R-13). */
-const matches = (arg: RestArgument, pattern: string, value: string): boolean => {
-  const known = compiled.get(arg) ?? RE2JS.compile(pattern);
-  compiled.set(arg, known);
-  return known.matcher(value).find();
-};
-
-/** Why a pattern cannot be used, or null. */
-export const patternFault = (pattern: string): string | null => {
-  try {
-    RE2JS.compile(pattern);
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : 'not an RE2 pattern';
-  }
+  return mismatch(arg, value);
 };

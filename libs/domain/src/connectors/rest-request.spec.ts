@@ -244,13 +244,6 @@ describe('REST request: the input schema (R-09)', () => {
       additionalProperties: false,
     }));
 
-  it('a catastrophic pattern takes linear time (R-13)', () => {
-    const bomb = configured({ args: { s: { in: 'query', type: 'string', pattern: '(a+)+$' } } });
-    const startedMs = performance.now();
-    expect(faultParam(bomb, { s: `${'a'.repeat(50_000)}!` })).toBe('args.s');
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
-  });
-
   it('sensitive values are handed to the redactor', () => {
     const secret = configured({
       args: { pin: { in: 'query', type: 'integer', sensitive: true }, q: { in: 'query', type: 'string' } },
