@@ -9,7 +9,7 @@ export type Bindings = Readonly<Record<string, CelInput>>;
 
 /**
  * The input as CEL values. JSON numbers without a fraction are ints, all others doubles; a member that is null is there.
- * Linear in the input and done once for all rules of a decision.
+ * An object's members are converted when they are read: what no condition looks at costs nothing, however large it is.
  */
 export const bindingsOf = (input: PolicyInput): Bindings => {
   const { http } = input.request;
@@ -36,12 +36,56 @@ const valueOf = (value: JsonValue): CelInput => {
 
 const listOf = (items: readonly JsonValue[]): CelList => celList(items.map(valueOf));
 
-const objectOf = (object: JsonObject): CelMap => {
-  const members = new Map<string, CelInput>();
-  for (const name of Object.keys(object)) members.set(name, valueOf(object[name] ?? null));
-  // One function for all: an own property of each map would cost more than the rest of the conversion.
-  return Object.assign(celMap(members), { has: hasMember });
-};
+// One function for all: an own property of each map would cost more than the rest of the conversion.
+const objectOf = (object: JsonObject): CelMap => Object.assign(celMap(new Members(object)), { has: hasMember });
+
+/** The members of an object, each converted once, when it is first read. */
+class Members implements ReadonlyMap<string, CelInput> {
+  readonly #converted = new Map<string, CelInput>();
+
+  constructor(private readonly object: JsonObject) {}
+
+  get size(): number {
+    return Object.keys(this.object).length;
+  }
+
+  get(name: string): CelInput | undefined {
+    const known = this.#converted.get(name);
+    if (known !== undefined || !this.has(name)) return known;
+    const value = valueOf(this.object[name] ?? null);
+    this.#converted.set(name, value);
+    return value;
+  }
+
+  has(name: string): boolean {
+    // Keys of other types reach this too: an index of a condition may be any value.
+    return typeof name === 'string' && Object.hasOwn(this.object, name);
+  }
+
+  forEach(callback: (value: CelInput, name: string, members: ReadonlyMap<string, CelInput>) => void): void {
+    for (const [name, value] of this.entries()) callback(value, name, this);
+  }
+
+  entries(): MapIterator<[string, CelInput]> {
+    return this.#all().entries();
+  }
+
+  keys(): MapIterator<string> {
+    return this.#all().keys();
+  }
+
+  values(): MapIterator<CelInput> {
+    return this.#all().values();
+  }
+
+  [Symbol.iterator](): MapIterator<[string, CelInput]> {
+    return this.entries();
+  }
+
+  #all(): ReadonlyMap<string, CelInput> {
+    return new Map(Object.keys(this.object).map((name) => [name, this.get(name) ?? null]));
+  }
+}
 
 /** The package's own `has` takes a member that is null for one that is absent. */
 function hasMember(this: CelMap, key: Parameters<CelMap['has']>[0]): boolean {
