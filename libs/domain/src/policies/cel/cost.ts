@@ -22,7 +22,8 @@ const CHARACTERS_PER_STEP = 500;
 const MATCHED_CHARACTERS_PER_STEP = 10;
 const PROGRAM_SIZE_PER_FACTOR = 100;
 const COMPARED_CHARACTERS_PER_STEP = 50;
-const COMPARED_ITEMS_PER_STEP = 4;
+const SEARCHED_CHARACTERS_PER_STEP = 50;
+const COMPARED_ITEMS_PER_STEP = 2;
 const ITEMS_PER_STEP = 100;
 
 interface Estimate {
@@ -116,6 +117,8 @@ const stepsOf = (call: Call, sizes: readonly Size[]): { steps: number; size: Siz
     }
     case 'matches':
       return { steps: matchSteps(first, literalText(call.args[0])), size: SCALAR };
+    case 'contains':
+      return { steps: characters / SEARCHED_CHARACTERS_PER_STEP, size: SCALAR };
     case 'size':
     case 'lowerAscii':
     case 'upperAscii':

@@ -14,8 +14,9 @@ import {
   objectType,
 } from '@bufbuild/cel';
 
-import { EvaluationLimit, ITEMS_MAX, MATCHED_MAX_CHARACTERS } from './limits.js';
+import { EvaluationLimit, ITEMS_MAX, MATCHED_MAX_CHARACTERS, NUMBER_MAX_CHARACTERS } from './limits.js';
 import { compilePattern } from './patterns.js';
+import { countCharacters, holds, lowerAscii, upperAscii } from './text-units.js';
 import { localTime, timeField } from './time-fields.js';
 
 const { BOOL, DOUBLE, DYN, INT, STRING } = CelScalar;
@@ -64,19 +65,13 @@ const EQUALITY = celEnv().funcs.find('_==_');
 
 // Lists of names are the common case, and finding the right equality costs more than comparing two of them.
 const isEqual = (one: CelValue, other: CelValue): boolean =>
-  typeof one === 'string' && typeof other === 'string'
+  typeof one === 'string' || typeof other === 'string'
     ? one === other
     : EQUALITY?.call(0, undefined, [one, other]) === true;
 
-// Characters are code points. Counted without making an array of them: the text may be as long as the arguments.
-const countCharacters = (text: string): bigint => {
-  let count = text.length;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    if (unit >= 0xdc00 && unit <= 0xdfff) count -= 1;
-  }
-  return BigInt(count);
-};
+const contains = celMethod('contains', STRING, [STRING], BOOL, function (needle) {
+  return holds(this, needle);
+});
 
 const matches = celMethod('matches', STRING, [STRING], BOOL, function (pattern) {
   if (this.length > MATCHED_MAX_CHARACTERS) {
@@ -95,7 +90,8 @@ const intOfText = celFunc('int', [STRING], INT, (text) => {
 });
 
 const doubleOfText = celFunc('double', [STRING], DOUBLE, (text) => {
-  const value = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  const isNumber = text.length <= NUMBER_MAX_CHARACTERS && /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text);
+  const value = isNumber ? Number(text) : Number.NaN;
   if (!Number.isFinite(value)) throw new Error('the text is no double');
   return value;
 });
@@ -132,11 +128,6 @@ const milliseconds = celMethod('getMilliseconds', TIMESTAMP, [], INT, function (
   return BigInt(Math.floor((this as unknown as ProtoTimestamp).message.nanos / 1_000_000));
 });
 
-const onAscii = (pattern: RegExp, change: (letters: string) => string) => (text: string) =>
-  text.replace(pattern, change);
-const lower = onAscii(/[A-Z]+/g, (letters) => letters.toLowerCase());
-const upper = onAscii(/[a-z]+/g, (letters) => letters.toUpperCase());
-
 /**
  * CEL with our own functions where the package's are missing, unbounded or judge by the server they run on. The checker
  * (`signatures.ts`) admits fewer functions than the package knows.
@@ -146,6 +137,7 @@ export const ENVIRONMENT = celEnv({
     bounded,
     collected,
     inList,
+    contains,
     matches,
     intOfText,
     doubleOfText,
@@ -154,10 +146,10 @@ export const ENVIRONMENT = celEnv({
       return countCharacters(this);
     }),
     celMethod('lowerAscii', STRING, [], STRING, function () {
-      return lower(this);
+      return lowerAscii(this);
     }),
     celMethod('upperAscii', STRING, [], STRING, function () {
-      return upper(this);
+      return upperAscii(this);
     }),
     ...timeFields,
     milliseconds,

@@ -15,3 +15,6 @@ export const ITEMS_MAX = 1_000;
 
 /** Characters of a text that `matches` looks through. */
 export const MATCHED_MAX_CHARACTERS = 65_536;
+
+/** Characters of a text that `double` reads as a number. */
+export const NUMBER_MAX_CHARACTERS = 1_024;
