@@ -231,32 +231,6 @@ describe('an execution that the queue forgot', () => {
   });
 });
 
-describe('a repeatable call that meets a passing failure', () => {
-  it('is sent at most three times, each under a claim of its own, always with the same id (INV-02)', async () => {
-    const upstream = await startUpstream((_seen, response) => response.writeHead(503).end());
-    const bench = await new GateBench(new MemoryEventStore()).prepare(upstream.baseUrl, TOOLS);
-    const { action: id } = await bench.submit({ tool: 'crm.get' });
-    const action = (await bench.action(id, isRecorded)) as LivingAction;
-    expect(action.attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
-    expect(new Set(action.attempts.map(({ claim }) => claim)).size).toBe(3);
-    expect(new Set(action.attempts.map(({ deadline }) => deadline)).size).toBe(1);
-    expect(action.outcome).toMatchObject({ status: 'unknown', error_code: 'upstream_error' });
-    expect(upstream.countFor(id)).toBe(3);
-    bench.close();
-    await upstream.close();
-  });
-
-  it('a write without idempotency is sent once (R-14)', async () => {
-    const upstream = await startUpstream((_seen, response) => response.writeHead(503).end());
-    const bench = await new GateBench(new MemoryEventStore()).prepare(upstream.baseUrl, TOOLS);
-    const { action: id } = await bench.submit({ tool: 'crm.update' });
-    await bench.action(id, isRecorded);
-    expect(upstream.countFor(id)).toBe(1);
-    bench.close();
-    await upstream.close();
-  });
-});
-
 /** Writes an append and loses the answer. */
 class LosingStore extends MemoryEventStore {
   /** Type of the event with which the next append to be lost ends. */

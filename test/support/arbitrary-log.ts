@@ -107,7 +107,13 @@ const actionEvents = (action: Submission['action'], text: fc.Arbitrary<string>):
     ActionSubmitted: fc.tuple(submissions(action, text), instant).map(([submitted, at]) => ({ ...submitted, at })),
     ActionDecided: fc.record({ ...about, decision: decisions(text) }),
     ExecutionReady: fc.record({ ...about, class: executionClass, timeout_ms: fc.nat(), start_by: instant }),
-    ExecutionStarted: fc.record({ ...report, class: executionClass, executor: text, deadline: instant }),
+    ExecutionStarted: fc.record({
+      ...report,
+      class: executionClass,
+      executor: text,
+      may_have_run: fc.boolean(),
+      deadline: instant,
+    }),
     ExecutionFinished: fc
       .tuple(outcomes(text), fc.record({ ...report, claim: orNull(text) }))
       .map(([said, when]) => ({ ...said, ...when })),

@@ -74,9 +74,19 @@ export const started = (
   attempt = 1,
   executionClass: 'once' | 'repeatable' = 'once',
   at = NOW,
+  may_have_run = false,
 ): ActionEvent => ({
   type: 'ExecutionStarted',
-  data: { action: ACTION, attempt, class: executionClass, executor: 'exe_1', claim, deadline: after(TIMEOUT_MS), at },
+  data: {
+    action: ACTION,
+    attempt,
+    class: executionClass,
+    executor: 'exe_1',
+    claim,
+    may_have_run,
+    deadline: after(TIMEOUT_MS),
+    at,
+  },
 });
 
 export const succeeded: ExecutionOutcome = {

@@ -116,7 +116,14 @@ export const started = (number: number, changes: Partial<Submission> = {}): read
     { type: 'ExecutionReady', data: { ...execution, timeout_ms: 10_000, start_by: testTime(number + 300) } },
     {
       type: 'ExecutionStarted',
-      data: { ...execution, attempt: 1, executor: 'api-1', claim: `claim ${number}`, deadline: testTime(number + 10) },
+      data: {
+        ...execution,
+        attempt: 1,
+        executor: 'api-1',
+        claim: `claim ${number}`,
+        may_have_run: false,
+        deadline: testTime(number + 10),
+      },
     },
   ];
 };

@@ -23,9 +23,10 @@ export type ActionCommand =
     >
   /**
    * `supersedes` names the claim it follows: null for the first, one's own for a retry, a lost executor's for a takeover.
-   * Without it a job delivered twice could start a second attempt beside a living first.
+   * Without it a job delivered twice could start a second attempt beside a living first. `mayHaveRun`: the claimer cannot
+   * say that the attempt it follows had no effect.
    */
-  | Command<'ClaimExecution', Claimant & { supersedes: string | null }>
+  | Command<'ClaimExecution', Claimant & { supersedes: string | null; mayHaveRun: boolean }>
   | Command<'RecordOutcome', { claim: string; outcome: ExecutionOutcome }>
   /** A sweeper saw the executor silent, or the deadline pass. */
   | Command<'GiveUpExecution', { claim: string; isExecutorSilent: boolean }>

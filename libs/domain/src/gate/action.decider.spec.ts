@@ -63,8 +63,8 @@ describe('submitting an action', () => {
 });
 
 describe('claiming an execution', () => {
-  const claim = (supersedes: string | null, token = 'c2') =>
-    ({ type: 'ClaimExecution', data: { executor: 'exe_1', claim: token, supersedes } }) as const;
+  const claim = (supersedes: string | null, token = 'c2', mayHaveRun = false) =>
+    ({ type: 'ClaimExecution', data: { executor: 'exe_1', claim: token, supersedes, mayHaveRun } }) as const;
 
   it('the first claim starts attempt 1 with a deadline of its own', () =>
     given(...accepted)
@@ -90,6 +90,16 @@ describe('claiming an execution', () => {
     given(...runningRepeatable)
       .when(claim('c1'), after(500))
       .then(started('c2', 2, 'repeatable', after(500))));
+
+  it.each([
+    ['its claimer cannot say what the attempt before did', false, true, true],
+    ['the attempt before knew of one that may have run', true, false, true],
+    ['every attempt before certainly did not', false, false, false],
+  ])('a repeatable one remembers whether it may have run: %s', (_, before, now, expected) =>
+    given(...runningRepeatable, started('c2', 2, 'repeatable', NOW, before))
+      .when(claim('c2', 'c3', now))
+      .then(started('c3', 3, 'repeatable', NOW, expected)),
+  );
 
   it('a claim that follows another claim than the current one gets nothing', () =>
     given(...runningRepeatable, started('c2', 2, 'repeatable'))
@@ -133,6 +143,23 @@ describe('recording an outcome', () => {
       .when(record('c1', unknown))
       .events();
     expect(witness?.data).toMatchObject({ verdict: 'UNVERIFIABLE', method: 'none', reasons: ['timeout'] });
+  });
+
+  it('failed after an attempt that may have run is unknown: nobody can say that it was not applied (INV-03)', () => {
+    const [outcome, witness] = given(...runningRepeatable, started('c2', 2, 'repeatable', NOW, true))
+      .when(record('c2', failed))
+      .events();
+    expect(outcome?.data).toMatchObject({ status: 'unknown', error_code: failed.error_code });
+    expect(witness?.data).toMatchObject({ verdict: 'UNVERIFIABLE', reasons: ['earlier_attempt_unknown'] });
+  });
+
+  it('a read that failed has failed: there was nothing to apply', () => {
+    const read: ActionEvent = { type: 'ActionSubmitted', data: { ...submission, side_effect: 'read', at: NOW } };
+    const events = given(read, ...runningRepeatable.slice(1), started('c2', 2, 'repeatable', NOW, true))
+      .when(record('c2', failed))
+      .events();
+    expect(events).toHaveLength(1);
+    expect(events[0]?.data).toMatchObject({ status: 'failed' });
   });
 
   it('an outcome after another claim is evidence and changes nothing', () => {

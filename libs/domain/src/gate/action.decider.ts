@@ -48,7 +48,7 @@ const submit = ({ data, metadata }: Of<'SubmitAction'>, state: Action): readonly
     const deadline = later(at, timeoutMs);
     accepted.push({
       type: 'ExecutionStarted',
-      data: { action, attempt: 1, class: executionClass, ...claimant, deadline, at },
+      data: { action, attempt: 1, class: executionClass, ...claimant, may_have_run: false, deadline, at },
     });
   }
   return accepted;
@@ -59,14 +59,15 @@ const claim = ({ data, metadata }: Of<'ClaimExecution'>, state: LivingAction): r
   const { ready, outcome, attempts, submission } = state;
   const now = metadata.now;
   if (!ready || outcome) return [];
-  const { executor, claim: token, supersedes } = data;
+  const { executor, claim: token, supersedes, mayHaveRun } = data;
   const previous = attempts.at(-1);
   if ((previous?.claim ?? null) !== supersedes) return [];
   if (!previous && now >= ready.startBy) return [];
   if (previous && !isRepeatableNow(state, now)) return [];
   const deadline = previous?.deadline ?? later(now, ready.timeoutMs);
   const attempt = { action: submission.action, attempt: attempts.length + 1, class: ready.class, deadline, at: now };
-  return [{ type: 'ExecutionStarted', data: { ...attempt, executor, claim: token } }];
+  const may_have_run = previous !== undefined && (mayHaveRun || previous.may_have_run);
+  return [{ type: 'ExecutionStarted', data: { ...attempt, executor, claim: token, may_have_run } }];
 };
 
 /** Whether another send is allowed: never for `once`, never past the deadline of attempt 1, never a fourth (document 3, Retries). */
@@ -78,10 +79,31 @@ export const isRepeatableNow = (state: LivingAction, now: Timestamp): boolean =>
 const recordOutcome = ({ data, metadata }: Of<'RecordOutcome'>, state: LivingAction): readonly ActionEvent[] => {
   const attempt = state.attempts.find((started) => started.claim === data.claim);
   if (!attempt) throw new DomainError('conflict', { message: 'This execution was never claimed.' });
-  if (currentAttempt(state)?.claim === data.claim) return finished(state, attempt, data.outcome, metadata.now);
+  if (currentAttempt(state)?.claim === data.claim) {
+    const outcome = ofAllAttempts(state, attempt, data.outcome);
+    const reason = outcome === data.outcome ? undefined : 'earlier_attempt_unknown';
+    return finished(state, attempt, outcome, metadata.now, reason);
+  }
   const { action } = state.submission;
   const evidence = { ...data.outcome, action, attempt: attempt.attempt, claim: data.claim, at: metadata.now };
   return [{ type: 'LateReport', data: evidence }];
+};
+
+/**
+ * `failed` says that the call was certainly not applied, by no attempt (document 1, Status values). Where an earlier one
+ * may have run, a later one that did not cannot say so. A read has nothing to apply.
+ */
+const ofAllAttempts = (
+  { submission }: LivingAction,
+  attempt: ExecutionAttempt,
+  outcome: ExecutionOutcome,
+): ExecutionOutcome => {
+  if (outcome.status !== 'failed' || !attempt.may_have_run || submission.side_effect === 'read') return outcome;
+  return {
+    ...outcome,
+    status: 'unknown',
+    error_message: 'An earlier attempt of this call may have run, and a later one did not. Check the tool itself.',
+  };
 };
 
 /**

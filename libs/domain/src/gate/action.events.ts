@@ -106,6 +106,8 @@ export type ActionEvent =
         executor: string;
         /** Random, so that two workers' claims of one step are never the same event. */
         claim: string;
+        /** Whether an attempt before this one may have had its effect. */
+        may_have_run: boolean;
         /** Of attempt 1, for every attempt. */
         deadline: Timestamp;
         at: Timestamp;

@@ -85,11 +85,15 @@ export class ActionExecutor {
     private readonly logger: Logger,
   ) {}
 
-  /** Claims the execution and runs it. False when somebody else has it, or nothing is left to do. */
-  async claimAndRun(id: ActionId, supersedes: string | null): Promise<boolean> {
+  /**
+   * Claims the execution and runs it. False when somebody else has it, or nothing is left to do.
+   * @param supersedes the attempt to take over, whose executor never said what happened; null for the first
+   */
+  async claimAndRun(id: ActionId, supersedes: ExecutionAttempt | null): Promise<boolean> {
     const known = await this.gate.streams.load(streamRef(actionDecider, id));
     if (!isLiving(known.state)) return false;
-    const claimed = await this.claim(id, known, supersedes);
+    const mayHaveRun = supersedes !== null && !this.hasWithdrawn(supersedes.claim);
+    const claimed = await this.claim(id, known, { supersedes: supersedes?.claim ?? null, mayHaveRun });
     if (!claimed) return false;
     await this.run(id, claimed, await this.argumentsOf(known.state));
     return true;
@@ -115,7 +119,8 @@ export class ActionExecutor {
           );
       if (outcome.retryAfterMs !== null && attempt.attempt < ATTEMPTS_MAX) {
         await sleep(outcome.retryAfterMs);
-        const next = await this.claim(id, folded, attempt.claim);
+        const mayHaveRun = outcome.status !== 'failed';
+        const next = await this.claim(id, folded, { supersedes: attempt.claim, mayHaveRun });
         if (next) {
           folded = next;
           continue;
@@ -144,8 +149,12 @@ export class ActionExecutor {
     this.withdrawn.delete(attempt.claim);
   }
 
-  private async claim(id: ActionId, known: Folded<Action>, supersedes: string | null): Promise<Folded<Action> | null> {
-    const data = { ...newClaim(this.executor, this.gate.randomness), supersedes };
+  private async claim(
+    id: ActionId,
+    known: Folded<Action>,
+    previous: { supersedes: string | null; mayHaveRun: boolean },
+  ): Promise<Folded<Action> | null> {
+    const data = { ...newClaim(this.executor, this.gate.randomness), ...previous };
     const metadata = this.metadata(known.state as LivingAction, `claim:${data.claim}`);
     const command = { type: 'ClaimExecution' as const, data, metadata };
     try {

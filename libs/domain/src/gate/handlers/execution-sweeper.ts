@@ -82,7 +82,7 @@ export class ExecutionSweeper {
     if (!isSilent && !isOverdue) return false;
     const { claim } = attempt;
     this.logger.warn('an execution lost its executor', { action_id: id, attempt: attempt.attempt });
-    if (isRepeatableNow(action, timestampOf(nowMs))) return this.runs.executor.claimAndRun(id, claim);
+    if (isRepeatableNow(action, timestampOf(nowMs))) return this.runs.executor.claimAndRun(id, attempt);
     const metadata = this.metadata(action, `give-up:${claim}`);
     const command = { type: 'GiveUpExecution' as const, data: { claim, isExecutorSilent: isSilent }, metadata };
     return (await this.gate.runner.run(actionDecider, id, command, metadata)).events.length > 0;

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { actionDecider, type Action, type LivingAction } from '#libs/domain/gate';
+import { streamRef } from '#libs/domain/kernel';
+import { MemoryEventStore } from '#libs/infra/event-store';
+import { GateBench, ManualStarter } from '../support/gate-bench.js';
+import { startUpstream } from '../support/upstream.js';
+
+const TOOLS = [
+  { name: 'get', method: 'GET', path: '/v1/customers', args: {} },
+  { name: 'update', method: 'POST', path: '/v1/customers', args: {} },
+];
+
+const isRecorded = (action: Action): boolean => action.state === 'recorded';
+
+describe('a repeatable call that meets a passing failure', () => {
+  it('is sent at most three times, each under a claim of its own, always with the same id (INV-02)', async () => {
+    const upstream = await startUpstream((_seen, response) => response.writeHead(503).end());
+    const bench = await new GateBench(new MemoryEventStore()).prepare(upstream.baseUrl, TOOLS);
+    const { action: id } = await bench.submit({ tool: 'crm.get' });
+    const action = (await bench.action(id, isRecorded)) as LivingAction;
+    expect(action.attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    expect(new Set(action.attempts.map(({ claim }) => claim)).size).toBe(3);
+    expect(new Set(action.attempts.map(({ deadline }) => deadline)).size).toBe(1);
+    expect(action.outcome).toMatchObject({ status: 'unknown', error_code: 'upstream_error' });
+    expect(upstream.countFor(id)).toBe(3);
+    bench.close();
+    await upstream.close();
+  });
+
+  it('a write without idempotency is sent once (R-14)', async () => {
+    const upstream = await startUpstream((_seen, response) => response.writeHead(503).end());
+    const bench = await new GateBench(new MemoryEventStore()).prepare(upstream.baseUrl, TOOLS);
+    const { action: id } = await bench.submit({ tool: 'crm.update' });
+    await bench.action(id, isRecorded);
+    expect(upstream.countFor(id)).toBe(1);
+    bench.close();
+    await upstream.close();
+  });
+});
+
+describe('a write that may be repeated and was applied by its first attempt', () => {
+  const put = {
+    name: 'put',
+    method: 'POST',
+    path: '/v1/customers',
+    args: {},
+    idempotent: true,
+    side_effect: 'write',
+  };
+
+  it.each([
+    ['502, then 404', [502, 404]],
+    ['503, then 429', [503, 429]],
+  ])('%s: ends unknown, never failed (INV-03)', async (_, statuses) => {
+    let seen = 0;
+    const upstream = await startUpstream((_seen, response) => {
+      const status = statuses[Math.min(seen, statuses.length - 1)];
+      seen += 1;
+      response.writeHead(status as number, { 'content-type': 'application/json' }).end('{}');
+    });
+    const bench = await new GateBench(new MemoryEventStore()).prepare(upstream.baseUrl, [...TOOLS, put]);
+    const { action } = await bench.submit({ tool: 'crm.put' });
+    expect(await bench.action(action, isRecorded)).toMatchObject({
+      outcome: { status: 'unknown' },
+      witness: { verdict: 'UNVERIFIABLE', reasons: ['earlier_attempt_unknown'] },
+    });
+    bench.close();
+    await upstream.close();
+  });
+
+  it('a crash, then 409: ends unknown, never failed (INV-03)', async () => {
+    const upstream = await startUpstream((_seen, response) => response.writeHead(409).end());
+    const bench = await new GateBench(new MemoryEventStore(), { executorSilenceMs: 200 }).prepare(upstream.baseUrl, [
+      ...TOOLS,
+      put,
+    ]);
+    const starter = new ManualStarter('exe_lost', null);
+    const { action } = await bench.submit({ tool: 'crm.put' }, bench.handler(starter));
+    const { state } = await bench.streams.load(streamRef(actionDecider, action));
+    await bench.executor.claimAndRun(action, (state as LivingAction).attempts[0]!);
+    expect(await bench.action(action, isRecorded)).toMatchObject({
+      outcome: { status: 'unknown' },
+      attempts: [{ may_have_run: false }, { may_have_run: true }],
+    });
+    expect(upstream.countFor(action)).toBe(1);
+    bench.close();
+    await upstream.close();
+  });
+
+  it('a refused connection, then 409: certainly not applied, failed', async () => {
+    const gone = await startUpstream();
+    await gone.close();
+    const bench = await new GateBench(new MemoryEventStore()).prepare(gone.baseUrl, [...TOOLS, put]);
+    const { action } = await bench.submit({ tool: 'crm.put' });
+    expect(await bench.action(action, isRecorded)).toMatchObject({ outcome: { status: 'failed' }, witness: null });
+    bench.close();
+  });
+});
