@@ -1,5 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { decodeEvent, EventStore, type OrgId, streamOf, type RecordedEvent, type Timestamp } from '#libs/domain/kernel';
+import { digestOf } from '#libs/crypto';
+import {
+  decodeEvent,
+  EventStore,
+  type OrgId,
+  StoreUnavailable,
+  streamOf,
+  type RecordedEvent,
+  type Timestamp,
+} from '#libs/domain/kernel';
 import type { LedgerEvent } from '#libs/domain/ledger';
 
 export type StoredDeed = LedgerEvent['data'];
@@ -22,9 +31,13 @@ export class LedgerReader {
     return revision === undefined ? 0 : revision + 1;
   }
 
+  /** @throws {StoreUnavailable} what is stored there is not what was sealed: such bytes are handed to nobody */
   async deedAt(org: OrgId, seq: number): Promise<StoredDeed | null> {
     const recorded = await this.recordAt(org, seq);
-    return recorded && dataOf(recorded);
+    if (!recorded) return null;
+    const deed = soundDataOf(recorded);
+    if (!deed) throw new StoreUnavailable(`deed ${seq} of ${org} is not stored as it was sealed; run a ledger check`);
+    return deed;
   }
 
   /** Not yet read: what it holds may have been tampered with. */
@@ -74,6 +87,17 @@ const issuedAtOf = (recorded: RecordedEvent | null): Timestamp | null => {
     return typeof issuedAt === 'string' ? issuedAt : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+};
+
+/** Null when the row was damaged or tampered with. */
+const soundDataOf = (recorded: RecordedEvent): StoredDeed | null => {
+  try {
+    const deed = dataOf(recorded);
+    return digestOf(Buffer.from(deed.body)) === deed.body_hash ? deed : null;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return null;
     throw error;
   }
 };

@@ -153,6 +153,27 @@ describe('GET /v1/deeds/{id}', () => {
     expect([plain.status, plain.text]).toEqual([200, body]);
   });
 
+  it.each([
+    ['altered bytes', (data: string) => data.replace('\\"seq\\":3', '\\"seq\\":4')],
+    ['no bytes', (data: string) => JSON.stringify({ ...JSON.parse(data), body: null })],
+    ['no JSON', () => '{'],
+  ])('hands out no deed from a row with %s', async (_, damage) => {
+    const { deed: id } = deed(3);
+    const { readStream } = bench.store;
+    const damaged = vi.spyOn(bench.store, 'readStream').mockImplementation(async (stream, options) => {
+      const events = await readStream.call(bench.store, stream, options);
+      return stream.startsWith('ledger-') ? events.map((event) => ({ ...event, data: damage(event.data) })) : events;
+    });
+    const answers = [
+      await get(`/v1/deeds/${id}`),
+      await get(`/v1/deeds/${id}`, 'admin', { Accept: 'application/cose' }),
+    ];
+    damaged.mockRestore();
+    for (const { status, error, headers } of answers) {
+      expect([status, error['code'], headers.get('etag')]).toEqual([503, 'service_unavailable', null]);
+    }
+  });
+
   it.each(['"TAG"', 'W/"TAG"', '"sha256:00", "TAG"', '*'])('answers If-None-Match: %s with 304', async (header) => {
     const { deed: id, body_hash } = deed(1);
     const known = { 'If-None-Match': header.replace('TAG', body_hash) };
