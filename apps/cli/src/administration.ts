@@ -15,8 +15,8 @@ import {
   type OrgId,
   type Randomness,
 } from '#libs/domain/kernel';
-import { PepperKeyHasher, PostgresKeyDirectory } from '#libs/infra/agents';
-import { EMBEDDED_DATABASE, readSecretFile, secretPathsOf, type Config } from '#libs/infra/config';
+import { PepperKeyHasher, PostgresKeyDirectory, requirePepper } from '#libs/infra/agents';
+import { EMBEDDED_DATABASE, missingSecretFile, readSecretFile, secretPathsOf, type Config } from '#libs/infra/config';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { createDurablePool, sqlStateOf, startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/infra/postgres';
 import { InProcessBus, SystemClock, SystemRandomness } from '#libs/infra/runtime';
@@ -54,13 +54,15 @@ export class Administration {
     this.census = new Census(store, streams, directory);
   }
 
-  /** @throws {CliError} not_initialized @throws {SecretFileError} {EmbeddedPostgresError} each saying what to do */
+  /** @throws {CliError} not_initialized @throws {SecretFileError} {PepperMismatch} {EmbeddedPostgresError} each saying what to do */
   static async open(config: Config, logger: Logger): Promise<Administration> {
     requireInitialized(config);
     const connection = await connect(config, logger);
     try {
       await requireInstalled(connection.pool, config);
-      return new Administration(connection, await readSecretFile(secretPathsOf(config).pepper), logger);
+      const pepper = await readSecretFile(secretPathsOf(config).pepper);
+      await requirePepper(connection.pool, pepper);
+      return new Administration(connection, pepper, logger);
     } catch (error) {
       await disconnect(connection);
       throw error;
@@ -94,11 +96,19 @@ export const operatorMetadata = (clock: Clock, org: OrgId | null): CommandMetada
   now: timestampOf(clock.nowMs()),
 });
 
-/** A command started in the wrong folder must not make a database there. @throws {CliError} not_initialized */
+/**
+ * A command started in the wrong folder must not make a database there.
+ * @throws {CliError} not_initialized @throws {SecretFileError} a deployment that lost a key file
+ */
 export const requireInitialized = (config: Config): void => {
-  const { pepper } = secretPathsOf(config);
+  const { vaultKey, pepper } = secretPathsOf(config);
+  const [hasVaultKey, hasPepper] = [existsSync(vaultKey), existsSync(pepper)];
   const hasDatabase = config.databaseUrl !== null || existsSync(join(config.stateDir, 'postgres'));
-  if (!existsSync(pepper) || !hasDatabase) throw notInitialized(config);
+  const isInitialized = hasDatabase && (hasVaultKey || hasPepper || config.databaseUrl === null);
+  if (!isInitialized) throw notInitialized(config);
+  // A deployment without its secrets: making new ones, as for a new deployment, would make it worse.
+  if (!hasVaultKey) throw missingSecretFile(vaultKey);
+  if (!hasPepper) throw missingSecretFile(pepper);
 };
 
 const notInitialized = ({ stateDir }: Config): CliError =>

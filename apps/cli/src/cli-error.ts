@@ -1,6 +1,6 @@
 import { DomainError, StoreUnavailable } from '#libs/domain/kernel';
-import { ConfigError, SecretFileError } from '#libs/infra/config';
-import { EmbeddedPostgresError, sqlStateOf } from '#libs/infra/postgres';
+import { ConfigError, fileFaultOf, SecretFileError } from '#libs/infra/config';
+import { EmbeddedPostgresError, isDatabaseUnusable } from '#libs/infra/postgres';
 
 /** The whole vocabulary: scripts branch on it. */
 export const EXIT = {
@@ -50,6 +50,7 @@ export const notFound = (message: string): CliError => new CliError('not_found',
 /** Errors of parts that are loaded only when needed, by name: their messages say what to do. */
 const OPERATOR_ERRORS: Readonly<Record<string, Omit<Explanation, 'message'>>> = {
   UnfitDatabase: { code: 'database_unavailable', exitCode: EXIT.unusable },
+  PepperMismatch: { code: 'secrets_unusable', exitCode: EXIT.unusable },
   VaultKeyMismatch: { code: 'secrets_unusable', exitCode: EXIT.unusable },
   SealKeyNotProven: { code: 'seal_key_not_proven', exitCode: EXIT.refused },
 };
@@ -76,41 +77,24 @@ const explainDomainError = ({ code, message, status }: DomainError): Explanation
   return { code, message, exitCode: isRefused ? EXIT.refused : EXIT.unusable };
 };
 
-const FILE_FAULTS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of its path is not a folder',
-  EEXIST: 'something else has that name',
-  EACCES: 'access is denied',
-  EPERM: 'that is not permitted',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'no space is left',
-};
-
 /** What the file system said, as a sentence about `path`. Null for any other error. */
 export const explainFileError = (error: Error, path?: string): Explanation | null => {
   if (!('syscall' in error) || !('code' in error)) return null;
-  const why = FILE_FAULTS[String(error.code)];
+  const why = fileFaultOf(String(error.code));
   const place = path ?? ('path' in error ? String(error.path) : null);
   if (why === undefined || place === null) return null;
   const message = `${place} cannot be used: ${why}. Check the path and try again.`;
   return { code: 'file_unusable', message, exitCode: EXIT.unusable };
 };
 
-/** Node's words for a server that cannot be reached. */
-const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EHOSTUNREACH', 'ECONNRESET', 'EAI_AGAIN']);
-/** 28 wrong password, 3D no such database, 53 no connection left, 57 shutting down, 08 connection lost, 42501 no right. */
-const UNUSABLE_STATE = /^(08|28|3D|53|57)|^42501$/;
-
 const explainDatabaseError = (error: Error): Explanation | null => {
   const code = 'database_unavailable';
   const exitCode = EXIT.unusable;
   if (error instanceof EmbeddedPostgresError) return { code, message: error.message, exitCode };
   const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
-  const state = sqlStateOf(cause);
-  const isUnreachable = 'code' in cause && typeof cause.code === 'string' && UNREACHABLE.has(cause.code);
-  if (!(error instanceof StoreUnavailable) && !isUnreachable && !UNUSABLE_STATE.test(state ?? '')) return null;
-  const said = state === null ? '' : ` It said: ${cause.message}.`;
+  if (!(error instanceof StoreUnavailable) && !isDatabaseUnusable(cause)) return null;
+  // Node's and PostgreSQL's words name the host, the port and the login, and hold no password.
+  const said = cause === error && error instanceof StoreUnavailable ? '' : ` It said: ${cause.message}.`;
   return {
     code,
     message: `The database cannot be used.${said} Check DATABASE_URL and that it runs, then try again.`,

@@ -44,14 +44,11 @@ class Standalone {
   }
 }
 
-/** What a person needs next, and the secrets: shown once, so they are not in the log. */
-const welcome = (baseUrl: string, { org, owner, agent, adminKey, agentKey, sealKeyFingerprint }: Prepared): string => {
+/** The ids, and the secrets: shown once, so they are not in the log, and before anything can fail. */
+const firstWords = ({ org, owner, agent, adminKey, agentKey, sealKeyFingerprint }: Prepared): string => {
   const once = (secret: string | null): string =>
-    secret ?? '(shown once, at the first start; `npm run ags -- keys` makes another)';
-  const key = agentKey ?? '<agent key>';
+    secret ?? '(shown once, when it was made; `npm run ags -- keys create --help` says how to make another)';
   return [
-    '',
-    `  Agent Governance Service is up at ${baseUrl}`,
     '',
     `  organization      ${org}`,
     `  owner             ${owner}`,
@@ -60,19 +57,28 @@ const welcome = (baseUrl: string, { org, owner, agent, adminKey, agentKey, sealK
     `  agent key         ${once(agentKey)}`,
     `  seal key (--pin)  ${sealKeyFingerprint}`,
     '',
-    '  A first call. No connector provides the tool yet, so it is refused, and the refusal is sealed:',
-    '',
-    `  curl -s ${baseUrl}/v1/actions \\`,
-    `    -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\`,
-    `    -d '{"tool": "crm.get_customer", "args": {"id": "42"}}'`,
-    '',
     '',
   ].join('\n');
 };
 
+/** What a person does next. */
+const welcome = (baseUrl: string, { agentKey }: Prepared): string =>
+  [
+    `  Agent Governance Service is up at ${baseUrl}`,
+    '',
+    '  A first call. No connector provides the tool yet, so it is refused, and the refusal is sealed:',
+    '',
+    `  curl -s ${baseUrl}/v1/actions \\`,
+    `    -H 'Authorization: Bearer ${agentKey ?? '<agent key>'}' -H 'Content-Type: application/json' \\`,
+    `    -d '{"tool": "crm.get_customer", "args": {"id": "42"}}'`,
+    '',
+    '',
+  ].join('\n');
+
 runProgram(async (config, logger) => {
   process.stderr.write('Preparing the database and the keys ...\n');
   const { deployment, prepared } = await prepareDeployment(config, 'ags standalone', logger, () => undefined);
+  process.stdout.write(firstWords(prepared));
   const standalone = new Standalone(deployment);
   process.stdout.write(welcome(await standalone.start(), prepared));
   return standalone;

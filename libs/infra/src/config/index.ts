@@ -8,9 +8,11 @@ export {
   type SettingReport,
   SETTINGS_HELP,
 } from './config.schema.js';
+export { fileFaultOf } from './file-fault.js';
 export { EMBEDDED_DATABASE } from './embedded-database.js';
 export {
   ensureSecretFile,
+  missingSecretFile,
   prepareStateDirectory,
   readSecretFile,
   SecretFileError,

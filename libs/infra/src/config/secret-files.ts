@@ -67,13 +67,16 @@ export const ensureSecretFile = async (path: string): Promise<boolean> => {
   }
 };
 
+/** For what is named by `path`, one file or several. */
+export const missingSecretFile = (path: string, options?: ErrorOptions): SecretFileError =>
+  new SecretFileError(
+    `${path} is missing. Restore it from your backup; only a new deployment may make one with \`ags init\`.`,
+    options,
+  );
+
 /** @throws {SecretFileError} missing, of another length, or readable by others */
 export const readSecretFile = async (path: string): Promise<Buffer> => {
-  if (!(await exists(path))) {
-    throw new SecretFileError(
-      `${path} is missing. Restore it from your backup; only a new deployment may make one with \`ags init\`.`,
-    );
-  }
+  if (!(await exists(path))) throw missingSecretFile(path);
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) throw new SecretFileError(`${path} is readable by others. Run chmod 0600 on it.`);
   const bytes = await readFile(path);

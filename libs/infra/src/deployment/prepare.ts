@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { parsePublicKeyText } from '#libs/crypto';
 import { agentDecider } from '#libs/domain/agents';
 import { OPERATOR, streamRef, timestampOf, type CommandMetadata, type Logger, type OrgId } from '#libs/domain/kernel';
@@ -10,7 +11,15 @@ import {
   CreatePolicyHandler,
   STARTER_POLICY,
 } from '#libs/domain/policies';
-import { ensureSecretFile, prepareStateDirectory, secretPathsOf, type Config } from '../config/index.js';
+import { PepperMismatch } from '../agents/index.js';
+import {
+  ensureSecretFile,
+  missingSecretFile,
+  prepareStateDirectory,
+  secretPathsOf,
+  type Config,
+} from '../config/index.js';
+import { VaultKeyMismatch } from '../vault/index.js';
 import { Deployment } from './deployment.js';
 import { firstIds, type FirstIds } from './first-organization.js';
 import { ensureSealKey } from './seal-key-rotation.js';
@@ -42,18 +51,32 @@ export const prepareDeployment = async (
   onStep: OnStep,
 ): Promise<{ deployment: Deployment; prepared: Prepared }> => {
   await step(onStep, 'state_directory', () => prepareStateDirectory(config.stateDir));
-  await step(onStep, 'keys', async () => {
+  const madeFiles = await step(onStep, 'keys', async () => {
+    const made: string[] = [];
     const { vaultKey, pepper } = secretPathsOf(config);
-    const made = [await ensureSecretFile(vaultKey), await ensureSecretFile(pepper)];
-    return made.some(Boolean) ? 'done' : 'skipped';
+    for (const path of [vaultKey, pepper]) if (await ensureSecretFile(path)) made.push(path);
+    return [made.length > 0 ? 'done' : 'skipped', made] as const;
   });
-  const deployment = await opened(config, applicationName, logger, onStep);
+  const deployment = await opened(config, applicationName, logger, onStep).catch(async (error: unknown) => {
+    throw await lostSecretOf(error, madeFiles);
+  });
   try {
     return { deployment, prepared: await populate(deployment, onStep) };
   } catch (error) {
     await deployment.close();
     throw error;
   }
+};
+
+/**
+ * A database that knows another secret than the one just made has lost its file: the new one is taken away again, so that
+ * it is not mistaken for the old one, and the file is called missing, which it is.
+ */
+const lostSecretOf = async (error: unknown, madeFiles: readonly string[]): Promise<unknown> => {
+  const isMismatch = error instanceof VaultKeyMismatch || error instanceof PepperMismatch;
+  if (!isMismatch || madeFiles.length === 0) return error;
+  for (const path of madeFiles) await rm(path, { force: true });
+  return missingSecretFile(madeFiles.join(' and '), { cause: error });
 };
 
 const opened = async (config: Config, name: string, logger: Logger, onStep: OnStep): Promise<Deployment> => {

@@ -1,4 +1,5 @@
 import type { Logger } from '#libs/domain/kernel';
+import { PepperMismatch } from '../agents/index.js';
 import { ConfigError, parseConfig, SecretFileError, type Config } from '../config/index.js';
 import { InvalidAllowEntry } from '../egress/index.js';
 import { UnfitDatabase } from '../event-store/index.js';
@@ -6,6 +7,7 @@ import { PinoLogger } from '../logging/index.js';
 import { EmbeddedPostgresError } from '../postgres/index.js';
 import { VaultKeyMismatch } from '../vault/index.js';
 import { SealKeyNotProven } from './seal-key-rotation.js';
+import { startFault } from './start-fault.js';
 
 export interface RunningProgram {
   /** Lets work in flight end, then closes everything. */
@@ -17,6 +19,7 @@ const OPERATOR_ERRORS = [
   ConfigError,
   EmbeddedPostgresError,
   InvalidAllowEntry,
+  PepperMismatch,
   SealKeyNotProven,
   SecretFileError,
   UnfitDatabase,
@@ -27,7 +30,7 @@ const OPERATOR_ERRORS = [
 export const textForOperator = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const saysWhatToDo = OPERATOR_ERRORS.some((type) => error instanceof type);
-  return saysWhatToDo ? error.message : (error.stack ?? error.message);
+  return saysWhatToDo ? error.message : (startFault(error) ?? error.stack ?? error.message);
 };
 
 /** Reads the settings, runs a program until SIGTERM or SIGINT, and drains it. Exit code 1 when it could not start. */

@@ -6,3 +6,4 @@ export { ensureDatabase } from './ensure-database.js';
 export { installSchema } from './install-schema.js';
 export { createDurablePool, createRelaxedPool, type PoolOptions } from './pools.js';
 export { isPassing, isRefusedStatement, sqlStateOf } from './sql-state.js';
+export { isDatabaseUnusable } from './unusable.js';

@@ -1,0 +1,32 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type pg from 'pg';
+import { installSchema } from '#libs/infra/postgres';
+
+const STATEMENTS = [
+  `create schema if not exists agents`,
+  `create table if not exists agents.pepper_check (
+     only_row boolean primary key default true check (only_row),
+     check_value bytea not null
+   )`,
+];
+
+/** The configured pepper is not the one that this database's keys are hashed under. */
+export class PepperMismatch extends Error {
+  override readonly name = 'PepperMismatch';
+}
+
+/**
+ * Remembers the pepper of a new database by a keyed value that says nothing about it, and recognises it at every later
+ * start: under another one every API key would be refused, and every idempotency key forgotten.
+ * @throws {PepperMismatch}
+ */
+export const requirePepper = async (pool: pg.Pool, pepper: Buffer): Promise<void> => {
+  await installSchema(pool, 'pepper check', STATEMENTS);
+  const own = createHmac('sha256', pepper).update('service/pepper-check/v1').digest();
+  await pool.query('insert into agents.pepper_check (check_value) values ($1) on conflict do nothing', [own]);
+  const { rows } = await pool.query<{ check_value: Buffer }>('select check_value from agents.pepper_check');
+  if (rows[0]?.check_value.byteLength === own.byteLength && timingSafeEqual(rows[0].check_value, own)) return;
+  throw new PepperMismatch(
+    'The pepper is not the one this database was set up with. Restore the key file from your backup.',
+  );
+};

@@ -1,0 +1,13 @@
+const FILE_FAULTS: Readonly<Record<string, string>> = {
+  EISDIR: 'it is a folder',
+  ENOENT: 'it is not there',
+  ENOTDIR: 'a part of its path is not a folder',
+  EEXIST: 'something else has that name',
+  EACCES: 'access is denied',
+  EPERM: 'it belongs to another user',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'no space is left',
+};
+
+/** Node's word for what is wrong with a file, as a part of a sentence. Undefined for any other code. */
+export const fileFaultOf = (code: string): string | undefined => FILE_FAULTS[code];

@@ -1,0 +1,41 @@
+import { StoreUnavailable } from '#libs/domain/kernel';
+import { fileFaultOf } from '../config/index.js';
+import { isDatabaseUnusable } from '../postgres/index.js';
+
+const LISTEN_FAULTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'Something else listens there. Stop it, or set SERVICE_PORT to another port (0 takes any free one).',
+  EADDRNOTAVAIL: 'This machine has no such address. Set SERVICE_HOST to one of its own, or to 0.0.0.0 for all.',
+  EACCES: 'A port below 1024 needs a right that this user does not have. Set SERVICE_PORT to a higher one.',
+};
+
+interface SystemError extends Error {
+  readonly code: string;
+  readonly syscall?: string;
+  readonly path?: string;
+  readonly address?: string;
+  readonly port?: number;
+}
+
+/** The setting behind a start that failed, and what to do about it. Null for an error that is a fault of ours. */
+export const startFault = (error: Error): string | null =>
+  isSystemError(error) ? (listenFault(error) ?? fileFault(error) ?? databaseFault(error)) : databaseFault(error);
+
+const isSystemError = (error: Error): error is SystemError => 'code' in error && typeof error.code === 'string';
+
+const listenFault = ({ code, syscall, address, port }: SystemError): string | null => {
+  const advice = syscall === 'listen' || syscall === 'bind' ? LISTEN_FAULTS[code] : undefined;
+  return advice === undefined ? null : `The API cannot listen on ${address ?? ''}:${port ?? ''}. ${advice}`;
+};
+
+const fileFault = ({ code, path }: SystemError): string | null => {
+  const why = fileFaultOf(code);
+  if (why === undefined || path === undefined) return null;
+  return `${path} cannot be used: ${why}. Run as its owner, or set SERVICE_STATE_DIR to a folder of your own.`;
+};
+
+const databaseFault = (error: Error): string | null => {
+  const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
+  if (!isDatabaseUnusable(cause)) return null;
+  // Node's and PostgreSQL's words name the host, the port and the login, and hold no password.
+  return `The database cannot be used: ${cause.message}. Check that it runs and that DATABASE_URL names it.`;
+};

@@ -1,0 +1,10 @@
+import { sqlStateOf } from './sql-state.js';
+
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EHOSTUNREACH', 'ECONNRESET', 'EAI_AGAIN']);
+/** 28 wrong password, 3D no such database, 53 no connection left, 57 shutting down, 08 connection lost, 42501 no right. */
+const UNUSABLE_STATE = /^(08|28|3D|53|57)|^42501$/;
+
+/** Whether the database cannot be used, by settings or by its own state; false for a fault of ours. */
+export const isDatabaseUnusable = (error: Error): boolean =>
+  ('code' in error && typeof error.code === 'string' && UNREACHABLE.has(error.code)) ||
+  UNUSABLE_STATE.test(sqlStateOf(error) ?? '');

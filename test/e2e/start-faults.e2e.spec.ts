@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { environmentWith } from '#libs/infra/config';
+import { removeStateDir, ROOT, startService, temporaryStateDir } from '../support/service.js';
+
+let stateDir: string;
+beforeEach(async () => {
+  stateDir = await temporaryStateDir();
+});
+afterEach(() => removeStateDir(stateDir));
+
+/** A start that fails: its exit code and what it printed. */
+const failedStart = async (settings: Readonly<Record<string, string>>) => {
+  const env = environmentWith({ SERVICE_STATE_DIR: stateDir, SERVICE_PORT: '0', ...settings });
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), 'standalone'], { cwd: ROOT, env });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number];
+  expect(stderr, 'a stack is no help').not.toMatch(/^ +at /m);
+  return { code, stdout, stderr };
+};
+
+const listening = async (): Promise<Server> => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+};
+
+describe('a start that cannot be', () => {
+  it('on a port in use: says which setting, and has shown the secrets all the same', async () => {
+    const taken = await listening();
+    const { port } = taken.address() as { port: number };
+    const { code, stdout, stderr } = await failedStart({ SERVICE_PORT: String(port) });
+    taken.close();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port}.*SERVICE_PORT`));
+    expect(stdout).toMatch(/admin key +svc_live_/);
+    expect(stdout).toMatch(/agent key +svc_test_/);
+    expect(stdout).not.toContain('is up at');
+  });
+
+  it('without its database: says where it looked', async () => {
+    const closed = await listening();
+    const { port } = closed.address() as { port: number };
+    closed.close();
+    const { code, stderr } = await failedStart({ DATABASE_URL: `postgres://nobody:secret@127.0.0.1:${port}/none` });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(new RegExp(`127\\.0\\.0\\.1:${port}.*DATABASE_URL`));
+    expect(stderr).not.toContain('secret');
+  });
+
+  it('in a state directory that is a file: says so', async () => {
+    const file = join(stateDir, 'file');
+    await writeFile(file, '');
+    const { code, stderr } = await failedStart({ SERVICE_STATE_DIR: file });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/cannot be used: .*SERVICE_STATE_DIR/);
+  });
+});
+
+describe('a deployment that lost a key file', () => {
+  it.each(['vault.key', 'pepper.key'])('%s: does not start under a new one, nor leave one behind', async (name) => {
+    const service = await startService({ stateDir, env: { LOG_LEVEL: 'error' } });
+    await service.kill('SIGTERM');
+    const file = join(stateDir, 'keys', name);
+    await rename(file, `${file}.kept`);
+    for (let tries = 0; tries < 2; tries += 1) {
+      const { code, stderr } = await failedStart({});
+      expect([code, existsSync(file)]).toEqual([1, false]);
+      expect(stderr).toContain(`${file} is missing. Restore it from your backup`);
+    }
+    await rm(file, { force: true });
+    await rename(`${file}.kept`, file);
+    await service.start();
+    const body = { tool: 'crm.get_customer', args: {} };
+    const answer = await service.call('POST', '/v1/actions', { key: service.agentKey, body });
+    expect(answer.error['code']).toBe('tool_unknown');
+    await service.stop();
+  });
+});
