@@ -2,7 +2,7 @@ import { DomainError } from '../../kernel/index.js';
 
 /** Document 2, Limits. */
 export const OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
-export const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
+const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
 
 const NAME_PATTERN = /^[^\p{C}]{1,120}$/u;
 const REASON_MAX_CHARACTERS = 280;
