@@ -22,17 +22,24 @@ export const checkArguments = (value: JsonObject): CanonicalArguments => {
   return { bytes, digest: digestOf(bytes) };
 };
 
-/** Breadth first with an explicit queue, so that depth costs no stack. */
 const firstPathDeeperThan = (root: JsonObject, maxDepth: number): JsonPath | null => {
-  let level: { container: JsonObject | JsonValue[]; path: JsonPath }[] = [{ container: root, path: [] }];
-  for (let depth = 1; level.length > 0; depth += 1) {
-    const first = level[0];
-    if (depth > maxDepth && first !== undefined) return first.path;
-    level = level.flatMap(({ container, path }) =>
-      Object.entries(container).flatMap(([member, child]) =>
-        child !== null && typeof child === 'object' ? [{ container: child, path: [...path, member] }] : [],
-      ),
-    );
+  const inwards: string[] = [];
+  return isDeeperThan(root, maxDepth, inwards) ? inwards.reverse() : null;
+};
+
+/**
+ * The recursion ends at the depth that is refused, so that no input costs more stack.
+ * @param inwards gets the members that lead to the first container that is too deep, the innermost first
+ */
+const isDeeperThan = (value: JsonValue | undefined, maxDepth: number, inwards: string[]): boolean => {
+  if (value === null || typeof value !== 'object') return false;
+  if (maxDepth === 0) return true;
+  if (Array.isArray(value)) {
+    const index = value.findIndex((item) => isDeeperThan(item, maxDepth - 1, inwards));
+    if (index !== -1) inwards.push(String(index));
+    return index !== -1;
   }
-  return null;
+  const member = Object.keys(value).find((name) => isDeeperThan(value[name], maxDepth - 1, inwards));
+  if (member !== undefined) inwards.push(member);
+  return member !== undefined;
 };
