@@ -22,6 +22,60 @@ describe('redaction of credentials (R-10)', () => {
     expect(redactor.text(`before ${form} after`)).toBe(`before ${REDACTED} after`);
   });
 
+  const SIGNED = 'tok+en/1<2>&"é😀\'\\x';
+  const codes = (form: (codePoint: number) => string) =>
+    Array.from(SIGNED, (character) => form(character.codePointAt(0) ?? 0)).join('');
+  const named: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&apos;',
+  };
+
+  it.each<[string, string]>([
+    [
+      'one JSON escape that was not needed',
+      JSON.stringify(SIGNED)
+        .slice(1, -1)
+        .replace('+', String.raw`\u002B`),
+    ],
+    [
+      'JSON escapes alone',
+      Array.from(
+        { length: SIGNED.length },
+        (_, at) => `\\u${SIGNED.charCodeAt(at).toString(16).padStart(4, '0')}`,
+      ).join(''),
+    ],
+    ['URL escapes alone', Buffer.from(SIGNED).toString('hex').replace(/../g, '%$&')],
+    ['some URL escapes', encodeURIComponent(SIGNED).replace('tok', '%74o%6B')],
+    ['a form with more escapes', encodeURIComponent(SIGNED).replace('en', '%65n')],
+    ['named HTML entities', SIGNED.replace(/[&<>"']/g, (character) => named[character] ?? '')],
+    ['decimal HTML entities', codes((codePoint) => `&#${codePoint};`)],
+    ['hexadecimal HTML entities', codes((codePoint) => `&#x${codePoint.toString(16)};`)],
+  ])('%s', (_, form) => {
+    const text = `{"n":12345678901234567890,"t":"before ${form} after"}`;
+    expect(new Redactor([SIGNED], []).text(text)).toBe(`{"n":12345678901234567890,"t":"before ${REDACTED} after"}`);
+  });
+
+  it.each(['%41%42', '&#65;B', String.raw`\u0041B`])('a very short secret that stands alone as %s', (text) =>
+    expect(new Redactor([], ['AB']).json([text, `x${text}`])).toEqual([REDACTED, `x${text}`]),
+  );
+
+  it.each([String.raw`\u00zz \x \ `, '%zz%4%', '%ff%c3%28%ed%a0%80', '&#; &#x; &nbsp &#99999999; &#x110000;', '+%2'])(
+    'what is no escape stays as it is: %s',
+    (text) => {
+      expect(new Redactor(['secret'], []).text(`${text} `)).toBe(`${text} `);
+      expect(new Redactor(['secret'], []).text(`${text}secret${text}`)).toBe(`${text}${REDACTED}${text}`);
+    },
+  );
+
+  it('secrets that overlap are removed to the end of the last one', () =>
+    expect(new Redactor(['abcdef', 'efghij'], []).text('<abcdefghij>')).toBe(`<${REDACTED}>`));
+
+  it('secrets side by side are two', () =>
+    expect(new Redactor(['abcdef'], []).text('abcdefabcdef')).toBe(REDACTED + REDACTED));
+
   it('inside base64 of anything longer, at every offset', () => {
     const secret = 'canary-0123456789abcdef';
     const inner = new Redactor([secret], []);

@@ -1,5 +1,8 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
+import { decodedViews, endOf, unitsOf } from './escape-views.js';
+import { NeedleSearch, type Span } from './needle-search.js';
+
 export const REDACTED = '[redacted]';
 
 /** A shorter value is part of too many innocent words: it is redacted where it stands alone. */
@@ -8,41 +11,64 @@ const MIN_PART_CHARACTERS = 4;
 const MIN_CORE_CHARACTERS = 8;
 
 /**
- * Removes a call's secrets from what is kept of its answer: raw, JSON-escaped, URL-encoded, base64 at every offset, hex.
- * It works on whole decoded values, so it does not matter how the upstream cut its chunks (R-10, R-16).
+ * Removes a call's secrets from what is kept of its answer: raw, base64 at every offset, hex, and with the escapes of JSON,
+ * URLs, forms and HTML undone. It works on whole decoded values, so it does not matter how the upstream cut its chunks
+ * (R-10, R-16). Time is linear in the answer and the secrets, because both may come from somebody hostile.
  */
 export class Redactor {
-  /** Longest first: a form that begins another must not leave the other's end behind. */
-  private readonly parts: readonly string[];
+  private readonly parts: NeedleSearch;
   private readonly wholes: ReadonlySet<string>;
 
   /** Credential values as they travel and as they were stored; values of sensitive arguments. */
   constructor(credentials: readonly string[], sensitive: readonly JsonValue[]) {
-    const secrets = [...credentials, ...sensitive.flatMap(textsIn)].filter((text) => text !== '');
-    const forms = new Set(secrets.filter((text) => text.length >= MIN_PART_CHARACTERS).flatMap(formsOf));
-    this.parts = [...forms].sort((one, other) => other.length - one.length);
-    this.wholes = new Set(secrets);
+    const secrets = new Set([...credentials, ...sensitive.flatMap(textsIn)].filter((text) => text !== ''));
+    this.wholes = secrets;
+    this.parts = new NeedleSearch([...secrets].filter((text) => text.length >= MIN_PART_CHARACTERS).flatMap(formsOf));
   }
 
+  /** What secrets cover, alone or overlapping, becomes one {@link REDACTED}: nothing of a second one is left behind. */
   text(text: string): string {
+    if (this.wholes.size === 0) return text;
     if (this.wholes.has(text)) return REDACTED;
-    let kept = text;
-    for (const part of this.parts) if (kept.includes(part)) kept = kept.replaceAll(part, REDACTED);
-    return kept;
+    const spans = [...this.parts.spansIn(unitsOf(text))];
+    for (const view of decodedViews(text)) {
+      // Longer ones are found as parts.
+      const isShort = view.units.length < MIN_PART_CHARACTERS;
+      if (isShort && this.wholes.has(String.fromCharCode(...view.units))) return REDACTED;
+      for (const { start, end } of this.parts.spansIn(view.units)) {
+        spans.push({ start: view.starts[start] ?? 0, end: endOf(view, end - 1) });
+      }
+    }
+    return spans.length === 0 ? text : withoutSpans(text, spans);
   }
 
   /** Strings, member names, and numbers that read like a secret. */
   json(value: JsonValue): JsonValue {
     if (typeof value === 'string') return this.text(value);
-    if (typeof value === 'number') return this.text(String(value)) === String(value) ? value : REDACTED;
+    if (typeof value === 'number') return this.number(value);
     if (Array.isArray(value)) return value.map((entry) => this.json(entry));
     return value !== null && typeof value === 'object' ? this.object(value) : value;
+  }
+
+  private number(value: number): number | string {
+    const text = String(value);
+    return this.text(text) === text ? value : REDACTED;
   }
 
   private object(value: JsonObject): JsonObject {
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [this.text(name), this.json(member)]));
   }
 }
+
+const withoutSpans = (text: string, spans: readonly Span[]): string => {
+  const kept: string[] = [];
+  let keptUpTo = 0;
+  for (const { start, end } of [...spans].sort((one, other) => one.start - other.start || other.end - one.end)) {
+    if (start >= keptUpTo) kept.push(text.slice(keptUpTo, start), REDACTED);
+    keptUpTo = Math.max(keptUpTo, end);
+  }
+  return kept.join('') + text.slice(keptUpTo);
+};
 
 /** What of an argument can be recognised again: texts and numbers, however deep. */
 const textsIn = (value: JsonValue): readonly string[] => {
@@ -53,34 +79,28 @@ const textsIn = (value: JsonValue): readonly string[] => {
 };
 
 const formsOf = (secret: string): readonly string[] => {
-  const json = JSON.stringify(secret).slice(1, -1);
-  const url = encodeURIComponent(Buffer.from(secret).toString());
-  const strictUrl = url.replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
-  const hex = Buffer.from(secret).toString('hex');
-  const urls = [url, strictUrl].flatMap((form) => [form, form.replaceAll('%20', '+')]);
-  return [
-    secret,
-    json,
-    json.replaceAll('/', String.raw`\/`),
-    ...urls,
-    ...urls.map((form) => form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())),
-    hex,
-    hex.toUpperCase(),
-    ...base64Forms(Buffer.from(secret)),
-  ];
+  // Two bytes in front: base64 begins at each of the three offsets without a copy.
+  const padded = Buffer.from(`\0\0${secret}`);
+  const hex = padded.toString('hex', 2);
+  // Text that is no Unicode travels with replacement characters.
+  return [secret, padded.toString('utf8', 2), hex, hex.toUpperCase(), ...base64Forms(padded)];
 };
 
 /** The secret alone, and the part of it that does not depend on its neighbours when it stands inside other bytes. */
-const base64Forms = (secret: Buffer): readonly string[] => {
-  const alone = secret.toString('base64');
-  const cores = [0, 1, 2].map((offset) => {
-    const text = Buffer.concat([Buffer.alloc(offset), secret])
-      .toString('base64')
-      .replaceAll('=', '');
+const base64Forms = (padded: Buffer): readonly string[] => {
+  const alone = padded.toString('base64', 2);
+  const forms = [alone];
+  const padding = alone.indexOf('=');
+  if (padding >= 0) forms.push(alone.slice(0, padding));
+  for (let offset = 0; offset < 3; offset += 1) {
+    const isLastShared = (offset + padded.byteLength - 2) % 3 !== 0;
+    const text = padded.toString('base64url', 2 - offset);
     const firstOwn = Math.ceil((offset * 8) / 6);
-    const isLastShared = (offset + secret.byteLength) % 3 !== 0;
-    return text.slice(firstOwn, isLastShared ? -1 : undefined);
-  });
-  const forms = [alone, alone.replaceAll('=', ''), ...cores.filter((core) => core.length >= MIN_CORE_CHARACTERS)];
-  return forms.flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]);
+    const core = text.slice(firstOwn, isLastShared ? -1 : undefined);
+    if (core.length >= MIN_CORE_CHARACTERS) forms.push(core);
+  }
+  return forms.flatMap((form) => (/[+/_-]/.test(form) ? [asBase64(form), asBase64url(form)] : [form]));
 };
+
+const asBase64 = (form: string): string => form.replaceAll('-', '+').replaceAll('_', '/');
+const asBase64url = (form: string): string => form.replaceAll('+', '-').replaceAll('/', '_');
