@@ -206,6 +206,8 @@ describe('ags seal-keys', () => {
     const last = await ags('seal-keys', 'revoke', String(current?.['kid']));
     expect(last.code).toBe(0);
     expect(last.stderr).toContain('ags seal-keys rotate');
+    const health = await service.call('GET', '/v1/health');
+    expect(health).toMatchObject({ status: 200, json: { status: 'degraded', checks: { sealing: 'degraded' } } });
     // Sealing goes on with the next key; what waited is sealed then.
     expect(await ags('seal-keys', 'rotate')).toMatchObject({ code: 0, object: { status: 'active' } });
     expect(await act(service.agentKey)).toMatchObject({ ...WORKS, error: { action: { state: 'sealed' } } });

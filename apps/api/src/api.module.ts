@@ -1,12 +1,19 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { START } from '#libs/domain/kernel';
+import { ONLY_STREAM, START, streamRef, timestampOf } from '#libs/domain/kernel';
+import { sealKeyAt, sealKeyDecider } from '#libs/domain/ledger';
 import type { Deployment } from '#libs/infra/deployment';
 import { PROJECTION_NAMES } from '#libs/infra/read-models';
 import { AgentsModule } from './agents/agents.module.js';
 import { ConnectorsModule } from './connectors/connectors.module.js';
 import { GateModule } from './gate/gate.module.js';
-import { databaseCheck, eventStoreCheck, projectionsCheck, type HealthCheck } from './health/health-check.js';
+import {
+  databaseCheck,
+  eventStoreCheck,
+  projectionsCheck,
+  sealingCheck,
+  type HealthCheck,
+} from './health/health-check.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpEdgeModule } from './http/http-edge.module.js';
 import type { HttpEdge } from './http/http-edge.js';
@@ -38,7 +45,13 @@ export class ApiModule {
   }
 }
 
-const healthChecksOf = ({ database, clock, projectionProgress }: Deployment): readonly HealthCheck[] => [
+const healthChecksOf = ({
+  database,
+  clock,
+  projectionProgress,
+  streams,
+  sealerProgress,
+}: Deployment): readonly HealthCheck[] => [
   databaseCheck(database.durable),
   eventStoreCheck(database.store),
   projectionsCheck({
@@ -48,5 +61,12 @@ const healthChecksOf = ({ database, clock, projectionProgress }: Deployment): re
       const reached = PROJECTION_NAMES.map((name) => projectionProgress.reach(name, START, 0));
       return (await Promise.all(reached)).reduce((slowest, next) => (next < slowest ? next : slowest));
     },
+  }),
+  sealingCheck({
+    hasActiveKey: async () => {
+      const { state } = await streams.load(streamRef(sealKeyDecider, ONLY_STREAM));
+      return sealKeyAt(state, timestampOf(clock.nowMs())) !== null;
+    },
+    parked: () => sealerProgress.parked(),
   }),
 ];

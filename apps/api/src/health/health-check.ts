@@ -59,3 +59,16 @@ export const projectionsCheck = ({ head, projected, clock }: ProjectionSource): 
     },
   };
 };
+
+export interface SealingSource {
+  /** Whether a seal key is valid now. */
+  readonly hasActiveKey: () => Promise<boolean>;
+  /** Organizations that the sealer could not go on with. */
+  readonly parked: () => Promise<readonly unknown[]>;
+}
+
+/** `degraded` when outcomes are recorded and cannot be sealed: refusals then end with 503, and after a while everything. */
+export const sealingCheck = ({ hasActiveKey, parked }: SealingSource): HealthCheck => ({
+  name: 'sealing',
+  check: async () => ((await hasActiveKey()) && (await parked()).length === 0 ? 'ok' : 'degraded'),
+});
