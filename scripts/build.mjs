@@ -22,7 +22,7 @@ const isStale = () =>
 /** Builds what is stale. Ends the process with the compiler's exit code when it fails. */
 export const buildIfStale = () => {
   if (!isStale()) return;
-  process.stderr.write('Building (only when sources changed) ...\n');
+  process.stderr.write('Building: about half a minute, only when sources changed ...\n');
   const startedAt = new Date();
   rmSync(stamp, { force: true });
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');

@@ -1,4 +1,5 @@
 // `npm start`, `npm run ags`, `npm run demo`, `npm run bench`: build what is stale, then become that program.
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildIfStale } from './build.mjs';
@@ -15,8 +16,12 @@ if (!program) {
   process.stderr.write(`usage: node scripts/run.mjs ${Object.keys(programs).join('|')} [arguments]\n`);
   process.exit(2);
 }
-buildIfStale();
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+if (!existsSync(join(root, 'node_modules'))) {
+  process.stderr.write('The packages are not installed yet. Run `npm ci` first.\n');
+  process.exit(1);
+}
+buildIfStale();
 const entry = join(root, 'dist', program);
 // The program sees its own arguments, as if it had been started directly.
 process.argv.splice(1, 2, entry);
