@@ -4,7 +4,7 @@ import { ConfigReader } from './config-reader.js';
 import { isOfType } from './rest-arguments.js';
 import { ARGUMENT_PLACES, ARGUMENT_TYPES, REST_LIMITS, type RestArgument } from './rest-config.js';
 import { isAllowedHeaderArgumentName } from './rest-headers.js';
-import { costFault, patternFault } from './rest-pattern.js';
+import { patternFault } from './rest-pattern.js';
 
 const KEYS = [
   'in',
@@ -53,8 +53,6 @@ const withUsablePatterns = (
     reader.report(`${name}.pattern`, fault);
     return args;
   }
-  const fault = costFault(args);
-  if (fault !== null) reader.report(`${fault.name}.pattern`, fault.message);
   return args;
 };
 

@@ -3,29 +3,18 @@ import { RE2JS, RE2JSException } from 're2js';
 import type { JsonValue } from '#libs/crypto';
 
 import { characterCount } from './config-reader.js';
-import { REST_LIMITS, type RestArgument } from './rest-config.js';
+import type { RestArgument } from './rest-config.js';
 
 /**
  * What matching may cost. A character costs at most one step for each instruction of the compiled pattern, and a step at
  * most about 80 ns, so a call's patterns take less than 100 ms together, whatever its arguments are (R-13).
  */
 export const PATTERN_LIMITS = {
-  /** What a call may have matched, in all its arguments together. */
-  matchedCharacters: 65_536,
   /** Instructions of one pattern: bounds what compiling takes. */
   instructions: 1_024,
-  /** Instructions times characters, over the arguments of a tool. */
+  /** Instructions times characters, over the arguments of a call. */
   steps: 1_048_576,
 } as const;
-
-/** Document 3, Request rules: what a value may have where it travels. */
-const PATH_VALUE_CHARACTERS = 256;
-
-const mostCharacters = (arg: RestArgument): number => {
-  const place =
-    arg.in === 'path' ? PATH_VALUE_CHARACTERS : arg.in === 'header' ? REST_LIMITS.headerValueBytes : Infinity;
-  return Math.min(arg.max_length ?? Infinity, place, PATTERN_LIMITS.matchedCharacters);
-};
 
 /** Compiled once per argument of a folded config; goes with it. */
 const compiled = new WeakMap<RestArgument, RE2JS>();
@@ -37,25 +26,22 @@ const compiledFor = (arg: RestArgument, pattern: string): RE2JS => {
 };
 
 /** How a text breaks the pattern of its argument, as the end of a sentence; null when it does not. Never holds the text. */
-export const mismatch = (arg: RestArgument, text: string): string | null => {
-  if (arg.pattern === undefined) return null;
-  const most = mostCharacters(arg);
-  // Stored configs may be older than the limits: the text is bounded here too.
-  if (characterCount(text) > most) return `must have at most ${most} characters to be matched`;
-  return compiledFor(arg, arg.pattern).test(text) ? null : `must match ${arg.pattern}`;
-};
+export const mismatch = (arg: RestArgument, text: string): string | null =>
+  arg.pattern === undefined || compiledFor(arg, arg.pattern).test(text) ? null : `must match ${arg.pattern}`;
 
-/** Whether the texts of a call that have a pattern are too long together. */
+/** Counts the steps that the patterns of one call may take. Asked before a text is matched. */
 export class MatchedTexts {
-  private characters = 0;
+  private stepsLeft: number = PATTERN_LIMITS.steps;
 
-  /** Null, or how this text exceeds what a call may have matched, as the end of a sentence. */
+  /** Null, or how this text exceeds what is left, as the end of a sentence. */
   add(arg: RestArgument, value: JsonValue): string | null {
     if (arg.pattern === undefined || typeof value !== 'string') return null;
-    const most = PATTERN_LIMITS.matchedCharacters - this.characters;
-    this.characters += characterCount(value);
-    if (this.characters <= PATTERN_LIMITS.matchedCharacters) return null;
-    return `must have at most ${most} characters: arguments with a pattern have at most ${PATTERN_LIMITS.matchedCharacters} together`;
+    const size = compiledFor(arg, arg.pattern).programSize();
+    const most = Math.floor(this.stepsLeft / size);
+    const characters = characterCount(value);
+    if (characters > most) return `must have at most ${most} characters to be matched with its pattern`;
+    this.stepsLeft -= size * characters;
+    return null;
   }
 }
 
@@ -71,37 +57,3 @@ export const patternFault = (arg: RestArgument): string | null => {
     throw error;
   }
 };
-
-/** The argument whose pattern takes the most, and why, when the patterns of a tool may take too long; null otherwise. */
-export const costFault = (
-  args: Readonly<Record<string, RestArgument>>,
-): { readonly name: string; readonly message: string } | null => {
-  const costs = Object.entries(args)
-    .filter(([, arg]) => arg.pattern !== undefined)
-    .map(([name, arg]) => ({
-      name,
-      size: compiledFor(arg, arg.pattern ?? '').programSize(),
-      characters: mostCharacters(arg),
-    }))
-    .sort((one, other) => other.size - one.size);
-  // The dearest patterns get all characters that a call may have matched: no call costs more.
-  let left: number = PATTERN_LIMITS.matchedCharacters;
-  let steps = 0;
-  for (const { size, characters } of costs) {
-    const matched = Math.min(left, characters);
-    left -= matched;
-    steps += size * matched;
-  }
-  if (steps <= PATTERN_LIMITS.steps) return null;
-  const [first, ...others] = costs;
-  if (first === undefined) return null;
-  const dearest = others.reduce((most, cost) => (stepsOf(cost) > stepsOf(most) ? cost : most), first);
-  const message =
-    `Matching the arguments of this tool may take ${steps} steps; at most ${PATTERN_LIMITS.steps} are allowed. ` +
-    `This pattern takes the most: ${dearest.size} instructions on each of up to ${dearest.characters} characters. ` +
-    'Set a smaller max_length or write a simpler pattern.';
-  return { name: dearest.name, message };
-};
-
-const stepsOf = ({ size, characters }: { readonly size: number; readonly characters: number }): number =>
-  size * characters;
