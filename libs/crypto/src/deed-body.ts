@@ -78,7 +78,7 @@ const readWholeBody = (bytes: Uint8Array): DeedBody | null => {
   if (text.includes('\\ud')) return null;
   try {
     const body = checkDeedBody(JSON.parse(text) as JsonValue);
-    return JSON.stringify(body) === text && isInOrder(body) ? body : null;
+    return JSON.stringify(body) === text && hasMembersInOrder(body) ? body : null;
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof DeedBodyError) return null;
     throw error;
@@ -86,12 +86,12 @@ const readWholeBody = (bytes: Uint8Array): DeedBody | null => {
 };
 
 /** Whether the members of every object stand in the order of RFC 8785: by UTF-16 code units, as texts compare here. */
-const isInOrder = (value: JsonValue): boolean => {
+const hasMembersInOrder = (value: JsonValue): boolean => {
   if (value === null || typeof value !== 'object') return true;
-  if (Array.isArray(value)) return value.every(isInOrder);
+  if (Array.isArray(value)) return value.every(hasMembersInOrder);
   let before = '';
   for (const [member, child] of Object.entries(value)) {
-    if (member < before || !isInOrder(child)) return false;
+    if (member < before || !hasMembersInOrder(child)) return false;
     before = member;
   }
   return true;
@@ -120,13 +120,13 @@ const canonicalDeed = (body: DeedBody): string => {
  * members in order. Only for a value of the closed schema: an object keeps the order in which members were added unless
  * their names are array indexes, and JSON.stringify obeys a member `toJSON`.
  */
-const nativeCanonicalForm = (body: DeedBody): string => JSON.stringify(inOrder(body));
+const nativeCanonicalForm = (body: DeedBody): string => JSON.stringify(withMembersInOrder(body));
 
-const inOrder = (value: JsonValue): JsonValue => {
+const withMembersInOrder = (value: JsonValue): JsonValue => {
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map(inOrder);
+  if (Array.isArray(value)) return value.map(withMembersInOrder);
   const ordered: JsonObject = {};
-  for (const member of Object.keys(value).sort()) ordered[member] = inOrder(value[member] as JsonValue);
+  for (const member of Object.keys(value).sort()) ordered[member] = withMembersInOrder(value[member] as JsonValue);
   return ordered;
 };
 
