@@ -41,6 +41,7 @@ export class ApiServer {
     await app.listen(config.port, config.host);
     const { address, port } = app.getHttpServer().address() as AddressInfo;
     this.deployment.ownEndpoints = [{ host: address, port }];
+    logger.info('listening', { address, port });
     await this.refreshBacklog();
     this.backlogTimer = setInterval(() => void this.refreshBacklog(), BACKLOG_REFRESH_MS);
     return config.baseUrl ?? `http://${urlHost(config.host)}:${port}`;

@@ -80,7 +80,12 @@ describe('networkOf', () => {
     ['127.0.0.1', '127.0.0.1'],
     ['::ffff:127.0.0.1', '127.0.0.1'],
     ['2001:db8::1', '2001:db8:0:0::/64'],
-    ['not an address', 'not an address'],
+    ['127.0.0.1:50123', '127.0.0.1'],
+    ['[2001:db8::1]:443', '2001:db8:0:0::/64'],
+    ['[2001:db8::1]', '2001:db8:0:0::/64'],
+    ['not an address', 'no address'],
+    ['1.2', 'no address'],
+    ['', 'no address'],
   ])('%s belongs to %s', (ip, network) => {
     expect(networkOf(ip)).toBe(network);
   });

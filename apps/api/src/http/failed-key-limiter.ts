@@ -59,10 +59,18 @@ export class FailedKeyLimiter {
   }
 }
 
-/** One client: an IPv4 address, or the /64 of an IPv6 one, which a single host may use up as it likes. */
+/** All that is no address, together: a client behind a proxy must not get a budget of its own for every word it makes up. */
+const NO_ADDRESS = 'no address';
+
+/**
+ * One client: an IPv4 address, or the /64 of an IPv6 one, which a single host may use up as it likes. Some proxies write
+ * the client's port behind its address; it says nothing of who that is.
+ */
 export const networkOf = (ip: string): string => {
-  if (!ipaddr.isValid(ip)) return ip;
-  const address = ipaddr.process(ip);
+  const bare = /^\[(.+)\](?::\d+)?$/.exec(ip)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(ip)?.[1] ?? ip;
+  // As people write it: 4 decimal parts. The library also reads 1.2, 0x1 and 017 as addresses.
+  if (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !ipaddr.IPv6.isValid(bare)) return NO_ADDRESS;
+  const address = ipaddr.process(bare);
   if (address.kind() === 'ipv4') return address.toString();
   return `${(address as ipaddr.IPv6).parts
     .slice(0, 4)
