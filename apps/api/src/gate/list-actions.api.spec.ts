@@ -4,12 +4,13 @@ import { bearer } from '../../../../test/http/edge-client.js';
 import { AGENT, ORG } from '../../../../test/http/edge-harness.js';
 import { ApiBench } from '../../../../test/support/api-bench.js';
 import { testId } from '../../../../test/support/given-log.js';
+import { ListAnswers } from '../lists/list-answers.js';
 import { ListActionsController } from './list-actions.controller.js';
 import { ListActionsHandler } from './list-actions.query-handler.js';
 
 type Json = Record<string, unknown>;
 
-@Module({ controllers: [ListActionsController], providers: [ListActionsHandler] })
+@Module({ controllers: [ListActionsController], providers: [ListActionsHandler, ListAnswers] })
 class ActionsListModule {}
 
 let bench: ApiBench;
