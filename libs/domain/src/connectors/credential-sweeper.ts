@@ -1,4 +1,5 @@
 import { categoryOf, type FoldedStreams, idInStream, streamRef } from '../kernel/index.js';
+import { organizationDecider } from '../people/index.js';
 import { connectorDecider } from './connector.decider.js';
 import { isLive } from './connector.state.js';
 import type { StoredSecret, Vault } from './vault.port.js';
@@ -18,15 +19,21 @@ export class CredentialSweeper {
   async sweep(): Promise<number> {
     let destroyed = 0;
     for await (const secret of this.vault.olderThan(this.minAgeMs)) {
-      if (categoryOf(secret.stream) !== connectorDecider.category || (await this.isNamed(secret))) continue;
+      if (categoryOf(secret.stream) !== connectorDecider.category || (await this.mayBeNamed(secret))) continue;
       await this.vault.destroy(secret);
       destroyed += 1;
     }
     return destroyed;
   }
 
-  private async isNamed({ stream, object, version }: StoredSecret): Promise<boolean> {
-    const { state } = await this.streams.load(streamRef(connectorDecider, idInStream(stream)));
+  private async mayBeNamed({ org, stream, object, version }: StoredSecret): Promise<boolean> {
+    const now = await this.streams.loadAll({
+      org: streamRef(organizationDecider, org),
+      connector: streamRef(connectorDecider, idInStream(stream)),
+    });
+    // A store that does not know the organization is not the one this row was written beside.
+    if (now.org.state.status === 'none') return true;
+    const { state } = now.connector;
     return isLive(state) && state.id === object && state.credential?.version === version;
   }
 }

@@ -22,6 +22,7 @@ import {
   UpdateConnectorHandler,
 } from '#libs/domain/connectors';
 import { type CommandMetadata, CommandRunner, derivedId, FoldedStreams, idOf } from '#libs/domain/kernel';
+import { organizationDecider } from '#libs/domain/people';
 import { EgressDoor } from '#libs/infra/egress';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { SystemRandomness } from '#libs/infra/runtime';
@@ -86,6 +87,13 @@ const given = (isProduction = true) => {
   });
   return {
     metadata,
+    createOrganization: async () => {
+      const [owner, membership] = [idOf('usr', randomBytes(16)), idOf('mem', randomBytes(16))];
+      const meta = metadata();
+      const data = { org, name: 'Acme', timezone: 'UTC', owner, membership };
+      const runner = new CommandRunner(store, streams);
+      await runner.run(organizationDecider, org, { type: 'CreateOrganization', data, metadata: meta }, meta);
+    },
     streams,
     vault,
     executions,
@@ -239,7 +247,8 @@ describe('credentials', () => {
   });
 
   it('that no event names are swept after an hour, the named ones stay', async () => {
-    const { create, put, streams, vault, rows } = given();
+    const { createOrganization, create, put, streams, vault, rows } = given();
+    await createOrganization();
     const { id } = await create();
     await put({ token: TOKEN });
     const { credential } = await put({ token: `${TOKEN}2` });
@@ -254,6 +263,8 @@ describe('credentials', () => {
     const sweeper = new CredentialSweeper(streams, vault);
     expect(await sweeper.sweep()).toBe(0);
     await pool.query(`update vault_secrets set created_at = now() - interval '61 minutes' where object = $1`, [id]);
+    const wrongStore = new CredentialSweeper(new FoldedStreams(new MemoryEventStore()), vault);
+    expect(await wrongStore.sweep(), 'a store that knows nothing of the organization').toBe(0);
     expect(await sweeper.sweep()).toBe(2);
     expect(await sweeper.sweep()).toBe(0);
     expect((await rows(id)).sort()).toEqual(['other', credential?.version].sort());
