@@ -53,7 +53,7 @@ export class SubmitActionController {
     if (submitted.isReplay) reply.header('Service-Idempotent-Replayed', 'true');
     const read = await this.answerable(submitted, (body.wait ?? WAIT_DEFAULT_S) * 1000, exchange);
     const view = actionView(read, { result: await this.reader.resultOf(read.action) });
-    refuseDenied(read, view);
+    refuseDenied(read, view, exchange.idempotencyKey !== null);
     reply.code(read.deed === null ? 202 : 200);
     return view;
   }
@@ -99,13 +99,14 @@ export class SubmitActionController {
 }
 
 /** Document 1: a refusal is an error envelope that carries the sealed action; the message is the decision's own sentence. */
-const refuseDenied = ({ action, deed }: ReadAction, view: JsonObject): void => {
+const refuseDenied = ({ action, deed }: ReadAction, view: JsonObject, hasKey: boolean): void => {
   const { decision } = action;
   if (decision?.outcome !== 'deny') return;
   if (deed === null) {
     throw new DomainError('service_unavailable', {
-      message:
-        'The refusal is recorded but could not be sealed yet. Send the same request with the same Idempotency-Key again.',
+      message: hasKey
+        ? 'The refusal is recorded but could not be sealed yet. Send the same request with the same Idempotency-Key again.'
+        : 'The call is refused, and the refusal recorded, but it could not be sealed yet. Nothing was run; read the action later.',
     });
   }
   const code = decision.code ?? 'policy_denied';
