@@ -9,7 +9,7 @@ import type { RestArgument } from './rest-config.js';
  * What matching may cost. A character costs at most one step for each instruction of the compiled pattern, and a step at
  * most about 80 ns, so a call's patterns take less than 100 ms together, whatever its arguments are (R-13).
  */
-export const PATTERN_LIMITS = {
+const PATTERN_LIMITS = {
   /** Instructions of one pattern: bounds what compiling takes. */
   instructions: 1_024,
   /** Instructions times characters, over the arguments of a call. */
