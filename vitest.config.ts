@@ -11,6 +11,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', 'test/architecture/violations/**'],
     globalSetup: ['test/support/postgres.global-setup.ts'],
     pool: 'forks',
+    // One worker waits for its database most of the time; by itself vitest takes one on two cores.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },
