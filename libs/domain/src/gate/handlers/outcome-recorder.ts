@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { canonicalize, digestOf, type Digest, type JsonValue } from '#libs/crypto';
+import type { CallOutcome } from '../../connectors/index.js';
+import {
+  actionChannel,
+  type Bus,
+  type Folded,
+  type Logger,
+  type PayloadStore,
+  StoreUnavailable,
+  timestampOf,
+} from '../../kernel/index.js';
+import { actionDecider } from '../action.decider.js';
+import type { ExecutionOutcome } from '../action.events.js';
+import type { Action, ExecutionAttempt, LivingAction } from '../action.state.js';
+import type { GateKernel } from '../gate-kernel.js';
+import { executorMetadata } from './execution.js';
+
+/** After it the sweeper's word stands: unknown. */
+const PATIENCE_MS = 120_000;
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 2_000;
+
+/** Writes what happened: the result beside the log, then the event that names it. */
+export class OutcomeRecorder {
+  constructor(
+    private readonly gate: GateKernel,
+    private readonly payloads: PayloadStore,
+    private readonly bus: Bus,
+    private readonly logger: Logger,
+  ) {}
+
+  /** What happened is known here and nowhere else, so a store that is away for a while is waited for. */
+  async recordPatiently(folded: Folded<Action>, attempt: ExecutionAttempt, outcome: CallOutcome): Promise<void> {
+    const begunMs = this.gate.clock.monotonicMs();
+    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
+      try {
+        await this.record(folded, attempt, outcome);
+        return;
+      } catch (error) {
+        const waitedMs = this.gate.clock.monotonicMs() - begunMs;
+        if (!(error instanceof StoreUnavailable) || waitedMs + waitMs > PATIENCE_MS) throw error;
+        this.logger.warn('an outcome could not be recorded yet', { action_id: attempt.action, error });
+        await sleep(waitMs);
+      }
+    }
+  }
+
+  /** @throws {StoreUnavailable} it may or may not be recorded; recording it again is harmless */
+  async record(folded: Folded<Action>, attempt: ExecutionAttempt, outcome: CallOutcome): Promise<void> {
+    const action = folded.state as LivingAction;
+    const now = timestampOf(this.gate.clock.nowMs());
+    const data: ExecutionOutcome = {
+      status: outcome.status,
+      error_code: outcome.errorCode,
+      error_message: outcome.errorMessage,
+      result_digest: outcome.result === null ? null : await this.storeResult(action, outcome.result),
+      started_at: attempt.at,
+      finished_at: now,
+      latency_ms: Math.max(0, Date.parse(now) - Date.parse(attempt.at)),
+    };
+    const metadata = executorMetadata(action, `outcome:${attempt.claim}`, now);
+    const command = { type: 'RecordOutcome' as const, data: { claim: attempt.claim, outcome: data }, metadata };
+    await this.gate.runner.run(actionDecider, attempt.action, command, metadata, folded);
+    this.bus.publish(actionChannel(attempt.action), 'recorded');
+  }
+
+  private async storeResult({ submission }: LivingAction, result: JsonValue): Promise<Digest> {
+    const { action: owner, org } = submission;
+    const body = canonicalize(result);
+    const digest = digestOf(body);
+    await this.payloads.put({ owner, org, kind: 'result', digest, body });
+    return digest;
+  }
+}

@@ -1,0 +1,75 @@
+import { agentDecider, stopCodeOf } from '../../agents/index.js';
+import { isLive } from '../../connectors/index.js';
+import { streamRef, type ErrorCode, type ExpectedRevision, type Logger } from '../../kernel/index.js';
+import { organizationDecider } from '../../people/index.js';
+import { actionDecider } from '../action.decider.js';
+import { currentAttempt } from '../action.state.js';
+import type { GateKernel } from '../gate-kernel.js';
+import { connectorRefOf, isLiving, type Execution } from './execution.js';
+
+/**
+ * Stands before every first byte of one request (architecture, 'What a decision reads'): a Stop, a suspension, a revoke
+ * or a disabled connector ends the execution with nothing sent, and so does a claim that another process has taken over,
+ * or a store that answers too slowly to be believed. The first byte of all also waits for the connector to be the one
+ * that the request was built from.
+ */
+export class SendBarrier {
+  #hasOpened = false;
+  #hasMoved = false;
+
+  /** @param connectorRevision of the connector that the request was built from */
+  constructor(
+    private readonly gate: GateKernel,
+    private readonly logger: Logger,
+    private readonly execution: Execution,
+    private readonly connectorRevision: ExpectedRevision,
+  ) {}
+
+  /** True when nothing was sent because the connector has changed: the request may be built again. */
+  get hasMoved(): boolean {
+    return this.#hasMoved;
+  }
+
+  /** Null when the first byte may go out now; otherwise the code of what holds it back. Asked when the connection is up. */
+  async mayStillSend(): Promise<ErrorCode | null> {
+    const askedAtMs = this.gate.clock.monotonicMs();
+    try {
+      const now = await this.readAll();
+      if (this.gate.clock.monotonicMs() - askedAtMs >= this.gate.settings.barrierMaxAgeMs) return 'service_unavailable';
+      return this.refusal(now) ?? this.connectorMoved(now.connector.revision);
+    } catch (error) {
+      const { id } = this.execution;
+      this.logger.warn('the send barrier could not be read; nothing is sent', { action_id: id, error });
+      return 'service_unavailable';
+    }
+  }
+
+  private readAll() {
+    const { id, action } = this.execution;
+    return this.gate.streams.loadAll({
+      agent: streamRef(agentDecider, action.submission.agent),
+      org: streamRef(organizationDecider, action.submission.org),
+      connector: connectorRefOf(action.submission),
+      action: streamRef(actionDecider, id),
+    });
+  }
+
+  private refusal(now: Awaited<ReturnType<SendBarrier['readAll']>>): ErrorCode | null {
+    const { action: claimed, attempt } = this.execution;
+    const [agent, org, connector, action] = [now.agent.state, now.org.state, now.connector.state, now.action.state];
+    const stopped = stopCodeOf(agent.status, org.status);
+    if (stopped) return stopped;
+    if (agent.status === 'none' || agent.keys.get(claimed.submission.key)?.revokedAt) return 'api_key_revoked';
+    if (!isLive(connector) || connector.status !== 'active' || connector.id !== claimed.submission.connector) {
+      return 'connector_unavailable';
+    }
+    const isOurs = isLiving(action) && currentAttempt(action)?.claim === attempt.claim;
+    return isOurs ? null : 'service_unavailable';
+  }
+
+  private connectorMoved(revision: ExpectedRevision): ErrorCode | null {
+    this.#hasMoved = !this.#hasOpened && revision !== this.connectorRevision;
+    this.#hasOpened = !this.#hasMoved;
+    return this.#hasMoved ? 'connector_unavailable' : null;
+  }
+}
