@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { BuildFacts, readBuildFacts } from '../health/build-facts.js';
+import { ListAnswers } from '../lists/list-answers.js';
 import { ChangeDeeds } from './change-deeds.js';
 import { CheckLedgerController } from './check-ledger.controller.js';
 import { CheckLedger } from './check-ledger.js';
@@ -22,6 +23,7 @@ import { SealKeysController } from './seal-keys.controller.js';
     SealKeysController,
   ],
   providers: [
+    ListAnswers,
     ListDeedsHandler,
     FindDeedHandler,
     LedgerReader,

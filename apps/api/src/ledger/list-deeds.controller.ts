@@ -1,13 +1,12 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
-import { QueryBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
-import { CursorCodec } from '../http/cursor-codec.js';
 import type { Exchange } from '../http/exchange.js';
-import { type ListEnvelope, pageOf } from '../http/list-envelope.js';
+import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
-import { tellLag } from '../lists/projection-lag.js';
+import { ListAnswers } from '../lists/list-answers.js';
+import type { PageRequest } from '../lists/listed.js';
 import { deedView } from './deed.view.js';
 import { ListDeedsQuery } from './list-deeds.dto.js';
 import { parseDeedFilters } from './list-deeds.filters.js';
@@ -15,10 +14,7 @@ import { type DeedPosition, ListDeeds } from './list-deeds.query-handler.js';
 
 @Controller()
 export class ListDeedsController {
-  constructor(
-    private readonly queries: QueryBus,
-    private readonly cursors: CursorCodec,
-  ) {}
+  constructor(private readonly lists: ListAnswers) {}
 
   /** An agent sees the deeds of its own actions; whoever administers the organization sees the whole ledger. */
   @Get('/v1/deeds')
@@ -29,11 +25,11 @@ export class ListDeedsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ListEnvelope<JsonObject>> {
     const { caller } = exchange;
-    const cursors = this.cursors.forList(exchange, query);
-    const page = { limit: query.limit, after: cursors.after as DeedPosition | null };
     const onlyAgent = caller.kind === 'agent' ? caller.agent : null;
-    const listed = await this.queries.execute(new ListDeeds(caller.org, parseDeedFilters(query), page, onlyAgent));
-    tellLag(reply, listed);
-    return pageOf(listed, cursors, { item: deedView, position: ({ seq }) => ({ seq }) });
+    return this.lists.page(
+      { query, exchange, reply },
+      (page: PageRequest<DeedPosition>) => new ListDeeds(caller.org, parseDeedFilters(query), page, onlyAgent),
+      { item: deedView, position: ({ seq }) => ({ seq }) },
+    );
   }
 }

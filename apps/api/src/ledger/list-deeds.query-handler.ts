@@ -4,9 +4,10 @@ import { DeedRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
 import type { Listed, PageRequest } from '../lists/listed.js';
 import type { DeedFilters } from './list-deeds.filters.js';
 
-export interface DeedPosition {
+// An alias and not an interface: only an alias is assignable to JSON, which a cursor carries.
+export type DeedPosition = {
   readonly seq: number;
-}
+};
 
 /** GET /v1/deeds: envelopes by `seq`, ascending unless asked otherwise. */
 export class ListDeeds extends Query<Listed<DeedRow>> {
