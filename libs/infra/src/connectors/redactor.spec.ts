@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { REDACTED, Redactor } from './redactor.js';
+import { MAX_SECRETS, REDACTED, Redactor } from './redactor.js';
 
 const SECRET = 'sk_live_"a/b\\c+d=é !(x)\'';
 const redactor = new Redactor([SECRET], []);
@@ -100,6 +100,16 @@ describe('redaction of credentials (R-10)', () => {
 
   it('a very short secret is redacted only where it stands alone', () =>
     expect(new Redactor([], ['ab']).json(['ab', 'cabinet', 7])).toEqual([REDACTED, 'cabinet', 7]));
+
+  it('with more secrets than it searches for, nothing is kept that could hold one', () => {
+    const answer = { ok: true, id: 7, rows: [{ name: 'Ada' }, {}, null], note: 'fine' };
+    const of = (count: number) => new Redactor([], [Array.from({ length: count }, (_, index) => `secret ${index}`)]);
+    expect(of(MAX_SECRETS).json(answer)).toEqual(answer);
+    const many = of(MAX_SECRETS + 1);
+    expect(many.json(answer)).toEqual({ [REDACTED]: REDACTED });
+    expect(many.json([true, 7, {}, null, ['fine']])).toEqual([true, REDACTED, {}, null, [REDACTED]]);
+    expect(many.text('fine')).toBe(REDACTED);
+  });
 
   it('without secrets nothing changes', () =>
     expect(new Redactor([], []).json({ a: ['x', 1] })).toEqual({ a: ['x', 1] }));

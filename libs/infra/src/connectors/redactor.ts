@@ -9,27 +9,33 @@ export const REDACTED = '[redacted]';
 const MIN_PART_CHARACTERS = 4;
 /** Of a base64 text that holds the secret at some offset: shorter cores are in too many others. */
 const MIN_CORE_CHARACTERS = 8;
+/** A search for more would hold the event loop for too long while it is built. */
+export const MAX_SECRETS = 4_096;
 
 /**
  * Removes a call's secrets from what is kept of its answer: raw, base64 at every offset, hex, and with the escapes of JSON,
  * URLs, forms and HTML undone. It works on whole decoded values, so it does not matter how the upstream cut its chunks
- * (R-10, R-16). Time is linear in the answer and the secrets, because both may come from somebody hostile.
+ * (R-10, R-16). Time is linear in the answer and the secrets, because both may come from somebody hostile. With more than
+ * {@link MAX_SECRETS} different ones nothing of the answer is kept that could hold one: no text, name or number.
  */
 export class Redactor {
   private readonly parts: NeedleSearch;
   private readonly wholes: ReadonlySet<string>;
+  private readonly keepsNothing: boolean;
 
   /** Credential values as they travel and as they were stored; values of sensitive arguments. */
   constructor(credentials: readonly string[], sensitive: readonly JsonValue[]) {
     const secrets = new Set([...credentials, ...sensitive.flatMap(textsIn)].filter((text) => text !== ''));
     this.wholes = secrets;
-    this.parts = new NeedleSearch([...secrets].filter((text) => text.length >= MIN_PART_CHARACTERS).flatMap(formsOf));
+    this.keepsNothing = secrets.size > MAX_SECRETS;
+    const searched = this.keepsNothing ? [] : [...secrets].filter((text) => text.length >= MIN_PART_CHARACTERS);
+    this.parts = new NeedleSearch(searched.flatMap(formsOf));
   }
 
   /** What secrets cover, alone or overlapping, becomes one {@link REDACTED}: nothing of a second one is left behind. */
   text(text: string): string {
     if (this.wholes.size === 0) return text;
-    if (this.wholes.has(text)) return REDACTED;
+    if (this.keepsNothing || this.wholes.has(text)) return REDACTED;
     const spans = [...this.parts.spansIn(unitsOf(text))];
     for (const view of decodedViews(text)) {
       // Longer ones are found as parts.
@@ -56,6 +62,8 @@ export class Redactor {
   }
 
   private object(value: JsonObject): JsonObject {
+    // Its names would all become one.
+    if (this.keepsNothing && Object.keys(value).length > 0) return { [REDACTED]: REDACTED };
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [this.text(name), this.json(member)]));
   }
 }
