@@ -104,11 +104,11 @@ describe('scopes', () => {
     `Bearer realm="service", error="insufficient_scope", error_description="The key lacks a scope", scope="${scope}"`;
 
   it.each([
-    ['POST', '/v1/actions', 'reader', 'actions:execute'],
-    ['POST', '/v1/actions', 'admin', 'actions:execute'],
-    ['GET', '/v1/policies', 'agent', 'admin'],
-    ['DELETE', '/v1/policies/pol_1', 'agent', 'admin'],
-  ])('%s %s answers the key %s with 403 and the scope it lacks', async (method, path, key, scope) => {
+    ['POST', '/v1/actions', 'reader', 'actions:execute', 'the scope actions:execute, which this key lacks'],
+    ['POST', '/v1/actions', 'admin', 'actions:execute', 'the key of an agent, with the scope actions:execute'],
+    ['GET', '/v1/policies', 'agent', 'admin', 'the scope admin, which no agent’s key has'],
+    ['DELETE', '/v1/policies/pol_1', 'agent', 'admin', 'the scope admin, which no agent’s key has'],
+  ])('%s %s answers the key %s with 403 and the scope %s, in words too', async (method, path, key, scope, words) => {
     const { status, headers, error } = await send(method, path, { headers: bearer(key) });
     expect([status, error['code'], error['type'], error['param']]).toEqual([
       403,
@@ -117,6 +117,7 @@ describe('scopes', () => {
       null,
     ]);
     expect(headers.get('www-authenticate')).toBe(insufficient(scope));
+    expect(error['message']).toContain(`This endpoint needs ${words}`);
     expect(SampleController.ran).toEqual([]);
   });
 

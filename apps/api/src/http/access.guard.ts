@@ -9,6 +9,7 @@ import { type Exchange, exchangeOf } from './exchange.js';
 import { FailedKeyLimiter } from './failed-key-limiter.js';
 import { IDEMPOTENCY_KEY_HEADER, parseIdempotencyKey } from './idempotency-key.js';
 import type { RouteEntry } from './route-table.js';
+import { insufficientScope } from './scope-refusal.js';
 
 /**
  * The one guard, on every route, closed by default. It works on the route that was matched, never on the path, so that no
@@ -74,5 +75,5 @@ const authorize = (principal: Principal, route: RouteEntry): void => {
     principal.kind === 'agent'
       ? !route.admin && route.scopes.every((scope) => (principal.scopes as readonly string[]).includes(scope))
       : route.auth !== 'agent_key';
-  if (!isAllowed) throw new DomainError('insufficient_scope');
+  if (!isAllowed) throw insufficientScope(principal, route);
 };

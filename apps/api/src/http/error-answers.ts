@@ -10,6 +10,7 @@ import {
 import { HttpException, NotFoundException } from '@nestjs/common';
 import type { Exchange } from './exchange.js';
 import type { RouteEntry, RouteTable } from './route-table.js';
+import { scopesNeeded } from './scope-refusal.js';
 
 /** An answer that is ready to be written. Header names are as on the wire. */
 export interface Answer {
@@ -125,7 +126,7 @@ const challengeOf = (code: ErrorCode, route: RouteEntry | null): string | null =
   const fault = TOKEN_FAULTS[code];
   if (fault !== undefined) return `${BEARER}, error="invalid_token", error_description="${fault}"`;
   if (code === 'insufficient_scope') {
-    const scopes = route === null || route.admin || route.scopes.length === 0 ? 'admin' : route.scopes.join(' ');
+    const scopes = route === null ? 'admin' : scopesNeeded(route).join(' ');
     return `${BEARER}, error="insufficient_scope", error_description="The key lacks a scope", scope="${scopes}"`;
   }
   return ERROR_CATALOGUE[code].status === 401 ? BEARER : null;

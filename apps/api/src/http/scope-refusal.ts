@@ -1,0 +1,22 @@
+import { DomainError } from '#libs/domain/kernel';
+import type { Principal, Scope } from './authenticator.port.js';
+import type { RouteEntry } from './route-table.js';
+
+/** The scopes that a key needs there, all of them: what the message and the `scope` of WWW-Authenticate name. */
+export const scopesNeeded = ({ admin, scopes }: Pick<RouteEntry, 'admin' | 'scopes'>): readonly Scope[] =>
+  admin || scopes.length === 0 ? ['admin'] : scopes;
+
+/** 403 `insufficient_scope`, for a key that the route is not for. */
+export const insufficientScope = (principal: Principal, route: RouteEntry): DomainError => {
+  const needed = scopesNeeded(route).join(' and ');
+  const [what, next] = wordsFor(principal, route);
+  return new DomainError('insufficient_scope', { message: `This endpoint needs ${what} ${needed}${next}` });
+};
+
+const wordsFor = ({ kind }: Principal, { admin }: RouteEntry): readonly [what: string, next: string] => {
+  if (kind === 'admin_key')
+    return ['the key of an agent, with the scope', '. Send such a key instead of an admin key.'];
+  return admin
+    ? ['the scope', ', which no agent’s key has. Send an admin key of the organization.']
+    : ['the scope', ', which this key lacks. Send a key that has it; an admin can make one.'];
+};
