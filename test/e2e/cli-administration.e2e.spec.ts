@@ -179,10 +179,30 @@ describe('ags seal-keys', () => {
   const published = async (): Promise<Record<string, unknown>[]> =>
     (await ags('seal-keys', 'list')).objects.map((key) => ({ ...key }));
 
+  it.each(['0', '5s', '59s', '366d'])('does not rotate with an overlap of %s, and makes no key', async (overlap) => {
+    const before = await published();
+    const refused = await ags('seal-keys', 'rotate', '--overlap', overlap);
+    expect(refused).toMatchObject({ code: 2, stdout: '', error: { code: 'validation_failed' } });
+    expect(refused.error['message']).toContain('one minute to 365 days');
+    expect(await published()).toEqual(before);
+  });
+
   it('rotates: a live sealer proves the new key, seals with it at once, and the old one retires', async () => {
     const [old] = await published();
     const rotated = await ags('seal-keys', 'rotate', '--overlap', '1h');
-    expect(rotated).toMatchObject({ code: 0, stderr: '', object: { object: 'seal_key', status: 'active' } });
+    expect(rotated).toMatchObject({
+      code: 0,
+      stderr: '',
+      object: {
+        object: 'seal_key',
+        status: 'active',
+        retired_at: null,
+        retiring: [{ kid: old?.['kid'], fingerprint: service.pin, status: 'retiring', revoked_at: null }],
+      },
+    });
+    const [retiring] = rotated.object['retiring'] as { retired_at: string }[];
+    const overlapMs = Date.parse(retiring?.retired_at ?? '') - Date.parse(String(rotated.object['activated_at']));
+    expect(overlapMs).toBe(3_600_000);
     expect(await published()).toMatchObject([
       { kid: old?.['kid'], status: 'retiring', fingerprint: service.pin },
       { kid: rotated.object['kid'], status: 'active' },

@@ -78,7 +78,7 @@ export class LedgerBench {
     for (const command of [
       { type: 'RegisterSealKey' as const, data: { kid, publicKey } },
       { type: 'ProveSealKey' as const, data: { kid, signature: proofOf(key) } },
-      { type: 'ActivateSealKey' as const, data: { kid, overlapMs: 0 } },
+      { type: 'ActivateSealKey' as const, data: { kid, overlapMs: 60_000 } },
     ]) {
       const metadata = { ...metadataAt(now), org: null, commandId: `${command.type}:${kid}` };
       await this.runner.run(sealKeyDecider, ONLY_STREAM, { ...command, metadata }, metadata);

@@ -3,6 +3,7 @@ import { KID_PATTERN, parsePublicKeyText } from '#libs/crypto';
 import { checkedReason } from '#libs/domain/agents';
 import { DomainError, timestampOf, type Timestamp } from '#libs/domain/kernel';
 import type { SealKey } from '#libs/domain/ledger';
+import type { Rotation } from '#libs/infra/deployment';
 import { operatorMetadata } from '../administration.js';
 import { overlapOption } from '../arguments.js';
 import { notFound } from '../cli-error.js';
@@ -14,7 +15,7 @@ import {
   type CommandContext,
   type JsonOption,
 } from '../command-context.js';
-import { facts, present, table } from '../terminal.js';
+import { facts, present, table, type Answer } from '../terminal.js';
 
 /** `ags seal-keys`: what deeds are sealed with. */
 export const registerSealKeysCommands = (program: Command, context: CommandContext): void => {
@@ -64,28 +65,39 @@ const registerRotate = (sealKeys: Command, context: CommandContext): void => {
       .command('rotate')
       .description(
         'Makes a new seal key, proves that the sealer can sign with it, and seals with it at once. The old key retires ' +
-          'after the overlap, a minute at least, and goes on verifying what it sealed. Publish the new fingerprint: ' +
-          'bundles are then verified with both pinned.',
+          'after the overlap and goes on verifying what it sealed; the answer names both, with their times. Publish the ' +
+          'new fingerprint: bundles are then verified with both pinned.',
       )
-      .addOption(overlapOption('until the old key retires'))
-      .option('--json', 'one JSON object')
+      .addOption(overlapOption('until the old key retires: 1m to 365d'))
+      .option('--json', 'one JSON object: the new key, the old ones in its member `retiring`')
       .action(async ({ overlap: overlapSeconds, json }: RotateOptions) =>
         withDeployment(context, async (deployment) => {
           const { rotateSealKey } = await import('#libs/infra/deployment');
           const metadata = () => operatorMetadata(deployment.clock, null);
-          const key = await rotateSealKey(deployment, overlapSeconds * 1_000, metadata);
-          const view = viewOf(key, timestampOf(deployment.clock.nowMs()));
-          const text = facts([
-            ['seal key', view.kid],
-            ['status', view.status],
-            ['fingerprint', view.fingerprint],
-          ]);
-          present(context.terminal, json === true, { objects: [view], text });
+          const rotation = await rotateSealKey(deployment, overlapSeconds * 1_000, metadata);
+          present(context.terminal, json === true, rotated(rotation, timestampOf(deployment.clock.nowMs())));
         }),
       ),
     'ags seal-keys rotate',
     'ags seal-keys rotate --overlap 7d --json',
   );
+};
+
+const rotated = ({ key, retiring }: Rotation, at: Timestamp): Answer => {
+  const view = { ...viewOf(key, at), retiring: retiring.map((old) => viewOf(old, at)) };
+  const lines: [string, string][] = [
+    ['new seal key', view.kid],
+    ['fingerprint', view.fingerprint],
+    ['seals since', view.activated_at ?? at],
+  ];
+  for (const old of view.retiring) {
+    lines.push(
+      ['old seal key', old.kid],
+      ['fingerprint', old.fingerprint],
+      ['retires at', `${old.retired_at ?? at}; what it sealed goes on verifying`],
+    );
+  }
+  return { objects: [view], text: facts(lines) };
 };
 
 const kidArgument = (text: string): string => {

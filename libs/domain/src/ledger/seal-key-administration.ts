@@ -36,7 +36,7 @@ export class SealKeyAdministration {
     return this.run({ type: 'ProveSealKey', data, metadata }, kid);
   }
 
-  /** The key seals at once; the others retire after the overlap, at least a minute. @throws {DomainError} conflict, not_found */
+  /** The key seals at once; the others retire after the overlap. @throws {DomainError} conflict, not_found, validation_failed */
   async activate(kid: string, overlapMs: number, metadata: CommandMetadata): Promise<SealKey> {
     return this.run({ type: 'ActivateSealKey', data: { kid, overlapMs }, metadata }, kid);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { after, givenFor, NOW } from '../../../../test/support/given.js';
-import { sealKeyAt, sealKeyDecider } from './seal-key.decider.js';
+import { SEAL_KEY_OVERLAP_MAX_MS, SEAL_KEY_OVERLAP_MIN_MS, sealKeyAt, sealKeyDecider } from './seal-key.decider.js';
 import type { SealKeyEvent } from './seal-key.events.js';
 
 const given = givenFor(sealKeyDecider);
@@ -23,7 +23,8 @@ const revoked = (kid: string): SealKeyEvent => ({
 });
 const old = [registered('old'), proven('old'), activated('old')];
 const fresh = [registered('new'), proven('new')];
-const activate = (overlapMs: number) => ({ type: 'ActivateSealKey', data: { kid: 'new', overlapMs } }) as const;
+const activate = (overlapMs = SEAL_KEY_OVERLAP_MIN_MS) =>
+  ({ type: 'ActivateSealKey', data: { kid: 'new', overlapMs } }) as const;
 
 describe('a seal key', () => {
   it('is registered once', () => {
@@ -33,9 +34,9 @@ describe('a seal key', () => {
   });
 
   it('is activated only after a sealer signed with it', () => {
-    given(registered('new')).when(activate(0)).thenRefuses('conflict');
+    given(registered('new')).when(activate()).thenRefuses('conflict');
     given(...fresh)
-      .when(activate(0))
+      .when(activate())
       .then(activated('new'));
   });
 
@@ -44,14 +45,23 @@ describe('a seal key', () => {
       .when(activate(3_600_000))
       .then(activated('new'), retired('old', after(3_600_000))));
 
-  it('a retirement takes effect at least a minute after its commit', () =>
+  it.each([SEAL_KEY_OVERLAP_MIN_MS, SEAL_KEY_OVERLAP_MAX_MS])('may overlap the one before it for %d ms', (overlapMs) =>
     given(...old, ...fresh)
-      .when(activate(0))
-      .then(activated('new'), retired('old', after(60_000))));
+      .when(activate(overlapMs))
+      .then(activated('new'), retired('old', after(overlapMs))),
+  );
+
+  it.each([0, 5_000, SEAL_KEY_OVERLAP_MIN_MS - 1, SEAL_KEY_OVERLAP_MAX_MS + 1, Number.NaN])(
+    'an overlap of %d ms is refused: a retirement takes effect at least a minute after its commit',
+    (overlapMs) =>
+      given(...old, ...fresh)
+        .when(activate(overlapMs))
+        .thenRefuses('validation_failed', 'overlap'),
+  );
 
   it('that was revoked is never activated', () =>
     given(...fresh, revoked('new'))
-      .when(activate(0))
+      .when(activate())
       .thenRefuses('conflict'));
 
   it('is revoked once; an unknown one is not found', () => {

@@ -1,8 +1,10 @@
 import { DomainError, type CommandMetadata, type Decider, type Timestamp } from '../kernel/index.js';
 import type { SealKeyEvent } from './seal-key.events.js';
 
-/** Architecture, step 5: a retirement takes effect at least this long after its commit. */
-export const RETIREMENT_NOTICE_MS = 60_000;
+/** Architecture, step 5: a retirement takes effect at least this long after its commit, when every sealer knows of it. */
+export const SEAL_KEY_OVERLAP_MIN_MS = 60_000;
+const SEAL_KEY_OVERLAP_MAX_DAYS = 365;
+export const SEAL_KEY_OVERLAP_MAX_MS = SEAL_KEY_OVERLAP_MAX_DAYS * 24 * 60 * 60 * 1_000;
 
 /** One stream for the deployment. */
 export const SEAL_KEYS_STREAM = 'sealkeys';
@@ -58,12 +60,21 @@ const activate = (key: SealKey, keys: SealKeys, overlapMs: number, at: Timestamp
       message: 'No sealer has signed with this key yet. Wait for its proof, then activate it.',
     });
   }
-  const retiredAt = new Date(Date.parse(at) + Math.max(overlapMs, RETIREMENT_NOTICE_MS)).toISOString();
+  const retiredAt = new Date(Date.parse(at) + checkedSealKeyOverlap(overlapMs)).toISOString();
   const retiring = keys.filter((other) => other.activatedAt && !other.retiredAt && !other.revokedAt);
   return [
     { type: 'SealKeyActivated', data: { kid: key.kid, activated_at: at, at } },
     ...retiring.map(({ kid }): SealKeyEvent => ({ type: 'SealKeyRetired', data: { kid, retired_at: retiredAt, at } })),
   ];
+};
+
+/** Refused, not rounded: whoever asks for less would count on a time that is not kept. @throws {DomainError} validation_failed */
+export const checkedSealKeyOverlap = (overlapMs: number): number => {
+  if (overlapMs >= SEAL_KEY_OVERLAP_MIN_MS && overlapMs <= SEAL_KEY_OVERLAP_MAX_MS) return overlapMs;
+  throw new DomainError('validation_failed', {
+    param: 'overlap',
+    message: `The overlap of a seal key is one minute to ${SEAL_KEY_OVERLAP_MAX_DAYS} days: every sealer must know the new key before the old one retires.`,
+  });
 };
 
 const evolve = (keys: SealKeys, event: SealKeyEvent): SealKeys => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { timestampOf, type CommandMetadata } from '#libs/domain/kernel';
-import type { SealKey } from '#libs/domain/ledger';
+import { checkedSealKeyOverlap, SEAL_KEY_OVERLAP_MIN_MS, type SealKey, type SealKeys } from '#libs/domain/ledger';
 import type { Deployment } from './deployment.js';
 
 /** How long a live sealer is given to sign its test with a new key. */
@@ -17,15 +17,24 @@ export class SealKeyNotProven extends Error {
   }
 }
 
+/** What a rotation leaves: the key that seals now, and those that go on until their `retiredAt`. */
+export interface Rotation {
+  readonly key: SealKey;
+  readonly retiring: SealKeys;
+}
+
 /**
  * A new seal key from its making to its first second (architecture, 'Where code lives'): stored, registered, proven by a
  * live sealer, or by this process where nobody holds the sealer's lease, and only then activated.
+ * @throws {DomainError} validation_failed: an overlap outside of its limits, before anything is made
+ * @throws {SealKeyNotProven}
  */
 export const rotateSealKey = async (
   deployment: Deployment,
   overlapMs: number,
   metadata: () => CommandMetadata,
-): Promise<SealKey> => {
+): Promise<Rotation> => {
+  checkedSealKeyOverlap(overlapMs);
   const keys = deployment.sealKeys();
   const { kid } = await keys.register(metadata());
   const lease = await deployment.leases.tryTake('sealer');
@@ -38,7 +47,12 @@ export const rotateSealKey = async (
   } else {
     await provenElsewhere(deployment, kid);
   }
-  return keys.activate(kid, overlapMs, metadata());
+  const key = await keys.activate(kid, overlapMs, metadata());
+  const now = timestampOf(deployment.clock.nowMs());
+  const retiring = (await keys.list()).filter(
+    ({ retiredAt, revokedAt }) => retiredAt !== null && now < retiredAt && revokedAt === null,
+  );
+  return { key, retiring };
 };
 
 const provenElsewhere = async (deployment: Deployment, kid: string): Promise<void> => {
@@ -59,5 +73,7 @@ export const ensureSealKey = async (
 ): Promise<{ key: SealKey; isNew: boolean }> => {
   const active = await deployment.sealKeys().active(timestampOf(deployment.clock.nowMs()));
   if (active) return { key: active, isNew: false };
-  return { key: await rotateSealKey(deployment, 0, metadata), isNew: true };
+  // No other key is there to retire.
+  const { key } = await rotateSealKey(deployment, SEAL_KEY_OVERLAP_MIN_MS, metadata);
+  return { key, isNew: true };
 };
