@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { SystemRandomness } from './system-randomness.js';
+
+describe('random bytes of the system', () => {
+  it('are as many as were asked for, also more than are drawn at a time', () => {
+    const randomness = new SystemRandomness();
+    for (const length of [0, 1, 16, 40, 4_095, 4_096, 4_097, 100_000]) {
+      expect(randomness.bytes(length)).toHaveLength(length);
+    }
+  });
+
+  it('are never the same twice, never zeros, and nobody else changes them', () => {
+    const randomness = new SystemRandomness();
+    const taken = Array.from({ length: 2_000 }, () => randomness.bytes(16));
+    const texts = taken.map((bytes) => Buffer.from(bytes).toString('hex'));
+    expect(new Set([...texts, '0'.repeat(32)]).size).toBe(2_001);
+  });
+});
