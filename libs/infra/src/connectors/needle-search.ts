@@ -7,6 +7,8 @@ export interface Span {
 const ROOT = 0;
 const NONE = 0;
 const UNITS = 65_536;
+/** Nearly every unit of an answer is Latin-1, and nearly every one is asked of the root. */
+const LATIN_UNITS = 256;
 
 /**
  * Finds all needles in one pass, in time linear in the text and, once, in the needles, whatever both hold (Aho and
@@ -14,7 +16,7 @@ const UNITS = 65_536;
  * makes one at most, needs a place in the map.
  */
 export class NeedleSearch {
-  private readonly rootChildren = new Int32Array(UNITS);
+  private readonly rootChildren = new Int32Array(LATIN_UNITS);
   private readonly firstChild: Int32Array;
   private readonly nextSibling: Int32Array;
   /** The unit that leads to the node. */
@@ -73,19 +75,19 @@ export class NeedleSearch {
     this.nodes += 1;
     this.unit[node] = unit;
     const first = this.firstChild[parent] ?? NONE;
-    if (parent === ROOT) this.rootChildren[unit] = node;
+    if (parent === ROOT && unit < LATIN_UNITS) this.rootChildren[unit] = node;
     if (first === NONE) {
       this.firstChild[parent] = node;
       return node;
     }
-    if (parent !== ROOT) this.furtherChildren.set(parent * UNITS + unit, node);
+    this.furtherChildren.set(parent * UNITS + unit, node);
     this.nextSibling[node] = this.nextSibling[first] ?? NONE;
     this.nextSibling[first] = node;
     return node;
   }
 
   private child(node: number, unit: number): number {
-    if (node === ROOT) return this.rootChildren[unit] ?? NONE;
+    if (node === ROOT && unit < LATIN_UNITS) return this.rootChildren[unit] ?? NONE;
     const first = this.firstChild[node] ?? NONE;
     if (first === NONE || this.unit[first] === unit) return first;
     return this.nextSibling[first] === NONE ? NONE : (this.furtherChildren.get(node * UNITS + unit) ?? NONE);
