@@ -6,8 +6,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { encodeKeySet, verifyBundle, type VerifyOptions } from '#libs/crypto';
+import { type SealKeyEntry, verifyBundle, type VerifyOptions } from '#libs/crypto';
 
+import { at, entryOf, KEY, keyFrom } from '../../libs/crypto/src/testing/given-chain.js';
 import { ATTACKS, honestBundle, HONEST_OPTIONS } from '../../libs/crypto/src/testing/bundle-attacks.js';
 
 const SCRIPT = fileURLToPath(new URL('verify_bundle.py', import.meta.url));
@@ -17,12 +18,11 @@ const PYTHON = 'python3';
 const MANY = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from verify_bundle import read_keys, verify
+from verify_bundle import verify
 for line in sys.stdin:
     case = json.loads(line)
-    keys = None if case["keys"] is None else read_keys(case["keys"].encode())
     with open(case["path"], "rb") as file:
-        print(json.dumps(verify(file.read(), case["org"], case["pins"], case["heads"], keys)))
+        print(json.dumps(verify(file.read(), case["org"], case["pins"], case["heads"], case["keys"])))
 `;
 
 const hasPython = spawnSync(PYTHON, ['-c', 'import cryptography']).status === 0;
@@ -42,7 +42,7 @@ describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptograph
       const { org, pins, heads = [], keySet }: VerifyOptions = { ...HONEST_OPTIONS, ...options };
       const path = join(folder, `${index}.tar.gz`);
       writeFileSync(path, await bytes());
-      cases.push(JSON.stringify({ path, org, pins, heads, keys: keySet ? encodeKeySet(keySet).toString() : null }));
+      cases.push(JSON.stringify({ path, org, pins, heads, keys: keySet ?? null }));
     }
     const { stdout, stderr } = spawnSync(PYTHON, ['-B', '-c', MANY, dirname(SCRIPT)], {
       input: `${cases.join('\n')}\n`,
@@ -74,9 +74,25 @@ describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptograph
     expect(JSON.parse(stdout)).toMatchObject({ result: 'incomplete', reason: 'tail_missing', first_bad_seq: 9 });
   });
 
+  const published = (key: SealKeyEntry): string => {
+    const path = join(folder, 'published.json');
+    writeFileSync(path, JSON.stringify({ object: 'seal_key_set', keys: [key] }, null, 2));
+    return path;
+  };
+
+  it('takes the key set that the service publishes', async () => {
+    const keySet = [entryOf(KEY, { revoked_at: at(9_000) })];
+    const { status, stdout } = run(honestPath, '--org', org, ...pinning, '--keys', published(keySet[0]!));
+    expect(status).toBe(1);
+    expect(JSON.parse(stdout)).toEqual(await verifyBundle(honestPath, { ...HONEST_OPTIONS, keySet }));
+  });
+
   it('exits with 2 when it is used wrongly', () => {
     expect(run(join(folder, 'absent'), '--org', org).status).toBe(2);
     expect(run(honestPath, '--org', 'acme').status).toBe(2);
+    const forged = { ...entryOf(KEY), public_key: keyFrom('another').publicKey.text };
+    expect(run(honestPath, '--org', org, ...pinning, '--keys', published(forged)).status).toBe(2);
+    expect(run(honestPath, '--org', org, ...pinning, '--keys', SCRIPT).status).toBe(2);
   });
 
   describe.each(Object.entries(ATTACKS))('agrees on attacks on %s', (_group, group) => {

@@ -3,6 +3,7 @@
 
     verify_bundle.py BUNDLE --org ORG --pin FINGERPRINT [--pin ...] [--head SEQ:DIGEST ...] [--keys FILE]
 
+`--keys` takes the answer of GET /.well-known/service/keys.json.
 Prints the verdict as one JSON object. Exit 0: intact. 1: not. 2: wrong usage or our own fault.
 It reads the whole file into memory: it is there to be read, not to be fast.
 """
@@ -19,7 +20,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 MAX_SAFE = 2**53 - 1
-MAX_BODY, MAX_LINE = 262_144, 349_789
+MAX_BODY, MAX_LINE, MAX_KEYS = 262_144, 349_789, 4_194_304
 
 
 class Refused(Exception):
@@ -248,19 +249,19 @@ MANIFEST = closed(
     service_version=text(64),
 )
 
-KEYS = closed(
-    keys=many(
-        closed(
-            kid=kid,
-            alg=one_of("Ed25519"),
-            public_key=matches("ed25519:[A-Za-z0-9_-]{43}"),
-            activated_at=timestamp,
-            retired_at=or_null(timestamp),
-            revoked_at=or_null(timestamp),
-        ),
-        10_000,
-    )
+KEY_LIST = many(
+    closed(
+        kid=kid,
+        alg=one_of("Ed25519"),
+        public_key=matches("ed25519:[A-Za-z0-9_-]{43}"),
+        activated_at=timestamp,
+        retired_at=or_null(timestamp),
+        revoked_at=or_null(timestamp),
+    ),
+    10_000,
 )
+KEYS = closed(keys=KEY_LIST)
+PUBLISHED_KEYS = closed(object=one_of("seal_key_set"), keys=KEY_LIST)
 
 
 def keeps_the_rules(body):
@@ -436,13 +437,25 @@ def read_manifest(data):
 
 def read_keys(data):
     keys = canonical(data, 4)
-    if keys is None or not KEYS(keys):
+    if keys is None or not KEYS(keys) or not is_key_set(keys["keys"]):
         raise Refused("bad_keys")
-    entries = keys["keys"]
+    return keys["keys"]
+
+
+def read_published_keys(data):
+    """The key set that the service publishes: any spelling of its JSON, no name twice."""
+    try:
+        keys = json.loads(data.decode("utf-8"), object_pairs_hook=unique)
+    except (ValueError, RecursionError):
+        keys = None
+    if len(data) > MAX_KEYS or not PUBLISHED_KEYS(keys) or not is_key_set(keys["keys"]):
+        raise ValueError("not a key set as the service publishes it")
+    return keys["keys"]
+
+
+def is_key_set(entries):
     own_kids = all(len(key_bytes(key)) == 32 and digest(key_bytes(key))[7:39] == key["kid"] for key in entries)
-    if not own_kids or len({key["kid"] for key in entries}) != len(entries):
-        raise Refused("bad_keys")
-    return entries
+    return own_kids and len({key["kid"] for key in entries}) == len(entries)
 
 
 # --- the chain -------------------------------------------------------------------------------------------------------
@@ -466,13 +479,16 @@ class Check:
         self.manifest = manifest
         if manifest["org"] != self.org:
             raise Refused("wrong_org")
-        entries = read_keys(archive.entry("keys.json", 4_194_304))
+        entries = read_keys(archive.entry("keys.json", MAX_KEYS))
         if [digest(key_bytes(key)) for key in entries] != manifest["keys"]:
             raise Refused("bad_keys")
-        listed = entries if self.key_set is None else self.key_set
-        if not all(is_key(key_bytes(key)) for key in listed if digest(key_bytes(key)) in self.pins):
+        in_bundle = {key["kid"]: key["public_key"] for key in entries}
+        counting = entries if self.key_set is None else self.key_set
+        if any(in_bundle.get(key["kid"], key["public_key"]) != key["public_key"] for key in counting):
+            raise Refused("key_conflict")
+        if not all(is_key(key_bytes(key)) for key in counting if digest(key_bytes(key)) in self.pins):
             raise Refused("bad_keys")
-        self.keys = {key["kid"]: key for key in listed}
+        self.keys = {key["kid"]: key for key in counting}
         self.heads = self.user_heads + ([manifest["head"]] if manifest["head"] else [])
         self.seq, self.last_hash = (manifest["first_seq"] or 1) - 1, manifest["prev_hash"]
         if self.contradicts(self.seq, self.last_hash):
@@ -597,6 +613,8 @@ class Check:
             seq, reason = min(faults, key=lambda fault: fault[0])
             result = "broken"
         held = self.deeds > 0
+        last = self.manifest["last_seq"] if self.manifest else None
+        is_end_known = last is not None and any(head["seq"] >= last for head in self.user_heads)
         return {
             "object": "bundle_verdict",
             "result": result,
@@ -609,6 +627,8 @@ class Check:
             "last_seq": self.seq if held else None,
             "prev_hash": self.manifest["prev_hash"] if held else None,
             "head": {"seq": self.seq, "body_hash": self.last_hash} if held else None,
+            "keys_from": "bundle" if self.key_set is None else "reader",
+            "end_from": "reader" if is_end_known else "bundle",
             "keys": [
                 {
                     "kid": key["kid"],
@@ -653,12 +673,12 @@ def main():
     parser.add_argument("--org", required=True, type=checked(an_id("org"), "an organization id"))
     parser.add_argument("--pin", action="append", default=[], type=checked(is_digest, "sha256: and 64 hex characters"))
     parser.add_argument("--head", action="append", default=[], type=head)
-    parser.add_argument("--keys", help="a key set fetched from the service")
+    parser.add_argument("--keys", help="the key set of the service, which then counts instead of the bundle's")
     arguments = parser.parse_args()
     key_set = None
     if arguments.keys is not None:
         with open(arguments.keys, "rb") as file:
-            key_set = read_keys(file.read())
+            key_set = read_published_keys(file.read())
     with open(arguments.bundle, "rb") as file:
         verdict = verify(file.read(), arguments.org, arguments.pin, arguments.head, key_set)
     print(json.dumps(verdict))
@@ -668,6 +688,6 @@ def main():
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (OSError, Refused) as error:
+    except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         sys.exit(2)

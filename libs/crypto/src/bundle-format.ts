@@ -19,7 +19,7 @@ import { type Digest, digestOf } from './digest.js';
 import { PUBLIC_KEY_BYTES } from './ed25519.js';
 import { canonicalize } from './jcs.js';
 import type { Seal } from './seal.js';
-import { bodyProfile, type JsonValue, parseStrictJson, StrictJsonError } from './strict-json.js';
+import { bodyProfile, type JsonProfile, type JsonValue, parseStrictJson, StrictJsonError } from './strict-json.js';
 
 export const BUNDLE_VERSION = 'service.bundle/1';
 export const BUNDLE_MEDIA_TYPE = 'application/gzip';
@@ -59,6 +59,7 @@ const manifestSchema = closed({
 export type BundleManifest = Checked<typeof manifestSchema>;
 
 const keySetSchema = closed({ keys: list(sealKeySchema, MAX_KEYS) });
+const publishedKeySetSchema = closed({ object: oneOf('seal_key_set'), keys: list(sealKeySchema, MAX_KEYS) });
 
 /** A deed with its seal, as a bundle carries it: what an offline check needs and no more. */
 export interface SealedDeed {
@@ -103,13 +104,43 @@ export const encodeKeySet = (keys: readonly SealKeyEntry[]): Buffer => {
 /** The keys in these bytes, or null: not canonical, another shape, a kid that is not its key's, or a key listed twice. */
 export const parseKeySet = (bytes: Uint8Array): SealKeyEntry[] | null => {
   const keySet = parseCanonical(bytes, keySetSchema, MAX_KEYS_BYTES);
-  return keySet !== null && areConsistentKeys(keySet.keys) ? keySet.keys : null;
+  return keySet !== null && areDistinct(keySet.keys) && keySet.keys.every(hasOwnKid) ? keySet.keys : null;
 };
 
-const areConsistentKeys = (keys: readonly SealKeyEntry[]): boolean => {
-  const kids = new Set(keys.map(({ kid }) => kid));
-  return kids.size === keys.length && keys.every(hasOwnKid);
+/** A text that is no key set as the service publishes it. The message ends a sentence that begins with its file. */
+export class KeySetError extends Error {
+  override readonly name = 'KeySetError';
+}
+
+/**
+ * The keys in the document at /.well-known/service/keys.json: {"object":"seal_key_set","keys":[...]}, strict JSON in any
+ * spelling, because it is compared with nothing. At most `MAX_KEYS_BYTES`. Throws `KeySetError`.
+ */
+export const parsePublishedKeySet = (bytes: Uint8Array): SealKeyEntry[] => {
+  const { keys } = readPublishedKeySet(bytes);
+  const stranger = keys.find((key) => !hasOwnKid(key));
+  if (stranger !== undefined)
+    throw new KeySetError(`lists another public key under the kid ${stranger.kid} than its own`);
+  if (!areDistinct(keys)) throw new KeySetError('lists a key twice');
+  return keys;
 };
+
+const readPublishedKeySet = (bytes: Uint8Array): Checked<typeof publishedKeySetSchema> => {
+  try {
+    return publishedKeySetSchema(parseStrictJson(bytes, profileUpTo(MAX_KEYS_BYTES)));
+  } catch (error) {
+    if (error instanceof StrictJsonError) {
+      throw new KeySetError(`is not readable as JSON (${error.reason} at byte ${error.offset})`, { cause: error });
+    }
+    if (error instanceof SchemaError) {
+      throw new KeySetError(`is not of the shape of a key set (at ${error.path || 'its top'})`, { cause: error });
+    }
+    throw error;
+  }
+};
+
+const areDistinct = (keys: readonly SealKeyEntry[]): boolean =>
+  new Set(keys.map(({ kid }) => kid)).size === keys.length;
 
 /** Document 2: a kid is the first 16 bytes of the hash that the fingerprint shows whole. */
 const hasOwnKid = (key: SealKeyEntry): boolean => {
@@ -121,10 +152,12 @@ const hasOwnKid = (key: SealKeyEntry): boolean => {
   }
 };
 
+const profileUpTo = (maxBytes: number): JsonProfile => bodyProfile({ maxBytes, maxDepth: 4, integersOnly: true });
+
 const parseCanonical = <Value>(bytes: Uint8Array, check: Check<Value>, maxBytes: number): Value | null => {
   let value: JsonValue;
   try {
-    value = parseStrictJson(bytes, bodyProfile({ maxBytes, maxDepth: 4, integersOnly: true }));
+    value = parseStrictJson(bytes, profileUpTo(maxBytes));
     if (!Buffer.from(canonicalize(value)).equals(bytes)) return null;
     return check(value);
   } catch (error) {

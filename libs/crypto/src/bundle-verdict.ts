@@ -6,15 +6,18 @@ import type { Digest } from './digest.js';
 /** Faults of a line of a bundle, and of the place that its manifest gives it. */
 export type LineFault = OwnFault | 'bad_line' | 'gap' | 'duplicate' | 'extra_deed' | 'outside_range' | 'head_mismatch';
 
-/** Faults of the whole bundle. */
-export type BundleFault = BundleFormatFault | 'wrong_org';
+/** Faults of the whole bundle. `key_conflict`: the reader's key set has another public key under a kid of keys.json. */
+export type BundleFault = BundleFormatFault | 'wrong_org' | 'key_conflict';
 
 /** What is missing from a bundle in which nothing is wrong. */
 export type Gap = 'truncated' | 'missing_deeds' | 'front_missing' | 'tail_missing' | 'no_deeds';
 
 export type VerdictReason = LineFault | PlaceFault | TrustFault | BundleFault | Gap;
 
-/** A key of keys.json, whether the user pinned it, and how many deeds of the checked chain it sealed. */
+/** Whose word something is: the bundle's own, which whoever gave it may have changed, or that of its reader. */
+export type WordOf = 'bundle' | 'reader';
+
+/** A key of the key set that counts, whether the user pinned it, and how many deeds of the checked chain it sealed. */
 export interface KeyUse {
   readonly kid: string;
   readonly fingerprint: Digest;
@@ -30,6 +33,9 @@ export interface KeyUse {
  * deed. `links_intact`: every hash and link of the whole range holds, whatever the keys are worth.
  * `deeds`, `first_seq`, `last_seq` and `head` tell how far hashes and links held; `prev_hash` is what the first deed
  * links to, which nothing in the bundle proves.
+ * `keys_from`: whose windows and revocations the keys were judged by. No signature covers those of keys.json, and a
+ * revocation after the export is not in it. `end_from`: whose word it is that the chain reaches `last_seq` and ends there:
+ * the reader's when one of the heads given stands there or later.
  */
 export interface BundleVerdict {
   readonly object: 'bundle_verdict';
@@ -43,5 +49,7 @@ export interface BundleVerdict {
   readonly last_seq: number | null;
   readonly prev_hash: Digest | null;
   readonly head: ChainHead | null;
+  readonly keys_from: WordOf;
+  readonly end_from: WordOf;
   readonly keys: readonly KeyUse[];
 }

@@ -78,10 +78,13 @@ export {
   deedLineBytes,
   encodeKeySet,
   fingerprintOf,
+  KeySetError,
+  MAX_KEYS_BYTES,
   parseKeySet,
+  parsePublishedKeySet,
   type SealedDeed,
 } from './bundle-format.js';
-export type { BundleVerdict, KeyUse, VerdictReason } from './bundle-verdict.js';
+export type { BundleVerdict, KeyUse, VerdictReason, WordOf } from './bundle-verdict.js';
 export { type ChainHead, ChainWalk, type FaultAt, type PlaceFault, type PlaceRule } from './chain-walk.js';
 export {
   type DeedJudgement,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { digestOf } from './digest.js';
 import { ATTACKS, DEEDS, honestBundle, HONEST_OPTIONS } from './testing/bundle-attacks.js';
 import {
   at,
@@ -43,6 +44,8 @@ describe('an honest bundle', () => {
       last_seq: DEEDS,
       prev_hash: null,
       head: { seq: DEEDS, body_hash: last?.seal.bodyHash },
+      keys_from: 'bundle',
+      end_from: 'bundle',
       keys: [{ kid: KEY.publicKey.kid, fingerprint: KEY.publicKey.fingerprint, pinned: true, deeds: DEEDS }],
     });
   });
@@ -87,6 +90,28 @@ describe('an honest bundle', () => {
     const { result, keys } = await verify(await packed(rawOf(deeds, [entryOf(KEY), entryOf(stranger)])));
     expect(result).toBe('intact');
     expect(keys.map(({ pinned }) => pinned)).toEqual([true, false]);
+  });
+
+  it('may be judged by a key set of the reader, which the verdict then lists', async () => {
+    const next = keyFrom('the seal key after a rotation');
+    const keySet = [entryOf(KEY, { retired_at: at(100) }), entryOf(next, { activated_at: at(100) })];
+    expect(await verify(await honestBundle(), { keySet })).toMatchObject({
+      result: 'intact',
+      keys_from: 'reader',
+      keys: [
+        { kid: KEY.publicKey.kid, deeds: DEEDS },
+        { kid: next.publicKey.kid, deeds: 0 },
+      ],
+    });
+  });
+
+  it.each([
+    ['bundle', 'before its end', DEEDS - 1],
+    ['reader', 'at its end', DEEDS],
+    ['reader', 'behind its end', DEEDS + 1],
+  ])('ends by the word of the %s with a head %s', async (word, _place, seq) => {
+    const heads = [{ seq, body_hash: deeds[seq - 1]?.seal.bodyHash ?? digestOf('a deed that is missing') }];
+    expect(await verify(await honestBundle(), { heads })).toMatchObject({ end_from: word });
   });
 
   it('reports its progress', async () => {

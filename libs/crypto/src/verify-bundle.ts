@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 
-import { BundleFormatError, type BundleFormatFault } from './bundle-format-error.js';
+import { BundleFormatError } from './bundle-format-error.js';
 import type { BundleManifest } from './bundle-format.js';
 import { BundleReader } from './bundle-reader.js';
-import type { BundleVerdict, Gap, LineFault, VerdictReason } from './bundle-verdict.js';
+import type { BundleFault, BundleVerdict, Gap, LineFault, VerdictReason } from './bundle-verdict.js';
 import { bundleWalk, judgeLine } from './bundle-walk.js';
 import type { ChainHead, ChainWalk } from './chain-walk.js';
 import type { DeedJudgement } from './deed-judgement.js';
@@ -18,7 +18,10 @@ export interface VerifyOptions {
   readonly org: string;
   /** Fingerprints (`sha256:` + 64 hex) of the seal keys that the user trusts. A key that is not among them counts for nothing. */
   readonly pins: readonly string[];
-  /** A key set fetched from the service: its windows and revocations then count instead of those in the bundle. */
+  /**
+   * A key set fetched from the service (`parsePublishedKeySet`): it alone then says which keys there are, when each was
+   * active and which are revoked, and keys.json decides nothing.
+   */
   readonly keySet?: readonly SealKeyEntry[];
   /**
    * Points that the chain must pass through: a head that was published elsewhere, or the head of an earlier check. One
@@ -50,7 +53,7 @@ export const verifyBundle = async (
     await check.read(reader);
   } catch (error) {
     if (!(error instanceof BundleFormatError)) throw error;
-    check.formatFault = error.reason;
+    check.fault = error.reason;
   } finally {
     await reader.close();
   }
@@ -69,7 +72,7 @@ const incomplete = (reason: Gap, seq: number | null): Conclusion => ({ result: '
 const broken = (reason: VerdictReason, seq: number | null): Conclusion => ({ result: 'broken', reason, seq });
 
 class BundleCheck {
-  formatFault: BundleFormatFault | null = null;
+  fault: BundleFault | null = null;
   private manifest: BundleManifest | null = null;
   private keyring: Keyring | null = null;
   private walk: ChainWalk<LineFault> | null = null;
@@ -79,13 +82,19 @@ class BundleCheck {
   async read(reader: BundleReader): Promise<void> {
     const manifest = await reader.manifest();
     this.manifest = manifest;
-    if (manifest.org !== this.options.org) return;
-    const entries = await reader.keys(manifest);
-    const keyring = new Keyring(this.options.keySet ?? entries, new Set(this.options.pins));
+    if (manifest.org !== this.options.org) return this.refuse('wrong_org');
+    const listed = await reader.keys(manifest);
+    const { keySet = listed, pins } = this.options;
+    if (hasConflict(listed, keySet)) return this.refuse('key_conflict');
+    const keyring = new Keyring(keySet, new Set(pins));
     this.keyring = keyring;
     const walk = bundleWalk(manifest, this.knownHeads);
     this.walk = walk;
     await this.readDeeds(walk, manifest.count, (line, seq) => judgeLine(line, seq, manifest, keyring), reader.lines());
+  }
+
+  private refuse(fault: BundleFault): void {
+    this.fault = fault;
   }
 
   private get knownHeads(): readonly ChainHead[] {
@@ -139,20 +148,33 @@ class BundleCheck {
       links_intact: this.walk?.isChainBroken === false && remainder.result === 'intact',
       org: this.options.org,
       ...checkedChain(this.manifest, this.walk),
+      keys_from: this.options.keySet === undefined ? 'bundle' : 'reader',
+      end_from: isEndKnown(this.manifest, this.knownHeads) ? 'reader' : 'bundle',
       keys: (this.keyring?.keys ?? []).map((key) => ({ ...key, deeds: this.walk?.deedsUnder(key.kid) ?? 0 })),
     };
   }
 
   /** What remains to be said of a bundle in which no deed is at fault. */
   private remainder(): Conclusion {
-    const { formatFault, manifest, walk } = this;
+    const { fault, manifest, walk } = this;
     const nextSeq = walk?.nextSeq ?? null;
-    if (formatFault === 'truncated') return incomplete('truncated', nextSeq);
-    if (formatFault !== null) return broken(formatFault, formatFault === 'bad_line' ? nextSeq : null);
-    if (manifest === null || walk === null) return broken('wrong_org', null);
+    if (fault === 'truncated') return incomplete('truncated', nextSeq);
+    if (fault !== null) return broken(fault, fault === 'bad_line' ? nextSeq : null);
+    if (manifest === null || walk === null) throw new Error('a verdict is asked for before the bundle was read');
     return missingDeeds(manifest, walk.nextSeq, this.knownHeads);
   }
 }
+
+/** Whether a kid of one key set names another public key in the other. A kid is half of a hash, so two keys may share one. */
+const hasConflict = (listed: readonly SealKeyEntry[], known: readonly SealKeyEntry[]): boolean => {
+  const listedByKid = new Map(listed.map((entry) => [entry.kid, entry.public_key]));
+  return known.some(({ kid, public_key }) => (listedByKid.get(kid) ?? public_key) !== public_key);
+};
+
+const isEndKnown = (manifest: BundleManifest | null, knownHeads: readonly ChainHead[]): boolean => {
+  const lastSeq = manifest?.last_seq ?? null;
+  return lastSeq !== null && knownHeads.some(({ seq }) => seq >= lastSeq);
+};
 
 /** What a whole file leaves out: deeds that its manifest promises, or that the user knows of. */
 const missingDeeds = (manifest: BundleManifest, nextSeq: number, knownHeads: readonly ChainHead[]): Conclusion => {

@@ -232,6 +232,29 @@ export const sealAttacks: BundleAttack[] = [
     options: { keySet: [entryOf(KEY), entryOf(next, { revoked_at: at(100) })] },
     linksIntact: true,
   }),
+  broken('seal_key_revoked', AT, 'a key revoked after the export', withKey({}), {
+    options: { keySet: [entryOf(KEY), entryOf(next, { revoked_at: at(1_000_000) })] },
+    linksIntact: true,
+  }),
+  broken('outside_key_window', 6, 'a window moved in the bundle against a key set of the user', withKey({}), {
+    options: { keySet: [entryOf(KEY), entryOf(next, { retired_at: at(6) })] },
+    linksIntact: true,
+  }),
+  broken('unknown_key', AT, 'a key that the key set of the user does not list', withKey({}), {
+    options: { keySet: [entryOf(KEY)] },
+    linksIntact: true,
+  }),
+  broken('unknown_key', 1, 'against the key set of another deployment', withKey({}), {
+    options: { keySet: [entryOf(stranger)] },
+    linksIntact: true,
+  }),
+  broken('key_not_pinned', AT, 'a key that only the key set of the user vouches for', withKey({}), {
+    options: { pins: [KEY.publicKey.fingerprint], keySet: [entryOf(KEY), entryOf(next)] },
+    linksIntact: true,
+  }),
+  broken('key_conflict', null, 'another public key under the same kid than in the key set of the user', withKey({}), {
+    options: { keySet: [{ ...entryOf(KEY), public_key: stranger.publicKey.text }, entryOf(next)] },
+  }),
   broken(
     'not_canonical',
     AT,
