@@ -2,9 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SealKeyEntry } from '#libs/crypto';
 import {
+  at,
   bundleOf,
   contentOf,
+  entryOf,
   givenChain,
   KEY,
   keyFrom,
@@ -13,6 +16,7 @@ import {
 } from '../../libs/crypto/src/testing/given-chain.js';
 import { runAgs } from '../support/run-ags.js';
 import { objectsIn, runInProcess } from '../support/run-program.js';
+import { startService } from '../support/service.js';
 
 const DEEDS = 20;
 const PIN = KEY.publicKey.fingerprint;
@@ -46,6 +50,9 @@ const verify = async (bundle: string, ...options: string[]): Promise<Verificatio
   const run = await runInProcess(['verify', bundle, ...options, '--json']);
   return { ...run, verdict: objectsIn(run.stdout)[0] ?? {}, error: objectsIn(run.stderr)[0] ?? {} };
 };
+
+/** As the service publishes it. */
+const keySetOf = (...keys: readonly SealKeyEntry[]): string => JSON.stringify({ object: 'seal_key_set', keys });
 
 const trusting = (...pins: string[]): string[] => ['--org', ORG, ...pins.flatMap((pin) => ['--pin', pin])];
 
@@ -147,5 +154,155 @@ describe('ags verify', () => {
   ])('with %s ends with 2', async (_title, options) => {
     const run = await verify(await saved('good.tar.gz', good), ...options);
     expect(run).toMatchObject({ code: 2, stdout: '', error: { code: 'usage' } });
+  });
+});
+
+describe('ags verify --keys', () => {
+  const other = keyFrom('another');
+  const revoked = entryOf(KEY, { revoked_at: at(9_000) });
+
+  it('takes revocations from the file: one that the bundle hides, or that came after it', async () => {
+    const path = await saved('unrevoked.tar.gz', good);
+    expect(await verify(path, ...trusting(PIN))).toMatchObject({
+      code: 0,
+      verdict: { result: 'intact', keys_from: 'bundle' },
+    });
+    const keys = await saved('fetched.json', keySetOf(revoked));
+    expect(await verify(path, ...trusting(PIN), '--keys', keys)).toMatchObject({
+      code: 1,
+      stderr: '',
+      verdict: { result: 'broken', reason: 'seal_key_revoked', first_bad_seq: 1, keys_from: 'reader' },
+    });
+  });
+
+  it('takes windows from the file, when the bundle moved them', async () => {
+    const path = await saved('moved.tar.gz', good);
+    const keys = await saved('fetched.json', keySetOf(entryOf(KEY, { retired_at: at(7) })));
+    expect(await verify(path, ...trusting(PIN), '--keys', keys)).toMatchObject({
+      code: 1,
+      verdict: { result: 'broken', reason: 'outside_key_window', first_bad_seq: 7, links_intact: true },
+    });
+  });
+
+  it('lets keys.json of the bundle decide nothing, also not against the file', async () => {
+    const path = await saved('revoked.tar.gz', await bundleOf({ ...contentOf(givenChain(DEEDS)), keys: [revoked] }));
+    expect(await verify(path, ...trusting(PIN))).toMatchObject({ code: 1, verdict: { reason: 'seal_key_revoked' } });
+    const keys = await saved('fetched.json', keySetOf(entryOf(KEY)));
+    expect(await verify(path, ...trusting(PIN), '--keys', keys)).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['of another deployment', [entryOf(other)]],
+    ['that lists no key', []],
+  ])('knows no key of the bundle by a set %s', async (_title, entries) => {
+    const path = await saved('good.tar.gz', good);
+    const keys = await saved('fetched.json', keySetOf(...entries));
+    expect(await verify(path, ...trusting(PIN, OTHER_PIN), '--keys', keys)).toMatchObject({
+      code: 1,
+      verdict: { result: 'broken', reason: 'unknown_key', first_bad_seq: 1, links_intact: true },
+    });
+  });
+
+  it('takes what the service publishes, in any spelling, from standard input too', async () => {
+    const options = {
+      env: { SERVICE_STATE_DIR: folder },
+      input: Buffer.from(`${keySetOf(revoked, entryOf(other))}\n`),
+    };
+    const path = await saved('good.tar.gz', good);
+    expect(await runAgs(['verify', path, ...trusting(PIN), '--keys', '-', '--json'], options)).toMatchObject({
+      code: 1,
+      stderr: '',
+      object: { reason: 'seal_key_revoked', keys: [{ deeds: DEEDS }, { deeds: 0 }] },
+    });
+    const pretty = JSON.stringify({ keys: [entryOf(KEY)], object: 'seal_key_set' }, null, 2);
+    expect(await verify(path, ...trusting(PIN), '--keys', await saved('pretty.json', pretty))).toMatchObject({
+      code: 0,
+    });
+  });
+
+  it('takes the answer of a running service', async () => {
+    const service = await startService();
+    try {
+      const action = { tool: 'nothing.here', args: {} };
+      const { json } = await service.call('POST', '/v1/actions', { key: service.agentKey, body: action });
+      expect(json).toMatchObject({ error: { action: { state: 'sealed' } } });
+      const exported = await fetch(`${service.baseUrl}/v1/deeds/export`, {
+        headers: { Authorization: `Bearer ${service.adminKey}` },
+      });
+      const path = await saved('exported.tar.gz', Buffer.from(await exported.arrayBuffer()));
+      const keys = await saved('keys.json', (await service.call('GET', '/.well-known/service/keys.json')).text);
+      const { head } = (await service.call('GET', '/v1/ledger/check', { key: service.adminKey })).json as {
+        head: { seq: number; body_hash: string };
+      };
+      const options = ['--org', service.org, '--pin', service.pin, '--head', `${head.seq}:${head.body_hash}`];
+      expect(await verify(path, ...options, '--keys', keys)).toMatchObject({
+        code: 0,
+        verdict: { result: 'intact', keys_from: 'reader', end_from: 'reader' },
+      });
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it.each([
+    ['is not there', () => join(folder, 'nowhere.json'), /nowhere\.json cannot be used: it is not there/],
+    ['is a folder', () => folder, /cannot be used: it is a folder/],
+    ['is empty', () => saved('empty.json', ''), /empty\.json is not readable as JSON .* Save what GET \/\.well-known/],
+    [
+      'holds an error of the service',
+      () => saved('error.json', '{"error":{"code":"service_unavailable"}}'),
+      /is not of the shape of a key set \(at error\)/,
+    ],
+    [
+      'is keys.json of a bundle',
+      () => saved('keys.json', JSON.stringify({ keys: [entryOf(KEY)] })),
+      /is not of the shape of a key set \(at object\)/,
+    ],
+    [
+      'has another public key under a kid',
+      () => saved('forged.json', keySetOf({ ...entryOf(KEY), public_key: other.publicKey.text })),
+      new RegExp(`lists another public key under the kid ${KEY.publicKey.kid} than its own`),
+    ],
+    ['has no end', () => '/dev/zero', /is not readable as JSON \(too_large at byte 4194304\)/],
+  ])('with a file that %s ends with 2 and says what to do', async (_title, file, said) => {
+    const run = await verify(await saved('good.tar.gz', good), ...trusting(PIN), '--keys', await file());
+    expect(run).toMatchObject({ code: 2, stdout: '', error: { code: 'file_unusable' } });
+    expect(run.error['message']).toMatch(said);
+  });
+
+  it('from the standard input that is the bundle ends with 2', async () => {
+    expect(await verify('-', ...trusting(PIN), '--keys', '-')).toMatchObject({
+      code: 2,
+      stdout: '',
+      error: { code: 'usage', message: expect.stringContaining('both the bundle and the key set') as string },
+    });
+  });
+});
+
+describe('the text of ags verify', () => {
+  const told = async (...options: string[]): Promise<string> =>
+    (await runInProcess(['verify', await saved('good.tar.gz', good), ...trusting(PIN), ...options])).stdout;
+  const head = (): string => `${DEEDS}:${givenChain(DEEDS).at(-1)?.seal.bodyHash ?? ''}`;
+
+  it('of an intact bundle says what it rests on and what would prove more', async () => {
+    const text = await told();
+    expect(text).toMatch(/^Intact: 20 deeds/);
+    expect(text).toContain('keys judged by  the windows and revocations of the bundle itself');
+    expect(text).toMatch(
+      /Not proven.*:\n- when its seal keys were active.*--keys[^]*\n- that the chain ends at seq 20.*--head/,
+    );
+  });
+
+  it('leaves out what --keys and --head proved', async () => {
+    const keys = await saved('fetched.json', keySetOf(entryOf(KEY)));
+    expect(await told('--keys', keys)).toContain(`keys judged by  the windows and revocations of --keys ${keys}`);
+    expect(await told('--keys', keys)).not.toContain('- when its seal keys');
+    expect(await told('--head', head())).not.toContain('- that the chain ends');
+    expect(await told('--keys', keys, '--head', head())).not.toContain('Not proven');
+  });
+
+  it('does not take an earlier head for the end', async () => {
+    const earlier = `3:${givenChain(3).at(-1)?.seal.bodyHash ?? ''}`;
+    expect(await told('--head', earlier)).toContain('- that the chain ends at seq 20');
   });
 });

@@ -1,0 +1,93 @@
+import type { BundleVerdict, VerdictReason } from '#libs/crypto';
+import { facts } from '../terminal.js';
+
+/** The verdict as a person reads it. `keys` is the file whose key set it was judged by, if one was given. */
+export const verdictText = (verdict: BundleVerdict, keys: string | undefined): string => {
+  const { result, reason, first_bad_seq: seq } = verdict;
+  const lines = [headline(verdict)];
+  if (result !== 'intact' && reason !== null) lines.push(REASONS[reason]);
+  if (result === 'broken' && seq !== null && verdict.links_intact) {
+    lines.push('Every hash and link holds: what is in doubt is a key.');
+  }
+  lines.push('', facts(factsOf(verdict, keys)));
+  const unproven = unprovenBy(verdict);
+  if (unproven.length > 0) lines.push('', 'Not proven, because it is the bundle’s own word:', ...unproven);
+  return lines.join('\n');
+};
+
+/** What an intact bundle leaves open, each with what would close it. */
+const unprovenBy = ({ result, keys_from, end_from, last_seq }: BundleVerdict): string[] => {
+  const lines: string[] = [];
+  if (result !== 'intact') return lines;
+  if (keys_from === 'bundle') {
+    lines.push(
+      '- when its seal keys were active, and that none was revoked, before or after the export: give --keys with the',
+      '  answer of GET /.well-known/service/keys.json',
+    );
+  }
+  if (end_from === 'bundle') {
+    lines.push(
+      `- that the chain ends at seq ${last_seq ?? 0} and was not cut there: give --head with the head of GET /v1/ledger/check,`,
+      '  or with another that was noted elsewhere',
+    );
+  }
+  return lines;
+};
+
+const headline = ({ result, org, deeds, first_seq, last_seq, first_bad_seq }: BundleVerdict): string => {
+  const at = first_bad_seq === null ? '' : ` at seq ${first_bad_seq}`;
+  if (result !== 'intact') return `${result === 'broken' ? 'Broken' : 'Incomplete'}${at}.`;
+  return `Intact: ${deeds.toLocaleString('en')} ${deeds === 1 ? 'deed' : 'deeds'} of ${org}, seq ${first_seq ?? 0} to ${last_seq ?? 0}.`;
+};
+
+const factsOf = (verdict: BundleVerdict, keys: string | undefined): [string, string][] => {
+  const { head, prev_hash: previous, deeds, first_seq: first, last_seq: last } = verdict;
+  const held: [string, string] = [
+    'hashes and links hold',
+    head === null ? 'for no deed' : `for ${deeds} deeds, seq ${first ?? 0} to ${last ?? 0}`,
+  ];
+  const pairs: [string, string][] = verdict.result === 'intact' ? [] : [held];
+  if (previous !== null) pairs.push(['follows', previous]);
+  if (head !== null) pairs.push(['head', `${head.seq}:${head.body_hash}`]);
+  for (const key of verdict.keys) {
+    pairs.push(['seal key', `${key.fingerprint} (${key.pinned ? 'pinned' : 'not pinned'}, ${key.deeds} deeds)`]);
+  }
+  pairs.push([
+    'keys judged by',
+    `the windows and revocations of ${keys === undefined ? 'the bundle itself' : `--keys ${keys}`}`,
+  ]);
+  return pairs;
+};
+
+/** Closed: a reason without a sentence does not compile. */
+const REASONS: Record<VerdictReason, string> = {
+  truncated: 'The file ends early. Fetch the bundle again.',
+  bad_gzip: 'The file is not one whole gzip member, so it cannot be read as a bundle.',
+  bad_tar: 'The archive inside is not laid out as a bundle.',
+  bad_manifest: 'manifest.json is not what a bundle holds.',
+  bad_keys: 'keys.json is not what a bundle holds, or does not match the manifest; or a pinned key is none to trust.',
+  key_conflict: 'The key set given has another public key than the bundle under the same kid. One of them is forged.',
+  bad_line: 'The line of this deed is not of the form that deeds have.',
+  wrong_org: 'It belongs to another organization than the one you named.',
+  gap: 'A deed is missing here.',
+  duplicate: 'A deed stands here that was there before.',
+  extra_deed: 'There are more deeds than the manifest says.',
+  body_hash_mismatch: 'The deed was changed: its bytes do not have the hash that it carries.',
+  not_canonical: 'The body of the deed is not in canonical form.',
+  schema: 'The body of the deed is not of the shape that deeds have.',
+  wrong_seq: 'The seq inside the deed is not the one of its place.',
+  wrong_kid: 'The deed names another seal key inside than outside.',
+  unknown_key: 'The deed is sealed by a key that the key set does not list.',
+  key_not_pinned: 'The deed is sealed by a key that you did not pin.',
+  bad_signature: 'The seal does not hold: the signature is not of this deed by this key.',
+  seal_key_revoked: 'The deed is sealed by a key that was revoked.',
+  outside_key_window: 'The deed was issued when its seal key was not active.',
+  broken_link: 'The deed does not link to the one before it.',
+  time_went_back: 'The deed says it was issued before the one before it.',
+  outside_range: 'The deed was issued outside of the range that the bundle is of.',
+  head_mismatch: 'The chain does not hold the deed that was noted elsewhere, or that the manifest names.',
+  missing_deeds: 'The bundle promises more deeds than it holds.',
+  front_missing: 'The first deeds of the chain are missing.',
+  tail_missing: 'The chain goes on after the last deed in the bundle.',
+  no_deeds: 'The bundle holds no deeds.',
+};
