@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { DynamicModule, INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Deployment } from '#libs/infra/deployment';
+import { baseUrlOf } from './base-url.js';
 import { createHttpEdge, type HttpEdge } from './http/http-edge.js';
 import { NestLogger } from './http/nest-logger.js';
 
@@ -16,13 +17,12 @@ export class ApiServer {
 
   constructor(private readonly deployment: Deployment) {
     const { config, clock, randomness, logger, secrets } = deployment;
-    const baseUrl = config.baseUrl ?? `http://${config.host}:${config.port}`;
     const { docsUrl, trustedProxies } = config;
     this.edge = createHttpEdge({
       clock,
       randomness,
       logger,
-      baseUrl,
+      baseUrl: baseUrlOf(config, config.port),
       docsUrl,
       trustedProxies,
       pepper: secrets.pepper,
@@ -40,11 +40,13 @@ export class ApiServer {
     this.app = app;
     await app.listen(config.port, config.host);
     const { address, port } = app.getHttpServer().address() as AddressInfo;
+    const baseUrl = baseUrlOf(config, port);
+    this.edge.isServedAt(baseUrl);
     this.deployment.ownEndpoints = [{ host: address, port }];
     logger.info('listening', { address, port });
     await this.refreshBacklog();
     this.backlogTimer = setInterval(() => void this.refreshBacklog(), BACKLOG_REFRESH_MS);
-    return config.baseUrl ?? `http://${urlHost(config.host)}:${port}`;
+    return baseUrl;
   }
 
   /** Health says draining; what is under way is answered. */
@@ -65,5 +67,3 @@ export class ApiServer {
     }
   }
 }
-
-const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host);

@@ -19,6 +19,7 @@ import { HttpEdgeModule } from './http/http-edge.module.js';
 import type { HttpEdge } from './http/http-edge.js';
 import { LedgerModule } from './ledger/ledger.module.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
+import { ErrorPagesController } from './pages/error-pages.controller.js';
 import { PoliciesModule } from './policies/policies.module.js';
 
 export { ApiServer } from './api-server.js';
@@ -40,7 +41,7 @@ export class ApiModule {
         ConnectorsModule,
         PoliciesModule,
       ],
-      controllers: [OpenApiController],
+      controllers: [OpenApiController, ErrorPagesController],
     };
   }
 }

@@ -13,6 +13,7 @@ export const pathOf = ({ template }: DescribedOperation, { policy }: Stage): str
     .replace('/v1/actions/{id}', `/v1/actions/act_${'0'.repeat(26)}`)
     .replace('/v1/deeds/{id}', `/v1/deeds/deed_${'0'.repeat(26)}`)
     .replace('{type}', 'rest')
+    .replace('{code}', 'not_found')
     .replace('{v}', '1');
 
 const keyFor = ({ auth }: DescribedOperation, { service }: Stage): string =>

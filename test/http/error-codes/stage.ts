@@ -131,10 +131,14 @@ export class Stage {
     expect(headers.get('service-request-id')).toMatch(/^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
     expect(headers.get('service-version')).toBe('2026-10-01');
     expect([headers.get('x-content-type-options'), headers.get('referrer-policy')]).toEqual(['nosniff', 'no-referrer']);
+    const { code } = answer.error;
+    if (typeof code === 'string') {
+      expect(answer.error['doc_url']).toBe(`${this.service.baseUrl}/docs/errors/${code}`);
+    }
     const operation = operationFor(method, path);
     if (operation === null) return answer;
     expect(undescribedIn(method, path, answer)).toEqual([]);
-    if (typeof answer.error['code'] === 'string') this.answered.add(`${operation.name} ${answer.error['code']}`);
+    if (typeof code === 'string') this.answered.add(`${operation.name} ${code}`);
     return answer;
   }
 }

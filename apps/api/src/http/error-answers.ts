@@ -47,7 +47,7 @@ const TOKEN_FAULTS: Partial<Record<ErrorCode, string>> = {
 /** The one place that writes error envelopes. */
 export class ErrorAnswers {
   constructor(
-    private readonly docsUrl: string,
+    private readonly docsUrl: () => string,
     private readonly routes: RouteTable,
   ) {}
 
@@ -96,7 +96,7 @@ export class ErrorAnswers {
       message,
       param,
       request_id: requestId,
-      doc_url: `${this.docsUrl}/errors/${code}`,
+      doc_url: `${this.docsUrl()}/errors/${code}`,
       ...extraMembersOf(error),
     };
     return {

@@ -22,8 +22,8 @@ export interface HttpEdgeOptions {
   readonly logger: Logger;
   /** {base_url}: an https one adds Strict-Transport-Security. */
   readonly baseUrl: string;
-  /** {docs_url}, without a slash at its end. */
-  readonly docsUrl: string;
+  /** {docs_url}, without a slash at its end. Null: the pages that the service itself serves, below {base_url}. */
+  readonly docsUrl: string | null;
   /** The deployment's secret. Keys for cursors are derived from it. */
   readonly pepper: Uint8Array;
   /** Addresses or CIDR ranges of proxies whose X-Forwarded-For is believed. Default: none. */
@@ -50,11 +50,13 @@ export class HttpEdge implements EdgeParts {
   /** Pass it to NestFactory.create, with `bodyParser: false`. */
   readonly adapter: FastifyAdapter;
   private readonly standingHeaders: Readonly<Record<string, string>>;
+  private baseUrl: string;
 
   constructor(options: HttpEdgeOptions) {
     this.sources = { clock: options.clock, randomness: options.randomness };
     this.versions = options.versions ?? new ApiVersions();
-    this.answers = new ErrorAnswers(options.docsUrl, this.routes);
+    this.baseUrl = options.baseUrl;
+    this.answers = new ErrorAnswers(() => options.docsUrl ?? `${this.baseUrl}/docs`, this.routes);
     this.accessLog = new AccessLog(options.logger, options.clock);
     this.failures = new FailureLog(options.logger);
     this.limiter = new FailedKeyLimiter(options.clock);
@@ -66,6 +68,11 @@ export class HttpEdge implements EdgeParts {
       ...(options.baseUrl.startsWith('https:') ? { 'Strict-Transport-Security': STRICT_TRANSPORT_SECURITY } : {}),
     };
     this.adapter = createAdapter(this, options);
+  }
+
+  /** {base_url} as it turned out: a port that was left to the system is known once the server listens. */
+  isServedAt(baseUrl: string): void {
+    this.baseUrl = baseUrl;
   }
 
   headersFor(requestId: string, apiVersion: string): Readonly<Record<string, string>> {

@@ -106,11 +106,12 @@ const SETTINGS = {
     httpUrl,
     null,
   ),
-  docsUrl: setting(
+  docsUrl: setting<string | null>(
     'SERVICE_DOCS_URL',
-    'https://docs.agent-governance.example',
-    'Where doc_url of an error points.',
+    null,
+    'Where doc_url of an error points: below it, /errors/<code>. Absent: pages of the service itself, <base URL>/docs.',
     httpUrl,
+    null,
   ),
   stateDir: setting(
     'SERVICE_STATE_DIR',
