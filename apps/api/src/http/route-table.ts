@@ -1,4 +1,4 @@
-import { distance } from 'fastest-levenshtein';
+import { closestName } from '#libs/domain/kernel';
 import { DEFAULT_MAX_BODY_BYTES, DEFAULT_TIMEOUT_MS, type RouteOptions } from './route.decorator.js';
 
 export type ShapeClass = new () => object;
@@ -85,15 +85,12 @@ export class RouteTable {
 
   /** The closest path without parameters, when it is close enough to be what was meant. */
   suggestionFor(path: string): string | null {
-    let closest: string | null = null;
-    let fewestEdits = SUGGESTION_MAX_EDITS + 1;
-    for (const { pattern } of this.byMethodAndPattern.values()) {
-      // The distance is at least the difference in length: a long path costs nothing.
-      if (pattern.includes(':') || Math.abs(pattern.length - path.length) >= fewestEdits) continue;
-      const edits = distance(pattern, path);
-      if (edits < fewestEdits) [closest, fewestEdits] = [pattern, edits];
-    }
-    return closest;
+    const fixed = this.entries().filter(({ pattern }) => !pattern.includes(':'));
+    return closestName(
+      path,
+      fixed.map(({ pattern }) => pattern),
+      SUGGESTION_MAX_EDITS,
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 export * from './bus.port.js';
 export * from './clock.port.js';
+export * from './closest-name.js';
 export * from './command-runner.js';
 export * from './command.js';
 export * from './decider.js';
