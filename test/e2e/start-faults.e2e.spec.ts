@@ -55,6 +55,19 @@ describe('a start that cannot be', () => {
     expect(stderr).not.toContain('secret');
   });
 
+  it('under the slip of a setting’s name: says which is meant, and makes nothing', async () => {
+    const { code, stdout, stderr } = await failedStart({ SERVICE_PROT: '9000' });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('SERVICE_PROT is not a setting; did you mean SERVICE_PORT?');
+    expect(existsSync(join(stateDir, 'keys'))).toBe(false);
+  });
+
+  it('tells of variables that are no settings, and does not fail for them', async () => {
+    const { stdout, stderr } = await failedStart({ SERVICE_TAGS: 'web', DATABASE_URL: 'postgres://x@127.0.0.1:9/x' });
+    expect(stdout).toMatch(/level=warn .*variable=SERVICE_TAGS .*not a setting/);
+    expect(stderr).toContain('DATABASE_URL');
+  });
+
   it('in a state directory that is a file: says so', async () => {
     const file = join(stateDir, 'file');
     await writeFile(file, '');

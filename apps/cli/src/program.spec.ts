@@ -105,7 +105,7 @@ describe('ags config', () => {
     expect(of('SERVICE_PORT')).toMatchObject({ value: '0', is_set: true, default: '8080', problem: null });
     expect(of('SERVICE_STATE_DIR')?.['value']).toMatch(/^\/.*\/state$/);
     expect(of('SERVICE_HOST')).toMatchObject({ value: '127.0.0.1', is_set: false });
-    expect(objects.at(-1)).toEqual({ object: 'config', usable: true, problems: [] });
+    expect(objects.at(-1)).toEqual({ object: 'config', usable: true, problems: [], ignored: [] });
   });
 
   it('says all problems at once and ends with 1', async () => {
@@ -117,6 +117,22 @@ describe('ags config', () => {
     const result = objectsIn(asJson.stdout).at(-1);
     expect(result).toMatchObject({ usable: false });
     expect(result?.['problems']).toHaveLength(3);
+  });
+
+  it('refuses the slip of a name, and tells of names that are no settings', async () => {
+    const strange = { SERVICE_PROT: '9000', SERVICE_TAGS: 'web' };
+    const asJson = await run(['config', '--json'], strange);
+    expect(asJson.code).toBe(1);
+    expect(objectsIn(asJson.stdout).at(-1)).toEqual({
+      object: 'config',
+      usable: false,
+      problems: ['SERVICE_PROT is not a setting; did you mean SERVICE_PORT?'],
+      ignored: ['SERVICE_TAGS'],
+    });
+    const { stdout } = await run(['config'], strange);
+    expect(stdout).toContain('\nNot settings, and without effect: SERVICE_TAGS.\n');
+    const { code, stderr } = await run(['agents', 'list'], strange);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('did you mean SERVICE_PORT?')]);
   });
 
   it('names a rule between two settings', async () => {

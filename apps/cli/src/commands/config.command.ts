@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { inspectSettings, type SettingReport } from '#libs/infra/config';
+import { ignoredVariables, inspectSettings, problemsOfSettings, type SettingReport } from '#libs/infra/config';
 import { redactText } from '#libs/infra/logging';
 import { EXIT } from '../cli-error.js';
 import { withExamples, type CommandContext, type JsonOption } from '../command-context.js';
@@ -18,20 +18,18 @@ export const registerConfigCommand = (program: Command, context: CommandContext)
       .option('--json', 'one JSON object a line: a setting each, at last the result')
       .action(({ json }: JsonOption) => {
         const settings = inspectSettings();
-        const problems = settings.filter(({ problem }) => problem !== null);
-        const result = { object: 'config', usable: problems.length === 0, problems: problems.map(problemOf) };
+        const problems = problemsOfSettings();
+        const [usable, ignored] = [problems.length === 0, ignoredVariables()];
         present(context.terminal, json === true, {
-          objects: [...settings.map(viewOf), result],
-          text: textOf(settings, result.problems),
+          objects: [...settings.map(viewOf), { object: 'config', usable, problems, ignored }],
+          text: textOf(settings, problems, ignored),
         });
-        if (!result.usable) context.exitCode = EXIT.refused;
+        if (!usable) context.exitCode = EXIT.refused;
       }),
     'ags config',
     'SERVICE_ENV=production ags config --json',
   );
 };
-
-const problemOf = ({ variable, problem }: SettingReport): string => `${variable} ${problem ?? ''}`;
 
 const viewOf = (setting: SettingReport) => ({
   object: 'setting',
@@ -43,7 +41,11 @@ const viewOf = (setting: SettingReport) => ({
   problem: setting.problem,
 });
 
-const textOf = (settings: readonly SettingReport[], problems: readonly string[]): string => {
+const textOf = (
+  settings: readonly SettingReport[],
+  problems: readonly string[],
+  ignored: readonly string[],
+): string => {
   const blocks = settings.map((setting) => {
     const value = shownValue(setting) ?? '(none)';
     const origin = setting.isSet ? '' : '  (default)';
@@ -53,7 +55,8 @@ const textOf = (settings: readonly SettingReport[], problems: readonly string[])
     problems.length === 0
       ? 'These settings are usable.'
       : ['These settings are not usable:', ...problems.map((problem) => `  ${problem}`)].join('\n');
-  return [...blocks, '', verdict].join('\n');
+  const others = ignored.length === 0 ? [] : [`Not settings, and without effect: ${ignored.join(', ')}.`, ''];
+  return [...blocks, '', ...others, verdict].join('\n');
 };
 
 const NOT_SHOWN = '[not shown]';

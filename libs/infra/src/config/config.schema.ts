@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
+import { isInjectedAddress, unknownVariables } from './unknown-variables.js';
 
 /** One setting: how it is read, and what `ags config` says about it. */
 interface Setting<Value> {
@@ -205,6 +206,17 @@ export const SETTINGS_HELP: readonly SettingHelp[] = Object.values(SETTINGS).map
   ({ variable, default: fallback, description }) => ({ variable, default: fallback, description }),
 );
 
+const VARIABLES = SETTINGS_HELP.map(({ variable }) => variable);
+
+/**
+ * Variables that are named as settings are, mean none, and so change nothing, in alphabetic order. One that is close to a
+ * setting's name is not among them: it is a problem.
+ */
+export const ignoredVariables = (environment: Environment = process.env): readonly string[] =>
+  unknownVariables(environment, VARIABLES)
+    .filter(({ meant }) => meant === null)
+    .map(({ variable }) => variable);
+
 /** Every problem at once, each with its variable and what to do. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -221,9 +233,13 @@ export class ConfigError extends Error {
  */
 export const parseConfig = (environment: Environment = process.env): Config => {
   const { config, problems } = read(environment);
-  if (problems.length > 0) throw new ConfigError(problems.map(({ variable, message }) => `${variable} ${message}`));
+  if (problems.length > 0) throw new ConfigError(problems.map(textOf));
   return config;
 };
+
+/** All that is wrong with the settings, as {@link parseConfig} would throw it; none when they are usable. */
+export const problemsOfSettings = (environment: Environment = process.env): readonly string[] =>
+  read(environment).problems.map(textOf);
 
 /** A setting as it stands. `value` is what takes effect: the variable's, else the default; null when neither gives one. */
 export interface SettingReport extends SettingHelp {
@@ -249,7 +265,7 @@ export const environmentWith = (
   settings: Readonly<Record<string, string>>,
   environment: Environment = process.env,
 ): Record<string, string> => {
-  const ours = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable));
+  const ours = new Set(VARIABLES);
   const others = Object.entries(environment).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !ours.has(entry[0]),
   );
@@ -263,6 +279,8 @@ interface VariableProblem {
   readonly message: string;
 }
 
+const textOf = ({ variable, message }: VariableProblem): string => `${variable} ${message}`;
+
 const read = (environment: Environment): { config: Config; problems: readonly VariableProblem[] } => {
   const problems: VariableProblem[] = [];
   const values = Object.entries(SETTINGS).map(([name, { variable, parse }]) => {
@@ -270,13 +288,21 @@ const read = (environment: Environment): { config: Config; problems: readonly Va
       return [name, parse(environment[variable])] as const;
     } catch (error) {
       if (!(error instanceof SettingProblem)) throw error;
-      problems.push({ variable, message: error.message });
+      problems.push({ variable, message: `${error.message}${originOf(variable, environment[variable])}` });
       return [name, undefined] as const;
     }
   });
   const config = Object.freeze(Object.fromEntries(values)) as Config;
-  if (config.env === 'production' && config.baseUrl?.startsWith('https://') !== true && problems.length === 0) {
+  if (config.env === 'production' && config.baseUrl !== undefined && !config.baseUrl?.startsWith('https://')) {
     problems.push({ variable: 'SERVICE_BASE_URL', message: 'must be an https URL in production' });
+  }
+  for (const { variable, meant } of unknownVariables(environment, VARIABLES)) {
+    if (meant !== null) problems.push({ variable, message: `is not a setting; did you mean ${meant}?` });
   }
   return { config, problems };
 };
+
+const originOf = (variable: string, text = ''): string =>
+  isInjectedAddress(variable, text)
+    ? `; this is the address that Kubernetes injects for a Service named "service": set ${variable} in the container, or enableServiceLinks: false in the pod`
+    : '';

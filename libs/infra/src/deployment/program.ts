@@ -1,6 +1,6 @@
 import type { Logger } from '#libs/domain/kernel';
 import { PepperMismatch } from '../agents/index.js';
-import { ConfigError, parseConfig, SecretFileError, type Config } from '../config/index.js';
+import { ConfigError, ignoredVariables, parseConfig, SecretFileError, type Config } from '../config/index.js';
 import { InvalidAllowEntry } from '../egress/index.js';
 import { UnfitDatabase } from '../event-store/index.js';
 import { PinoLogger } from '../logging/index.js';
@@ -39,6 +39,9 @@ export const runProgram = (start: (config: Config, logger: Logger) => Promise<Ru
     const config = parseConfig();
     const format = config.env === 'production' ? 'json' : 'text';
     const logger = new PinoLogger({ level: config.logLevel, format });
+    for (const variable of ignoredVariables()) {
+      logger.warn('this variable is not a setting and changes nothing; `ags config` lists them', { variable });
+    }
     const started = start(config, logger);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => void stopped(started, signal, logger));
