@@ -18,7 +18,10 @@ export interface ToolDescription {
    * sent once (document 3, Retries: GET, HEAD, `idempotent`, `idempotency_header`).
    */
   readonly isRepeatable: boolean;
-  /** Over the tool's definition as configured. */
+  /**
+   * Over all of the config that says what a call sends, where to, and how the credential travels. A call is sent only
+   * while this is the digest that the policy's decision was made under.
+   */
   readonly digest: Digest;
   /** For the whole call, all attempts together. */
   readonly timeoutMs: number;

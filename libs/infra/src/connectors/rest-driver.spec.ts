@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 
 import { describe, expect, it, vi } from 'vitest';
 
-import type { JsonObject } from '#libs/crypto';
+import { digestOfJson, type JsonObject } from '#libs/crypto';
 import { DomainError } from '#libs/domain/kernel';
 
 import { httpAnswer, jsonAnswer, type RawAnswer } from '../../../../test/support/raw-upstream.js';
@@ -312,6 +312,14 @@ describe('REST driver: descriptions and facts', () => {
       inputSchema: { required: ['id'] },
     });
     expect(new Set(described.map(({ digest }) => digest)).size).toBe(described.length);
+  });
+
+  it('a tool’s digest is of all that says what a call sends and where to (docs/connectors-rest.md)', async () => {
+    const { driver, connector } = await given(() => null);
+    const { auth, base_url, send_action_id, tools } = connector.config as Record<string, JsonObject[]>;
+    const [tool] = tools as JsonObject[];
+    const definition = { auth, base_url, headers: {}, send_action_id, tool } as unknown as JsonObject;
+    expect(driver.toolOf(connector.config, 'get')?.digest).toBe(digestOfJson(definition));
   });
 
   it.each(['nobody', 'GET', 'get ', 'gеt', '__proto__', 'constructor', ''])('has no tool %j (R-18)', async (name) => {

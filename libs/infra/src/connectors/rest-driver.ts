@@ -68,8 +68,8 @@ export class RestDriver extends ConnectorDriver {
   override toolsOf(config: JsonObject): readonly ToolDescription[] {
     const known = this.described.get(config);
     if (known !== undefined) return known;
-    const { tools, timeout_ms: timeoutMs } = restConfigOf(config);
-    const described = tools.map((tool) => describe(tool, timeoutMs));
+    const rest = restConfigOf(config);
+    const described = rest.tools.map((tool) => describe(rest, tool));
     this.described.set(config, described);
     return described;
   }
@@ -198,15 +198,21 @@ const TOO_MANY_REDIRECTS = 'The upstream service redirected more than three time
 const toolNamed = (config: JsonObject, toolName: string): RestTool | undefined =>
   restConfigOf(config).tools.find(({ name }) => name === toolName);
 
-const describe = (tool: RestTool, timeoutMs: number): ToolDescription => ({
+const describe = (config: RestConfig, tool: RestTool): ToolDescription => ({
   name: tool.name,
   description: tool.description ?? null,
   sideEffect: tool.side_effect,
   isRepeatable: isRepeatable(tool),
-  digest: digestOfJson(tool as unknown as JsonObject),
-  timeoutMs,
+  digest: digestOfJson(definitionOf(config, tool)),
+  timeoutMs: config.timeout_ms,
   inputSchema: inputSchemaOf(tool),
 });
+
+/** What a call of the tool sends, where to and how the credential travels: what the policy judged, and a deed names. */
+const definitionOf = ({ base_url, auth, headers, send_action_id }: RestConfig, tool: RestTool): JsonObject => {
+  const definition = { base_url, auth, headers: headers ?? {}, send_action_id, tool };
+  return definition as unknown as JsonObject;
+};
 
 /** A redirect may repeat the parameter; ours is the one that counts. */
 const withCredential = (query: string, { query: added }: AppliedCredential): string => {
