@@ -123,7 +123,7 @@ export class LedgerBench {
 
   /** What a sealer does with a stretch of the log. */
   async feed(sealer: Sealer, events: readonly RecordedEvent[]): Promise<void> {
-    for (const [org, requests] of await sealer.requestsIn(events)) await sealer.seal(org, requests);
+    for (const [org, { requests }] of await sealer.workIn(events)) await sealer.seal(org, requests);
   }
 
   async ledgerOf(org: OrgId): Promise<readonly RecordedEvent[]> {

@@ -13,7 +13,7 @@ import { revocationRequests, SealKeyAdministration, type SealKeyEvent } from '#l
 import { organizationDecider } from '#libs/domain/people';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { testId } from '../../../../test/support/given-log.js';
-import { after, metadataAt } from '../../../../test/support/given.js';
+import { after, metadataAt, NOW } from '../../../../test/support/given.js';
 import { HeldSealKeys, LedgerBench, newOrg, SetClock } from '../../../../test/support/ledger-fixtures.js';
 import { CHECK_TIME_LIMIT_MS, CheckLedger } from './check-ledger.js';
 import type { LedgerCheck } from './ledger-check.js';
@@ -239,7 +239,7 @@ describe('a key that vouches for nothing', () => {
     bench.clock.ms += 1_000;
     await bench.activateKey(timestampOf(bench.clock.ms));
     const revoked = (await bench.log()).find(({ type }) => type === 'SealKeyRevoked') as RecordedEvent;
-    await bench.sealer().seal(org, await revocationRequests(store, decodeEvent<Revoked>(revoked)));
+    await bench.sealer().seal(org, await revocationRequests(store, decodeEvent<Revoked>(revoked), NOW));
     const forged = (await keys.list()).map((each) => ({ ...each, revokedAt: null }));
     const hiding = { list: () => Promise.resolve(forged) } as unknown as SealKeyAdministration;
     expect(await check({ last: 1_000 }, new SetClock(), hiding)).toMatchObject({

@@ -23,6 +23,7 @@ import {
   type Sealer,
   type SealerProgress,
   type SealRequest,
+  type SealWork,
 } from '#libs/domain/ledger';
 
 /** How often the low-water row is written while the sealer moves: it only shortens a restart. */
@@ -101,16 +102,7 @@ export class SealingLoop {
   }
 
   private async sealBatch(events: readonly RecordedEvent[]): Promise<void> {
-    let begin = 0;
-    for (let index = 0; index < events.length; index += 1) {
-      const recorded = events[index] as RecordedEvent;
-      if (recorded.stream !== SEAL_KEYS_STREAM) continue;
-      // What was recorded before a change of keys is sealed before it (architecture, step 5).
-      await this.sealEvents(events.slice(begin, index));
-      begin = index;
-      await this.onSealKeyEvent(decodeEvent<SealKeyEvent>(recorded));
-    }
-    await this.sealEvents(events.slice(begin));
+    await this.walk(events, null, (org, work) => this.sealOrPark(org, work));
     this.lastEvent = events[events.length - 1] as RecordedEvent;
     this.doneUpTo = this.lastEvent.position;
     if (this.parts.clock.monotonicMs() - this.lastLowWaterMs >= LOW_WATER_INTERVAL_MS) {
@@ -118,19 +110,44 @@ export class SealingLoop {
     }
   }
 
-  private async sealEvents(events: readonly RecordedEvent[]): Promise<void> {
-    const requests = await this.parts.sealer.requestsIn(events);
-    await Promise.all([...requests].map(([org, queue]) => this.sealOrPark(org, queue)));
+  /** Hands on what the events ask for, in their order, of one organization or of all. */
+  private async walk(
+    events: readonly RecordedEvent[],
+    only: OrgId | null,
+    seal: (org: OrgId, work: SealWork) => Promise<void>,
+  ): Promise<void> {
+    const sealAll = async (stretch: readonly RecordedEvent[]): Promise<void> => {
+      const works = await this.parts.sealer.workIn(stretch, only);
+      await Promise.all([...works].map(([org, work]) => seal(org, work)));
+    };
+    let begin = 0;
+    for (let index = 0; index < events.length; index += 1) {
+      const recorded = events[index] as RecordedEvent;
+      if (recorded.stream !== SEAL_KEYS_STREAM) continue;
+      // What was recorded before a change of keys is sealed before it (architecture, step 5).
+      await sealAll(events.slice(begin, index));
+      begin = index;
+      for (const request of await this.requestsOf(decodeEvent<SealKeyEvent>(recorded))) {
+        if (only === null || request.org === only) await seal(request.org, { requests: [request], fault: null });
+      }
+    }
+    await sealAll(events.slice(begin));
   }
 
-  private async sealOrPark(org: OrgId, queue: readonly SealRequest[]): Promise<void> {
+  private async sealOrPark(org: OrgId, work: SealWork): Promise<void> {
     if (this.parked.has(org)) return;
     try {
-      await this.parts.sealer.seal(org, queue);
+      await this.seal(org, work);
     } catch (error) {
       if (holdsEverybody(error)) throw error;
       await this.park(org, error);
     }
+  }
+
+  /** Throws the fault, if there is one, once everything before it is sealed. */
+  private async seal(org: OrgId, { requests, fault }: SealWork): Promise<void> {
+    await this.parts.sealer.seal(org, requests);
+    if (fault !== null) throw fault;
   }
 
   private async park(org: OrgId, error: unknown): Promise<void> {
@@ -160,8 +177,7 @@ export class SealingLoop {
           const page = await this.parts.store.readAll(after, CATCH_UP_PAGE);
           const last = page.at(-1);
           if (!last) break;
-          const mine = await this.parts.sealer.requestsIn(page);
-          await this.parts.sealer.seal(parked.org, mine.get(parked.org) ?? []);
+          await this.walk(page, parked.org, (org, work) => this.seal(org, work));
           after = last.position;
         }
         await this.parts.progress.unpark(parked.org);
@@ -173,14 +189,15 @@ export class SealingLoop {
     }
   }
 
-  private async onSealKeyEvent(envelope: EventEnvelope<SealKeyEvent>): Promise<void> {
+  /** What an event of the seal keys asks of the organizations' ledgers. A new key is proven on the way. */
+  private async requestsOf(envelope: EventEnvelope<SealKeyEvent>): Promise<readonly SealRequest[]> {
     const { event } = envelope;
     if (event.type === 'SealKeyRegistered') await this.prove(event.data.kid);
-    if (event.type !== 'SealKeyRevoked') return;
+    if (event.type !== 'SealKeyRevoked') return [];
     const revoked = envelope as EventEnvelope<Extract<SealKeyEvent, { type: 'SealKeyRevoked' }>>;
-    for (const request of await revocationRequests(this.parts.store, revoked)) {
-      await this.sealOrPark(request.org, [request]);
-    }
+    const keys = await this.parts.sealKeys.list();
+    const activatedAt = keys.find(({ kid }) => kid === event.data.kid)?.activatedAt ?? null;
+    return activatedAt === null ? [] : revocationRequests(this.parts.store, revoked, activatedAt);
   }
 
   private async provePending(): Promise<void> {

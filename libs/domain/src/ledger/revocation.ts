@@ -6,6 +6,7 @@ import {
   type EventStore,
   type OrgId,
   type Position,
+  type Timestamp,
 } from '../kernel/index.js';
 import type { OrganizationEvent } from '../people/index.js';
 import { adminSections } from './deed-sections.js';
@@ -20,16 +21,17 @@ type Revoked = Extract<SealKeyEvent, { type: 'SealKeyRevoked' }>;
 /**
  * A revocation asks for one deed in every organization whose ledger holds a deed under that key, naming the last seq and
  * body hash under it (architecture, step 5). Found by reading the log and the ledgers: rare, and rests on no other row.
+ * @param activatedAt since when there are such deeds
  */
 export const revocationRequests = async (
   store: EventStore,
   envelope: EventEnvelope<Revoked>,
-  onProgress: (position: Position) => void = () => undefined,
+  activatedAt: Timestamp,
 ): Promise<readonly SealRequest[]> => {
   const { kid, reason } = envelope.event.data;
   const requests: SealRequest[] = [];
-  for (const org of await organizationsBefore(store, envelope.recorded.position, onProgress)) {
-    const last = await lastDeedUnder(store, org, kid);
+  for (const org of await organizationsBefore(store, envelope.recorded.position)) {
+    const last = await lastDeedUnder(store, org, kid, activatedAt);
     if (!last) continue;
     const data = { kid, last_body_hash: last.body_hash, last_seq: last.seq };
     const act = { action: 'seal_key.revoked', target: { type: 'seal_key', id: kid }, reason, data };
@@ -39,11 +41,7 @@ export const revocationRequests = async (
   return requests;
 };
 
-const organizationsBefore = async (
-  store: EventStore,
-  end: Position,
-  onProgress: (position: Position) => void,
-): Promise<readonly OrgId[]> => {
+const organizationsBefore = async (store: EventStore, end: Position): Promise<readonly OrgId[]> => {
   const organizations: OrgId[] = [];
   for (let after: Position = START; after < end;) {
     const page = await store.readAll(after, PAGE);
@@ -55,13 +53,17 @@ const organizationsBefore = async (
     const last = page.at(-1);
     if (!last) break;
     after = last.position;
-    onProgress(after);
   }
   return organizations;
 };
 
-/** The ledger read back from its end, to the first deed under the key. */
-const lastDeedUnder = async (store: EventStore, org: OrgId, kid: string): Promise<LedgerEvent['data'] | null> => {
+/** The ledger read back from its end, to the first deed under the key or to where the key was not active yet. */
+const lastDeedUnder = async (
+  store: EventStore,
+  org: OrgId,
+  kid: string,
+  activatedAt: Timestamp,
+): Promise<LedgerEvent['data'] | null> => {
   const stream = streamOf('ledger', org);
   let from = (await store.heads([stream])).get(stream) ?? -1;
   while (from >= 0) {
@@ -69,6 +71,7 @@ const lastDeedUnder = async (store: EventStore, org: OrgId, kid: string): Promis
     for (const recorded of page) {
       const { data } = decodeEvent<LedgerEvent>(recorded).event;
       if (data.kid === kid) return data;
+      if (data.issued_at < activatedAt) return null;
     }
     if (page.length === 0) break;
     from = (page[page.length - 1] as (typeof page)[number]).revision - 1;

@@ -1,5 +1,14 @@
-import { actionDecider, type Action, type ActionEvent, type LivingAction } from '../gate/index.js';
-import { categoryOf, type EventEnvelope, type EventPlace, type OrgId, type Position } from '../kernel/index.js';
+import { actionDecider, type Action, type LivingAction } from '../gate/index.js';
+import {
+  categoryOf,
+  evolveStrictly,
+  streamRef,
+  type EventEnvelope,
+  type EventPlace,
+  type OrgId,
+  type Position,
+  type RecordedEvent,
+} from '../kernel/index.js';
 import { adminActOf } from './admin-deed.js';
 import type { DeedSections } from './deed-sections.js';
 import { actionSections, adminSections } from './deed-sections.js';
@@ -12,10 +21,15 @@ export interface SealRequest {
   readonly sections: DeedSections;
 }
 
-const evolveAction = (state: Action, envelope: EventEnvelope): Action =>
-  actionDecider.evolve(state, envelope.event as ActionEvent);
+/** Of every action: which stream it is, is the event's own word. */
+const ANY_ACTION = streamRef(actionDecider, 'any');
 
-/** The action as its stream's events tell it, in order from the first. */
+const evolveAction = (state: Action, { event }: EventEnvelope): Action => evolveStrictly(ANY_ACTION, state, event);
+
+/**
+ * The action as its stream's events tell it, in order from the first.
+ * @throws {UnknownEventType}
+ */
 export const foldAction = (envelopes: readonly EventEnvelope[]): Action =>
   envelopes.reduce(evolveAction, actionDecider.initialState());
 
@@ -50,25 +64,36 @@ export const placeOf = ({ recorded }: EventEnvelope): EventPlace => ({
  * stream is then read.
  */
 export class ActionsInFlight {
-  private readonly actions = new Map<string, Action>();
+  private readonly actions = new Map<string, { readonly action: Action; readonly revision: number }>();
 
   constructor(private readonly capacity = 50_000) {}
 
-  /** The action after this event, or null when its beginning was not seen. */
+  /**
+   * The action after this event; null where this is not the event after the last one seen: its beginning was not, or it
+   * comes once more, because a batch is handed on again after a failure.
+   * @throws {UnknownEventType}
+   */
   after(envelope: EventEnvelope): Action | null {
-    const { stream, revision } = envelope.recorded;
-    const before = revision === 0 ? actionDecider.initialState() : this.actions.get(stream);
+    const { recorded } = envelope;
+    const before = this.before(recorded);
     if (!before) return null;
     const next = evolveAction(before, envelope);
-    this.remember(stream, next);
+    this.remember(recorded, next);
     return next;
   }
 
-  remember(stream: string, action: Action): void {
+  /** @param action after this event */
+  remember({ stream, revision }: RecordedEvent, action: Action): void {
     this.actions.delete(stream);
     // Nothing after `recorded` asks for another deed.
     if (action.state === 'recorded' || action.state === 'abandoned') return;
-    this.actions.set(stream, action);
+    this.actions.set(stream, { action, revision });
     if (this.actions.size > this.capacity) this.actions.delete(this.actions.keys().next().value as string);
+  }
+
+  private before({ stream, revision }: RecordedEvent): Action | null {
+    if (revision === 0) return actionDecider.initialState();
+    const known = this.actions.get(stream);
+    return known?.revision === revision - 1 ? known.action : null;
   }
 }

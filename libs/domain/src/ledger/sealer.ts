@@ -12,7 +12,9 @@ import {
   actionChannel,
   type Bus,
   type Clock,
+  StoreUnavailable,
   type EventEnvelope,
+  type EventMetadata,
   type EventStore,
   type FoldedStreams,
   type NewEvent,
@@ -39,6 +41,14 @@ export class NoActiveSealKey extends Error {
   }
 }
 
+/** What events ask of one organization's ledger. */
+export interface SealWork {
+  /** The deeds it does not hold yet, in order. */
+  readonly requests: SealRequest[];
+  /** What kept the event after them from being read. Nothing of the organization that comes later is in `requests`. */
+  fault: Error | null;
+}
+
 /** Seals what the log asks for, in its order. Feed it `$all`; it can be fed the same events again at any time. */
 export class Sealer {
   private readonly actions = new ActionsInFlight();
@@ -52,17 +62,29 @@ export class Sealer {
     private readonly bus: Bus,
   ) {}
 
-  /** The deeds these events ask for and the ledgers do not hold yet, by organization, in order. */
-  async requestsIn(events: readonly RecordedEvent[]): Promise<Map<OrgId, SealRequest[]>> {
-    const requests = new Map<OrgId, SealRequest[]>();
+  /**
+   * What these events ask for, by organization. An event that cannot be read or folded is its organization's own trouble.
+   * @param only leaves the events of all other organizations alone
+   * @throws {StoreUnavailable} {SyntaxError} of an event that does not even say whose it is
+   */
+  async workIn(events: readonly RecordedEvent[], only: OrgId | null = null): Promise<Map<OrgId, SealWork>> {
+    const works = new Map<OrgId, SealWork>();
     for (const recorded of events) {
-      const request = await this.requestIn(decodeEvent(recorded));
-      if (!request) continue;
-      const queue = requests.get(request.org);
-      if (queue) queue.push(request);
-      else requests.set(request.org, [request]);
+      const org = orgOf(recorded);
+      if (org === null || (only !== null && org !== only)) continue;
+      const work = works.get(org) ?? { requests: [], fault: null };
+      if (work.fault !== null) continue;
+      try {
+        const request = await this.requestIn(decodeEvent(recorded));
+        if (!request) continue;
+        work.requests.push(request);
+      } catch (error) {
+        if (error instanceof StoreUnavailable) throw error;
+        work.fault = error instanceof Error ? error : new Error(String(error));
+      }
+      works.set(org, work);
     }
-    return requests;
+    return works;
   }
 
   private async requestIn(envelope: EventEnvelope): Promise<SealRequest | null> {
@@ -75,7 +97,7 @@ export class Sealer {
       if (position <= (await this.tailOf(org)).sealedUpTo) return null;
       const earlier = await this.store.readStream(stream, { limit: revision + 1, mayRemember: true });
       action = foldAction(earlier.map((event) => decodeEvent(event)));
-      this.actions.remember(stream, action);
+      this.actions.remember(envelope.recorded, action);
     }
     return sealRequestOf(envelope, action);
   }
@@ -147,6 +169,15 @@ export class Sealer {
     }
   }
 }
+
+/** Of an event whose data may be unreadable. */
+const orgOf = (recorded: RecordedEvent): OrgId | null => {
+  try {
+    return decodeEvent(recorded).metadata.org as OrgId | null;
+  } catch {
+    return (JSON.parse(recorded.metadata) as EventMetadata).org as OrgId | null;
+  }
+};
 
 /** A deed's event takes its id from the body hash: sealing the same bytes at the same place is one event. */
 const encodeDeed = ({ event, request }: SealedDeed, stream: string): NewEvent => {

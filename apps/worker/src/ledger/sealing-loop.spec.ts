@@ -1,0 +1,284 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  appendEvents,
+  decodeEvent,
+  ONLY_STREAM,
+  StoreUnavailable,
+  streamOf,
+  type Append,
+  type AppendResult,
+  type OrgId,
+  type SubscribeOptions,
+  type Subscription,
+} from '#libs/domain/kernel';
+import {
+  SealKeyAdministration,
+  sealKeyDecider,
+  SealerProgress,
+  type LedgerEvent,
+  type LowWater,
+  type ParkedOrg,
+} from '#libs/domain/ledger';
+import { parseDeedBody } from '#libs/crypto';
+import { MemoryEventStore } from '#libs/infra/event-store';
+import { SystemClock } from '#libs/infra/runtime';
+import { metadataAt } from '../../../../test/support/given.js';
+import { LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
+import { silentLogger } from '../../../../test/support/silent-logger.js';
+import { SealingLoop } from './sealing-loop.js';
+
+/** A log whose ledgers sometimes do not answer, handed on in batches of any size. */
+class FlakyStore extends MemoryEventStore {
+  batchSize = 500;
+  /** Asked before every append to a ledger: what goes wrong with it. */
+  mishap: (append: Append) => 'lost_request' | 'lost_answer' | Error | null = () => null;
+
+  override async append(append: Append): Promise<AppendResult> {
+    const mishap = append.stream.startsWith('ledger-') ? this.mishap(append) : null;
+    if (mishap instanceof Error) throw mishap;
+    if (mishap === 'lost_request') throw new StoreUnavailable('the request was lost');
+    const result = await super.append(append);
+    if (mishap === 'lost_answer') throw new StoreUnavailable('the answer was lost');
+    return result;
+  }
+
+  override subscribeToAll(options: SubscribeOptions): Subscription {
+    return super.subscribeToAll({ ...options, batchSize: this.batchSize });
+  }
+}
+
+class HeldProgress extends SealerProgress {
+  low: LowWater | null = null;
+  readonly rows = new Map<OrgId, ParkedOrg>();
+
+  override lowWater = (): Promise<LowWater | null> => Promise.resolve(this.low);
+  override parked = (): Promise<readonly ParkedOrg[]> => Promise.resolve([...this.rows.values()]);
+  override setLowWater(low: LowWater): Promise<void> {
+    this.low = low;
+    return Promise.resolve();
+  }
+  override park(parked: ParkedOrg): Promise<void> {
+    this.rows.set(parked.org, parked);
+    return Promise.resolve();
+  }
+  override unpark(org: OrgId): Promise<void> {
+    this.rows.delete(org);
+    return Promise.resolve();
+  }
+}
+
+const SETTLED = { timeout: 20_000, interval: 5 };
+
+let store: FlakyStore;
+let bench: LedgerBench;
+let progress: HeldProgress;
+let stopping: AbortController;
+let loops: Promise<void>[];
+
+beforeEach(() => {
+  store = new FlakyStore();
+  bench = new LedgerBench(store);
+  progress = new HeldProgress();
+  stopping = new AbortController();
+  loops = [];
+});
+afterEach(() => stop());
+
+const start = (): void => {
+  const loop = new SealingLoop({
+    store,
+    sealer: bench.sealer(),
+    sealKeys: new SealKeyAdministration(bench.runner, bench.streams, bench.keys),
+    progress,
+    clock: new SystemClock(),
+    logger: silentLogger,
+    retryIntervalMs: 20,
+  });
+  loops.push(loop.run(stopping.signal));
+};
+const stop = async (): Promise<void> => {
+  stopping.abort();
+  await Promise.all(loops);
+  stopping = new AbortController();
+};
+const ledgerOf = async (org: OrgId): Promise<readonly LedgerEvent['data'][]> =>
+  (await bench.ledgerOf(org)).map((recorded) => decodeEvent<LedgerEvent>(recorded).event.data);
+const sealedStreams = async (org: OrgId): Promise<readonly (string | undefined)[]> =>
+  (await bench.ledgerOf(org)).map((recorded) => decodeEvent(recorded).metadata.source?.stream);
+const eventuallySealed = (org: OrgId, streams: readonly string[]) =>
+  vi.waitFor(async () => expect(await sealedStreams(org)).toEqual(streams), SETTLED);
+const adminActionsOf = async (org: OrgId) =>
+  (await ledgerOf(org)).flatMap(({ body }) => parseDeedBody(Buffer.from(body)).admin?.action ?? []);
+const makeOrganization = (org: OrgId): Promise<unknown> => {
+  const made = { org, name: 'x', timezone: 'UTC', owner: 'usr_x', membership: 'mem_x', at: metadataAt().now };
+  const event = { type: 'OrganizationCreated', data: made };
+  return appendEvents(store, streamOf('org', org), 'no_stream', [event], {
+    ...metadataAt(),
+    org,
+    commandId: `make ${org}`,
+  });
+};
+const revoke = (kid: string): Promise<unknown> => {
+  const metadata = { ...metadataAt(), org: null, commandId: `revoke ${kid}` };
+  const command = { type: 'RevokeSealKey' as const, data: { kid, reason: null }, metadata };
+  return bench.runner.run(sealKeyDecider, ONLY_STREAM, command, metadata);
+};
+
+describe('each recorded action gets exactly one deed, in the order of the log (INV-05)', () => {
+  const batches = [1, 2, 3, 4, 7, 500];
+  const mishaps = ['lost_request', 'lost_answer'] as const;
+
+  it.each(batches.flatMap((size) => mishaps.map((mishap) => [size, mishap] as const)))(
+    'in batches of %i, each ledger append having a %s first',
+    async (size, mishap) => {
+      await bench.activateKey();
+      store.batchSize = size;
+      const failed = new Set<string>();
+      store.mishap = ({ stream, expectedRevision }) => {
+        const place = `${stream} ${expectedRevision}`;
+        if (failed.has(place)) return null;
+        failed.add(place);
+        return mishap;
+      };
+      start();
+      const orgs = [newOrg(), newOrg()];
+      const streams = new Map<OrgId, string[]>(orgs.map((org) => [org, []]));
+      // Their events stand in each other's batches, and a batch is handed on again when one ledger fails.
+      for (let round = 0; round < 3; round += 1) {
+        const recorded = await Promise.all(
+          orgs.map((org) => bench.recordAction(org, round === 1 ? 'refused' : 'executed')),
+        );
+        orgs.forEach((org, index) => streams.get(org)?.push(recorded[index] as string));
+      }
+      for (const org of orgs) await eventuallySealed(org, streams.get(org) ?? []);
+      expect(progress.rows.size).toBe(0);
+    },
+  );
+
+  it('also when what began the action was handed on before, with a failure in between', async () => {
+    await bench.activateKey();
+    const [org, other] = [newOrg(), newOrg()];
+    const first = await bench.recordAction(org, 'executed');
+    const events = await bench.log();
+    const finish = events.filter(({ stream }) => stream === first).length;
+    // Cut behind every event of the action but the first: all of the first part but its beginning comes twice.
+    for (let cut = 2; cut < finish; cut += 1) {
+      const sealer = bench.sealer();
+      const before = events.slice(0, events.length - finish + cut);
+      await sealer.workIn(before);
+      await sealer.workIn(before.slice(1 - cut));
+      const works = await sealer.workIn(events.slice(-(finish - cut)));
+      expect(works.get(org)?.requests).toHaveLength(1);
+    }
+    start();
+    const second = await bench.recordAction(other);
+    await eventuallySealed(org, [first]);
+    await eventuallySealed(other, [second]);
+  });
+});
+
+describe('an organization that cannot be sealed', () => {
+  const damagedLedgerOf = (org: OrgId) => (append: Append) =>
+    append.stream === streamOf('ledger', org) ? new Error('this ledger is damaged') : null;
+
+  it('is parked, holds nobody up, and loses nothing', async () => {
+    await bench.activateKey();
+    const [org, other] = [newOrg(), newOrg()];
+    store.mishap = damagedLedgerOf(org);
+    start();
+    const waiting = [await bench.recordAction(org, 'executed'), await bench.recordAction(org)];
+    await eventuallySealed(other, [await bench.recordAction(other)]);
+    expect([...progress.rows.keys()]).toEqual([org]);
+    waiting.push(await bench.recordAction(org, 'executed'));
+    store.mishap = () => null;
+    await eventuallySealed(org, waiting);
+    await vi.waitFor(() => expect(progress.rows.size).toBe(0), SETTLED);
+  });
+
+  it('gets the deed of a seal key that was revoked meanwhile, in its place', async () => {
+    const key = await bench.activateKey();
+    const [org, other] = [newOrg(), newOrg()];
+    await makeOrganization(org);
+    await makeOrganization(other);
+    start();
+    await bench.recordAction(org);
+    await bench.recordAction(other);
+    await vi.waitFor(async () => expect(await ledgerOf(org)).toHaveLength(2), SETTLED);
+    await vi.waitFor(async () => expect(await ledgerOf(other)).toHaveLength(2), SETTLED);
+    store.mishap = damagedLedgerOf(org);
+    await bench.activateKey();
+    await bench.recordAction(org);
+    await revoke(key.publicKey.kid);
+    await bench.recordAction(org);
+    await vi.waitFor(async () => expect(await adminActionsOf(other)).toContain('seal_key.revoked'), SETTLED);
+    await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
+    store.mishap = () => null;
+    await vi.waitFor(async () => expect(await ledgerOf(org)).toHaveLength(5), SETTLED);
+    const kinds = (await ledgerOf(org)).map(({ kind }) => kind);
+    expect(kinds).toEqual(['admin', 'action', 'action', 'admin', 'action']);
+    expect(await adminActionsOf(org)).toEqual(['org.created', 'seal_key.revoked']);
+  });
+
+  it.each([
+    ['an event of a type that this version does not know', 'ActionRescheduled', '{}'],
+    ['an event that is no JSON', 'ExecutionFinished', '{'],
+  ])('is so by %s: parked at it, everything before it sealed, nobody else held up', async (_, type, data) => {
+    await bench.activateKey();
+    const [org, other] = [newOrg(), newOrg()];
+    const before = await bench.recordAction(org);
+    const [first] = await store.readStream(before);
+    const id = '00000000-0000-8000-8000-000000000001';
+    const unreadable = { id, type, data, metadata: first?.metadata ?? '' };
+    await store.append({ stream: before, expectedRevision: 1, events: [unreadable] });
+    await bench.recordAction(org);
+    start();
+    await eventuallySealed(other, [await bench.recordAction(other)]);
+    await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
+    expect(await sealedStreams(org)).toEqual([before]);
+  });
+});
+
+describe('a sealer that begins', () => {
+  it('goes on from the low water of the one before it', async () => {
+    await bench.activateKey();
+    const org = newOrg();
+    start();
+    const streams = [await bench.recordAction(org), await bench.recordAction(org, 'executed')];
+    await eventuallySealed(org, streams);
+    await stop();
+    const position = await store.head();
+    expect(progress.low?.position).toBe(position);
+    streams.push(await bench.recordAction(org, 'executed'));
+    const read = vi.spyOn(store, 'readAll');
+    start();
+    await eventuallySealed(org, streams);
+    expect(read.mock.calls[0]?.[0]).toBe(position);
+  });
+
+  it('reads the whole log where the low water is of another one', async () => {
+    await bench.activateKey();
+    const org = newOrg();
+    const stream = await bench.recordAction(org);
+    const event = { stream, revision: 1, event_id: 'of another log' };
+    progress.low = { storeId: 'another', position: await store.head(), event };
+    start();
+    await eventuallySealed(org, [stream]);
+  });
+});
+
+describe('without a key', () => {
+  it('everybody waits, and the next key ends the wait', async () => {
+    const orgs = [newOrg(), newOrg()];
+    start();
+    const streams = await Promise.all(orgs.map((org) => bench.recordAction(org, 'executed')));
+    const keys = new SealKeyAdministration(bench.runner, bench.streams, bench.keys);
+    const metadata = (commandId: string) => ({ ...metadataAt(), org: null, commandId });
+    const { kid } = await keys.register(metadata('register'));
+    const isProven = async () => (await keys.list()).some((key) => key.isProven);
+    await vi.waitFor(async () => expect(await isProven()).toBe(true), SETTLED);
+    expect(await Promise.all(orgs.map(sealedStreams))).toEqual([[], []]);
+    await keys.activate(kid, 60_000, metadata('activate'));
+    await Promise.all(orgs.map((org, index) => eventuallySealed(org, [streams[index] as string])));
+    expect(progress.rows.size).toBe(0);
+  });
+});
