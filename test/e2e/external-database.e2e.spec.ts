@@ -27,3 +27,12 @@ it('DATABASE_URL: the service keeps everything there, and finds it again', async
   const read = await service.call('GET', `/v1/actions/${id}`, { key: service.agentKey });
   expect(read).toMatchObject({ status: 200, json: { state: 'sealed' } });
 });
+
+it('its own database is no destination of a connector (E-17)', async () => {
+  const base_url = `http://127.0.0.1:${new URL(database.connectionString).port}`;
+  const tools = [{ name: 'read', method: 'GET', path: '/', args: {} }];
+  const config = { base_url, auth: { kind: 'none' }, allowed_methods: ['GET'], allowed_path_prefixes: ['/'], tools };
+  const body = { name: 'own', type: 'rest', config };
+  const refused = await service.call('POST', '/v1/connectors', { key: service.adminKey, body });
+  expect(refused).toMatchObject({ status: 400, error: { code: 'destination_blocked' } });
+});

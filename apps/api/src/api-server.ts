@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { DynamicModule, INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Deployment } from '#libs/infra/deployment';
+import { endpointOf } from '#libs/infra/egress';
 import { baseUrlOf } from './base-url.js';
 import { createHttpEdge, type HttpEdge } from './http/http-edge.js';
 import { NestLogger } from './http/nest-logger.js';
@@ -42,7 +43,7 @@ export class ApiServer {
     const { address, port } = app.getHttpServer().address() as AddressInfo;
     const baseUrl = baseUrlOf(config, port);
     this.edge.isServedAt(baseUrl);
-    this.deployment.ownEndpoints = [{ host: address, port }];
+    this.deployment.ownEndpoints = [{ host: address, port }, endpointOf(baseUrl)];
     logger.info('listening', { address, port });
     await this.refreshBacklog();
     this.backlogTimer = setInterval(() => void this.refreshBacklog(), BACKLOG_REFRESH_MS);

@@ -32,7 +32,7 @@ import type { Vault } from '#libs/domain/connectors';
 import { PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
 import type { Config } from '../config/index.js';
 import { ConnectorDrivers, RestDriver } from '../connectors/index.js';
-import { EgressDoor, type OwnEndpoint } from '../egress/index.js';
+import { EgressDoor, endpointOf, type OwnEndpoint } from '../egress/index.js';
 import {
   PepperIds,
   PostgresLiveness,
@@ -192,10 +192,3 @@ export class Deployment {
     return new IssueKeys(this.directory, this.hasher, this.randomness);
   }
 }
-
-const POSTGRES_PORT = 5432;
-
-const endpointOf = (connectionString: string): OwnEndpoint => {
-  const { hostname, port } = new URL(connectionString);
-  return { host: hostname, port: port === '' ? POSTGRES_PORT : Number(port) };
-};

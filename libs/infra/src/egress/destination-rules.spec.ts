@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { DestinationRules, type EgressSettings, InvalidAllowEntry } from './destination-rules.js';
+import { endpointOf, DestinationRules, type EgressSettings, InvalidAllowEntry } from './destination-rules.js';
 
 const rules = (settings: Partial<EgressSettings> = {}) =>
   new DestinationRules({ allowPrivate: false, allow: [], ownEndpoints: () => [], ...settings });
@@ -98,6 +98,14 @@ describe('the service itself is never a destination (E-13, E-17)', () => {
 
   it('not by another name of this machine', () =>
     expect(own('svc.example.com', 8_080).areAllowed('localhost', 8_080, ['127.0.0.1'])).toBe(false));
+
+  it.each([
+    ['https://svc.example.com', 'svc.example.com', 443],
+    ['http://svc.example.com', 'svc.example.com', 80],
+    ['https://svc.example.com:8443/base', 'svc.example.com', 8_443],
+    ['postgres://user:secret@db.example.com/ags', 'db.example.com', 5_432],
+    ['postgresql://[::1]:5433/ags', '[::1]', 5_433],
+  ])('%s is one of its own', (url, host, port) => expect(endpointOf(url)).toEqual({ host, port }));
 
   it('another port of this machine is another service', () =>
     expect(own('127.0.0.1', 8_080).areAllowed('localhost', 8_081, ['127.0.0.1'])).toBe(true));

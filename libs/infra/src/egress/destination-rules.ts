@@ -108,6 +108,19 @@ export class DestinationRules {
   }
 }
 
+const DEFAULT_PORTS: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'postgres:': 5432,
+  'postgresql:': 5432,
+};
+
+/** Where a URL of ours leads. */
+export const endpointOf = (url: string): OwnEndpoint => {
+  const { hostname, port, protocol } = new URL(url);
+  return { host: hostname, port: port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port) };
+};
+
 /** `Example.COM.` and `[::1]` as they compare. */
 export const bareName = (host: string): string =>
   host

@@ -1,4 +1,4 @@
-export { type EgressSettings, InvalidAllowEntry, type OwnEndpoint } from './destination-rules.js';
+export { type EgressSettings, endpointOf, InvalidAllowEntry, type OwnEndpoint } from './destination-rules.js';
 export { EgressDoor, type EgressDoorOptions, type EgressRequest } from './egress-door.js';
 export { EgressFailure, type EgressFailureReason } from './egress-failure.js';
 export type { EgressResponse } from './exchange.js';
