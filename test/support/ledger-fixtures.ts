@@ -15,7 +15,15 @@ import {
   START,
   streamOf,
 } from '#libs/domain/kernel';
-import { proofOf, sealKeyDecider, SealKeyRing, Sealer } from '#libs/domain/ledger';
+import {
+  proofOf,
+  sealKeyDecider,
+  SealKeyRing,
+  Sealer,
+  SealerProgress,
+  type LowWater,
+  type ParkedOrg,
+} from '#libs/domain/ledger';
 import { InProcessBus, SystemRandomness } from '#libs/infra/runtime';
 import { AGENT, allowed, decided, denied, ready, started, submitted, succeeded } from './gate-fixtures.js';
 import { metadataAt, NOW } from './given.js';
@@ -45,6 +53,27 @@ export class HeldSealKeys extends SealKeyRing {
   override open(kid: string): Promise<SigningKey> {
     const key = this.keys.get(kid);
     return key ? Promise.resolve(key) : Promise.reject(new Error('no such key'));
+  }
+}
+
+/** The sealer's rows in memory. */
+export class HeldProgress extends SealerProgress {
+  low: LowWater | null = null;
+  readonly rows = new Map<OrgId, ParkedOrg>();
+
+  override lowWater = (): Promise<LowWater | null> => Promise.resolve(this.low);
+  override parked = (): Promise<readonly ParkedOrg[]> => Promise.resolve([...this.rows.values()]);
+  override setLowWater(low: LowWater): Promise<void> {
+    this.low = low;
+    return Promise.resolve();
+  }
+  override park(parked: ParkedOrg): Promise<void> {
+    this.rows.set(parked.org, parked);
+    return Promise.resolve();
+  }
+  override unpark(org: OrgId): Promise<void> {
+    this.rows.delete(org);
+    return Promise.resolve();
   }
 }
 

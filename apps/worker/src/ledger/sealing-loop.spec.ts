@@ -11,19 +11,12 @@ import {
   type SubscribeOptions,
   type Subscription,
 } from '#libs/domain/kernel';
-import {
-  SealKeyAdministration,
-  sealKeyDecider,
-  SealerProgress,
-  type LedgerEvent,
-  type LowWater,
-  type ParkedOrg,
-} from '#libs/domain/ledger';
+import { SealKeyAdministration, sealKeyDecider, type LedgerEvent } from '#libs/domain/ledger';
 import { parseDeedBody } from '#libs/crypto';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { SystemClock } from '#libs/infra/runtime';
 import { metadataAt } from '../../../../test/support/given.js';
-import { LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
+import { HeldProgress, LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
 import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { SealingLoop } from './sealing-loop.js';
 
@@ -44,26 +37,6 @@ class FlakyStore extends MemoryEventStore {
 
   override subscribeToAll(options: SubscribeOptions): Subscription {
     return super.subscribeToAll({ ...options, batchSize: this.batchSize });
-  }
-}
-
-class HeldProgress extends SealerProgress {
-  low: LowWater | null = null;
-  readonly rows = new Map<OrgId, ParkedOrg>();
-
-  override lowWater = (): Promise<LowWater | null> => Promise.resolve(this.low);
-  override parked = (): Promise<readonly ParkedOrg[]> => Promise.resolve([...this.rows.values()]);
-  override setLowWater(low: LowWater): Promise<void> {
-    this.low = low;
-    return Promise.resolve();
-  }
-  override park(parked: ParkedOrg): Promise<void> {
-    this.rows.set(parked.org, parked);
-    return Promise.resolve();
-  }
-  override unpark(org: OrgId): Promise<void> {
-    this.rows.delete(org);
-    return Promise.resolve();
   }
 }
 

@@ -10,6 +10,7 @@ const PAGE = 1_000;
  */
 export class PolledSealingBacklog extends SealingBacklog {
   private oldest = new Map<OrgId, number>();
+  private underWay: Promise<void> | null = null;
 
   constructor(
     private readonly store: EventStore,
@@ -26,8 +27,15 @@ export class PolledSealingBacklog extends SealingBacklog {
     return since === undefined ? 0 : Math.max(0, this.clock.nowMs() - since);
   }
 
-  /** Called every few seconds. */
-  async refresh(): Promise<void> {
+  /** Called every few seconds; takes longest when much waits. A call while one is under way is that one. */
+  refresh(): Promise<void> {
+    this.underWay ??= this.read().finally(() => {
+      this.underWay = null;
+    });
+    return this.underWay;
+  }
+
+  private async read(): Promise<void> {
     const storeId = await this.store.storeId();
     const oldest = new Map<OrgId, number>();
     for (const { org, since } of await this.progress.parked()) oldest.set(org, Date.parse(since));
@@ -59,6 +67,11 @@ export class PolledSealingBacklog extends SealingBacklog {
     if ((await this.tails.of(org)).sealedUpTo >= position) return false;
     if (!stream.startsWith('action-')) return sealRequestOf(envelope, null) !== null;
     const earlier = await this.store.readStream(stream, { limit: revision + 1, mayRemember: true });
-    return sealRequestOf(envelope, foldAction(earlier.map((event) => decodeEvent(event)))) !== null;
+    try {
+      return sealRequestOf(envelope, foldAction(earlier.map((event) => decodeEvent(event)))) !== null;
+    } catch {
+      // What cannot be folded cannot be sealed either.
+      return true;
+    }
   }
 }

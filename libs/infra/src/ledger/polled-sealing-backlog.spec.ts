@@ -1,0 +1,75 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { LedgerTails } from '#libs/domain/ledger';
+import { HeldProgress, LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
+import { after, NOW } from '../../../../test/support/given.js';
+import { MemoryEventStore } from '../event-store/index.js';
+import { PolledSealingBacklog } from './polled-sealing-backlog.js';
+
+const LIMIT_MS = 900_000;
+
+let bench: LedgerBench;
+let progress: HeldProgress;
+let backlog: PolledSealingBacklog;
+
+beforeEach(async () => {
+  bench = new LedgerBench(new MemoryEventStore());
+  await bench.activateKey();
+  progress = new HeldProgress();
+  backlog = new PolledSealingBacklog(bench.store, progress, new LedgerTails(bench.store), bench.clock, LIMIT_MS);
+});
+
+const at = (ms: number): void => {
+  bench.clock.ms = Date.parse(after(ms));
+};
+
+describe('the age of the oldest outcome that waits for its deed (ruling 21)', () => {
+  it('is told once it is past the limit', async () => {
+    const org = newOrg();
+    await bench.recordAction(org, 'executed');
+    at(LIMIT_MS - 1);
+    await backlog.refresh();
+    expect(backlog.oldestUnsealedAgeMs(org)).toBe(0);
+    at(LIMIT_MS);
+    await backlog.refresh();
+    expect(backlog.oldestUnsealedAgeMs(org)).toBe(LIMIT_MS);
+  });
+
+  it('is nothing when all is sealed, and of other organizations', async () => {
+    const [org, other] = [newOrg(), newOrg()];
+    await bench.recordAction(org);
+    await bench.feed(bench.sealer(), await bench.log());
+    await bench.recordAction(other);
+    at(2 * LIMIT_MS);
+    await backlog.refresh();
+    expect([org, other].map((each) => backlog.oldestUnsealedAgeMs(each))).toEqual([0, 2 * LIMIT_MS]);
+  });
+
+  it('counts from when an organization was parked', async () => {
+    const org = newOrg();
+    await progress.park({ org, storeId: await bench.store.storeId(), after: -1n, since: NOW, reason: 'damaged' });
+    at(60_000);
+    await backlog.refresh();
+    expect(backlog.oldestUnsealedAgeMs(org)).toBe(60_000);
+  });
+
+  it('counts what cannot be folded, and so not sealed', async () => {
+    const org = newOrg();
+    const stream = await bench.recordAction(org);
+    await bench.feed(bench.sealer(), await bench.log());
+    const [first] = await bench.store.readStream(stream);
+    const id = '00000000-0000-8000-8000-000000000001';
+    const unknown = { id, type: 'ActionRescheduled', data: '{}', metadata: first?.metadata ?? '' };
+    await bench.store.append({ stream, expectedRevision: 1, events: [unknown] });
+    at(LIMIT_MS);
+    await backlog.refresh();
+    expect(backlog.oldestUnsealedAgeMs(org)).toBe(LIMIT_MS);
+  });
+
+  it('is read once for all who ask at the same time', async () => {
+    const parked = vi.spyOn(progress, 'parked');
+    await Promise.all([backlog.refresh(), backlog.refresh()]);
+    expect(parked).toHaveBeenCalledTimes(1);
+    await backlog.refresh();
+    expect(parked).toHaveBeenCalledTimes(2);
+  });
+});
