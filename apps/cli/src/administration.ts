@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { AgentAdministration, IssueKeys, OrganizationAdministration } from '#libs/domain/agents';
@@ -16,7 +15,14 @@ import {
   type Randomness,
 } from '#libs/domain/kernel';
 import { PepperKeyHasher, PostgresKeyDirectory, requirePepper } from '#libs/infra/agents';
-import { EMBEDDED_DATABASE, missingSecretFile, readSecretFile, secretPathsOf, type Config } from '#libs/infra/config';
+import {
+  EMBEDDED_DATABASE,
+  isThere,
+  missingSecretFile,
+  readSecretFile,
+  secretPathsOf,
+  type Config,
+} from '#libs/infra/config';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { createDurablePool, sqlStateOf, startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/infra/postgres';
 import { InProcessBus, SystemClock, SystemRandomness } from '#libs/infra/runtime';
@@ -56,7 +62,7 @@ export class Administration {
 
   /** @throws {CliError} not_initialized @throws {SecretFileError} {PepperMismatch} {EmbeddedPostgresError} each saying what to do */
   static async open(config: Config, logger: Logger): Promise<Administration> {
-    requireInitialized(config);
+    await requireInitialized(config);
     const connection = await connect(config, logger);
     try {
       await requireInstalled(connection.pool, config);
@@ -99,11 +105,13 @@ export const operatorMetadata = (clock: Clock, org: OrgId | null): CommandMetada
 /**
  * A command started in the wrong folder must not make a database there.
  * @throws {CliError} not_initialized @throws {SecretFileError} a deployment that lost a key file
+ * @throws {StateDirectoryError} one that this user may not look into
  */
-export const requireInitialized = (config: Config): void => {
+export const requireInitialized = async (config: Config): Promise<void> => {
   const { vaultKey, pepper } = secretPathsOf(config);
-  const [hasVaultKey, hasPepper] = [existsSync(vaultKey), existsSync(pepper)];
-  const hasDatabase = config.databaseUrl !== null || existsSync(join(config.stateDir, 'postgres'));
+  const paths = [vaultKey, pepper, join(config.stateDir, 'postgres')];
+  const [hasVaultKey, hasPepper, hasCluster] = await Promise.all(paths.map((path) => isThere(config.stateDir, path)));
+  const hasDatabase = config.databaseUrl !== null || hasCluster === true;
   const isInitialized = hasDatabase && (hasVaultKey || hasPepper || config.databaseUrl === null);
   if (!isInitialized) throw notInitialized(config);
   // A deployment without its secrets: making new ones, as for a new deployment, would make it worse.

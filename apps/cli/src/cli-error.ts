@@ -1,5 +1,5 @@
 import { DomainError, StoreUnavailable } from '#libs/domain/kernel';
-import { ConfigError, fileFaultOf, SecretFileError } from '#libs/infra/config';
+import { ConfigError, fileFaultOf, SecretFileError, StateDirectoryError } from '#libs/infra/config';
 import { EmbeddedPostgresError, isDatabaseUnusable } from '#libs/infra/postgres';
 
 /** The whole vocabulary: scripts branch on it. */
@@ -64,6 +64,9 @@ export const explain = (error: unknown): Explanation | null => {
   }
   if (error instanceof SecretFileError) {
     return { code: 'secrets_unusable', message: error.message, exitCode: EXIT.unusable };
+  }
+  if (error instanceof StateDirectoryError) {
+    return { code: 'file_unusable', message: error.message, exitCode: EXIT.unusable };
   }
   if (!(error instanceof Error)) return null;
   const known = OPERATOR_ERRORS[error.name];

@@ -64,7 +64,7 @@ export const withDeployment = async <Result>(
   work: (deployment: Deployment) => Promise<Result>,
 ): Promise<Result> => {
   const config = parseConfig();
-  requireInitialized(config);
+  await requireInitialized(config);
   const parts = await import('#libs/infra/deployment');
   const deployment = await parts.Deployment.open(config, 'ags cli', loggerOf(terminal));
   try {

@@ -1,4 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { asStranger } from '../../../test/support/as-stranger.js';
 import { objectsIn, runInProcess } from '../../../test/support/run-program.js';
 
 const COMMANDS: readonly string[][] = [
@@ -90,6 +94,19 @@ describe('a command that cannot be understood', () => {
     expect(asJson).toMatchObject({ code: 2, stdout: '' });
     const [error] = objectsIn(asJson.stderr);
     expect(error).toEqual({ object: 'error', code: 'usage', message: expect.stringMatching(said) });
+  });
+});
+
+describe('a state directory of another user', () => {
+  it('is called that, and not an empty one', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ags-state-'));
+    const settings = { SERVICE_STATE_DIR: folder };
+    const { code, stderr } = await asStranger(folder, () => run(['keys', 'list', '--json'], settings));
+    await rm(folder, { recursive: true });
+    expect(code).toBe(2);
+    expect(objectsIn(stderr)).toEqual([
+      { object: 'error', code: 'file_unusable', message: expect.stringContaining('access is denied') },
+    ]);
   });
 });
 

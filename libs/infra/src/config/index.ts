@@ -15,9 +15,9 @@ export { EMBEDDED_DATABASE } from './embedded-database.js';
 export {
   ensureSecretFile,
   missingSecretFile,
-  prepareStateDirectory,
   readSecretFile,
   SecretFileError,
   type SecretPaths,
   secretPathsOf,
 } from './secret-files.js';
+export { isThere, makeStateDirectory, prepareStateDirectory, StateDirectoryError } from './state-directory.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, rm, stat, chmod } from 'node:fs/promises';
+import { link, open, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from './config.schema.js';
 
@@ -20,26 +20,6 @@ export const secretPathsOf = (config: Config): SecretPaths => ({
   vaultKey: config.vaultKeyFile ?? join(config.stateDir, 'keys', 'vault.key'),
   pepper: config.pepperFile ?? join(config.stateDir, 'keys', 'pepper.key'),
 });
-
-/**
- * The state directory: 0700, or 0711 as root, where PostgreSQL runs as its own user inside it. `keys/` is always 0700.
- * @returns `done`: made now; `changed`: its modes were put right; `skipped`: was as it must be
- */
-export const prepareStateDirectory = async (stateDir: string): Promise<'done' | 'changed' | 'skipped'> => {
-  const keys = join(stateDir, 'keys');
-  const isNew = !(await exists(keys));
-  await mkdir(keys, { recursive: true, mode: 0o700 });
-  const changes = [await ensureMode(stateDir, process.getuid?.() === 0 ? 0o711 : 0o700), await ensureMode(keys, 0o700)];
-  if (isNew) return 'done';
-  return changes.includes(true) ? 'changed' : 'skipped';
-};
-
-/** Whether it had another mode. */
-const ensureMode = async (folder: string, mode: number): Promise<boolean> => {
-  if (((await stat(folder)).mode & 0o777) === mode) return false;
-  await chmod(folder, mode);
-  return true;
-};
 
 /**
  * Makes the file with 32 random bytes, mode 0600, unless it exists. Of two racing makers one wins and both see its bytes:

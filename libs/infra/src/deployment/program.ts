@@ -1,6 +1,13 @@
 import type { Logger } from '#libs/domain/kernel';
 import { PepperMismatch } from '../agents/index.js';
-import { ConfigError, ignoredVariables, parseConfig, SecretFileError, type Config } from '../config/index.js';
+import {
+  ConfigError,
+  ignoredVariables,
+  parseConfig,
+  SecretFileError,
+  StateDirectoryError,
+  type Config,
+} from '../config/index.js';
 import { InvalidAllowEntry } from '../egress/index.js';
 import { UnfitDatabase } from '../event-store/index.js';
 import { PinoLogger } from '../logging/index.js';
@@ -22,6 +29,7 @@ const OPERATOR_ERRORS = [
   PepperMismatch,
   SealKeyNotProven,
   SecretFileError,
+  StateDirectoryError,
   UnfitDatabase,
   VaultKeyMismatch,
 ];

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, link, mkdir, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, link, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeStateDirectory } from '../config/index.js';
 import { EmbeddedPostgresError, type ServerAccount } from './embedded-postgres-error.js';
 import { findBinaries } from './server-binaries.js';
 
@@ -29,7 +30,7 @@ export interface ServerSite {
 export const prepareServerSite = async (stateDir: string): Promise<ServerSite> => {
   const isRoot = process.getuid?.() === 0;
   // Root's server runs as another user inside the directory, so that user must be able to pass through it.
-  await mkdir(stateDir, { recursive: true, mode: isRoot ? 0o711 : 0o700 });
+  await makeStateDirectory(stateDir);
   // All processes must agree on one spelling: it is looked for in the server's command line.
   const home = await realpath(stateDir);
   const dataDir = join(home, 'postgres');
