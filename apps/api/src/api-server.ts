@@ -50,13 +50,19 @@ export class ApiServer {
     return baseUrl;
   }
 
-  /** Health says draining; what is under way is answered. */
-  async drain(graceMs: number): Promise<boolean> {
-    return this.edge.drain.drain(graceMs);
+  /**
+   * Health says draining; what is under way is answered.
+   * @returns how many requests had no answer when the time was over
+   */
+  async drain(graceMs: number): Promise<number> {
+    await this.edge.drain.drain(graceMs);
+    return this.edge.drain.underWayCount;
   }
 
+  /** Cuts off what the drain did not end: a server that is closed waits for its clients, however slow they are. */
   async close(): Promise<void> {
     if (this.backlogTimer) clearInterval(this.backlogTimer);
+    this.app?.getHttpServer().closeAllConnections();
     await this.app?.close();
   }
 

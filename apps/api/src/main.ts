@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { QueuedExecutionStarter } from '#libs/domain/gate';
-import { Deployment, InfraModule, runProgram } from '#libs/infra/deployment';
+import { Deployment, InfraModule, NOTHING_LEFT, runProgram } from '#libs/infra/deployment';
 import { ApiModule } from './api.module.js';
 import { ApiServer } from './api-server.js';
 
@@ -16,9 +16,10 @@ runProgram(async (config, logger) => {
   logger.info('api started', { base_url: await server.listen(ApiProcessModule) });
   return {
     stop: async () => {
-      await server.drain(config.drainTimeoutMs);
+      const requests = await server.drain(config.drainTimeoutMs);
       await server.close();
       await deployment.close();
+      return { ...NOTHING_LEFT, requests };
     },
   };
 });

@@ -1,4 +1,4 @@
-import { Deployment, runProgram } from '#libs/infra/deployment';
+import { Deployment, NOTHING_LEFT, runProgram } from '#libs/infra/deployment';
 import { Projector } from './projector.js';
 
 /** A projector process of its own. Settings as for the whole service (`ags config`). */
@@ -11,6 +11,7 @@ runProgram(async (config, logger) => {
     stop: async () => {
       await projector.stop();
       await deployment.close();
+      return NOTHING_LEFT;
     },
   };
 });

@@ -2,7 +2,14 @@ import { Module } from '@nestjs/common';
 import { ApiModule, ApiServer } from '../../api/src/api.module.js';
 import { Projector, ProjectorModule } from '../../projector/src/projector.module.js';
 import { Worker, WorkerModule } from '../../worker/src/worker.module.js';
-import { InfraModule, prepareDeployment, runProgram, type Deployment, type Prepared } from '#libs/infra/deployment';
+import {
+  InfraModule,
+  prepareDeployment,
+  runProgram,
+  type Deployment,
+  type Leftovers,
+  type Prepared,
+} from '#libs/infra/deployment';
 
 /** api, projector and worker in one process, on a database of its own: what `npm start` runs. */
 class Standalone {
@@ -33,14 +40,15 @@ class Standalone {
   }
 
   /** New work is refused, work in flight ends or is left for recovery, then everything closes. */
-  async stop(): Promise<void> {
+  async stop(): Promise<Leftovers> {
     const { drainTimeoutMs } = this.deployment.config;
     // Requests wait for their seals, so the sealer goes on until they are answered.
-    await this.server.drain(drainTimeoutMs);
-    await this.worker.stop(drainTimeoutMs);
+    const requests = await this.server.drain(drainTimeoutMs);
+    const executions = await this.worker.stop(drainTimeoutMs);
     await this.projector.stop();
     await this.server.close();
     await this.deployment.close();
+    return { requests, executions };
   }
 }
 

@@ -1,4 +1,4 @@
-import { Deployment, runProgram } from '#libs/infra/deployment';
+import { Deployment, NOTHING_LEFT, runProgram } from '#libs/infra/deployment';
 import { Worker } from './worker.js';
 
 /** A worker process of its own: executes, recovers, seals. Settings as for the whole service (`ags config`). */
@@ -9,8 +9,9 @@ runProgram(async (config, logger) => {
   logger.info('worker started', { executor: deployment.executorId });
   return {
     stop: async () => {
-      await worker.stop(config.drainTimeoutMs);
+      const executions = await worker.stop(config.drainTimeoutMs);
       await deployment.close();
+      return { ...NOTHING_LEFT, executions };
     },
   };
 });

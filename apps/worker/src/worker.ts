@@ -17,6 +17,7 @@ export class Worker {
   private readonly stopping = new AbortController();
   private background: Promise<unknown> = Promise.resolve();
   private consumer: JobConsumer | null = null;
+  private queuedRuns = 0;
 
   constructor(private readonly deployment: Deployment) {
     const { executorId, payloads, bus, logger, randomness, liveness, openExecutions, queue, gateSettings } = deployment;
@@ -42,7 +43,8 @@ export class Worker {
     await this.recovery.start();
     this.housekeeping.start();
     this.consumer = queue.process('execute', EXECUTE_CONCURRENCY, async (id) => {
-      await this.executor.claimAndRun(id as ActionId, null);
+      this.queuedRuns += 1;
+      await this.executor.claimAndRun(id as ActionId, null).finally(() => (this.queuedRuns -= 1));
     });
     const onError = (error: unknown): void => logger.error('a background task waits for its database', { error });
     const { signal } = this.stopping;
@@ -52,13 +54,18 @@ export class Worker {
     ]);
   }
 
-  /** Lets executions under way end, then seals what they recorded. */
-  async stop(graceMs: number): Promise<void> {
+  /**
+   * Lets executions under way end, then seals what they recorded.
+   * @returns how many executions had not ended by then
+   */
+  async stop(graceMs: number): Promise<number> {
     const grace = new Promise<void>((resolve) => setTimeout(resolve, graceMs).unref());
     await Promise.race([Promise.all([this.consumer?.close(), this.inlineStarter.idle()]), grace]);
+    const left = this.queuedRuns + this.inlineStarter.underWayCount;
     this.stopping.abort();
     await Promise.race([this.background, grace]);
     await Promise.all([this.housekeeping.stop(), this.recovery.stop()]);
+    return left;
   }
 
   private sealingLoop(): SealingLoop {

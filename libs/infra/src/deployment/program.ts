@@ -16,9 +16,19 @@ import { VaultKeyMismatch } from '../vault/index.js';
 import { SealKeyNotProven } from './seal-key-rotation.js';
 import { startFault } from './start-fault.js';
 
+/** What had not ended when the time to drain was over. Nothing of it is lost: what was claimed stays in the log. */
+export interface Leftovers {
+  /** Requests that were cut off without their answer. */
+  readonly requests: number;
+  /** Executions without an outcome; the sweeper of another process, or of the next start, ends or repeats them. */
+  readonly executions: number;
+}
+
+export const NOTHING_LEFT: Leftovers = { requests: 0, executions: 0 };
+
 export interface RunningProgram {
   /** Lets work in flight end, then closes everything. */
-  stop(): Promise<void>;
+  stop(): Promise<Leftovers>;
 }
 
 /** Their messages say what to do; a stack would only hide it. */
@@ -65,8 +75,15 @@ export const runProgram = (start: (config: Config, logger: Logger) => Promise<Ru
 /** A signal during the start waits for it: half a start cannot be stopped cleanly. */
 const stopped = async (started: Promise<RunningProgram>, signal: string, logger: Logger): Promise<void> => {
   logger.info('stopping', { signal });
+  const startedAt = performance.now();
   try {
-    await (await started).stop();
+    const { requests, executions } = await (await started).stop();
+    const isClean = requests === 0 && executions === 0;
+    logger[isClean ? 'info' : 'warn']('stopped', {
+      took_ms: Math.round(performance.now() - startedAt),
+      requests_left: requests,
+      executions_left: executions,
+    });
     process.exit(0);
   } catch (error) {
     logger.error('the process did not stop cleanly', { error });

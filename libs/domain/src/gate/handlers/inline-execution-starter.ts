@@ -43,6 +43,11 @@ export class InlineExecutionStarter extends ExecutionStarter {
     return Promise.resolve();
   }
 
+  /** Executions that have not ended. */
+  get underWayCount(): number {
+    return this.underWay.size;
+  }
+
   /** Waits for what is under way, at a shutdown. */
   async idle(): Promise<void> {
     await Promise.all(this.underWay);
