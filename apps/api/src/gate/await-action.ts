@@ -74,9 +74,9 @@ export class AwaitAction {
       async (read) => {
         if (caller.agent) await this.refuseStopped(caller.org, caller.agent);
         if (read === null || read.deed !== null) return true;
-        const state = `${read.action.state}:${read.action.revision}`;
-        first ??= state;
-        return state !== first;
+        // The state that a caller sees: another attempt is none of its changes.
+        first ??= read.action.state;
+        return read.action.state !== first;
       },
     );
   }

@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { actionDecider, type LivingAction } from '#libs/domain/gate';
+import { actionChannel, type ActionId } from '#libs/domain/kernel';
+import { LedgerTails } from '#libs/domain/ledger';
+import { MemoryEventStore } from '#libs/infra/event-store';
+import { GateBench, ManualStarter } from '../../../../test/support/gate-bench.js';
+import { startUpstream, type Upstream } from '../../../../test/support/upstream.js';
+import { ActionReader } from './action-reader.js';
+import { AwaitAction } from './await-action.js';
+
+const WAIT_MS = 25_000;
+
+let upstream: Upstream;
+let bench: GateBench;
+
+beforeEach(async () => {
+  upstream = await startUpstream();
+  const tools = [{ name: 'get', method: 'GET', path: '/v1/customers', args: {} }];
+  bench = await new GateBench(new MemoryEventStore()).prepare(upstream.baseUrl, tools);
+});
+afterEach(async () => {
+  bench.close();
+  await upstream.close();
+});
+
+/** Another attempt, claimed by another process. */
+const tryAgain = async (id: ActionId): Promise<void> => {
+  const { attempts } = (await bench.action(id)) as LivingAction;
+  const data = { executor: 'exe_2', claim: 'c2', supersedes: attempts[0]!.claim, mayHaveRun: true };
+  const metadata = bench.metadata();
+  await bench.runner.run(actionDecider, id, { type: 'ClaimExecution', data, metadata }, metadata);
+  bench.bus.publish(actionChannel(id), 'tried again');
+};
+
+describe('a long poll (document 1, GET /v1/actions/{id})', () => {
+  it('answers when the state changes, and not when the call is tried again', async () => {
+    const reader = new ActionReader(bench.store, new LedgerTails(bench.store), bench.payloads);
+    const reads = vi.spyOn(reader, 'read');
+    const waiting = new AwaitAction(reader, bench.bus, bench.clock, bench.streams);
+    const { action: id } = await bench.submit({}, bench.handler(new ManualStarter('exe_1', null)));
+    const patience = { waitMs: WAIT_MS, ended: new AbortController().signal };
+    const answered = waiting.changed(id, { org: bench.org, agent: bench.agent }, patience);
+    await vi.waitUntil(() => reads.mock.settledResults.length === 1);
+    await tryAgain(id);
+    await vi.waitUntil(() => reads.mock.settledResults.length > 1);
+    const { attempts } = (await bench.action(id)) as LivingAction;
+    await bench.executor.claimAndRun(id, attempts[1]!);
+    expect((await answered)?.action.state).toBe('recorded');
+  });
+});
