@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyBundle } from '#libs/crypto';
+import { undescribedIn } from '../http/described-answer.js';
 import { connectCrm, UPSTREAM_TOKEN } from '../support/crm.js';
 import { startService, type Answer, type RunningService } from '../support/service.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
@@ -118,6 +119,22 @@ describe('POST /v1/actions', () => {
     const before = upstream.seen.length;
     expect(await submit(body)).toMatchObject({ status: 400, error: { code: 'validation_failed', param } });
     expect(upstream.seen).toHaveLength(before);
+  });
+
+  it('is read back whole (document 1, ActionDetail)', async () => {
+    const { json } = await submit(note('detail'));
+    const path = `/v1/actions/${String(json['id'])}`;
+    const answer = await service.call('GET', path, { key: service.agentKey });
+    expect(undescribedIn('GET', path, answer)).toEqual([]);
+    const events = ['ActionSubmitted', 'ActionDecided', 'ExecutionReady', 'ExecutionStarted', 'ExecutionFinished'];
+    expect(answer.json).toMatchObject({
+      request: { tool: 'crm.add_note', args: { id: '42', text: 'detail' }, mode: 'gateway' },
+      result: { status: 200, body: { name: 'Ada' } },
+      witness: { level: 'L0', reasons: [], detail: null },
+      events: [...events, 'ActionWitnessed'].map((type) => ({ type })),
+      deeds: [{ object: 'deed_summary', id: json['deed'] }],
+      approval: null,
+    });
   });
 
   it('needs an agent key with actions:execute', async () => {

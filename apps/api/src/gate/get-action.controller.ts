@@ -78,8 +78,12 @@ export class GetActionController {
       this.reader.resultOf(read.action),
       read.deed === null ? null : this.queries.execute(new FindDeed(read.action.submission.org, read.deed)),
     ]);
+    const view = actionView(read, { result });
+    const witness = view['witness'] as JsonObject | null;
     return {
-      ...actionView(read, { result }),
+      ...view,
+      // The tool's own word (L0) has no evidence behind it to show.
+      witness: witness && { ...witness, detail: null },
       request: input && { tool: input['tool'] ?? null, args: input['args'] ?? null, mode: input['mode'] ?? null },
       result,
       events: read.events.map(lifecycleEvent),
