@@ -52,12 +52,24 @@ describe('an action that was allowed and then meets', () => {
 });
 
 describe('a wait for an action', () => {
-  it('ends at once when the agent is stopped', async () => {
+  it('ends within 2 s of a stop of the agent, in whichever process (document 2, Agent and org stop)', async () => {
     stage.lab.hold();
     const { json } = await stage.act('held.write', 'held', { wait: 0 });
-    const waiting = stage.agent('GET', `/v1/actions/${String(json['id'])}?wait=25`);
+    const waits = Array.from({ length: 21 }, () => stage.agent('GET', `/v1/actions/${String(json['id'])}?wait=25`));
+    // One more than may wait: when it is refused, the other 20 do.
+    expect(await Promise.race(waits)).toMatchObject({ status: 429 });
+    let answered = 0;
+    for (const wait of waits) void wait.then(() => (answered += 1));
+    await stage.service.call('GET', '/v1/health');
+    expect(answered).toBe(1);
     await stage.ags('agents', 'stop', stage.service.agent);
-    expectRefusal(await waiting, { verdict: [403, 'permission_error', 'agent_stopped', null] });
+    const stoppedAtMs = performance.now();
+    const ended = (await Promise.all(waits)).filter(({ status }) => status !== 429);
+    expect(performance.now() - stoppedAtMs).toBeLessThan(2_000);
+    expect(ended).toHaveLength(20);
+    for (const answer of ended) {
+      expectRefusal(answer, { verdict: [403, 'permission_error', 'agent_stopped', null] });
+    }
     await stage.ags('agents', 'resume', stage.service.agent);
     stage.lab.release();
   });
