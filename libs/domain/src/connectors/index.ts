@@ -42,5 +42,11 @@ export { isRepeatable, REST_LIMITS, type RestConfig, restConfigOf, type RestTool
 export { isAllowedPath } from './rest-paths.js';
 export { buildRestRequest, type BuiltRequest, type RestRequest, restRequestFacts } from './rest-request.js';
 export { RunningExecutions } from './running-executions.port.js';
-export { isRetriedStatus, retryDelayMs, type UpstreamVerdict, verdictOfStatus } from './upstream-mapping.js';
+export {
+  ATTEMPTS_MAX,
+  isRetriedStatus,
+  retryDelayMs,
+  type UpstreamVerdict,
+  verdictOfStatus,
+} from './upstream-mapping.js';
 export { type OpenedSecret, type SecretPlace, type StoredSecret, Vault } from './vault.port.js';

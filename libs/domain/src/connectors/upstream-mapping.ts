@@ -4,8 +4,8 @@ import type { CallOutcome } from './connector-driver.port.js';
 /** What an answered request came to (document 3, Upstream result mapping). */
 export type UpstreamVerdict = Pick<CallOutcome, 'status' | 'errorCode' | 'errorMessage'>;
 
-/** Document 3, Retries. Attempt 1 and at most two more. */
-const MAX_ATTEMPTS = 3;
+/** Document 3, Retries: the first, and at most two more. */
+export const ATTEMPTS_MAX = 3;
 const BACKOFF_BASE_MS = 200;
 const BACKOFF_JITTER = 0.2;
 const RETRY_AFTER_LIMIT_MS = 5_000;
@@ -75,7 +75,7 @@ export interface RetryQuestion {
 
 /** Milliseconds until the next attempt of a repeatable call that failed in a passing way; null when there is none. */
 export const retryDelayMs = ({ attempt, remainingMs, retryAfterMs, chance }: RetryQuestion): number | null => {
-  if (attempt >= MAX_ATTEMPTS) return null;
+  if (attempt >= ATTEMPTS_MAX) return null;
   const spread = 1 + BACKOFF_JITTER * (2 * chance - 1);
   const backoffMs = Math.round(BACKOFF_BASE_MS * 2 ** (attempt - 1) * spread);
   const askedMs = Math.min(retryAfterMs ?? 0, RETRY_AFTER_LIMIT_MS);

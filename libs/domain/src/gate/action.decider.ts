@@ -1,10 +1,8 @@
+import { ATTEMPTS_MAX } from '../connectors/index.js';
 import { DomainError, type Decider, type Timestamp } from '../kernel/index.js';
 import type { ActionCommand } from './action.commands.js';
 import type { ActionEvent, ExecutionOutcome, WitnessVerdict } from './action.events.js';
 import { currentAttempt, type Action, type ExecutionAttempt, type LivingAction } from './action.state.js';
-
-/** Document 3, Retries: at most two more attempts after the first. */
-export const ATTEMPTS_MAX = 3;
 
 type Of<Type extends ActionCommand['type']> = Extract<ActionCommand, { type: Type }>;
 

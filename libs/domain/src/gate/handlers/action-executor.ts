@@ -18,7 +18,7 @@ import {
   type ActionId,
   type Folded,
 } from '../../kernel/index.js';
-import { actionDecider, ATTEMPTS_MAX } from '../action.decider.js';
+import { actionDecider } from '../action.decider.js';
 import { currentAttempt, type Action, type ExecutionAttempt, type LivingAction } from '../action.state.js';
 import type { GateKernel } from '../gate-kernel.js';
 import { parseToolName } from '../tool-name.js';
@@ -84,7 +84,7 @@ export class ActionExecutor {
             'service_unavailable',
             'The arguments of this call are no longer stored, and nothing was sent.',
           );
-      if (outcome.retryAfterMs !== null && attempt.attempt < ATTEMPTS_MAX) {
+      if (outcome.retryAfterMs !== null) {
         await sleep(outcome.retryAfterMs);
         const mayHaveRun = outcome.status !== 'failed';
         const next = await this.claim(id, folded, { supersedes: attempt.claim, mayHaveRun });

@@ -39,7 +39,6 @@ interface Surroundings {
   readonly org: LivingOrganization;
   readonly resolved: ResolvedTool | null;
   readonly action: Folded<Action>;
-  readonly connectorStream: string | null;
 }
 
 /**
@@ -139,7 +138,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const [agent, org] = [loaded.agent.state, loaded.org.state];
     if (agent.status === 'none' || org.status === 'none') throw new DomainError('invalid_api_key');
     const resolved = loaded.connector ? resolveTool(request, loaded.connector.state, this.gate.registry) : null;
-    return { agent, org, resolved, action: loaded.action, connectorStream: connectorRef?.stream ?? null };
+    return { agent, org, resolved, action: loaded.action };
   }
 }
 
