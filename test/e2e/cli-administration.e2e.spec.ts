@@ -73,6 +73,18 @@ describe('ags keys', () => {
     });
   });
 
+  it('knows a request again that is repeated with the successor of the admin key (document 2, API keys)', async () => {
+    const made = await ags('keys', 'create', '--admin');
+    const rolled = await ags('keys', 'roll', String(made.object['id']));
+    const rule = '  - { id: crm, match: { tools: [crm.*] }, decision: allow }';
+    const body = { name: 'Repeated', source: `version: 1\ndefault: deny\nrules:\n${rule}\n` };
+    const create = (key: unknown) =>
+      service.call('POST', '/v1/policies', { key: String(key), body, headers: { 'Idempotency-Key': 'repeated' } });
+    const first = await create(made.object['secret']);
+    expect(first.status).toBe(201);
+    expect(await create(rolled.object['secret'])).toMatchObject({ status: 201, json: { id: first.json['id'] } });
+  });
+
   it('lists keys without secrets, of everybody or of one agent', async () => {
     const all = await ags('keys', 'list');
     expect(all.objects.filter(({ agent }) => agent === null).length).toBeGreaterThanOrEqual(2);

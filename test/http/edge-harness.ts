@@ -32,7 +32,15 @@ const PRINCIPALS: Readonly<Record<string, Principal | DomainError | Error>> = {
   reader: agent(5, ['actions:read']),
   neighbour: agent(6, SCOPES, idFrom('agt', 7)),
   stranger: { ...agent(8, SCOPES, idFrom('agt', 9)), org: idFrom('org', 10) },
-  admin: { ...holder, kind: 'admin_key', key: idFrom('key', 11), scopes: ['admin'] },
+  admin: { ...holder, kind: 'admin_key', key: idFrom('key', 11), lineage: idFrom('key', 11), scopes: ['admin'] },
+  // The same admin key, rolled.
+  'rolled-admin': {
+    ...holder,
+    kind: 'admin_key',
+    key: idFrom('key', 13),
+    lineage: idFrom('key', 11),
+    scopes: ['admin'],
+  },
   pinned: { ...agent(12, SCOPES), pinnedVersion: '2026-10-01' },
   revoked: new DomainError('api_key_revoked'),
   expired: new DomainError('api_key_expired'),

@@ -16,7 +16,12 @@ interface KeyHolder {
 /** Who is calling, proven. Made by an {@link Authenticator} for this one request; never kept for the next. */
 export type Principal =
   | (KeyHolder & { readonly kind: 'agent'; readonly agent: AgentId; readonly scopes: readonly AgentScope[] })
-  | (KeyHolder & { readonly kind: 'admin_key'; readonly scopes: readonly ['admin'] });
+  | (KeyHolder & {
+      readonly kind: 'admin_key';
+      /** The same for a key and all that it was rolled to. */
+      readonly lineage: KeyId;
+      readonly scopes: readonly ['admin'];
+    });
 
 export interface AuthenticationDemands {
   /** False on `POST /v1/actions` alone: there the gate records, seals and then refuses a stopped agent's attempt. */

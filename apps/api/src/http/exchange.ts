@@ -96,12 +96,12 @@ export class Exchange {
   }
 
   /**
-   * Who acts, in one string, the same after a key was rolled: the agent, or the admin key. Idempotency keys and cursors
-   * are bound to it.
+   * Who acts, in one string, the same after a key was rolled: the agent, or the first of the admin keys (document 2, API
+   * keys: a retry after a roll still replays). Idempotency keys and cursors are bound to it.
    */
   get principalRef(): string {
     const caller = this.caller;
-    return caller.kind === 'agent' ? caller.agent : caller.key;
+    return caller.kind === 'agent' ? caller.agent : caller.lineage;
   }
 
   commandMetadata(): CommandMetadata {

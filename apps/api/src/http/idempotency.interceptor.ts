@@ -1,4 +1,4 @@
-import { type JsonValue, sha256Hex } from '#libs/crypto';
+import { type JsonObject, sha256Hex } from '#libs/crypto';
 import { DomainError, Logger } from '#libs/domain/kernel';
 import { type ClaimedKey, type FinishedRequest, IdempotencyStore, type StoredAnswer } from '#libs/infra/idempotency';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
@@ -16,7 +16,7 @@ const MAX_STORED_BYTES = 1_048_576;
 /** Headers that a replay carries. */
 const REPLAYED_HEADERS = ['Content-Type', 'Retry-After', 'Allow', 'Location', 'WWW-Authenticate'] as const;
 const STATUSES_NOT_STORED: ReadonlySet<number> = new Set([429, 503]);
-/** The member under which a secret is shown once, wherever it stands in an answer. */
+/** The member of an object that shows a secret once: its own, never one of the objects inside it, whose names are anybody's. */
 const SECRET_MEMBER = 'secret';
 
 /** Idempotency of every POST but the gate's own (document 1, rule 5). */
@@ -119,7 +119,8 @@ const keptAnswer = ({ status, headers, body }: Answer): StoredAnswer => ({
 });
 
 /** The stored copy never holds a secret that was shown once: a replay says `secret: null`. */
-const withoutSecrets = (body: string): string =>
-  body.includes(`"${SECRET_MEMBER}"`)
-    ? JSON.stringify(JSON.parse(body, (name, value: JsonValue) => (name === SECRET_MEMBER ? null : value)))
-    : body;
+const withoutSecrets = (body: string): string => {
+  if (!body.includes(`"${SECRET_MEMBER}"`)) return body;
+  const answer = JSON.parse(body) as JsonObject;
+  return Object.hasOwn(answer, SECRET_MEMBER) ? JSON.stringify({ ...answer, [SECRET_MEMBER]: null }) : body;
+};

@@ -88,6 +88,34 @@ describe('an agent’s keys', () => {
     expect(keys.get(keyId(2))).toMatchObject({ scopes: ['actions:execute'], expiresAt: null });
   });
 
+  it('are at most ten while one that was rolled still works', () => {
+    const ten = Array.from({ length: 10 }, (_, index) => keyCreated(index));
+    const roll = (expiresAt: string) =>
+      ({ type: 'RollAgentKey', data: { key: keyId(1), successor: record(11), expiresAt } }) as const;
+    given(registered, ...ten)
+      .when(roll(after(1_000)))
+      .thenRefuses('conflict');
+    expect(
+      given(registered, ...ten)
+        .when(roll(NOW))
+        .events(),
+    ).toHaveLength(1);
+    expect(
+      given(registered, ...ten.slice(1))
+        .when(roll(after(1_000)))
+        .events(),
+    ).toHaveLength(1);
+  });
+
+  it('know the key that they go back to, however often they were rolled', () => {
+    const rolled = (from: number, to: number): AgentEvent => ({
+      type: 'AgentKeyRolled',
+      data: { ...of, key: keyId(from), successor: record(to), expires_at: after(1_000) },
+    });
+    const { keys } = given(registered, keyCreated(1), rolled(1, 2), rolled(2, 3)).state as LivingAgent;
+    expect([...keys.values()].map(({ lineage }) => lineage)).toEqual([keyId(1), keyId(1), keyId(1)]);
+  });
+
   it('cannot be rolled twice, nor once revoked', () => {
     const data = { key: keyId(1), successor: record(3), expiresAt: after(1_000) };
     const rolled: AgentEvent = {

@@ -22,7 +22,7 @@ const decide = (command: AgentCommand, state: Agent): readonly AgentEvent[] => {
     }
     case 'RollAgentKey': {
       const { key, successor, expiresAt } = command.data;
-      requireRollable(state.keys, key, at);
+      requireRollable(state.keys, key, expiresAt, at);
       return [{ type: 'AgentKeyRolled', data: { ...of, key, successor, expires_at: expiresAt, at } }];
     }
     case 'RevokeAgentKey': {
@@ -52,9 +52,10 @@ const evolve = (state: Agent, event: AgentEvent): Agent => {
     }
     case 'AgentKeyRolled': {
       const { key, successor, expires_at: expiresAt, at } = event.data;
-      const scopes = state.keys.get(key)?.scopes ?? [];
+      const rolled = state.keys.get(key);
       const keys = withChangedKey(state.keys, key, { expiresAt });
-      return { ...state, keys: withKey(keys, { ...newKey(successor, at), scopes }) };
+      const made = { ...newKey(successor, at, rolled), scopes: rolled?.scopes ?? [] };
+      return { ...state, keys: withKey(keys, made) };
     }
     case 'AgentKeyRevoked':
       return { ...state, keys: withChangedKey(state.keys, event.data.key, { revokedAt: event.data.at }) };

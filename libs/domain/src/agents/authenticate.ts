@@ -28,6 +28,8 @@ export type Caller =
       readonly kind: 'admin_key';
       readonly org: OrgId;
       readonly key: KeyId;
+      /** The same for a key and all that it was rolled to. */
+      readonly lineage: KeyId;
       readonly livemode: boolean;
       readonly scopes: readonly ['admin'];
     };
@@ -77,6 +79,7 @@ export class Authenticate {
       kind: 'admin_key',
       org: (org as LivingOrganization).org,
       key: key.key,
+      lineage: key.lineage,
       livemode: key.livemode,
       scopes: ['admin'],
     };

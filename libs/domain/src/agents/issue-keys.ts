@@ -1,4 +1,4 @@
-import { DomainError, idOf, type KeyId, type Randomness } from '../kernel/index.js';
+import { DomainError, derivedId, type KeyId, type Randomness } from '../kernel/index.js';
 import type { KeyRecord } from '../people/index.js';
 import { mintApiKey, type KeyDirectory, type KeyHasher, type KeyHolder } from './api-key.js';
 
@@ -19,11 +19,15 @@ export class IssueKeys {
     private readonly randomness: Randomness,
   ) {}
 
-  async mint(holder: KeyHolder, livemode: boolean): Promise<IssuedKey> {
+  /**
+   * The id is the command's own, so that a retry names the key that the first try made; the secret is another one, and
+   * opens nothing then.
+   */
+  async mint(holder: KeyHolder, livemode: boolean, commandId: string): Promise<IssuedKey> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const minted = mintApiKey(livemode, this.randomness.bytes(40));
       if (!(await this.directory.claim(minted.prefix, holder))) continue;
-      const key: KeyId = idOf('key', this.randomness.bytes(16));
+      const key: KeyId = derivedId('key', commandId);
       const record = { key, prefix: minted.prefix, hash: this.hasher.hash(minted.secret), livemode };
       return { record, secret: minted.text };
     }

@@ -5,6 +5,8 @@ import type { KeyRecord } from './organization.events.js';
 export const ACTIVE_KEYS_MAX = 10;
 
 export interface StoredKey extends KeyRecord {
+  /** The key that this one goes back to by rolls; itself when it was created. */
+  readonly lineage: KeyId;
   readonly createdAt: Timestamp;
   /** Set by a roll: works before, answers `api_key_expired` from then on. */
   readonly expiresAt: Timestamp | null;
@@ -22,16 +24,23 @@ export const requireRoomForKey = (ring: KeyRing, now: Timestamp): void => {
   const active = [...ring.values()].filter((key) => isKeyActive(key, now)).length;
   if (active < ACTIVE_KEYS_MAX) return;
   throw new DomainError('conflict', {
-    message: `At most ${ACTIVE_KEYS_MAX} keys may be active at once. Revoke one first.`,
+    message:
+      `At most ${ACTIVE_KEYS_MAX} keys may be active at once, and a rolled key is until its overlap ends. ` +
+      'Revoke one first, or roll with an overlap of 0.',
   });
 };
 
-/** @throws {DomainError} not_found, conflict */
-export const requireRollable = (ring: KeyRing, id: KeyId, now: Timestamp): void => {
+/**
+ * A successor needs room too, as long as the rolled key goes on working.
+ * @throws {DomainError} not_found, conflict
+ */
+export const requireRollable = (ring: KeyRing, id: KeyId, expiresAt: Timestamp, now: Timestamp): void => {
   const key = ring.get(id);
   if (!key) throw new DomainError('not_found');
-  if (isKeyActive(key, now) && key.expiresAt === null) return;
-  throw new DomainError('conflict', { message: 'This key was already rolled or revoked. Create a new key instead.' });
+  if (!isKeyActive(key, now) || key.expiresAt !== null) {
+    throw new DomainError('conflict', { message: 'This key was already rolled or revoked. Create a new key instead.' });
+  }
+  requireRoomForKey(withChangedKey(ring, id, { expiresAt }), now);
 };
 
 /** Whether a revocation of it changes anything. @throws {DomainError} not_found */
@@ -41,8 +50,10 @@ export const isRevocable = (ring: KeyRing, id: KeyId): boolean => {
   return key.revokedAt === null;
 };
 
-export const newKey = (record: KeyRecord, at: Timestamp): StoredKey => ({
+/** @param predecessor the key it was rolled from; undefined for one that was created */
+export const newKey = (record: KeyRecord, at: Timestamp, predecessor?: StoredKey): StoredKey => ({
   ...record,
+  lineage: predecessor?.lineage ?? record.key,
   createdAt: at,
   expiresAt: null,
   revokedAt: null,

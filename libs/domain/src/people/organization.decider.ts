@@ -24,7 +24,7 @@ const decide = (command: OrganizationCommand, state: Organization): readonly Org
       return [{ type: 'AdminKeyCreated', data: { org, record: command.data.record, at } }];
     case 'RollAdminKey': {
       const { key, successor, expiresAt } = command.data;
-      requireRollable(state.adminKeys, key, at);
+      requireRollable(state.adminKeys, key, expiresAt, at);
       return [{ type: 'AdminKeyRolled', data: { org, key, successor, expires_at: expiresAt, at } }];
     }
     case 'RevokeAdminKey': {
@@ -110,10 +110,8 @@ const evolve = (state: Organization, event: OrganizationEvent): Organization => 
       return { ...state, adminKeys: withKey(state.adminKeys, newKey(event.data.record, event.data.at)) };
     case 'AdminKeyRolled': {
       const { key, successor, expires_at: expiresAt, at } = event.data;
-      return {
-        ...state,
-        adminKeys: withKey(withChangedKey(state.adminKeys, key, { expiresAt }), newKey(successor, at)),
-      };
+      const made = newKey(successor, at, state.adminKeys.get(key));
+      return { ...state, adminKeys: withKey(withChangedKey(state.adminKeys, key, { expiresAt }), made) };
     }
     case 'AdminKeyRevoked':
       return { ...state, adminKeys: withChangedKey(state.adminKeys, event.data.key, { revokedAt: event.data.at }) };

@@ -139,7 +139,7 @@ const ensureAdminKey = async (deployment: Deployment, { org }: FirstIds): Promis
   const { secret } = await deployment
     .organizations()
     .createAdminKey(org, true, firstMetadata(deployment, org, 'admin-key'));
-  return ['done', secret];
+  return [secret === null ? 'skipped' : 'done', secret];
 };
 
 /** The agent and its test key, with every scope an agent may have. */
@@ -158,7 +158,7 @@ const ensureAgent = async (deployment: Deployment, ids: FirstIds): Promise<[Step
     { livemode: false },
     firstMetadata(deployment, org, 'agent-key'),
   );
-  return ['done', secret];
+  return [secret === null ? 'skipped' : 'done', secret];
 };
 
 const ensurePolicy = async (deployment: Deployment, { org }: FirstIds): Promise<StepStatus> => {

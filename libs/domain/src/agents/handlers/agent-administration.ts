@@ -24,6 +24,8 @@ export interface AgentChange {
   readonly agent: LivingAgent;
   /** Null when the agent already was as asked. */
   readonly deed: DeedId | null;
+  /** An earlier try of the same command had succeeded; nothing changed now. */
+  readonly isReplay: boolean;
 }
 
 export interface NewKey {
@@ -32,6 +34,13 @@ export interface NewKey {
   readonly secret: string | null;
   readonly deed: DeedId | null;
 }
+
+/** A retry has no secret to show: the one minted for it belongs to no key. */
+export const newKeyOf = (
+  key: KeyId,
+  secret: string,
+  { isReplay, deed }: { readonly isReplay: boolean; readonly deed: DeedId | null },
+): NewKey => ({ key, secret: isReplay ? null : secret, deed });
 
 /** What may be done to agents and their keys. Every change holds for every call that starts after it is answered. */
 export class AgentAdministration {
@@ -63,9 +72,9 @@ export class AgentAdministration {
     const scopes = wanted.scopes ?? AGENT_SCOPES;
     if (scopes.length === 0)
       throw new DomainError('validation_failed', { param: 'scopes', message: 'A key needs at least one scope.' });
-    const { record, secret } = await this.keys.mint({ kind: 'agent', org, agent }, wanted.livemode);
+    const { record, secret } = await this.keys.mint({ kind: 'agent', org, agent }, wanted.livemode, metadata.commandId);
     const change = await this.run(agent, { type: 'CreateAgentKey', data: { record, scopes }, metadata });
-    return { key: record.key, secret, deed: change.deed };
+    return newKeyOf(record.key, secret, change);
   }
 
   /** The old key works until the overlap ends. @throws {DomainError} not_found, conflict, validation_failed */
@@ -76,11 +85,11 @@ export class AgentAdministration {
     metadata: CommandMetadata,
   ): Promise<NewKey> {
     const expiresAt = overlapEnd(metadata.now, roll.overlapSeconds);
-    const { record, secret } = await this.keys.mint({ kind: 'agent', org, agent }, roll.livemode);
+    const { record, secret } = await this.keys.mint({ kind: 'agent', org, agent }, roll.livemode, metadata.commandId);
     const data = { key: roll.key, successor: record, expiresAt };
     const rolled = this.run(agent, { type: 'RollAgentKey', data, metadata });
     const change = await announced(rolled, this.bus, org, 'keys');
-    return { key: record.key, secret, deed: change.deed };
+    return newKeyOf(record.key, secret, change);
   }
 
   async revokeKey(org: OrgId, agent: AgentId, key: KeyId, metadata: CommandMetadata): Promise<AgentChange> {
@@ -107,8 +116,8 @@ export class AgentAdministration {
   }
 
   private async run(agent: AgentId, command: AgentCommand): Promise<AgentChange> {
-    const { folded, events } = await this.runner.run(agentDecider, agent, command, command.metadata);
+    const { folded, events, isReplay } = await this.runner.run(agentDecider, agent, command, command.metadata);
     const [first] = events;
-    return { agent: folded.state as LivingAgent, deed: first ? deedOf(first) : null };
+    return { agent: folded.state as LivingAgent, deed: first ? deedOf(first) : null, isReplay };
   }
 }

@@ -17,7 +17,7 @@ import {
   type OrganizationCommand,
 } from '../../people/index.js';
 import type { IssueKeys } from '../issue-keys.js';
-import type { NewKey } from './agent-administration.js';
+import { newKeyOf, type NewKey } from './agent-administration.js';
 import { announced } from './announced.js';
 import { checkedName, checkedReason, overlapEnd } from './checked-input.js';
 
@@ -25,6 +25,8 @@ export interface OrganizationChange {
   readonly organization: LivingOrganization;
   /** Null when the organization already was as asked. */
   readonly deed: DeedId | null;
+  /** An earlier try of the same command had succeeded; nothing changed now. */
+  readonly isReplay: boolean;
 }
 
 /** What an operator or an admin may do to an organization and its admin keys. */
@@ -74,9 +76,9 @@ export class OrganizationAdministration {
 
   /** @throws {DomainError} not_found, conflict (10 active keys) */
   async createAdminKey(org: OrgId, livemode: boolean, metadata: CommandMetadata): Promise<NewKey> {
-    const { record, secret } = await this.keys.mint({ kind: 'org', org }, livemode);
-    const { deed } = await this.run(org, { type: 'CreateAdminKey', data: { record }, metadata });
-    return { key: record.key, secret, deed };
+    const { record, secret } = await this.keys.mint({ kind: 'org', org }, livemode, metadata.commandId);
+    const change = await this.run(org, { type: 'CreateAdminKey', data: { record }, metadata });
+    return newKeyOf(record.key, secret, change);
   }
 
   async rollAdminKey(
@@ -85,10 +87,10 @@ export class OrganizationAdministration {
     metadata: CommandMetadata,
   ): Promise<NewKey> {
     const expiresAt = overlapEnd(metadata.now, roll.overlapSeconds);
-    const { record, secret } = await this.keys.mint({ kind: 'org', org }, roll.livemode);
+    const { record, secret } = await this.keys.mint({ kind: 'org', org }, roll.livemode, metadata.commandId);
     const data = { key: roll.key, successor: record, expiresAt };
-    const { deed } = await this.announced(org, this.run(org, { type: 'RollAdminKey', data, metadata }));
-    return { key: record.key, secret, deed };
+    const change = await this.announced(org, this.run(org, { type: 'RollAdminKey', data, metadata }));
+    return newKeyOf(record.key, secret, change);
   }
 
   async revokeAdminKey(org: OrgId, key: KeyId, metadata: CommandMetadata): Promise<OrganizationChange> {
@@ -100,8 +102,8 @@ export class OrganizationAdministration {
   }
 
   private async run(org: OrgId, command: OrganizationCommand): Promise<OrganizationChange> {
-    const { folded, events } = await this.runner.run(organizationDecider, org, command, command.metadata);
+    const { folded, events, isReplay } = await this.runner.run(organizationDecider, org, command, command.metadata);
     const [first] = events;
-    return { organization: folded.state as LivingOrganization, deed: first ? deedOf(first) : null };
+    return { organization: folded.state as LivingOrganization, deed: first ? deedOf(first) : null, isReplay };
   }
 }
