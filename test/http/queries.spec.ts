@@ -66,6 +66,16 @@ describe('parameters', () => {
     expect((await get('/v1/actions?created_at[gte]=x')).status).toBe(200);
   });
 
+  it.each([
+    ['agnet', 'Did you mean agent?'],
+    ['per_page', 'Did you mean limit?'],
+    ['created_at[gt]', 'Did you mean created_at[gte]?'],
+    ['colour', 'It takes agent, created_at[gte], limit, cursor.'],
+  ])('that a ledger list does not have tell the way on: %s', async (name, next) => {
+    const { error } = await get(`/v1/actions?${name}=x`);
+    expect(error['message']).toBe(`The query parameter "${name}" is not a parameter of this endpoint. ${next}`);
+  });
+
   it('that another route does not have are ignored', async () => {
     expect((await get('/v1/things?agnet=x')).status).toBe(200);
     expect((await client.get('/v1/health?x=%zz&x=1')).status).toBe(200);

@@ -28,9 +28,12 @@ export interface RefusalGroup {
   readonly refusals: readonly Refusal[];
 }
 
-/** Document 1: calm sentences with the next step. Of what `param` names it is enough to say what it must be. */
+/**
+ * Document 1: calm sentences with the next step. Of what `param` names it is enough to say what it must be; that it is to
+ * be corrected and sent again goes without saying (docs/api-conventions.md).
+ */
 const WHAT_AND_NEXT = /^[A-Z].*[.] \S.*[.?]$/;
-const SENTENCE = /^\S+ .*\.$/;
+const SENTENCE = /^(?!.*Correct it)\S+ .*[.?]$/;
 
 const MEMBERS = ['type', 'code', 'message', 'param', 'request_id', 'doc_url'];
 

@@ -184,7 +184,7 @@ export const BODIES_AND_QUERIES: RefusalGroup = {
     {
       rule: 'a required field that is missing, and how many more problems there are',
       verdict: invalid('type'),
-      message: /\(and 2 more\)/,
+      message: /The body has 2 more problems\.$/,
       provoke: ({ admin }) => admin('POST', '/v1/connectors', { json: {} }),
     },
     {

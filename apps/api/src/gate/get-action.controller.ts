@@ -24,7 +24,7 @@ class GetActionQuery {
   wait?: number;
 
   @IfPresent()
-  @IsIn(EXPANDABLE, { each: true, message: `may be ${EXPANDABLE.join(', ')}` })
+  @IsIn(EXPANDABLE, { each: true, message: `must be one of ${EXPANDABLE.join(', ')}` })
   'expand[]'?: string[];
 }
 

@@ -52,7 +52,7 @@ const parse = (bytes: Uint8Array, maxBytes: number): JsonValue => {
 
 const refusalOf = ({ reason, offset, path }: StrictJsonError): DomainError => {
   if (reason === 'too_large') return new DomainError('request_too_large');
-  const message = `${EXPLANATIONS[reason]} See byte ${offset}. Correct it and send the request again.`;
+  const message = `${EXPLANATIONS[reason]} See byte ${offset}.`;
   if (NOT_JSON.has(reason)) return new DomainError('invalid_json', { message });
   const [field] = path;
   return new DomainError('validation_failed', { message, param: typeof field === 'string' ? field : null });

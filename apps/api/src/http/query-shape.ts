@@ -3,6 +3,7 @@ import { IsInt, IsString, Max, Min } from 'class-validator';
 import { type Query, queryProblem } from './query-string.js';
 import type { RouteEntry, ShapeClass } from './route-table.js';
 import { fieldsOf, IfPresent, judgeShape } from './shape.js';
+import { nextAfterUnknown } from './unknown-name.js';
 
 const INTEGERS = 'service:query-integers';
 
@@ -57,8 +58,10 @@ export const takeQuery = (query: Query, route: RouteEntry): object | null => {
 const refuseUnknown = (name: string, declared: readonly string[], route: RouteEntry): void => {
   // `limit[]` and `limit[x]` are attempts at `limit`, and ignoring them would answer another question.
   const base = name.replace(/\[.*$/s, '');
-  if (declared.includes(base)) throw queryProblem(base, 'takes one plain value');
-  if (route.unknownQuery === 'refused') throw queryProblem(name, 'is not a parameter of this endpoint');
+  if (declared.includes(base)) throw queryProblem(base, 'must be one plain value');
+  if (route.unknownQuery === 'refused') {
+    throw queryProblem(name, 'is not a parameter of this endpoint', nextAfterUnknown(name, declared));
+  }
 };
 
 const typed = (shape: ShapeClass | null, name: string, text: string): string | number => {

@@ -35,11 +35,12 @@ export const parseQuery = (target: string): Query => {
   return query;
 };
 
-export const queryProblem = (name: string, problem: string): DomainError => {
+/** The parameter is named, and what it must be; `next` is a sentence of its own, where there is more to say. */
+export const queryProblem = (name: string, problem: string, next: string | null = null): DomainError => {
   const param = name.slice(0, MAX_NAME_CHARACTERS);
   return new DomainError('validation_failed', {
     param,
-    message: `The query parameter ${JSON.stringify(param)} ${problem}. Correct it and send the request again.`,
+    message: `The query parameter ${JSON.stringify(param)} ${problem}.${next === null ? '' : ` ${next}`}`,
   });
 };
 
@@ -54,7 +55,7 @@ const decode = (text: string, name: string | null): string => {
 const notDecodable = (name: string | null): DomainError =>
   name === null
     ? new DomainError('validation_failed', {
-        message: 'A query parameter’s name is not percent-encoded UTF-8. Correct it and send the request again.',
+        message: 'A query parameter’s name is not percent-encoded UTF-8. Encode it and send the request again.',
       })
     : queryProblem(name, 'is not percent-encoded UTF-8');
 

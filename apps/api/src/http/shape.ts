@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '#libs/crypto';
 import { DomainError } from '#libs/domain/kernel';
 import { getMetadataStorage, validateSync, ValidateIf, ValidateNested, type ValidationError } from 'class-validator';
 import type { ShapeClass } from './route-table.js';
+import { nextAfterUnknown } from './unknown-name.js';
 
 /**
  * The shape of bodies and queries: class-validator says what a field may be, this file says which problem is named and
@@ -46,6 +47,8 @@ export interface Problem {
   readonly path: string;
   /** What it must be instead, as a sentence without its subject: `must be an integer`. */
   readonly text: string;
+  /** The next step as a sentence, where the text does not say it. Asked only of the problem that is named. */
+  readonly next?: () => string;
 }
 
 /**
@@ -57,12 +60,13 @@ export const takeShape = (shape: ShapeClass, value: JsonObject): object => {
   const { instance, problems } = judgeShape(shape, value);
   const [first, ...others] = problems;
   if (!first) return instance;
-  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   const param = first.path.slice(0, MAX_PATH_CHARACTERS);
-  throw new DomainError('validation_failed', {
-    param,
-    message: `The field ${param} ${first.text}${more}. Correct it and send the request again.`,
-  });
+  const sentences = [`The field ${param} ${first.text}.`];
+  if (first.next !== undefined) sentences.push(first.next());
+  if (others.length > 0) {
+    sentences.push(`The body has ${others.length} more problem${others.length === 1 ? '' : 's'}.`);
+  }
+  throw new DomainError('validation_failed', { param, message: sentences.join(' ') });
 };
 
 /** All problems, in the order of the document. */
@@ -115,8 +119,9 @@ const problemsOf = (
   const problems: Problem[] = [];
   for (const field of Object.keys(value)) {
     const path = at === '' ? field : `${at}.${field}`;
-    if (!declared.includes(field)) problems.push({ path, text: 'is not a field of this endpoint' });
-    else
+    if (!declared.includes(field)) {
+      problems.push({ path, text: 'is not a field of this endpoint', next: () => nextAfterUnknown(field, declared) });
+    } else
       problems.push(...fieldProblems(nestedShapeOf(shape, field), value[field] as JsonValue, byField.get(field), path));
   }
   for (const field of declared) {

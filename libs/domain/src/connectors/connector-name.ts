@@ -12,7 +12,7 @@ export const requireConnectorName = (name: string, settings: { readonly isProduc
     throw new DomainError('validation_failed', {
       param: 'name',
       message:
-        'A connector name has 2 to 32 characters: lower-case letters, digits and hyphens, a letter first. Choose such a name.',
+        "A connector's name must have 2 to 32 characters: lower-case letters, digits and hyphens, a letter first.",
     });
   }
   if (RESERVED_NAMES.has(name) || (settings.isProduction && name === RESERVED_OUTSIDE_DEV)) {

@@ -73,7 +73,7 @@ export const checkedSealKeyOverlap = (overlapMs: number): number => {
   if (overlapMs >= SEAL_KEY_OVERLAP_MIN_MS && overlapMs <= SEAL_KEY_OVERLAP_MAX_MS) return overlapMs;
   throw new DomainError('validation_failed', {
     param: 'overlap',
-    message: `The overlap of a seal key is one minute to ${SEAL_KEY_OVERLAP_MAX_DAYS} days: every sealer must know the new key before the old one retires.`,
+    message: `The overlap of a seal key must be one minute to ${SEAL_KEY_OVERLAP_MAX_DAYS} days: every sealer must know the new key before the old one retires.`,
   });
 };
 

@@ -63,7 +63,7 @@ const requireName = (name: string): void => {
   }
   throw new DomainError('validation_failed', {
     param: 'name',
-    message: `A policy's name is one line of 1 to ${POLICY_NAME_MAX_CHARACTERS} characters.`,
+    message: `A policy's name must be one line of 1 to ${POLICY_NAME_MAX_CHARACTERS} characters.`,
   });
 };
 
@@ -71,7 +71,7 @@ const requireNotes = (notes: string | null): void => {
   if (notes === null || lengthInCharacters(notes) <= POLICY_NOTES_MAX_CHARACTERS) return;
   throw new DomainError('validation_failed', {
     param: 'notes',
-    message: `Notes hold at most ${POLICY_NOTES_MAX_CHARACTERS} characters.`,
+    message: `Notes must have at most ${POLICY_NOTES_MAX_CHARACTERS} characters.`,
   });
 };
 

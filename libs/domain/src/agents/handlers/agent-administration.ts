@@ -71,7 +71,7 @@ export class AgentAdministration {
   ): Promise<NewKey> {
     const scopes = wanted.scopes ?? AGENT_SCOPES;
     if (scopes.length === 0)
-      throw new DomainError('validation_failed', { param: 'scopes', message: 'A key needs at least one scope.' });
+      throw new DomainError('validation_failed', { param: 'scopes', message: 'A key must have at least one scope.' });
     const { record, secret } = await this.keys.mint({ kind: 'agent', org, agent }, wanted.livemode, metadata.commandId);
     const change = await this.run(agent, { type: 'CreateAgentKey', data: { record, scopes }, metadata });
     return newKeyOf(record.key, secret, change);

@@ -12,7 +12,7 @@ export const checkedName = (name: string): string => {
   if (NAME_PATTERN.test(name)) return name;
   throw new DomainError('validation_failed', {
     param: 'name',
-    message: 'A name has 1 to 120 characters on one line.',
+    message: 'A name must be one line of 1 to 120 characters.',
   });
 };
 
@@ -23,7 +23,7 @@ export const checkedReason = (reason: string | null): string | null => {
   if (isFine) return reason;
   throw new DomainError('validation_failed', {
     param: 'reason',
-    message: `A reason has 1 to ${REASON_MAX_CHARACTERS} characters on one line.`,
+    message: `A reason must be one line of 1 to ${REASON_MAX_CHARACTERS} characters.`,
   });
 };
 
@@ -32,7 +32,7 @@ export const overlapEnd = (now: string, overlapSeconds = OVERLAP_DEFAULT_SECONDS
   if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > OVERLAP_MAX_SECONDS) {
     throw new DomainError('validation_failed', {
       param: 'overlap_seconds',
-      message: `The overlap is 0 to ${OVERLAP_MAX_SECONDS} seconds (7 days).`,
+      message: `The overlap must be 0 to ${OVERLAP_MAX_SECONDS} seconds (7 days).`,
     });
   }
   return new Date(Date.parse(now) + overlapSeconds * 1000).toISOString();
