@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { RawConnection } from '../raw-http.js';
+import { configOf } from './lab.js';
 import { plainAnswer, type Stage } from './stage.js';
 import type { RefusalGroup, Verdict } from './refusal.js';
 
@@ -15,6 +16,9 @@ const openUnfinished = async ({ port }: Stage): Promise<void> => {
   unfinished = await RawConnection.open(port);
   unfinished.send('GET /v1/version HTTP/1.1\r\n');
 };
+
+/** The projections wait: their rows stay behind the log. */
+const CHECKPOINTS = 'select from read_models.projection_checkpoints for update';
 
 /** What goes wrong behind the edge, made over the test's own connection to the service's database. */
 export const FAULTS: RefusalGroup = {
@@ -48,6 +52,28 @@ export const FAULTS: RefusalGroup = {
             json: { kind: 'bearer', secret: { token: 'a-token-that-is-not-stored' } },
           }),
         ),
+    },
+    {
+      rule: 'a deed that its rows do not tell of yet: nobody knows that there is none',
+      ...UNAVAILABLE,
+      provoke: ({ whileLocked, act, agent }) =>
+        whileLocked(CHECKPOINTS, async () => {
+          const { json } = await act('lab.write', 'ahead');
+          const read = await agent('GET', `/v1/actions/${String(json['id'])}`);
+          expect(read.json).toMatchObject({ state: 'sealed', deeds: [{ id: json['deed'], kind: 'action' }] });
+          return agent('GET', `/v1/deeds/${String(json['deed'])}`);
+        }),
+    },
+    {
+      rule: 'a connector that its rows do not tell of yet',
+      ...UNAVAILABLE,
+      provoke: ({ whileLocked, admin, lab }) =>
+        whileLocked(CHECKPOINTS, async () => {
+          const json = { name: 'ahead', type: 'rest', config: configOf(lab.upstream.baseUrl) };
+          const made = await admin('POST', '/v1/connectors', { json });
+          expect(made.status).toBe(201);
+          return admin('GET', `/v1/connectors/${String(made.json['id'])}`);
+        }),
     },
     {
       rule: 'a list that takes too long to search',

@@ -1,10 +1,11 @@
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { ConnectorId, OrgId } from '#libs/domain/kernel';
+import { StoreUnavailable, type ConnectorId, type OrgId } from '#libs/domain/kernel';
 import { ConnectorRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
 
 /**
  * The name of the live connector with an id, null when there is none: names lead to streams, ids do not. Whoever decides
  * something reads the stream of that name and compares the id there, since the name may have begun another life.
+ * @throws {StoreUnavailable} the rows are behind the log, so nobody knows yet
  */
 export class FindConnectorName extends Query<string | null> {
   constructor(
@@ -27,8 +28,12 @@ export class FindConnectorNameHandler implements IQueryHandler<FindConnectorName
   }
 
   private async findCaughtUp(org: OrgId, connector: ConnectorId): Promise<string | null> {
-    await this.waiter.catchUp(['connectors']);
-    return this.find(org, connector);
+    const { lagEvents } = await this.waiter.catchUp(['connectors']);
+    const name = await this.find(org, connector);
+    if (name === null && lagEvents > 0) {
+      throw new StoreUnavailable(`the rows of connectors are ${lagEvents} events behind`);
+    }
+    return name;
   }
 
   private async find(org: OrgId, connector: ConnectorId): Promise<string | null> {

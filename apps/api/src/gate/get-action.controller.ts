@@ -9,7 +9,7 @@ import { QueryInteger } from '../http/query-shape.js';
 import { Route } from '../http/route.decorator.js';
 import { IfPresent } from '../http/shape.js';
 import { deedSummary } from '../ledger/deed.view.js';
-import { FindDeed } from '../ledger/find-deed.query-handler.js';
+import { FindSealedDeed } from '../ledger/find-sealed-deed.query-handler.js';
 import { ActionReader, type ReadAction } from './action-reader.js';
 import { actionView } from './action.view.js';
 import { AwaitAction } from './await-action.js';
@@ -76,7 +76,7 @@ export class GetActionController {
     const [input, result, deed] = await Promise.all([
       this.reader.inputOf(read.action),
       this.reader.resultOf(read.action),
-      read.deed === null ? null : this.queries.execute(new FindDeed(read.action.submission.org, read.deed)),
+      read.deed === null ? null : this.queries.execute(new FindSealedDeed(read.action.submission.org, read.deed)),
     ]);
     const view = actionView(read, { result });
     const witness = view['witness'] as JsonObject | null;

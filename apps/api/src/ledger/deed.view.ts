@@ -1,5 +1,6 @@
 import type { JsonObject } from '#libs/crypto';
 import type { DeedRow } from '#libs/infra/read-models';
+import type { SealedDeed } from './find-sealed-deed.query-handler.js';
 
 /** The deed envelope (architecture, choices). The bytes it speaks of are at GET /v1/deeds/{id}. */
 export const deedView = (row: DeedRow): JsonObject => ({
@@ -16,7 +17,7 @@ export const deedView = (row: DeedRow): JsonObject => ({
 });
 
 /** What an action's own detail and the stream say of a deed (document 1, Deed). */
-export const deedSummary = ({ id, seq, kind, action, issuedAt }: DeedRow): JsonObject => ({
+export const deedSummary = ({ id, seq, kind, action, issuedAt }: SealedDeed): JsonObject => ({
   object: 'deed_summary',
   id,
   seq,

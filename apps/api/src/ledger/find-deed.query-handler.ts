@@ -1,8 +1,11 @@
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { DeedId, OrgId } from '#libs/domain/kernel';
+import { StoreUnavailable, type DeedId, type OrgId } from '#libs/domain/kernel';
 import { DeedRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
 
-/** Where a deed stands in its organization's ledger: its bytes are read from there. Null when there is none such. */
+/**
+ * Where a deed stands in its organization's ledger: its bytes are read from there. Null when there is none such.
+ * @throws {StoreUnavailable} the rows are behind the log, so nobody knows yet
+ */
 export class FindDeed extends Query<DeedRow | null> {
   constructor(
     readonly org: OrgId,
@@ -25,8 +28,10 @@ export class FindDeedHandler implements IQueryHandler<FindDeed> {
   }
 
   private async findCaughtUp(org: OrgId, deed: DeedId): Promise<DeedRow | null> {
-    await this.waiter.catchUp(['deeds']);
-    return this.find(org, deed);
+    const { lagEvents } = await this.waiter.catchUp(['deeds']);
+    const row = await this.find(org, deed);
+    if (row === null && lagEvents > 0) throw new StoreUnavailable(`the rows of deeds are ${lagEvents} events behind`);
+    return row;
   }
 
   private find(org: OrgId, deed: DeedId): Promise<DeedRow | null> {

@@ -3,6 +3,7 @@ import { digestOf } from '#libs/crypto';
 import {
   decodeEvent,
   EventStore,
+  type DeedId,
   type OrgId,
   StoreUnavailable,
   streamOf,
@@ -38,6 +39,17 @@ export class LedgerReader {
     const deed = soundDataOf(recorded);
     if (!deed) throw new StoreUnavailable(`deed ${seq} of ${org} is not stored as it was sealed; run a ledger check`);
     return deed;
+  }
+
+  /** One that is in the ledger, looked for from its end. @throws {StoreUnavailable} it is not there as it was sealed */
+  async latest(org: OrgId, deed: DeedId): Promise<StoredDeed> {
+    const stream = streamOf('ledger', org);
+    for (let last = await this.lastSeq(org); last > 0; last -= PAGE_DEEDS) {
+      const page = await this.store.readStream(stream, { direction: 'backwards', from: last - 1, limit: PAGE_DEEDS });
+      const found = page.map(soundDataOf).find((stored) => stored?.deed === deed);
+      if (found) return found;
+    }
+    throw new StoreUnavailable(`${deed} is not stored as it was sealed; run a ledger check of ${org}`);
   }
 
   /** Not yet read: what it holds may have been tampered with. */

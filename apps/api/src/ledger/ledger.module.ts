@@ -8,6 +8,7 @@ import { CoseForm } from './cose-form.js';
 import { DeedExport } from './deed-export.js';
 import { ExportDeedsController } from './export-deeds.controller.js';
 import { FindDeedHandler } from './find-deed.query-handler.js';
+import { FindSealedDeedHandler } from './find-sealed-deed.query-handler.js';
 import { GetDeedController } from './get-deed.controller.js';
 import { LedgerReader } from './ledger-reader.js';
 import { ListDeedsController } from './list-deeds.controller.js';
@@ -26,6 +27,7 @@ import { SealKeysController } from './seal-keys.controller.js';
     ListAnswers,
     ListDeedsHandler,
     FindDeedHandler,
+    FindSealedDeedHandler,
     LedgerReader,
     DeedExport,
     CheckLedger,
