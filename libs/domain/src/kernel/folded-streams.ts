@@ -23,6 +23,8 @@ export interface Folded<State> {
   readonly stream: string;
   readonly revision: ExpectedRevision;
   readonly state: State;
+  /** Characters of the events it was folded from: at least what the state holds on to. */
+  readonly weight: number;
   /** Command ids that already left events here: a retried command is recognised and answered from the state. */
   readonly causations: ReadonlySet<string>;
 }
@@ -39,7 +41,14 @@ type StatesOf<Refs> = {
   readonly [Key in keyof Refs]: Refs[Key] extends StreamRef<infer State> ? Folded<State> : never;
 };
 
-const DEFAULT_CAPACITY_STREAMS = 20_000;
+const DEFAULT_CAPACITY: FoldedCapacity = { streams: 20_000, weight: 64 * 1024 * 1024 };
+
+/** What is remembered at most: whatever people put into their events, a process stays small. */
+export interface FoldedCapacity {
+  readonly streams: number;
+  /** Of all of them together; a policy's state holds the source of each of its versions. */
+  readonly weight: number;
+}
 
 /**
  * What decisions read (architecture, 'What a decision reads'): states folded from streams, never from a projection. Each
@@ -48,10 +57,11 @@ const DEFAULT_CAPACITY_STREAMS = 20_000;
  */
 export class FoldedStreams {
   private readonly cache = new Map<string, Folded<unknown>>();
+  private weight = 0;
 
   constructor(
     private readonly store: EventStore,
-    private readonly capacityStreams = DEFAULT_CAPACITY_STREAMS,
+    private readonly capacity = DEFAULT_CAPACITY,
   ) {}
 
   async load<State>(ref: StreamRef<State>): Promise<Folded<State>> {
@@ -89,6 +99,7 @@ export class FoldedStreams {
       stream: ref.stream,
       revision: 'no_stream',
       state: ref.initialState(),
+      weight: 0,
       causations: new Set(),
     };
     if (head === undefined) return empty;
@@ -120,9 +131,17 @@ export class FoldedStreams {
     if (known && known.revision !== 'no_stream' && folded.revision !== 'no_stream' && known.revision > folded.revision)
       return;
     // Re-inserting keeps the map in order of use, so the first key is the one to drop.
-    this.cache.delete(folded.stream);
+    this.forget(known);
     this.cache.set(folded.stream, folded);
-    if (this.cache.size > this.capacityStreams) this.cache.delete(this.cache.keys().next().value as string);
+    this.weight += folded.weight;
+    for (const oldest of this.cache.values()) {
+      if (this.cache.size <= this.capacity.streams && this.weight <= this.capacity.weight) return;
+      this.forget(oldest);
+    }
+  }
+
+  private forget(folded: Folded<unknown> | undefined): void {
+    if (folded && this.cache.delete(folded.stream)) this.weight -= folded.weight;
   }
 }
 
@@ -133,13 +152,14 @@ const foldOnto = <State>(
 ): Folded<State> => {
   if (events.length === 0) return base;
   const causations = new Set(base.causations);
-  let state = base.state;
-  for (const { event, metadata } of events) {
+  let { state, weight } = base;
+  for (const { event, metadata, recorded } of events) {
     state = evolveStrictly(ref, state, event);
+    weight += recorded.data.length + recorded.metadata.length;
     causations.add(metadata.causation);
   }
   const last = events[events.length - 1] as EventEnvelope;
-  return { stream: ref.stream, revision: last.recorded.revision, state, causations };
+  return { stream: ref.stream, revision: last.recorded.revision, state, weight, causations };
 };
 
 /** `evolve` has no default case: an event of a newer version falls through it. */

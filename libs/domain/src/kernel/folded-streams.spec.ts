@@ -1,0 +1,98 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { MemoryEventStore } from '#libs/infra/event-store';
+import { metadataAt } from '../../../../test/support/given.js';
+import { appendEvents } from './command-runner.js';
+import type { DomainEvent } from './event-codec.js';
+import { FoldedStreams, streamRef, UnknownEventType } from './folded-streams.js';
+
+interface Noted extends DomainEvent {
+  readonly type: 'Noted';
+  readonly data: { readonly text: string };
+}
+
+/** A state that holds on to all it was told. */
+const notebook = {
+  category: 'notebook',
+  initialState: (): readonly string[] => [],
+  evolve: (state: readonly string[], event: Noted): readonly string[] =>
+    event.type === 'Noted' ? [...state, event.data.text] : (undefined as never),
+};
+
+let store: MemoryEventStore;
+const note = async (id: string, revision: number | 'no_stream', text: string, type = 'Noted'): Promise<void> => {
+  const event = { type, data: { text } };
+  await appendEvents(store, `notebook-${id}`, revision, [event], {
+    ...metadataAt(),
+    commandId: `${id} ${String(revision)}`,
+  });
+};
+const ref = (id: string) => streamRef(notebook, id);
+
+beforeEach(() => {
+  store = new MemoryEventStore();
+});
+
+describe('states folded from streams', () => {
+  it('hold what was in the log when they were asked for, and read only what is new', async () => {
+    const streams = new FoldedStreams(store);
+    await note('a', 'no_stream', 'one');
+    expect((await streams.load(ref('a'))).state).toEqual(['one']);
+    await note('a', 0, 'two');
+    const read = vi.spyOn(store, 'readStream');
+    expect((await streams.load(ref('a'))).state).toEqual(['one', 'two']);
+    expect(read).toHaveBeenCalledExactlyOnceWith('notebook-a', { from: 1, limit: 1, mayRemember: true });
+  });
+
+  it('never stand on an event of a type they do not know', async () => {
+    await note('a', 'no_stream', 'one', 'Scribbled');
+    await expect(new FoldedStreams(store).load(ref('a'))).rejects.toThrow(UnknownEventType);
+  });
+
+  /** Which of them are remembered: those for which nothing is read. */
+  const remembered = async (streams: FoldedStreams, ids: readonly string[]): Promise<readonly string[]> => {
+    const read = vi.spyOn(store, 'readStream');
+    const found: string[] = [];
+    for (const id of ids) {
+      const before = read.mock.calls.length;
+      await streams.remembered(ref(id));
+      if (read.mock.calls.length === before) found.push(id);
+      else return found;
+    }
+    return found;
+  };
+
+  it('are as many as there is room for, those used last', async () => {
+    const streams = new FoldedStreams(store, { streams: 2, weight: 1_000_000 });
+    for (const id of ['a', 'b', 'c']) {
+      await note(id, 'no_stream', id);
+      await streams.load(ref(id));
+    }
+    expect(await remembered(streams, ['c', 'b', 'a'])).toEqual(['c', 'b']);
+  });
+
+  it('weigh what their events hold: many large ones are not kept', async () => {
+    const streams = new FoldedStreams(store, { streams: 100, weight: 30_000 });
+    for (const id of ['a', 'b', 'c']) {
+      await note(id, 'no_stream', 'x'.repeat(12_000));
+      await streams.load(ref(id));
+    }
+    expect(await remembered(streams, ['c', 'b', 'a'])).toEqual(['c', 'b']);
+    await note('d', 'no_stream', 'x'.repeat(40_000));
+    expect((await streams.load(ref('d'))).state).toHaveLength(1);
+    await note('e', 'no_stream', 'small');
+    await streams.load(ref('e'));
+    expect(await remembered(streams, ['e', 'c'])).toEqual(['e']);
+  });
+
+  it('weigh their events once, however often they grow', async () => {
+    const streams = new FoldedStreams(store, { streams: 100, weight: 20_000 });
+    await note('a', 'no_stream', 'small');
+    await streams.load(ref('a'));
+    await note('b', 'no_stream', 'x'.repeat(1_000));
+    for (let revision = 0; revision < 5; revision += 1) {
+      await note('b', revision, 'x'.repeat(1_000));
+      await streams.load(ref('b'));
+    }
+    expect(await remembered(streams, ['b', 'a'])).toEqual(['b', 'a']);
+  });
+});
