@@ -37,6 +37,20 @@ describe('settings', () => {
     ]);
   });
 
+  it('take hosts and ranges that connectors may reach', () => {
+    const text = 'crm.corp, crm.corp:8443,*.corp.example, 10.1.0.0/16,[fd00::1]:8443';
+    expect(parseConfig({ SERVICE_EGRESS_ALLOW: text }).egressAllow).toHaveLength(5);
+  });
+
+  it.each(['10.0.0.0/99', 'http://crm.corp', 'crm.corp:0', 'crm.corp:65536', 'crm corp', '*'])(
+    'refuse %j as a destination, with everything else that is wrong',
+    (text) => {
+      const problems = problemsOf({ SERVICE_EGRESS_ALLOW: `crm.corp,${text}`, SERVICE_PORT: 'x' });
+      expect(problems).toHaveLength(2);
+      expect(problems[1]).toContain(`SERVICE_EGRESS_ALLOW must list hosts and ranges; ${text} is neither`);
+    },
+  );
+
   it('take trusted proxies as addresses and ranges', () => {
     const text = '10.0.0.1, 172.16.0.0/12,::1,fd00::/8';
     expect(parseConfig({ SERVICE_TRUSTED_PROXIES: text }).trustedProxies).toEqual([

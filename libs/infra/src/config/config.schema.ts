@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
+import { InvalidAllowEntry, parseAllowEntry } from '../egress/index.js';
 import { isInjectedAddress, unknownVariables } from './unknown-variables.js';
 
 /** One setting: how it is read, and what `ags config` says about it. */
@@ -67,6 +68,19 @@ const list = (text: string): readonly string[] =>
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+
+/** Hosts and ranges, each judged as the egress door will read it. */
+const allowEntries = (text: string): readonly string[] => {
+  for (const entry of list(text)) {
+    try {
+      parseAllowEntry(entry);
+    } catch (error) {
+      if (!(error instanceof InvalidAllowEntry)) throw error;
+      problem(`must list hosts and ranges; ${error.message}`);
+    }
+  }
+  return list(text);
+};
 
 const networks = (text: string): readonly string[] => {
   const wrong = list(text).find((entry) => !isNetwork(entry));
@@ -159,7 +173,7 @@ const SETTINGS = {
     'SERVICE_EGRESS_ALLOW',
     null,
     'Private addresses that connectors may reach, comma separated hosts or CIDR ranges. In dev all private addresses are allowed.',
-    list,
+    allowEntries,
     [],
   ),
   trustedProxies: setting<readonly string[]>(

@@ -8,7 +8,6 @@ import {
   StateDirectoryError,
   type Config,
 } from '../config/index.js';
-import { InvalidAllowEntry } from '../egress/index.js';
 import { UnfitDatabase } from '../event-store/index.js';
 import { PinoLogger } from '../logging/index.js';
 import { EmbeddedPostgresError } from '../postgres/index.js';
@@ -35,7 +34,6 @@ export interface RunningProgram {
 const OPERATOR_ERRORS = [
   ConfigError,
   EmbeddedPostgresError,
-  InvalidAllowEntry,
   PepperMismatch,
   SealKeyNotProven,
   SecretFileError,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { endpointOf, DestinationRules, type EgressSettings, InvalidAllowEntry } from './destination-rules.js';
+import { InvalidAllowEntry } from './allow-entry.js';
+import { DestinationRules, type EgressSettings, endpointOf } from './destination-rules.js';
 
 const rules = (settings: Partial<EgressSettings> = {}) =>
   new DestinationRules({ allowPrivate: false, allow: [], ownEndpoints: () => [], ...settings });

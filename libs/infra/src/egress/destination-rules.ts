@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 
-import { classifyAddress, isInRange, parseAddress, parseRange } from './address-class.js';
+import { classifyAddress, isInRange, parseAddress } from './address-class.js';
+import { bareName, parseAllowEntry, type AllowEntry } from './allow-entry.js';
 
 export interface OwnEndpoint {
   /** A name or an address. */
@@ -44,23 +45,6 @@ const REFUSED_SUFFIXES = [
 const METADATA_NAMES = ['metadata.google.internal', 'instance-data.ec2.internal', 'metadata.tencentyun.com'];
 
 const SOME_PUBLIC_ADDRESS = '1.1.1.1';
-
-interface AllowEntry {
-  readonly range: ReturnType<typeof parseRange>;
-  /** Lower case; begins with a dot when it covers all names below. Null for a range. */
-  readonly name: string | null;
-  readonly port: number | null;
-}
-
-/** An allow-list entry that is neither a host nor a range. */
-export class InvalidAllowEntry extends Error {
-  override readonly name = 'InvalidAllowEntry';
-  constructor(entry: string) {
-    super(
-      `${entry} is neither a host nor an address range; write crm.corp, crm.corp:8443, 10.1.0.0/16 or [fd00::1]:8443`,
-    );
-  }
-}
 
 /** Judges a destination by its name, its port and every address it resolves to. Pure but for the machine's own addresses. */
 export class DestinationRules {
@@ -121,13 +105,6 @@ export const endpointOf = (url: string): OwnEndpoint => {
   return { host: hostname, port: port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port) };
 };
 
-/** `Example.COM.` and `[::1]` as they compare. */
-export const bareName = (host: string): string =>
-  host
-    .toLowerCase()
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '');
-
 const isInnerName = (name: string): boolean => {
   if (parseAddress(name) !== null) return false;
   return !name.includes('.') || REFUSED_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
@@ -140,20 +117,4 @@ const isOfThisMachine = (address: string): boolean => {
   if (parsed.range() === 'loopback' || parsed.range() === 'unspecified') return true;
   const interfaces = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
   return interfaces.some((entry) => parseAddress(entry.address)?.toNormalizedString() === text);
-};
-
-const ENTRY = /^(?:\[([0-9a-fA-F:.]+)\]|([^[\]:]+))(?::(\d{1,5}))?$/;
-const HOST = /^(?:\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
-
-const parseAllowEntry = (text: string): AllowEntry => {
-  const whole = parseRange(text);
-  if (whole !== null) return { range: whole, name: null, port: null };
-  const [, bracketed, plain, portText] = ENTRY.exec(text) ?? [];
-  const port = portText === undefined ? null : Number(portText);
-  const host = bareName(bracketed ?? plain ?? '');
-  if (port !== null && (port < 1 || port > 65_535)) throw new InvalidAllowEntry(text);
-  const range = parseRange(host);
-  if (range !== null) return { range, name: null, port };
-  if (!HOST.test(host)) throw new InvalidAllowEntry(text);
-  return { range: null, name: host.startsWith('*.') ? host.slice(1) : host, port };
 };

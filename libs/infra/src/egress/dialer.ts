@@ -2,7 +2,8 @@ import { connect, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, rootCertificates, type TLSSocket } from 'node:tls';
 
 import { parseAddress } from './address-class.js';
-import { bareName, type DestinationRules } from './destination-rules.js';
+import { bareName } from './allow-entry.js';
+import type { DestinationRules } from './destination-rules.js';
 import { EgressFailure } from './egress-failure.js';
 import type { Resolve } from './resolver.js';
 

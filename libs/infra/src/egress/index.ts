@@ -1,4 +1,5 @@
-export { type EgressSettings, endpointOf, InvalidAllowEntry, type OwnEndpoint } from './destination-rules.js';
+export { InvalidAllowEntry, parseAllowEntry } from './allow-entry.js';
+export { type EgressSettings, endpointOf, type OwnEndpoint } from './destination-rules.js';
 export { EgressDoor, type EgressDoorOptions, type EgressRequest } from './egress-door.js';
 export { EgressFailure, type EgressFailureReason } from './egress-failure.js';
 export type { EgressResponse } from './exchange.js';
