@@ -1,9 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { appendEvents, FoldedStreams, streamRef, UnknownEventType, type DomainEvent } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
-import { metadataAt } from '../../../../test/support/given.js';
-import { appendEvents } from './command-runner.js';
-import type { DomainEvent } from './event-codec.js';
-import { FoldedStreams, streamRef, UnknownEventType } from './folded-streams.js';
+import { metadataAt } from '../support/given.js';
 
 interface Noted extends DomainEvent {
   readonly type: 'Noted';
