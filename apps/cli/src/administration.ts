@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { AgentAdministration, IssueKeys, OrganizationAdministration } from '#libs/domain/agents';
 import {
   CommandRunner,
   FoldedStreams,
-  OPERATOR,
-  timestampOf,
+  operatorMetadata,
   type Bus,
   type Clock,
   type CommandMetadata,
@@ -41,7 +39,7 @@ const NO_SUCH_DATABASE = '3D000';
 export class Administration {
   readonly clock: Clock = new SystemClock();
   readonly census: Census;
-  private readonly randomness: Randomness = new SystemRandomness();
+  readonly randomness: Randomness = new SystemRandomness();
   private readonly runner: CommandRunner;
   private readonly bus: Bus;
   private readonly keys: IssueKeys;
@@ -85,22 +83,13 @@ export class Administration {
 
   /** Of a command by whoever holds the machine: no person, no key. */
   metadata(org: OrgId | null): CommandMetadata {
-    return operatorMetadata(this.clock, org);
+    return operatorMetadata(this, org);
   }
 
   async close(): Promise<void> {
     await disconnect(this.connection);
   }
 }
-
-/** A new command of the operator, now. */
-export const operatorMetadata = (clock: Clock, org: OrgId | null): CommandMetadata => ({
-  org,
-  actor: OPERATOR,
-  requestId: null,
-  commandId: randomUUID(),
-  now: timestampOf(clock.nowMs()),
-});
 
 /**
  * A command started in the wrong folder must not make a database there.

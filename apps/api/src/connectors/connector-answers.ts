@@ -5,6 +5,7 @@ import {
   type ConnectorAddress,
   connectorDecider,
   connectorStreamId,
+  isConnectorName,
   type LiveConnector,
 } from '#libs/domain/connectors';
 import { ConnectorRegistry } from '#libs/domain/gate';
@@ -12,9 +13,6 @@ import { type CommandMetadata, type DeedId, DomainError, type OrgId, parseId, st
 import { ChangeDeeds } from '../ledger/change-deeds.js';
 import { connectorView } from './connector.view.js';
 import { FindConnectorName } from './find-connector.query-handler.js';
-
-/** Names that may stand in a path. Whether there is such a connector is for its stream to say. */
-const NAME = /^[a-z][a-z0-9-]{1,31}$/;
 
 /** What the connector routes have in common: finding the one that a path names, and answering with it. */
 @Injectable()
@@ -34,7 +32,7 @@ export class ConnectorAnswers {
     if (connector) {
       const name = await this.queries.execute(new FindConnectorName(org, connector));
       if (name !== null) return { org, name, connector };
-    } else if (NAME.test(text)) {
+    } else if (isConnectorName(text)) {
       return { org, name: text, connector: null };
     }
     throw new DomainError('not_found');

@@ -1,10 +1,6 @@
-import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
+import { IsIn, IsString } from 'class-validator';
 import type { PolicyMode } from '#libs/domain/people';
 import { IfPresent } from '../http/shape.js';
-
-/** As of every other reason that a person gives (document 3, Suggestions). */
-const REASON_MAX_CHARACTERS = 280;
-const ONE_LINE = /^\P{C}+$/u;
 
 const TEXT = { message: 'must be a string' };
 
@@ -39,8 +35,6 @@ export class ChangeSlotBody {
   /** Stands in the admin deed. */
   @IfPresent()
   @IsString(TEXT)
-  @MaxLength(REASON_MAX_CHARACTERS, { message: `must have at most ${REASON_MAX_CHARACTERS} characters` })
-  @Matches(ONE_LINE, { message: `must be one line of 1 to ${REASON_MAX_CHARACTERS} characters` })
   reason?: string;
 }
 

@@ -1,10 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { KID_PATTERN, parsePublicKeyText } from '#libs/crypto';
-import { checkedReason } from '#libs/domain/agents';
-import { DomainError, timestampOf, type Timestamp } from '#libs/domain/kernel';
+import { checkedReason, DomainError, operatorMetadata, timestampOf, type Timestamp } from '#libs/domain/kernel';
 import type { SealKey } from '#libs/domain/ledger';
 import type { Rotation } from '#libs/infra/deployment';
-import { operatorMetadata } from '../administration.js';
 import { overlapOption } from '../arguments.js';
 import { notFound } from '../cli-error.js';
 import {
@@ -73,7 +71,7 @@ const registerRotate = (sealKeys: Command, context: CommandContext): void => {
       .action(async ({ overlap: overlapSeconds, json }: RotateOptions) =>
         withDeployment(context, async (deployment) => {
           const { rotateSealKey } = await import('#libs/infra/deployment');
-          const metadata = () => operatorMetadata(deployment.clock, null);
+          const metadata = () => operatorMetadata(deployment, null);
           const rotation = await rotateSealKey(deployment, overlapSeconds * 1_000, metadata);
           present(context.terminal, json === true, rotated(rotation, timestampOf(deployment.clock.nowMs())));
         }),
@@ -120,7 +118,7 @@ const registerRevoke = (sealKeys: Command, context: CommandContext): void => {
         withDeployment(context, async (deployment) => {
           const sealKeys = deployment.sealKeys();
           const revoked = await foundKey(kid, () =>
-            sealKeys.revoke(kid, checkedReason(reason ?? null), operatorMetadata(deployment.clock, null)),
+            sealKeys.revoke(kid, checkedReason(reason ?? null), operatorMetadata(deployment, null)),
           );
           const at = timestampOf(deployment.clock.nowMs());
           if ((await sealKeys.active(at)) === null) {

@@ -6,5 +6,5 @@ export * from './api-key.js';
 export * from './authenticate.js';
 export * from './issue-keys.js';
 export * from './handlers/agent-administration.js';
-export { checkedReason, OVERLAP_MAX_SECONDS } from './handlers/checked-input.js';
+export { OVERLAP_MAX_SECONDS } from './handlers/checked-input.js';
 export * from './handlers/organization-administration.js';

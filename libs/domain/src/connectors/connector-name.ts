@@ -6,9 +6,12 @@ const RESERVED_NAMES = new Set(['service', 'mcp', 'native']);
 /** Belongs to the connector type of that name, which only a development service has. */
 const RESERVED_OUTSIDE_DEV = 'fake';
 
+/** Whether a connector may have the name at all. No id looks like one. */
+export const isConnectorName = (text: string): boolean => NAME_PATTERN.test(text);
+
 /** @throws {DomainError} validation_failed, param `name` */
 export const requireConnectorName = (name: string, settings: { readonly isProduction: boolean }): void => {
-  if (!NAME_PATTERN.test(name)) {
+  if (!isConnectorName(name)) {
     throw new DomainError('validation_failed', {
       param: 'name',
       message:

@@ -1,4 +1,5 @@
 export type { CheckedConfig, ConnectorCommand } from './connector.commands.js';
+export { isConnectorName } from './connector-name.js';
 export { connectorDecider } from './connector.decider.js';
 export type {
   ConnectorEvent,

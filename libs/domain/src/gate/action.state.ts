@@ -12,7 +12,7 @@ type DataOf<Type extends ActionEvent['type']> = Extract<ActionEvent, { type: Typ
 
 export type ExecutionAttempt = DataOf<'ExecutionStarted'>;
 
-/** Where a live action stands. `sealed` is the ledger's word, not the stream's: see `isSealed` of the ledger context. */
+/** Where a live action stands. `sealed` is the ledger's word, not the stream's (`LedgerTail.sealedUpTo`). */
 export type RecordedState = 'executing' | 'witnessing' | 'recorded';
 
 export type Action =

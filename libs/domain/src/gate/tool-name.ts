@@ -1,8 +1,8 @@
+import { isConnectorName } from '../connectors/index.js';
+
 /** Document 1, Conventions: `<connector>.<tool>`, split at the first dot, at most 200 bytes. */
 export const TOOL_NAME_MAX_BYTES = 200;
 
-/** A connector part of any other form is never asked for (architecture, 'What a decision reads'). */
-const CONNECTOR_PATTERN = /^[a-z][a-z0-9-]{1,31}$/;
 /** Document 2, signed intents: the widest set of any connector type. */
 const TOOL_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
@@ -16,7 +16,8 @@ export const parseToolName = (text: string): ToolName | null => {
   const dot = text.indexOf('.');
   if (dot < 0 || utf8Length(text) > TOOL_NAME_MAX_BYTES) return null;
   const [connector, tool] = [text.slice(0, dot), text.slice(dot + 1)];
-  return CONNECTOR_PATTERN.test(connector) && TOOL_PATTERN.test(tool) ? { connector, tool } : null;
+  // A connector part of any other form is never asked for (architecture, 'What a decision reads').
+  return isConnectorName(connector) && TOOL_PATTERN.test(tool) ? { connector, tool } : null;
 };
 
 /** What an event keeps of a name: at most its first 200 bytes, cut between characters. The digest covers all of it. */

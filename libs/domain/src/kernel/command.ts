@@ -1,4 +1,6 @@
-import type { Timestamp } from './timestamp.js';
+import { encodeHex } from '#libs/crypto';
+import type { Clock, Randomness } from './clock.port.js';
+import { timestampOf, type Timestamp } from './timestamp.js';
 
 /** Who did it, as deeds name them (document 2, Admin deeds): ids only, never names or addresses. */
 export interface Actor {
@@ -9,6 +11,18 @@ export interface Actor {
 
 export const SYSTEM: Actor = { type: 'system', id: null };
 export const OPERATOR: Actor = { type: 'operator', id: null };
+
+/** A new command by whoever holds the machine: no person, no key. */
+export const operatorMetadata = (
+  sources: { readonly clock: Clock; readonly randomness: Randomness },
+  org: string | null,
+): CommandMetadata => ({
+  org,
+  actor: OPERATOR,
+  requestId: null,
+  commandId: encodeHex(sources.randomness.bytes(16)),
+  now: timestampOf(sources.clock.nowMs()),
+});
 
 /** Travels with every command, so that deciding again gives the same events. */
 export interface CommandMetadata {

@@ -59,7 +59,7 @@ export const encodeEvent = (
 /** Several readers of one process follow the log and share its events: each is parsed once, and never changed. */
 const decoded = new WeakMap<RecordedEvent, EventEnvelope>();
 
-/** What we wrote ourselves: the log is trusted to be JSON, and deeds are checked against it by `audit`. */
+/** What we wrote ourselves: the log is trusted to be JSON. */
 export const decodeEvent = <Event extends DomainEvent = DomainEvent>(recorded: RecordedEvent): EventEnvelope<Event> => {
   const known = decoded.get(recorded);
   if (known) return known as EventEnvelope<Event>;

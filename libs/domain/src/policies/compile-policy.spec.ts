@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOf, digestOfJson } from '#libs/crypto';
 import { compilePolicy } from './compile-policy.js';
 import type { CompiledPolicy } from './compiled-policy.js';
-import { DEFAULT_DENY_POLICY, STARTER_POLICY } from './starter-policy.js';
+import { STARTER_POLICY } from './starter-policy.js';
 
 const compiled = (source: string): CompiledPolicy => {
   const result = compilePolicy(source);
@@ -107,11 +107,6 @@ describe('policy source: every field of the language', () => {
 });
 
 describe('policy source: what the service ships', () => {
-  it('the default-deny policy has no rule', () => {
-    const result = compilePolicy(DEFAULT_DENY_POLICY);
-    expect(result).toMatchObject({ ok: true, warnings: [], policy: { defaultOutcome: 'deny', rules: [] } });
-  });
-
   it('the starter policy compiles without a warning', () =>
     expect(compilePolicy(STARTER_POLICY)).toMatchObject({ ok: true, warnings: [] }));
 

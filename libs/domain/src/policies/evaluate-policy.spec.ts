@@ -12,7 +12,7 @@ import {
   UNWATCHED_VALUES_MAX,
 } from './evaluate-policy.js';
 import type { PolicyInput } from './policy-input.js';
-import { DEFAULT_DENY_POLICY, STARTER_POLICY } from './starter-policy.js';
+import { STARTER_POLICY } from './starter-policy.js';
 
 const compiled = (source: string): CompiledPolicy => {
   const result = compilePolicy(source);
@@ -60,7 +60,7 @@ describe('decision: the first rule that applies decides, else the default', () =
   it('a rule that denies without words of its own is named to the agent', () =>
     expect(decide(policy('allow', rule('no-writes', 'deny'))).message).toContain('no-writes'));
   it('default deny', () =>
-    expect(decide(DEFAULT_DENY_POLICY)).toMatchObject({
+    expect(decide(policy('deny'))).toMatchObject({
       outcome: 'deny',
       code: 'policy_denied',
       source: 'default',

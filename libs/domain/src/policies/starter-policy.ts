@@ -1,16 +1,3 @@
-/** What a new organization begins with (document 3, Policy): nothing is allowed until somebody says so. */
-export const DEFAULT_DENY_POLICY = `# Nothing is allowed. Add rules below, for example:
-#
-# rules:
-#   - id: read-crm
-#     match:
-#       tools:
-#         - crm.get_*
-#     decision: allow
-version: 1
-default: deny
-`;
-
 /** Enforced by a first start: reads go through, nothing is destroyed, every write needs a rule of its own. */
 export const STARTER_POLICY = `# The first rule that matches a call decides; what no rule matches is denied.
 # Every field and every condition: docs/policy-language.md.

@@ -37,7 +37,6 @@ const value = <Token>(token: abstract new (...parts: never[]) => Token, useValue
 const portsOf = (deployment: Deployment): Provider[] => {
   const { store } = deployment.database;
   return [
-    value(Deployment as unknown as abstract new () => Deployment, deployment),
     value(EventStore, store),
     value(FoldedStreams, deployment.streams),
     value(CommandRunner, deployment.runner),

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { parsePublicKeyText } from '#libs/crypto';
 import { agentDecider } from '#libs/domain/agents';
-import { OPERATOR, streamRef, timestampOf, type CommandMetadata, type Logger, type OrgId } from '#libs/domain/kernel';
+import { operatorMetadata, streamRef, type CommandMetadata, type Logger, type OrgId } from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
 import {
   ActivatePolicyVersion,
@@ -176,15 +175,6 @@ const ensurePolicy = async (deployment: Deployment, { org }: FirstIds): Promise<
   const { deed } = await new ActivatePolicyVersionHandler(deployment.streams, deployment.runner).execute(activate);
   return deed === null ? 'skipped' : 'done';
 };
-
-/** Done by whoever holds the machine: no person, no key. */
-export const operatorMetadata = (deployment: Deployment, org: OrgId | null): CommandMetadata => ({
-  org,
-  actor: OPERATOR,
-  requestId: null,
-  commandId: randomUUID(),
-  now: timestampOf(deployment.clock.nowMs()),
-});
 
 /** The same command at every try of the first start. */
 const firstMetadata = (deployment: Deployment, org: OrgId, what: string): CommandMetadata => ({

@@ -1,4 +1,5 @@
 import {
+  checkedReason,
   deedOf,
   DomainError,
   idOf,
@@ -18,7 +19,7 @@ import { AGENT_SCOPES, type AgentScope } from '../agent.events.js';
 import type { LivingAgent } from '../agent.state.js';
 import type { IssueKeys } from '../issue-keys.js';
 import { announced } from './announced.js';
-import { checkedName, checkedReason, overlapEnd } from './checked-input.js';
+import { checkedName, overlapEnd } from './checked-input.js';
 
 export interface AgentChange {
   readonly agent: LivingAgent;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { thrown } from '../../../../../test/support/thrown.js';
 import { DomainError } from '../../kernel/index.js';
-import { checkedName, checkedReason, overlapEnd, OVERLAP_MAX_SECONDS } from './checked-input.js';
+import { checkedName, overlapEnd, OVERLAP_MAX_SECONDS } from './checked-input.js';
 
 const refusal = (work: () => unknown): object => {
   const { code, param } = thrown(DomainError, work);
@@ -15,13 +15,6 @@ describe('what an administrator writes', () => {
   );
   it.each(['', 'a'.repeat(121), 'two\nlines', 'hidden\u200bmark'])('the name %j is not', (name) =>
     expect(refusal(() => checkedName(name))).toEqual(refusedFor('name')),
-  );
-
-  it.each([null, 'a', '😀'.repeat(280)])('the reason %s is fine', (reason) =>
-    expect(checkedReason(reason)).toBe(reason),
-  );
-  it.each(['', 'a'.repeat(281), 'two\nlines'])('the reason %j is not', (reason) =>
-    expect(refusal(() => checkedReason(reason))).toEqual(refusedFor('reason')),
   );
 
   it('an overlap ends so many seconds later, a day when nothing is said', () => {

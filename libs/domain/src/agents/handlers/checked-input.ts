@@ -5,7 +5,6 @@ export const OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
 const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
 
 const NAME_PATTERN = /^[^\p{C}]{1,120}$/u;
-const REASON_MAX_CHARACTERS = 280;
 
 /** Of an agent or an organization. @throws {DomainError} validation_failed */
 export const checkedName = (name: string): string => {
@@ -13,17 +12,6 @@ export const checkedName = (name: string): string => {
   throw new DomainError('validation_failed', {
     param: 'name',
     message: 'A name must be one line of 1 to 120 characters.',
-  });
-};
-
-/** One line, short enough for every deed. @throws {DomainError} validation_failed */
-export const checkedReason = (reason: string | null): string | null => {
-  if (reason === null) return null;
-  const isFine = reason.length > 0 && [...reason].length <= REASON_MAX_CHARACTERS && !/\p{C}/u.test(reason);
-  if (isFine) return reason;
-  throw new DomainError('validation_failed', {
-    param: 'reason',
-    message: `A reason must be one line of 1 to ${REASON_MAX_CHARACTERS} characters.`,
   });
 };
 

@@ -1,4 +1,5 @@
 import {
+  checkedReason,
   deedOf,
   idOf,
   type Bus,
@@ -19,7 +20,7 @@ import {
 import type { IssueKeys } from '../issue-keys.js';
 import { newKeyOf, type NewKey } from './agent-administration.js';
 import { announced } from './announced.js';
-import { checkedName, checkedReason, overlapEnd } from './checked-input.js';
+import { checkedName, overlapEnd } from './checked-input.js';
 
 export interface OrganizationChange {
   readonly organization: LivingOrganization;

@@ -1,5 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
+  checkedReason,
   CommandRunner,
   deedOf,
   DomainError,
@@ -83,7 +84,7 @@ export class ActivatePolicyVersionHandler implements ICommandHandler<ActivatePol
     const policy = await loadPolicy(this.streams, org, id);
     const version = versionNamed(policy, name);
     const slot = { mode: 'enforce' as const, policy: id, versionId: version.id, version: version.version };
-    const data = { ...slot, versionHash: version.versionHash, reason };
+    const data = { ...slot, versionHash: version.versionHash, reason: checkedReason(reason) };
     const change = await changeSlot(this.runner, org, { type: 'ActivatePolicy', data, metadata });
     return { ...change, policy, version };
   }
@@ -99,7 +100,7 @@ export class DeactivatePolicyHandler implements ICommandHandler<DeactivatePolicy
   /** @throws {DomainError} not_found; conflict when no version of it is enforced */
   async execute({ org, policy, reason, metadata }: DeactivatePolicy): Promise<SlotChange> {
     await loadPolicy(this.streams, org, policy);
-    const data = { mode: 'enforce' as const, policy, reason };
+    const data = { mode: 'enforce' as const, policy, reason: checkedReason(reason) };
     return changeSlot(this.runner, org, { type: 'DeactivatePolicy', data, metadata });
   }
 }
