@@ -114,6 +114,19 @@ class NothingWaits extends SealingBacklog {
   }
 }
 
+/** The time of day jumps by what a test says; the monotonic clock never does. */
+class JumpingClock implements Clock {
+  private readonly system = new SystemClock();
+  jumpMs = 0;
+
+  nowMs(): number {
+    return this.system.nowMs() + this.jumpMs;
+  }
+  monotonicMs(): number {
+    return this.system.monotonicMs();
+  }
+}
+
 /** Accepts and claims as the standalone process does, and leaves the run to the test. */
 export class ManualStarter extends ExecutionStarter {
   readonly withdrawn: string[] = [];
@@ -155,7 +168,7 @@ rules:
 
 /** One organization, one agent, one REST connector `crm` on a real upstream, and the gate's handlers around one store. */
 export class GateBench {
-  readonly clock: Clock = new SystemClock();
+  readonly clock = new JumpingClock();
   readonly streams: FoldedStreams;
   readonly runner: CommandRunner;
   readonly bus = new InProcessBus(silentLogger);
@@ -200,7 +213,8 @@ export class GateBench {
     this.judge = new PolicyJudge(new CompiledPolicies(streams), silentLogger);
   }
 
-  async prepare(upstreamUrl: string, tools: readonly JsonObject[]): Promise<this> {
+  /** @param settings of the connector's config, beside those that it always has */
+  async prepare(upstreamUrl: string, tools: readonly JsonObject[], settings: JsonObject = {}): Promise<this> {
     const { organization } = await this.organizations.create('Acme', this.metadata());
     this.org = organization.org;
     const { agent } = await this.agents.register(this.org, { name: 'support-1', owner: null }, this.metadata());
@@ -212,6 +226,7 @@ export class GateBench {
       allowed_methods: ['GET', 'POST', 'DELETE'],
       allowed_path_prefixes: ['/v1'],
       tools: [...tools],
+      ...settings,
     };
     const create = new CreateConnectorHandler(
       new ConnectorStreams(this.runner, this.streams),

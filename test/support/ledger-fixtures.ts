@@ -136,7 +136,11 @@ export class LedgerBench {
 
   private async finish(stream: string, events: readonly ActionEvent[], metadata: CommandMetadata): Promise<void> {
     const state = events.reduce(actionDecider.evolve, actionDecider.initialState());
-    const command = { type: 'RecordOutcome' as const, data: { claim: 'c1', outcome: succeeded }, metadata };
+    const command = {
+      type: 'RecordOutcome' as const,
+      data: { claim: 'c1', outcome: succeeded, withdrawn: null },
+      metadata,
+    };
     await appendEvents(this.store, stream, events.length - 1, actionDecider.decide(command, state), metadata);
   }
 

@@ -17,7 +17,8 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
-type Answer = (seen: SeenRequest, response: ServerResponse) => void;
+/** What an upstream does with a request; nothing, to keep it waiting. */
+export type Answer = (seen: SeenRequest, response: ServerResponse) => void;
 
 const ok: Answer = (_seen, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');

@@ -17,7 +17,6 @@ export class Worker {
   private readonly stopping = new AbortController();
   private background: Promise<unknown> = Promise.resolve();
   private consumer: JobConsumer | null = null;
-  private queuedRuns = 0;
 
   constructor(private readonly deployment: Deployment) {
     const { executorId, payloads, bus, logger, randomness, liveness, openExecutions, queue, gateSettings } = deployment;
@@ -43,8 +42,7 @@ export class Worker {
     await this.recovery.start();
     this.housekeeping.start();
     this.consumer = queue.process('execute', EXECUTE_CONCURRENCY, async (id) => {
-      this.queuedRuns += 1;
-      await this.executor.claimAndRun(id as ActionId, null).finally(() => (this.queuedRuns -= 1));
+      await this.executor.claimAndRun(id as ActionId, null);
     });
     const onError = (error: unknown): void => logger.error('a background task waits for its database', { error });
     const { signal } = this.stopping;
@@ -60,8 +58,8 @@ export class Worker {
    */
   async stop(graceMs: number): Promise<number> {
     const grace = new Promise<void>((resolve) => setTimeout(resolve, graceMs).unref());
-    await Promise.race([Promise.all([this.consumer?.close(), this.inlineStarter.idle()]), grace]);
-    const left = this.queuedRuns + this.inlineStarter.underWayCount;
+    await Promise.race([Promise.all([this.consumer?.close(), this.executor.idle()]), grace]);
+    const left = this.executor.underWayCount;
     this.stopping.abort();
     await Promise.race([this.background, grace]);
     await Promise.all([this.housekeeping.stop(), this.recovery.stop()]);

@@ -27,8 +27,14 @@ export type ActionCommand =
    * say that the attempt it follows had no effect.
    */
   | Command<'ClaimExecution', Claimant & { supersedes: string | null; mayHaveRun: boolean }>
-  | Command<'RecordOutcome', { claim: string; outcome: ExecutionOutcome }>
-  /** A sweeper saw the executor silent, or the deadline pass. */
-  | Command<'GiveUpExecution', { claim: string; isExecutorSilent: boolean }>
+  /**
+   * `withdrawn`: a claim of the next attempt by the same executor, which had no clear answer and under which nothing was
+   * or will be sent. Whether or not it came to stand in the log, the outcome is that of the attempt before it.
+   */
+  | Command<'RecordOutcome', { claim: string; outcome: ExecutionOutcome; withdrawn: string | null }>
+  /**
+   * A sweeper saw the executor silent, or the deadline pass: by its own monotonic clock, for the time of day may jump.
+   */
+  | Command<'GiveUpExecution', { claim: string; isExecutorSilent: boolean; isPastDeadline: boolean }>
   | Command<'ExpireStart', Record<string, never>>
   | Command<'AbandonSubmission', { action: Submission['action'] }>;

@@ -122,7 +122,8 @@ describe('claiming an execution', () => {
 });
 
 describe('recording an outcome', () => {
-  const record = (claim: string, outcome = succeeded) => ({ type: 'RecordOutcome', data: { claim, outcome } }) as const;
+  const record = (claim: string, outcome = succeeded, withdrawn: string | null = null) =>
+    ({ type: 'RecordOutcome', data: { claim, outcome, withdrawn } }) as const;
 
   it('success comes with the tool’s own word as witness', () => {
     const events = given(...running)
@@ -169,6 +170,22 @@ describe('recording an outcome', () => {
     expect(outcomeOf(events)).toEqual(['LateReport']);
   });
 
+  it.each([
+    ['came to stand in the log', [started('c2', 2, 'repeatable')]],
+    ['did not', []],
+  ])('an outcome is not lost to a next claim that was withdrawn and %s', (_, next) =>
+    given(...runningRepeatable, ...next)
+      .when(record('c1', failed, 'c2'))
+      .then(finished(failed, 'c1')),
+  );
+
+  it('an outcome is evidence once somebody else has claimed what was withdrawn', () => {
+    const events = given(...runningRepeatable, started('c2', 2, 'repeatable'), started('c3', 3, 'repeatable'))
+      .when(record('c1', failed, 'c2'))
+      .events();
+    expect(outcomeOf(events)).toEqual(['LateReport']);
+  });
+
   it('an outcome after an outcome is evidence and changes nothing', () => {
     const ended = [...running, finished(failed, 'c1')];
     const late = given(...ended)
@@ -202,51 +219,57 @@ describe('recording an outcome', () => {
 });
 
 describe('giving up an execution', () => {
-  const giveUp = (claim: string, isExecutorSilent: boolean) =>
-    ({ type: 'GiveUpExecution', data: { claim, isExecutorSilent } }) as const;
+  const giveUp = (claim: string, seen: { isExecutorSilent?: boolean; isPastDeadline?: boolean }) =>
+    ({ type: 'GiveUpExecution', data: { claim, isExecutorSilent: false, isPastDeadline: false, ...seen } }) as const;
+  const silent = { isExecutorSilent: true };
+  const overdue = { isPastDeadline: true };
 
   it('a once execution whose executor is silent ends unknown, never failed and never twice', () => {
     const events = given(...running)
-      .when(giveUp('c1', true))
+      .when(giveUp('c1', silent))
       .events();
     expect(events[0]?.data).toMatchObject({ status: 'unknown', error_code: 'timeout' });
     expect(events[1]?.data).toMatchObject({ verdict: 'UNVERIFIABLE', reasons: ['executor_lost'] });
   });
 
-  it('a living executor keeps its execution until the deadline', () =>
+  it('a living executor keeps its execution, whatever the time of day (F-11)', () =>
     given(...running)
-      .when(giveUp('c1', false), after(TIMEOUT_MS - 1))
+      .when(giveUp('c1', {}), after(TIMEOUT_MS + 3_600_000))
       .thenNothing());
 
-  it('past the deadline it ends, whoever lives', () =>
+  it.each([
+    ['a once', running],
+    ['a repeatable', runningRepeatable],
+  ])('%s execution that was watched past its deadline ends, whoever lives and whatever the time of day', (_, events) =>
     expect(
       outcomeOf(
-        given(...running)
-          .when(giveUp('c1', false), after(TIMEOUT_MS))
+        given(...events)
+          .when(giveUp('c1', overdue), after(-3_600_000))
           .events(),
       ),
-    ).toEqual(['ExecutionFinished', 'ActionWitnessed']));
+    ).toEqual(['ExecutionFinished', 'ActionWitnessed']),
+  );
 
   it('a repeatable one in time is left for another attempt', () =>
     given(...runningRepeatable)
-      .when(giveUp('c1', true))
+      .when(giveUp('c1', silent))
       .thenNothing());
 
   it('the third attempt of a repeatable one ends unknown', () =>
     expect(
       given(...runningRepeatable, started('c2', 2, 'repeatable'), started('c3', 3, 'repeatable'))
-        .when(giveUp('c3', true))
+        .when(giveUp('c3', silent))
         .events(),
     ).toHaveLength(2));
 
   it('a claim that is no longer current is nobody’s to give up', () =>
     given(...runningRepeatable, started('c2', 2, 'repeatable'))
-      .when(giveUp('c1', true))
+      .when(giveUp('c1', silent))
       .thenNothing());
 
   it('an ended execution stays as it ended', () =>
     given(...running, finished(failed, 'c1'))
-      .when(giveUp('c1', true), after(TIMEOUT_MS))
+      .when(giveUp('c1', { ...silent, ...overdue }), after(TIMEOUT_MS))
       .thenNothing());
 });
 

@@ -77,7 +77,8 @@ export const isRepeatableNow = (state: LivingAction, now: Timestamp): boolean =>
 const recordOutcome = ({ data, metadata }: Of<'RecordOutcome'>, state: LivingAction): readonly ActionEvent[] => {
   const attempt = state.attempts.find((started) => started.claim === data.claim);
   if (!attempt) throw new DomainError('conflict', { message: 'This execution was never claimed.' });
-  if (currentAttempt(state)?.claim === data.claim) {
+  const current = currentAttempt(state);
+  if (current && (current.claim === data.claim || current.claim === data.withdrawn)) {
     const outcome = ofAllAttempts(state, attempt, data.outcome);
     const reason = outcome === data.outcome ? undefined : 'earlier_attempt_unknown';
     return finished(state, attempt, outcome, metadata.now, reason);
@@ -112,9 +113,8 @@ const giveUp = ({ data, metadata }: Of<'GiveUpExecution'>, state: LivingAction):
   const attempt = currentAttempt(state);
   const now = metadata.now;
   if (attempt?.claim !== data.claim) return [];
-  const isOver = now >= attempt.deadline;
-  if (!isOver && !data.isExecutorSilent) return [];
-  if (isRepeatableNow(state, now)) return [];
+  if (!data.isExecutorSilent && !data.isPastDeadline) return [];
+  if (!data.isPastDeadline && isRepeatableNow(state, now)) return [];
   return finished(state, attempt, lostOutcome(attempt, now), now, 'executor_lost');
 };
 

@@ -41,6 +41,13 @@ export interface LivingAction {
 export const currentAttempt = (action: LivingAction): ExecutionAttempt | null =>
   action.outcome ? null : (action.attempts.at(-1) ?? null);
 
+/**
+ * What was left of the whole call's time when an attempt was claimed, in milliseconds. Both moments are of the claimer's
+ * clock; one that was set back between two attempts gives a call no more than its whole time.
+ */
+export const remainingAtClaimMs = ({ ready }: LivingAction, { deadline, at }: ExecutionAttempt): number =>
+  Math.min(ready?.timeoutMs ?? 0, Math.max(0, Date.parse(deadline) - Date.parse(at)));
+
 export type ActionStatus =
   'executed' | 'failed' | 'authorized' | 'processing' | 'pending_approval' | 'denied' | 'expired' | 'cancelled';
 

@@ -39,8 +39,9 @@ export class ExecutorSilence {
     }
   }
 
-  isSilent(executor: string, nowMs: number): boolean {
+  /** As of the last reading: time that has passed since then was not read over. */
+  isSilent(executor: string): boolean {
     const known = this.watched.get(executor);
-    return known !== undefined && nowMs - known.sinceMs > this.limitMs;
+    return known !== undefined && this.lastReadingMs !== null && this.lastReadingMs - known.sinceMs > this.limitMs;
   }
 }

@@ -1,10 +1,16 @@
-import type { OpenExecution } from './execution.process.js';
+import type { ActionId, Position } from '../kernel/index.js';
 import type { Beats } from './executor-silence.js';
+
+export interface ListedExecution {
+  readonly action: ActionId;
+  /** Where its submission stands in the log: no two are the same. */
+  readonly opened: Position;
+}
 
 /** The sweeper's own table, a fold of the log with a checkpoint beside its rows. */
 export abstract class OpenExecutions {
-  /** Oldest first. */
-  abstract list(limit: number): Promise<readonly OpenExecution[]>;
+  /** Those opened after `after`, oldest first. */
+  abstract list(after: Position, limit: number): Promise<readonly ListedExecution[]>;
 }
 
 /** One row a process: it shows by a growing number that the process lives. */

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { answered } from '#libs/infra/postgres';
-import { openExecutionChange, OpenExecutions, type OpenExecution } from '#libs/domain/gate';
+import { openExecutionChange, OpenExecutions, type ListedExecution, type OpenExecution } from '#libs/domain/gate';
 import {
   decodeEvent,
   START,
+  type ActionId,
   type ConnectorId,
   type EventStore,
   type OrgId,
@@ -27,14 +28,14 @@ export class PostgresOpenExecutions extends OpenExecutions {
     super();
   }
 
-  override async list(limit: number): Promise<readonly OpenExecution[]> {
+  override async list(after: Position, limit: number): Promise<readonly ListedExecution[]> {
     const { rows } = await answered(
-      this.pool.query<OpenExecution>(
-        `select action, org, connector from gate.open_executions order by opened limit $1`,
-        [limit],
+      this.pool.query<{ action: ActionId; opened: string }>(
+        `select action, opened from gate.open_executions where opened > $1 order by opened limit $2`,
+        [String(after), limit],
       ),
     );
-    return rows;
+    return rows.map(({ action, opened }) => ({ action, opened: BigInt(opened) }));
   }
 
   async isAnyOpen(org: OrgId, connector: ConnectorId): Promise<boolean> {

@@ -18,13 +18,21 @@ import {
   type ActionId,
   type Folded,
 } from '../../kernel/index.js';
+import type { ActionCommand } from '../action.commands.js';
 import { actionDecider } from '../action.decider.js';
-import { currentAttempt, type Action, type ExecutionAttempt, type LivingAction } from '../action.state.js';
+import {
+  currentAttempt,
+  remainingAtClaimMs,
+  type Action,
+  type ExecutionAttempt,
+  type LivingAction,
+} from '../action.state.js';
 import type { GateKernel } from '../gate-kernel.js';
 import { parseToolName } from '../tool-name.js';
+import { ClaimsUnderWay, type HeldClaims } from './claims-under-way.js';
 import { connectorRefOf, executorMetadata, isLiving, type Execution } from './execution.js';
 import { newClaim } from './execution-starter.js';
-import { OutcomeRecorder } from './outcome-recorder.js';
+import { OUTCOME_PATIENCE_MS, OutcomeRecorder, type AttemptOutcome } from './outcome-recorder.js';
 import { SendBarrier } from './send-barrier.js';
 
 /** Our own document around arguments that were judged before: room for them and for the facts. */
@@ -34,11 +42,34 @@ const STORED_INPUT_PROFILE = bodyProfile({ maxBytes: 4 * 1024 * 1024, maxDepth: 
 const MAX_LOOKS = 4;
 const CONNECTOR_GONE = 'The connector was removed, disabled or changed, and nothing was sent.';
 
+const ARGUMENTS_GONE = 'The arguments of this call are no longer stored, and nothing was sent.';
+
+type ClaimExecution = Extract<ActionCommand, { type: 'ClaimExecution' }>;
+
+/** An execution from its claim to its outcome. */
+interface Run {
+  readonly id: ActionId;
+  readonly args: JsonObject | null;
+  /** Of all its attempts. */
+  readonly deadlineMonotonicMs: number;
+  readonly held: HeldClaims;
+}
+
+interface NextAttempt {
+  /** The action with the next claim; null when there is none to run. */
+  readonly claimed: Folded<Action> | null;
+  /** The claim that had no clear answer, if that is why. */
+  readonly withdrawn: string | null;
+}
+
+const NO_OTHER: NextAttempt = { claimed: null, withdrawn: null };
+
 /** Claims whose append had no clear answer; far more than can be waiting for one. */
 const MAX_WITHDRAWN = 50_000;
 
 /** Executes what this process has claimed, and says what happened (architecture, steps 2 and 3). */
 export class ActionExecutor {
+  private readonly underWay = new ClaimsUnderWay();
   private readonly withdrawn = new Set<string>();
   private readonly recorder: OutcomeRecorder;
 
@@ -56,46 +87,31 @@ export class ActionExecutor {
    * Claims the execution and runs it. False when somebody else has it, or nothing is left to do.
    * @param supersedes the attempt to take over, whose executor never said what happened; null for the first
    */
-  async claimAndRun(id: ActionId, supersedes: ExecutionAttempt | null): Promise<boolean> {
-    const known = await this.gate.streams.load(streamRef(actionDecider, id));
-    if (!isLiving(known.state)) return false;
-    const mayHaveRun = supersedes !== null && !this.hasWithdrawn(supersedes.claim);
-    const claimed = await this.claim(id, known, { supersedes: supersedes?.claim ?? null, mayHaveRun });
-    if (!claimed) return false;
-    await this.run(id, claimed, await this.argumentsOf(known.state));
-    return true;
+  claimAndRun(id: ActionId, supersedes: ExecutionAttempt | null): Promise<boolean> {
+    return this.underWay.during(this.takeUp(id, supersedes));
   }
 
   /**
    * Runs an execution whose current claim is this process's own. Records the outcome whatever happens; only a store that
    * cannot be reached leaves that to the sweeper.
    */
-  async run(id: ActionId, claimed: Folded<Action>, args: JsonObject | null): Promise<void> {
-    let folded = claimed;
-    for (;;) {
-      const action = folded.state as LivingAction;
-      const attempt = currentAttempt(action);
-      if (!attempt) return;
-      const remainingMs = Date.parse(attempt.deadline) - Date.parse(attempt.at);
-      const deadlineMonotonicMs = this.gate.clock.monotonicMs() + remainingMs;
-      const outcome = args
-        ? await this.attempt({ id, action, attempt, args, deadlineMonotonicMs })
-        : failedOutcome(
-            'service_unavailable',
-            'The arguments of this call are no longer stored, and nothing was sent.',
-          );
-      if (outcome.retryAfterMs !== null) {
-        await sleep(outcome.retryAfterMs);
-        const mayHaveRun = outcome.status !== 'failed';
-        const next = await this.claim(id, folded, { supersedes: attempt.claim, mayHaveRun });
-        if (next) {
-          folded = next;
-          continue;
-        }
-      }
-      await this.recorder.recordPatiently(folded, attempt, outcome);
-      return;
-    }
+  run(id: ActionId, claimed: Folded<Action>, args: JsonObject | null): Promise<void> {
+    return this.underWay.during(this.runHeld(id, claimed, args));
+  }
+
+  /** Whether this process is still busy with that claim: it will say what happened by itself. */
+  holds(claim: string): boolean {
+    return this.underWay.holds(claim, this.gate.clock.monotonicMs());
+  }
+
+  /** Executions that this process has begun and not ended. */
+  get underWayCount(): number {
+    return this.underWay.count;
+  }
+
+  /** Resolves when this process executes nothing. */
+  idle(): Promise<void> {
+    return this.underWay.idle();
   }
 
   /** This process never runs that claim, should it be in the log after all. */
@@ -112,16 +128,80 @@ export class ActionExecutor {
   async recordNothingSent(id: ActionId, attempt: ExecutionAttempt): Promise<void> {
     const folded = await this.gate.streams.load(streamRef(actionDecider, id));
     const message = 'The service could not record this call in time, and nothing was sent. Submit it again.';
-    await this.recorder.record(folded, attempt, failedOutcome('service_unavailable', message));
+    const outcome = failedOutcome('service_unavailable', message);
+    await this.recorder.record({ folded, attempt, outcome, withdrawn: null });
     this.withdrawn.delete(attempt.claim);
+  }
+
+  private async takeUp(id: ActionId, supersedes: ExecutionAttempt | null): Promise<boolean> {
+    const known = await this.gate.streams.load(streamRef(actionDecider, id));
+    if (!isLiving(known.state)) return false;
+    // Before the claim: what cannot be read now must not be claimed now.
+    const args = await this.argumentsOf(known.state);
+    const mayHaveRun = supersedes !== null && !this.hasWithdrawn(supersedes.claim);
+    const previous = { supersedes: supersedes?.claim ?? null, mayHaveRun };
+    const claimed = await this.claim(id, known, { ...newClaim(this.executor, this.gate.randomness), ...previous });
+    if (!claimed) return false;
+    await this.runHeld(id, claimed, args);
+    return true;
+  }
+
+  private async runHeld(id: ActionId, claimed: Folded<Action>, args: JsonObject | null): Promise<void> {
+    const action = claimed.state as LivingAction;
+    const attempt = currentAttempt(action);
+    if (!attempt) return;
+    const deadlineMonotonicMs = this.gate.clock.monotonicMs() + remainingAtClaimMs(action, attempt);
+    const held = this.underWay.hold(deadlineMonotonicMs + OUTCOME_PATIENCE_MS);
+    try {
+      await this.attempts({ id, args, deadlineMonotonicMs, held }, claimed);
+    } finally {
+      held.release();
+    }
+  }
+
+  /** One attempt after another, until what happened is recorded. */
+  private async attempts(run: Run, first: Folded<Action>): Promise<void> {
+    for (let folded = first; ;) {
+      const action = folded.state as LivingAction;
+      const attempt = currentAttempt(action);
+      if (!attempt) return;
+      const { id, args, deadlineMonotonicMs, held } = run;
+      held.add(attempt.claim);
+      const outcome = args
+        ? await this.attempt({ id, action, attempt, args, deadlineMonotonicMs })
+        : failedOutcome('service_unavailable', ARGUMENTS_GONE);
+      const next = outcome.retryAfterMs === null ? NO_OTHER : await this.tryAgain(run, { folded, attempt, outcome });
+      if (!next.claimed) {
+        await this.recorder.recordPatiently({ folded, attempt, outcome, withdrawn: next.withdrawn });
+        if (next.withdrawn !== null) this.withdrawn.delete(next.withdrawn);
+        return;
+      }
+      folded = next.claimed;
+    }
+  }
+
+  private async tryAgain(
+    { id, held }: Run,
+    { folded, attempt, outcome }: Omit<AttemptOutcome, 'withdrawn'>,
+  ): Promise<NextAttempt> {
+    await sleep(outcome.retryAfterMs ?? 0);
+    const claimant = newClaim(this.executor, this.gate.randomness);
+    held.add(claimant.claim);
+    const previous = { supersedes: attempt.claim, mayHaveRun: outcome.status !== 'failed' };
+    try {
+      return { claimed: await this.claim(id, folded, { ...claimant, ...previous }), withdrawn: null };
+    } catch (error) {
+      // What happened so far is known, here and nowhere else: it is the outcome, wherever that claim has come to stand.
+      this.logger.warn('another attempt could not be claimed', { action_id: id, error });
+      return { claimed: null, withdrawn: claimant.claim };
+    }
   }
 
   private async claim(
     id: ActionId,
     known: Folded<Action>,
-    previous: { supersedes: string | null; mayHaveRun: boolean },
+    data: ClaimExecution['data'],
   ): Promise<Folded<Action> | null> {
-    const data = { ...newClaim(this.executor, this.gate.randomness), ...previous };
     const now = timestampOf(this.gate.clock.nowMs());
     const metadata = executorMetadata(known.state as LivingAction, `claim:${data.claim}`, now);
     const command = { type: 'ClaimExecution' as const, data, metadata };

@@ -1,5 +1,9 @@
 import {
+  type Folded,
   type Logger,
+  type Position,
+  START,
+  StoreUnavailable,
   streamRef,
   SYSTEM,
   timestampOf,
@@ -8,26 +12,51 @@ import {
   type JobQueue,
 } from '../../kernel/index.js';
 import { actionDecider, isRepeatableNow } from '../action.decider.js';
-import { currentAttempt, type LivingAction } from '../action.state.js';
+import {
+  currentAttempt,
+  remainingAtClaimMs,
+  type Action,
+  type ExecutionAttempt,
+  type LivingAction,
+} from '../action.state.js';
+import { ClaimWatch } from '../claim-watch.js';
 import { ExecutorSilence } from '../executor-silence.js';
 import type { GateKernel } from '../gate-kernel.js';
-import type { Liveness, OpenExecutions } from '../recovery.ports.js';
+import type { ListedExecution, Liveness, OpenExecutions } from '../recovery.ports.js';
 import type { ActionExecutor } from './action-executor.js';
+import { Takeovers } from './takeovers.js';
 
-const SWEEP_LIMIT = 1_000;
+/** Looked at together: one question to the store, and what they need recorded in few appends. */
+const PAGE_SIZE = 100;
+
+/** Sweeps that the time between two looks at a claim may count for; a longer one was a pause. */
+const LONGEST_STEP_SWEEPS = 2;
 
 export interface SweepResult {
   readonly open: number;
+  /** Ended, or begun anew. */
   readonly recovered: number;
+}
+
+/** What one sweep has seen. */
+interface Sweep {
+  readonly executors: Set<string>;
+  readonly claims: Set<string>;
+  readonly failed: Set<ActionId>;
 }
 
 /**
  * Crash recovery (document 1, sweepers): finds executions that nobody runs, and ends them honestly or starts them
- * again. Several sweepers may work at once; the event store lets one of them win each step.
+ * again. Several sweepers may work at once; the event store lets one of them win each step. A sweep waits for the store
+ * and for nobody else; an action that it cannot read or move is named in the log and keeps none of the others.
  */
 export class ExecutionSweeper {
   private readonly silence: ExecutorSilence;
-  private lastSeen: readonly { action: ActionId; executor: string | null }[] = [];
+  private readonly watch: ClaimWatch;
+  private readonly takeovers: Takeovers;
+  private executors: ReadonlySet<string> = new Set();
+  /** Named in the log once, until they are over. */
+  private failed: ReadonlySet<ActionId> = new Set();
 
   constructor(
     private readonly gate: GateKernel,
@@ -37,54 +66,108 @@ export class ExecutionSweeper {
     private readonly logger: Logger,
   ) {
     this.silence = new ExecutorSilence(gate.settings.executorSilenceMs);
+    this.watch = new ClaimWatch(LONGEST_STEP_SWEEPS * gate.settings.sweepIntervalMs);
+    this.takeovers = new Takeovers(runs.executor, logger);
   }
 
   /** Reads the beats; called as often as processes beat, so that silence is measured finely. */
   async observe(): Promise<void> {
     try {
       const beats = await this.liveness.read();
-      const executors = this.lastSeen.flatMap(({ executor }) => (executor === null ? [] : [executor]));
-      this.silence.observe(beats, executors, this.gate.clock.monotonicMs());
+      this.silence.observe(beats, this.executors, this.gate.clock.monotonicMs());
     } catch (error) {
       this.silence.startAgain();
       throw error;
     }
   }
 
-  async sweep(): Promise<SweepResult> {
-    const open = await this.open.list(SWEEP_LIMIT);
-    const seen: { action: ActionId; executor: string | null }[] = [];
-    let recovered = 0;
-    for (const { action } of open) {
-      const id = action as ActionId;
-      const { state } = await this.gate.streams.load(streamRef(actionDecider, id));
-      if (state.state !== 'executing') continue;
-      seen.push({ action: id, executor: currentAttempt(state)?.executor ?? null });
-      if (await this.recover(id, state)) recovered += 1;
+  /**
+   * @param signal ends it after the page at hand: a process that stops takes up nothing more
+   * @throws {StoreUnavailable} nothing can be recovered at the moment
+   */
+  async sweep(signal?: AbortSignal): Promise<SweepResult> {
+    const sweep: Sweep = { executors: new Set(), claims: new Set(), failed: new Set() };
+    let [open, recovered] = [0, 0];
+    let after: Position | null = START;
+    while (after !== null && !signal?.aborted) {
+      const page = await this.open.list(after, PAGE_SIZE);
+      recovered += await this.recoverPage(page, sweep);
+      open += page.length;
+      after = page.length === PAGE_SIZE ? (page.at(-1) as ListedExecution).opened : null;
     }
-    this.lastSeen = seen;
-    return { open: open.length, recovered };
+    if (after === null) this.remember(sweep);
+    return { open, recovered };
   }
 
-  private async recover(id: ActionId, action: LivingAction): Promise<boolean> {
-    if (!action.ready) return false;
+  /** @returns how many were recovered */
+  private async recoverPage(page: readonly ListedExecution[], sweep: Sweep): Promise<number> {
+    if (page.length === 0) return 0;
+    const refs = page.map(({ action }) => [action, streamRef(actionDecider, action)] as const);
+    const together = this.gate.streams.loadAll(Object.fromEntries(refs));
+    const results = await Promise.all(
+      refs.map(async ([id, ref]) => {
+        try {
+          // Where one of them cannot be folded, each is asked for by itself.
+          const folded = await together.catch(async () => ({ [id]: await this.gate.streams.load(ref) }));
+          const { state } = folded[id] as Folded<Action>;
+          return { id, isRecovered: state.state === 'executing' && (await this.look(id, state, sweep)), error: null };
+        } catch (error) {
+          return { id, isRecovered: false, error };
+        }
+      }),
+    );
+    const away = results.flatMap(({ error }) => (error instanceof StoreUnavailable ? [error] : []));
+    if (away[0] && away.length === page.length) throw away[0];
+    for (const { id, error } of results) if (error !== null) this.report(id, error, sweep);
+    return results.filter(({ isRecovered }) => isRecovered).length;
+  }
+
+  private remember({ executors, claims, failed }: Sweep): void {
+    this.executors = executors;
+    this.failed = failed;
+    this.watch.keepOnly(claims);
+  }
+
+  private report(id: ActionId, error: unknown, sweep: Sweep): void {
+    sweep.failed.add(id);
+    if (!this.failed.has(id)) this.logger.error('an execution could not be recovered', { action_id: id, error });
+  }
+
+  private async look(id: ActionId, action: LivingAction, sweep: Sweep): Promise<boolean> {
     const attempt = currentAttempt(action);
-    const nowMs = this.gate.clock.nowMs();
-    if (!attempt) return this.startOrExpire(id, action, nowMs);
-    const isWithdrawn = this.runs.executor.hasWithdrawn(attempt.claim);
+    if (!action.ready) return false;
+    if (!attempt) return this.startOrExpire(id, action, this.gate.clock.nowMs());
+    sweep.executors.add(attempt.executor);
+    sweep.claims.add(attempt.claim);
+    const watchedMs = this.watch.see(attempt.claim, this.gate.clock.monotonicMs());
+    // This process says by itself what happened, however long the store was away.
+    if (this.runs.executor.holds(attempt.claim)) return false;
+    return this.recover(id, action, attempt, watchedMs);
+  }
+
+  private async recover(
+    id: ActionId,
+    action: LivingAction,
+    attempt: ExecutionAttempt,
+    watchedMs: number,
+  ): Promise<boolean> {
+    const { claim } = attempt;
+    const isWithdrawn = this.runs.executor.hasWithdrawn(claim);
     if (isWithdrawn && attempt.attempt === 1) {
       await this.runs.executor.recordNothingSent(id, attempt);
       return true;
     }
-    const isSilent = isWithdrawn || this.silence.isSilent(attempt.executor, this.gate.clock.monotonicMs());
+    const isExecutorSilent = isWithdrawn || this.silence.isSilent(attempt.executor);
+    const lastingMs = remainingAtClaimMs(action, attempt);
+    const isPastDeadline = watchedMs >= lastingMs;
     // A living executor ends its call at the deadline by itself; it is given time to write that down.
-    const isOverdue = nowMs > Date.parse(attempt.deadline) + this.gate.settings.executorSilenceMs;
-    if (!isSilent && !isOverdue) return false;
-    const { claim } = attempt;
-    this.logger.warn('an execution lost its executor', { action_id: id, attempt: attempt.attempt });
-    if (isRepeatableNow(action, timestampOf(nowMs))) return this.runs.executor.claimAndRun(id, attempt);
+    const isOverdue = watchedMs > lastingMs + this.gate.settings.executorSilenceMs;
+    if (!isExecutorSilent && !isOverdue) return false;
+    const now = timestampOf(this.gate.clock.nowMs());
+    if (!isPastDeadline && isRepeatableNow(action, now)) return this.takeovers.begin(id, attempt);
+    this.logger.warn('an execution lost its executor and is given up', { action_id: id, attempt: attempt.attempt });
     const metadata = this.metadata(action, `give-up:${claim}`);
-    const command = { type: 'GiveUpExecution' as const, data: { claim, isExecutorSilent: isSilent }, metadata };
+    const command = { type: 'GiveUpExecution' as const, data: { claim, isExecutorSilent, isPastDeadline }, metadata };
     return (await this.gate.runner.run(actionDecider, id, command, metadata)).events.length > 0;
   }
 

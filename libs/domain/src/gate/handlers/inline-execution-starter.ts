@@ -7,8 +7,6 @@ import { ExecutionStarter, newClaim } from './execution-starter.js';
 
 /** Executes in the accepting process: accept and claim are one append, and the arguments are at hand. */
 export class InlineExecutionStarter extends ExecutionStarter {
-  private readonly underWay = new Set<Promise<void>>();
-
   constructor(
     private readonly executor: ActionExecutor,
     private readonly executorId: string,
@@ -32,24 +30,10 @@ export class InlineExecutionStarter extends ExecutionStarter {
     _claimant: Claimant | null,
     args: JsonObject,
   ): Promise<void> {
-    const run = this.executor
-      .run(action, accepted, args)
-      .catch((error: unknown) => {
-        // The claim stays in the log: the sweeper ends it honestly.
-        this.logger.error('an execution could not be recorded', { action_id: action, error });
-      })
-      .finally(() => this.underWay.delete(run));
-    this.underWay.add(run);
+    this.executor.run(action, accepted, args).catch((error: unknown) => {
+      // The claim stays in the log: the sweeper ends it honestly.
+      this.logger.error('an execution could not be recorded', { action_id: action, error });
+    });
     return Promise.resolve();
-  }
-
-  /** Executions that have not ended. */
-  get underWayCount(): number {
-    return this.underWay.size;
-  }
-
-  /** Waits for what is under way, at a shutdown. */
-  async idle(): Promise<void> {
-    await Promise.all(this.underWay);
   }
 }

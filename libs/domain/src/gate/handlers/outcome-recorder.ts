@@ -16,10 +16,20 @@ import type { Action, ExecutionAttempt, LivingAction } from '../action.state.js'
 import type { GateKernel } from '../gate-kernel.js';
 import { executorMetadata } from './execution.js';
 
-/** After it the sweeper's word stands: unknown. */
-const PATIENCE_MS = 120_000;
+/** How long a store that is away is waited for. After it the sweeper's word stands: unknown. */
+export const OUTCOME_PATIENCE_MS = 120_000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 2_000;
+
+/** What an attempt came to. */
+export interface AttemptOutcome {
+  /** The action as it stood when the attempt was claimed. */
+  readonly folded: Folded<Action>;
+  readonly attempt: ExecutionAttempt;
+  readonly outcome: CallOutcome;
+  /** A claim of the next attempt that was withdrawn: nothing was sent under it. */
+  readonly withdrawn: string | null;
+}
 
 /** Writes what happened: the result beside the log, then the event that names it. */
 export class OutcomeRecorder {
@@ -31,23 +41,23 @@ export class OutcomeRecorder {
   ) {}
 
   /** What happened is known here and nowhere else, so a store that is away for a while is waited for. */
-  async recordPatiently(folded: Folded<Action>, attempt: ExecutionAttempt, outcome: CallOutcome): Promise<void> {
+  async recordPatiently(happened: AttemptOutcome): Promise<void> {
     const begunMs = this.gate.clock.monotonicMs();
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
       try {
-        await this.record(folded, attempt, outcome);
+        await this.record(happened);
         return;
       } catch (error) {
         const waitedMs = this.gate.clock.monotonicMs() - begunMs;
-        if (!(error instanceof StoreUnavailable) || waitedMs + waitMs > PATIENCE_MS) throw error;
-        this.logger.warn('an outcome could not be recorded yet', { action_id: attempt.action, error });
+        if (!(error instanceof StoreUnavailable) || waitedMs + waitMs > OUTCOME_PATIENCE_MS) throw error;
+        this.logger.warn('an outcome could not be recorded yet', { action_id: happened.attempt.action, error });
         await sleep(waitMs);
       }
     }
   }
 
   /** @throws {StoreUnavailable} it may or may not be recorded; recording it again is harmless */
-  async record(folded: Folded<Action>, attempt: ExecutionAttempt, outcome: CallOutcome): Promise<void> {
+  async record({ folded, attempt, outcome, withdrawn }: AttemptOutcome): Promise<void> {
     const action = folded.state as LivingAction;
     const now = timestampOf(this.gate.clock.nowMs());
     const data: ExecutionOutcome = {
@@ -60,7 +70,11 @@ export class OutcomeRecorder {
       latency_ms: Math.max(0, Date.parse(now) - Date.parse(attempt.at)),
     };
     const metadata = executorMetadata(action, `outcome:${attempt.claim}`, now);
-    const command = { type: 'RecordOutcome' as const, data: { claim: attempt.claim, outcome: data }, metadata };
+    const command = {
+      type: 'RecordOutcome' as const,
+      data: { claim: attempt.claim, outcome: data, withdrawn },
+      metadata,
+    };
     await this.gate.runner.run(actionDecider, attempt.action, command, metadata, folded);
     this.bus.publish(actionChannel(attempt.action), 'recorded');
   }

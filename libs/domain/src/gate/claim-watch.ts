@@ -1,0 +1,29 @@
+interface Watched {
+  readonly watchedMs: number;
+  readonly seenAtMs: number;
+}
+
+/**
+ * How long a sweeper has itself seen each claim as the current one, by its own monotonic clock: deadlines are judged by
+ * this and not by the time of day, which may jump by an hour (reliability, F-11).
+ */
+export class ClaimWatch {
+  private watched = new Map<string, Watched>();
+
+  /** @param longestStepMs what the time between two looks counts at most: a pause of our own is no watching */
+  constructor(private readonly longestStepMs: number) {}
+
+  /** @returns how long it has been watched, this look included: 0 at the first */
+  see(claim: string, nowMs: number): number {
+    const known = this.watched.get(claim);
+    const stepMs = known ? Math.min(nowMs - known.seenAtMs, this.longestStepMs) : 0;
+    const watchedMs = (known?.watchedMs ?? 0) + stepMs;
+    this.watched.set(claim, { watchedMs, seenAtMs: nowMs });
+    return watchedMs;
+  }
+
+  /** Forgets all claims but these: the others have ended. */
+  keepOnly(claims: ReadonlySet<string>): void {
+    for (const claim of this.watched.keys()) if (!claims.has(claim)) this.watched.delete(claim);
+  }
+}

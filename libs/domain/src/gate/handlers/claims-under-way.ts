@@ -1,0 +1,48 @@
+/** Claims that one run holds, together until it is over. */
+export interface HeldClaims {
+  add(claim: string): void;
+  release(): void;
+}
+
+/** What this process is executing: the claims that it holds, and the work itself. */
+export class ClaimsUnderWay {
+  private readonly heldUntilMs = new Map<string, number>();
+  private readonly work = new Set<Promise<unknown>>();
+
+  /** @param untilMs on the monotonic clock: a run that is not over by then has broken its promise, and others may end it */
+  hold(untilMs: number): HeldClaims {
+    const claims: string[] = [];
+    return {
+      add: (claim) => {
+        claims.push(claim);
+        this.heldUntilMs.set(claim, untilMs);
+      },
+      release: () => {
+        for (const claim of claims) this.heldUntilMs.delete(claim);
+      },
+    };
+  }
+
+  holds(claim: string, nowMs: number): boolean {
+    return nowMs < (this.heldUntilMs.get(claim) ?? -Infinity);
+  }
+
+  get count(): number {
+    return this.work.size;
+  }
+
+  /** Counts `work` as under way until it is over. */
+  async during<Result>(work: Promise<Result>): Promise<Result> {
+    this.work.add(work);
+    try {
+      return await work;
+    } finally {
+      this.work.delete(work);
+    }
+  }
+
+  /** Resolves when nothing is under way, however it has ended. */
+  async idle(): Promise<void> {
+    while (this.work.size > 0) await Promise.allSettled(this.work);
+  }
+}

@@ -1,0 +1,36 @@
+import type { ActionId, Logger } from '../../kernel/index.js';
+import type { ExecutionAttempt } from '../action.state.js';
+import type { ActionExecutor } from './action-executor.js';
+
+/** As many as a worker executes of its queue. */
+const TAKEOVERS_MAX = 32;
+
+/**
+ * Executions taken over from executors that were lost. A sweep begins them and never waits for them: an upstream may
+ * hang, and what stands behind it must not.
+ */
+export class Takeovers {
+  private readonly underWay = new Set<ActionId>();
+
+  constructor(
+    private readonly executor: ActionExecutor,
+    private readonly logger: Logger,
+  ) {}
+
+  /** False when it is under way already, or when there is no room: the next sweep comes again. */
+  begin(id: ActionId, lost: ExecutionAttempt): boolean {
+    if (this.underWay.has(id) || this.underWay.size >= TAKEOVERS_MAX) return false;
+    this.underWay.add(id);
+    this.logger.warn('an execution lost its executor and is taken over', { action_id: id, attempt: lost.attempt });
+    void this.run(id, lost).finally(() => this.underWay.delete(id));
+    return true;
+  }
+
+  private async run(id: ActionId, lost: ExecutionAttempt): Promise<void> {
+    try {
+      await this.executor.claimAndRun(id, lost);
+    } catch (error) {
+      this.logger.error('an execution could not be taken over; the next sweep comes again', { action_id: id, error });
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { InlineExecutionStarter, type ExecutionStarter } from '#libs/domain/gate';
+import { StoreUnavailable, streamOf } from '#libs/domain/kernel';
+import { SystemRandomness } from '#libs/infra/runtime';
+import { LosingStore } from '../support/losing-store.js';
+import { FoldedOpenExecutions, isRecorded, RecoveryScene, SILENCE_MS } from '../support/recovery-scene.js';
+import { silentLogger } from '../support/silent-logger.js';
+import type { Answer } from '../support/upstream.js';
+
+let scene: RecoveryScene;
+afterEach(() => scene.close());
+
+/** A store that loses what a test says; the process that sweeps is the one that executes. */
+const setScene = async (answer?: Answer, config = {}) => {
+  const store = new LosingStore();
+  scene = await RecoveryScene.set({ store, config, ...(answer ? { answer } : {}) });
+  const { bench, upstream } = scene;
+  return { store, bench, upstream, sweeper: scene.sweeperOf(bench.executor) };
+};
+
+const inline = (): ExecutionStarter => {
+  const { executor, executorId } = scene.bench;
+  return new InlineExecutionStarter(executor, executorId, new SystemRandomness(), silentLogger);
+};
+
+describe('a first claim whose append had no clear answer, and is in the log after all', () => {
+  it('fails at the next sweep, nothing sent: its client was told to come again', async () => {
+    const { store, bench, sweeper, upstream } = await setScene();
+    store.loses = 'ExecutionStarted';
+    await expect(bench.submit({ tool: 'crm.update' }, bench.handler(inline()))).rejects.toThrow(StoreUnavailable);
+    const [left] = await new FoldedOpenExecutions(bench).list(-1n, 1);
+    expect(await sweeper.sweep()).toEqual({ open: 1, recovered: 1 });
+    expect(await bench.action(left!.action)).toMatchObject({
+      state: 'recorded',
+      outcome: { status: 'failed', error_code: 'service_unavailable' },
+      witness: null,
+    });
+    expect(upstream.seen).toHaveLength(0);
+  });
+});
+
+describe('the claim of another attempt that had no clear answer', () => {
+  it.each<[string, number, string, (store: LosingStore) => void]>([
+    ['and is not in the log', 429, 'failed', (store) => (store.isAwayFor = { type: 'ExecutionStarted', appends: 1 })],
+    ['and is in the log after all', 429, 'failed', (store) => (store.loses = 'ExecutionStarted')],
+    ['and is in the log after all', 503, 'unknown', (store) => (store.loses = 'ExecutionStarted')],
+  ])('%s: a %i that was answered before it is the outcome, %s', async (_, status, outcome, trouble) => {
+    const { store, bench, sweeper, upstream } = await setScene((_seen, response) => {
+      trouble(store);
+      response.writeHead(status).end();
+    });
+    const { action } = await bench.submit({ tool: 'crm.get' }, bench.handler(inline()));
+    expect(await bench.action(action, isRecorded)).toMatchObject({ outcome: { status: outcome } });
+    await scene.turnFor(2 * SILENCE_MS, sweeper, [bench.executorId]);
+    const types = (await store.readStream(streamOf('action', action))).map(({ type }) => type);
+    expect(types.filter((type) => type === 'ExecutionFinished')).toHaveLength(1);
+    expect(types).not.toContain('LateReport');
+    expect(upstream.countFor(action)).toBe(1);
+  });
+});
+
+describe('an outcome that the store does not take at once', () => {
+  it.each<[string, (store: LosingStore) => void]>([
+    ['away', (store) => (store.isAwayFor = { type: 'ActionWitnessed', appends: 2 })],
+    ['written, its answer lost', (store) => (store.loses = 'ActionWitnessed')],
+  ])('%s: is recorded when it can be, once, and nothing is sent again', async (_, trouble) => {
+    const { store, bench, upstream } = await setScene();
+    trouble(store);
+    const { action } = await bench.submit({ tool: 'crm.update' });
+    expect(await bench.action(action, isRecorded)).toMatchObject({ outcome: { status: 'succeeded' } });
+    const types = (await store.readStream(streamOf('action', action))).map(({ type }) => type);
+    expect(types.filter((type) => type === 'ExecutionFinished')).toHaveLength(1);
+    expect(types.at(-1)).toBe('ActionWitnessed');
+    expect(upstream.countFor(action)).toBe(1);
+  });
+
+  it('is never given up by the process that knows it, however long past the deadline', async () => {
+    const config = { timeout_ms: 100 };
+    const { store, bench, sweeper } = await setScene(undefined, config);
+    // Of the growing waits between two tries, six last longer than deadline and silence together.
+    store.isAwayFor = { type: 'ActionWitnessed', appends: 6 };
+    const { action } = await bench.submit({ tool: 'crm.update' }, bench.handler(inline()));
+    await scene.turnFor(config.timeout_ms + 3 * SILENCE_MS, sweeper, []);
+    expect(store.isAwayFor.appends).toBeGreaterThan(0);
+    expect(await bench.action(action)).toMatchObject({ state: 'executing' });
+    store.isAwayFor.appends = 0;
+    expect(await bench.action(action, isRecorded)).toMatchObject({ outcome: { status: 'succeeded' } });
+  });
+});

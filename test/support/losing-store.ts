@@ -1,0 +1,22 @@
+import { StoreUnavailable, type Append, type AppendResult } from '#libs/domain/kernel';
+import { MemoryEventStore } from '#libs/infra/event-store';
+
+/** A store whose appends can be refused, or written and their answers lost. */
+export class LosingStore extends MemoryEventStore {
+  /** Type of the event with which the next append to be lost ends. */
+  loses: string | null = null;
+
+  /** How many appends that end so are refused before any is written. */
+  isAwayFor = { type: '', appends: 0 };
+
+  override async append(append: Append): Promise<AppendResult> {
+    if (append.events.at(-1)?.type === this.isAwayFor.type && this.isAwayFor.appends > 0) {
+      this.isAwayFor.appends -= 1;
+      throw new StoreUnavailable('the store is away');
+    }
+    const result = await super.append(append);
+    if (append.events.at(-1)?.type !== this.loses) return result;
+    this.loses = null;
+    throw new StoreUnavailable('the answer was lost');
+  }
+}
