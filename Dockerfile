@@ -9,10 +9,15 @@ RUN npm run build && npm prune --omit=dev --omit=optional --no-fund --no-audit
 
 FROM node:22-bookworm-slim
 ENV NODE_ENV=production SERVICE_HOST=0.0.0.0 SERVICE_PORT=8080 SERVICE_STATE_DIR=/var/lib/ags
+# `npm run ags -- ...` is the command line here too; npm itself writes nothing and asks nobody.
+ENV npm_config_logs_max=0 npm_config_update_notifier=false
 WORKDIR /app
 COPY --from=build /app/package.json ./
+COPY --from=build /app/scripts ./scripts
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+# Read as it stands in the repository: the compiler copies no YAML.
+COPY --from=build /app/apps/api/src/openapi/openapi.yaml ./apps/api/src/openapi/
 # Keys live here, and nothing else is ever written.
 RUN install -d -m 0700 -o node -g node /var/lib/ags
 VOLUME /var/lib/ags

@@ -16,12 +16,15 @@ const newest = (path) => {
   return readdirSync(path).reduce((latest, name) => Math.max(latest, newest(join(path, name))), stats.mtimeMs);
 };
 
+/** An image holds what was compiled and no sources: there is nothing to build, and nothing to build it with. */
+const isBuiltElsewhere = () => !existsSync(join(root, 'tsconfig.json'));
+
 const isStale = () =>
   !existsSync(stamp) || sources.some((source) => newest(join(root, source)) > statSync(stamp).mtimeMs);
 
 /** Builds what is stale. Ends the process with the compiler's exit code when it fails. */
 export const buildIfStale = () => {
-  if (!isStale()) return;
+  if (isBuiltElsewhere() || !isStale()) return;
   process.stderr.write('Building: about half a minute, only when sources changed ...\n');
   const startedAt = new Date();
   rmSync(stamp, { force: true });

@@ -105,7 +105,7 @@ describe('ags keys', () => {
     const unknown = 'key_0000000000000000000000000a';
     const run = await ags('keys', 'revoke', unknown);
     expect(run).toMatchObject({ code: 1, stdout: '', error: { object: 'error', code: 'not_found' } });
-    expect(run.error['message']).toContain('ags keys list');
+    expect(run.error['message']).toContain('npm run ags -- keys list');
   });
 });
 
@@ -238,7 +238,7 @@ describe('ags seal-keys', () => {
     expect(revoked).toMatchObject({ code: 0, stderr: '', object: { status: 'revoked' } });
     const last = await ags('seal-keys', 'revoke', String(current?.['kid']));
     expect(last.code).toBe(0);
-    expect(last.stderr).toContain('ags seal-keys rotate');
+    expect(last.stderr).toContain('npm run ags -- seal-keys rotate');
     const health = await service.call('GET', '/v1/health');
     expect(health).toMatchObject({ status: 200, json: { status: 'degraded', checks: { sealing: 'degraded' } } });
     // Sealing goes on with the next key; what waited is sealed then.

@@ -26,7 +26,7 @@ describe('ags init', () => {
   it('is needed first: before it nothing is made, and the next step is named', async () => {
     const run = await ags('keys', 'list', '--json');
     expect(run).toMatchObject({ code: 2, stdout: '', error: { object: 'error', code: 'not_initialized' } });
-    expect(run.error['message']).toContain('ags init');
+    expect(run.error['message']).toContain('npm run ags -- init');
     await expect(stat(stateDir)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 

@@ -5,7 +5,7 @@ describe('npm run ags', () => {
   it('answers on standard output alone and ends by itself with 0', async () => {
     const { code, stdout, stderr } = await runAgs(['--help']);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^Usage: ags/);
+    expect(stdout).toMatch(/^Usage: npm run ags --/);
   });
 
   it('says what it cannot understand on standard error alone and ends with 2', async () => {

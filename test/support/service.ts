@@ -14,7 +14,6 @@ const rootAbove = (folder: string): string =>
   existsSync(join(folder, 'package.json')) ? folder : rootAbove(dirname(folder));
 
 export const ROOT = rootAbove(dirname(fileURLToPath(import.meta.url)));
-const RUN = join(ROOT, 'scripts', 'run.mjs');
 const START_DEADLINE_MS = 90_000;
 const EXIT_DEADLINE_MS = 30_000;
 
@@ -40,7 +39,17 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: a new one, removed by `stop`. A given one stays. */
   readonly stateDir?: string;
+  readonly program?: Program;
 }
+
+/** What Node is started with, and where. */
+export interface Program {
+  readonly folder: string;
+  readonly args: readonly string[];
+}
+
+/** `npm start`, without npm. */
+const START: Program = { folder: ROOT, args: [join(ROOT, 'scripts', 'run.mjs'), 'standalone'] };
 
 export interface Call {
   readonly key?: string;
@@ -70,6 +79,7 @@ export class RunningService {
     readonly stateDir: string,
     private readonly isOwnStateDir: boolean,
     private readonly env: Readonly<Record<string, string>>,
+    private readonly program: Program,
   ) {}
 
   /** Changes with every start: the port is any free one. */
@@ -108,8 +118,8 @@ export class RunningService {
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [RUN, 'standalone'], {
-      cwd: ROOT,
+    const child = spawn(process.execPath, this.program.args, {
+      cwd: this.program.folder,
       env: this.environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -196,8 +206,12 @@ export class RunningService {
 }
 
 /** Starts the service on an empty state directory of its own (or a given one) and waits until it says where it is. */
-export const startService = async ({ env = {}, stateDir }: ServiceOptions = {}): Promise<RunningService> => {
-  const service = new RunningService(stateDir ?? (await temporaryStateDir()), stateDir === undefined, env);
+export const startService = async ({
+  env = {},
+  stateDir,
+  program = START,
+}: ServiceOptions = {}): Promise<RunningService> => {
+  const service = new RunningService(stateDir ?? (await temporaryStateDir()), stateDir === undefined, env, program);
   try {
     await service.start();
     return service;

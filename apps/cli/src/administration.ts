@@ -111,7 +111,7 @@ export const requireInitialized = async (config: Config): Promise<void> => {
 const notInitialized = ({ stateDir }: Config): CliError =>
   new CliError(
     'not_initialized',
-    `There is no service in ${stateDir} yet. Set SERVICE_STATE_DIR to where it lives, or make one with \`ags init\`.`,
+    `There is no service in ${stateDir} yet. Set SERVICE_STATE_DIR to where it lives, or make one with \`npm run ags -- init\`.`,
   );
 
 interface Connection {

@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { parseId, type Id, type IdPrefix } from '#libs/domain/kernel';
+import { callerFolder } from '#libs/infra/config';
 
 /** Readers of what is typed. Each throws what commander shows beside the argument's name. */
 
@@ -11,6 +13,16 @@ export const idArgument =
     if (id === null) throw new InvalidArgumentError(`An id that begins with ${prefix}_ is expected, copied whole.`);
     return id;
   };
+
+/** In place of a path. A file of that name is `./-`. */
+export const STANDARD_INPUT = '-';
+
+/** Of package.json. */
+const SCRIPT = 'ags';
+
+/** A path, from where the command line was typed; standard input stays what it is. */
+export const fileArgument = (text: string): string =>
+  text === STANDARD_INPUT ? text : resolve(callerFolder(SCRIPT), text);
 
 const SECONDS_OF = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 const DURATION = /^(\d{1,7})(s|m|h|d)$/;

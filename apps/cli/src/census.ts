@@ -47,13 +47,16 @@ export class Census {
     if (wanted !== undefined) {
       const found = await this.livingOrganization(wanted);
       if (found) return found;
-      throw notFound(`There is no organization ${wanted}. Run \`ags org list\` to see them.`);
+      throw notFound(`There is no organization ${wanted}. Run \`npm run ags -- org list\` to see them.`);
     }
     const all = await this.organizations();
     const [only] = all;
     if (all.length === 1 && only) return only;
     if (all.length === 0) {
-      throw new CliError('not_initialized', 'There is no organization yet. Run `ags init` to make the first.');
+      throw new CliError(
+        'not_initialized',
+        'There is no organization yet. Run `npm run ags -- init` to make the first.',
+      );
     }
     const named = all.slice(0, ORGANIZATIONS_NAMED).map(({ org }) => org);
     const rest = all.length > named.length ? `, and ${all.length - named.length} more` : '';
@@ -64,7 +67,7 @@ export class Census {
   async agent(id: AgentId, org: OrgId | undefined): Promise<LivingAgent> {
     const found = await this.livingAgent(id);
     if (found && (org === undefined || found.org === org)) return found;
-    throw notFound(`There is no agent ${id}. Run \`ags agents list\` to see them.`);
+    throw notFound(`There is no agent ${id}. Run \`npm run ags -- agents list\` to see them.`);
   }
 
   /** Every agent, in the order of their making. */
@@ -98,7 +101,7 @@ export class Census {
   async key(id: KeyId): Promise<HeldKey> {
     const found = (await this.keys(undefined)).find(({ key }) => key.key === id);
     if (found) return found;
-    throw notFound(`There is no key ${id}. Run \`ags keys list\` to see them.`);
+    throw notFound(`There is no key ${id}. Run \`npm run ags -- keys list\` to see them.`);
   }
 
   async keysOf(holder: KeyHolder): Promise<readonly HeldKey[]> {

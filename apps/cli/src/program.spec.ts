@@ -57,9 +57,9 @@ describe('ags --help', () => {
     async (name, command) => {
       const { code, stdout } = await run([...command, '--help']);
       expect(code).toBe(0);
-      expect(stdout).toContain(`Usage: ags ${name}`);
+      expect(stdout).toContain(`Usage: npm run ags -- ${name}`);
       expect(stdout).toMatch(/\n\n[A-Z][^]{30,}?\.\n/);
-      expect(stdout).toMatch(new RegExp(`Examples:\\n {2}\\$ .*ags ${command[0] ?? ''}`));
+      expect(stdout).toMatch(new RegExp(`Examples:\\n {2}\\$ .*npm run (--silent )?ags -- ${command[0] ?? ''}`));
       expect(stdout).toMatch(/Exit codes:\n {2}0 .*\n {2}1 .*\n {2}2 /);
     },
   );
@@ -67,7 +67,7 @@ describe('ags --help', () => {
   it('is what a call without a command gets, on standard error and with 2', async () => {
     const { code, stdout, stderr } = await run([]);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('Usage: ags');
+    expect(stderr).toContain('Usage: npm run ags --');
   });
 });
 

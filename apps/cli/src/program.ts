@@ -14,6 +14,9 @@ import { registerVerifyCommand } from './commands/verify.command.js';
 import { reportError } from './report.js';
 import type { Terminal } from './terminal.js';
 
+/** As it is called: in a checkout and in the image, from any folder of them. */
+const PROGRAM = 'npm run ags --';
+
 /** Runs one command line, without the program's own name. Never throws: what went wrong is said on the terminal. */
 export const runProgram = async (args: readonly string[], terminal: Terminal): Promise<ExitCode> => {
   const context: CommandContext = { terminal, exitCode: EXIT.fine };
@@ -27,11 +30,12 @@ export const runProgram = async (args: readonly string[], terminal: Terminal): P
 
 const buildProgram = (context: CommandContext): Command => {
   const { terminal } = context;
-  const program = new Command('ags')
+  const program = new Command(PROGRAM)
     .description(
       'Operates an Agent Governance Service: prepares it, makes and ends keys, stops agents, and verifies what it ' +
-        'sealed. Works on the state directory or database that the settings name (`ags config`), whether the service ' +
-        'runs or not; a change holds for every call that starts after the command answered.',
+        'sealed. Works on the state directory or database that the settings name (`npm run ags -- config`), whether ' +
+        'the service runs or not; a change holds for every call that starts after the command answered. npm prints a ' +
+        'line of its own first: where a program reads the output, run `npm run --silent ags -- ... --json`.',
     )
     .version(versionOf(dirname(fileURLToPath(import.meta.url))), '-V, --version')
     .exitOverride()
@@ -50,9 +54,9 @@ const buildProgram = (context: CommandContext): Command => {
   registerVerifyCommand(program, context);
   return withExamples(
     program,
-    'ags init',
-    'ags agents stop agt_... --reason "Wrong refunds"',
-    'ags keys revoke key_...',
+    'npm run ags -- init',
+    'npm run ags -- agents stop agt_... --reason "Wrong refunds"',
+    'npm run ags -- keys revoke key_...',
   );
 };
 

@@ -24,15 +24,18 @@ export const registerAgentsCommands = (program: Command, context: CommandContext
     .summary('list, create, stop, suspend and resume agents');
   withExamples(
     agents,
-    'ags agents list',
-    'ags agents stop agt_... --reason "Wrong refunds"',
-    'ags agents resume agt_...',
+    'npm run ags -- agents list',
+    'npm run ags -- agents stop agt_... --reason "Wrong refunds"',
+    'npm run ags -- agents resume agt_...',
   );
   registerList(agents, context);
   registerCreate(agents, context);
-  withExamples(changeCommand(agents, context, 'stop'), 'ags agents stop agt_... --reason "Wrong refunds"');
-  withExamples(changeCommand(agents, context, 'suspend'), 'ags agents suspend agt_... --reason "Contract ended"');
-  withExamples(changeCommand(agents, context, 'resume'), 'ags agents resume agt_...');
+  withExamples(changeCommand(agents, context, 'stop'), 'npm run ags -- agents stop agt_... --reason "Wrong refunds"');
+  withExamples(
+    changeCommand(agents, context, 'suspend'),
+    'npm run ags -- agents suspend agt_... --reason "Contract ended"',
+  );
+  withExamples(changeCommand(agents, context, 'resume'), 'npm run ags -- agents resume agt_...');
 };
 
 const registerList = (agents: Command, context: CommandContext): void => {
@@ -56,8 +59,8 @@ const registerList = (agents: Command, context: CommandContext): void => {
           );
         }),
       ),
-    'ags agents list',
-    'ags agents list --json',
+    'npm run ags -- agents list',
+    'npm run --silent ags -- agents list --json',
   );
 };
 
@@ -100,8 +103,8 @@ const registerCreate = (agents: Command, context: CommandContext): void => {
           return { objects: [view], text: `${text}\n\nThe key is shown once: only a hash of it is kept.` };
         }),
       ),
-    'ags agents create support-bot',
-    'ags agents create support-bot --label team=support --live',
+    'npm run ags -- agents create support-bot',
+    'npm run ags -- agents create support-bot --label team=support --live',
   );
 };
 

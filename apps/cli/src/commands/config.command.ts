@@ -26,8 +26,8 @@ export const registerConfigCommand = (program: Command, context: CommandContext)
         });
         if (!usable) context.exitCode = EXIT.refused;
       }),
-    'ags config',
-    'SERVICE_ENV=production ags config --json',
+    'npm run ags -- config',
+    'SERVICE_ENV=production npm run --silent ags -- config --json',
   );
 };
 

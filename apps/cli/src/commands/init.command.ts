@@ -19,8 +19,8 @@ export const registerInitCommand = (program: Command, context: CommandContext): 
       .summary('prepare a state directory, once')
       .option('--json', 'one JSON object a line: a step each, at last the result')
       .action(async ({ json }: JsonOption) => init(context, json === true)),
-    'ags init',
-    'SERVICE_STATE_DIR=/var/lib/ags ags init --json',
+    'npm run ags -- init',
+    'SERVICE_STATE_DIR=/var/lib/ags npm run --silent ags -- init --json',
   );
 };
 
@@ -36,7 +36,7 @@ const init = async (context: CommandContext, isJson: boolean): Promise<void> => 
     );
   };
   try {
-    const { deployment, prepared } = await prepareDeployment(config, 'ags init', loggerOf(terminal), onStep);
+    const { deployment, prepared } = await prepareDeployment(config, 'ags cli', loggerOf(terminal), onStep);
     await deployment.close();
     terminal.out(
       isJson ? `${JSON.stringify(resultOf(config.stateDir, prepared))}\n` : summaryOf(config.stateDir, prepared),
@@ -59,7 +59,8 @@ const resultOf = (stateDir: string, prepared: Prepared) => ({
 });
 
 const summaryOf = (stateDir: string, prepared: Prepared): string => {
-  const once = (secret: string | null): string => secret ?? '(shown when it was made; `ags keys create` makes another)';
+  const once = (secret: string | null): string =>
+    secret ?? '(shown when it was made; `npm run ags -- keys create` makes another)';
   const lines = facts([
     ['state directory', stateDir],
     ['organization', prepared.org],

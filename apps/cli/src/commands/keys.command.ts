@@ -31,10 +31,10 @@ export const registerKeysCommands = (program: Command, context: CommandContext):
     .summary('list, create, roll and revoke API keys');
   withExamples(
     keys,
-    'ags keys create --agent agt_... --scopes actions:execute,actions:read',
-    'ags keys create --admin',
-    'ags keys roll key_... --overlap 24h',
-    'ags keys revoke key_...',
+    'npm run ags -- keys create --agent agt_... --scopes actions:execute,actions:read',
+    'npm run ags -- keys create --admin',
+    'npm run ags -- keys roll key_... --overlap 24h',
+    'npm run ags -- keys revoke key_...',
   );
   registerList(keys, context);
   registerCreate(keys, context);
@@ -64,8 +64,8 @@ const registerList = (keys: Command, context: CommandContext): void => {
           );
         });
       }),
-    'ags keys list',
-    'ags keys list --agent agt_... --json',
+    'npm run ags -- keys list',
+    'npm run --silent ags -- keys list --agent agt_... --json',
   );
 };
 
@@ -111,9 +111,9 @@ const registerCreate = (keys: Command, context: CommandContext): void => {
             : createAgentKey(administration, agent, options);
         });
       }),
-    'ags keys create --agent agt_...',
-    'ags keys create --agent agt_... --scopes actions:execute,actions:read --live',
-    'ags keys create --admin',
+    'npm run ags -- keys create --agent agt_...',
+    'npm run ags -- keys create --agent agt_... --scopes actions:execute,actions:read --live',
+    'npm run ags -- keys create --admin',
   );
 };
 
@@ -169,8 +169,8 @@ const registerRoll = (keys: Command, context: CommandContext): void => {
           return issued(administration, made, (await administration.census.key(id)).key.expiresAt);
         }),
       ),
-    'ags keys roll key_...',
-    'ags keys roll key_... --overlap 0',
+    'npm run ags -- keys roll key_...',
+    'npm run ags -- keys roll key_... --overlap 0',
   );
 };
 
@@ -195,7 +195,7 @@ const registerRevoke = (keys: Command, context: CommandContext): void => {
           return { objects: [view], text };
         }),
       ),
-    'ags keys revoke key_...',
+    'npm run ags -- keys revoke key_...',
   );
 };
 

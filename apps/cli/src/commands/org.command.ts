@@ -20,7 +20,12 @@ export const registerOrgCommands = (program: Command, context: CommandContext): 
     .command('org')
     .description('Organizations, and the stop of all their agents.')
     .summary('organizations; stop and start all agents');
-  withExamples(org, 'ags org stop --reason "Investigating unusual refunds"', 'ags org start', 'ags org show --json');
+  withExamples(
+    org,
+    'npm run ags -- org stop --reason "Investigating unusual refunds"',
+    'npm run ags -- org start',
+    'npm run --silent ags -- org show --json',
+  );
   registerReading(org, context);
   registerCreate(org, context);
   registerSwitches(org, context);
@@ -42,7 +47,7 @@ const registerReading = (org: Command, context: CommandContext): void => {
           };
         }),
       ),
-    'ags org list',
+    'npm run ags -- org list',
   );
   withExamples(
     org
@@ -55,7 +60,7 @@ const registerReading = (org: Command, context: CommandContext): void => {
           shown(await census.organization(wanted), timestampOf(clock.nowMs())),
         ),
       ),
-    'ags org show',
+    'npm run ags -- org show',
   );
 };
 
@@ -85,17 +90,17 @@ const registerCreate = (org: Command, context: CommandContext): void => {
           return { objects: [view], text };
         }),
       ),
-    'ags org create "Support Europe"',
+    'npm run ags -- org create "Support Europe"',
   );
 };
 
 const registerSwitches = (org: Command, context: CommandContext): void => {
   withExamples(
     switchCommand(org, context, 'stop'),
-    'ags org stop --reason "Investigating unusual refunds"',
-    'ags org stop --org org_... --json',
+    'npm run ags -- org stop --reason "Investigating unusual refunds"',
+    'npm run --silent ags -- org stop --org org_... --json',
   );
-  withExamples(switchCommand(org, context, 'start'), 'ags org start');
+  withExamples(switchCommand(org, context, 'start'), 'npm run ags -- org start');
 };
 
 const SWITCH_DESCRIPTIONS = {

@@ -20,14 +20,14 @@ export const registerSealKeysCommands = (program: Command, context: CommandConte
   const sealKeys = program
     .command('seal-keys')
     .description(
-      'Seal keys: what deeds are sealed with, and by whose fingerprints a bundle is verified (`ags verify --pin`).',
+      'Seal keys: what deeds are sealed with, and by whose fingerprints a bundle is verified (--pin of verify).',
     )
     .summary('list, rotate and revoke the keys that deeds are sealed with');
   withExamples(
     sealKeys,
-    'ags seal-keys list',
-    'ags seal-keys rotate --overlap 24h',
-    'ags seal-keys revoke KID --reason "Backup lost"',
+    'npm run ags -- seal-keys list',
+    'npm run ags -- seal-keys rotate --overlap 24h',
+    'npm run ags -- seal-keys revoke KID --reason "Backup lost"',
   );
   registerList(sealKeys, context);
   registerRotate(sealKeys, context);
@@ -49,7 +49,7 @@ const registerList = (sealKeys: Command, context: CommandContext): void => {
           present(context.terminal, json === true, { objects: views, text });
         }),
       ),
-    'ags seal-keys list',
+    'npm run ags -- seal-keys list',
   );
 };
 
@@ -76,8 +76,8 @@ const registerRotate = (sealKeys: Command, context: CommandContext): void => {
           present(context.terminal, json === true, rotated(rotation, timestampOf(deployment.clock.nowMs())));
         }),
       ),
-    'ags seal-keys rotate',
-    'ags seal-keys rotate --overlap 7d --json',
+    'npm run ags -- seal-keys rotate',
+    'npm run --silent ags -- seal-keys rotate --overlap 7d --json',
   );
 };
 
@@ -100,7 +100,7 @@ const rotated = ({ key, retiring }: Rotation, at: Timestamp): Answer => {
 
 const kidArgument = (text: string): string => {
   if (KID_PATTERN.test(text)) return text;
-  throw new InvalidArgumentError('A kid is 32 lowercase hex characters, as `ags seal-keys list` shows it.');
+  throw new InvalidArgumentError('A kid is 32 lowercase hex characters, as `npm run ags -- seal-keys list` shows it.');
 };
 
 const registerRevoke = (sealKeys: Command, context: CommandContext): void => {
@@ -111,7 +111,7 @@ const registerRevoke = (sealKeys: Command, context: CommandContext): void => {
         'Revokes a seal key that may have leaked. Deeds under it no longer verify, and every organization whose ledger ' +
           'holds one gets a deed that says so. Rotate first: without another key, outcomes wait unsealed.',
       )
-      .argument('<kid>', 'as `ags seal-keys list` shows it', kidArgument)
+      .argument('<kid>', 'as `npm run ags -- seal-keys list` shows it', kidArgument)
       .option('--reason <text>', REASON_HELP)
       .option('--json', 'one JSON object')
       .action(async (kid: string, { reason, json }: ChangeOptions) =>
@@ -122,7 +122,9 @@ const registerRevoke = (sealKeys: Command, context: CommandContext): void => {
           );
           const at = timestampOf(deployment.clock.nowMs());
           if ((await sealKeys.active(at)) === null) {
-            context.terminal.err('No seal key is active now, so outcomes wait unsealed. Run `ags seal-keys rotate`.\n');
+            context.terminal.err(
+              'No seal key is active now, so outcomes wait unsealed. Run `npm run ags -- seal-keys rotate`.\n',
+            );
           }
           const view = viewOf(revoked, at);
           present(context.terminal, json === true, {
@@ -131,7 +133,7 @@ const registerRevoke = (sealKeys: Command, context: CommandContext): void => {
           });
         }),
       ),
-    'ags seal-keys revoke 0123456789abcdef0123456789abcdef --reason "Backup lost"',
+    'npm run ags -- seal-keys revoke 0123456789abcdef0123456789abcdef --reason "Backup lost"',
   );
 };
 
@@ -140,7 +142,7 @@ const foundKey = async (kid: string, work: () => Promise<SealKey>): Promise<Seal
     return await work();
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
-    throw notFound(`There is no seal key ${kid}. Run \`ags seal-keys list\` to see them.`);
+    throw notFound(`There is no seal key ${kid}. Run \`npm run ags -- seal-keys list\` to see them.`);
   }
 };
 

@@ -11,7 +11,7 @@ import {
   type SealKeyEntry,
 } from '#libs/crypto';
 import type { OrgId } from '#libs/domain/kernel';
-import { collected, idArgument } from '../arguments.js';
+import { collected, fileArgument, idArgument, STANDARD_INPUT } from '../arguments.js';
 import { CliError, EXIT, explainFileError, usage } from '../cli-error.js';
 import { withExamples, type CommandContext, type JsonOption } from '../command-context.js';
 import { present, ProgressLine } from '../terminal.js';
@@ -24,7 +24,6 @@ interface VerifyOptions extends JsonOption {
   readonly keys?: string;
 }
 
-const STANDARD_INPUT = '-';
 const KEY_SET_PATH = '/.well-known/service/keys.json';
 
 /** `ags verify`: needs no server, no database and no state directory. */
@@ -34,8 +33,8 @@ export const registerVerifyCommand = (program: Command, context: CommandContext)
       .command('verify')
       .description(
         'Checks an export bundle offline: every seal, every link, every key. You name the organization, and the ' +
-          'fingerprints of the seal keys you trust, from `ags init`, `ags seal-keys list` or a copy of your own. Ends ' +
-          'with 0 only when the whole bundle is intact.\n\n' +
+          'fingerprints of the seal keys you trust, from the first start, `npm run ags -- seal-keys list` or a copy of ' +
+          'your own. Ends with 0 only when the whole bundle is intact.\n\n' +
           'A bundle cannot prove everything about itself. When its seal keys were active and which of them are ' +
           'revoked is its own word, which no seal covers and which ends with the export: --keys takes the word of the ' +
           'service instead. That its last deed is the last of the chain, and not the end of a chain that was cut, is ' +
@@ -43,7 +42,7 @@ export const registerVerifyCommand = (program: Command, context: CommandContext)
           '(GET /v1/ledger/check) or an earlier run of this command gave. The verdict says whose word it rests on.',
       )
       .summary('check an export bundle offline')
-      .argument('<bundle>', `path of the bundle, or ${STANDARD_INPUT} for standard input`)
+      .argument('<bundle>', `path of the bundle, or ${STANDARD_INPUT} for standard input`, fileArgument)
       .requiredOption('--org <id>', 'whose chain it must be', idArgument('org'))
       .requiredOption(
         '--pin <fingerprint>',
@@ -59,12 +58,13 @@ export const registerVerifyCommand = (program: Command, context: CommandContext)
         '--keys <file>',
         `the key set as GET ${KEY_SET_PATH} gives it, or ${STANDARD_INPUT} for standard input: it alone then says which ` +
           'keys there are, when they were active and which are revoked',
+        fileArgument,
       )
       .option('--json', 'the verdict as one JSON object')
       .action(async (bundle: string, options: VerifyOptions) => verify(context, bundle, options)),
-    'ags verify deeds.tar.gz --org org_... --pin sha256:...',
-    `curl -fsS .../v1/deeds/export -H "Authorization: Bearer $KEY" | ags verify - --org org_... --pin sha256:...`,
-    `curl -fsS ...${KEY_SET_PATH} | ags verify deeds.tar.gz --keys - --org org_... --pin sha256:...`,
+    'npm run ags -- verify deeds.tar.gz --org org_... --pin sha256:...',
+    `curl -fsS .../v1/deeds/export -H "Authorization: Bearer $KEY" | npm run --silent ags -- verify - --org org_... --pin sha256:...`,
+    `curl -fsS ...${KEY_SET_PATH} | npm run --silent ags -- verify deeds.tar.gz --keys - --org org_... --pin sha256:...`,
   );
 };
 

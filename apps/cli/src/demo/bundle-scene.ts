@@ -14,7 +14,7 @@ export const exportAndVerify = async (stage: Stage, deed: string): Promise<void>
   await service.stop();
   const path = join(folder, 'deeds.tar.gz');
   await writeFile(path, bundle);
-  story.tell('the service is stopped; `ags verify deeds.tar.gz --org ... --pin ...` says');
+  story.tell('the service is stopped; `npm run ags -- verify deeds.tar.gz --org ... --pin ...` says');
   const good = await verify(stage, path);
   story.claim(`all deeds in ${bundle.length.toLocaleString('en')} bytes are intact`, good.code === 0);
 

@@ -37,7 +37,7 @@ const MAX_CONFLICTS = 8;
 export class NoActiveSealKey extends Error {
   override readonly name = 'NoActiveSealKey';
   constructor() {
-    super('no seal key is active: outcomes are recorded and wait. Make one with `ags seal-keys rotate`.');
+    super('no seal key is active: outcomes are recorded and wait. Make one with `npm run ags -- seal-keys rotate`.');
   }
 }
 

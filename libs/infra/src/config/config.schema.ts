@@ -236,7 +236,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   constructor(readonly problems: readonly string[]) {
     super(
-      `The settings are not usable:\n${problems.map((line) => `  ${line}`).join('\n')}\nRun \`ags config\` to see every setting.`,
+      `The settings are not usable:\n${problems.map((line) => `  ${line}`).join('\n')}\nRun \`npm run ags -- config\` to see every setting.`,
     );
   }
 }

@@ -10,6 +10,7 @@ export {
   type SettingReport,
   SETTINGS_HELP,
 } from './config.schema.js';
+export { callerFolder } from './caller-folder.js';
 export { fileFaultOf } from './file-fault.js';
 export { EMBEDDED_DATABASE } from './embedded-database.js';
 export {

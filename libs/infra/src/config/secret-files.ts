@@ -50,7 +50,7 @@ export const ensureSecretFile = async (path: string): Promise<boolean> => {
 /** For what is named by `path`, one file or several. */
 export const missingSecretFile = (path: string, options?: ErrorOptions): SecretFileError =>
   new SecretFileError(
-    `${path} is missing. Restore it from your backup; only a new deployment may make one with \`ags init\`.`,
+    `${path} is missing. Restore it from your backup; only a new deployment may make one with \`npm run ags -- init\`.`,
     options,
   );
 

@@ -56,7 +56,9 @@ export const runProgram = (start: (config: Config, logger: Logger) => Promise<Ru
     const format = config.env === 'production' ? 'json' : 'text';
     const logger = new PinoLogger({ level: config.logLevel, format });
     for (const variable of ignoredVariables()) {
-      logger.warn('this variable is not a setting and changes nothing; `ags config` lists them', { variable });
+      logger.warn('this variable is not a setting and changes nothing; `npm run ags -- config` lists them', {
+        variable,
+      });
     }
     const started = start(config, logger);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {

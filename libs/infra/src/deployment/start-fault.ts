@@ -30,7 +30,8 @@ const listenFault = ({ code, syscall, address, port }: SystemError): string | nu
 const fileFault = ({ code, path }: SystemError): string | null => {
   const why = fileFaultOf(code);
   if (why === undefined || path === undefined) return null;
-  return `${path} cannot be used: ${why}. Run as its owner, or set SERVICE_STATE_DIR to a folder of your own.`;
+  const advice = 'Check whose it is, and the settings that name files and folders: `npm run ags -- config` shows them.';
+  return `${path} cannot be used: ${why}. ${advice}`;
 };
 
 const databaseFault = (error: Error): string | null => {
