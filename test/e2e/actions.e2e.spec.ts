@@ -99,10 +99,18 @@ describe('POST /v1/actions', () => {
     const answer = await submit({ ...note('later'), wait: 0 });
     expect(answer.status).toBe(202);
     expect(answer.json['status']).toBe('processing');
-    const read = await service.call('GET', `/v1/actions/${String(answer.json['id'])}?wait=25`, {
-      key: service.agentKey,
-    });
-    expect(read.status).toBe(200);
+    const path = `/v1/actions/${String(answer.json['id'])}?wait=25`;
+    // As docs/api-conventions.md has a client wait for the deed: each answer is a change, and the last is the seal.
+    const states: unknown[] = [];
+    let read: Answer;
+    do {
+      read = await service.call('GET', path, { key: service.agentKey });
+      expect(read.status).toBe(200);
+      states.push(read.json['state']);
+    } while (states.at(-1) !== 'sealed' && states.length < 5);
+    expect(states.at(-1)).toBe('sealed');
+    expect(new Set(states).size).toBe(states.length);
+    expect(read.json['deed']).toMatch(/^deed_/);
   });
 
   it.each([

@@ -64,6 +64,13 @@ describe('ags --help', () => {
     },
   );
 
+  it('of keys create says to whom deeds:read is given, and what it shows', async () => {
+    const { stdout } = await run(['keys', 'create', '--help']);
+    const words = stdout.replace(/\s+/g, ' ');
+    expect(words).toContain('Give deeds:read only to an agent that audits');
+    expect(words).toContain('it may export the whole chain');
+  });
+
   it('is what a call without a command gets, on standard error and with 2', async () => {
     const { code, stdout, stderr } = await run([]);
     expect([code, stdout]).toEqual([2, '']);

@@ -91,7 +91,14 @@ const registerCreate = (keys: Command, context: CommandContext): void => {
   withExamples(
     keys
       .command('create')
-      .description('Makes a key and shows its secret, this once.')
+      .description(
+        'Makes a key and shows its secret, this once.\n\n' +
+          'An agent that calls tools needs actions:execute, and actions:read to wait for its calls. Give deeds:read only ' +
+          'to an agent that audits: its lists show its own deeds, but it may export the whole chain, because a chain with ' +
+          'holes proves nothing. Deeds hold no arguments and no results; they do say which agent called which tool, when, ' +
+          'on whose behalf, what was decided and how it ended, and what administrators changed.',
+      )
+      .summary('make a key for an agent, or an admin key')
       .option('--agent <id>', 'for this agent', idArgument('agt'))
       .option('--admin', 'an admin key of the organization; always live, scope admin')
       .option('--org <id>', 'with --admin: which one; needed when there are several', idArgument('org'))
