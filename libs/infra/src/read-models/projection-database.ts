@@ -2,6 +2,7 @@ import type { Position } from '#libs/domain/kernel';
 import { START } from '#libs/domain/kernel';
 import type { DataSource, EntityManager } from 'typeorm';
 import { ProjectionCheckpointRow, type ProjectionName } from './projection-checkpoint.row.js';
+import type { ReplacementTables } from './replacement-tables.js';
 import { RowTransaction, type RowType } from './row-transaction.js';
 
 /** Which rows a checkpoint speaks of: those of one fold over one store. Anything else makes it void. */
@@ -29,6 +30,20 @@ export class CheckpointMoved extends Error {
     super(`the checkpoint of projection ${projection} was moved by somebody else`);
   }
 }
+
+/** The live rows are of another fold or another log than these: they are not replaced. Nothing was changed. */
+export class OtherIdentity extends Error {
+  override readonly name = 'OtherIdentity';
+  constructor(projection: ProjectionName) {
+    super(
+      `The rows of projection ${projection} belong to another version of this program or to another event store. ` +
+        'Start the service of this version: it makes them anew by itself.',
+    );
+  }
+}
+
+/** Longer, a list that waits behind the swap would notice. */
+const SWAP_LOCK_TIMEOUT_MS = 1_000;
 
 /** Rows and checkpoint of the projections, which only ever change together. */
 export class ProjectionDatabase {
@@ -64,6 +79,38 @@ export class ProjectionDatabase {
       await moveCheckpoint(manager, identity, from, to);
       await write(new RowTransaction(manager));
     });
+  }
+
+  /**
+   * Puts new tables in the place of the projection's own, and the checkpoint to where they are. The projection that runs
+   * meanwhile waits, and resumes from there.
+   *
+   * @param catchUp writes what the new tables lack up to the position it is given, and answers where they then are
+   * @throws {OtherIdentity}
+   * @throws {Error} SQLSTATE 55P03: a reader held the live tables too long; nothing was changed, and it may be tried again
+   */
+  async replace(
+    identity: ProjectionIdentity,
+    tables: ReplacementTables,
+    catchUp: (rows: RowTransaction, upTo: Position) => Promise<Position>,
+  ): Promise<void> {
+    await this.source.transaction(async (manager) => {
+      const { name, version, storeId } = identity;
+      const checkpoint = await lockCheckpoint(manager, name);
+      const isUnwritten = checkpoint.storeId === UNWRITTEN.storeId;
+      if (!isUnwritten && voidReason(checkpoint, identity) !== null) throw new OtherIdentity(name);
+      const position = await catchUp(tables.rowsIn(manager), BigInt(checkpoint.position));
+      await manager.query(`SET LOCAL lock_timeout = ${SWAP_LOCK_TIMEOUT_MS}`);
+      await tables.takeOver(manager);
+      await manager.save(ProjectionCheckpointRow, { name, version, storeId, position: position.toString() });
+    });
+  }
+
+  /** @throws {OtherIdentity} now, rather than when the work is done */
+  async requireSame(identity: ProjectionIdentity): Promise<void> {
+    const checkpoint = await this.source.manager.findOneBy(ProjectionCheckpointRow, { name: identity.name });
+    if (checkpoint === null || checkpoint.storeId === UNWRITTEN.storeId) return;
+    if (voidReason(checkpoint, identity) !== null) throw new OtherIdentity(identity.name);
   }
 
   /** Makes the projection fold the whole log anew, wherever it runs, within the pause before its next attempt. */

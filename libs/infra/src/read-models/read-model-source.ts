@@ -7,8 +7,8 @@ import { PolicySlotRow } from './policies/policy-slot.row.js';
 import { PolicyVersionRow } from './policies/policy-version.row.js';
 import { PolicyRow } from './policies/policy.row.js';
 import { ProjectionCheckpointRow } from './projection-checkpoint.row.js';
+import { LIVE_SCHEMA } from './row-transaction.js';
 
-const SCHEMA = 'read_models';
 /** Of the session lock that lets one process migrate at a time; any number that no other lock of ours uses. */
 const MIGRATION_LOCK = 7_105_002;
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -39,7 +39,7 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
   const settings: DataSourceOptions = {
     type: 'postgres',
     url: options.connectionString,
-    schema: SCHEMA,
+    schema: LIVE_SCHEMA,
     entities: [ActionRow, DeedRow, ConnectorRow, PolicyRow, PolicyVersionRow, PolicySlotRow, ProjectionCheckpointRow],
     migrations: [CreateReadModels1764000000000],
     migrationsTableName: 'migrations',
@@ -79,7 +79,7 @@ export const installReadModels = async (connectionString: string): Promise<void>
   try {
     const session = source.createQueryRunner();
     await session.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    await session.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
+    await session.query(`CREATE SCHEMA IF NOT EXISTS ${LIVE_SCHEMA}`);
     await source.runMigrations();
     await session.release();
   } finally {

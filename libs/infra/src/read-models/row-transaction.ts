@@ -1,6 +1,9 @@
 import type { EntityManager, EntityMetadata, ObjectType } from 'typeorm';
 import { storedText } from './columns.js';
 
+/** Where the tables are that lists read. */
+export const LIVE_SCHEMA = 'read_models';
+
 /** A class of rows: `ActionRow` and its like. */
 export type RowType<Row extends object> = ObjectType<Row>;
 
@@ -9,7 +12,11 @@ export type RowType<Row extends object> = ObjectType<Row>;
  * events of one row before. Statements take all rows of a call as one parameter, whatever their number.
  */
 export class RowTransaction {
-  constructor(private readonly manager: EntityManager) {}
+  /** @param schema of tables of the same names and columns */
+  constructor(
+    private readonly manager: EntityManager,
+    private readonly schema: string = LIVE_SCHEMA,
+  ) {}
 
   /** The rows whose `property` is one of `values`; none that is missing is an error. */
   async select<Row extends object>(
@@ -21,7 +28,7 @@ export class RowTransaction {
     if (wanted.length === 0) return [];
     const metadata = this.metadataOf(rowType);
     const column = metadata.findColumnWithPropertyName(property)?.databaseName ?? property;
-    const statement = `SELECT * FROM ${tableOf(metadata)} WHERE ${quoted(column)} = ANY($1)`;
+    const statement = `SELECT * FROM ${this.table(metadata)} WHERE ${quoted(column)} = ANY($1)`;
     const records = await this.manager.query<Record<string, unknown>[]>(statement, [wanted]);
     // By hand: the query builder's hydration takes longer than the query.
     return records.map((record) => this.rowOf<Row>(metadata, record));
@@ -32,7 +39,7 @@ export class RowTransaction {
     if (rows.length === 0) return;
     const metadata = this.metadataOf(rowType);
     const records = rows.map((row) => this.recordOf(metadata, row));
-    await this.manager.query(upsertStatement(metadata), [JSON.stringify(records)]);
+    await this.manager.query(this.upsertStatement(metadata), [JSON.stringify(records)]);
   }
 
   async remove<Row extends object>(
@@ -41,17 +48,35 @@ export class RowTransaction {
     values: readonly string[],
   ): Promise<void> {
     if (values.length === 0) return;
-    await this.manager
-      .createQueryBuilder()
-      .delete()
-      .from(rowType)
-      .where(`${property} = ANY(:values)`, { values })
-      .execute();
+    const metadata = this.metadataOf(rowType);
+    const column = metadata.findColumnWithPropertyName(property)?.databaseName ?? property;
+    await this.manager.query(`DELETE FROM ${this.table(metadata)} WHERE ${quoted(column)} = ANY($1)`, [values]);
   }
 
   /** Removes all rows at once, however many. Readers of the table wait until the transaction ends. */
   async clear(rowType: RowType<object>): Promise<void> {
-    await this.manager.query(`TRUNCATE ${tableOf(this.metadataOf(rowType))}`);
+    await this.manager.query(`TRUNCATE ${this.table(this.metadataOf(rowType))}`);
+  }
+
+  private upsertStatement(metadata: EntityMetadata): string {
+    const table = this.table(metadata);
+    const known = upsertStatements.get(table);
+    if (known !== undefined) return known;
+    const columns = metadata.columns.map((column) => quoted(column.databaseName));
+    const keys = metadata.primaryColumns.map((column) => quoted(column.databaseName));
+    const changes = columns
+      .filter((column) => !keys.includes(column))
+      .map((column) => `${column} = excluded.${column}`);
+    const list = columns.join(', ');
+    const statement =
+      `INSERT INTO ${table} (${list}) SELECT ${list} FROM json_populate_recordset(null::${table}, $1) ` +
+      `ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${changes.join(', ')}`;
+    upsertStatements.set(table, statement);
+    return statement;
+  }
+
+  private table(metadata: EntityMetadata): string {
+    return `${quoted(this.schema)}.${quoted(metadata.tableName)}`;
   }
 
   private metadataOf(rowType: RowType<object>): EntityMetadata {
@@ -79,23 +104,7 @@ export class RowTransaction {
   }
 }
 
-const statements = new WeakMap<EntityMetadata, string>();
-
-const upsertStatement = (metadata: EntityMetadata): string => {
-  const known = statements.get(metadata);
-  if (known !== undefined) return known;
-  const table = tableOf(metadata);
-  const columns = metadata.columns.map((column) => quoted(column.databaseName));
-  const keys = metadata.primaryColumns.map((column) => quoted(column.databaseName));
-  const changes = columns.filter((column) => !keys.includes(column)).map((column) => `${column} = excluded.${column}`);
-  const list = columns.join(', ');
-  const statement =
-    `INSERT INTO ${table} (${list}) SELECT ${list} FROM json_populate_recordset(null::${table}, $1) ` +
-    `ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${changes.join(', ')}`;
-  statements.set(metadata, statement);
-  return statement;
-};
+/** By table. */
+const upsertStatements = new Map<string, string>();
 
 const quoted = (name: string): string => `"${name}"`;
-
-const tableOf = (metadata: EntityMetadata): string => metadata.tablePath.split('.').map(quoted).join('.');

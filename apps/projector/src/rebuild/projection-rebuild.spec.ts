@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MemoryEventStore } from '#libs/infra/event-store';
+import { ActionRow, LocalProjections, OtherIdentity } from '#libs/infra/read-models';
+import { anyText, arbitraryLog } from '../../../../test/support/arbitrary-log.js';
+import { followLog } from '../../../../test/support/follow-log.js';
+import { finished, GivenLog, started, testId, witnessed } from '../../../../test/support/given-log.js';
+import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
+import { silentLogger } from '../../../../test/support/silent-logger.js';
+import { actionsProjection } from '../gate/actions.projection.js';
+import { UnreadableEvent, type Projection } from '../projection.js';
+import { ProjectionRunner } from '../projection-runner.js';
+import { PROJECTIONS } from '../projections.js';
+import { ProjectionRebuild } from './projection-rebuild.js';
+
+const TABLES = ['actions', 'deeds', 'connectors', 'policies', 'policy_versions', 'policy_slots'];
+
+let readModels: TestReadModels;
+let log: GivenLog;
+
+beforeAll(async () => {
+  readModels = await createTestReadModels();
+});
+afterAll(() => readModels.drop());
+beforeEach(async () => {
+  log = new GivenLog(new MemoryEventStore());
+  for (const { name } of PROJECTIONS) await readModels.projections.requestRebuild(name);
+});
+
+const givenLife = (number: number): Promise<void> =>
+  log.append(`action-${testId('act', number)}`, ...started(number), finished(number), witnessed(number));
+const projectAll = async (): Promise<void> => {
+  for (const each of PROJECTIONS) await followLog(each, log.store, readModels.projections, 500);
+};
+const rebuild = (projection: Projection, onRebuilding: () => void = () => undefined) =>
+  new ProjectionRebuild(projection, { store: log.store, source: readModels.source }, onRebuilding).run();
+
+/** Everything about the live tables but their rows. */
+const shapeOfTables = () =>
+  readModels.source.query<object[]>(
+    `SELECT 'index', indexname AS name, indexdef AS definition FROM pg_indexes WHERE schemaname = 'read_models'
+     UNION ALL
+     SELECT 'constraint', conname, conrelid::regclass || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+      WHERE connamespace = 'read_models'::regnamespace
+     UNION ALL
+     SELECT 'column', table_name || '.' || column_name, ordinal_position || ' ' || data_type || ' ' || is_nullable
+      FROM information_schema.columns WHERE table_schema = 'read_models'
+     ORDER BY 1, 2`,
+  );
+const leftBehind = () =>
+  readModels.source.query<object[]>(
+    `SELECT relname FROM pg_class WHERE relnamespace = 'read_models_rebuild'::regnamespace`,
+  );
+
+describe('a projection that is rebuilt', () => {
+  it('gives the rows that it had, of every log that the types allow', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryLog(anyText), async (appends) => {
+        log = new GivenLog(new MemoryEventStore());
+        for (const { stream, events } of appends) await log.append(stream, ...events);
+        for (const { name } of PROJECTIONS) await readModels.projections.requestRebuild(name);
+        await projectAll();
+        const rows = await readModels.dump(...TABLES);
+        for (const each of PROJECTIONS) await rebuild(each);
+        expect(await readModels.dump(...TABLES)).toEqual(rows);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('gives them in tables of the same columns, constraints and indexes, and leaves nothing behind', async () => {
+    const shape = await shapeOfTables();
+    for (const each of PROJECTIONS) await rebuild(each);
+    expect(await shapeOfTables()).toEqual(shape);
+    expect(await leftBehind()).toEqual([]);
+  });
+
+  it('heals rows that were changed, removed and invented behind its back', async () => {
+    for (let number = 1; number <= 3; number += 1) await givenLife(number);
+    await projectAll();
+    const rows = await readModels.dump('actions');
+    const { source } = readModels;
+    await source.query(`UPDATE read_models.actions SET tool = 'other' WHERE id = $1`, [testId('act', 1)]);
+    await source.query(`DELETE FROM read_models.actions WHERE id = $1`, [testId('act', 2)]);
+    await source.query(`UPDATE read_models.actions SET id = 'act_invented' WHERE id = $1`, [testId('act', 3)]);
+    await rebuild(actionsProjection);
+    expect(await readModels.dump('actions')).toEqual(rows);
+  });
+
+  it('tells how far it is, and what it has read', async () => {
+    await givenLife(1);
+    await givenLife(2);
+    const told: number[] = [];
+    const parts = { store: log.store, source: readModels.source };
+    const rebuilt = await new ProjectionRebuild(actionsProjection, parts, (events) => told.push(events)).run();
+    const head = await log.store.head();
+    expect(rebuilt).toEqual({ events: Number(head) + 1, position: head });
+    expect(told.at(-1)).toBe(Number(head) + 1);
+  });
+});
+
+describe('while the projection goes on and lists are read', () => {
+  it('no reader fails or sees fewer rows than before, and no event is lost', async () => {
+    const runner = new ProjectionRunner(actionsProjection, {
+      store: log.store,
+      database: readModels.projections,
+      local: new LocalProjections(),
+      log: silentLogger,
+    });
+    for (let number = 1; number <= 200; number += 1) await givenLife(number);
+    const stopping = new AbortController();
+    const running = runner.run(stopping.signal);
+    const count = () => readModels.source.manager.countBy(ActionRow, {});
+    await vi.waitFor(async () => expect(await count()).toBe(200), { timeout: 10_000, interval: 10 });
+
+    let isRebuilding = true;
+    let written = 200;
+    const counts: number[] = [];
+    // Each look at the list is followed by a new action, so that the log grows as fast as the list is read.
+    const working = (async () => {
+      while (isRebuilding) {
+        counts.push(await count());
+        await givenLife((written += 1));
+      }
+    })();
+    for (let round = 0; round < 5; round += 1) await rebuild(actionsProjection);
+    isRebuilding = false;
+    await working;
+    await vi.waitFor(async () => expect(await count()).toBe(written), { timeout: 10_000, interval: 10 });
+    stopping.abort();
+    await running;
+    expect(counts).toEqual([...counts].sort((one, other) => one - other));
+    const rows = await readModels.dump('actions');
+    await readModels.projections.requestRebuild('actions');
+    await projectAll();
+    expect(rows).toEqual(await readModels.dump('actions'));
+  });
+
+  it('waits for a reader that holds the live table, and lets those behind it pass', async () => {
+    await givenLife(1);
+    const reader = readModels.source.createQueryRunner();
+    await reader.startTransaction();
+    await reader.query('SELECT count(*) FROM read_models.actions');
+    const rebuilding = rebuild(actionsProjection);
+    const waiting = () =>
+      readModels.source.query<object[]>(
+        `SELECT FROM pg_locks WHERE NOT granted AND relation = 'read_models.actions'::regclass AND mode = 'AccessExclusiveLock'`,
+      );
+    const settled = { timeout: 20_000, interval: 10 };
+    await vi.waitFor(async () => expect(await waiting()).toHaveLength(1), settled);
+    // Gave up for this time: whoever came behind it reads.
+    await vi.waitFor(async () => expect(await waiting()).toHaveLength(0), settled);
+    await reader.commitTransaction();
+    await reader.release();
+    await rebuilding;
+    expect(await readModels.dump('actions')).toHaveLength(1);
+  });
+});
+
+describe('a rebuild that cannot be', () => {
+  it('leaves the rows as they were at an event that it must not guess about', async () => {
+    await givenLife(1);
+    await projectAll();
+    const rows = await readModels.dump('actions');
+    await log.append(`action-${testId('act', 2)}`, { type: 'ActionForgotten', data: {} });
+    await expect(rebuild(actionsProjection)).rejects.toThrow(UnreadableEvent);
+    expect(await readModels.dump('actions')).toEqual(rows);
+    expect(await leftBehind()).toEqual([]);
+  });
+
+  it('is refused where the rows are of another version of the program', async () => {
+    await givenLife(1);
+    await projectAll();
+    const other = { ...actionsProjection, version: actionsProjection.version + 1 };
+    await expect(rebuild(other)).rejects.toThrow(OtherIdentity);
+    expect(await readModels.dump('actions')).toHaveLength(1);
+  });
+
+  it('begins anew where an earlier one was interrupted', async () => {
+    await givenLife(1);
+    await readModels.source.query('CREATE TABLE read_models_rebuild.actions (leftover text)');
+    await rebuild(actionsProjection);
+    expect(await readModels.dump('actions')).toHaveLength(1);
+  });
+});

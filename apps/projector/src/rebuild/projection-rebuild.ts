@@ -1,0 +1,129 @@
+import type { DataSource } from 'typeorm';
+import { START, type EventStore, type Position, type RecordedEvent } from '#libs/domain/kernel';
+import { sqlStateOf } from '#libs/infra/postgres';
+import {
+  ProjectionDatabase,
+  ReplacementTables,
+  type ProjectionIdentity,
+  type RowTransaction,
+} from '#libs/infra/read-models';
+import { readableEvents, type Projection } from '../projection.js';
+
+const PAGE_EVENTS = 4_000;
+/** A reader that holds a live table makes the swap wait for a second each time, and gives the readers behind it a turn. */
+const SWAP_ATTEMPTS = 60;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+export interface RebuildParts {
+  readonly store: EventStore;
+  readonly source: DataSource;
+}
+
+/** Told after every page. */
+export type OnRebuilding = (events: number, position: Position) => void;
+
+export interface Rebuilt {
+  /** Read of the log, of whatever category. */
+  readonly events: number;
+  readonly position: Position;
+}
+
+/**
+ * Makes the rows of one projection anew from the log, beside those that lists go on reading, and then puts them in their
+ * place. The projection that runs meanwhile goes on, and after the swap resumes from the new rows.
+ */
+export class ProjectionRebuild {
+  private readonly database: ProjectionDatabase;
+  private readonly tables: ReplacementTables;
+  private position = START;
+  private events = 0;
+
+  constructor(
+    private readonly projection: Projection,
+    private readonly parts: RebuildParts,
+    private readonly onRebuilding: OnRebuilding,
+  ) {
+    this.database = new ProjectionDatabase(parts.source);
+    this.tables = new ReplacementTables(parts.source, projection.rowTypes);
+  }
+
+  /**
+   * The live rows are as they were whenever this throws.
+   * @throws {OtherIdentity} @throws {UnreadableEvent} @throws {StoreUnavailable}
+   */
+  async run(): Promise<Rebuilt> {
+    const { name, version, rowTypes } = this.projection;
+    const identity = { name, version, rowTypes, storeId: await this.parts.store.storeId() };
+    await this.database.requireSame(identity);
+    await this.tables.create();
+    try {
+      await this.fold();
+      await this.tables.makeIndexes();
+      await this.swap(identity);
+    } catch (error) {
+      await this.tables.drop();
+      throw error;
+    }
+    return { events: this.events, position: this.position };
+  }
+
+  /** To the end of the log, or near it where it keeps growing. The next page is read while one is written. */
+  private async fold(): Promise<void> {
+    let page = await this.pageAfter(this.position);
+    for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
+      const { position } = last;
+      const written = this.tables.write((rows) => this.project(page, rows));
+      const hasMore = page.length === PAGE_EVENTS;
+      const [next] = await Promise.all([hasMore ? this.pageAfter(position) : [], written]);
+      this.moveTo(position, page.length);
+      page = next;
+    }
+  }
+
+  private async swap(identity: ProjectionIdentity): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      // What arrived meanwhile, so that the live projection waits for little.
+      await this.fold();
+      try {
+        let [reached, read] = [this.position, 0];
+        await this.database.replace(identity, this.tables, async (rows, upTo) => {
+          [reached, read] = await this.catchUp(rows, upTo);
+          return reached;
+        });
+        this.moveTo(reached, read);
+        return;
+      } catch (error) {
+        if (sqlStateOf(error) !== LOCK_NOT_AVAILABLE || attempt === SWAP_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  private async catchUp(rows: RowTransaction, upTo: Position): Promise<[reached: Position, read: number]> {
+    let [reached, read] = [this.position, 0];
+    while (reached < upTo) {
+      const page = await this.pageAfter(reached);
+      const last = page.at(-1);
+      if (!last) break;
+      await this.project(page, rows);
+      reached = last.position;
+      read += page.length;
+    }
+    return [reached, read];
+  }
+
+  private async project(page: readonly RecordedEvent[], rows: RowTransaction): Promise<void> {
+    const { events, unreadable } = readableEvents(this.projection, page);
+    if (unreadable) throw unreadable;
+    if (events.length > 0) await this.projection.project(events, rows);
+  }
+
+  private pageAfter(position: Position): Promise<readonly RecordedEvent[]> {
+    return this.parts.store.readAll(position, PAGE_EVENTS);
+  }
+
+  private moveTo(position: Position, read: number): void {
+    this.position = position;
+    this.events += read;
+    this.onRebuilding(this.events, position);
+  }
+}

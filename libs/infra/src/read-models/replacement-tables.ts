@@ -1,0 +1,91 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { LIVE_SCHEMA, RowTransaction, type RowType } from './row-transaction.js';
+
+const SCHEMA = 'read_models_rebuild';
+
+/**
+ * New tables beside the live ones, of the same names, columns, constraints and indexes, until they take their place.
+ * Nobody reads them before, so they are filled without their indexes, which are made at the end in one go.
+ */
+export class ReplacementTables {
+  private readonly names: readonly string[];
+
+  constructor(
+    private readonly source: DataSource,
+    rowTypes: readonly RowType<object>[],
+  ) {
+    this.names = rowTypes.map((rowType) => source.getMetadata(rowType).tableName);
+  }
+
+  /** Empty ones. What an interrupted rebuild left behind is dropped. */
+  async create(): Promise<void> {
+    await this.source.transaction(async (manager) => {
+      await manager.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
+      for (const name of this.names) {
+        await manager.query(`DROP TABLE IF EXISTS ${SCHEMA}.${name}`);
+        await manager.query(
+          `CREATE TABLE ${SCHEMA}.${name}
+            (LIKE ${LIVE_SCHEMA}.${name} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)`,
+        );
+        for (const { constraint, definition } of await keysOf(manager, name)) {
+          await manager.query(`ALTER TABLE ${SCHEMA}.${name} ADD CONSTRAINT "${constraint}" ${definition}`);
+        }
+      }
+    });
+  }
+
+  /** Writes rows in a transaction of their own. */
+  async write(work: (rows: RowTransaction) => Promise<void>): Promise<void> {
+    await this.source.transaction((manager) => work(this.rowsIn(manager)));
+  }
+
+  /** Every index of the live tables, with its name: names are a schema's own, and move with it. */
+  async makeIndexes(): Promise<void> {
+    for (const name of this.names) {
+      for (const definition of await indexesOf(this.source.manager, name)) {
+        await this.source.query(definition.replace(` ON ${LIVE_SCHEMA}.`, ` ON ${SCHEMA}.`));
+      }
+      await this.source.query(`ANALYZE ${SCHEMA}.${name}`);
+    }
+  }
+
+  /** The rows, inside a transaction of the caller. */
+  rowsIn(manager: EntityManager): RowTransaction {
+    return new RowTransaction(manager, SCHEMA);
+  }
+
+  /** Within the caller's transaction: the live tables are gone and these stand in their place when it commits. */
+  async takeOver(manager: EntityManager): Promise<void> {
+    for (const name of this.names) {
+      await manager.query(`DROP TABLE ${LIVE_SCHEMA}.${name}`);
+      await manager.query(`ALTER TABLE ${SCHEMA}.${name} SET SCHEMA ${LIVE_SCHEMA}`);
+    }
+  }
+
+  /** Of a rebuild that was given up. */
+  async drop(): Promise<void> {
+    for (const name of this.names) await this.source.query(`DROP TABLE IF EXISTS ${SCHEMA}.${name}`);
+  }
+}
+
+interface KeyDefinition {
+  readonly constraint: string;
+  readonly definition: string;
+}
+
+const keysOf = (manager: EntityManager, table: string): Promise<KeyDefinition[]> =>
+  manager.query(
+    `SELECT conname AS constraint, pg_get_constraintdef(oid) AS definition
+      FROM pg_constraint WHERE conrelid = $1::regclass AND contype IN ('p', 'u')`,
+    [`${LIVE_SCHEMA}.${table}`],
+  );
+
+const indexesOf = async (manager: EntityManager, table: string): Promise<readonly string[]> => {
+  const found = await manager.query<{ definition: string }[]>(
+    `SELECT pg_get_indexdef(indexrelid) AS definition FROM pg_index
+      WHERE indrelid = $1::regclass
+        AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND conrelid = indrelid)`,
+    [`${LIVE_SCHEMA}.${table}`],
+  );
+  return found.map(({ definition }) => definition);
+};
