@@ -156,7 +156,7 @@ export class RunningService {
 
   /** The same state directory again, by `npm start`; kills it first where it still runs. */
   async restart(): Promise<void> {
-    if (this.child) await this.kill('SIGTERM');
+    if (this.child && this.child.exitCode === null && this.child.signalCode === null) await this.kill('SIGTERM');
     await this.start();
   }
 

@@ -22,6 +22,7 @@ export type CliErrorCode =
   | 'file_unusable'
   | 'database_unavailable'
   | 'secrets_unusable'
+  | 'rebuild_failed'
   | 'seal_key_not_proven'
   | 'internal_error';
 

@@ -9,6 +9,7 @@ import { registerConfigCommand } from './commands/config.command.js';
 import { registerInitCommand } from './commands/init.command.js';
 import { registerKeysCommands } from './commands/keys.command.js';
 import { registerOrgCommands } from './commands/org.command.js';
+import { registerProjectionsCommands } from './commands/projections.command.js';
 import { registerSealKeysCommands } from './commands/seal-keys.command.js';
 import { registerVerifyCommand } from './commands/verify.command.js';
 import { reportError } from './report.js';
@@ -51,6 +52,7 @@ const buildProgram = (context: CommandContext): Command => {
   registerAgentsCommands(program, context);
   registerOrgCommands(program, context);
   registerSealKeysCommands(program, context);
+  registerProjectionsCommands(program, context);
   registerVerifyCommand(program, context);
   return withExamples(
     program,

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { text as textOf } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { Argument, type Command } from 'commander';
+import { environmentWith } from '#libs/infra/config';
+import type { ProjectionName, RebuildReport } from '#libs/infra/read-models';
+import { CliError, EXIT } from '../cli-error.js';
+import { withDeployment, withExamples, type CommandContext, type JsonOption } from '../command-context.js';
+import { present, ProgressLine, table, type Answer } from '../terminal.js';
+
+/** As `PROJECTION_NAMES` has them; written out, so that a help text does not load a database's driver. */
+const NAMES: Readonly<Record<ProjectionName, true>> = { actions: true, deeds: true, connectors: true, policies: true };
+const PROGRAM = fileURLToPath(new URL('../../../projector/src/rebuild/main.js', import.meta.url));
+const BAR_CHARACTERS = 24;
+
+type Rebuilt = Extract<RebuildReport, { type: 'rebuilt' }>;
+
+/** `ags projections`: the rows of lists, which come from the log and can be made again from it. */
+export const registerProjectionsCommands = (program: Command, context: CommandContext): void => {
+  const projections = program
+    .command('projections')
+    .description('Projections: the rows that lists are answered from, folded from the event log.')
+    .summary('make the rows of lists anew from the log');
+  withExamples(projections, 'npm run ags -- projections rebuild', 'ags projections rebuild actions');
+  withExamples(
+    projections
+      .command('rebuild')
+      .description(
+        'Makes the rows of a projection anew from the whole log, in tables beside those that are read, and then puts ' +
+          'them in their place. The service may run on meanwhile: lists go on answering from the old rows, and no ' +
+          'event is lost. For rows that were changed or lost; what is recorded and sealed is never touched.',
+      )
+      .addArgument(new Argument('[name]', 'which; all of them when left out').choices(Object.keys(NAMES)))
+      .option('--json', 'one JSON object a projection')
+      .action(async (name: ProjectionName | undefined, { json }: JsonOption) => {
+        const rebuilt = await withDeployment(context, ({ config, database }) =>
+          rebuild(context, name === undefined ? [] : [name], {
+            SERVICE_STATE_DIR: config.stateDir,
+            DATABASE_URL: database.connectionString,
+          }),
+        );
+        present(context.terminal, json === true, answerOf(rebuilt));
+      }),
+    'npm run ags -- projections rebuild',
+    'npm run ags -- projections rebuild actions --json',
+  );
+};
+
+/** Runs the projector's own program: how events become rows is nobody else's business. */
+const rebuild = async (
+  { terminal }: CommandContext,
+  names: readonly ProjectionName[],
+  settings: Readonly<Record<string, string>>,
+): Promise<readonly Rebuilt[]> => {
+  const child = spawn(process.execPath, [PROGRAM, ...names], {
+    env: environmentWith(settings),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  const said = textOf(child.stderr);
+  const progress = new ProgressLine(terminal);
+  const rebuilt: Rebuilt[] = [];
+  let refusal: CliError | null = null;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const report = JSON.parse(line) as RebuildReport;
+    if (report.type === 'progress') progress.show(progressText(report));
+    else if (report.type === 'rebuilt') rebuilt.push(report);
+    else refusal = refusalOf(report);
+  }
+  progress.clear();
+  const [code] = await ended;
+  if (refusal) throw refusal;
+  if (code !== 0) throw new CliError('rebuild_failed', failureText(await said), EXIT.refused);
+  return rebuilt;
+};
+
+const progressText = ({ projection, events, share }: Extract<RebuildReport, { type: 'progress' }>): string => {
+  const done = Math.round(share * BAR_CHARACTERS);
+  const bar = `${'#'.repeat(done)}${'.'.repeat(BAR_CHARACTERS - done)}`;
+  return `${projection.padEnd(10)} [${bar}] ${Math.floor(share * 100)} %, ${events.toLocaleString('en')} events`;
+};
+
+const refusalOf = (report: Extract<RebuildReport, { type: 'failed' | 'busy' }>): CliError =>
+  report.type === 'busy'
+    ? new CliError('conflict', 'Another rebuild is under way. Wait for it to end.', EXIT.refused)
+    : new CliError('rebuild_failed', `${report.message} Its rows are as they were.`, EXIT.refused);
+
+const failureText = (said: string): string =>
+  `The rebuild did not end well; the rows of the projection under way are as they were. Run it again. It said:\n${said.trim()}`;
+
+const answerOf = (rebuilt: readonly Rebuilt[]): Answer => ({
+  objects: rebuilt.map(({ projection, events, duration_ms }) => ({
+    object: 'projection_rebuild',
+    projection,
+    events,
+    duration_ms,
+  })),
+  text: table(
+    ['PROJECTION', 'EVENTS READ', 'SECONDS'],
+    rebuilt.map(({ projection, events, duration_ms }) => [
+      projection,
+      events.toLocaleString('en'),
+      (duration_ms / 1000).toFixed(1),
+    ]),
+  ),
+});

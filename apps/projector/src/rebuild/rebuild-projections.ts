@@ -1,0 +1,71 @@
+import type { DataSource } from 'typeorm';
+import { type EventStore, type Logger, type Position } from '#libs/domain/kernel';
+import type { PostgresLeases } from '#libs/infra/leases';
+import { OtherIdentity, readModelSource, type ProjectionName, type RebuildReport } from '#libs/infra/read-models';
+import { UnreadableEvent, type Projection } from '../projection.js';
+import { PROJECTIONS } from '../projections.js';
+import { ProjectionRebuild } from './projection-rebuild.js';
+
+/** Reading and writing take turns on few connections. */
+const CONNECTIONS = 2;
+const NO_STATEMENT_TIMEOUT = 0;
+const LEASE = 'rebuild';
+
+/** What a rebuild needs of a deployment. */
+export interface RebuildDeployment {
+  readonly database: { readonly connectionString: string; readonly store: EventStore };
+  readonly leases: PostgresLeases;
+  readonly logger: Logger;
+}
+
+/** One projection after the other; ends at the first that cannot be rebuilt. One rebuild at a time in a deployment. */
+export const rebuildProjections = async (
+  { database, leases, logger }: RebuildDeployment,
+  names: readonly ProjectionName[],
+  report: (report: RebuildReport) => void,
+): Promise<void> => {
+  const lease = await leases.tryTake(LEASE);
+  if (!lease) return report({ type: 'busy' });
+  const { connectionString, store } = database;
+  const source = await readModelSource({
+    connectionString,
+    applicationName: 'ags rebuild',
+    maxConnections: CONNECTIONS,
+    statementTimeoutMs: NO_STATEMENT_TIMEOUT,
+    isDurable: false,
+    onError: (error) => logger.warn('an idle database connection was lost', { error }),
+  }).initialize();
+  try {
+    for (const projection of PROJECTIONS.filter(({ name }) => names.includes(name))) {
+      if (!(await rebuilt(projection, { store, source }, report))) return;
+    }
+  } finally {
+    await source.destroy();
+    await lease.release();
+  }
+};
+
+const rebuilt = async (
+  projection: Projection,
+  parts: { readonly store: EventStore; readonly source: DataSource },
+  report: (report: RebuildReport) => void,
+): Promise<boolean> => {
+  const { name } = projection;
+  const begunMs = performance.now();
+  const head = await parts.store.head();
+  const onRebuilding = (events: number, position: Position): void =>
+    report({ type: 'progress', projection: name, events, share: shareOf(position, head) });
+  try {
+    const { events } = await new ProjectionRebuild(projection, parts, onRebuilding).run();
+    report({ type: 'rebuilt', projection: name, events, duration_ms: Math.round(performance.now() - begunMs) });
+    return true;
+  } catch (error) {
+    if (!(error instanceof UnreadableEvent) && !(error instanceof OtherIdentity)) throw error;
+    report({ type: 'failed', projection: name, message: `${error.message}.`.replace(/\.\.$/, '.') });
+    return false;
+  }
+};
+
+/** Positions mean nothing but their order: an estimate, for a person who waits. */
+const shareOf = (position: Position, head: Position): number =>
+  head < 1n ? 1 : Math.min(1, Math.max(0, Number(position) / Number(head)));

@@ -1,0 +1,96 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PostgresLeases } from '#libs/infra/leases';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { runAgs, type AgsRun } from '../support/run-ags.js';
+import { startService, type RunningService } from '../support/service.js';
+
+let database: TestDatabase;
+let service: RunningService;
+let rows: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  service = await startService({ env: { DATABASE_URL: database.connectionString, LOG_LEVEL: 'error' } });
+  rows = new pg.Client({ connectionString: database.connectionString });
+  await rows.connect();
+});
+afterAll(async () => {
+  await service?.stop();
+  await rows?.end();
+  await database?.drop();
+});
+
+const ags = (...args: string[]): Promise<AgsRun> => runAgs([...args, '--json'], { env: service.environment });
+const act = async (tool: string): Promise<void> => {
+  const answer = await service.call('POST', '/v1/actions', { key: service.agentKey, body: { tool, args: {} } });
+  expect(answer.status).toBe(404);
+};
+const listed = async (): Promise<readonly unknown[]> => {
+  const { status, headers, json } = await service.call('GET', '/v1/actions?limit=100', { key: service.adminKey });
+  expect([status, headers.get('service-projection-lag')]).toEqual([200, null]);
+  return (json['data'] as { tool: string }[]).map(({ tool }) => tool).reverse();
+};
+
+describe('ags projections rebuild', () => {
+  it('beside a running service, heals its rows and loses nothing that happens meanwhile', async () => {
+    const tools = ['crm.one', 'crm.two', 'crm.three'];
+    for (const tool of tools) await act(tool);
+    expect(await listed()).toEqual(tools);
+    await rows.query(`update read_models.actions set folded = replace(folded, 'crm.two', 'crm.forged')`);
+    await rows.query(`delete from read_models.actions where tool = 'crm.three'`);
+    expect(await listed()).toEqual(['crm.one', 'crm.forged']);
+    let isRebuilding = true;
+    const acting = (async () => {
+      for (let number = 1; isRebuilding; number += 1) {
+        tools.push(`crm.during_${number}`);
+        await act(`crm.during_${number}`);
+        expect((await listed()).at(-1)).toBe(`crm.during_${number}`);
+      }
+    })();
+    const run = await ags('projections', 'rebuild');
+    isRebuilding = false;
+    await acting;
+    expect(run).toMatchObject({ code: 0, stderr: '' });
+    expect(run.objects.map(({ object, projection }) => [object, projection])).toEqual(
+      ['actions', 'deeds', 'connectors', 'policies'].map((name) => ['projection_rebuild', name]),
+    );
+    expect(tools.length).toBeGreaterThan(3);
+    expect(await listed()).toEqual(tools);
+  });
+
+  it('of one projection, while no service runs', async () => {
+    const before = await listed();
+    await service.kill('SIGTERM');
+    expect(before.length).toBeGreaterThan(3);
+    await rows.query(`delete from read_models.actions`);
+    const run = await ags('projections', 'rebuild', 'actions');
+    expect(run).toMatchObject({ code: 0, objects: [{ projection: 'actions', events: expect.any(Number) as number }] });
+    await service.restart();
+    expect(await listed()).toEqual(before);
+  });
+
+  it('is refused while another one is under way', async () => {
+    const lease = await new PostgresLeases(database.connectionString).tryTake('rebuild');
+    expect(await ags('projections', 'rebuild')).toMatchObject({
+      code: 1,
+      stdout: '',
+      error: { code: 'conflict', message: 'Another rebuild is under way. Wait for it to end.' },
+    });
+    await lease?.release();
+  });
+
+  it('says which event it cannot read, and leaves the rows as they are', async () => {
+    const before = await listed();
+    await rows.query(`alter table event_store.events disable trigger user`);
+    await rows.query(`update event_store.events set type = 'OrganizationRetold' where type = 'ActionSubmitted'`);
+    const run = await ags('projections', 'rebuild');
+    expect(run).toMatchObject({ code: 1, stdout: '', error: { code: 'rebuild_failed' } });
+    expect(run.error['message']).toContain('holds at revision 0 an event that cannot be read: unknown_type.');
+    expect(await listed()).toEqual(before);
+  });
+
+  it('knows the names of the projections', async () => {
+    expect(await ags('projections', 'rebuild', 'orders')).toMatchObject({ code: 2, error: { code: 'usage' } });
+  });
+});
