@@ -51,6 +51,16 @@ describe('settings', () => {
     },
   );
 
+  it('refuse what this version has no adapter for, and say so in their help', () => {
+    const refused = { EVENT_STORE_URL: 'esdb://x', REDIS_URL: 'redis://x' };
+    expect(problemsOf(refused)).toEqual([
+      'EVENT_STORE_URL must be unset: an event store other than PostgreSQL is not part of this version',
+      'REDIS_URL must be unset: a queue or bus in Redis is not part of this version',
+    ]);
+    const helps = SETTINGS_HELP.filter(({ variable }) => Object.hasOwn(refused, variable));
+    for (const { description } of helps) expect(description).toMatch(/^Not usable in this version/);
+  });
+
   it('take trusted proxies as addresses and ranges', () => {
     const text = '10.0.0.1, 172.16.0.0/12,::1,fd00::/8';
     expect(parseConfig({ SERVICE_TRUSTED_PROXIES: text }).trustedProxies).toEqual([

@@ -97,7 +97,7 @@ const isNetwork = (text: string): boolean => {
 const notYet =
   (what: string) =>
   (_text: string): null =>
-    problem(`${what} is not part of this version; leave it unset`);
+    problem(`must be unset: ${what} is not part of this version`);
 
 /** Every setting there is, in the order of the help. */
 const SETTINGS = {
@@ -144,15 +144,15 @@ const SETTINGS = {
   eventStoreUrl: setting<null>(
     'EVENT_STORE_URL',
     null,
-    'Another event store. Absent: PostgreSQL, beside the read models.',
-    notYet('another event store'),
+    'Not usable in this version, which keeps the log in PostgreSQL: leave it unset.',
+    notYet('an event store other than PostgreSQL'),
     null,
   ),
   redisUrl: setting<null>(
     'REDIS_URL',
     null,
-    'Queue and bus between processes. Absent: in process.',
-    notYet('Redis'),
+    'Not usable in this version, whose queue and bus are in process: leave it unset.',
+    notYet('a queue or bus in Redis'),
     null,
   ),
   vaultKeyFile: setting<string | null>(
