@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SETTINGS_HELP } from '#libs/infra/config';
-import { runInProcess } from '../support/run-program.js';
+import { commandsBelow, runInProcess } from '../support/run-program.js';
 import { ROOT } from '../support/service.js';
 
 /** What readers of the project do not have. Comments in sources and the decision records may cite it. */
@@ -13,13 +13,7 @@ const documents = readdirSync(join(ROOT, 'docs'))
   .filter((name) => name.endsWith('.md'))
   .map((name) => join('docs', name));
 
-const COMMANDS = [
-  ...['init', 'config', 'verify'],
-  ...['list', 'create', 'roll', 'revoke'].map((command) => `keys ${command}`),
-  ...['list', 'create', 'stop', 'suspend', 'resume'].map((command) => `agents ${command}`),
-  ...['list', 'show', 'create', 'stop', 'start'].map((command) => `org ${command}`),
-  ...['list', 'rotate', 'revoke'].map((command) => `seal-keys ${command}`),
-];
+const commands = (await commandsBelow()).map((command) => command.join(' '));
 
 describe('what users read', () => {
   it.each(['README.md', ...documents, 'apps/api/src/openapi/openapi.yaml'])('%s stands on its own', (name) => {
@@ -27,7 +21,7 @@ describe('what users read', () => {
     expect(lines.filter((line) => CITATION.test(line))).toEqual([]);
   });
 
-  it.each(COMMANDS)('the help of %s stands on its own', async (command) => {
+  it.each(commands)('the help of %s stands on its own', async (command) => {
     const { stdout } = await runInProcess([...command.split(' '), '--help']);
     expect(stdout).toContain('Usage:');
     expect(stdout).not.toMatch(CITATION);

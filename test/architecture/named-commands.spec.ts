@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runInProcess } from '../support/run-program.js';
+import { commandsBelow } from '../support/run-program.js';
 import { ROOT } from '../support/service.js';
 
-const GROUPS = ['keys', 'agents', 'org', 'seal-keys'];
-const BARE = /(?<!run |--silent )\bags (?=(?:init|config|verify|keys|agents|org|seal-keys)\b)/;
+const commands = await commandsBelow();
+const names = commands.filter(({ length }) => length === 1).join('|');
+const BARE = new RegExp(`(?<!run |--silent )\\bags (?=(?:${names})\\b)`);
 const NAMED = /npm run (?:--silent )?ags -- ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g;
 
 const below = (folder: string): string[] =>
@@ -27,18 +28,14 @@ describe('where people are told to run a command', () => {
     expect(BARE.test('Make one with `ags init`.')).toBe(true);
   });
 
-  it('there is such a command', async () => {
-    const named = lines.flatMap(({ text }) =>
-      [...text.matchAll(NAMED)].map(([, command = '', under = '']) =>
-        (GROUPS.includes(command) && under !== '' ? [command, under] : [command]).join(' '),
-      ),
+  it('there is such a command', () => {
+    const known = new Set(commands.map((command) => command.join(' ')));
+    const named = lines.flatMap(({ text, place }) =>
+      [...text.matchAll(NAMED)].map(([, command = '', under = '']) => ({ command, under, place })),
     );
-    const commands = [...new Set(named)].filter((command) => !command.startsWith('--'));
-    expect(commands).toContain('keys create');
-    for (const command of commands) {
-      const { code, stdout } = await runInProcess([...command.split(' '), '--help']);
-      expect([command, code]).toEqual([command, 0]);
-      expect(stdout).toContain(`Usage: npm run ags -- ${command}`);
-    }
+    const isGroup = (name: string): boolean => commands.some(([group, under]) => group === name && under !== undefined);
+    const called = named.map(({ command, under }) => (isGroup(command) && under ? `${command} ${under}` : command));
+    expect(called.filter((command) => !known.has(command))).toEqual([]);
+    expect(called).toContain('keys create');
   });
 });

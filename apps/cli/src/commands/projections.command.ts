@@ -23,7 +23,7 @@ export const registerProjectionsCommands = (program: Command, context: CommandCo
     .command('projections')
     .description('Projections: the rows that lists are answered from, folded from the event log.')
     .summary('make the rows of lists anew from the log');
-  withExamples(projections, 'npm run ags -- projections rebuild', 'ags projections rebuild actions');
+  withExamples(projections, 'npm run ags -- projections rebuild', 'npm run ags -- projections rebuild actions');
   withExamples(
     projections
       .command('rebuild')
@@ -44,7 +44,7 @@ export const registerProjectionsCommands = (program: Command, context: CommandCo
         present(context.terminal, json === true, answerOf(rebuilt));
       }),
     'npm run ags -- projections rebuild',
-    'npm run ags -- projections rebuild actions --json',
+    'npm run --silent ags -- projections rebuild actions --json',
   );
 };
 
