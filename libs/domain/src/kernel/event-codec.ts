@@ -52,8 +52,20 @@ export const encodeEvent = (
 ): NewEvent => {
   const data = JSON.stringify(event.data);
   const meta = JSON.stringify(metadata);
-  const parts = [stream, String(revision), event.type, data, meta];
-  return { id: uuidOf(parts.map((part) => `${part.length}:${part}`).join('')), type: event.type, data, metadata: meta };
+  const { type } = event;
+  return { id: eventIdOf({ stream, revision, type, data, metadata: meta }), type, data, metadata: meta };
+};
+
+/** Lengths keep the parts apart. */
+export const eventIdOf = ({
+  stream,
+  revision,
+  type,
+  data,
+  metadata,
+}: Omit<RecordedEvent, 'id' | 'position'>): string => {
+  const parts = [stream, String(revision), type, data, metadata];
+  return uuidOfHash(sha256Hex(parts.map((part) => `${part.length}:${part}`).join('')));
 };
 
 /** Several readers of one process follow the log and share its events: each is parsed once, and never changed. */
@@ -71,8 +83,6 @@ export const decodeEvent = <Event extends DomainEvent = DomainEvent>(recorded: R
   decoded.set(recorded, envelope);
   return envelope as EventEnvelope<Event>;
 };
-
-const uuidOf = (text: string): string => uuidOfHash(sha256Hex(text));
 
 /** RFC 9562, version 8: 122 bits of a SHA-256 given in hex. */
 export const uuidOfHash = (hex: string): string => {

@@ -3,6 +3,7 @@ export * from './compose-deed.js';
 export * from './deed-sections.js';
 export * from './deed.events.js';
 export * from './ledger-tails.js';
+export * from './log-audit.js';
 export * from './revocation.js';
 export * from './seal-key-administration.js';
 export * from './seal-key.decider.js';

@@ -9,6 +9,7 @@ import {
   type Timestamp,
 } from '../kernel/index.js';
 import type { OrganizationEvent } from '../people/index.js';
+import type { AdminAct } from './admin-deed.js';
 import { adminSections } from './deed-sections.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { SealKeyEvent } from './seal-key.events.js';
@@ -33,13 +34,23 @@ export const revocationRequests = async (
   for (const org of await organizationsBefore(store, envelope.recorded.position)) {
     const last = await lastDeedUnder(store, org, kid, activatedAt);
     if (!last) continue;
-    const data = { kid, last_body_hash: last.body_hash, last_seq: last.seq };
-    const act = { action: 'seal_key.revoked', target: { type: 'seal_key', id: kid }, reason, data };
-    const sections = adminSections(act, envelope.metadata.actor);
+    const sections = adminSections(revocationAct(kid, reason, last), envelope.metadata.actor);
     requests.push({ org, source: placeOf(envelope), position: envelope.recorded.position, sections });
   }
   return requests;
 };
+
+/** @param last deed of the organization under the key */
+export const revocationAct = (
+  kid: string,
+  reason: string | null,
+  last: Pick<LedgerEvent['data'], 'seq' | 'body_hash'>,
+): AdminAct => ({
+  action: 'seal_key.revoked',
+  target: { type: 'seal_key', id: kid },
+  reason,
+  data: { kid, last_body_hash: last.body_hash, last_seq: last.seq },
+});
 
 const organizationsBefore = async (store: EventStore, end: Position): Promise<readonly OrgId[]> => {
   const organizations: OrgId[] = [];

@@ -1,0 +1,199 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { digestOf, sealDeed } from '#libs/crypto';
+import {
+  appendEvents,
+  decodeEvent,
+  eventIdOf,
+  ONLY_STREAM,
+  streamOf,
+  timestampOf,
+  uuidOfHash,
+  type OrgId,
+  type RecordedEvent,
+} from '#libs/domain/kernel';
+import {
+  LogAudit,
+  revocationRequests,
+  sealKeyDecider,
+  type AuditVerdict,
+  type LedgerEvent,
+  type SealKeyEvent,
+} from '#libs/domain/ledger';
+import { MemoryEventStore } from '#libs/infra/event-store';
+import { after, metadataAt, NOW } from '../support/given.js';
+import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
+
+type Revoked = Extract<SealKeyEvent, { type: 'SealKeyRevoked' }>;
+
+const org = newOrg();
+const other = newOrg();
+let bench: LedgerBench;
+let log: readonly RecordedEvent[];
+
+const makeOrganization = async (id: OrgId): Promise<void> => {
+  const made = { org: id, name: 'x', timezone: 'UTC', owner: 'usr_x', membership: 'mem_x', at: NOW };
+  const metadata = { ...metadataAt(), org: id, commandId: `make ${id}` };
+  await appendEvents(
+    bench.store,
+    streamOf('org', id),
+    'no_stream',
+    [{ type: 'OrganizationCreated', data: made }],
+    metadata,
+  );
+};
+
+/** Two organizations, actions that ran and that were refused, and a seal key that was revoked in the middle. */
+beforeAll(async () => {
+  bench = new LedgerBench(new MemoryEventStore());
+  const first = await bench.activateKey();
+  for (const each of [org, other]) {
+    await makeOrganization(each);
+    await bench.recordAction(each, 'executed');
+    await bench.recordAction(each);
+  }
+  await bench.feed(bench.sealer(), await bench.log());
+  const metadata = { ...metadataAt(), org: null, commandId: 'revoke' };
+  const revoke = { type: 'RevokeSealKey' as const, data: { kid: first.publicKey.kid, reason: 'lost' }, metadata };
+  await bench.runner.run(sealKeyDecider, ONLY_STREAM, revoke, metadata);
+  bench.clock.ms += 1_000;
+  await bench.activateKey(timestampOf(bench.clock.ms));
+  const revoked = (await bench.log()).find(({ type }) => type === 'SealKeyRevoked') as RecordedEvent;
+  for (const request of await revocationRequests(bench.store, decodeEvent<Revoked>(revoked), NOW)) {
+    await bench.sealer().seal(request.org, [request]);
+  }
+  await bench.recordAction(org, 'executed');
+  await bench.recordAction(other);
+  await bench.feed(bench.sealer(), await bench.log());
+  log = await bench.log();
+});
+
+const audit = (events: readonly RecordedEvent[], only: OrgId | null = null): AuditVerdict => {
+  const running = new LogAudit(only);
+  for (const event of events) running.step(event);
+  return running.verdict();
+};
+const codes = (verdict: AuditVerdict): readonly string[] => verdict.faults.map(({ code }) => code);
+const changed = (index: number, change: Partial<RecordedEvent>): readonly RecordedEvent[] =>
+  log.map((event, at) => (at === index ? { ...event, ...change } : event));
+/** As somebody would who knows how ids are made. */
+const forged = (index: number, change: Partial<RecordedEvent>): readonly RecordedEvent[] => {
+  const event = { ...(log[index] as RecordedEvent), ...change };
+  return changed(index, { ...change, id: eventIdOf(event) });
+};
+const indexOf = (type: string, from = 0): number => log.findIndex((event, at) => at >= from && event.type === type);
+
+describe('an audit of a log that nobody touched', () => {
+  it('finds every deed as the log gives it', () => {
+    expect(audit(log)).toEqual({
+      events: log.length,
+      deeds: 10,
+      unsealed: 0,
+      unsealedSince: null,
+      faultCount: 0,
+      faults: [],
+    });
+  });
+
+  it('compares one organization alone when asked to', () => {
+    expect(audit(log, org)).toMatchObject({ events: log.length, deeds: 5, faultCount: 0 });
+  });
+
+  it('counts what is recorded and not sealed yet, since when', () => {
+    const last = log.findLastIndex(({ stream }) => stream.startsWith('ledger-'));
+    expect(audit(log.slice(0, last))).toMatchObject({ deeds: 9, unsealed: 1, unsealedSince: NOW, faultCount: 0 });
+  });
+});
+
+describe('an audit finds', () => {
+  const facts = (): readonly number[] =>
+    log.flatMap(({ stream }, index) => (stream.startsWith('ledger-') ? [] : [index]));
+  const deeds = (): readonly number[] =>
+    log.flatMap(({ stream }, index) => (stream.startsWith('ledger-') ? [index] : []));
+
+  it.each([
+    ['data', (event: RecordedEvent) => ({ data: `${event.data} ` })],
+    ['metadata', (event: RecordedEvent) => ({ metadata: `${event.metadata} ` })],
+    ['type', () => ({ type: 'Renamed' })],
+    ['id', () => ({ id: '00000000-0000-8000-8000-000000000000' })],
+  ])('every fact whose %s was changed in place', (_, change) => {
+    for (const index of facts()) {
+      expect(codes(audit(changed(index, change(log[index] as RecordedEvent))))).toContain('event_altered');
+    }
+  });
+
+  it('every member of every deed that was changed in place', () => {
+    for (const index of deeds()) {
+      const stored = JSON.parse((log[index] as RecordedEvent).data) as Record<string, unknown>;
+      // The signature of the COSE form is verified when that form is served, and by the ledger check.
+      for (const member of Object.keys(stored).filter((name) => name !== 'cose_signature')) {
+        const data = JSON.stringify({ ...stored, [member]: member === 'seq' ? 77 : 'other' });
+        expect([member, audit(changed(index, { data })).faultCount]).not.toEqual([member, 0]);
+      }
+    }
+  });
+
+  it('every event that was removed, but for the ends of streams that nothing follows', () => {
+    const silent = log.filter((_, index) => audit(log.filter((__, at) => at !== index)).faultCount === 0);
+    const lastOf = (stream: string) => log.findLast((event) => event.stream === stream);
+    // Only who noted the head elsewhere sees the end of a chain cut; its deeds are told as not sealed yet.
+    const ends = ['sealkeys', streamOf('ledger', org), streamOf('ledger', other)].map(lastOf);
+    expect(silent.map(({ id }) => id).sort()).toEqual(ends.map((event) => event?.id).sort());
+  });
+
+  it('a decision that was rewritten, its id made to fit', () => {
+    const index = indexOf('ActionDecided');
+    const data = (log[index] as RecordedEvent).data.replace('"rule"', '"default"');
+    expect(data).not.toBe(log[index]?.data);
+    expect(codes(audit(forged(index, { data })))).toEqual(['deed_differs']);
+  });
+
+  it('an outcome that was rewritten, its id made to fit', () => {
+    const index = indexOf('ExecutionFinished');
+    const data = (log[index] as RecordedEvent).data.replace(after(20), after(21));
+    expect(data).not.toBe(log[index]?.data);
+    expect(codes(audit(forged(index, { data })))).toContain('deed_differs');
+  });
+
+  it('a deed that was rewritten, its hashes made to fit, without the key', () => {
+    const index = indexOf('DeedSealed');
+    const stored = JSON.parse((log[index] as RecordedEvent).data) as LedgerEvent['data'];
+    const body = stored.body.replace('"seq":1', '"seq":1'.replace('1', '2'));
+    const body_hash = digestOf(Buffer.from(body));
+    const id = uuidOfHash(body_hash.slice('sha256:'.length));
+    const data = JSON.stringify({ ...stored, body, body_hash });
+    expect(codes(audit(changed(index, { data, id })))).toEqual(expect.arrayContaining(['deed_differs', 'bad_seal']));
+  });
+
+  it('a deed that was sealed anew by a key that the log does not know', async () => {
+    const index = indexOf('DeedSealed');
+    const stored = JSON.parse((log[index] as RecordedEvent).data) as LedgerEvent['data'];
+    const stranger = await new LedgerBench(new MemoryEventStore()).activateKey();
+    const { signature } = sealDeed(Buffer.from(stored.body), stranger);
+    const data = JSON.stringify({ ...stored, signature });
+    expect(codes(audit(changed(index, { data })))).toEqual(['bad_seal']);
+  });
+
+  it('a deed that was passed by', () => {
+    const index = indexOf('DeedSealed', indexOf('DeedSealed') + 1);
+    const left = log.filter((_, at) => at !== index);
+    expect(codes(audit(left))).toEqual(expect.arrayContaining(['deed_missing', 'event_missing', 'deed_differs']));
+  });
+
+  it('what cannot be read, and goes on behind it', () => {
+    const verdict = audit(changed(indexOf('OrganizationCreated'), { data: '{' }));
+    expect(codes(verdict)).toEqual(['event_unreadable', 'deed_unasked']);
+    expect(verdict.events).toBe(log.length);
+  });
+
+  it('names the place, and counts on after the first hundred', () => {
+    const index = indexOf('ActionDecided');
+    const { stream, revision } = log[index] as RecordedEvent;
+    const [fault] = audit(changed(index, { data: `${log[index]?.data ?? ''} ` })).faults;
+    expect(fault).toEqual({ code: 'event_altered', org, stream, revision });
+    const all = log.filter(({ stream: of }) => !of.startsWith('ledger-'));
+    const spoilt = Array.from({ length: 12 }, () => all.map((event) => ({ ...event, data: `${event.data} ` }))).flat();
+    const verdict = audit(spoilt);
+    expect(verdict.faults).toHaveLength(100);
+    expect(verdict.faultCount).toBeGreaterThan(100);
+  });
+});
