@@ -7,6 +7,7 @@ import {
   operatorMetadata,
   type Bus,
   type Clock,
+  type EventStore,
   type CommandMetadata,
   type Logger,
   type OrgId,
@@ -71,6 +72,11 @@ export class Administration {
       await disconnect(connection);
       throw error;
     }
+  }
+
+  /** Every fact there is. */
+  get log(): EventStore {
+    return this.connection.store;
   }
 
   agents(): AgentAdministration {

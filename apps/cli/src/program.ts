@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { EXIT, type ExitCode } from './cli-error.js';
 import { withExamples, type CommandContext } from './command-context.js';
 import { registerAgentsCommands } from './commands/agents.command.js';
+import { registerAuditCommand } from './commands/audit.command.js';
 import { registerConfigCommand } from './commands/config.command.js';
 import { registerInitCommand } from './commands/init.command.js';
 import { registerKeysCommands } from './commands/keys.command.js';
@@ -53,6 +54,7 @@ const buildProgram = (context: CommandContext): Command => {
   registerOrgCommands(program, context);
   registerSealKeysCommands(program, context);
   registerProjectionsCommands(program, context);
+  registerAuditCommand(program, context);
   registerVerifyCommand(program, context);
   return withExamples(
     program,

@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import { START, type EventStore, type OrgId, type RecordedEvent } from '#libs/domain/kernel';
+import { LogAudit, type AuditFault, type AuditFaultCode, type AuditVerdict } from '#libs/domain/ledger';
+import { idArgument } from '../arguments.js';
+import { EXIT } from '../cli-error.js';
+import {
+  withAdministration,
+  withExamples,
+  type CommandContext,
+  type JsonOption,
+  type OrgOption,
+} from '../command-context.js';
+import { facts, ProgressLine, table, type Answer } from '../terminal.js';
+
+const PAGE_EVENTS = 1_000;
+
+/** `ags audit`: does every ledger say what the log says? */
+export const registerAuditCommand = (program: Command, context: CommandContext): void => {
+  withExamples(
+    program
+      .command('audit')
+      .description(
+        'Replays the whole event log, derives every deed that there must be, and compares it byte by byte with what ' +
+          'the ledgers hold; recomputes the id of every event from its content, and verifies every seal. Finds events ' +
+          'that were changed, removed or invented in the database, and outcomes that never got their deed. Reads only, ' +
+          'and may run beside a service. Ends with 0 when all is as it was written. Whether a ledger was cut at its end ' +
+          'only a head or a bundle that somebody else keeps can show.',
+      )
+      .summary('compare every deed with the event log')
+      .option('--org <id>', 'compare the ledger of this organization alone', idArgument('org'))
+      .option('--json', 'the verdict as one JSON object')
+      .action(async ({ org, json }: OrgOption & JsonOption) =>
+        withAdministration(context, json === true, async ({ log, census }) => {
+          if (org !== undefined) await census.organization(org);
+          const verdict = await audit(log, org ?? null, new ProgressLine(context.terminal));
+          if (verdict.faultCount > 0) context.exitCode = EXIT.refused;
+          return answerOf(verdict, org ?? null);
+        }),
+      ),
+    'npm run ags -- audit',
+    'npm run ags -- audit --org org_... --json',
+  );
+};
+
+/** What is appended meanwhile is read too, up to where the log stood when the audit began: a deed after it may be due. */
+const audit = async (log: EventStore, org: OrgId | null, progress: ProgressLine): Promise<AuditVerdict> => {
+  const running = new LogAudit(org);
+  const head = await log.head();
+  let [after, events] = [START, 0];
+  while (after < head) {
+    const page: readonly RecordedEvent[] = (await log.readAll(after, PAGE_EVENTS)).filter(
+      ({ position }) => position <= head,
+    );
+    for (const recorded of page) running.step(recorded);
+    const last = page.at(-1);
+    if (!last) break;
+    after = last.position;
+    events += page.length;
+    progress.show(`Compared ${events.toLocaleString('en')} events`);
+  }
+  progress.clear();
+  return running.verdict();
+};
+
+const answerOf = (verdict: AuditVerdict, org: OrgId | null): Answer => {
+  const { events, deeds, unsealed, unsealedSince, faultCount, faults } = verdict;
+  const result = faultCount === 0 ? 'intact' : 'broken';
+  const view = {
+    object: 'audit',
+    result,
+    org,
+    events,
+    deeds,
+    unsealed,
+    unsealed_since: unsealedSince,
+    fault_count: faultCount,
+    faults,
+  };
+  return { objects: [view], text: textOf(verdict) };
+};
+
+const textOf = ({ events, deeds, unsealed, unsealedSince, faultCount, faults }: AuditVerdict): string => {
+  const counts: [string, string][] = [
+    ['events', events.toLocaleString('en')],
+    ['deeds', deeds.toLocaleString('en')],
+    ['not sealed yet', unsealed === 0 ? 'none' : `${unsealed.toLocaleString('en')}, since ${unsealedSince ?? ''}`],
+  ];
+  if (faultCount === 0) return `Intact: every deed is what the log gives.\n\n${facts(counts)}`;
+  const shown = faults.length < faultCount ? `, the first ${faults.length} below` : '';
+  const head = `Broken: ${faultCount.toLocaleString('en')} ${faultCount === 1 ? 'fault' : 'faults'}${shown}.`;
+  return [head, '', table(['WHERE', 'WHAT'], faults.map(rowOf)), '', facts(counts), '', NEXT_STEP].join('\n');
+};
+
+const NEXT_STEP =
+  'Keep a copy of the database as it is, and compare it with a backup and with bundles that were exported before.';
+
+const rowOf = ({ stream, revision, code }: AuditFault): readonly string[] => [`${stream} at ${revision}`, FAULTS[code]];
+
+/** Closed: a code without a sentence does not compile. */
+const FAULTS: Readonly<Record<AuditFaultCode, string>> = {
+  event_altered: 'the event is not what was written',
+  event_missing: 'the event before it is missing',
+  event_unreadable: 'the event cannot be read',
+  deed_missing: 'the event asks for a deed, and the ledger goes on without it',
+  deed_unasked: 'no event asks for this deed',
+  deed_differs: 'the deed is not what the log gives',
+  bad_seal: 'the seal of the deed does not hold',
+};
