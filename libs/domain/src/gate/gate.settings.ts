@@ -28,3 +28,10 @@ export const GATE_DEFAULTS: GateSettings = {
   barrierMaxAgeMs: 1_000,
   payloadMinAgeMs: 60 * 60 * 1000,
 };
+
+/** Silence is read over several beats: what is read less often than its limit is never read over the whole of it. */
+const BEATS_WITHIN_SILENCE = 5;
+
+/** How often a process beats where executors may be silent for that long. */
+export const livenessIntervalFor = (executorSilenceMs: number): number =>
+  Math.min(GATE_DEFAULTS.livenessIntervalMs, executorSilenceMs / BEATS_WITHIN_SILENCE);

@@ -193,7 +193,7 @@ const SETTINGS = {
   executorSilenceMs: setting(
     'SERVICE_EXECUTOR_SILENCE_MS',
     '5000',
-    'How long an executor may be silent before its execution is taken over.',
+    'How long an executor may be silent before its execution is taken over; the same in every process.',
     integer(200, 60_000),
   ),
   drainTimeoutMs: setting(

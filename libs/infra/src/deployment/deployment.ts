@@ -10,6 +10,7 @@ import {
 import {
   GATE_DEFAULTS,
   GateKernel,
+  livenessIntervalFor,
   PolicyJudge,
   type GateSettings,
   type IdempotentIds,
@@ -120,6 +121,7 @@ export class Deployment {
       ...GATE_DEFAULTS,
       sweepIntervalMs: config.sweepIntervalMs,
       executorSilenceMs: config.executorSilenceMs,
+      livenessIntervalMs: livenessIntervalFor(config.executorSilenceMs),
     };
     const { unsealedLimitMs } = this.gateSettings;
     this.backlog = new PolledSealingBacklog(store, this.sealerProgress, this.tails, this.clock, unsealedLimitMs);
