@@ -1,10 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import pg from 'pg';
+import { EMBEDDED_DATABASE } from '#libs/infra/config';
+import { startEmbeddedPostgres } from '#libs/infra/postgres';
 import { RawConnection } from '../http/raw-http.js';
 import { connectCrm } from '../support/crm.js';
 import { startService, type RunningService } from '../support/service.js';
+import { silentLogger } from '../support/silent-logger.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
 const DRAIN_TIMEOUT_MS = 300;
+/** After it the process ends, whatever it still waits for. */
+const CLOSING_LIMIT_MS = 6_000;
+/** What closing may take on a busy machine, the stop of an embedded database included. A call that hangs has 10 s. */
+const BUSY_MS = 4_000;
 
 let service: RunningService;
 let upstream: Upstream;
@@ -16,7 +24,13 @@ beforeEach(async () => {
   upstream = await startUpstream((_seen, response) => {
     if (!isHeld) response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
-  service = await startService({ env: { SERVICE_DRAIN_TIMEOUT_MS: String(DRAIN_TIMEOUT_MS) } });
+  service = await startService({
+    env: {
+      SERVICE_DRAIN_TIMEOUT_MS: String(DRAIN_TIMEOUT_MS),
+      SERVICE_SWEEP_INTERVAL_MS: '200',
+      SERVICE_EXECUTOR_SILENCE_MS: '400',
+    },
+  });
   await connectCrm(service, upstream.baseUrl);
 });
 afterEach(async () => {
@@ -65,8 +79,40 @@ describe('SIGTERM', () => {
     const { fields, isLast, count } = farewell();
     expect([count, isLast]).toEqual([1, true]);
     expect(fields).toMatchObject({ level: 'warn', requests_left: '1', executions_left: '1' });
-    // Twice the time to drain, for requests and for executions, and what closing takes on a busy machine.
-    expect(Number(fields['took_ms'])).toBeLessThan(2 * DRAIN_TIMEOUT_MS + 5_000);
+    expect(Number(fields['took_ms'])).toBeLessThan(DRAIN_TIMEOUT_MS + BUSY_MS);
     slow.close();
+  });
+
+  it('leaves a call that hangs to the next start, which ends it honestly (CP-37)', async () => {
+    isHeld = true;
+    const { json } = await act();
+    const id = String(json['id']);
+    await vi.waitUntil(() => upstream.countFor(id) === 1);
+    const signalledAtMs = performance.now();
+    expect(await service.kill('SIGTERM')).toMatchObject({ code: 0 });
+    expect(performance.now() - signalledAtMs).toBeLessThan(DRAIN_TIMEOUT_MS + BUSY_MS);
+    await service.start();
+    const startedAtMs = performance.now();
+    const read = () => service.call('GET', `/v1/actions/${id}?wait=25`, { key: service.agentKey });
+    let action = await read();
+    while (action.json['state'] !== 'sealed') action = await read();
+    expect(action.json).toMatchObject({ status: 'executed', execution: { status: 'unknown' } });
+    expect(upstream.countFor(id)).toBe(1);
+    // Silence and two sweeps are less than a second; the deadline of the call would be ten.
+    expect(performance.now() - startedAtMs).toBeLessThan(BUSY_MS);
+  });
+
+  it('does not wait for ever for a database that lets nobody go on, and says that it did not end cleanly', async () => {
+    const postgres = await startEmbeddedPostgres({ stateDir: service.stateDir, log: silentLogger });
+    const client = new pg.Client({ connectionString: postgres.connectionString(EMBEDDED_DATABASE) });
+    await client.connect();
+    await client.query('begin; lock table read_models.projection_checkpoints in access exclusive mode');
+    await act();
+    const signalledAtMs = performance.now();
+    expect(await service.kill('SIGTERM')).toMatchObject({ code: 1 });
+    expect(performance.now() - signalledAtMs).toBeLessThan(DRAIN_TIMEOUT_MS + CLOSING_LIMIT_MS + BUSY_MS);
+    expect(service.stdout.trimEnd().split('\n').at(-1)).toContain('did not stop in its time');
+    await client.end();
+    await postgres.release();
   });
 });

@@ -41,10 +41,12 @@ class Standalone {
 
   /** New work is refused, work in flight ends or is left for recovery, then everything closes. */
   async stop(): Promise<Leftovers> {
-    const { drainTimeoutMs } = this.deployment.config;
+    const { clock, config } = this.deployment;
+    const overAtMs = clock.monotonicMs() + config.drainTimeoutMs;
+    this.worker.takeUpNothingMore();
     // Requests wait for their seals, so the sealer goes on until they are answered.
-    const requests = await this.server.drain(drainTimeoutMs);
-    const executions = await this.worker.stop(drainTimeoutMs);
+    const requests = await this.server.drain(config.drainTimeoutMs);
+    const executions = await this.worker.stop(Math.max(0, overAtMs - clock.monotonicMs()));
     await this.projector.stop();
     await this.server.close();
     await this.deployment.close();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CredentialSweeper } from '#libs/domain/connectors';
 import { ActionExecutor, ExecutionSweeper, InlineExecutionStarter, PayloadSweeper } from '#libs/domain/gate';
 import type { ActionId, JobConsumer, Subscription } from '#libs/domain/kernel';
@@ -8,6 +9,11 @@ import { SealingLoop } from './ledger/sealing-loop.js';
 
 const EXECUTE_CONCURRENCY = 32;
 
+/** For the rows that say how far this process came, when executions took all the time there was. */
+const LAST_WRITES_MS = 300;
+
+const after = (delayMs: number): Promise<void> => sleep(delayMs, undefined, { ref: false });
+
 /** What a worker process does, started and stopped in order. */
 export class Worker {
   readonly executor: ActionExecutor;
@@ -17,6 +23,7 @@ export class Worker {
   private readonly stopping = new AbortController();
   private background: Promise<unknown> = Promise.resolve();
   private consumer: JobConsumer | null = null;
+  private lastJobs: Promise<void> | undefined;
 
   constructor(private readonly deployment: Deployment) {
     const { executorId, payloads, bus, logger, randomness, liveness, openExecutions, queue, gateSettings } = deployment;
@@ -52,17 +59,25 @@ export class Worker {
     ]);
   }
 
+  /** Claims nothing more, from the queue or of what others have lost. Executions under way and their seals go on. */
+  takeUpNothingMore(): void {
+    this.recovery.stopSweeping();
+    this.lastJobs ??= this.consumer?.close();
+  }
+
   /**
-   * Lets executions under way end, then seals what they recorded.
-   * @returns how many executions had not ended by then
+   * Lets executions under way end, then seals what they recorded. What has not ended by then is left for recovery, as
+   * after a crash: the sweeper of another process, or of the next start, ends or repeats it.
+   * @returns how many executions had not ended
    */
   async stop(graceMs: number): Promise<number> {
-    const grace = new Promise<void>((resolve) => setTimeout(resolve, graceMs).unref());
-    await Promise.race([Promise.all([this.consumer?.close(), this.executor.idle()]), grace]);
+    this.takeUpNothingMore();
+    const grace = after(graceMs);
+    await Promise.race([Promise.all([this.lastJobs, this.executor.idle()]), grace]);
     const left = this.executor.underWayCount;
     this.stopping.abort();
-    await Promise.race([this.background, grace]);
-    await Promise.all([this.housekeeping.stop(), this.recovery.stop()]);
+    const ended = Promise.all([this.background, this.housekeeping.stop(), this.recovery.stop()]);
+    await Promise.race([ended, grace.then(() => after(LAST_WRITES_MS))]);
     return left;
   }
 

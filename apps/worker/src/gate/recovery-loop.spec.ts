@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type pg from 'pg';
 import { installGateSchema, PostgresLiveness } from '#libs/infra/gate';
 import { createRelaxedPool } from '#libs/infra/postgres';
@@ -80,6 +80,26 @@ describe('recovery loop', () => {
     expect(liveness.steps.indexOf('removal asked for')).toBe(liveness.steps.length - 1);
     expect(liveness.steps.length).toBeGreaterThan(2);
     expect(await executors()).toEqual([]);
+  });
+
+  it('told to take up nothing more, ends the sweep under way, begins no other and goes on beating', async () => {
+    const liveness = new ObservedLiveness(pool);
+    const signals: (AbortSignal | undefined)[] = [];
+    const sweep = (signal?: AbortSignal) => {
+      signals.push(signal);
+      return Promise.resolve({ open: 0, recovered: 0 });
+    };
+    const loop = new RecoveryLoop(EXECUTOR, liveness, { ...idleSweeper, sweep }, settings, collectingLogger());
+    await loop.start();
+    await liveness.secondBeat.promise;
+    loop.stopSweeping();
+    const sweeps = signals.length;
+    const beats = liveness.steps.length;
+    liveness.letThrough.resolve();
+    await vi.waitUntil(() => liveness.steps.length > beats + 5);
+    expect(signals).toHaveLength(sweeps);
+    expect(signals.every((signal) => signal?.aborted)).toBe(true);
+    await loop.stop();
   });
 
   it('waits at its stop for the sweep under way', async () => {

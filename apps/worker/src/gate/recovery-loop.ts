@@ -8,7 +8,9 @@ export interface RecoverySettings {
 
 /** Beats, watches the beats of others, and sweeps (document 1: every 5 seconds). Every process that executes runs one. */
 export class RecoveryLoop {
-  private timers: NodeJS.Timeout[] = [];
+  private beating: NodeJS.Timeout | null = null;
+  private sweeping: NodeJS.Timeout | null = null;
+  private readonly stopsSweeping = new AbortController();
   private readonly underWay = new Set<Promise<void>>();
   private isSweeping = false;
 
@@ -24,18 +26,24 @@ export class RecoveryLoop {
   async start(): Promise<void> {
     await this.liveness.beat(this.executorId);
     // One beat that hangs must not keep the next from showing that the process lives.
-    const beat = setInterval(
+    this.beating = setInterval(
       () => this.run('a beat could not be written', () => this.beat()),
       this.settings.livenessIntervalMs,
     );
-    const sweep = setInterval(() => this.sweepOnce(), this.settings.sweepIntervalMs);
-    this.timers = [beat, sweep];
+    this.sweeping = setInterval(() => this.sweepOnce(), this.settings.sweepIntervalMs);
     this.sweepOnce();
+  }
+
+  /** Takes up nothing more that others have lost. The beats go on: this process's own executions do. */
+  stopSweeping(): void {
+    if (this.sweeping) clearInterval(this.sweeping);
+    this.stopsSweeping.abort();
   }
 
   /** Waits for what is under way: a beat that ended after the removal would leave the row for good. */
   async stop(): Promise<void> {
-    for (const timer of this.timers) clearInterval(timer);
+    this.stopSweeping();
+    if (this.beating) clearInterval(this.beating);
     await Promise.all(this.underWay);
     await this.liveness.remove(this.executorId);
   }
@@ -50,7 +58,7 @@ export class RecoveryLoop {
     if (this.isSweeping) return;
     this.isSweeping = true;
     this.run('a sweep failed', () =>
-      this.sweeper.sweep().finally(() => {
+      this.sweeper.sweep(this.stopsSweeping.signal).finally(() => {
         this.isSweeping = false;
       }),
     );

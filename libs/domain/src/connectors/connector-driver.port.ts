@@ -63,8 +63,6 @@ export interface ConnectorCall {
    * A code means: send nothing, end as `failed` with that code.
    */
   mayStillSend(): Promise<ErrorCode | null>;
-  /** Ends the attempt early, at a shutdown. What was sent stays sent: the outcome is then unknown. */
-  readonly signal?: AbortSignal;
 }
 
 export interface CallOutcome {

@@ -153,18 +153,6 @@ describe('REST driver: outcomes (document 3, Upstream result mapping)', () => {
     expect(server.receivedBytes).toBe(0);
   });
 
-  it('a shutdown in the middle is unknown', async () => {
-    const controller = new AbortController();
-    const { send } = await given(() => {
-      controller.abort();
-      return null;
-    });
-    expect(await send('create', {}, { signal: controller.signal })).toMatchObject({
-      status: 'unknown',
-      errorCode: 'timeout',
-    });
-  });
-
   it('a connection that breaks after the request is unknown', async () => {
     const { send } = await given(({ socket }) => {
       socket.resetAndDestroy();

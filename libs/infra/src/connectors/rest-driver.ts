@@ -86,7 +86,7 @@ export class RestDriver extends ConnectorDriver {
       return failedOutcome('tool_unknown', 'The connector no longer has this tool, and nothing was sent.');
     const built = buildRestRequest(config, tool, call.args, call.action);
     if (!built.ok) return failedOutcome('validation_failed', `${built.fault.message} Nothing was sent.`);
-    const deadline = deadlineOf(call, call.deadlineMonotonicMs - this.clock.monotonicMs());
+    const deadline = deadlineAfter(call.deadlineMonotonicMs - this.clock.monotonicMs());
     let secret: OpenedSecret | null = null;
     try {
       if (needsCredential(config)) {
@@ -222,18 +222,10 @@ const withCredential = (query: string, { query: added }: AppliedCredential): str
   return [...others, `${name}=${value}`].join('&');
 };
 
-/** One signal for the deadline of the call and for whoever ends it early. */
-const deadlineOf = (call: ConnectorCall, remainingMs: number): { signal: AbortSignal; clear: () => void } => {
+/** One that has passed already aborts at once: nothing is begun. */
+const deadlineAfter = (remainingMs: number): { signal: AbortSignal; clear: () => void } => {
   const controller = new AbortController();
-  const abort = () => {
-    controller.abort();
-  };
-  const timer = setTimeout(abort, Math.max(0, remainingMs));
-  call.signal?.addEventListener('abort', abort);
-  if (remainingMs <= 0 || call.signal?.aborted === true) abort();
-  const clear = () => {
-    clearTimeout(timer);
-    call.signal?.removeEventListener('abort', abort);
-  };
-  return { signal: controller.signal, clear };
+  const timer = setTimeout(() => controller.abort(), Math.max(0, remainingMs));
+  if (remainingMs <= 0) controller.abort();
+  return { signal: controller.signal, clear: () => clearTimeout(timer) };
 };

@@ -62,7 +62,7 @@ export const runProgram = (start: (config: Config, logger: Logger) => Promise<Ru
     }
     const started = start(config, logger);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => void stopped(started, signal, logger));
+      process.once(signal, () => void stopped(started, signal, { config, logger }));
     }
     await started;
   };
@@ -72,15 +72,31 @@ export const runProgram = (start: (config: Config, logger: Logger) => Promise<Ru
   });
 };
 
+/**
+ * What closing may take beyond the time to drain: connections, and an embedded database that stops. Statements are given
+ * up in less, so whatever takes longer would not end.
+ */
+const CLOSING_TIMEOUT_MS = 6_000;
+
 /** A signal during the start waits for it: half a start cannot be stopped cleanly. */
-const stopped = async (started: Promise<RunningProgram>, signal: string, logger: Logger): Promise<void> => {
+const stopped = async (
+  started: Promise<RunningProgram>,
+  signal: string,
+  { config, logger }: { readonly config: Config; readonly logger: Logger },
+): Promise<void> => {
   logger.info('stopping', { signal });
   const startedAt = performance.now();
+  const tookMs = (): number => Math.round(performance.now() - startedAt);
   try {
-    const { requests, executions } = await (await started).stop();
+    const program = await started;
+    setTimeout(() => {
+      logger.error('the process did not stop in its time and ends here', { took_ms: tookMs() });
+      process.exit(1);
+    }, config.drainTimeoutMs + CLOSING_TIMEOUT_MS);
+    const { requests, executions } = await program.stop();
     const isClean = requests === 0 && executions === 0;
     logger[isClean ? 'info' : 'warn']('stopped', {
-      took_ms: Math.round(performance.now() - startedAt),
+      took_ms: tookMs(),
       requests_left: requests,
       executions_left: executions,
     });
