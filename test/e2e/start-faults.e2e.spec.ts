@@ -43,6 +43,7 @@ describe('a start that cannot be', () => {
     expect(stdout).toMatch(/admin key +svc_live_/);
     expect(stdout).toMatch(/agent key +svc_test_/);
     expect(stdout).not.toContain('is up at');
+    expect(existsSync(join(stateDir, 'postgres', 'postmaster.pid')), 'its database is left running').toBe(false);
   });
 
   it('without its database: says where it looked', async () => {

@@ -90,6 +90,12 @@ runProgram(async (config, logger) => {
   const { deployment, prepared } = await prepareDeployment(config, 'ags standalone', logger, () => undefined);
   process.stdout.write(firstWords(prepared));
   const standalone = new Standalone(deployment);
-  process.stdout.write(welcome(await standalone.start(), prepared));
+  try {
+    process.stdout.write(welcome(await standalone.start(), prepared));
+  } catch (error) {
+    // Half a start is let go of too: nobody would stop the database that it has started.
+    await standalone.stop();
+    throw error;
+  }
   return standalone;
 });
