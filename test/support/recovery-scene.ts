@@ -61,6 +61,9 @@ class HeldBeats extends Liveness {
     this.beats.delete(executor);
     return Promise.resolve();
   }
+  override removeForgotten(): Promise<number> {
+    return Promise.resolve(0);
+  }
 }
 
 export interface SceneOptions {

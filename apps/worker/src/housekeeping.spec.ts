@@ -13,6 +13,7 @@ const MORE: SweptPage = { removed: 1, hasMore: true };
 const partsWith = (changes: Partial<HousekeepingParts>): HousekeepingParts => ({
   credentials: { sweep: () => Promise.resolve(0) },
   idempotency: { purge: () => Promise.resolve(0) },
+  liveness: { removeForgotten: () => Promise.resolve(0) },
   payloads: { sweepPage: () => Promise.resolve(NOTHING) },
   ...changes,
 });
@@ -54,11 +55,24 @@ describe('housekeeping', () => {
     const sweepPage = vi.fn(() => Promise.resolve(NOTHING));
     const credentials = { sweep: () => Promise.reject(new Error('no vault')) };
     const idempotency = { purge: () => Promise.reject(new Error('no purge')) };
-    const housekeeping = started({ credentials, idempotency, payloads: { sweepPage } }, logger);
+    const liveness = { removeForgotten: () => Promise.reject(new Error('no beats')) };
+    const housekeeping = started({ credentials, idempotency, liveness, payloads: { sweepPage } }, logger);
     await pass(1);
     await housekeeping.stop();
     expect(sweepPage).toHaveBeenCalledOnce();
-    expect(logger.warnings.map(({ rows }) => rows)).toEqual(['credential versions', 'idempotency keys']);
+    expect(logger.warnings.map(({ rows }) => rows)).toEqual([
+      'credential versions',
+      'idempotency keys',
+      'beats of ended processes',
+    ]);
+  });
+
+  it('forgets processes that have not beaten for a day', async () => {
+    const removeForgotten = vi.fn(() => Promise.resolve(1));
+    const housekeeping = started({ liveness: { removeForgotten } });
+    await pass(1);
+    await housekeeping.stop();
+    expect(removeForgotten).toHaveBeenCalledExactlyOnceWith(24 * 60 * 60 * 1000);
   });
 
   it('does not begin a round before the last one is over', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CredentialSweeper } from '#libs/domain/connectors';
-import type { PayloadSweeper } from '#libs/domain/gate';
+import type { Liveness, PayloadSweeper } from '#libs/domain/gate';
 import type { Logger } from '#libs/domain/kernel';
 import type { IdempotencyStore } from '#libs/infra/idempotency';
 
@@ -10,12 +10,16 @@ export interface HousekeepingSettings {
   readonly pagePauseMs: number;
 }
 
+/** A process that has not beaten for a day has ended, however it did. */
+const FORGOTTEN_AFTER_MS = 24 * 60 * 60 * 1000;
+
 const DEFAULTS: HousekeepingSettings = { intervalMs: 5 * 60 * 1000, pagePauseMs: 200 };
 
 /** What a round tidies, each part by itself. */
 export interface HousekeepingParts {
   readonly credentials: Pick<CredentialSweeper, 'sweep'>;
   readonly idempotency: Pick<IdempotencyStore, 'purge'>;
+  readonly liveness: Pick<Liveness, 'removeForgotten'>;
   readonly payloads: Pick<PayloadSweeper, 'sweepPage'>;
 }
 
@@ -48,9 +52,10 @@ export class Housekeeping {
   }
 
   private async tidy(): Promise<void> {
-    const { credentials, idempotency } = this.parts;
+    const { credentials, idempotency, liveness } = this.parts;
     await this.remove('credential versions', () => credentials.sweep());
     await this.remove('idempotency keys', () => idempotency.purge());
+    await this.remove('beats of ended processes', () => liveness.removeForgotten(FORGOTTEN_AFTER_MS));
     await this.remove('payloads', () => this.sweepPayloads());
   }
 

@@ -36,6 +36,7 @@ export class Worker {
       {
         credentials: new CredentialSweeper(deployment.streams, deployment.vault),
         idempotency: deployment.idempotency,
+        liveness,
         payloads: new PayloadSweeper(gate.store, deployment.payloadRows, gateSettings.payloadMinAgeMs),
       },
       logger,

@@ -19,4 +19,10 @@ export abstract class Liveness {
   abstract read(): Promise<Beats>;
   /** At a clean shutdown, after the last execution ended. */
   abstract remove(executor: string): Promise<void>;
+  /**
+   * Of processes that ended without a farewell and have not beaten for that long, by the clock of the rows. A row that is
+   * gone reads as silence, so neither a clock that jumps nor an execution that still names the process comes to harm.
+   * @returns how many rows
+   */
+  abstract removeForgotten(silentForMs: number): Promise<number>;
 }

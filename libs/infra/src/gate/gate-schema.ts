@@ -35,6 +35,8 @@ const STATEMENTS = [
      executor text primary key,
      beat bigint not null
    )`,
+  // For housekeeping alone: who is silent is never judged by a time of day.
+  `alter table gate.liveness add column if not exists beaten_at timestamptz not null default now()`,
 ];
 
 export const installGateSchema = (pool: pg.Pool): Promise<void> => installSchema(pool, 'gate', STATEMENTS);

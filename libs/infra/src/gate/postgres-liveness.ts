@@ -12,7 +12,7 @@ export class PostgresLiveness extends Liveness {
     await answered(
       this.pool.query(
         `insert into gate.liveness (executor, beat) values ($1, 1)
-       on conflict (executor) do update set beat = gate.liveness.beat + 1`,
+       on conflict (executor) do update set beat = gate.liveness.beat + 1, beaten_at = now()`,
         [executor],
       ),
     );
@@ -27,5 +27,14 @@ export class PostgresLiveness extends Liveness {
 
   override async remove(executor: string): Promise<void> {
     await answered(this.pool.query(`delete from gate.liveness where executor = $1`, [executor]));
+  }
+
+  override async removeForgotten(silentForMs: number): Promise<number> {
+    const { rowCount } = await answered(
+      this.pool.query(`delete from gate.liveness where beaten_at < now() - $1 * interval '1 millisecond'`, [
+        silentForMs,
+      ]),
+    );
+    return rowCount ?? 0;
   }
 }
