@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { answered } from '#libs/infra/postgres';
-import { openExecutionChange, OpenExecutions, type ListedExecution, type OpenExecution } from '#libs/domain/gate';
 import {
+  actionDecider,
+  openExecutionChange,
+  OpenExecutions,
+  type ListedExecution,
+  type OpenExecution,
+} from '#libs/domain/gate';
+import {
+  categoryOf,
   decodeEvent,
   START,
   type ActionId,
@@ -91,7 +98,7 @@ export class PostgresOpenExecutions extends OpenExecutions {
     const opened = new Map<string, OpenExecution & { position: Position }>();
     const closed: string[] = [];
     for (const recorded of events) {
-      const change = openExecutionChange(decodeEvent(recorded).event);
+      const change = changeIn(recorded);
       if (change?.change === 'open')
         opened.set(change.execution.action, { ...change.execution, position: recorded.position });
       if (change?.change === 'close' && !opened.delete(change.action)) closed.push(change.action);
@@ -124,3 +131,17 @@ export class PostgresOpenExecutions extends OpenExecutions {
     );
   }
 }
+
+/**
+ * An event of an action that cannot be read changes nothing here: one that is open stays open, and whoever looks at it
+ * names it. Events of other streams are nobody's executions.
+ */
+const changeIn = (recorded: RecordedEvent): ReturnType<typeof openExecutionChange> => {
+  if (categoryOf(recorded.stream) !== actionDecider.category) return null;
+  try {
+    return openExecutionChange(decodeEvent(recorded).event);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return null;
+    throw error;
+  }
+};

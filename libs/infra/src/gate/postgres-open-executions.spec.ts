@@ -1,0 +1,76 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { START, type NewEvent, type Subscription } from '#libs/domain/kernel';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { finished, GivenLog, started, testId } from '../../../../test/support/given-log.js';
+import { MemoryEventStore } from '../event-store/index.js';
+import { installGateSchema } from './gate-schema.js';
+import { PostgresOpenExecutions } from './postgres-open-executions.js';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let store: MemoryEventStore;
+let log: GivenLog;
+let open: PostgresOpenExecutions;
+let following: Subscription;
+let errors: unknown[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = new pg.Pool({ connectionString: database.connectionString, max: 2 });
+  await installGateSchema(pool);
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+beforeEach(async () => {
+  store = new MemoryEventStore();
+  log = new GivenLog(store);
+  errors = [];
+  open = new PostgresOpenExecutions(pool, store);
+  following = await open.follow((error) => errors.push(error));
+});
+afterEach(() => following.close());
+
+const action = (number: number): string => `action-${testId('act', number)}`;
+const listed = async (): Promise<readonly string[]> => {
+  expect(await open.reach(await store.head(), 5_000)).toBe(true);
+  return (await open.list(START, 10)).map((each) => each.action);
+};
+const unreadable: NewEvent = {
+  id: '00000000-0000-8000-8000-000000000001',
+  type: 'ExecutionFinished',
+  data: '{',
+  metadata: '{"org":"org_other"}',
+};
+
+describe('the executions that are open', () => {
+  it('are those that began and did not end', async () => {
+    await log.append(action(1), ...started(1));
+    await log.append(action(2), ...started(2));
+    await log.append(action(1), finished(1));
+    expect(await listed()).toEqual([testId('act', 2)]);
+  });
+
+  it('are told whatever stands in the streams of others', async () => {
+    await log.append(action(1), ...started(1));
+    await store.append({
+      stream: 'agent-agt_damaged',
+      expectedRevision: 'no_stream',
+      events: [{ ...unreadable, type: 'AgentRegistered' }],
+    });
+    await log.append(action(2), ...started(2));
+    expect(await listed()).toEqual([testId('act', 1), testId('act', 2)]);
+    expect(errors).toEqual([]);
+  });
+
+  it('are told although one of them cannot be read, which stays open', async () => {
+    await log.append(action(1), ...started(1));
+    const revision = (await store.heads([action(1)])).get(action(1)) ?? 0;
+    await store.append({ stream: action(1), expectedRevision: revision, events: [unreadable] });
+    await log.append(action(2), ...started(2));
+    expect(await listed()).toEqual([testId('act', 1), testId('act', 2)]);
+    expect(errors).toEqual([]);
+  });
+});
