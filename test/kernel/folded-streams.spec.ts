@@ -69,21 +69,26 @@ describe('states folded from streams', () => {
   });
 
   it('weigh what their events hold: many large ones are not kept', async () => {
-    const streams = new FoldedStreams(store, { streams: 100, weight: 30_000 });
-    for (const id of ['a', 'b', 'c']) {
-      await note(id, 'no_stream', 'x'.repeat(12_000));
+    const streams = new FoldedStreams(store, { streams: 100, weight: 60_000 });
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
+      await note(id, 'no_stream', 'x'.repeat(13_000));
       await streams.load(ref(id));
     }
-    expect(await remembered(streams, ['c', 'b', 'a'])).toEqual(['c', 'b']);
-    await note('d', 'no_stream', 'x'.repeat(40_000));
-    expect((await streams.load(ref('d'))).state).toHaveLength(1);
-    await note('e', 'no_stream', 'small');
-    await streams.load(ref('e'));
-    expect(await remembered(streams, ['e', 'c'])).toEqual(['e']);
+    expect(await remembered(streams, ['e', 'd', 'c', 'b', 'a'])).toEqual(['e', 'd', 'c', 'b']);
+  });
+
+  it('one that alone weighs a quarter of all is read each time, and drives no other out', async () => {
+    const streams = new FoldedStreams(store, { streams: 100, weight: 60_000 });
+    await note('a', 'no_stream', 'small');
+    await streams.load(ref('a'));
+    await note('b', 'no_stream', 'x'.repeat(16_000));
+    expect((await streams.load(ref('b'))).state).toHaveLength(1);
+    expect((await streams.load(ref('b'))).state).toHaveLength(1);
+    expect(await remembered(streams, ['a', 'b'])).toEqual(['a']);
   });
 
   it('weigh their events once, however often they grow', async () => {
-    const streams = new FoldedStreams(store, { streams: 100, weight: 20_000 });
+    const streams = new FoldedStreams(store, { streams: 100, weight: 40_000 });
     await note('a', 'no_stream', 'small');
     await streams.load(ref('a'));
     await note('b', 'no_stream', 'x'.repeat(1_000));

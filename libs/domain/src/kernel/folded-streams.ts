@@ -43,6 +43,8 @@ type StatesOf<Refs> = {
 
 const DEFAULT_CAPACITY: FoldedCapacity = { streams: 20_000, weight: 64 * 1024 * 1024 };
 
+const LARGEST_SHARE = 4;
+
 /** What is remembered at most: whatever people put into their events, a process stays small. */
 export interface FoldedCapacity {
   readonly streams: number;
@@ -132,6 +134,8 @@ export class FoldedStreams {
       return;
     // Re-inserting keeps the map in order of use, so the first key is the one to drop.
     this.forget(known);
+    // One alone must not drive out everybody else's.
+    if (folded.weight > this.capacity.weight / LARGEST_SHARE) return;
     this.cache.set(folded.stream, folded);
     this.weight += folded.weight;
     for (const oldest of this.cache.values()) {
