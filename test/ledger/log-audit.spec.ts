@@ -13,7 +13,7 @@ import {
 } from '#libs/domain/kernel';
 import {
   LogAudit,
-  revocationRequests,
+  revocationWork,
   sealKeyDecider,
   type AuditVerdict,
   type LedgerEvent,
@@ -58,8 +58,8 @@ beforeAll(async () => {
   bench.clock.ms += 1_000;
   await bench.activateKey(timestampOf(bench.clock.ms));
   const revoked = (await bench.log()).find(({ type }) => type === 'SealKeyRevoked') as RecordedEvent;
-  for (const request of await revocationRequests(bench.store, decodeEvent<Revoked>(revoked), NOW)) {
-    await bench.sealer().seal(request.org, [request]);
+  for (const [each, { requests }] of await revocationWork(bench.store, decodeEvent<Revoked>(revoked), NOW)) {
+    await bench.sealer().seal(each, requests);
   }
   await bench.recordAction(org, 'executed');
   await bench.recordAction(other);

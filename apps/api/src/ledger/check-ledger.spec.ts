@@ -9,7 +9,7 @@ import {
   type RecordedEvent,
   timestampOf,
 } from '#libs/domain/kernel';
-import { revocationRequests, SealKeyAdministration, type SealKeyEvent } from '#libs/domain/ledger';
+import { revocationWork, SealKeyAdministration, type SealKeyEvent } from '#libs/domain/ledger';
 import { organizationDecider } from '#libs/domain/people';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { testId } from '../../../../test/support/given-log.js';
@@ -239,7 +239,8 @@ describe('a key that vouches for nothing', () => {
     bench.clock.ms += 1_000;
     await bench.activateKey(timestampOf(bench.clock.ms));
     const revoked = (await bench.log()).find(({ type }) => type === 'SealKeyRevoked') as RecordedEvent;
-    await bench.sealer().seal(org, await revocationRequests(store, decodeEvent<Revoked>(revoked), NOW));
+    const works = await revocationWork(store, decodeEvent<Revoked>(revoked), NOW);
+    await bench.sealer().seal(org, works.get(org)?.requests ?? []);
     const forged = (await keys.list()).map((each) => ({ ...each, revokedAt: null }));
     const hiding = { list: () => Promise.resolve(forged) } as unknown as SealKeyAdministration;
     expect(await check({ last: 1_000 }, new SetClock(), hiding)).toMatchObject({

@@ -8,6 +8,8 @@ import {
   type Append,
   type AppendResult,
   type OrgId,
+  type ReadStreamOptions,
+  type RecordedEvent,
   type SubscribeOptions,
   type Subscription,
 } from '#libs/domain/kernel';
@@ -25,6 +27,13 @@ class FlakyStore extends MemoryEventStore {
   batchSize = 500;
   /** Asked before every append to a ledger: what goes wrong with it. */
   mishap: (append: Append) => 'lost_request' | 'lost_answer' | Error | null = () => null;
+
+  /** What somebody did to the rows behind the service's back. */
+  tampered: (stream: string, events: readonly RecordedEvent[]) => readonly RecordedEvent[] = (_, events) => events;
+
+  override async readStream(stream: string, options?: ReadStreamOptions): Promise<readonly RecordedEvent[]> {
+    return this.tampered(stream, await super.readStream(stream, options));
+  }
 
   override async append(append: Append): Promise<AppendResult> {
     const mishap = append.stream.startsWith('ledger-') ? this.mishap(append) : null;
@@ -208,6 +217,47 @@ describe('an organization that cannot be sealed', () => {
     await eventuallySealed(other, [await bench.recordAction(other)]);
     await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
     expect(await sealedStreams(org)).toEqual([before]);
+  });
+});
+
+describe('rows that were tampered with are their own organization’s trouble', () => {
+  it('the event that a ledger’s last deed names is gone: that organization is parked, the others are sealed', async () => {
+    await bench.activateKey();
+    const [org, other] = [newOrg(), newOrg()];
+    start();
+    const gone = await bench.recordAction(org);
+    await eventuallySealed(org, [gone]);
+    await stop();
+    store.tampered = (stream, events) => (stream === gone ? [] : events);
+    await bench.recordAction(org);
+    const stream = await bench.recordAction(other, 'executed');
+    start();
+    await eventuallySealed(other, [stream]);
+    await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
+    expect(await sealedStreams(org)).toEqual([gone]);
+  });
+
+  it('an old deed cannot be read when a seal key is revoked: the others get their deed of it', async () => {
+    const key = await bench.activateKey();
+    const [org, other] = [newOrg(), newOrg()];
+    await makeOrganization(org);
+    await makeOrganization(other);
+    start();
+    await bench.recordAction(org);
+    await bench.recordAction(other);
+    for (const each of [org, other])
+      await vi.waitFor(async () => expect(await ledgerOf(each)).toHaveLength(2), SETTLED);
+    await bench.activateKey();
+    await bench.recordAction(org);
+    await vi.waitFor(async () => expect(await ledgerOf(org)).toHaveLength(3), SETTLED);
+    const damaged = streamOf('ledger', org);
+    store.tampered = (stream, events) =>
+      stream === damaged ? events.map((event) => (event.revision < 2 ? { ...event, data: '{' } : event)) : events;
+    await revoke(key.publicKey.kid);
+    await bench.recordAction(other);
+    await vi.waitFor(async () => expect(await adminActionsOf(other)).toContain('seal_key.revoked'), SETTLED);
+    await vi.waitFor(async () => expect(await ledgerOf(other)).toHaveLength(4), SETTLED);
+    await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
   });
 });
 

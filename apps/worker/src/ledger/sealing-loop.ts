@@ -16,13 +16,13 @@ import {
 } from '#libs/domain/kernel';
 import {
   NoActiveSealKey,
-  revocationRequests,
+  isStoreAway,
+  revocationWork,
   SEAL_KEYS_STREAM,
   type SealKeyAdministration,
   type SealKeyEvent,
   type Sealer,
   type SealerProgress,
-  type SealRequest,
   type SealWork,
 } from '#libs/domain/ledger';
 
@@ -127,8 +127,8 @@ export class SealingLoop {
       // What was recorded before a change of keys is sealed before it (architecture, step 5).
       await sealAll(events.slice(begin, index));
       begin = index;
-      for (const request of await this.requestsOf(decodeEvent<SealKeyEvent>(recorded))) {
-        if (only === null || request.org === only) await seal(request.org, { requests: [request], fault: null });
+      for (const [org, work] of await this.workOf(decodeEvent<SealKeyEvent>(recorded))) {
+        if (only === null || org === only) await seal(org, work);
       }
     }
     await sealAll(events.slice(begin));
@@ -190,14 +190,14 @@ export class SealingLoop {
   }
 
   /** What an event of the seal keys asks of the organizations' ledgers. A new key is proven on the way. */
-  private async requestsOf(envelope: EventEnvelope<SealKeyEvent>): Promise<readonly SealRequest[]> {
+  private async workOf(envelope: EventEnvelope<SealKeyEvent>): Promise<ReadonlyMap<OrgId, SealWork>> {
     const { event } = envelope;
     if (event.type === 'SealKeyRegistered') await this.prove(event.data.kid);
-    if (event.type !== 'SealKeyRevoked') return [];
+    if (event.type !== 'SealKeyRevoked') return new Map();
     const revoked = envelope as EventEnvelope<Extract<SealKeyEvent, { type: 'SealKeyRevoked' }>>;
     const keys = await this.parts.sealKeys.list();
     const activatedAt = keys.find(({ kid }) => kid === event.data.kid)?.activatedAt ?? null;
-    return activatedAt === null ? [] : revocationRequests(this.parts.store, revoked, activatedAt);
+    return activatedAt === null ? new Map() : revocationWork(this.parts.store, revoked, activatedAt);
   }
 
   private async provePending(): Promise<void> {
@@ -225,5 +225,5 @@ export class SealingLoop {
 
 const holdsEverybody = (error: unknown): boolean =>
   error instanceof NoActiveSealKey ||
-  error instanceof StoreUnavailable ||
+  isStoreAway(error) ||
   (error instanceof DomainError && error.code === 'vault_unavailable');

@@ -21,6 +21,16 @@ export interface LedgerTail {
   readonly sealedUpTo: Position;
 }
 
+/**
+ * The log names an event that it does not hold: nothing that comes later will mend that. Callers who need it have no
+ * answer; whoever works for many organizations leaves this one aside.
+ */
+export class MissingEvent extends StoreUnavailable {
+  constructor(stream: string, revision: number) {
+    super(`${stream} holds no event at revision ${revision}, which the log names; run \`npm run ags -- audit\``);
+  }
+}
+
 const EMPTY: LedgerTail = { seq: 0, bodyHash: null, issuedAt: null, sealedUpTo: START };
 
 /**
@@ -68,6 +78,6 @@ const tailAt = async (store: EventStore, org: OrgId, last: number): Promise<Ledg
 
 const eventAt = async (store: EventStore, stream: string, revision: number): Promise<RecordedEvent> => {
   const [event] = await store.readStream(stream, { from: revision, limit: 1, mayRemember: true });
-  if (!event) throw new StoreUnavailable(`${stream} could not be read at ${revision}`);
+  if (!event) throw new MissingEvent(stream, revision);
   return event;
 };

@@ -1,5 +1,6 @@
 import {
   decodeEvent,
+  idInStream,
   START,
   streamOf,
   type EventEnvelope,
@@ -8,12 +9,12 @@ import {
   type Position,
   type Timestamp,
 } from '../kernel/index.js';
-import type { OrganizationEvent } from '../people/index.js';
 import type { AdminAct } from './admin-deed.js';
 import { adminSections } from './deed-sections.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { SealKeyEvent } from './seal-key.events.js';
-import { placeOf, type SealRequest } from './seal-source.js';
+import { placeOf } from './seal-source.js';
+import { isStoreAway, type SealWork } from './sealer.js';
 
 const PAGE = 1_000;
 
@@ -22,22 +23,30 @@ type Revoked = Extract<SealKeyEvent, { type: 'SealKeyRevoked' }>;
 /**
  * A revocation asks for one deed in every organization whose ledger holds a deed under that key, naming the last seq and
  * body hash under it (architecture, step 5). Found by reading the log and the ledgers: rare, and rests on no other row.
+ * A ledger that cannot be read is its organization's own trouble.
  * @param activatedAt since when there are such deeds
  */
-export const revocationRequests = async (
+export const revocationWork = async (
   store: EventStore,
   envelope: EventEnvelope<Revoked>,
   activatedAt: Timestamp,
-): Promise<readonly SealRequest[]> => {
+): Promise<ReadonlyMap<OrgId, SealWork>> => {
   const { kid, reason } = envelope.event.data;
-  const requests: SealRequest[] = [];
-  for (const org of await organizationsBefore(store, envelope.recorded.position)) {
-    const last = await lastDeedUnder(store, org, kid, activatedAt);
-    if (!last) continue;
-    const sections = adminSections(revocationAct(kid, reason, last), envelope.metadata.actor);
-    requests.push({ org, source: placeOf(envelope), position: envelope.recorded.position, sections });
+  const { recorded, metadata } = envelope;
+  const works = new Map<OrgId, SealWork>();
+  for (const org of await organizationsBefore(store, recorded.position)) {
+    try {
+      const last = await lastDeedUnder(store, org, kid, activatedAt);
+      if (!last) continue;
+      const sections = adminSections(revocationAct(kid, reason, last), metadata.actor);
+      const request = { org, source: placeOf(envelope), position: recorded.position, sections };
+      works.set(org, { requests: [request], fault: null });
+    } catch (error) {
+      if (isStoreAway(error)) throw error;
+      works.set(org, { requests: [], fault: error instanceof Error ? error : new Error(String(error)) });
+    }
   }
-  return requests;
+  return works;
 };
 
 /** @param last deed of the organization under the key */
@@ -58,8 +67,7 @@ const organizationsBefore = async (store: EventStore, end: Position): Promise<re
     const page = await store.readAll(after, PAGE);
     for (const recorded of page) {
       if (recorded.type !== 'OrganizationCreated' || recorded.position > end) continue;
-      const { event } = decodeEvent<Extract<OrganizationEvent, { type: 'OrganizationCreated' }>>(recorded);
-      organizations.push(event.data.org);
+      organizations.push(idInStream(recorded.stream) as OrgId);
     }
     const last = page.at(-1);
     if (!last) break;

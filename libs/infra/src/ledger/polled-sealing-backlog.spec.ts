@@ -65,6 +65,21 @@ describe('the age of the oldest outcome that waits for its deed (ruling 21)', ()
     expect(backlog.oldestUnsealedAgeMs(org)).toBe(LIMIT_MS);
   });
 
+  it('counts an organization whose ledger names an event that is gone, and tells of the others', async () => {
+    const [org, other] = [newOrg(), newOrg()];
+    const gone = await bench.recordAction(org);
+    await bench.feed(bench.sealer(), await bench.log());
+    const read = bench.store.readStream.bind(bench.store);
+    vi.spyOn(bench.store, 'readStream').mockImplementation(async (stream, options) =>
+      stream === gone ? [] : read(stream, options),
+    );
+    await bench.recordAction(other);
+    at(LIMIT_MS);
+    const fresh = new PolledSealingBacklog(bench.store, progress, new LedgerTails(bench.store), bench.clock, LIMIT_MS);
+    await fresh.refresh();
+    expect([org, other].map((each) => fresh.oldestUnsealedAgeMs(each))).toEqual([LIMIT_MS, LIMIT_MS]);
+  });
+
   it('is read once for all who ask at the same time', async () => {
     const parked = vi.spyOn(progress, 'parked');
     await Promise.all([backlog.refresh(), backlog.refresh()]);

@@ -1,6 +1,21 @@
 import { SealingBacklog } from '#libs/domain/gate';
-import { decodeEvent, START, type Clock, type EventStore, type OrgId } from '#libs/domain/kernel';
-import { foldAction, sealRequestOf, type LedgerTails, type SealerProgress } from '#libs/domain/ledger';
+import {
+  decodeEvent,
+  START,
+  type Clock,
+  type EventEnvelope,
+  type EventStore,
+  type OrgId,
+  type RecordedEvent,
+} from '#libs/domain/kernel';
+import {
+  foldAction,
+  isStoreAway,
+  sealRequestOf,
+  type LedgerTail,
+  type LedgerTails,
+  type SealerProgress,
+} from '#libs/domain/ledger';
 
 const PAGE = 1_000;
 
@@ -44,7 +59,9 @@ export class PolledSealingBacklog extends SealingBacklog {
     for (;;) {
       const page = await this.store.readAll(after, PAGE);
       for (const recorded of page) {
-        const envelope = decodeEvent(recorded);
+        const envelope = readable(recorded);
+        // Whose it is cannot be told; the sealer parks whoever is concerned, and parked ones were counted above.
+        if (envelope === null) continue;
         const atMs = Date.parse(envelope.metadata.at);
         // The log is in order of time but for small differences between clocks: everything after is young enough.
         if (this.clock.nowMs() - atMs < this.limitMs) {
@@ -64,7 +81,9 @@ export class PolledSealingBacklog extends SealingBacklog {
 
   private async isUnsealed(envelope: ReturnType<typeof decodeEvent>, org: OrgId): Promise<boolean> {
     const { stream, revision, position } = envelope.recorded;
-    if ((await this.tails.of(org)).sealedUpTo >= position) return false;
+    const tail = await this.tailOf(org);
+    if (tail === null) return true;
+    if (tail.sealedUpTo >= position) return false;
     if (!stream.startsWith('action-')) return sealRequestOf(envelope, null) !== null;
     const earlier = await this.store.readStream(stream, { limit: revision + 1, mayRemember: true });
     try {
@@ -74,4 +93,22 @@ export class PolledSealingBacklog extends SealingBacklog {
       return true;
     }
   }
+
+  /** Null for a ledger that names an event which the log does not hold. */
+  private async tailOf(org: OrgId): Promise<LedgerTail | null> {
+    try {
+      return await this.tails.of(org);
+    } catch (error) {
+      if (isStoreAway(error)) throw error;
+      return null;
+    }
+  }
 }
+
+const readable = (recorded: RecordedEvent): EventEnvelope | null => {
+  try {
+    return decodeEvent(recorded);
+  } catch {
+    return null;
+  }
+};
