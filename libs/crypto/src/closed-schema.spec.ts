@@ -1,8 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { type Check, closed, integer, list, nullable, oneOf, SchemaError, timestamp } from './closed-schema.js';
-import type { JsonValue } from './strict-json.js';
+import {
+  boolean,
+  type Check,
+  closed,
+  digest,
+  idOf,
+  integer,
+  list,
+  matching,
+  nullable,
+  oneOf,
+  SchemaError,
+  text,
+  timestamp,
+} from './closed-schema.js';
+import { canonicalize } from './jcs.js';
+import { ARGS_PROFILE, type JsonValue, parseStrictJson, StrictJsonError } from './strict-json.js';
 
 const refusal = (check: Check<unknown>, value: JsonValue): string | null => {
   try {
@@ -74,5 +89,79 @@ describe('a timestamp', () => {
     ['2026-01-01T00:00:00.000Z\n', 'value'],
   ])('%s: %s', (text, fault) => {
     expect(refusal(timestamp, text)).toBe(fault);
+  });
+});
+
+describe('the canonical texts of a check', () => {
+  const ID = '0123456789abcdefghjkmnpqrs';
+  const checks: Readonly<Record<string, Check<unknown>>> = {
+    text: text(9),
+    matching: matching(/^[a-z]+(?:-[0-9]{1,3})?$/),
+    id: idOf('org'),
+    digest,
+    timestamp,
+    boolean,
+    'an integer': integer(0),
+    'a positive integer': integer(1),
+    oneOf: oneOf('kg', 'service.deed/1'),
+    nullable: nullable(integer(1)),
+    list: list(oneOf('kg', 'm'), 3),
+    closed: closed({ b: integer(0), a_2: nullable(text(3)), a: closed({}) }),
+  };
+  const spelled = [
+    ...['0', '1', '-1', '-0', '01', '1.0', '1e3', '999999999999999', '1000000000000000', '9007199254740992'],
+    ...['null', 'true', 'false', 'nul', '""', '"kg"', '"kg', '"serviceXdeed/1"', '"service.deed/1"', '"a-12"', '"a-"'],
+    ...[
+      '"é€\u{1F600}"',
+      '"ééééé"',
+      '"€€€"',
+      '"€€€€"',
+      '"\u007f"',
+      '"\u2028"',
+      '"\\u007f"',
+      '"\\u00e9"',
+      '"\\/"',
+      '"/"',
+    ],
+    ...['"\\n"', '"\\u000a"', '"\n"', '"\\u0000\\u001f"', '"\\u001F"', '"\\""', '"\\\\"', '"\\ud800"', '"a" ', ' "a"'],
+    ...[`"org_${ID}"`, `"org_8${ID.slice(1)}"`, `"sha256:${'a'.repeat(64)}"`, `"sha256:${'A'.repeat(64)}"`],
+    ...[
+      '"2026-02-28T00:00:00.000Z"',
+      '"2026-02-29T00:00:00.000Z"',
+      '"2024-02-29T00:00:00.000Z"',
+      '"2026-04-31T00:00:00.000Z"',
+    ],
+    ...['[]', '["kg"]', '["kg","m","m"]', '["kg","m","m","m"]', '["kg",]', '["kg", "m"]', '[null]'],
+    ...['{"a":{},"a_2":null,"b":0}', '{"b":0,"a":{},"a_2":null}', '{"a":{},"a_2":null,"b":0,"b":0}', '{"a":{},"b":0}'],
+    ...['{"a":{},"a_2":"\\t\\u0001","b":7}', '{"a":{"x":1},"a_2":null,"b":0}', '{"a":{},"a_2":null,"b":0}{}'],
+  ];
+
+  const isCanonicalAndAccepted = (check: Check<unknown>, spelling: string): boolean => {
+    try {
+      const value = parseStrictJson(Buffer.from(spelling), ARGS_PROFILE);
+      return canonicalize(value) === spelling && refusal(check, value) === null;
+    } catch (error) {
+      if (error instanceof StrictJsonError) return false;
+      throw error;
+    }
+  };
+
+  it.each(Object.entries(checks))('of %s are never more than it accepts in canonical form', (_name, check) => {
+    const pattern = new RegExp(`^${check.canonical}$`);
+    const matched = spelled.filter((spelling) => pattern.test(spelling));
+    expect(matched.filter((spelling) => !isCanonicalAndAccepted(check, spelling))).toEqual([]);
+    expect(matched).not.toEqual([]);
+  });
+
+  it.each([
+    ['text', '"€€€€"', 'of 12 bytes', false],
+    ['text', '"é\\n\\u0000"', 'with what must be escaped', true],
+    ['text', '"abcd"', 'of more than a third of its bytes, which the check takes', false],
+    ['an integer', '999999999999999', 'of 15 digits', true],
+    ['an integer', '1000000000000000', 'of 16 digits, which the check takes', false],
+    ['timestamp', '"2024-02-28T00:00:00.000Z"', 'of an ordinary day', true],
+    ['timestamp', '"2024-02-29T00:00:00.000Z"', 'of a leap day, which the check takes', false],
+  ])('%s: %s, %s: %s', (name, spelling, _what, isMatched) => {
+    expect(new RegExp(`^${checks[name]?.canonical ?? ''}$`).test(spelling)).toBe(isMatched);
   });
 });

@@ -1,9 +1,9 @@
-/** The reader believes JSON.parse where that changes nothing: whatever the bytes, its verdict is that of the strict one. */
+/** The reader knows an ordinary body by one expression: whatever the bytes, its verdict is that of the strict one. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { DeedBodyError, encodeDeedBody, parseDeedBody, parseDeedBodyStrictly } from './deed-body.js';
-import { MAX_DEED_BYTES } from './deed-schema.js';
+import { deedSchema, MAX_DEED_BYTES } from './deed-schema.js';
 import { canonicalize } from './jcs.js';
 import type { JsonObject, JsonValue } from './strict-json.js';
 import { givenChain } from './testing/given-chain.js';
@@ -170,6 +170,28 @@ describe('a deed body read twice', () => {
     expect(verdict(withText(EXECUTED, ['action'], deep))).toBe('not_canonical ');
     expect(verdict(withText(EXECUTED, ['witness', 'reasons'], `[${deep}]`))).toBe('not_canonical ');
     expect(verdict(Buffer.from(open.repeat(depth)))).toBe('not_canonical ');
+  });
+
+  it('is known by the expression when it is an ordinary one', () => {
+    const expression = new RegExp(`^${deedSchema.canonical}$`);
+    expect(bodies.map((bytes) => expression.test(bytes.toString()))).toEqual([true, true, true]);
+  });
+
+  it('is refused without delay, where all its texts are long and only its end is wrong', () => {
+    const body = JSON.parse(EXECUTED.toString()) as { policy: JsonObject; witness: JsonObject; who: JsonObject };
+    const sentence = '\n'.repeat(1_365);
+    const word = 'é'.repeat(85);
+    const long = {
+      ...body,
+      policy: { ...body.policy, code: word, rule_id: word, reason: sentence, message: sentence },
+      witness: { ...body.witness, method: word, reasons: Array.from({ length: 32 }, () => word) },
+    };
+    expect(isAccepted(Buffer.from(canonicalize(long)))).toBe(true);
+    const startedAtMs = performance.now();
+    expect(verdict(Buffer.from(canonicalize({ ...long, witness: { ...long.witness, verdict: 'NONE' } })))).toBe(
+      'schema witness.verdict',
+    );
+    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
   });
 
   it('is the same value, whether it came from a file, a slice or an array', () => {

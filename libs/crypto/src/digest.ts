@@ -8,7 +8,8 @@ declare const digestBrand: unique symbol;
 /** A SHA-256 digest as text: `sha256:` and 64 lowercase hex characters (document 1, conventions). */
 export type Digest = string & { readonly [digestBrand]: true };
 
-const DIGEST_PATTERN = /^sha256:[0-9a-f]{64}$/;
+/** `sha256:` and 64 lowercase hex characters. */
+export const DIGEST_PATTERN = /^sha256:[0-9a-f]{64}$/;
 
 /** SHA-256 (FIPS 180-4) of bytes, or of the UTF-8 form of a text, as 64 lowercase hex characters. */
 export const sha256Hex = (input: Uint8Array | string): string => hash('sha256', input, 'hex');
