@@ -5,8 +5,9 @@ import { gunzipSync } from 'node:zlib';
 import { type DeedJudgement, digestOf, judgeDeed, type SealedDeed, verifyBundle } from '#libs/crypto';
 
 import { encodeDeedLine } from '../../libs/crypto/src/bundle-format.js';
-import { bundleWalk, judgeLine } from '../../libs/crypto/src/bundle-walk.js';
+import { bundleWalk } from '../../libs/crypto/src/bundle-walk.js';
 import { Keyring } from '../../libs/crypto/src/keyring.js';
+import { judgeLines, type LineJudgement } from '../../libs/crypto/src/line-judge.js';
 import {
   entryOf,
   givenChain,
@@ -39,12 +40,16 @@ const lineOf = (seq: number): Buffer => lines[seq - 1] ?? Buffer.alloc(0);
 const deedOf = (seq: number): SealedDeed => deeds[seq - 1] as SealedDeed;
 
 /** What a changed deed says by itself, its seal included; null when nothing is wrong with it. */
-const faultOf = async (judgement: DeedJudgement<string>): Promise<string | null> => {
+const faultOf = async (judgement: DeedJudgement<string> | LineJudgement): Promise<string | null> => {
   if (judgement.fault !== null) return judgement.fault;
   return (await judgement.isSigned) === false ? 'bad_signature' : judgement.trustFault;
 };
 
-const judged = (line: Buffer, seq: number) => judgeLine(line, seq, manifest, keyring);
+const LINE_FEED = Buffer.from('\n');
+
+/** The judgement of a line that is given without its line feed. */
+const judged = (line: Buffer, seq: number) =>
+  judgeLines(Buffer.concat([line, LINE_FEED]), seq, manifest, keyring)[0] as LineJudgement;
 const judgedDeed = (deed: SealedDeed) => judgeDeed(deed, ORG, (kid) => keyring.find(kid));
 
 /** Every flip of one bit: each is given in the same buffer, which holds it until the next. */

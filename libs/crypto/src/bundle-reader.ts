@@ -17,6 +17,22 @@ import { readTarHeader, TAR_BLOCK_BYTES, TAR_END_BYTES, tarPaddingBytes } from '
 
 const LINE_FEED = 0x0a;
 
+/** Whole lines of deeds.ndjson, one behind the other, each with its line feed. */
+export interface LineBlock {
+  readonly bytes: Buffer;
+  /** How many they are. */
+  readonly count: number;
+}
+
+/** The lines of a block without their line feeds. */
+export function* linesOf(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    yield bytes.subarray(start, end);
+    start = end + 1;
+  }
+}
+
 /**
  * Reads a bundle front to back with flat memory. Call `manifest`, `keys` and `lines` once each, in this order; only
  * when `lines` has ended was the whole file judged. Every refusal is a `BundleFormatError`.
@@ -42,16 +58,13 @@ export class BundleReader {
     return keys;
   }
 
-  /**
-   * The lines of deeds.ndjson without their line feeds, as they arrive; then judges the end of the archive and of the
-   * file.
-   */
-  async *lines(): AsyncGenerator<Buffer[]> {
+  /** The lines of deeds.ndjson as they arrive; then judges the end of the archive and of the file. */
+  async *lines(): AsyncGenerator<LineBlock> {
     const sizeBytes = await this.header(DEEDS_ENTRY);
     for (let leftBytes = sizeBytes; leftBytes > 0;) {
-      const lines = this.bytes.takeLines(leftBytes);
-      for (const line of lines) leftBytes -= line.length + 1;
-      if (lines.length > 0) yield lines;
+      const block = this.bytes.takeLines(leftBytes);
+      leftBytes -= block.bytes.length;
+      if (block.count > 0) yield block;
       else if (this.bytes.arrived >= Math.min(leftBytes, MAX_LINE_BYTES)) throw new BundleFormatError('bad_line');
       else await this.bytes.more();
     }
@@ -101,17 +114,15 @@ class ByteReader {
   }
 
   /** The next lines that have arrived whole within the next `maxBytes`, none of them too long. */
-  takeLines(maxBytes: number): Buffer[] {
-    const lines: Buffer[] = [];
-    let start = 0;
+  takeLines(maxBytes: number): LineBlock {
+    let [count, start] = [0, 0];
     for (;;) {
       const end = this.buffered.indexOf(LINE_FEED, start);
       if (end < 0 || end >= Math.min(maxBytes, start + MAX_LINE_BYTES)) break;
-      lines.push(this.buffered.subarray(start, end));
+      count += 1;
       start = end + 1;
     }
-    this.shift(start);
-    return lines;
+    return { bytes: this.shift(start), count };
   }
 
   async isAtEnd(): Promise<boolean> {

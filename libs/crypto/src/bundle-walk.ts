@@ -1,28 +1,22 @@
-import { availableParallelism } from 'node:os';
-
 import { type BundleManifest, parseDeedLine } from './bundle-format.js';
 import type { LineFault } from './bundle-verdict.js';
 import { type ChainHead, ChainWalk } from './chain-walk.js';
-import { type DeedJudgement, judgeDeed } from './deed-judgement.js';
+import { type ReadDeed, readDeed } from './deed-judgement.js';
 import type { Digest } from './digest.js';
 import type { Keyring } from './keyring.js';
-import { isSealSigned, isSealSignedInPool, type SealVerifier } from './seal.js';
 
-// On one core the threads of the pool would only take turns with this one.
-const verify: SealVerifier = availableParallelism() === 1 ? isSealSigned : isSealSignedInPool;
-
-/** Judges everything of the line that must hold the deed `seq` of this bundle and that needs no other deed. */
-export const judgeLine = (
+/** Judges everything of the line that must hold the deed `seq` of this bundle, but its seal, and what needs another deed. */
+export const readLine = (
   bytes: Buffer,
   seq: number,
   manifest: BundleManifest,
   keyring: Keyring,
-): DeedJudgement<LineFault> => {
+): { readonly fault: LineFault } | ReadDeed => {
   const deed = parseDeedLine(bytes);
   if (deed === null) return { fault: 'bad_line' };
   if (deed.seq !== seq) return { fault: deed.seq > seq ? 'gap' : 'duplicate' };
   if (manifest.last_seq === null || seq > manifest.last_seq) return { fault: 'extra_deed' };
-  return judgeDeed(deed, manifest.org, (kid) => keyring.find(kid), verify);
+  return readDeed(deed, manifest.org, (kid) => keyring.find(kid));
 };
 
 /** The walk over the deeds that a manifest promises, through the heads that it and its reader know. */

@@ -1,6 +1,5 @@
-import { afterDeed, type ChainPosition, linkFault, type LinkFault, revokedKid } from './deed-chain.js';
+import { afterDeed, type ChainPosition, type LinkedBody, linkFault, type LinkFault, revokedKid } from './deed-chain.js';
 import type { DeedJudgement, SoundDeed, TrustFault } from './deed-judgement.js';
-import type { DeedBody } from './deed-schema.js';
 import type { Digest } from './digest.js';
 
 /** A fault and the deed it stands at. */
@@ -19,7 +18,7 @@ export interface ChainHead {
 export type PlaceFault = 'bad_signature' | LinkFault;
 
 /** A rule of the caller's about a deed that continues the chain; the fault it finds, or null. */
-export type PlaceRule<Fault extends string> = (body: DeedBody, bodyHash: Digest) => Fault | null;
+export type PlaceRule<Fault extends string> = (body: LinkedBody, bodyHash: Digest) => Fault | null;
 
 /**
  * Walks a chain deed by deed and remembers what is wrong. A fault of a deed or of its place ends the walk, because what
@@ -43,7 +42,7 @@ export class ChainWalk<Fault extends string> {
   }
 
   /** Compares the next deed with its place. */
-  async step(judgement: DeedJudgement<Fault>): Promise<void> {
+  async step(judgement: DeedJudgement<Fault, LinkedBody>): Promise<void> {
     const fault = isSound(judgement) ? this.placeFault(judgement, await judgement.isSigned) : judgement.fault;
     if (fault !== null) this.break(fault);
     else if (isSound(judgement)) this.advance(judgement);
@@ -54,13 +53,16 @@ export class ChainWalk<Fault extends string> {
     this.#chainFault ??= { seq: this.nextSeq, reason };
   }
 
-  private placeFault({ body, bodyHash, trustFault }: SoundDeed, isSigned: boolean | null): Fault | PlaceFault | null {
+  private placeFault(
+    { body, bodyHash, trustFault }: SoundDeed<LinkedBody>,
+    isSigned: boolean | null,
+  ): Fault | PlaceFault | null {
     if (isSigned === false) return 'bad_signature';
     if (trustFault !== null) this.distrust({ seq: body.seq, reason: trustFault });
     return linkFault(this.#position, body) ?? this.rule(body, bodyHash);
   }
 
-  private advance({ body, bodyHash, trustFault }: SoundDeed): void {
+  private advance({ body, bodyHash, trustFault }: SoundDeed<LinkedBody>): void {
     const { kid } = body.chain;
     this.#position = afterDeed(body, bodyHash);
     this.#deeds += 1;
@@ -112,5 +114,6 @@ export class ChainWalk<Fault extends string> {
   }
 }
 
-const isSound = <Fault extends string>(judgement: DeedJudgement<Fault>): judgement is SoundDeed =>
-  judgement.fault === null;
+const isSound = <Fault extends string>(
+  judgement: DeedJudgement<Fault, LinkedBody>,
+): judgement is SoundDeed<LinkedBody> => judgement.fault === null;

@@ -15,6 +15,9 @@ export const sealKeySchema = closed({
 
 export type SealKeyEntry = Checked<typeof sealKeySchema>;
 
+/** What the place of a deed in its chain depends on. */
+export type LinkedBody = Pick<DeedBody, 'org' | 'seq' | 'issued_at' | 'chain' | 'admin'>;
+
 /** The end of a chain as far as it is known: what the next deed must continue. */
 export interface ChainPosition {
   readonly org: string;
@@ -36,7 +39,7 @@ export type KeyFault = 'seal_key_revoked' | 'outside_key_window';
 export const startOfChain = (org: string): ChainPosition => ({ org, seq: 0, bodyHash: null, issuedAt: null });
 
 /** Where the chain stands after this deed. Only for a deed without a fault. */
-export const afterDeed = (body: DeedBody, bodyHash: Digest): ChainPosition => ({
+export const afterDeed = (body: LinkedBody, bodyHash: Digest): ChainPosition => ({
   org: body.org,
   seq: body.seq,
   bodyHash,
@@ -44,7 +47,7 @@ export const afterDeed = (body: DeedBody, bodyHash: Digest): ChainPosition => ({
 });
 
 /** What keeps a deed from being the next of its chain, or null. The same rule when it is appended and when checked. */
-export const linkFault = (position: ChainPosition, body: DeedBody): LinkFault | null => {
+export const linkFault = (position: ChainPosition, body: LinkedBody): LinkFault | null => {
   if (body.org !== position.org) return 'wrong_org';
   if (body.seq > position.seq + 1) return 'gap';
   if (body.seq <= position.seq) return 'duplicate';
@@ -65,7 +68,7 @@ export const keyFault = (key: SealKeyEntry, issuedAt: string): KeyFault | null =
 };
 
 /** The kid that an admin deed `seal_key.revoked` takes the word from, or null: the chain itself carries revocations. */
-export const revokedKid = ({ admin }: DeedBody): string | null =>
+export const revokedKid = ({ admin }: LinkedBody): string | null =>
   admin?.action === 'seal_key.revoked' ? admin.target.id : null;
 
 /** The time of the next deed: the clock's, but never before the deed before it (reliability ruling 22). */

@@ -8,14 +8,15 @@ const HEADER = Buffer.from('1f8b08000000000000ff', 'hex');
 const FIXED_HEADER_BYTES = 4;
 const TRAILER_BYTES = 8;
 const TWO_TO_32 = 2 ** 32;
-const CHUNK_BYTES = 131_072;
-const PIECE_BYTES = 16_384;
+const DEFLATED_CHUNK_BYTES = 131_072;
+const INFLATED_CHUNK_BYTES = 262_144;
+const PIECE_BYTES = 32_768;
 
 /** Compresses a stream into exactly one gzip member (RFC 1952) with a header that never changes. */
 export async function* writeGzipMember(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const content = new ContentSum();
   const plain = Readable.from(content.watch(source));
-  const deflate = createDeflateRaw({ chunkSize: CHUNK_BYTES });
+  const deflate = createDeflateRaw({ chunkSize: DEFLATED_CHUNK_BYTES });
   // A pipe does not pass errors on: the loop below throws what the source threw.
   plain.once('error', (error) => deflate.destroy(error));
   try {
@@ -51,11 +52,11 @@ export async function* readGzipMember(source: AsyncIterable<Uint8Array>): AsyncG
 
 /**
  * A raw deflate stream (RFC 1951), fed piece by piece. Each piece gives all of its content before the next is taken:
- * a piece of 16 KiB holds at most 16 MiB of content, so no ratio fills the memory. A pipeline of streams would close its
+ * a piece of 32 KiB holds at most 33 MiB of content, so no ratio fills the memory. A pipeline of streams would close its
  * source early where the format ends, and whether an error comes of that would be a matter of timing.
  */
 class Inflate {
-  private readonly stream = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  private readonly stream = createInflateRaw({ chunkSize: INFLATED_CHUNK_BYTES });
   private content: Buffer[] = [];
   private fedBytes = 0;
   private fail: (error: Error) => void = () => undefined;
@@ -118,7 +119,7 @@ class MemberFrame {
 
   constructor(private readonly source: AsyncIterable<Uint8Array>) {}
 
-  /** The compressed content in pieces of at most 16 KiB. */
+  /** The compressed content in pieces of at most 32 KiB. */
   async *deflated(): AsyncGenerator<Buffer> {
     let pending = Buffer.alloc(0);
     let isHeaderRead = false;

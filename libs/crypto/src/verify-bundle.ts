@@ -2,15 +2,15 @@ import { createReadStream } from 'node:fs';
 
 import { BundleFormatError } from './bundle-format-error.js';
 import type { BundleManifest } from './bundle-format.js';
-import { BundleReader } from './bundle-reader.js';
+import { BundleReader, type LineBlock } from './bundle-reader.js';
 import type { BundleFault, BundleVerdict, Gap, LineFault, VerdictReason } from './bundle-verdict.js';
-import { bundleWalk, judgeLine } from './bundle-walk.js';
+import { bundleWalk } from './bundle-walk.js';
 import type { ChainHead, ChainWalk } from './chain-walk.js';
-import type { DeedJudgement } from './deed-judgement.js';
 import type { SealKeyEntry } from './deed-chain.js';
 import { isDigest } from './digest.js';
 import { isId } from './ids.js';
 import { Keyring } from './keyring.js';
+import { judgeHere, type LineJudge, type LineJudgement } from './line-judge.js';
 
 /** What the user knows and the bundle cannot say of itself. */
 export interface VerifyOptions {
@@ -32,8 +32,6 @@ export interface VerifyOptions {
   readonly onProgress?: (deeds: number, total: number) => void;
 }
 
-/** Lines that wait for their signatures at a time: enough to keep every pool thread busy, few enough to stay flat. */
-const LINES_IN_FLIGHT = 64;
 const DEEDS_PER_PROGRESS = 1_000;
 
 /**
@@ -90,7 +88,12 @@ class BundleCheck {
     this.keyring = keyring;
     const walk = bundleWalk(manifest, this.knownHeads);
     this.walk = walk;
-    await this.readDeeds(walk, manifest.count, (line, seq) => judgeLine(line, seq, manifest, keyring), reader.lines());
+    const judge = judgeHere(manifest, keyring);
+    try {
+      await this.readDeeds(walk, manifest.count, judge, reader.lines());
+    } finally {
+      await judge.close();
+    }
   }
 
   private refuse(fault: BundleFault): void {
@@ -101,33 +104,35 @@ class BundleCheck {
     return this.options.heads ?? [];
   }
 
-  /** Keeps a window of lines whose signatures are being verified, and walks them in order. */
+  /** Keeps a window of blocks that are being judged, and walks their deeds in order. */
   private async readDeeds(
     walk: ChainWalk<LineFault>,
     total: number,
-    judge: (line: Buffer, seq: number) => DeedJudgement<LineFault>,
-    lines: AsyncIterable<readonly Buffer[]>,
+    judge: LineJudge,
+    blocks: AsyncIterable<LineBlock>,
   ): Promise<void> {
-    const window: DeedJudgement<LineFault>[] = [];
+    const window: Promise<readonly LineJudgement[]>[] = [];
     const stepFirst = async (): Promise<void> => {
-      const judgement = window.shift();
-      if (judgement === undefined || walk.isChainBroken) return;
-      await walk.step(judgement);
-      this.report(walk.deeds, total);
+      for (const judgement of (await window.shift()) ?? []) {
+        if (walk.isChainBroken) return;
+        await walk.step(judgement);
+        this.report(walk.deeds, total);
+      }
     };
     try {
       let seq = walk.nextSeq;
-      for await (const arrived of lines) {
-        for (const line of arrived) {
-          window.push(judge(line, seq));
-          seq += 1;
-          if (window.length >= LINES_IN_FLIGHT) await stepFirst();
-          if (walk.isChainBroken) return;
-        }
+      for await (const { bytes, count } of blocks) {
+        const judged = judge.judge(bytes, seq);
+        // Until its turn comes nobody waits for it, and a failure that nobody waits for would end the process.
+        judged.catch(() => undefined);
+        window.push(judged);
+        seq += count;
+        if (window.length >= judge.blocksInFlight) await stepFirst();
+        if (walk.isChainBroken) return;
       }
     } finally {
       // Also when reading failed: the deeds before the failure are judged first, because theirs is the lower seq.
-      while (window.length > 0) await stepFirst();
+      while (window.length > 0 && !walk.isChainBroken) await stepFirst();
     }
   }
 
