@@ -19,6 +19,8 @@ import { objectsIn, runInProcess } from '../support/run-program.js';
 import { startService } from '../support/service.js';
 
 const DEEDS = 20;
+/** Enough for threads to pay. */
+const LARGE = 3_000;
 const PIN = KEY.publicKey.fingerprint;
 const OTHER_PIN = keyFrom('another').publicKey.fingerprint;
 
@@ -101,6 +103,23 @@ describe('ags verify', () => {
     const asText = await runInProcess(['verify', path, ...trusting(PIN)]);
     expect(asText.code).toBe(1);
     expect(asText.stdout).toMatch(/^Broken at seq 7\./);
+  });
+
+  it('judges a large bundle, for which it starts threads, and ends', async () => {
+    const deeds = givenChain(LARGE);
+    const last = { ...deeds[LARGE - 1]!, seal: { ...deeds[LARGE - 1]!.seal, signature: deeds[0]!.seal.signature } };
+    const whole = await saved('large.tar.gz', await bundleOf(contentOf(deeds)));
+    const forged = await saved('forged.tar.gz', await bundleOf(contentOf(deeds.with(-1, last))));
+    expect(await runAgs(['verify', whole, ...trusting(PIN), '--json'])).toMatchObject({
+      code: 0,
+      stderr: '',
+      object: { result: 'intact', deeds: LARGE },
+    });
+    expect(await runAgs(['verify', forged, ...trusting(PIN), '--json'])).toMatchObject({
+      code: 1,
+      stderr: '',
+      object: { result: 'broken', reason: 'bad_signature', first_bad_seq: LARGE },
+    });
   });
 
   it.each([

@@ -15,7 +15,10 @@ export class Keyring {
   readonly keys: readonly { readonly kid: string; readonly fingerprint: Digest; readonly pinned: boolean }[];
 
   /** Throws `BundleFormatError` (`bad_keys`) when a pinned key is no point that may be trusted. */
-  constructor(entries: readonly SealKeyEntry[], pins: ReadonlySet<string>) {
+  constructor(
+    readonly entries: readonly SealKeyEntry[],
+    pins: ReadonlySet<string>,
+  ) {
     this.keys = entries.map((entry) => {
       const fingerprint = fingerprintOf(entry);
       return { kid: entry.kid, fingerprint, pinned: pins.has(fingerprint) };

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { availableParallelism } from 'node:os';
 
 import { BundleFormatError } from './bundle-format-error.js';
 import type { BundleManifest } from './bundle-format.js';
@@ -11,6 +12,7 @@ import { isDigest } from './digest.js';
 import { isId } from './ids.js';
 import { Keyring } from './keyring.js';
 import { judgeHere, type LineJudge, type LineJudgement } from './line-judge.js';
+import { JudgingThreads } from './line-judge-threads.js';
 
 /** What the user knows and the bundle cannot say of itself. */
 export interface VerifyOptions {
@@ -28,16 +30,26 @@ export interface VerifyOptions {
    * at `first_seq - 1` is compared with what the first deed links to; one outside the bundle makes it incomplete.
    */
   readonly heads?: readonly ChainHead[];
+  /**
+   * Threads that judge deeds; the verdict is the same with any number. 1, the default: the calling one, busy for some ms at
+   * a time. More: so many threads of their own, while the calling one reads. `auto`: one for each core, for a bundle that is
+   * large enough to be verified sooner so.
+   */
+  readonly threads?: number | 'auto';
   /** Told about every thousandth deed and the last one. */
   readonly onProgress?: (deeds: number, total: number) => void;
 }
 
+/** Below so many deeds, threads take longer to start than they save. */
+const MIN_DEEDS_FOR_THREADS = 3_000;
+/** The thread that reads keeps no more of them busy. */
+const MAX_AUTO_THREADS = 8;
 const DEEDS_PER_PROGRESS = 1_000;
 
 /**
  * Checks an export bundle from a file path or a stream, offline, reading it once with flat memory.
  * Says what it found as a verdict and never throws for anything in the bundle; it throws `TypeError` for a malformed
- * organization id or pin, and whatever reading the source throws.
+ * organization id, pin or number of threads, and whatever reading the source or a thread that fails throws.
  */
 export const verifyBundle = async (
   source: string | AsyncIterable<Uint8Array>,
@@ -45,6 +57,7 @@ export const verifyBundle = async (
 ): Promise<BundleVerdict> => {
   if (!isId('org', options.org)) throw new TypeError('org is not an organization id');
   if (!options.pins.every(isDigest)) throw new TypeError('a pin is not sha256: and 64 lowercase hex characters');
+  if (!isThreads(options.threads ?? 1)) throw new TypeError('threads is not auto or an integer above 0');
   const reader = new BundleReader(typeof source === 'string' ? createReadStream(source) : source);
   const check = new BundleCheck(options);
   try {
@@ -57,6 +70,9 @@ export const verifyBundle = async (
   }
   return check.verdict();
 };
+
+const isThreads = (threads: number | 'auto'): boolean =>
+  threads === 'auto' || (Number.isInteger(threads) && threads > 0);
 
 interface Conclusion {
   readonly result: BundleVerdict['result'];
@@ -88,12 +104,20 @@ class BundleCheck {
     this.keyring = keyring;
     const walk = bundleWalk(manifest, this.knownHeads);
     this.walk = walk;
-    const judge = judgeHere(manifest, keyring);
+    const judge = this.judgeOf(manifest, keyring);
     try {
       await this.readDeeds(walk, manifest.count, judge, reader.lines());
     } finally {
       await judge.close();
     }
+  }
+
+  private judgeOf(manifest: BundleManifest, keyring: Keyring): LineJudge {
+    const { threads = 1, pins } = this.options;
+    const count = threads === 'auto' ? threadsFor(manifest.count) : threads;
+    return count === 1
+      ? judgeHere(manifest, keyring)
+      : new JudgingThreads(count, { manifest, entries: keyring.entries, pins });
   }
 
   private refuse(fault: BundleFault): void {
@@ -169,6 +193,9 @@ class BundleCheck {
     return missingDeeds(manifest, walk.nextSeq, this.knownHeads);
   }
 }
+
+const threadsFor = (deeds: number): number =>
+  deeds < MIN_DEEDS_FOR_THREADS ? 1 : Math.min(availableParallelism(), MAX_AUTO_THREADS);
 
 /** Whether a kid of one key set names another public key in the other. A kid is half of a hash, so two keys may share one. */
 const hasConflict = (listed: readonly SealKeyEntry[], known: readonly SealKeyEntry[]): boolean => {

@@ -95,6 +95,7 @@ const verify = async (
       pins: pin,
       heads: head,
       ...keySet,
+      threads: 'auto',
       onProgress: (deeds, total) =>
         progress.show(`Checked ${deeds.toLocaleString('en')} of ${total.toLocaleString('en')} deeds`),
     }),
