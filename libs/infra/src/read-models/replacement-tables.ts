@@ -1,14 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
 import { LIVE_SCHEMA, RowTransaction, type RowType } from './row-transaction.js';
 
-const SCHEMA = 'read_models_rebuild';
+const SCHEMA_PREFIX = 'read_models_rebuild_';
 
 /**
  * New tables beside the live ones, of the same names, columns, constraints and indexes, until they take their place.
- * Nobody reads them before, so they are filled without their indexes, which are made at the end in one go.
+ * Nobody reads them before, so they are filled without their indexes, which are made at the end in one go. They lie in a
+ * schema of their own: who begins drops what every other rebuild has made, so that of two at once, which no lock can
+ * quite exclude, the earlier fails instead of mixing its rows with the other's.
  */
 export class ReplacementTables {
   private readonly names: readonly string[];
+  private readonly schema = `${SCHEMA_PREFIX}${randomBytes(6).toString('hex')}`;
 
   constructor(
     private readonly source: DataSource,
@@ -17,18 +21,18 @@ export class ReplacementTables {
     this.names = rowTypes.map((rowType) => source.getMetadata(rowType).tableName);
   }
 
-  /** Empty ones. What an interrupted rebuild left behind is dropped. */
+  /** Empty ones. */
   async create(): Promise<void> {
     await this.source.transaction(async (manager) => {
-      await manager.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
+      await dropOthers(manager);
+      await manager.query(`CREATE SCHEMA ${this.schema}`);
       for (const name of this.names) {
-        await manager.query(`DROP TABLE IF EXISTS ${SCHEMA}.${name}`);
         await manager.query(
-          `CREATE TABLE ${SCHEMA}.${name}
+          `CREATE TABLE ${this.schema}.${name}
             (LIKE ${LIVE_SCHEMA}.${name} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)`,
         );
         for (const { constraint, definition } of await keysOf(manager, name)) {
-          await manager.query(`ALTER TABLE ${SCHEMA}.${name} ADD CONSTRAINT "${constraint}" ${definition}`);
+          await manager.query(`ALTER TABLE ${this.schema}.${name} ADD CONSTRAINT "${constraint}" ${definition}`);
         }
       }
     });
@@ -43,30 +47,39 @@ export class ReplacementTables {
   async makeIndexes(): Promise<void> {
     for (const name of this.names) {
       for (const definition of await indexesOf(this.source.manager, name)) {
-        await this.source.query(definition.replace(` ON ${LIVE_SCHEMA}.`, ` ON ${SCHEMA}.`));
+        await this.source.query(definition.replace(` ON ${LIVE_SCHEMA}.`, ` ON ${this.schema}.`));
       }
-      await this.source.query(`ANALYZE ${SCHEMA}.${name}`);
+      await this.source.query(`ANALYZE ${this.schema}.${name}`);
     }
   }
 
   /** The rows, inside a transaction of the caller. */
   rowsIn(manager: EntityManager): RowTransaction {
-    return new RowTransaction(manager, SCHEMA);
+    return new RowTransaction(manager, this.schema);
   }
 
   /** Within the caller's transaction: the live tables are gone and these stand in their place when it commits. */
   async takeOver(manager: EntityManager): Promise<void> {
     for (const name of this.names) {
       await manager.query(`DROP TABLE ${LIVE_SCHEMA}.${name}`);
-      await manager.query(`ALTER TABLE ${SCHEMA}.${name} SET SCHEMA ${LIVE_SCHEMA}`);
+      await manager.query(`ALTER TABLE ${this.schema}.${name} SET SCHEMA ${LIVE_SCHEMA}`);
     }
+    await manager.query(`DROP SCHEMA ${this.schema}`);
   }
 
   /** Of a rebuild that was given up. */
   async drop(): Promise<void> {
-    for (const name of this.names) await this.source.query(`DROP TABLE IF EXISTS ${SCHEMA}.${name}`);
+    await this.source.query(`DROP SCHEMA IF EXISTS ${this.schema} CASCADE`);
   }
 }
+
+const dropOthers = async (manager: EntityManager): Promise<void> => {
+  const found = await manager.query<{ schema: string }[]>(
+    `SELECT nspname AS schema FROM pg_namespace WHERE starts_with(nspname, $1)`,
+    [SCHEMA_PREFIX],
+  );
+  for (const { schema } of found) await manager.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+};
 
 interface KeyDefinition {
   readonly constraint: string;
