@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import pg from 'pg';
 import {
   Authenticate,
   AgentAdministration,
@@ -88,7 +89,7 @@ export class Deployment {
   /** Names this process in claims and in the liveness table. New at every start: a restarted process is another executor. */
   readonly executorId = `exe_${randomBytes(16).toString('hex')}`;
   readonly gateSettings: GateSettings;
-  /** Where this process listens: never a destination of a connector. Set once the server is up. */
+  /** Where this process listens, as far as its settings leave that open: never a destination of a connector. */
   ownEndpoints: readonly OwnEndpoint[] = [];
 
   private constructor(
@@ -106,8 +107,8 @@ export class Deployment {
     this.payloads = new PostgresPayloadStore(relaxed);
     this.payloadRows = new PostgresPayloadRows(relaxed, store);
     this.vault = new PostgresVault(durable, secrets.cipher);
-    const databaseEndpoint = endpointOf(database.connectionString);
-    const ownEndpoints = (): readonly OwnEndpoint[] => [databaseEndpoint, ...this.ownEndpoints];
+    const settled = settledEndpoints(config, database.connectionString);
+    const ownEndpoints = (): readonly OwnEndpoint[] => [...settled, ...this.ownEndpoints];
     this.egress = new EgressDoor({
       settings: { allowPrivate: config.env === 'dev', allow: config.egressAllow, ownEndpoints },
     });
@@ -194,3 +195,14 @@ export class Deployment {
     return new IssueKeys(this.directory, this.hasher, this.randomness);
   }
 }
+
+/** What every process of the deployment knows as its own, whether it listens or not (reliability E-13, E-17). */
+const settledEndpoints = ({ baseUrl, host, port }: Config, connectionString: string): readonly OwnEndpoint[] => {
+  // As the driver reads it: host and port may stand in the query.
+  const database = new pg.Client({ connectionString });
+  return [
+    { host: database.host, port: database.port },
+    ...(baseUrl === null ? [] : [endpointOf(baseUrl)]),
+    ...(port === 0 ? [] : [{ host, port }]),
+  ];
+};

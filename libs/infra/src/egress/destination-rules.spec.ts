@@ -104,8 +104,7 @@ describe('the service itself is never a destination (E-13, E-17)', () => {
     ['https://svc.example.com', 'svc.example.com', 443],
     ['http://svc.example.com', 'svc.example.com', 80],
     ['https://svc.example.com:8443/base', 'svc.example.com', 8_443],
-    ['postgres://user:secret@db.example.com/ags', 'db.example.com', 5_432],
-    ['postgresql://[::1]:5433/ags', '[::1]', 5_433],
+    ['http://[::1]:8080', '[::1]', 8_080],
   ])('%s is one of its own', (url, host, port) => expect(endpointOf(url)).toEqual({ host, port }));
 
   it('another port of this machine is another service', () =>

@@ -92,12 +92,7 @@ export class DestinationRules {
   }
 }
 
-const DEFAULT_PORTS: Readonly<Record<string, number>> = {
-  'http:': 80,
-  'https:': 443,
-  'postgres:': 5432,
-  'postgresql:': 5432,
-};
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
 /** Where a URL of ours leads. */
 export const endpointOf = (url: string): OwnEndpoint => {
