@@ -1,17 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  DeedBodyError,
-  digestOf,
-  parsePublicKeyText,
-  sealFault,
-  type Digest,
-  type VerifiedPublicKey,
-} from '#libs/crypto';
+import { digestOf, parsePublicKeyText, sealFault, type Digest, type VerifiedPublicKey } from '#libs/crypto';
 import {
   categoryOf,
   decodeEvent,
   eventIdOf,
+  evolveStrictly,
+  ONLY_STREAM,
+  streamRef,
   uuidOfHash,
+  type Actor,
   type EventEnvelope,
   type OrgId,
   type RecordedEvent,
@@ -22,7 +19,7 @@ import type { LedgerEvent } from './deed.events.js';
 import { deedBodyOf, deedEvent } from './compose-deed.js';
 import { revocationAct } from './revocation.js';
 import type { SealKeyEvent } from './seal-key.events.js';
-import { SEAL_KEYS_STREAM } from './seal-key.decider.js';
+import { SEAL_KEYS_STREAM, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
 import { ActionsInFlight, placeOf, sealRequestOf } from './seal-source.js';
 
 /** What an audit finds. Each has a sentence in docs/cli.md. */
@@ -40,7 +37,9 @@ export type AuditFaultCode =
   /** The log gives other bytes. */
   | 'deed_differs'
   /** Its seal does not hold under the key that the log registered. */
-  | 'bad_seal';
+  | 'bad_seal'
+  /** Its key was not active or was revoked when it was sealed, or it is dated before the deed before it. */
+  | 'key_not_valid';
 
 export interface AuditFault {
   readonly code: AuditFaultCode;
@@ -62,6 +61,7 @@ export interface AuditVerdict {
   readonly faults: readonly AuditFault[];
 }
 
+const SEAL_KEYS = streamRef(sealKeyDecider, ONLY_STREAM);
 const FAULTS_KEPT = 100;
 const IN_FLIGHT_MAX = 1_000_000;
 
@@ -74,8 +74,12 @@ interface Awaited {
 /** One organization's ledger as far as the log was read. */
 class AuditedLedger {
   readonly awaited: Awaited[] = [];
-  readonly lastUnder = new Map<string, LedgerEvent['data']>();
-  previous: { seq: number; bodyHash: Digest | null } = { seq: 0, bodyHash: null };
+  readonly lastUnder = new Map<string, Pick<LedgerEvent['data'], 'seq' | 'body_hash'>>();
+  previous: { seq: number; bodyHash: Digest | null; issuedAt: Timestamp | null } = {
+    seq: 0,
+    bodyHash: null,
+    issuedAt: null,
+  };
 }
 
 /**
@@ -86,7 +90,8 @@ class AuditedLedger {
 export class LogAudit {
   private readonly actions = new ActionsInFlight(IN_FLIGHT_MAX);
   private readonly ledgers = new Map<OrgId, AuditedLedger>();
-  private readonly keys = new Map<string, VerifiedPublicKey>();
+  private keys: SealKeys = SEAL_KEYS.initialState();
+  private readonly verifiedKeys = new Map<string, VerifiedPublicKey>();
   private readonly revisions = new Map<string, number>();
   private readonly faults: AuditFault[] = [];
   private faultCount = 0;
@@ -98,10 +103,18 @@ export class LogAudit {
 
   step(recorded: RecordedEvent): void {
     this.events += 1;
-    const envelope = this.readable(recorded);
-    const org = (envelope?.metadata.org ?? null) as OrgId | null;
-    if (!this.isNext(recorded)) this.fault('event_missing', org, recorded);
-    if (!envelope) return this.fault('event_unreadable', null, recorded);
+    if (!this.isNext(recorded)) this.fault('event_missing', null, recorded);
+    try {
+      this.judge(decodeEvent(recorded));
+    } catch {
+      // Whatever somebody wrote there: it is named, and the audit goes on behind it.
+      this.fault('event_unreadable', null, recorded);
+    }
+  }
+
+  private judge(envelope: EventEnvelope): void {
+    const { recorded, metadata } = envelope;
+    const org = metadata.org as OrgId | null;
     if (recorded.id !== expectedId(envelope)) this.fault('event_altered', org, recorded);
     if (recorded.stream === SEAL_KEYS_STREAM) return this.onSealKey(envelope as EventEnvelope<SealKeyEvent>);
     if (org === null || (this.only !== null && org !== this.only)) return;
@@ -124,14 +137,6 @@ export class LogAudit {
     };
   }
 
-  private readable(recorded: RecordedEvent): EventEnvelope | null {
-    try {
-      return decodeEvent(recorded);
-    } catch {
-      return null;
-    }
-  }
-
   private isNext({ stream, revision }: RecordedEvent): boolean {
     const before = this.revisions.get(stream) ?? -1;
     this.revisions.set(stream, revision);
@@ -139,25 +144,22 @@ export class LogAudit {
   }
 
   private onFact(org: OrgId, envelope: EventEnvelope): void {
-    try {
-      const isAction = categoryOf(envelope.recorded.stream) === 'action';
-      const request = sealRequestOf(envelope, isAction ? this.actions.after(envelope) : null);
-      if (request) this.ledgerOf(org).awaited.push({ envelope, sections: () => request.sections });
-    } catch {
-      this.fault('event_unreadable', org, envelope.recorded);
-    }
+    const isAction = categoryOf(envelope.recorded.stream) === 'action';
+    const request = sealRequestOf(envelope, isAction ? this.actions.after(envelope) : null);
+    if (request) this.ledgerOf(org).awaited.push({ envelope, sections: () => request.sections });
   }
 
   private onSealKey(envelope: EventEnvelope<SealKeyEvent>): void {
-    const { event } = envelope;
-    if (event.type === 'SealKeyRegistered') this.keys.set(event.data.kid, parsePublicKeyText(event.data.public_key));
+    const { event, metadata } = envelope;
+    this.keys = evolveStrictly(SEAL_KEYS, this.keys, event);
     if (event.type !== 'SealKeyRevoked') return;
     const { kid, reason } = event.data;
+    const actor: Actor = { type: metadata.actor.type, id: metadata.actor.id };
     for (const ledger of this.ledgers.values()) {
       // What was recorded before is sealed before, so only when its turn comes is it known which deed is the last.
       const sections = (): DeedSections | null => {
         const last = ledger.lastUnder.get(kid);
-        return last ? adminSections(revocationAct(kid, reason, last), envelope.metadata.actor) : null;
+        return last ? adminSections(revocationAct(kid, reason, last), actor) : null;
       };
       ledger.awaited.push({ envelope, sections });
     }
@@ -169,10 +171,11 @@ export class LogAudit {
     this.deeds += 1;
     const asked = this.takeAsked(ledger, envelope);
     if (!asked) this.fault('deed_unasked', org, envelope.recorded);
-    else if (!this.isSame(org, ledger, asked, data)) this.fault('deed_differs', org, envelope.recorded);
+    else if (!this.isSame(org, ledger, asked, envelope)) this.fault('deed_differs', org, envelope.recorded);
     if (!this.isSealed(data)) this.fault('bad_seal', org, envelope.recorded);
-    ledger.previous = { seq: data.seq, bodyHash: data.body_hash };
-    ledger.lastUnder.set(data.kid, data);
+    else if (!this.mayStandThere(ledger, data)) this.fault('key_not_valid', org, envelope.recorded);
+    ledger.previous = { seq: data.seq, bodyHash: data.body_hash, issuedAt: data.issued_at };
+    ledger.lastUnder.set(data.kid, { seq: data.seq, body_hash: data.body_hash });
   }
 
   /** The awaited deed of the event that this one names; those before it were passed by. */
@@ -183,31 +186,59 @@ export class LogAudit {
     const asked = passed.pop() as Awaited;
     for (const one of passed) {
       const { recorded, metadata: about } = one.envelope;
-      if (one.sections() !== null) this.fault('deed_missing', about.org as OrgId | null, recorded);
+      if (isAsked(one)) this.fault('deed_missing', about.org as OrgId | null, recorded);
     }
     return asked;
   }
 
-  private isSame(org: OrgId, { previous }: AuditedLedger, asked: Awaited, data: LedgerEvent['data']): boolean {
-    const sections = asked.sections();
-    if (!sections) return false;
-    const { position } = asked.envelope.recorded;
-    const request = { org, source: placeOf(asked.envelope), position, sections };
+  private isSame(org: OrgId, { previous }: AuditedLedger, asked: Awaited, deed: EventEnvelope<LedgerEvent>): boolean {
+    const { data } = deed.event;
     const { kid, signature, cose_signature: coseSignature, issued_at: issuedAt } = data;
+    const source = placeOf(asked.envelope);
     try {
+      const sections = asked.sections();
+      if (!sections) return false;
+      const request = { org, source, position: asked.envelope.recorded.position, sections };
       const body = deedBodyOf(request, previous, issuedAt, kid);
-      const seal = { kid, bodyHash: digestOf(body), signature, coseSignature };
-      return isDeepStrictEqual(deedEvent(request, previous, body, { issuedAt, seal }).data, data);
-    } catch (error) {
+      const expected = deedEvent(request, previous, body, {
+        issuedAt,
+        seal: { kid, bodyHash: digestOf(body), signature, coseSignature },
+      });
+      return isDeepStrictEqual(expected.data, data) && isDeepStrictEqual(deed.metadata.source, { ...source });
+    } catch {
       // What was taken from the stored deed is none of a deed.
-      if (error instanceof DeedBodyError) return false;
-      throw error;
+      return false;
     }
   }
 
   private isSealed({ kid, body, body_hash: bodyHash, signature }: LedgerEvent['data']): boolean {
-    const key = this.keys.get(kid);
-    return key !== undefined && sealFault(Buffer.from(body), { bodyHash, kid, signature }, key) === null;
+    const key = this.keys.find((one) => one.kid === kid);
+    if (!key) return false;
+    try {
+      return sealFault(Buffer.from(body), { bodyHash, kid, signature }, this.verified(key.publicKey)) === null;
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * As an offline check judges it, with one difference: a key that was revoked later was good when it sealed, and the log
+   * says when that was.
+   */
+  private mayStandThere({ previous }: AuditedLedger, { kid, issued_at: issuedAt }: LedgerEvent['data']): boolean {
+    const key = this.keys.find((one) => one.kid === kid);
+    if (!key?.activatedAt || issuedAt < key.activatedAt) return false;
+    if (key.revokedAt !== null || (key.retiredAt !== null && issuedAt >= key.retiredAt)) return false;
+    return previous.issuedAt === null || previous.issuedAt <= issuedAt;
+  }
+
+  /** A public key is judged once. */
+  private verified(publicKey: string): VerifiedPublicKey {
+    const known = this.verifiedKeys.get(publicKey);
+    if (known) return known;
+    const verified = parsePublicKeyText(publicKey);
+    this.verifiedKeys.set(publicKey, verified);
+    return verified;
   }
 
   private ledgerOf(org: OrgId): AuditedLedger {
@@ -223,6 +254,15 @@ export class LogAudit {
     if (this.faults.length < FAULTS_KEPT) this.faults.push({ code, org, stream, revision });
   }
 }
+
+/** Whether it asks for a deed after all; what cannot be told in a deed was asked for all the same. */
+const isAsked = (one: Awaited): boolean => {
+  try {
+    return one.sections() !== null;
+  } catch {
+    return true;
+  }
+};
 
 /** Of the bytes as they are stored: a deed's from its body, every other event's from all of it. */
 const expectedId = ({ recorded }: EventEnvelope): string => {
