@@ -142,12 +142,10 @@ describe('an audit finds', () => {
       const isSilent = (member: string) =>
         event.stream.startsWith('ledger-') && (part === 'data' ? member === 'cose_signature' : member !== 'source');
       const members = JSON.parse(text) as Record<string, unknown>;
-      const changes = Object.keys(members).flatMap((member) =>
-        isSilent(member) ? [] : [null, 7, '', {}].map((value) => JSON.stringify({ ...members, [member]: value })),
-      );
-      const unseen = changes.filter(
-        (other) => other !== text && audit(changed(index, { [part]: other })).faultCount === 0,
-      );
+      const changes = Object.keys(members)
+        .filter((member) => !isSilent(member))
+        .map((member) => JSON.stringify({ ...members, [member]: members[member] === null ? {} : null }));
+      const unseen = changes.filter((other) => audit(changed(index, { [part]: other })).faultCount === 0);
       expect([event.type, part, unseen]).toEqual([event.type, part, []]);
     }
   });
