@@ -2,50 +2,16 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '#libs/infra/postgres';
 import { connectBenchCrm } from './bench-crm.js';
-import { paced, quantile } from './pace.js';
+import { absolute, against, print, say } from './figure.js';
 import { residentBytes } from './memory.js';
+import { offlineVerify } from './offline-verify.js';
+import { paced, quantile } from './pace.js';
 import { silentLogger } from '../support/silent-logger.js';
 import { startService, type RunningService } from '../support/service.js';
 import { startUpstream } from '../support/upstream.js';
 
-/**
- * `npm run bench`: one JSON line a figure. The limit of a ratio is measured in the same run, at the same pace, so that a
- * slow or busy machine slows both (docs/performance.md says what each figure means).
- */
-interface Figure {
-  readonly figure: string;
-  readonly value: number;
-  readonly unit: string;
-  /** What the value is measured against, in the same unit; null for an absolute figure. */
-  readonly limit: number | null;
-  readonly ratio: number | null;
-  readonly goal: number;
-  readonly holds: boolean;
-}
-
 const PER_SECOND = 50;
 const GOALS = { overheadP50: 6, overheadP99: 15, idleMiB: 200, warmStartMs: 3_000 };
-
-const print = (figure: Figure): void => void process.stdout.write(`${JSON.stringify(figure)}\n`);
-
-const against = (figure: string, value: number, limit: number, goal: number): Figure => {
-  const ratio = Number((value / limit).toFixed(2));
-  return { figure, value: round(value), unit: 'ms', limit: round(limit), ratio, goal, holds: ratio <= goal };
-};
-
-const absolute = (figure: string, value: number, unit: string, goal: number): Figure => ({
-  figure,
-  value: round(value),
-  unit,
-  limit: null,
-  ratio: null,
-  goal,
-  holds: value <= goal,
-});
-
-const round = (value: number): number => Number(value.toFixed(3));
-
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 /** Submit to sealed as the client sees it, minus the time the upstream took, and single-row commits between them. */
 const gateOverhead = async (service: RunningService, seconds: number): Promise<void> => {
@@ -87,8 +53,8 @@ const gateOverhead = async (service: RunningService, seconds: number): Promise<v
   await server.release();
   await upstream.close();
   const commit = quantile(commits, 0.5);
-  print(against('gate_overhead_p50', quantile(overheads, 0.5), commit, GOALS.overheadP50));
-  print(against('gate_overhead_p99', quantile(overheads, 0.99), commit, GOALS.overheadP99));
+  print(against('gate_overhead_p50', [quantile(overheads, 0.5), commit], 'ms', 'at most', GOALS.overheadP50));
+  print(against('gate_overhead_p99', [quantile(overheads, 0.99), commit], 'ms', 'at most', GOALS.overheadP99));
 };
 
 /** A start on a prepared state directory, from the program's first instruction to a healthy answer. */
@@ -110,23 +76,46 @@ const idleMemory = async (service: RunningService): Promise<void> => {
   else print(absolute('idle_memory', bytes / 1024 / 1024, 'MiB', GOALS.idleMiB));
 };
 
-const main = async (): Promise<void> => {
-  const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' }, help: { type: 'boolean' } } });
-  if (values.help) {
-    process.stdout.write(
-      'usage: npm run bench -- [--seconds 60]\nPrints one JSON line a figure; progress on standard error.\n',
-    );
-    return;
-  }
+/** What needs a running service. */
+const serviceFigures = async (seconds: number): Promise<void> => {
   say('starting a scratch service ...');
   const service = await startService({ env: { LOG_LEVEL: 'warn' } });
   try {
     await warmStart(service);
     await idleMemory(service);
-    await gateOverhead(service, Number(values.seconds));
+    await gateOverhead(service, seconds);
   } finally {
     await service.stop();
   }
+};
+
+const USAGE = `usage: npm run bench -- [--only service|verify] [--seconds 60]
+Prints one JSON line a figure; progress on standard error.
+
+  --only     the figures of a running service, or those of offline verification; may be repeated
+  --seconds  how long the service is loaded
+`;
+
+/**
+ * `npm run bench`: one JSON line a figure. The limit of a ratio is measured in the same run, so that a slow or busy machine
+ * slows both; of times also at the same pace.
+ */
+const main = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string', multiple: true, default: ['service', 'verify'] },
+      seconds: { type: 'string', default: '60' },
+      help: { type: 'boolean' },
+    },
+  });
+  const isKnown = values.only.every((name) => name === 'service' || name === 'verify');
+  if (values.help === true || !isKnown) {
+    (isKnown ? process.stdout : process.stderr).write(USAGE);
+    process.exitCode = isKnown ? 0 : 2;
+    return;
+  }
+  if (values.only.includes('service')) await serviceFigures(Number(values.seconds));
+  if (values.only.includes('verify')) await offlineVerify();
 };
 
 await main();

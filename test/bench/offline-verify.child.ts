@@ -1,0 +1,95 @@
+/** `make PATH DEEDS` writes a bundle; `verify PATH THREADS` verifies it and prints how fast that was and what it took. */
+import { createPublicKey, verify as opensslVerify } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  canonicalBytes,
+  deedLineBytes,
+  digestOf,
+  encodeBase64url,
+  sealInput,
+  type SealedDeed,
+  startOfChain,
+  verifyBundle,
+  writeBundle,
+} from '#libs/crypto';
+import { parseDeedLine } from '../../libs/crypto/src/bundle-format.js';
+import { BundleReader, linesOf } from '../../libs/crypto/src/bundle-reader.js';
+import { bodyAfter, contentOf, KEY, ORG } from '../../libs/crypto/src/testing/given-chain.js';
+
+const OPENSSL_MS = 2_000;
+const SIGNATURES = 1_000;
+
+/** The same deeds at every run: executed, denied and administrative ones in turn, 1.5 KB each. */
+const chainOf = (count: number): SealedDeed[] => {
+  const deeds: SealedDeed[] = [];
+  let position = startOfChain(ORG);
+  const { kid } = KEY.publicKey;
+  for (let seq = 1; seq <= count; seq += 1) {
+    const body = canonicalBytes(bodyAfter(position, kid));
+    const bodyHash = digestOf(body);
+    const signature = encodeBase64url(KEY.sign(sealInput(bodyHash)));
+    deeds.push({ seq, body, seal: { bodyHash, kid, signature } });
+    position = { ...position, seq, bodyHash };
+  }
+  return deeds;
+};
+
+const make = async (path: string, count: number): Promise<void> => {
+  const deeds = chainOf(count);
+  const deedsBytes = deeds.reduce((sum, { seq, body }) => sum + deedLineBytes(seq, body.length), 0);
+  await pipeline(Readable.from(writeBundle({ ...contentOf(deeds), deedsBytes })), createWriteStream(path));
+};
+
+interface Signed {
+  readonly message: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** The first signatures of a bundle: distinct ones, because a processor learns a repeated one by heart. */
+const signaturesOf = async (path: string): Promise<Signed[]> => {
+  const reader = new BundleReader(createReadStream(path));
+  await reader.keys(await reader.manifest());
+  const signed: Signed[] = [];
+  for await (const { bytes } of reader.lines()) {
+    for (const line of linesOf(bytes)) {
+      const seal = parseDeedLine(line)?.seal;
+      if (seal === undefined) throw new Error('the bundle holds a line that is none');
+      signed.push({ message: sealInput(seal.bodyHash), signature: Buffer.from(seal.signature, 'base64url') });
+    }
+    if (signed.length >= SIGNATURES) break;
+  }
+  await reader.close();
+  return signed;
+};
+
+/** OpenSSL's Ed25519 by `crypto.verify`, in a tight loop on this thread. */
+const opensslPerSecond = (signed: readonly Signed[]): number => {
+  const x = encodeBase64url(KEY.publicKey.bytes);
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  const begun = performance.now();
+  let count = 0;
+  while (performance.now() - begun < OPENSSL_MS) {
+    for (const { message, signature } of signed) {
+      if (!opensslVerify(null, message, key, signature)) throw new Error('OpenSSL refuses a signature of the bundle');
+    }
+    count += signed.length;
+  }
+  return (count / (performance.now() - begun)) * 1_000;
+};
+
+const measure = async (path: string, threads: number): Promise<void> => {
+  const signed = await signaturesOf(path);
+  const before = opensslPerSecond(signed);
+  const begun = performance.now();
+  const { result, deeds } = await verifyBundle(path, { org: ORG, pins: [KEY.publicKey.fingerprint], threads });
+  const seconds = (performance.now() - begun) / 1_000;
+  if (result !== 'intact') throw new Error(`the bundle is ${result}`);
+  const peakMiB = process.resourceUsage().maxRSS / 1_024;
+  const openssl = (before + opensslPerSecond(signed)) / 2;
+  process.stdout.write(JSON.stringify({ deedsPerSecond: deeds / seconds, opensslPerSecond: openssl, peakMiB }));
+};
+
+const [, , task, path = '', number = ''] = process.argv;
+await (task === 'make' ? make(path, Number(number)) : measure(path, Number(number)));

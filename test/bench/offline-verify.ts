@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { against, print, say } from './figure.js';
+
+const DEEDS = 100_000;
+const FEW_DEEDS = 10_000;
+const ROUNDS = 3;
+const GOALS = { oneThread: 0.7, twoThreads: 1.7, memory: 1.5 };
+
+/** What one program that verified a bundle says of it. */
+interface Verification {
+  readonly deedsPerSecond: number;
+  /** OpenSSL's verifications of the bundle's own signatures, on one thread and with nothing between them. */
+  readonly opensslPerSecond: number;
+  readonly peakMiB: number;
+}
+
+/**
+ * How many deeds of an export bundle are verified a second, in units of OpenSSL's bare verifications before and after in the
+ * same program, and how much memory more deeds take. Each verification is a program of its own, so none finds a warm heap.
+ */
+export const offlineVerify = async (): Promise<void> => {
+  const folder = await mkdtemp(join(tmpdir(), 'ags-bench-'));
+  try {
+    say(`making bundles of ${FEW_DEEDS} and ${DEEDS} deeds ...`);
+    const [few, many] = [join(folder, 'few.tar.gz'), join(folder, 'many.tar.gz')];
+    await run('make', few, String(FEW_DEEDS));
+    await run('make', many, String(DEEDS));
+    const one: Verification[] = [];
+    const two: Verification[] = [];
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      say(`verifying, round ${round} of ${ROUNDS} ...`);
+      one.push(await verify(many, 1));
+      two.push(await verify(many, 2));
+    }
+    const memoryOfFew = (await verify(few, 2)).peakMiB;
+    print(against('verify_one_thread', speed(one), 'deeds/s', 'at least', GOALS.oneThread));
+    print(against('verify_two_threads', speed(two), 'deeds/s', 'at least', GOALS.twoThreads));
+    print(against('verify_memory', [two[0]?.peakMiB ?? 0, memoryOfFew], 'MiB', 'at most', GOALS.memory));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+};
+
+const verify = async (path: string, threads: number): Promise<Verification> =>
+  JSON.parse(await run('verify', path, String(threads))) as Verification;
+
+/** The round with the middle ratio. */
+const speed = (rounds: readonly Verification[]): [deedsPerSecond: number, opensslPerSecond: number] => {
+  const pairs = rounds.map((one): [number, number] => [one.deedsPerSecond, one.opensslPerSecond]);
+  return pairs.sort(([a, b], [c, d]) => a / b - c / d)[pairs.length >> 1] ?? [0, 0];
+};
+
+const PROGRAM = fileURLToPath(new URL('offline-verify.child.js', import.meta.url));
+
+const run = async (...args: readonly string[]): Promise<string> => {
+  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close') as Promise<[number | null]>]);
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code ?? 'a signal'}`);
+  return output;
+};
