@@ -13,7 +13,7 @@ export default defineConfig({
     pool: 'forks',
     // One worker waits for its database most of the time; by itself vitest takes one on two cores.
     maxWorkers: 2,
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
   },
 });

@@ -46,6 +46,13 @@ describe('a start that cannot be', () => {
     expect(existsSync(join(stateDir, 'postgres', 'postmaster.pid')), 'its database is left running').toBe(false);
   });
 
+  it('on a host that nobody knows: does not blame its database', async () => {
+    const { code, stderr } = await failedStart({ SERVICE_HOST: 'nowhere.invalid' });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/cannot listen on nowhere\.invalid\. .*SERVICE_HOST/);
+    expect(stderr).not.toContain('DATABASE_URL');
+  });
+
   it('without its database: says where it looked', async () => {
     const closed = await listening();
     const { port } = closed.address() as { port: number };

@@ -39,7 +39,9 @@ export class ApiServer {
       abortOnError: false,
     });
     this.app = app;
-    await app.listen(config.port, config.host);
+    await app.listen(config.port, config.host).catch((error: unknown) => {
+      throw ofListening(error, config.host);
+    });
     const { address, port } = app.getHttpServer().address() as AddressInfo;
     const baseUrl = baseUrlOf(config, port);
     this.edge.isServedAt(baseUrl);
@@ -74,3 +76,9 @@ export class ApiServer {
     }
   }
 }
+
+/** A host that cannot be looked up is told as every other place that nobody can listen on, not as the database's. */
+const ofListening = (error: unknown, address: string): unknown =>
+  error instanceof Error && 'syscall' in error && error.syscall === 'getaddrinfo'
+    ? Object.assign(error, { syscall: 'listen', address })
+    : error;

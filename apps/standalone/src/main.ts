@@ -67,6 +67,10 @@ const firstWords = ({ org, owner, agent, adminKey, agentKey, sealKeyFingerprint 
     `  agent key         ${once(agentKey)}`,
     `  seal key (--pin)  ${sealKeyFingerprint}`,
     '',
+    adminKey === null && agentKey === null
+      ? '  Older deeds may need older seal keys pinned too: `npm run ags -- seal-keys list` shows them.'
+      : '  Keep the two keys now: they are shown this once, and only their hashes are kept.',
+    '',
     '',
   ].join('\n');
 };
@@ -76,7 +80,9 @@ const welcome = (baseUrl: string, { agentKey }: Prepared): string =>
   [
     `  Agent Governance Service is up at ${baseUrl}`,
     '',
-    '  A first call. No connector provides the tool yet, so it is refused, and the refusal is sealed:',
+    agentKey === null
+      ? '  A call, once a connector provides the tool (docs/connectors-rest.md):'
+      : '  A first call. No connector provides the tool yet, so it is refused, and the refusal is sealed:',
     '',
     `  curl -s ${baseUrl}/v1/actions \\`,
     `    -H 'Authorization: Bearer ${agentKey ?? '<agent key>'}' -H 'Content-Type: application/json' \\`,

@@ -95,7 +95,8 @@ const rotated = ({ key, retiring }: Rotation, at: Timestamp): Answer => {
       ['retires at', `${old.retired_at ?? at}; what it sealed goes on verifying`],
     );
   }
-  return { objects: [view], text: facts(lines) };
+  const pins = 'Pin both to verify a bundle with deeds from before and after.';
+  return { objects: [view], text: `${facts(lines)}\n\n${pins}` };
 };
 
 const kidArgument = (text: string): string => {

@@ -43,7 +43,7 @@ export const argumentsFault = (tool: RestTool, args: JsonObject): ArgumentFault 
   const unknown = Object.keys(args).find((name) => !Object.hasOwn(tool.args, name));
   if (unknown === undefined) return null;
   const param = `args.${unknown}`;
-  return { param, message: `The tool has no argument of this name. Its arguments are ${namesOf(tool)}.` };
+  return { param, message: `${param} is no argument of the tool. Its arguments are ${namesOf(tool)}.` };
 };
 
 const namesOf = (tool: RestTool): string => Object.keys(tool.args).join(', ') || 'none';

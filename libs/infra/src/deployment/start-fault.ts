@@ -4,6 +4,8 @@ import { isDatabaseUnusable } from '../postgres/index.js';
 
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'Something else listens there. Stop it, or set SERVICE_PORT to another port (0 takes any free one).',
+  ENOTFOUND: 'No such name is known here. Set SERVICE_HOST to an address of this machine, or to 0.0.0.0 for all.',
+  EAI_AGAIN: 'The name could not be looked up. Set SERVICE_HOST to an address of this machine, or to 0.0.0.0 for all.',
   EADDRNOTAVAIL: 'This machine has no such address. Set SERVICE_HOST to one of its own, or to 0.0.0.0 for all.',
   EACCES: 'A port below 1024 needs a right that this user does not have. Set SERVICE_PORT to a higher one.',
 };
@@ -24,7 +26,8 @@ const isSystemError = (error: Error): error is SystemError => 'code' in error &&
 
 const listenFault = ({ code, syscall, address, port }: SystemError): string | null => {
   const advice = syscall === 'listen' || syscall === 'bind' ? LISTEN_FAULTS[code] : undefined;
-  return advice === undefined ? null : `The API cannot listen on ${address ?? ''}:${port ?? ''}. ${advice}`;
+  const place = port === undefined ? address : `${address ?? ''}:${port}`;
+  return advice === undefined ? null : `The API cannot listen on ${place ?? 'its address'}. ${advice}`;
 };
 
 const fileFault = ({ code, path }: SystemError): string | null => {
