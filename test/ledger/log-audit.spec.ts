@@ -150,6 +150,15 @@ describe('an audit finds', () => {
     }
   });
 
+  it('a deed without its hash, also where the log ends before a revocation that would name it is sealed', () => {
+    const index = log.findLastIndex(({ type }, at) => type === 'DeedSealed' && at < indexOf('SealKeyRevoked'));
+    const stored = JSON.parse((log[index] as RecordedEvent).data) as LedgerEvent['data'];
+    const data = JSON.stringify({ ...stored, body_hash: undefined });
+    const verdict = audit(changed(index, { data }).slice(0, indexOf('SealKeyRevoked') + 1));
+    expect(codes(verdict)).toContain('deed_differs');
+    expect(verdict.unsealed).toBe(2);
+  });
+
   it('a deed under a key that was revoked before', () => {
     const at = log.findIndex(({ type }) => type === 'SealKeyRevoked');
     // The same log with the revocation moved before the first deed.

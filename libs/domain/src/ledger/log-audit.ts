@@ -123,9 +123,7 @@ export class LogAudit {
   }
 
   verdict(): AuditVerdict {
-    const waiting = [...this.ledgers.values()].flatMap(({ awaited }) =>
-      awaited.filter((one) => one.sections() !== null),
-    );
+    const waiting = [...this.ledgers.values()].flatMap(({ awaited }) => awaited.filter(isAsked));
     const since = waiting.map(({ envelope }) => envelope.metadata.at).sort();
     return {
       events: this.events,
