@@ -100,6 +100,15 @@ const makeOrganization = (org: OrgId): Promise<unknown> => {
     commandId: `make ${org}`,
   });
 };
+/** A running sealer, and in each ledger the organization's own deed and an action's. */
+const twoSealedOrganizations = async (): Promise<readonly [OrgId, OrgId]> => {
+  const organizations = [newOrg(), newOrg()] as const;
+  for (const org of organizations) await makeOrganization(org);
+  start();
+  for (const org of organizations) await bench.recordAction(org);
+  for (const org of organizations) await vi.waitFor(async () => expect(await ledgerOf(org)).toHaveLength(2), SETTLED);
+  return organizations;
+};
 const revoke = (kid: string): Promise<unknown> => {
   const metadata = { ...metadataAt(), org: null, commandId: `revoke ${kid}` };
   const command = { type: 'RevokeSealKey' as const, data: { kid, reason: null }, metadata };
@@ -179,14 +188,7 @@ describe('an organization that cannot be sealed', () => {
 
   it('gets the deed of a seal key that was revoked meanwhile, in its place', async () => {
     const key = await bench.activateKey();
-    const [org, other] = [newOrg(), newOrg()];
-    await makeOrganization(org);
-    await makeOrganization(other);
-    start();
-    await bench.recordAction(org);
-    await bench.recordAction(other);
-    await vi.waitFor(async () => expect(await ledgerOf(org)).toHaveLength(2), SETTLED);
-    await vi.waitFor(async () => expect(await ledgerOf(other)).toHaveLength(2), SETTLED);
+    const [org, other] = await twoSealedOrganizations();
     store.mishap = damagedLedgerOf(org);
     await bench.activateKey();
     await bench.recordAction(org);
@@ -239,14 +241,7 @@ describe('rows that were tampered with are their own organization’s trouble', 
 
   it('an old deed cannot be read when a seal key is revoked: the others get their deed of it', async () => {
     const key = await bench.activateKey();
-    const [org, other] = [newOrg(), newOrg()];
-    await makeOrganization(org);
-    await makeOrganization(other);
-    start();
-    await bench.recordAction(org);
-    await bench.recordAction(other);
-    for (const each of [org, other])
-      await vi.waitFor(async () => expect(await ledgerOf(each)).toHaveLength(2), SETTLED);
+    const [org, other] = await twoSealedOrganizations();
     await bench.activateKey();
     await bench.recordAction(org);
     await vi.waitFor(async () => expect(await ledgerOf(org)).toHaveLength(3), SETTLED);

@@ -2,6 +2,7 @@ export * from './admin-deed.js';
 export * from './compose-deed.js';
 export * from './deed-sections.js';
 export * from './deed.events.js';
+export * from './ledger-fault.js';
 export * from './ledger-tails.js';
 export * from './log-audit.js';
 export * from './revocation.js';

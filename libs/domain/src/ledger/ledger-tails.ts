@@ -2,13 +2,13 @@ import {
   decodeEvent,
   START,
   streamOf,
-  StoreUnavailable,
   type EventStore,
   type OrgId,
   type Position,
   type RecordedEvent,
 } from '../kernel/index.js';
 import type { LedgerEvent } from './deed.events.js';
+import { MissingEvent } from './ledger-fault.js';
 import type { Digest } from '#libs/crypto';
 
 /** The last deed of an organization, and how far its log is sealed. */
@@ -19,16 +19,6 @@ export interface LedgerTail {
   readonly issuedAt: string | null;
   /** Position of the last deed's source event: every sealing event of the organization up to here has its deed. */
   readonly sealedUpTo: Position;
-}
-
-/**
- * The log names an event that it does not hold: nothing that comes later will mend that. Callers who need it have no
- * answer; whoever works for many organizations leaves this one aside.
- */
-export class MissingEvent extends StoreUnavailable {
-  constructor(stream: string, revision: number) {
-    super(`${stream} holds no event at revision ${revision}, which the log names; run \`npm run ags -- audit\``);
-  }
 }
 
 const EMPTY: LedgerTail = { seq: 0, bodyHash: null, issuedAt: null, sealedUpTo: START };

@@ -13,8 +13,9 @@ import type { AdminAct } from './admin-deed.js';
 import { adminSections } from './deed-sections.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { SealKeyEvent } from './seal-key.events.js';
+import { ownFaultOf } from './ledger-fault.js';
 import { placeOf } from './seal-source.js';
-import { isStoreAway, type SealWork } from './sealer.js';
+import type { SealWork } from './sealer.js';
 
 const PAGE = 1_000;
 
@@ -42,8 +43,7 @@ export const revocationWork = async (
       const request = { org, source: placeOf(envelope), position: recorded.position, sections };
       works.set(org, { requests: [request], fault: null });
     } catch (error) {
-      if (isStoreAway(error)) throw error;
-      works.set(org, { requests: [], fault: error instanceof Error ? error : new Error(String(error)) });
+      works.set(org, { requests: [], fault: ownFaultOf(error) });
     }
   }
   return works;

@@ -12,7 +12,6 @@ import {
   actionChannel,
   type Bus,
   type Clock,
-  StoreUnavailable,
   type EventEnvelope,
   type EventMetadata,
   type EventStore,
@@ -22,7 +21,8 @@ import {
   type RecordedEvent,
 } from '../kernel/index.js';
 import { composeDeed, type SealedDeed } from './compose-deed.js';
-import { MissingEvent, readTail, type LedgerTail } from './ledger-tails.js';
+import { ownFaultOf } from './ledger-fault.js';
+import { readTail, type LedgerTail } from './ledger-tails.js';
 import { sealKeyAt, sealKeyDecider } from './seal-key.decider.js';
 import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
 import type { SealKeyRing } from './sealing.ports.js';
@@ -79,8 +79,7 @@ export class Sealer {
         if (!request) continue;
         work.requests.push(request);
       } catch (error) {
-        if (isStoreAway(error)) throw error;
-        work.fault = error instanceof Error ? error : new Error(String(error));
+        work.fault = ownFaultOf(error);
       }
       works.set(org, work);
     }
@@ -169,10 +168,6 @@ export class Sealer {
     }
   }
 }
-
-/** The store gave no answer: it is everybody's trouble, and passes. */
-export const isStoreAway = (error: unknown): boolean =>
-  error instanceof StoreUnavailable && !(error instanceof MissingEvent);
 
 /** Of an event whose data may be unreadable. */
 const orgOf = (recorded: RecordedEvent): OrgId | null => {
