@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { installReadModels, ProjectionDatabase, readModelSource } from '#libs/infra/read-models';
+import { installReadModels, type ProjectionName, ProjectionDatabase, readModelSource } from '#libs/infra/read-models';
 import { createTestDatabase } from './database.js';
 
 export interface TestReadModels {
@@ -8,6 +8,8 @@ export interface TestReadModels {
   readonly projections: ProjectionDatabase;
   /** Every row of the tables as JSON text, ordered by its text: two equal dumps are equal rows. */
   dump(...tables: readonly string[]): Promise<readonly string[]>;
+  /** As if these projections had never run, but for their rows: their next run folds the whole log. */
+  forgetCheckpoints(...names: readonly ProjectionName[]): Promise<void>;
   drop(): Promise<void>;
 }
 
@@ -23,6 +25,9 @@ export const createTestReadModels = async (): Promise<TestReadModels> => {
     dump: async (...tables) => {
       const rows = await Promise.all(tables.map((table) => dumpTable(source, table)));
       return rows.flat();
+    },
+    forgetCheckpoints: async (...names) => {
+      await source.query('DELETE FROM read_models.projection_checkpoints WHERE name = ANY($1)', [names]);
     },
     drop: async () => {
       await source.destroy();

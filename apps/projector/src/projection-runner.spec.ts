@@ -132,7 +132,7 @@ describe('projection runner', () => {
   });
 
   it('warns of nothing when it begins where no checkpoint ever was', async () => {
-    await readModels.projections.requestRebuild('actions');
+    await readModels.forgetCheckpoints('actions');
     await givenLife(1);
     startRunner();
     await eventually(async () => expect(await states()).toEqual(['sealed']));
@@ -169,7 +169,7 @@ describe('projection runner', () => {
     startRunner();
     await eventually(async () => expect(await states()).toEqual(['sealed']));
     await readModels.source.query(`UPDATE read_models.actions SET state = 'damaged'`);
-    await readModels.projections.requestRebuild('actions');
+    await readModels.forgetCheckpoints('actions');
     await givenLife(2);
     await eventually(async () => expect(await states()).toEqual(['sealed', 'sealed']));
   });

@@ -84,7 +84,7 @@ export class ProjectionRunner {
     const { name, version, rowTypes } = this.projection;
     const identity = { name, version, rowTypes, storeId: await store.storeId() };
     const { position, rebuildReason } = await database.resume(identity);
-    // An empty database has no checkpoint, and neither has a projection that an operator asked to fold anew.
+    // An empty database has no checkpoint: nothing to warn of.
     if (rebuildReason === 'no_checkpoint') {
       log.info('projection begins at the start of the log', { projection: name });
     } else if (rebuildReason !== null) {

@@ -36,7 +36,7 @@ export class UnreadableEvent extends Error {
     readonly reason: 'unknown_type' | 'newer_schema' | 'corrupt',
     cause?: unknown,
   ) {
-    super(`${recorded.stream} holds at revision ${recorded.revision} an event that cannot be read: ${reason}`, {
+    super(`${recorded.stream} holds at revision ${recorded.revision} an event that cannot be read: ${reason}.`, {
       cause,
     });
   }

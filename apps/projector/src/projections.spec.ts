@@ -29,7 +29,7 @@ describe('projections', () => {
     return log.store as MemoryEventStore;
   };
   const rowsAfter = async (store: MemoryEventStore, batchSize: number): Promise<readonly string[]> => {
-    for (const { name } of PROJECTIONS) await readModels.projections.requestRebuild(name);
+    await readModels.forgetCheckpoints(...PROJECTION_NAMES);
     for (const projection of PROJECTIONS) await followLog(projection, store, readModels.projections, batchSize);
     return readModels.dump(...TABLES);
   };

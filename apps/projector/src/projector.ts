@@ -1,14 +1,13 @@
 import type { DataSource } from 'typeorm';
 import type { EventStore, Logger } from '#libs/domain/kernel';
 import type { PostgresLeases } from '#libs/infra/leases';
-import { type LocalProjections, ProjectionDatabase, readModelSource } from '#libs/infra/read-models';
+import { type LocalProjections, ProjectionDatabase } from '#libs/infra/read-models';
+import { openProjectionSource } from './projection-source.js';
 import { ProjectionRunner, type ProjectionStatus } from './projection-runner.js';
 import { PROJECTIONS } from './projections.js';
 
 /** One connection a projection, so that none waits for another. */
 const CONNECTIONS = PROJECTIONS.length;
-/** A rebuild's clearing of tables takes as long as it takes. */
-const NO_STATEMENT_TIMEOUT = 0;
 
 /** What a projector needs of a deployment. */
 export interface ProjectorParts {
@@ -36,17 +35,9 @@ export class Projector {
 
   async start(): Promise<void> {
     const { database, leases, localProjections: local, logger: log } = this.parts;
-    const { connectionString, store } = database;
-    const source = await readModelSource({
-      connectionString,
-      applicationName: 'ags projector',
-      maxConnections: CONNECTIONS,
-      statementTimeoutMs: NO_STATEMENT_TIMEOUT,
-      isDurable: false,
-      onError: (error) => log.warn('an idle database connection was lost', { error }),
-    }).initialize();
+    const source = await openProjectionSource(database.connectionString, 'ags projector', CONNECTIONS, log);
     this.source = source;
-    const ports = { store, database: new ProjectionDatabase(source), local, log };
+    const ports = { store: database.store, database: new ProjectionDatabase(source), local, log };
     this.runners = PROJECTIONS.map((projection) => new ProjectionRunner(projection, ports));
     this.background = leases.hold(
       'projections',

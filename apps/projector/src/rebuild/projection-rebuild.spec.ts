@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MemoryEventStore } from '#libs/infra/event-store';
-import { ActionRow, LocalProjections, OtherIdentity } from '#libs/infra/read-models';
+import { ActionRow, LocalProjections, OtherIdentity, PROJECTION_NAMES } from '#libs/infra/read-models';
 import { anyText, arbitraryLog } from '../../../../test/support/arbitrary-log.js';
 import { followLog } from '../../../../test/support/follow-log.js';
 import { finished, GivenLog, started, testId, witnessed } from '../../../../test/support/given-log.js';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => readModels.drop());
 beforeEach(async () => {
   log = new GivenLog(new MemoryEventStore());
-  for (const { name } of PROJECTIONS) await readModels.projections.requestRebuild(name);
+  await readModels.forgetCheckpoints(...PROJECTION_NAMES);
 });
 
 const givenLife = (number: number): Promise<void> =>
@@ -58,7 +58,7 @@ describe('a projection that is rebuilt', () => {
       fc.asyncProperty(arbitraryLog(anyText), async (appends) => {
         log = new GivenLog(new MemoryEventStore());
         for (const { stream, events } of appends) await log.append(stream, ...events);
-        for (const { name } of PROJECTIONS) await readModels.projections.requestRebuild(name);
+        await readModels.forgetCheckpoints(...PROJECTION_NAMES);
         await projectAll();
         const rows = await readModels.dump(...TABLES);
         for (const each of PROJECTIONS) await rebuild(each);
@@ -131,7 +131,7 @@ describe('while the projection goes on and lists are read', () => {
     await running;
     expect(counts).toEqual([...counts].sort((one, other) => one - other));
     const rows = await readModels.dump('actions');
-    await readModels.projections.requestRebuild('actions');
+    await readModels.forgetCheckpoints('actions');
     await projectAll();
     expect(rows).toEqual(await readModels.dump('actions'));
   });

@@ -1,14 +1,14 @@
 import type { DataSource } from 'typeorm';
 import { type EventStore, type Logger, type Position } from '#libs/domain/kernel';
 import type { PostgresLeases } from '#libs/infra/leases';
-import { OtherIdentity, readModelSource, type ProjectionName, type RebuildReport } from '#libs/infra/read-models';
+import { OtherIdentity, type ProjectionName, type RebuildReport } from '#libs/infra/read-models';
 import { UnreadableEvent, type Projection } from '../projection.js';
+import { openProjectionSource } from '../projection-source.js';
 import { PROJECTIONS } from '../projections.js';
 import { ProjectionRebuild } from './projection-rebuild.js';
 
 /** Reading and writing take turns on few connections. */
 const CONNECTIONS = 2;
-const NO_STATEMENT_TIMEOUT = 0;
 const LEASE = 'rebuild';
 
 /** What a rebuild needs of a deployment. */
@@ -27,14 +27,7 @@ export const rebuildProjections = async (
   const lease = await leases.tryTake(LEASE);
   if (!lease) return report({ type: 'busy' });
   const { connectionString, store } = database;
-  const source = await readModelSource({
-    connectionString,
-    applicationName: 'ags rebuild',
-    maxConnections: CONNECTIONS,
-    statementTimeoutMs: NO_STATEMENT_TIMEOUT,
-    isDurable: false,
-    onError: (error) => logger.warn('an idle database connection was lost', { error }),
-  }).initialize();
+  const source = await openProjectionSource(connectionString, 'ags rebuild', CONNECTIONS, logger);
   try {
     for (const projection of PROJECTIONS.filter(({ name }) => names.includes(name))) {
       if (!(await rebuilt(projection, { store, source }, report))) return;
@@ -61,7 +54,7 @@ const rebuilt = async (
     return true;
   } catch (error) {
     if (!(error instanceof UnreadableEvent) && !(error instanceof OtherIdentity)) throw error;
-    report({ type: 'failed', projection: name, message: `${error.message}.`.replace(/\.\.$/, '.') });
+    report({ type: 'failed', projection: name, message: error.message });
     return false;
   }
 };

@@ -112,11 +112,6 @@ export class ProjectionDatabase {
     if (checkpoint === null || checkpoint.storeId === UNWRITTEN.storeId) return;
     if (voidReason(checkpoint, identity) !== null) throw new OtherIdentity(identity.name);
   }
-
-  /** Makes the projection fold the whole log anew, wherever it runs, within the pause before its next attempt. */
-  async requestRebuild(name: ProjectionName): Promise<void> {
-    await this.source.manager.delete(ProjectionCheckpointRow, { name });
-  }
 }
 
 /** What a checkpoint says before its projection has ever run. */

@@ -54,7 +54,7 @@ describe('progress of a projection in another process', () => {
   });
 
   it('takes a checkpoint of another store, or none, for the start', async () => {
-    await readModels.projections.requestRebuild('actions');
+    await readModels.forgetCheckpoints('actions');
     expect(await progress.reach('actions', 7n, 0)).toBe(START);
     const other = { ...identity, storeId: 'another store' };
     await readModels.projections.resume(other);
