@@ -26,10 +26,22 @@ const act = async (tool: string): Promise<void> => {
   const answer = await service.call('POST', '/v1/actions', { key: service.agentKey, body: { tool, args: {} } });
   expect(answer.status).toBe(404);
 };
-const listed = async (): Promise<readonly unknown[]> => {
-  const { status, headers, json } = await service.call('GET', '/v1/actions?limit=100', { key: service.adminKey });
-  expect([status, headers.get('service-projection-lag')]).toEqual([200, null]);
-  return (json['data'] as { tool: string }[]).map(({ tool }) => tool).reverse();
+/** The tools of all actions, oldest first, over as many pages as there are. */
+const listed = async (): Promise<readonly string[]> => {
+  const tools: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const path = `/v1/actions?limit=100${cursor && `&cursor=${cursor}`}`;
+    const { status, headers, json } = await service.call('GET', path, { key: service.adminKey });
+    expect([status, headers.get('service-projection-lag')]).toEqual([200, null]);
+    tools.push(...(json['data'] as { tool: string }[]).map(({ tool }) => tool));
+    cursor = json['next_cursor'] as string | null;
+  }
+  return tools.reverse();
+};
+
+const newest = async (): Promise<unknown> => {
+  const { json } = await service.call('GET', '/v1/actions?limit=1', { key: service.adminKey });
+  return (json['data'] as { tool: string }[])[0]?.tool;
 };
 
 describe('ags projections rebuild', () => {
@@ -45,7 +57,7 @@ describe('ags projections rebuild', () => {
       for (let number = 1; isRebuilding; number += 1) {
         tools.push(`crm.during_${number}`);
         await act(`crm.during_${number}`);
-        expect((await listed()).at(-1)).toBe(`crm.during_${number}`);
+        expect(await newest()).toBe(`crm.during_${number}`);
       }
     })();
     const run = await ags('projections', 'rebuild');
