@@ -168,15 +168,18 @@ describe('a rebuild that cannot be', () => {
     expect(await leftBehind()).toEqual([]);
   });
 
-  it('of two at once, which no lock can quite exclude, is the earlier: the rows are whole', async () => {
+  it('of two at once, which no lock can quite exclude, is one of them at most: the rows are whole', async () => {
     for (let number = 1; number <= 300; number += 1) await givenLife(number);
     await projectAll();
     const rows = await readModels.dump('actions');
     const others: Promise<unknown>[] = [];
     const begin = (): void => void (others.length === 0 && others.push(rebuild(actionsProjection)));
-    await expect(rebuild(actionsProjection, begin)).rejects.toThrow(/does not exist/);
-    await Promise.all(others);
-    expect(others).toHaveLength(1);
+    const [first] = await Promise.allSettled([rebuild(actionsProjection, begin)]);
+    const both = [first, ...(await Promise.allSettled(others))];
+    expect(both).toHaveLength(2);
+    const undone = both.flatMap((run) => (run.status === 'rejected' ? [String(run.reason)] : []));
+    expect(undone.length).toBeLessThan(2);
+    for (const reason of undone) expect(reason).toMatch(/does not exist/);
     expect(await readModels.dump('actions')).toEqual(rows);
     expect(await leftBehind()).toEqual([]);
   });
