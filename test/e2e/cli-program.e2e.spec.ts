@@ -1,7 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { runAgs } from '../support/run-ags.js';
 
+/** Ends a program that loads a framework, or an engine that few commands need. */
+const REFUSING = `export const resolve = (name, context, next) => {
+  if (/^(@nestjs|@bufbuild|typeorm|fastify)/.test(name)) throw new Error('loaded ' + name);
+  return next(name, context);
+};`;
+const dataUrl = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
+
 describe('npm run ags', () => {
+  it.each(['--help', 'config', 'verify --help', 'keys create --help'])(
+    'answers %s without waiting for what it does not need',
+    async (line) => {
+      const hook = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(REFUSING))});`;
+      const { code, stderr } = await runAgs(line.split(' '), { env: { NODE_OPTIONS: `--import=${dataUrl(hook)}` } });
+      expect([code, stderr]).toEqual([0, '']);
+    },
+  );
+
   it('answers on standard output alone and ends by itself with 0', async () => {
     const { code, stdout, stderr } = await runAgs(['--help']);
     expect([code, stderr]).toEqual([0, '']);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { START, type EventStore, type OrgId, type RecordedEvent } from '#libs/domain/kernel';
-import { LogAudit, type AuditFault, type AuditFaultCode, type AuditVerdict } from '#libs/domain/ledger';
+import type { AuditFault, AuditFaultCode, AuditVerdict } from '#libs/domain/ledger';
 import { idArgument } from '../arguments.js';
 import { EXIT } from '../cli-error.js';
 import {
@@ -44,6 +44,8 @@ export const registerAuditCommand = (program: Command, context: CommandContext):
 
 /** What is appended meanwhile is read too, up to where the log stood when the audit began: a deed after it may be due. */
 const audit = async (log: EventStore, org: OrgId | null, progress: ProgressLine): Promise<AuditVerdict> => {
+  // Every other command would load the gate, its policies and their engine for nothing.
+  const { LogAudit } = await import('#libs/domain/ledger');
   const running = new LogAudit(org);
   const head = await log.head();
   let [after, events] = [START, 0];

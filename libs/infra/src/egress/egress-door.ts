@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import { EgressPolicy } from '#libs/domain/connectors';
+import type { EgressPolicy } from '#libs/domain/connectors';
 import { DomainError, type ErrorCode } from '#libs/domain/kernel';
 
 import { ConnectionPool } from './connection-pool.js';
@@ -39,17 +39,16 @@ const CHECK_TIMEOUT_MS = 3_000;
  * address is dialled and the connected one compared. Proxy settings of the environment mean nothing here. Redirects are
  * answers like any other: who follows one knocks again.
  */
-export class EgressDoor extends EgressPolicy {
+export class EgressDoor implements EgressPolicy {
   private readonly dialer: Dialer;
   private readonly pool = new ConnectionPool();
 
   constructor(options: EgressDoorOptions) {
-    super();
     const rules = new DestinationRules(options.settings);
     this.dialer = new Dialer(rules, options.resolve ?? systemResolver(), options.certificateAuthorities);
   }
 
-  override async check(url: string): Promise<void> {
+  async check(url: string): Promise<void> {
     const destination = destinationOf(url);
     try {
       await unlessAborted(this.dialer.addressesOf(destination), AbortSignal.timeout(CHECK_TIMEOUT_MS));
