@@ -40,6 +40,7 @@ describe('a start that cannot be', () => {
     taken.close();
     expect(code).toBe(1);
     expect(stderr).toMatch(new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port}.*SERVICE_PORT`));
+    expect(stdout + stderr, 'said once, by us').not.toContain('EADDRINUSE');
     expect(stdout).toMatch(/admin key +svc_live_/);
     expect(stdout).toMatch(/agent key +svc_test_/);
     expect(stdout).not.toContain('is up at');

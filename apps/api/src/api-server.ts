@@ -39,9 +39,14 @@ export class ApiServer {
       abortOnError: false,
     });
     this.app = app;
-    await app.listen(config.port, config.host).catch((error: unknown) => {
-      throw ofListening(error, config.host);
-    });
+    await app.init();
+    // Not by way of Nest, which logs what it cannot listen on before it throws it.
+    await this.edge.adapter
+      .getInstance()
+      .listen({ port: config.port, host: config.host })
+      .catch((error: unknown) => {
+        throw ofListening(error, config.host);
+      });
     const { address, port } = app.getHttpServer().address() as AddressInfo;
     const baseUrl = baseUrlOf(config, port);
     this.edge.isServedAt(baseUrl);
