@@ -63,8 +63,8 @@ const NOT_SHOWN = '[not shown]';
 
 /** What may stand on a screen or in a ticket: never userinfo or the query of a URL, which may hold a password. */
 const shownValue = ({ variable, value }: SettingReport): string | null => {
-  if (value === null || value === undefined) return null;
-  const text = Array.isArray(value) ? value.join(',') : String(value);
+  const text = Array.isArray(value) ? value.join(',') : String(value ?? '');
+  if (text === '') return null;
   if (!variable.endsWith('_URL')) return redactText(text);
   return text.includes('://') && URL.canParse(text) ? redactText(text.replace(/[?#].*$/s, '?[redacted]')) : NOT_SHOWN;
 };

@@ -37,20 +37,25 @@ const unprovenBy = ({ result, keys_from, end_from, last_seq }: BundleVerdict): s
 const headline = ({ result, org, deeds, first_seq, last_seq, first_bad_seq }: BundleVerdict): string => {
   const at = first_bad_seq === null ? '' : ` at seq ${first_bad_seq}`;
   if (result !== 'intact') return `${result === 'broken' ? 'Broken' : 'Incomplete'}${at}.`;
-  return `Intact: ${deeds.toLocaleString('en')} ${deeds === 1 ? 'deed' : 'deeds'} of ${org}, seq ${first_seq ?? 0} to ${last_seq ?? 0}.`;
+  return `Intact: ${deedsInWords(deeds)} of ${org}, seq ${first_seq ?? 0} to ${last_seq ?? 0}.`;
 };
+
+const deedsInWords = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'deed' : 'deeds'}`;
 
 const factsOf = (verdict: BundleVerdict, keys: string | undefined): [string, string][] => {
   const { head, prev_hash: previous, deeds, first_seq: first, last_seq: last } = verdict;
   const held: [string, string] = [
     'hashes and links hold',
-    head === null ? 'for no deed' : `for ${deeds} deeds, seq ${first ?? 0} to ${last ?? 0}`,
+    head === null ? 'for no deed' : `for ${deedsInWords(deeds)}, seq ${first ?? 0} to ${last ?? 0}`,
   ];
   const pairs: [string, string][] = verdict.result === 'intact' ? [] : [held];
   if (previous !== null) pairs.push(['follows', previous]);
   if (head !== null) pairs.push(['head', `${head.seq}:${head.body_hash}`]);
   for (const key of verdict.keys) {
-    pairs.push(['seal key', `${key.fingerprint} (${key.pinned ? 'pinned' : 'not pinned'}, ${key.deeds} deeds)`]);
+    pairs.push([
+      'seal key',
+      `${key.fingerprint} (${key.pinned ? 'pinned' : 'not pinned'}, ${deedsInWords(key.deeds)})`,
+    ]);
   }
   pairs.push([
     'keys judged by',

@@ -37,7 +37,7 @@ export const ERROR_CATALOGUE = {
   ),
   tool_unknown: request(
     404,
-    'No connector provides this tool. Check the name, written <connector>.<tool>, against the connectors of your organization.',
+    'No active connector provides this tool. Check the name, written <connector>.<tool>, against the connectors of your organization and their status.',
   ),
   idempotency_conflict: request(
     422,
