@@ -11,9 +11,11 @@ export default defineConfig({
     exclude: ['**/node_modules/**', 'test/architecture/violations/**'],
     globalSetup: ['test/support/postgres.global-setup.ts'],
     pool: 'forks',
+    // Specs of one worker share loaded modules, and nothing else: each has a database, folders and servers of its own.
+    isolate: false,
     // One worker waits for its database most of the time; by itself vitest takes one on two cores.
     maxWorkers: 2,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });
