@@ -1,5 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { IsString } from 'class-validator';
+import { type CheckedRange, CheckLedger, type LedgerCheck } from '#libs/domain/ledger';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { QueryInteger } from '../http/query-shape.js';
@@ -7,8 +8,6 @@ import { queryProblem } from '../http/query-string.js';
 import { Route } from '../http/route.decorator.js';
 import { IfPresent } from '../http/shape.js';
 import { instantAtOrAfter } from '../lists/filter-values.js';
-import { type CheckedRange, CheckLedger } from './check-ledger.js';
-import type { LedgerCheck } from './ledger-check.js';
 
 /** Document 1: what `doctor` covers. */
 const LAST_DEFAULT = 1_000;

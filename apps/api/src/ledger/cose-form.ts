@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { encodeDeedCose, isDeedCoseSigned, parsePublicKeyText, type VerifiedPublicKey } from '#libs/crypto';
 import { StoreUnavailable } from '#libs/domain/kernel';
-import { SealKeyAdministration } from '#libs/domain/ledger';
-import type { StoredDeed } from './ledger-reader.js';
+import { SealKeyAdministration, type StoredDeed } from '#libs/domain/ledger';
 
 /**
  * The COSE form of stored deeds. Its signature is made at sealing and verified here, each time before it is handed out:

@@ -3,12 +3,11 @@ import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeBundle } from '#libs/crypto';
 import type { OrgId, ReadStreamOptions, RecordedEvent } from '#libs/domain/kernel';
-import { SealKeyAdministration } from '#libs/domain/ledger';
+import { LedgerReader, SealKeyAdministration } from '#libs/domain/ledger';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
 import { BuildFacts } from '../health/build-facts.js';
 import { DeedExport } from './deed-export.js';
-import { LedgerReader } from './ledger-reader.js';
 
 const DEEDS = 1_000;
 const FILE_HEADER_BYTES = 10;

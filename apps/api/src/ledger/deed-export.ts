@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { BundleContent, BundleRange, SealedDeed } from '#libs/crypto';
 import { Clock, StoreUnavailable, timestampOf, type OrgId, type Timestamp } from '#libs/domain/kernel';
-import { SealKeyAdministration } from '#libs/domain/ledger';
+import { LedgerReader, SealKeyAdministration, sealKeyEntries, type StoredDeed } from '#libs/domain/ledger';
 import { BuildFacts } from '../health/build-facts.js';
 import { queryProblem } from '../http/query-string.js';
 import { instantAtOrAfter } from '../lists/filter-values.js';
-import { LedgerReader, type StoredDeed } from './ledger-reader.js';
-import { sealKeyEntries } from './seal-key.view.js';
 
 /** As sent; both are RFC 3339 times over `issued_at`, `from` inclusive, `to` exclusive. */
 export interface ExportRequest {

@@ -1,7 +1,7 @@
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { DeedId, OrgId } from '#libs/domain/kernel';
+import { LedgerReader } from '#libs/domain/ledger';
 import { DeedRow, ReadModels } from '#libs/infra/read-models';
-import { LedgerReader } from './ledger-reader.js';
 
 /** What an object that was sealed says of its deed. */
 export type SealedDeed = Pick<DeedRow, 'id' | 'seq' | 'kind' | 'action' | 'issuedAt'>;

@@ -3,13 +3,13 @@ import { QueryBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { COSE_MEDIA_TYPE, type DeedBody } from '#libs/crypto';
 import { DomainError, parseId, StoreUnavailable, type OrgId } from '#libs/domain/kernel';
+import { LedgerReader, type StoredDeed } from '#libs/domain/ledger';
 import type { Principal } from '../http/authenticator.port.js';
 import { isTagKnown } from '../http/entity-tag.js';
 import { Caller } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
 import { CoseForm } from './cose-form.js';
 import { FindDeed } from './find-deed.query-handler.js';
-import { LedgerReader, type StoredDeed } from './ledger-reader.js';
 import { wantsCose } from './wants-cose.js';
 
 /** The bytes never change; who may read them may, so a kept copy is asked about. */

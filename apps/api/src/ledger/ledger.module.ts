@@ -1,16 +1,16 @@
 import { Module } from '@nestjs/common';
+import { Clock, EventStore } from '#libs/domain/kernel';
+import { CheckLedger, LedgerReader, SealKeyAdministration } from '#libs/domain/ledger';
 import { BuildFacts, readBuildFacts } from '../health/build-facts.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { ChangeDeeds } from './change-deeds.js';
 import { CheckLedgerController } from './check-ledger.controller.js';
-import { CheckLedger } from './check-ledger.js';
 import { CoseForm } from './cose-form.js';
 import { DeedExport } from './deed-export.js';
 import { ExportDeedsController } from './export-deeds.controller.js';
 import { FindDeedHandler } from './find-deed.query-handler.js';
 import { FindSealedDeedHandler } from './find-sealed-deed.query-handler.js';
 import { GetDeedController } from './get-deed.controller.js';
-import { LedgerReader } from './ledger-reader.js';
 import { ListDeedsController } from './list-deeds.controller.js';
 import { ListDeedsHandler } from './list-deeds.query-handler.js';
 import { SealKeysController } from './seal-keys.controller.js';
@@ -28,9 +28,14 @@ import { SealKeysController } from './seal-keys.controller.js';
     ListDeedsHandler,
     FindDeedHandler,
     FindSealedDeedHandler,
-    LedgerReader,
+    { provide: LedgerReader, inject: [EventStore], useFactory: (store: EventStore) => new LedgerReader(store) },
     DeedExport,
-    CheckLedger,
+    {
+      provide: CheckLedger,
+      inject: [LedgerReader, SealKeyAdministration, Clock],
+      useFactory: (ledger: LedgerReader, keys: SealKeyAdministration, clock: Clock) =>
+        new CheckLedger(ledger, keys, clock),
+    },
     CoseForm,
     ChangeDeeds,
     { provide: BuildFacts, useFactory: () => readBuildFacts() },

@@ -1,18 +1,5 @@
-import type { JsonObject, SealKeyEntry } from '#libs/crypto';
-import type { SealKey, SealKeys } from '#libs/domain/ledger';
-
-/** An entry of the key set (architecture, choices). Registered keys that never were active are not yet anybody's. */
-export const sealKeyEntries = (keys: SealKeys): readonly SealKeyEntry[] =>
-  keys.filter((key): key is SealKey & { activatedAt: string } => key.activatedAt !== null).map(entryOf);
-
-const entryOf = (key: SealKey & { activatedAt: string }): SealKeyEntry => ({
-  kid: key.kid,
-  alg: 'Ed25519',
-  public_key: key.publicKey,
-  activated_at: key.activatedAt,
-  retired_at: key.retiredAt,
-  revoked_at: key.revokedAt,
-});
+import type { JsonObject } from '#libs/crypto';
+import { sealKeyEntries, type SealKeys } from '#libs/domain/ledger';
 
 export const keySetView = (keys: SealKeys): JsonObject => ({
   object: 'seal_key_set',

@@ -1,12 +1,16 @@
 export * from './admin-deed.js';
+export { CHECK_TIME_LIMIT_MS, CheckLedger, type CheckedRange } from './check-ledger.js';
 export * from './compose-deed.js';
 export * from './deed-sections.js';
 export * from './deed.events.js';
+export type { LedgerCheck } from './ledger-check.js';
 export * from './ledger-fault.js';
+export { LedgerReader, type StoredDeed } from './ledger-reader.js';
 export * from './ledger-tails.js';
 export * from './log-audit.js';
 export * from './revocation.js';
 export * from './seal-key-administration.js';
+export * from './seal-key-entries.js';
 export * from './seal-key.decider.js';
 export * from './seal-key.events.js';
 export * from './seal-source.js';

@@ -11,8 +11,8 @@ import {
   PublicKeyError,
   type SealKeyEntry,
 } from '#libs/crypto';
-import { type EventPlace, type OrgId, type RecordedEvent, uuidOfHash } from '#libs/domain/kernel';
-import type { LedgerEvent } from '#libs/domain/ledger';
+import { type EventPlace, type OrgId, type RecordedEvent, uuidOfHash } from '../kernel/index.js';
+import type { LedgerEvent } from './deed.events.js';
 import type { DeedFault } from './ledger-check.js';
 
 /** The registered seal keys, each decoded and judged once. */

@@ -1,16 +1,15 @@
-import { Injectable } from '@nestjs/common';
 import { digestOf } from '#libs/crypto';
 import {
   decodeEvent,
-  EventStore,
+  type EventStore,
   type DeedId,
   type OrgId,
   StoreUnavailable,
   streamOf,
   type RecordedEvent,
   type Timestamp,
-} from '#libs/domain/kernel';
-import type { LedgerEvent } from '#libs/domain/ledger';
+} from '../kernel/index.js';
+import type { LedgerEvent } from './deed.events.js';
 
 export type StoredDeed = LedgerEvent['data'];
 
@@ -21,7 +20,6 @@ const PAGE_DEEDS = 128;
  * The deeds of an organization as its ledger stream holds them. Seq n stands at revision n - 1, and neither place nor
  * content ever changes, so no answer of this class can be out of date.
  */
-@Injectable()
 export class LedgerReader {
   constructor(private readonly store: EventStore) {}
 

@@ -1,5 +1,5 @@
 import type { Digest, OwnFault, PlaceFault, TrustFault } from '#libs/crypto';
-import type { Timestamp } from '#libs/domain/kernel';
+import type { Timestamp } from '../kernel/index.js';
 
 /** What is wrong with a stored deed by itself. */
 export type DeedFault =

@@ -1,11 +1,10 @@
-import { Injectable } from '@nestjs/common';
 import { type ChainPosition, ChainWalk, type DeedJudgement, startOfChain } from '#libs/crypto';
-import { Clock, type OrgId, type Timestamp, timestampOf } from '#libs/domain/kernel';
-import { SealKeyAdministration } from '#libs/domain/ledger';
+import { type Clock, type OrgId, type Timestamp, timestampOf } from '../kernel/index.js';
 import { bodyHashOf, judgeRecord, ListedKeys } from './judged-record.js';
 import type { DeedFault, Gap, LedgerCheck } from './ledger-check.js';
-import { LedgerReader } from './ledger-reader.js';
-import { sealKeyEntries } from './seal-key.view.js';
+import type { LedgerReader } from './ledger-reader.js';
+import type { SealKeyAdministration } from './seal-key-administration.js';
+import { sealKeyEntries } from './seal-key-entries.js';
 
 /** How much of the ledger, up to its head: the last so many deeds, or those issued since an instant. */
 export type CheckedRange = { readonly last: number } | { readonly since: Timestamp };
@@ -22,7 +21,6 @@ const DEEDS_IN_FLIGHT = 16;
  * Verifies stored deeds again, from the bytes in the log: hash, form, seal, key and link of each, and that the columns
  * beside the bytes say the same. What an auditor does with a bundle, done where the deeds are.
  */
-@Injectable()
 export class CheckLedger {
   constructor(
     private readonly ledger: LedgerReader,

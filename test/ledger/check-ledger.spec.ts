@@ -9,15 +9,20 @@ import {
   type RecordedEvent,
   timestampOf,
 } from '#libs/domain/kernel';
-import { revocationWork, SealKeyAdministration, type SealKeyEvent } from '#libs/domain/ledger';
+import {
+  CHECK_TIME_LIMIT_MS,
+  CheckLedger,
+  type LedgerCheck,
+  LedgerReader,
+  revocationWork,
+  SealKeyAdministration,
+  type SealKeyEvent,
+} from '#libs/domain/ledger';
 import { organizationDecider } from '#libs/domain/people';
 import { MemoryEventStore } from '#libs/infra/event-store';
-import { testId } from '../../../../test/support/given-log.js';
-import { after, metadataAt, NOW } from '../../../../test/support/given.js';
-import { HeldSealKeys, LedgerBench, newOrg, SetClock } from '../../../../test/support/ledger-fixtures.js';
-import { CHECK_TIME_LIMIT_MS, CheckLedger } from './check-ledger.js';
-import type { LedgerCheck } from './ledger-check.js';
-import { LedgerReader } from './ledger-reader.js';
+import { testId } from '../support/given-log.js';
+import { after, metadataAt, NOW } from '../support/given.js';
+import { HeldSealKeys, LedgerBench, newOrg, SetClock } from '../support/ledger-fixtures.js';
 
 /** The store as somebody who can write to its database left it: what is read of ledgers is not what was appended. */
 class TamperedStore extends MemoryEventStore {
