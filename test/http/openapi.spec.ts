@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '#libs/domain/kernel';
 import { compilePolicy } from '#libs/domain/policies';
-import { packageRoot } from '../../apps/api/src/health/build-facts.js';
+import { packageRoot } from '#libs/infra/runtime';
 import { HealthModule } from '../../apps/api/src/health/health.module.js';
 import { Route } from '../../apps/api/src/http/route.decorator.js';
 import { fieldsOf } from '../../apps/api/src/http/shape.js';

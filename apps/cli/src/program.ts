@@ -1,7 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { readBuildFacts } from '#libs/infra/runtime';
 import { EXIT, type ExitCode } from './cli-error.js';
 import { withExamples, type CommandContext } from './command-context.js';
 import { registerAgentsCommands } from './commands/agents.command.js';
@@ -39,7 +37,7 @@ const buildProgram = (context: CommandContext): Command => {
         'the service runs or not; a change holds for every call that starts after the command answered. npm prints a ' +
         'line of its own first: where a program reads the output, run `npm run --silent ags -- ... --json`.',
     )
-    .version(versionOf(dirname(fileURLToPath(import.meta.url))), '-V, --version')
+    .version(readBuildFacts().version, '-V, --version')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text),
@@ -62,11 +60,4 @@ const buildProgram = (context: CommandContext): Command => {
     'npm run ags -- agents stop agt_... --reason "Wrong refunds"',
     'npm run ags -- keys revoke key_...',
   );
-};
-
-/** Of package.json, above the sources and above what was compiled from them. */
-const versionOf = (folder: string): string => {
-  const file = join(folder, 'package.json');
-  if (!existsSync(file)) return versionOf(dirname(folder));
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 };

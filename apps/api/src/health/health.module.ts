@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Clock, Logger } from '#libs/domain/kernel';
+import { BuildFacts, readBuildFacts } from '#libs/infra/runtime';
 import { Drain } from '../http/drain.js';
-import { BuildFacts, readBuildFacts } from './build-facts.js';
 import type { HealthCheck } from './health-check.js';
 import { HealthController } from './health.controller.js';
 import { Health } from './health.js';

@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
+import { BuildFacts } from '#libs/infra/runtime';
 import { ApiVersions } from '../http/api-versions.js';
 import { Route } from '../http/route.decorator.js';
-import { BuildFacts } from './build-facts.js';
 
 /** Document 1, version; `node` stands in the place of the field that named another runtime (specification, README). */
 interface VersionReport {

@@ -5,8 +5,8 @@ import { writeBundle } from '#libs/crypto';
 import type { OrgId, ReadStreamOptions, RecordedEvent } from '#libs/domain/kernel';
 import { LedgerReader, SealKeyAdministration } from '#libs/domain/ledger';
 import { MemoryEventStore } from '#libs/infra/event-store';
+import { BuildFacts } from '#libs/infra/runtime';
 import { LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
-import { BuildFacts } from '../health/build-facts.js';
 import { DeedExport } from './deed-export.js';
 
 const DEEDS = 1_000;

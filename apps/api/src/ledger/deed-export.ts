@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { BundleContent, BundleRange, SealedDeed } from '#libs/crypto';
 import { Clock, StoreUnavailable, timestampOf, type OrgId, type Timestamp } from '#libs/domain/kernel';
 import { LedgerReader, SealKeyAdministration, sealKeyEntries, type StoredDeed } from '#libs/domain/ledger';
-import { BuildFacts } from '../health/build-facts.js';
+import { BuildFacts } from '#libs/infra/runtime';
 import { queryProblem } from '../http/query-string.js';
 import { instantAtOrAfter } from '../lists/filter-values.js';
 

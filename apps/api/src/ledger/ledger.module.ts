@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Clock, EventStore } from '#libs/domain/kernel';
 import { CheckLedger, LedgerReader, SealKeyAdministration } from '#libs/domain/ledger';
-import { BuildFacts, readBuildFacts } from '../health/build-facts.js';
+import { BuildFacts, readBuildFacts } from '#libs/infra/runtime';
 import { ListAnswers } from '../lists/list-answers.js';
 import { ChangeDeeds } from './change-deeds.js';
 import { CheckLedgerController } from './check-ledger.controller.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../health/build-facts.js';
+import { packageRoot } from '#libs/infra/runtime';
 
 /** The compiler copies no YAML, so sources and compiled files read the one file of the repository. */
 const DOCUMENT_PATH = 'apps/api/src/openapi/openapi.yaml';

@@ -1,3 +1,4 @@
+export { BuildFacts, packageRoot, readBuildFacts } from './build-facts.js';
 export { GatheredCalls, type GatheredCallsOptions } from './gathered-calls.js';
 export { InProcessBus } from './in-process-bus.js';
 export { InProcessJobQueue } from './in-process-job-queue.js';
