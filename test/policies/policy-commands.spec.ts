@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import {
+  NO_METER,
   appendEvents,
   CommandRunner,
   DomainError,
@@ -208,7 +209,7 @@ describe('compiled policies: a version is read and compiled once', () => {
   it('the least recently used is dropped first, and compiled again when asked', async () => {
     const { streams, create } = setUp();
     const made = [await create('command-1'), await create('command-2'), await create('command-3')];
-    const policies = new CompiledPolicies(streams, 2);
+    const policies = new CompiledPolicies(streams, NO_METER, 2);
     const load = (index: number) => policies.load(made[index]!.policy, latestVersion(made[index]!).id);
     const first = await load(0);
     const second = await load(1);

@@ -17,12 +17,13 @@ export class ApiServer {
   readonly edge: HttpEdge;
 
   constructor(private readonly deployment: Deployment) {
-    const { config, clock, randomness, logger, secrets } = deployment;
+    const { config, clock, randomness, logger, metrics, secrets } = deployment;
     const { docsUrl, trustedProxies } = config;
     this.edge = createHttpEdge({
       clock,
       randomness,
       logger,
+      meter: metrics,
       baseUrl: baseUrlOf(config, config.port),
       docsUrl,
       trustedProxies,

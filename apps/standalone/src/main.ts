@@ -91,9 +91,9 @@ const welcome = (baseUrl: string, { agentKey }: Prepared): string =>
     '',
   ].join('\n');
 
-runProgram(async (config, logger) => {
+runProgram(async (config, logger, metrics) => {
   process.stderr.write('Preparing the database and the keys ...\n');
-  const { deployment, prepared } = await prepareDeployment(config, 'ags standalone', logger, () => undefined);
+  const { deployment, prepared } = await prepareDeployment(config, 'ags standalone', logger, () => undefined, metrics);
   process.stdout.write(firstWords(prepared));
   const standalone = new Standalone(deployment);
   try {

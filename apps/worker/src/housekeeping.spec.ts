@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SweptPage } from '#libs/domain/gate';
+import { NO_METER } from '#libs/domain/kernel';
 import { collectingLogger } from '../../../test/support/collecting-logger.js';
 import { deferred } from '../../../test/support/deferred.js';
 import { Housekeeping, type HousekeepingParts } from './housekeeping.js';
@@ -19,7 +20,7 @@ const partsWith = (changes: Partial<HousekeepingParts>): HousekeepingParts => ({
 });
 
 const started = (changes: Partial<HousekeepingParts>, logger = collectingLogger()): Housekeeping => {
-  const housekeeping = new Housekeeping(partsWith(changes), logger, SETTINGS);
+  const housekeeping = new Housekeeping(partsWith(changes), { logger, meter: NO_METER }, SETTINGS);
   housekeeping.start();
   return housekeeping;
 };

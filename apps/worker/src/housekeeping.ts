@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CredentialSweeper } from '#libs/domain/connectors';
 import type { Liveness, PayloadSweeper } from '#libs/domain/gate';
-import type { Logger } from '#libs/domain/kernel';
+import type { Logger, Meter } from '#libs/domain/kernel';
 import type { IdempotencyStore } from '#libs/infra/idempotency';
 
 export interface HousekeepingSettings {
@@ -31,7 +31,7 @@ export class Housekeeping {
 
   constructor(
     private readonly parts: HousekeepingParts,
-    private readonly logger: Logger,
+    private readonly watchers: { readonly logger: Logger; readonly meter: Meter },
     private readonly settings: HousekeepingSettings = DEFAULTS,
   ) {}
 
@@ -54,7 +54,7 @@ export class Housekeeping {
   private async tidy(): Promise<void> {
     const { credentials, idempotency, liveness } = this.parts;
     await this.remove('credential versions', () => credentials.sweep());
-    await this.remove('idempotency keys', () => idempotency.purge());
+    await this.remove('idempotency keys', () => this.counted(idempotency.purge()));
     await this.remove('beats of ended processes', () => liveness.removeForgotten(FORGOTTEN_AFTER_MS));
     await this.remove('payloads', () => this.sweepPayloads());
   }
@@ -63,9 +63,21 @@ export class Housekeeping {
   private async remove(rows: string, work: () => Promise<number>): Promise<void> {
     if (this.isStopping) return;
     try {
-      this.logger.debug('housekeeping removed rows', { rows, removed: await work() });
+      this.watchers.logger.debug('housekeeping removed rows', { rows, removed: await work() });
     } catch (error) {
-      this.logger.warn('housekeeping was cut short; the next round goes on', { rows, error });
+      this.watchers.logger.warn('housekeeping was cut short; the next round goes on', { rows, error });
+    }
+  }
+
+  private async counted(release: Promise<number>): Promise<number> {
+    const { meter } = this.watchers;
+    try {
+      const removed = await release;
+      meter.sweepEnded('idempotency_release', 'done');
+      return removed;
+    } catch (error) {
+      meter.sweepEnded('idempotency_release', 'error');
+      throw error;
     }
   }
 

@@ -27,6 +27,7 @@ export class Worker {
 
   constructor(private readonly deployment: Deployment) {
     const { executorId, payloads, bus, logger, randomness, liveness, openExecutions, queue, gateSettings } = deployment;
+    const { metrics: meter } = deployment;
     const gate = deployment.gateKernel();
     this.executor = new ActionExecutor(gate, executorId, payloads, bus, logger);
     this.inlineStarter = new InlineExecutionStarter(this.executor, executorId, randomness, logger);
@@ -39,9 +40,9 @@ export class Worker {
         liveness,
         payloads: new PayloadSweeper(gate.store, deployment.payloadRows, gateSettings.payloadMinAgeMs),
       },
-      logger,
+      { logger, meter },
     );
-    this.recovery = new RecoveryLoop(executorId, liveness, sweeper, gateSettings, logger);
+    this.recovery = new RecoveryLoop(executorId, liveness, sweeper, gateSettings, { logger, meter });
   }
 
   async start(): Promise<void> {
@@ -83,7 +84,7 @@ export class Worker {
   }
 
   private sealingLoop(): SealingLoop {
-    const { database, sealerProgress: progress, clock, logger, gateSettings } = this.deployment;
+    const { database, sealerProgress: progress, clock, logger, metrics: meter, gateSettings } = this.deployment;
     return new SealingLoop({
       store: database.store,
       sealer: this.deployment.sealer(),
@@ -91,6 +92,7 @@ export class Worker {
       progress,
       clock,
       logger,
+      meter,
       retryIntervalMs: gateSettings.sweepIntervalMs,
     });
   }

@@ -51,7 +51,11 @@ export class SubmitActionController {
     exchange.actionId = submitted.action;
     exchange.isIdempotentReplay = submitted.isReplay;
     if (submitted.isReplay) reply.header('Service-Idempotent-Replayed', 'true');
+    else exchange.submission = { mode: 'gateway', toolMs: null };
     const read = await this.answerable(submitted, (body.wait ?? WAIT_DEFAULT_S) * 1000, exchange);
+    if (!submitted.isReplay && read.deed !== null) {
+      exchange.submission = { mode: 'gateway', toolMs: read.action.outcome?.latency_ms ?? 0 };
+    }
     const view = actionView(read, { result: await this.reader.resultOf(read.action) });
     refuseDenied(read, view, exchange.idempotencyKey !== null);
     reply.code(read.deed === null ? 202 : 200);

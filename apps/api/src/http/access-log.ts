@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '#libs/domain/kernel';
+import type { Logger } from '#libs/domain/kernel';
 import type { Exchange } from './exchange.js';
 
 const MAX_PATH_CHARACTERS = 200;
@@ -11,10 +11,7 @@ export const STATUS_ABORTED = 499;
 
 /** One line a request, always with the same fields in the same order, empty where they do not apply. */
 export class AccessLog {
-  constructor(
-    private readonly logger: Logger,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly logger: Logger) {}
 
   /** A request of which not even the request line could be read. */
   writeUnreadable(answered: { requestId: string; version: string; status: number; answer: string; ip: string }): void {
@@ -37,7 +34,10 @@ export class AccessLog {
     });
   }
 
-  write(exchange: Exchange, answered: { readonly status: number; readonly bytes: number }): void {
+  write(
+    exchange: Exchange,
+    answered: { readonly status: number; readonly bytes: number; readonly durationMs: number },
+  ): void {
     const { request, principal } = exchange;
     this.logger.info('request', {
       request_id: exchange.requestId,
@@ -46,7 +46,7 @@ export class AccessLog {
       path: printable(exchange.path.slice(0, MAX_PATH_CHARACTERS)),
       status: answered.status,
       bytes: answered.bytes,
-      duration_ms: Math.round((this.clock.monotonicMs() - exchange.startedAtMs) * 1_000) / 1_000,
+      duration_ms: Math.round(answered.durationMs * 1_000) / 1_000,
       ip: printable(exchange.ip),
       org_id: principal?.org ?? '',
       agent_id: principal?.kind === 'agent' ? principal.agent : '',

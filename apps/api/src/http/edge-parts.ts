@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Clock, Randomness } from '#libs/domain/kernel';
+import type { Clock, Meter, Randomness } from '#libs/domain/kernel';
 import type { AccessLog } from './access-log.js';
 import type { ApiVersions } from './api-versions.js';
 import type { Drain } from './drain.js';
@@ -16,6 +16,7 @@ export interface EdgeParts {
   readonly drain: Drain;
   readonly answers: ErrorAnswers;
   readonly accessLog: AccessLog;
+  readonly meter: Meter;
   readonly failures: FailureLog;
   /** The exchange under way on a connection, the newest where requests are pipelined. */
   readonly exchangeOn: WeakMap<Socket, Exchange>;

@@ -93,11 +93,23 @@ const finishOnce = (edge: EdgeParts, exchange: Exchange): void => {
     socket.off('close', finish);
     if (edge.exchangeOn.get(socket) === exchange) edge.exchangeOn.delete(socket);
     edge.drain.leave(exchange);
-    edge.accessLog.write(exchange, { status: statusOf(exchange), bytes: response.bodyBytes });
+    finished(edge, exchange);
   };
   edge.drain.enter(exchange);
+  edge.meter.requestBegan();
   response.on('close', finish);
   socket.on('close', finish);
+};
+
+const finished = ({ accessLog, meter, sources }: EdgeParts, exchange: Exchange): void => {
+  const { request, response, route, submission } = exchange;
+  const status = statusOf(exchange);
+  const durationMs = sources.clock.monotonicMs() - exchange.startedAtMs;
+  accessLog.write(exchange, { status, bytes: response.bodyBytes, durationMs });
+  meter.requestEnded({ route: route?.template ?? null, method: request.method ?? '', status, durationMs });
+  if (submission === null) return;
+  meter.actionAnswered(submission.mode, status);
+  if (submission.toolMs !== null) meter.gateOverhead(durationMs - submission.toolMs);
 };
 
 /** What the client saw: an answer to a request that broke off half way was written to nobody. */

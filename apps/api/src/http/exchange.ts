@@ -38,6 +38,8 @@ export class Exchange {
   /** The action that the request is about, for the access line. */
   actionId = '';
   isIdempotentReplay = false;
+  /** The action that this request made, for the meter. `toolMs`: what its tool took; null until the answer is sealed. */
+  submission: { readonly mode: 'gateway' | 'proxy'; readonly toolMs: number | null } | null = null;
   /** The client sent `Expect: 100-continue` and holds its body back until it is asked for. */
   awaitsContinue = false;
   /** Status of an answer that was written to the raw socket, past the response. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Clock, Logger, Randomness } from '#libs/domain/kernel';
+import { NO_METER, type Clock, type Logger, type Meter, type Randomness } from '#libs/domain/kernel';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyServerOptions } from 'fastify';
 import { AccessLog } from './access-log.js';
@@ -20,6 +20,7 @@ export interface HttpEdgeOptions {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly logger: Logger;
+  readonly meter?: Meter;
   /** {base_url}: an https one adds Strict-Transport-Security. */
   readonly baseUrl: string;
   /** {docs_url}, without a slash at its end. Null: the pages that the service itself serves, below {base_url}. */
@@ -43,6 +44,7 @@ export class HttpEdge implements EdgeParts {
   readonly drain = new Drain();
   readonly answers: ErrorAnswers;
   readonly accessLog: AccessLog;
+  readonly meter: Meter;
   readonly failures: FailureLog;
   readonly limiter: FailedKeyLimiter;
   readonly cursors: CursorCodec;
@@ -57,7 +59,8 @@ export class HttpEdge implements EdgeParts {
     this.versions = options.versions ?? new ApiVersions();
     this.baseUrl = options.baseUrl;
     this.answers = new ErrorAnswers(() => options.docsUrl ?? `${this.baseUrl}/docs`, this.routes);
-    this.accessLog = new AccessLog(options.logger, options.clock);
+    this.accessLog = new AccessLog(options.logger);
+    this.meter = options.meter ?? NO_METER;
     this.failures = new FailureLog(options.logger);
     this.limiter = new FailedKeyLimiter(options.clock);
     this.cursors = new CursorCodec(options.pepper);

@@ -32,7 +32,7 @@ export const answerMalformed = (edge: EdgeParts, error: ClientError | null, sock
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${head.join('')}\r\n${answer.body}`);
   if (exchange) exchange.rawStatus = answer.status;
-  else
+  else {
     edge.accessLog.writeUnreadable({
       requestId,
       version,
@@ -40,6 +40,9 @@ export const answerMalformed = (edge: EdgeParts, error: ClientError | null, sock
       answer: answer.body,
       ip: socket.remoteAddress ?? '',
     });
+    edge.meter.requestBegan();
+    edge.meter.requestEnded({ route: null, method: '', status: answer.status, durationMs: 0 });
+  }
   // Half-closed sockets of clients that never answer would pile up.
   socket.setTimeout(MALFORMED_LINGER_MS, () => socket.destroy());
   socket.resume();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type pg from 'pg';
+import { NO_METER } from '#libs/domain/kernel';
 import { installGateSchema, PostgresLiveness } from '#libs/infra/gate';
 import { createRelaxedPool } from '#libs/infra/postgres';
 import { collectingLogger } from '../../../../test/support/collecting-logger.js';
@@ -61,7 +62,10 @@ describe('recovery loop', () => {
   const executors = async () => [...(await new PostgresLiveness(pool).read()).keys()];
 
   it('has beaten before its start is over', async () => {
-    const loop = new RecoveryLoop(EXECUTOR, new PostgresLiveness(pool), idleSweeper, settings, collectingLogger());
+    const loop = new RecoveryLoop(EXECUTOR, new PostgresLiveness(pool), idleSweeper, settings, {
+      logger: collectingLogger(),
+      meter: NO_METER,
+    });
     await loop.start();
     expect(await executors()).toEqual([EXECUTOR]);
     await loop.stop();
@@ -69,7 +73,10 @@ describe('recovery loop', () => {
 
   it('waits at its stop for the beats under way, and leaves no row', async () => {
     const liveness = new ObservedLiveness(pool);
-    const loop = new RecoveryLoop(EXECUTOR, liveness, idleSweeper, settings, collectingLogger());
+    const loop = new RecoveryLoop(EXECUTOR, liveness, idleSweeper, settings, {
+      logger: collectingLogger(),
+      meter: NO_METER,
+    });
     await loop.start();
     await liveness.secondBeat.promise;
     const stopped = loop.stop();
@@ -89,7 +96,10 @@ describe('recovery loop', () => {
       signals.push(signal);
       return Promise.resolve({ open: 0, recovered: 0 });
     };
-    const loop = new RecoveryLoop(EXECUTOR, liveness, { ...idleSweeper, sweep }, settings, collectingLogger());
+    const loop = new RecoveryLoop(EXECUTOR, liveness, { ...idleSweeper, sweep }, settings, {
+      logger: collectingLogger(),
+      meter: NO_METER,
+    });
     await loop.start();
     await liveness.secondBeat.promise;
     loop.stopSweeping();
@@ -111,7 +121,10 @@ describe('recovery loop', () => {
       liveness.steps.push('swept');
       return { open: 0, recovered: 0 };
     };
-    const loop = new RecoveryLoop(EXECUTOR, liveness, { ...idleSweeper, sweep }, settings, collectingLogger());
+    const loop = new RecoveryLoop(EXECUTOR, liveness, { ...idleSweeper, sweep }, settings, {
+      logger: collectingLogger(),
+      meter: NO_METER,
+    });
     await loop.start();
     const stopped = loop.stop();
     await pool.query('select 1');
@@ -133,7 +146,7 @@ describe('recovery loop', () => {
         return Promise.resolve({ open: 0, recovered: 0 });
       },
     };
-    const loop = new RecoveryLoop(EXECUTOR, new PostgresLiveness(pool), sweeper, settings, logger);
+    const loop = new RecoveryLoop(EXECUTOR, new PostgresLiveness(pool), sweeper, settings, { logger, meter: NO_METER });
     await loop.start();
     await recovered.promise;
     await loop.stop();

@@ -1,5 +1,5 @@
 import type { ExecutionSweeper, Liveness } from '#libs/domain/gate';
-import type { Logger } from '#libs/domain/kernel';
+import type { Logger, Meter } from '#libs/domain/kernel';
 
 export interface RecoverySettings {
   readonly livenessIntervalMs: number;
@@ -19,7 +19,7 @@ export class RecoveryLoop {
     private readonly liveness: Liveness,
     private readonly sweeper: Pick<ExecutionSweeper, 'observe' | 'sweep'>,
     private readonly settings: RecoverySettings,
-    private readonly logger: Logger,
+    private readonly watchers: { readonly logger: Logger; readonly meter: Meter },
   ) {}
 
   /** The first beat is written before anything may be claimed. */
@@ -55,13 +55,22 @@ export class RecoveryLoop {
 
   private sweepOnce(): void {
     // A slow sweep is not overtaken by the next one.
-    if (this.isSweeping) return;
+    if (this.isSweeping) return this.watchers.meter.sweepEnded('crash_recovery', 'skipped');
     this.isSweeping = true;
-    this.run('a sweep failed', () =>
-      this.sweeper.sweep(this.stopsSweeping.signal).finally(() => {
-        this.isSweeping = false;
-      }),
-    );
+    this.run('a sweep failed', () => this.sweep());
+  }
+
+  private async sweep(): Promise<void> {
+    const { meter } = this.watchers;
+    try {
+      await this.sweeper.sweep(this.stopsSweeping.signal);
+      meter.sweepEnded('crash_recovery', 'done');
+    } catch (error) {
+      meter.sweepEnded('crash_recovery', 'error');
+      throw error;
+    } finally {
+      this.isSweeping = false;
+    }
   }
 
   private run(failureMessage: string, work: () => Promise<unknown>): void {
@@ -73,7 +82,7 @@ export class RecoveryLoop {
     try {
       await work();
     } catch (error) {
-      this.logger.error(failureMessage, { error });
+      this.watchers.logger.error(failureMessage, { error });
     }
   }
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
+  NO_METER,
   appendEvents,
   decodeEvent,
   ONLY_STREAM,
@@ -74,6 +75,7 @@ const start = (): void => {
     progress,
     clock: new SystemClock(),
     logger: silentLogger,
+    meter: NO_METER,
     retryIntervalMs: 20,
   });
   loops.push(loop.run(stopping.signal));

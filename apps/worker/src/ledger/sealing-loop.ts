@@ -9,6 +9,7 @@ import {
   type EventEnvelope,
   type EventStore,
   type Logger,
+  type Meter,
   type OrgId,
   type Position,
   type RecordedEvent,
@@ -37,6 +38,7 @@ export interface SealingParts {
   readonly progress: SealerProgress;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly meter: Meter;
   readonly retryIntervalMs: number;
 }
 
@@ -57,7 +59,7 @@ export class SealingLoop {
 
   /** Seals until `held` is aborted: at a shutdown, or because another process took the lease. */
   async run(held: AbortSignal): Promise<void> {
-    const { store, progress, logger } = this.parts;
+    const { store, progress, logger, meter } = this.parts;
     this.storeId = await store.storeId();
     this.parked = new Set((await progress.parked()).map(({ org }) => org));
     await this.provePending();
@@ -68,8 +70,12 @@ export class SealingLoop {
       onError: (error) => logger.error('sealing waits', { error }),
     });
     const retry = setInterval(() => {
-      this.inTurn(() => this.retry(subscription)).catch((error: unknown) =>
-        logger.error('what waits could not be tried again', { error }),
+      this.inTurn(() => this.retry(subscription)).then(
+        () => meter.sweepEnded('unsealed', 'done'),
+        (error: unknown) => {
+          meter.sweepEnded('unsealed', 'error');
+          logger.error('what waits could not be tried again', { error });
+        },
       );
     }, this.parts.retryIntervalMs);
     await new Promise<void>((resolve) => {

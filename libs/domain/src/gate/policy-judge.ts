@@ -1,4 +1,4 @@
-import type { Logger, OrgId } from '../kernel/index.js';
+import { NO_METER, type Logger, type Meter, type OrgId } from '../kernel/index.js';
 import type { ActivePolicy } from '../people/index.js';
 import {
   evaluatePolicy,
@@ -14,10 +14,12 @@ export class PolicyJudge {
   constructor(
     private readonly policies: CompiledPolicies,
     private readonly logger: Logger,
+    private readonly meter: Meter = NO_METER,
   ) {}
 
   /** @throws {StoreUnavailable} the policy could not be read: nothing is decided, and nothing recorded */
   async judge(org: OrgId, enforced: ActivePolicy | null, input: PolicyInput): Promise<Decision> {
+    this.meter.organizationJudged(org, enforced !== null);
     if (!enforced) return decision(NONE_ENFORCED, null);
     const loaded = await this.policies.load(enforced.policy, enforced.versionId);
     if (!loaded.isUsable) {
@@ -30,6 +32,7 @@ export class PolicyJudge {
     }
     const judged = evaluatePolicy(loaded.policy, input);
     if (judged.timeLimitTripped) {
+      this.meter.policyTimeLimitTripped('enforce');
       this.logger.warn('a policy evaluation took too long', { org_id: org, policy_version: enforced.versionId });
     }
     return decision(judged, enforced);

@@ -14,5 +14,6 @@ export * from './folded-streams.js';
 export * from './ids.js';
 export * from './job-queue.port.js';
 export * from './logger.port.js';
+export * from './meter.port.js';
 export * from './payload-store.port.js';
 export * from './timestamp.js';

@@ -1,9 +1,15 @@
-import type { FoldedStreams, PolicyId, PolicyVersionId } from '../kernel/index.js';
-import { streamRef } from '../kernel/index.js';
+import {
+  NO_METER,
+  streamRef,
+  type FoldedStreams,
+  type Meter,
+  type PolicyId,
+  type PolicyVersionId,
+} from '../kernel/index.js';
 import { compilePolicy } from './compile-policy.js';
 import type { CompiledPolicy } from './compiled-policy.js';
 import { policyDecider } from './policy.decider.js';
-import { findVersion } from './policy.state.js';
+import { findVersion, type Policy } from './policy.state.js';
 
 export type LoadedPolicy =
   | { readonly isUsable: true; readonly policy: CompiledPolicy }
@@ -21,6 +27,7 @@ export class CompiledPolicies {
 
   constructor(
     private readonly streams: FoldedStreams,
+    private readonly meter: Meter = NO_METER,
     private readonly capacityVersions = DEFAULT_CAPACITY_VERSIONS,
   ) {}
 
@@ -38,6 +45,12 @@ export class CompiledPolicies {
       return known;
     }
     const { state } = await this.streams.load(streamRef(policyDecider, policy));
+    const loaded = this.read(state, version);
+    this.meter.policyLoaded(loaded.isUsable);
+    return loaded;
+  }
+
+  private read(state: Policy, version: PolicyVersionId): LoadedPolicy {
     const found = state.status === 'none' ? null : findVersion(state, version);
     if (found === null) return { isUsable: false, reason: 'version not found' };
     const result = compilePolicy(found.source);

@@ -61,6 +61,27 @@ const postgresUrl = (text: string): string => {
   return isPostgres ? text : problem('must be a postgres:// URL');
 };
 
+/** Where a listener of its own listens. */
+export class ListenAddress {
+  constructor(
+    readonly host: string,
+    readonly port: number,
+  ) {}
+
+  /** As it is written in a setting: an IPv6 address stands in brackets. */
+  toString(): string {
+    return `${this.host.includes(':') ? `[${this.host}]` : this.host}:${this.port}`;
+  }
+}
+
+const listenAddress = (text: string): ListenAddress => {
+  const [, bracketed, plain, port] = /^(?:\[([^\]\s]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  return host === undefined || Number(port) > 65_535
+    ? problem('must be host:port, such as 127.0.0.1:9464')
+    : new ListenAddress(host, Number(port));
+};
+
 const path = (text: string): string => (isAbsolute(text) ? text : resolve(text));
 
 const list = (text: string): readonly string[] =>
@@ -182,6 +203,13 @@ const SETTINGS = {
     'Proxies in front of the service, comma separated addresses or CIDR ranges. The client is then the last address of X-Forwarded-For that is not among them.',
     networks,
     [],
+  ),
+  metricsAddress: setting<ListenAddress | null>(
+    'SERVICE_METRICS_ADDRESS',
+    null,
+    'host:port that serves GET /metrics, without authentication: keep it on localhost or a private network. Port 0 takes any free one, which is logged. Absent: no metrics.',
+    listenAddress,
+    null,
   ),
   logLevel: setting('LOG_LEVEL', 'info', 'debug, info, warn or error.', oneOf('debug', 'info', 'warn', 'error')),
   sweepIntervalMs: setting(

@@ -4,6 +4,7 @@ export {
   environmentWith,
   ignoredVariables,
   inspectSettings,
+  ListenAddress,
   parseConfig,
   problemsOfSettings,
   type SettingHelp,

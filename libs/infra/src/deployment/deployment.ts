@@ -45,13 +45,14 @@ import {
 import { IdempotencyStore } from '../idempotency/index.js';
 import { PostgresLeases } from '../leases/index.js';
 import { PolledSealingBacklog, PostgresSealerProgress, VaultSealKeyRing } from '../ledger/index.js';
+import { ServiceMetrics } from '../metrics/index.js';
 import {
   LocalProjectionProgress,
   LocalProjections,
   PolledProjectionProgress,
   type ProjectionProgress,
 } from '../read-models/index.js';
-import { InProcessBus, InProcessJobQueue, SystemClock, SystemRandomness } from '../runtime/index.js';
+import { InProcessBus, InProcessJobQueue, readBuildFacts, SystemClock, SystemRandomness } from '../runtime/index.js';
 import { PostgresVault } from '../vault/index.js';
 import { openDatabase, type Database } from './database.js';
 import { openSecrets, type Secrets } from './secrets.js';
@@ -97,10 +98,12 @@ export class Deployment {
     readonly logger: Logger,
     readonly database: Database,
     readonly secrets: Secrets,
+    readonly metrics: ServiceMetrics,
   ) {
     const { store, durable, relaxed } = database;
     this.bus = new InProcessBus(logger);
-    this.queue = new InProcessJobQueue(logger);
+    this.queue = new InProcessJobQueue(logger, metrics);
+    metrics.queue = this.queue;
     this.streams = new FoldedStreams(store);
     this.runner = new CommandRunner(store, this.streams);
     this.tails = new LedgerTails(store);
@@ -137,11 +140,16 @@ export class Deployment {
   /**
    * @throws {EmbeddedPostgresError} {SecretFileError} {VaultKeyMismatch} each saying what to do
    */
-  static async open(config: Config, applicationName: string, logger: Logger): Promise<Deployment> {
+  static async open(
+    config: Config,
+    applicationName: string,
+    logger: Logger,
+    metrics = new ServiceMetrics(readBuildFacts()),
+  ): Promise<Deployment> {
     const database = await openDatabase(config, applicationName, logger);
     try {
       const secrets = await openSecrets(config, database.durable, new SystemRandomness());
-      return new Deployment(config, logger, database, secrets);
+      return new Deployment(config, logger, database, secrets, metrics);
     } catch (error) {
       await database.close();
       throw error;
@@ -176,7 +184,7 @@ export class Deployment {
   }
 
   policyJudge(): PolicyJudge {
-    return new PolicyJudge(new CompiledPolicies(this.streams), this.logger);
+    return new PolicyJudge(new CompiledPolicies(this.streams, this.metrics), this.logger, this.metrics);
   }
 
   authenticate(): Authenticate {

@@ -19,6 +19,7 @@ import {
   type Config,
 } from '../config/index.js';
 import { VaultKeyMismatch } from '../vault/index.js';
+import type { ServiceMetrics } from '../metrics/index.js';
 import { Deployment } from './deployment.js';
 import { firstIds, type FirstIds } from './first-organization.js';
 import { ensureSealKey } from './seal-key-rotation.js';
@@ -48,6 +49,7 @@ export const prepareDeployment = async (
   applicationName: string,
   logger: Logger,
   onStep: OnStep,
+  metrics?: ServiceMetrics,
 ): Promise<{ deployment: Deployment; prepared: Prepared }> => {
   await step(onStep, 'state_directory', () => prepareStateDirectory(config.stateDir));
   const madeFiles = await step(onStep, 'keys', async () => {
@@ -56,9 +58,11 @@ export const prepareDeployment = async (
     for (const path of [vaultKey, pepper]) if (await ensureSecretFile(path)) made.push(path);
     return [made.length > 0 ? 'done' : 'skipped', made] as const;
   });
-  const deployment = await opened(config, applicationName, logger, onStep).catch(async (error: unknown) => {
-    throw await lostSecretOf(error, madeFiles);
-  });
+  const deployment = await opened(onStep, () => Deployment.open(config, applicationName, logger, metrics)).catch(
+    async (error: unknown) => {
+      throw await lostSecretOf(error, madeFiles);
+    },
+  );
   try {
     return { deployment, prepared: await populate(deployment, onStep) };
   } catch (error) {
@@ -78,9 +82,9 @@ const lostSecretOf = async (error: unknown, madeFiles: readonly string[]): Promi
   return missingSecretFile(madeFiles.join(' and '), { cause: error });
 };
 
-const opened = async (config: Config, name: string, logger: Logger, onStep: OnStep): Promise<Deployment> => {
+const opened = async (onStep: OnStep, open: () => Promise<Deployment>): Promise<Deployment> => {
   try {
-    const deployment = await Deployment.open(config, name, logger);
+    const deployment = await open();
     onStep('database', deployment.database.preparation);
     return deployment;
   } catch (error) {

@@ -10,7 +10,9 @@ import {
 } from '../config/index.js';
 import { UnfitDatabase } from '../event-store/index.js';
 import { PinoLogger } from '../logging/index.js';
+import { MetricsListener, ServiceMetrics } from '../metrics/index.js';
 import { EmbeddedPostgresError } from '../postgres/index.js';
+import { readBuildFacts } from '../runtime/index.js';
 import { VaultKeyMismatch } from '../vault/index.js';
 import { SealKeyNotProven } from './seal-key-rotation.js';
 import { startFault } from './start-fault.js';
@@ -50,7 +52,9 @@ export const textForOperator = (error: unknown): string => {
 };
 
 /** Reads the settings, runs a program until SIGTERM or SIGINT, and drains it. Exit code 1 when it could not start. */
-export const runProgram = (start: (config: Config, logger: Logger) => Promise<RunningProgram>): void => {
+export const runProgram = (
+  start: (config: Config, logger: Logger, metrics: ServiceMetrics) => Promise<RunningProgram>,
+): void => {
   const main = async (): Promise<void> => {
     const config = parseConfig();
     const format = config.env === 'production' ? 'json' : 'text';
@@ -60,7 +64,9 @@ export const runProgram = (start: (config: Config, logger: Logger) => Promise<Ru
         variable,
       });
     }
-    const started = start(config, logger);
+    const metrics = new ServiceMetrics(readBuildFacts());
+    await serveMetrics(metrics, config, logger);
+    const started = start(config, logger, metrics);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => void stopped(started, signal, { config, logger }));
     }
@@ -70,6 +76,20 @@ export const runProgram = (start: (config: Config, logger: Logger) => Promise<Ru
     process.stderr.write(`${textForOperator(error)}\n`);
     process.exit(1);
   });
+};
+
+/** As long as the process is there, its start and its draining included. */
+const serveMetrics = async (metrics: ServiceMetrics, { metricsAddress }: Config, logger: Logger): Promise<void> => {
+  if (metricsAddress === null) return;
+  try {
+    const { host: address, port } = await new MetricsListener(metrics).listen(metricsAddress);
+    logger.info('metrics are served', { address, port });
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new ConfigError([
+      `SERVICE_METRICS_ADDRESS cannot be listened on at ${metricsAddress.toString()} (${reason})`,
+    ]);
+  }
 };
 
 /**

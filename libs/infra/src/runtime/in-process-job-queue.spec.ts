@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { NO_METER } from '#libs/domain/kernel';
 import { jobQueueContract } from '../../../../test/contracts/job-queue.contract.js';
 import { collectingLogger } from '../../../../test/support/collecting-logger.js';
 import { InProcessJobQueue } from './in-process-job-queue.js';
@@ -20,7 +21,7 @@ describe('the in-process job queue', () => {
 
   it('forgets the oldest job when it is full, and says so', async () => {
     const log = collectingLogger();
-    const queue = new InProcessJobQueue(log, 2);
+    const queue = new InProcessJobQueue(log, NO_METER, 2);
     for (const id of ['a', 'b', 'c']) await queue.add('execute', id);
     const given: string[] = [];
     const consumer = queue.process('execute', 1, (id) => Promise.resolve(void given.push(id)));

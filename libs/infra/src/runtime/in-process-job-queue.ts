@@ -1,4 +1,4 @@
-import { type JobConsumer, JobQueue, type Logger, type QueueName } from '#libs/domain/kernel';
+import { type JobConsumer, JobQueue, type Logger, type Meter, NO_METER, type QueueName } from '#libs/domain/kernel';
 
 type Handler = (id: string) => Promise<void>;
 
@@ -11,6 +11,7 @@ export class InProcessJobQueue extends JobQueue {
 
   constructor(
     private readonly log: Logger,
+    private readonly meter: Meter = NO_METER,
     private readonly maxWaiting = MAX_WAITING_JOBS,
   ) {
     super();
@@ -27,11 +28,21 @@ export class InProcessJobQueue extends JobQueue {
     return Promise.resolve();
   }
 
+  depth(): Promise<number> {
+    return Promise.resolve([...this.lanes.values()].reduce((sum, { waiting }) => sum + waiting.size, 0));
+  }
+
   process(queue: QueueName, concurrency: number, handler: Handler): JobConsumer {
     const lane = this.lane(queue);
-    const consumer = new Consumer(lane, concurrency, handler, (error, id) =>
-      this.log.error('a job failed; it is left to the sweeper', { queue, id, error }),
-    );
+    const consumer = new Consumer(lane, concurrency, async (id) => {
+      try {
+        await handler(id);
+        this.meter.jobEnded(queue, 'done');
+      } catch (error) {
+        this.meter.jobEnded(queue, 'error');
+        this.log.error('a job failed; it is left to the sweeper', { queue, id, error });
+      }
+    });
     lane.consumers.add(consumer);
     consumer.wake();
     return consumer;
@@ -66,8 +77,8 @@ class Consumer implements JobConsumer {
   constructor(
     private readonly lane: Lane,
     private readonly concurrency: number,
+    /** Never throws. */
     private readonly handler: Handler,
-    private readonly onError: (error: unknown, id: string) => void,
   ) {}
 
   wake(): void {
@@ -90,10 +101,6 @@ class Consumer implements JobConsumer {
   private async run(id: string): Promise<void> {
     // The adder's own turn ends first, as it would with a queue on the network.
     await Promise.resolve();
-    try {
-      await this.handler(id);
-    } catch (error) {
-      this.onError(error, id);
-    }
+    await this.handler(id);
   }
 }

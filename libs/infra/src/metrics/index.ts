@@ -1,0 +1,2 @@
+export { MetricsListener } from './metrics-listener.js';
+export { ServiceMetrics } from './service-metrics.js';

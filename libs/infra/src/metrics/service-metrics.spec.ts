@@ -1,0 +1,110 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { OrgId } from '#libs/domain/kernel';
+import { BuildFacts } from '../runtime/index.js';
+import { ServiceMetrics } from './service-metrics.js';
+
+let metrics: ServiceMetrics;
+beforeEach(() => {
+  metrics = new ServiceMetrics(new BuildFacts('1.2.3', 'a'.repeat(40), null));
+});
+
+/** Samples by name and labels, as the text says them. */
+const samples = async (): Promise<ReadonlyMap<string, number>> => {
+  const lines = (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+  );
+};
+const answer = (method: string, route: string | null = null, durationMs = 1) => {
+  metrics.requestBegan();
+  metrics.requestEnded({ route, method, status: 404, durationMs });
+};
+
+/** Document 3, Metrics. */
+const FAMILIES = {
+  service_http_requests_total: 'counter',
+  service_http_request_duration_seconds: 'histogram',
+  service_http_in_flight: 'gauge',
+  service_build_info: 'gauge',
+  service_policy_reloads_total: 'counter',
+  service_policy_load_failures_total: 'counter',
+  service_policy_active_orgs: 'gauge',
+  service_gate_actions_total: 'counter',
+  service_gate_overhead_seconds: 'histogram',
+  service_worker_jobs_total: 'counter',
+  service_worker_queue_depth: 'gauge',
+  service_gate_sweeps_total: 'counter',
+  service_policy_eval_time_limit_total: 'counter',
+};
+
+describe('the metrics of the service', () => {
+  it('are the 13 families of the specification, each with its type, and no other', async () => {
+    const types = [...(await metrics.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]);
+    expect(Object.fromEntries(types)).toEqual(FAMILIES);
+  });
+
+  it('say what was built', async () => {
+    expect((await samples()).get(`service_build_info{version="1.2.3",commit="${'a'.repeat(40)}"}`)).toBe(1);
+  });
+
+  it('have as many labels after 100,000 odd methods and paths as after one (G-15)', async () => {
+    answer('BREW');
+    answer('GET');
+    const before = (await samples()).size;
+    for (let number = 0; number < 100_000; number += 1) answer(`M${number}`, null);
+    const after = await samples();
+    expect(after.size).toBe(before);
+    expect(after.get('service_http_requests_total{route="unmatched",method="OTHER",status="404"}')).toBe(100_001);
+  });
+
+  it('count durations in the buckets of the specification', async () => {
+    answer('GET', '/v1/health', 2.5);
+    metrics.gateOverhead(3);
+    const found = await samples();
+    const bounds = (family: string): unknown[] =>
+      [...found.keys()].flatMap((key) => (key.startsWith(`${family}_bucket`) ? [/le="([^"]+)"/.exec(key)?.[1]] : []));
+    expect(bounds('service_http_request_duration_seconds')).toEqual([
+      '0.001',
+      '0.0025',
+      '0.005',
+      '0.01',
+      '0.025',
+      '0.05',
+      '0.1',
+      '0.25',
+      '0.5',
+      '1',
+      '2.5',
+      '5',
+      '+Inf',
+    ]);
+    expect(bounds('service_gate_overhead_seconds')).toEqual([
+      '0.001',
+      '0.002',
+      '0.005',
+      '0.01',
+      '0.025',
+      '0.05',
+      '0.1',
+      '+Inf',
+    ]);
+    expect(found.get('service_http_request_duration_seconds_bucket{le="0.0025",route="/v1/health"}')).toBe(1);
+    expect(found.get('service_gate_overhead_seconds_bucket{le="0.002"}')).toBe(0);
+    expect(found.get('service_gate_overhead_seconds_bucket{le="0.005"}')).toBe(1);
+  });
+
+  it('count an organization once, and no longer when it has no policy', async () => {
+    const active = async () => (await samples()).get('service_policy_active_orgs');
+    const [one, other] = ['org_one', 'org_other'] as OrgId[] as [OrgId, OrgId];
+    for (const org of [one, one, other]) metrics.organizationJudged(org, true);
+    expect(await active()).toBe(2);
+    metrics.organizationJudged(one, false);
+    expect(await active()).toBe(1);
+  });
+
+  it('ask the queue at every scrape', async () => {
+    expect((await samples()).get('service_worker_queue_depth')).toBe(0);
+    metrics.queue = { depth: () => Promise.resolve(7) };
+    expect((await samples()).get('service_worker_queue_depth')).toBe(7);
+  });
+});

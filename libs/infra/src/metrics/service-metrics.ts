@@ -1,0 +1,140 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { AnsweredRequest, JobQueue, Meter, OrgId, SweeperName } from '#libs/domain/kernel';
+import type { BuildFacts } from '../runtime/index.js';
+
+const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const OVERHEAD_BUCKETS_S = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1];
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const UNMATCHED = 'unmatched';
+
+/** The 13 families of document 3, Metrics. Labels are bounded: by routes, statuses and names of this program. */
+export class ServiceMetrics implements Meter {
+  private readonly registry = new Registry();
+  private readonly organizationsWithPolicy = new Set<OrgId>();
+  private readonly requests: Counter<'route' | 'method' | 'status'>;
+  private readonly requestSeconds: Histogram<'route'>;
+  private readonly inFlight: Gauge;
+  private readonly policyReloads: Counter;
+  private readonly policyLoadFailures: Counter;
+  private readonly actions: Counter<'mode' | 'status'>;
+  private readonly overheadSeconds: Histogram;
+  private readonly jobs: Counter<'kind' | 'result'>;
+  private readonly sweeps: Counter<'sweeper' | 'result'>;
+  private readonly timeLimits: Counter<'mode'>;
+
+  /** Asked for its depth at every scrape. */
+  queue: Pick<JobQueue, 'depth'> | null = null;
+
+  constructor({ version, commit }: BuildFacts) {
+    this.requests = this.counter('http_requests_total', 'Requests answered.', ['route', 'method', 'status']);
+    this.requestSeconds = this.histogram('http_request_duration_seconds', 'From the last header to the answer’s end.', {
+      labelNames: ['route'],
+      buckets: REQUEST_BUCKETS_S,
+    });
+    this.inFlight = this.gauge('http_in_flight', 'Requests under way.');
+    new Gauge({
+      name: 'service_build_info',
+      help: 'Always 1.',
+      labelNames: ['version', 'commit'],
+      registers: [this.registry],
+    }).set({ version, commit }, 1);
+    this.policyReloads = this.counter('policy_reloads_total', 'Policy versions read and compiled.');
+    this.policyLoadFailures = this.counter(
+      'policy_load_failures_total',
+      'Policy versions that could not be used; actions of their organization are then refused with policy_unavailable.',
+    );
+    const { organizationsWithPolicy } = this;
+    this.gauge(
+      'policy_active_orgs',
+      'Organizations whose policy this process has judged by.',
+      () => organizationsWithPolicy.size,
+    );
+    this.actions = this.counter('gate_actions_total', 'Submissions answered by the action they made.', [
+      'mode',
+      'status',
+    ]);
+    this.overheadSeconds = this.histogram(
+      'gate_overhead_seconds',
+      'From a submission to its sealed answer, without the time its tool took.',
+      { labelNames: [], buckets: OVERHEAD_BUCKETS_S },
+    );
+    this.jobs = this.counter('worker_jobs_total', 'Jobs taken from the queue.', ['kind', 'result']);
+    this.gauge('worker_queue_depth', 'Jobs that wait.', () => this.queue?.depth() ?? 0);
+    this.sweeps = this.counter('gate_sweeps_total', 'Rounds of what looks for work left behind.', [
+      'sweeper',
+      'result',
+    ]);
+    this.timeLimits = this.counter('policy_eval_time_limit_total', 'Policy evaluations that took too long.', ['mode']);
+  }
+
+  /** Text exposition format 0.0.4. */
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  requestBegan(): void {
+    this.inFlight.inc();
+  }
+
+  requestEnded({ route, method, status, durationMs }: AnsweredRequest): void {
+    this.inFlight.dec();
+    const pattern = route ?? UNMATCHED;
+    this.requests.inc({ route: pattern, method: METHODS.has(method) ? method : 'OTHER', status });
+    this.requestSeconds.observe({ route: pattern }, durationMs / 1_000);
+  }
+
+  actionAnswered(mode: 'gateway' | 'proxy', status: number): void {
+    this.actions.inc({ mode, status });
+  }
+
+  gateOverhead(overheadMs: number): void {
+    this.overheadSeconds.observe(Math.max(0, overheadMs) / 1_000);
+  }
+
+  policyLoaded(isUsable: boolean): void {
+    this.policyReloads.inc();
+    if (!isUsable) this.policyLoadFailures.inc();
+  }
+
+  organizationJudged(org: OrgId, hasPolicy: boolean): void {
+    if (hasPolicy) this.organizationsWithPolicy.add(org);
+    else this.organizationsWithPolicy.delete(org);
+  }
+
+  policyTimeLimitTripped(mode: 'enforce' | 'shadow'): void {
+    this.timeLimits.inc({ mode });
+  }
+
+  jobEnded(kind: string, result: 'done' | 'retry' | 'error'): void {
+    this.jobs.inc({ kind, result });
+  }
+
+  sweepEnded(sweeper: SweeperName, result: 'done' | 'skipped' | 'error'): void {
+    this.sweeps.inc({ sweeper, result });
+  }
+
+  private counter<Label extends string>(name: string, help: string, labelNames: Label[] = []): Counter<Label> {
+    return new Counter({ name: `service_${name}`, help, labelNames, registers: [this.registry] });
+  }
+
+  private gauge(name: string, help: string, value?: () => number | Promise<number>): Gauge {
+    return new Gauge({
+      name: `service_${name}`,
+      help,
+      registers: [this.registry],
+      ...(value && {
+        async collect(this: Gauge) {
+          this.set(await value());
+        },
+      }),
+    });
+  }
+
+  private histogram<Label extends string>(
+    name: string,
+    help: string,
+    shape: { labelNames: Label[]; buckets: number[] },
+  ): Histogram<Label> {
+    return new Histogram({ name: `service_${name}`, help, ...shape, registers: [this.registry] });
+  }
+}
