@@ -24,7 +24,7 @@ const DEEDS_IN_FLIGHT = 16;
 export class CheckLedger {
   constructor(
     private readonly ledger: LedgerReader,
-    private readonly keys: SealKeyAdministration,
+    private readonly keys: Pick<SealKeyAdministration, 'list'>,
     private readonly clock: Clock,
   ) {}
 

@@ -1,3 +1,3 @@
-export { PepperMismatch, requirePepper } from './pepper-check.js';
+export { isKnownPepper, PepperMismatch, requirePepper } from './pepper-check.js';
 export { PepperKeyHasher } from './pepper-key-hasher.js';
 export { installKeySchema, PostgresKeyDirectory } from './postgres-key-directory.js';

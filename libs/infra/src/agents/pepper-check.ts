@@ -22,11 +22,21 @@ export class PepperMismatch extends Error {
  */
 export const requirePepper = async (pool: pg.Pool, pepper: Buffer): Promise<void> => {
   await installSchema(pool, 'pepper check', STATEMENTS);
-  const own = createHmac('sha256', pepper).update('service/pepper-check/v1').digest();
-  await pool.query('insert into agents.pepper_check (check_value) values ($1) on conflict do nothing', [own]);
-  const { rows } = await pool.query<{ check_value: Buffer }>('select check_value from agents.pepper_check');
-  if (rows[0]?.check_value.byteLength === own.byteLength && timingSafeEqual(rows[0].check_value, own)) return;
+  await pool.query('insert into agents.pepper_check (check_value) values ($1) on conflict do nothing', [
+    checkValueOf(pepper),
+  ]);
+  if (await isKnownPepper(pool, pepper)) return;
   throw new PepperMismatch(
     'The pepper is not the one this database was set up with. Restore the key file from your backup.',
   );
 };
+
+/** Whether this is the pepper that the database remembers; false also where it remembers none. Changes nothing. */
+export const isKnownPepper = async (pool: pg.Pool, pepper: Buffer): Promise<boolean> => {
+  const own = checkValueOf(pepper);
+  const { rows } = await pool.query<{ check_value: Buffer }>('select check_value from agents.pepper_check');
+  return rows[0]?.check_value.byteLength === own.byteLength && timingSafeEqual(rows[0].check_value, own);
+};
+
+const checkValueOf = (pepper: Buffer): Buffer =>
+  createHmac('sha256', pepper).update('service/pepper-check/v1').digest();

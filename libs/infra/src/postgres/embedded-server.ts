@@ -1,3 +1,5 @@
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '#libs/domain/kernel';
@@ -57,6 +59,10 @@ export const startEmbeddedPostgres = async ({ stateDir, log }: EmbeddedPostgresO
   await server.acquire();
   return server;
 };
+
+/** Whether a server runs on the data of a state directory. Looks, and makes nothing. */
+export const isEmbeddedPostgresRunning = async (stateDir: string): Promise<boolean> =>
+  (await findPostmaster({ dataDir: join(await realpath(stateDir), 'postgres') })) !== null;
 
 interface Tenure {
   readonly client: pg.Client;

@@ -1,9 +1,14 @@
 export { answered } from './answered.js';
 export { translateDatabaseError } from './database-errors.js';
 export { EmbeddedPostgresError } from './embedded-postgres-error.js';
-export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded-server.js';
+export {
+  type EmbeddedPostgres,
+  type EmbeddedPostgresOptions,
+  isEmbeddedPostgresRunning,
+  startEmbeddedPostgres,
+} from './embedded-server.js';
 export { ensureDatabase } from './ensure-database.js';
 export { installSchema } from './install-schema.js';
-export { createDurablePool, createRelaxedPool, type PoolOptions } from './pools.js';
+export { createDurablePool, createReadOnlyPool, createRelaxedPool, type PoolOptions } from './pools.js';
 export { isPassing, isRefusedStatement, sqlStateOf } from './sql-state.js';
 export { isDatabaseUnusable } from './unusable.js';

@@ -31,6 +31,10 @@ export const createDurablePool = (options: PoolOptions): pg.Pool =>
  */
 export const createRelaxedPool = (options: PoolOptions): pg.Pool => createPool(options, '-c synchronous_commit=off');
 
+/** Refuses every change: for whoever only looks. */
+export const createReadOnlyPool = (options: PoolOptions): pg.Pool =>
+  createPool(options, '-c default_transaction_read_only=on');
+
 const createPool = (options: PoolOptions, settings: string): pg.Pool => {
   const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
   const pool = new pg.Pool({

@@ -48,7 +48,7 @@ export interface Postmaster {
 }
 
 /** The live server on the site's data directory, ready or not yet; null when there is none. */
-export const findPostmaster = async (site: ServerSite): Promise<Postmaster | null> => {
+export const findPostmaster = async (site: Pick<ServerSite, 'dataDir'>): Promise<Postmaster | null> => {
   const lines = (await readIfPresent(pidFileOf(site)))?.split('\n') ?? [];
   const pid = Number(lines[0]);
   const identity = processIdentity(pid);
@@ -145,7 +145,7 @@ const isFree = (port: number): Promise<boolean> =>
     probe.listen({ host: '127.0.0.1', port, exclusive: true }, () => probe.close(() => settle(true)));
   });
 
-const pidFileOf = (site: ServerSite): string => join(site.dataDir, 'postmaster.pid');
+const pidFileOf = (site: Pick<ServerSite, 'dataDir'>): string => join(site.dataDir, 'postmaster.pid');
 
 /**
  * PostgreSQL removes the file of a dead server itself, after making sure that no process of that server is left. It only

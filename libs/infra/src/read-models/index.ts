@@ -12,7 +12,7 @@ export { PolicyRow } from './policies/policy.row.js';
 export { PROJECTION_NAMES, type ProjectionName } from './projection-checkpoint.row.js';
 export { CheckpointMoved, OtherIdentity, ProjectionDatabase, type ProjectionIdentity } from './projection-database.js';
 export { LocalProjectionProgress, PolledProjectionProgress, ProjectionProgress } from './projection-progress.js';
-export { installReadModels, readModelSource } from './read-model-source.js';
+export { installReadModels, READ_MODEL_MIGRATIONS, readModelSource } from './read-model-source.js';
 export type { RebuildReport } from './rebuild-report.js';
 export { ReplacementTables } from './replacement-tables.js';
 export { RowTransaction, type RowType } from './row-transaction.js';

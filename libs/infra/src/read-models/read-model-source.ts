@@ -11,6 +11,11 @@ import { LIVE_SCHEMA } from './row-transaction.js';
 
 /** Of the session lock that lets one process migrate at a time; any number that no other lock of ours uses. */
 const MIGRATION_LOCK = 7_105_002;
+/** Never edited once released: a change is a new entry at the end. */
+const MIGRATIONS = [CreateReadModels1764000000000];
+/** As the database lists those that it was given. */
+export const READ_MODEL_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);
+
 const CONNECT_TIMEOUT_MS = 3_000;
 const IDLE_TIMEOUT_MS = 30_000;
 /** What a hung server gets on top of its own timeout before the client gives up. */
@@ -41,7 +46,7 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
     url: options.connectionString,
     schema: LIVE_SCHEMA,
     entities: [ActionRow, DeedRow, ConnectorRow, PolicyRow, PolicyVersionRow, PolicySlotRow, ProjectionCheckpointRow],
-    migrations: [CreateReadModels1764000000000],
+    migrations: MIGRATIONS,
     migrationsTableName: 'migrations',
     installExtensions: false,
     applicationName: options.applicationName,

@@ -37,9 +37,14 @@ export const requireVaultKey = async (pool: pg.Pool, cipher: VaultCipher): Promi
   await pool.query('insert into vault_key_check (check_value) values ($1) on conflict do nothing', [
     cipher.checkValue(),
   ]);
-  const { rows } = await pool.query<{ check_value: string }>('select check_value from vault_key_check');
-  if (rows[0] !== undefined && cipher.isOwnCheckValue(rows[0].check_value)) return;
+  if (await isKnownVaultKey(pool, cipher)) return;
   throw new VaultKeyMismatch(
     'The vault key is not the one this database was set up with. Restore the key file from your backup.',
   );
+};
+
+/** Whether this is the key that the database remembers; false also where it remembers none. Changes nothing. */
+export const isKnownVaultKey = async (pool: pg.Pool, cipher: VaultCipher): Promise<boolean> => {
+  const { rows } = await pool.query<{ check_value: string }>('select check_value from vault_key_check');
+  return rows[0] !== undefined && cipher.isOwnCheckValue(rows[0].check_value);
 };

@@ -20,6 +20,9 @@ create table event_store.events (
 /** Never edited once released: a change is a new entry at the end. Version n is entry n - 1. */
 const VERSIONS: readonly (readonly string[])[] = [[EVENTS_TABLE, APPEND_FUNCTION]];
 
+/** The schema that this build installs. */
+export const EVENT_STORE_VERSION = VERSIONS.length;
+
 const VERSIONS_TABLE = `
 create table if not exists event_store.event_store_schema (
   version integer primary key,

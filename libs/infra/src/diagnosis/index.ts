@@ -1,0 +1,1 @@
+export { inspectSchema, type SchemaState } from './installed-schema.js';

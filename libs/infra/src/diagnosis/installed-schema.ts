@@ -1,0 +1,63 @@
+import type pg from 'pg';
+import { EVENT_STORE_VERSION } from '../event-store/index.js';
+import { READ_MODEL_MIGRATIONS } from '../read-models/index.js';
+
+/** Every table of a prepared deployment, read models included. Compared with a real one in the spec. */
+const TABLES: readonly string[] = [
+  'agents.first_organization',
+  'agents.key_prefixes',
+  'agents.pepper_check',
+  'event_store.event_store_schema',
+  'event_store.events',
+  'gate.checkpoint',
+  'gate.liveness',
+  'gate.open_executions',
+  'gate.payloads',
+  'idempotency.request',
+  'ledger.low_water',
+  'ledger.parked',
+  'ledger.seal_keys',
+  'public.vault_key_check',
+  'public.vault_secrets',
+  'read_models.actions',
+  'read_models.connectors',
+  'read_models.deeds',
+  'read_models.migrations',
+  'read_models.policies',
+  'read_models.policy_slots',
+  'read_models.policy_versions',
+  'read_models.projection_checkpoints',
+];
+
+/** Of versions that are installed and those that this build installs. */
+export interface SchemaState {
+  /** 0 where there is no event store. */
+  readonly eventStore: { readonly installed: number; readonly known: number };
+  /** Migrations of the read models that were not run yet, and those run that this build does not know. */
+  readonly readModels: { readonly missing: readonly string[]; readonly unknown: readonly string[] };
+  readonly missingTables: readonly string[];
+}
+
+/** How the schemas of a database stand to this build's. Reads only. */
+export const inspectSchema = async (pool: pg.Pool): Promise<SchemaState> => {
+  const present = await pool.query<{ name: string }>(
+    `select schemaname || '.' || tablename as name from pg_tables where schemaname || '.' || tablename = any ($1)`,
+    [TABLES],
+  );
+  const tables = new Set(present.rows.map(({ name }) => name));
+  const versions = tables.has('event_store.event_store_schema')
+    ? (await pool.query<{ version: number }>('select version from event_store.event_store_schema')).rows
+    : [];
+  const migrations = tables.has('read_models.migrations')
+    ? (await pool.query<{ name: string }>('select name from read_models.migrations order by id')).rows
+    : [];
+  const run = migrations.map(({ name }) => name);
+  return {
+    eventStore: { installed: Math.max(0, ...versions.map(({ version }) => version)), known: EVENT_STORE_VERSION },
+    readModels: {
+      missing: READ_MODEL_MIGRATIONS.filter((name) => !run.includes(name)),
+      unknown: run.filter((name) => !READ_MODEL_MIGRATIONS.includes(name)),
+    },
+    missingTables: TABLES.filter((name) => !tables.has(name)),
+  };
+};
