@@ -10,6 +10,8 @@ export const EXIT = {
   refused: 1,
   /** The command could not be run: how it was called, settings, files, the database, or a fault of ours. */
   unusable: 2,
+  /** `doctor` alone: the service did not take the API key (document 3, Local setup and diagnostics). */
+  keyRefused: 3,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

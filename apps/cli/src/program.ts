@@ -5,6 +5,7 @@ import { withExamples, type CommandContext } from './command-context.js';
 import { registerAgentsCommands } from './commands/agents.command.js';
 import { registerAuditCommand } from './commands/audit.command.js';
 import { registerConfigCommand } from './commands/config.command.js';
+import { registerDoctorCommand } from './commands/doctor.command.js';
 import { registerInitCommand } from './commands/init.command.js';
 import { registerKeysCommands } from './commands/keys.command.js';
 import { registerOrgCommands } from './commands/org.command.js';
@@ -30,6 +31,7 @@ export const runProgram = async (args: readonly string[], terminal: Terminal): P
 
 const buildProgram = (context: CommandContext): Command => {
   const { terminal } = context;
+  const { version } = readBuildFacts();
   const program = new Command(PROGRAM)
     .description(
       'Operates an Agent Governance Service: prepares it, makes and ends keys, stops agents, and verifies what it ' +
@@ -37,7 +39,7 @@ const buildProgram = (context: CommandContext): Command => {
         'the service runs or not; a change holds for every call that starts after the command answered. npm prints a ' +
         'line of its own first: where a program reads the output, run `npm run --silent ags -- ... --json`.',
     )
-    .version(readBuildFacts().version, '-V, --version')
+    .version(version, '-V, --version')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text),
@@ -53,6 +55,7 @@ const buildProgram = (context: CommandContext): Command => {
   registerSealKeysCommands(program, context);
   registerProjectionsCommands(program, context);
   registerAuditCommand(program, context);
+  registerDoctorCommand(program, context, version);
   registerVerifyCommand(program, context);
   return withExamples(
     program,

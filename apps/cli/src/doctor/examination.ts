@@ -1,0 +1,79 @@
+import type pg from 'pg';
+import { FoldedStreams, type Logger } from '#libs/domain/kernel';
+import type { LivingOrganization } from '#libs/domain/people';
+import { PostgresKeyDirectory } from '#libs/infra/agents';
+import { EMBEDDED_DATABASE, type Config } from '#libs/infra/config';
+import { PostgresEventStore } from '#libs/infra/event-store';
+import {
+  createReadOnlyPool,
+  isEmbeddedPostgresRunning,
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '#libs/infra/postgres';
+import { Census } from '../census.js';
+import type { Server } from './server.js';
+
+const APPLICATION_NAME = 'ags cli';
+const CONNECTIONS = 2;
+
+interface OpenedDatabase {
+  readonly embedded: EmbeddedPostgres | null;
+  readonly pool: pg.Pool;
+  readonly store: PostgresEventStore;
+  readonly streams: FoldedStreams;
+  /** Whether the embedded server ran already; null where the database is not embedded. */
+  readonly wasRunning: boolean | null;
+}
+
+/** What the checks look at, opened when the first of them needs it. Nothing of it writes. */
+export class Examination {
+  private opening: Promise<OpenedDatabase> | null = null;
+  /** Where a service answers; null where none does. */
+  server: Server | null = null;
+  /** The server did not take the API key. */
+  isKeyRefused = false;
+
+  constructor(
+    readonly config: Config,
+    readonly apiKey: string | null,
+    private readonly logger: Logger,
+  ) {}
+
+  database(): Promise<OpenedDatabase> {
+    return (this.opening ??= this.open());
+  }
+
+  async organizations(): Promise<readonly LivingOrganization[]> {
+    const { store, streams, pool } = await this.database();
+    return new Census(store, streams, new PostgresKeyDirectory(pool)).organizations();
+  }
+
+  /** An embedded server that was not running before is stopped again, also where a check gave up waiting for it. */
+  async close(): Promise<void> {
+    const opened = await this.opening?.catch(() => null);
+    if (!opened) return;
+    await opened.store.close();
+    await opened.pool.end();
+    await opened.embedded?.release();
+  }
+
+  private async open(): Promise<OpenedDatabase> {
+    const { databaseUrl, stateDir } = this.config;
+    const wasRunning = databaseUrl === null ? await isEmbeddedPostgresRunning(stateDir) : null;
+    const embedded = databaseUrl === null ? await startEmbeddedPostgres({ stateDir, log: this.logger }) : null;
+    const connectionString = databaseUrl ?? (embedded as EmbeddedPostgres).connectionString(EMBEDDED_DATABASE);
+    const onError = (error: Error): void => this.logger.debug('an idle database connection was lost', { error });
+    const store = new PostgresEventStore({
+      connectionString,
+      applicationName: APPLICATION_NAME,
+      onConnectionLost: onError,
+    });
+    const pool = createReadOnlyPool({
+      connectionString,
+      applicationName: APPLICATION_NAME,
+      maxConnections: CONNECTIONS,
+      onError,
+    });
+    return { embedded, pool, store, streams: new FoldedStreams(store), wasRunning };
+  }
+}

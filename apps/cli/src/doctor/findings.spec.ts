@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { judgeSchema } from './database.checks.js';
+import { problemOf } from './finding.js';
+import { judgeFreeSpace } from './machine.checks.js';
+import { judgeSkew, type ClockReading } from './server.checks.js';
+
+const MIB = 1024 ** 2;
+
+describe('free space', () => {
+  it.each([
+    [2_048, 'ok', '2.0 GiB'],
+    [2_047, 'warning', '2.0 GiB'],
+    [500, 'warning', '500 MiB'],
+    [499, 'problem', '499 MiB'],
+    [0, 'problem', '0 MiB'],
+  ])('of %i MiB is %s', (mebibytes, status, shown) => {
+    const finding = judgeFreeSpace('/state', mebibytes * MIB);
+    expect(finding).toMatchObject({ status, message: `${shown} are free in the file system of /state.` });
+    expect(finding.next === null).toBe(status === 'ok');
+  });
+});
+
+describe('clock skew', () => {
+  const AT = Date.parse('2026-10-01T12:00:00Z');
+  const reading = (fromMs: number, toMs = fromMs, took = 0): ClockReading => ({
+    of: 'the database',
+    askedAtMs: AT,
+    answeredAtMs: AT + took,
+    fromMs: AT + fromMs,
+    toMs: AT + toMs,
+  });
+
+  it.each([
+    ['2 s ahead', reading(2_000), 'ok'],
+    ['more than 2 s ahead', reading(2_001), 'warning'],
+    ['more than 2 s behind', reading(-2_001), 'warning'],
+    ['30 s behind', reading(-30_000), 'warning'],
+    ['more than 30 s behind', reading(-30_001), 'problem'],
+    ['10 s ahead, which the answer took', reading(10_000, 10_000, 8_000), 'ok'],
+    ['read to the second', reading(-2_900, -1_900), 'ok'],
+  ])('%s is judged %s', (_title, clock, status) => {
+    expect(judgeSkew([clock]).status).toBe(status);
+  });
+
+  it('is that of the worst clock, which is named', () => {
+    const finding = judgeSkew([reading(0), { ...reading(45_000), of: 'the service' }]);
+    expect(finding).toMatchObject({
+      status: 'problem',
+      message: 'The clock of the service is 45.0 s from that of this machine.',
+    });
+  });
+});
+
+describe('the schema', () => {
+  const fine = { eventStore: { installed: 1, known: 1 }, readModels: { missing: [], unknown: [] }, missingTables: [] };
+  it.each([
+    ['of this version', fine, 'ok'],
+    ['of none', { ...fine, eventStore: { installed: 0, known: 1 } }, 'problem'],
+    ['of an older version', { ...fine, eventStore: { installed: 1, known: 2 } }, 'warning'],
+    ['of older read models', { ...fine, readModels: { missing: ['Later'], unknown: [] } }, 'warning'],
+    ['of a newer version', { ...fine, eventStore: { installed: 2, known: 1 } }, 'problem'],
+    ['of newer read models', { ...fine, readModels: { missing: [], unknown: ['Later'] } }, 'problem'],
+    ['without a table', { ...fine, missingTables: ['gate.payloads'] }, 'problem'],
+  ])('%s is judged %s', (_title, state, status) => {
+    expect(judgeSchema(state).status).toBe(status);
+  });
+});
+
+describe('an error that says what to do', () => {
+  it('becomes a problem and its next step', () => {
+    expect(problemOf('/keys/vault.key is missing. Restore it from your backup; or not.')).toEqual({
+      status: 'problem',
+      message: '/keys/vault.key is missing.',
+      next: 'Restore it from your backup; or not.',
+    });
+    expect(problemOf('It is broken').next).toBe('Put that right and run this again.');
+  });
+});

@@ -1,0 +1,104 @@
+import type { OrgId } from '#libs/domain/kernel';
+import type { LedgerCheck } from '#libs/domain/ledger';
+import type { Examination } from './examination.js';
+import { ok, problem, warning, type Finding } from './finding.js';
+import { isAnswer, type Server } from './server.js';
+
+/** Document 1: what the doctor covers. */
+const LAST_DEEDS = 1_000;
+/** What is left of a check's time is for saying how far it came. */
+const STORE_TIME_MS = 2_400;
+
+type Verdict = Pick<LedgerCheck, 'result' | 'reason' | 'first_bad_seq' | 'checked'>;
+
+/** Through the service where a key is given and a service answers; else from the store itself. */
+export const checkLedgerChain = async (examination: Examination): Promise<Finding> => {
+  const { server, apiKey } = examination;
+  return server !== null && apiKey !== null ? askServer(examination, server, apiKey) : checkStore(examination);
+};
+
+const askServer = async (examination: Examination, server: Server, apiKey: string): Promise<Finding> => {
+  const said = await server.get(`/v1/ledger/check?last=${LAST_DEEDS}`, apiKey);
+  if (!isAnswer(said)) {
+    return problem(
+      'The service did not answer the check of its ledger.',
+      'Run this again without an API key: the chain is then read from the database.',
+    );
+  }
+  if (said.status === 401 || said.status === 403) {
+    examination.isKeyRefused = true;
+    const { code } = (said.body['error'] ?? {}) as { code?: unknown };
+    return problem(
+      `The service refused the API key (${String(code)}).`,
+      'Give an admin key, or one with the scope deeds:read; `npm run ags -- keys list` shows which are active.',
+    );
+  }
+  if (said.body['object'] !== 'ledger_check') {
+    return problem(`The service answered the check with ${said.status}.`, 'Its log says why.');
+  }
+  return judge([['the ledger of the key', said.body as unknown as Verdict]], true);
+};
+
+const checkStore = async (examination: Examination): Promise<Finding> => {
+  const { CheckLedger, LedgerReader, sealKeyDecider } = await import('#libs/domain/ledger');
+  const { ONLY_STREAM, streamRef } = await import('#libs/domain/kernel');
+  const { SystemClock } = await import('#libs/infra/runtime');
+  const { store, streams } = await examination.database();
+  const keys = { list: async () => (await streams.load(streamRef(sealKeyDecider, ONLY_STREAM))).state };
+  const ledger = new CheckLedger(new LedgerReader(store), keys, new SystemClock());
+  const timeIsOver = AbortSignal.timeout(STORE_TIME_MS);
+  const orgs = (await examination.organizations()).map(({ org }) => org);
+  const verdicts: [OrgId, Verdict][] = [];
+  for (const org of orgs) {
+    if (timeIsOver.aborted) break;
+    verdicts.push([org, await ledger.check(org, { last: LAST_DEEDS }, timeIsOver)]);
+  }
+  return judge(verdicts, verdicts.length === orgs.length);
+};
+
+const judge = (verdicts: readonly (readonly [whose: string, Verdict])[], isComplete: boolean): Finding => {
+  const checked = verdicts.reduce((sum, [, verdict]) => sum + verdict.checked, 0).toLocaleString('en');
+  const bad = verdicts.find(([, { result, reason }]) => result !== 'intact' && reason !== 'time_limit');
+  if (bad) {
+    const [whose, { result, reason, first_bad_seq: seq }] = bad;
+    return problem(
+      `The chain of ${whose} is ${result} at seq ${String(seq)} (${String(reason)}).`,
+      'Keep a copy of the database as it is, and run `npm run ags -- audit`.',
+    );
+  }
+  if (isComplete && verdicts.every(([, { result }]) => result === 'intact')) {
+    return ok(
+      `The last deeds of every ledger hold (${checked} checked, at most ${LAST_DEEDS.toLocaleString('en')} each).`,
+    );
+  }
+  return warning(
+    `Not all could be checked in time; ${checked} deeds hold.`,
+    'Run `npm run ags -- audit` for all of them.',
+  );
+};
+
+/** Whether every organization has a policy in force that this version can decide by. */
+export const checkActivePolicy = async (examination: Examination): Promise<Finding> => {
+  const { CompiledPolicies } = await import('#libs/domain/policies');
+  const { streams } = await examination.database();
+  const policies = new CompiledPolicies(streams);
+  const organizations = await examination.organizations();
+  const without: string[] = [];
+  for (const { org, enforced } of organizations) {
+    if (enforced === null) without.push(org);
+    else {
+      const loaded = await policies.load(enforced.policy, enforced.versionId);
+      if (!loaded.isUsable) {
+        return problem(
+          `The policy in force of ${org} is not usable (${loaded.reason}), so all its actions are denied.`,
+          'Activate a version that this version of the service accepts.',
+        );
+      }
+    }
+  }
+  if (organizations.length === 0) return problem('There is no organization.', 'Run `npm run ags -- init`.');
+  if (without.length > 0) {
+    return warning(`No policy is in force in ${without.join(', ')}, so everything is denied there.`, 'Activate one.');
+  }
+  return ok('Every organization has a policy in force.');
+};

@@ -1,0 +1,59 @@
+import { stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ignoredVariables, isThere, problemsOfSettings, type Config } from '#libs/infra/config';
+import { ok, problem, warning, type Finding } from './finding.js';
+
+const CONFIG_HELP = '`npm run ags -- config` shows every setting and what is wrong with it.';
+const INIT_HELP = 'Set SERVICE_STATE_DIR to where the service lives, or make one with `npm run ags -- init`.';
+
+export const checkSettings = (): Finding => {
+  const problems = problemsOfSettings();
+  if (problems.length > 0) return problem(`The settings are not usable: ${problems.join('; ')}.`, CONFIG_HELP);
+  const ignored = ignoredVariables();
+  if (ignored.length === 0) return ok('The settings are usable.');
+  return warning(`The settings are usable, and these variables are none: ${ignored.join(', ')}.`, CONFIG_HELP);
+};
+
+/** Root's PostgreSQL passes through as another user, and must not read. */
+const FORBIDDEN_BITS = process.getuid?.() === 0 ? 0o066 : 0o077;
+
+/** @throws {StateDirectoryError} this user may not look into it */
+export const checkStateDirectory = async ({ stateDir, databaseUrl }: Config): Promise<Finding> => {
+  if (!(await isThere(stateDir, stateDir))) return problem(`${stateDir} is not there.`, INIT_HELP);
+  if (!(await stat(stateDir)).isDirectory()) return problem(`${stateDir} is not a folder.`, INIT_HELP);
+  if (databaseUrl === null && !(await isThere(stateDir, join(stateDir, 'postgres', 'PG_VERSION')))) {
+    return problem(`There is no database in ${stateDir}.`, INIT_HELP);
+  }
+  const keys = join(stateDir, 'keys');
+  for (const [folder, forbidden] of [
+    [stateDir, FORBIDDEN_BITS],
+    [keys, 0o077],
+  ] as const) {
+    if (!(await isThere(stateDir, folder))) continue;
+    const mode = (await stat(folder)).mode & 0o777;
+    if ((mode & forbidden) === 0) continue;
+    const next = `The next start puts it right; until then, run chmod ${(mode & ~forbidden).toString(8)} on it.`;
+    return warning(`${folder} is open to other users of this machine (mode ${mode.toString(8)}).`, next);
+  }
+  return ok(`${stateDir} is there, and closed to other users.`);
+};
+
+const GIBIBYTE = 1024 ** 3;
+const MEBIBYTE = 1024 ** 2;
+/** Document 3, Local setup and diagnostics. */
+const WARNING_BELOW_BYTES = 2 * GIBIBYTE;
+const PROBLEM_BELOW_BYTES = 500 * MEBIBYTE;
+
+export const checkDiskSpace = async ({ stateDir }: Config): Promise<Finding> => {
+  const { bavail, bsize } = await statfs(stateDir);
+  return judgeFreeSpace(stateDir, bavail * bsize);
+};
+
+export const judgeFreeSpace = (stateDir: string, freeBytes: number): Finding => {
+  const free =
+    freeBytes < GIBIBYTE ? `${Math.floor(freeBytes / MEBIBYTE)} MiB` : `${(freeBytes / GIBIBYTE).toFixed(1)} GiB`;
+  const message = `${free} are free in the file system of ${stateDir}.`;
+  if (freeBytes >= WARNING_BELOW_BYTES) return ok(message);
+  const next = 'Free some, or move the state directory to a larger file system: without space nothing is recorded.';
+  return freeBytes < PROBLEM_BELOW_BYTES ? problem(message, next) : warning(message, next);
+};

@@ -1,0 +1,101 @@
+import type { Examination } from './examination.js';
+import { ok, problem, skipped, warning, type Finding } from './finding.js';
+import { isAnswer, Server, serverAddressOf, type ServerAnswer } from './server.js';
+
+const RESTART_HELP = 'Restart the service, so that both are of one version.';
+
+/** A service that does not run is what it is: said, and no problem. */
+export const checkServerHealth = async (examination: Examination, url: string | undefined): Promise<Finding> => {
+  const address = url ?? serverAddressOf(examination.config);
+  if (address === null) {
+    return skipped('The port is chosen at every start (SERVICE_PORT=0): name the address with --url to look at it.');
+  }
+  const server = new Server(address);
+  const said = await server.get('/v1/health');
+  if (!isAnswer(said)) {
+    if (said.kind === 'not_running') return ok(`No service runs at ${address}.`);
+    return problem(
+      `${address} cannot be reached (${said.said}).`,
+      'Check SERVICE_BASE_URL, and what stands between here and the service.',
+    );
+  }
+  if (said.body['object'] !== 'health') {
+    return problem(
+      `What answers at ${address} is not this service.`,
+      'Set SERVICE_PORT or SERVICE_BASE_URL to where the service listens, or name it with --url.',
+    );
+  }
+  server.health = said;
+  examination.server = server;
+  return judgeHealth(address, said);
+};
+
+const judgeHealth = (address: string, { body }: ServerAnswer): Finding => {
+  const checks = Object.entries((body['checks'] ?? {}) as Record<string, unknown>);
+  const unwell = checks.filter(([, status]) => status !== 'ok').map(([name, status]) => `${name} ${String(status)}`);
+  const status = String(body['status']);
+  if (status === 'ok') return ok(`The service at ${address} is well.`);
+  if (status === 'draining')
+    return warning(`The service at ${address} is stopping.`, 'Wait for it, or start it again.');
+  const message = `The service at ${address} is ${status}: ${unwell.join(', ')}.`;
+  const next = 'Its log says why.';
+  return status === 'degraded' ? warning(message, next) : problem(message, next);
+};
+
+const NO_SERVICE = 'No service answers to ask.';
+
+export const checkVersionDrift = async ({ server }: Examination, ownVersion: string): Promise<Finding> => {
+  if (server === null) return skipped(NO_SERVICE);
+  const said = await server.get('/v1/version');
+  const version = isAnswer(said) ? said.body['version'] : undefined;
+  if (typeof version !== 'string') return problem('The service does not say its version.', RESTART_HELP);
+  if (version === ownVersion) return ok(`The service and this program are of version ${version}.`);
+  return warning(`The service is of version ${version}, and this program of ${ownVersion}.`, RESTART_HELP);
+};
+
+/** Document 3, Local setup and diagnostics. */
+const WARNING_ABOVE_MS = 2_000;
+const PROBLEM_ABOVE_MS = 30_000;
+/** A Date header has no fractions. */
+const DATE_RESOLUTION_MS = 1_000;
+
+export const checkClockSkew = async (examination: Examination): Promise<Finding> => {
+  const { pool } = await examination.database();
+  const askedAtMs = Date.now();
+  const { rows } = await pool.query<{ ms: number }>(
+    `select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`,
+  );
+  const readings = [
+    { of: 'the database', askedAtMs, answeredAtMs: Date.now(), fromMs: rows[0]?.ms ?? 0, toMs: rows[0]?.ms ?? 0 },
+  ];
+  const health = examination.server?.health;
+  const dateMs = Date.parse(health?.date ?? '');
+  if (health && !Number.isNaN(dateMs)) {
+    readings.push({ ...health, of: 'the service', fromMs: dateMs, toMs: dateMs + DATE_RESOLUTION_MS });
+  }
+  return judgeSkew(readings);
+};
+
+/** A clock that was read between two moments of this machine's. It stood between `fromMs` and `toMs`. */
+export interface ClockReading {
+  readonly of: string;
+  readonly askedAtMs: number;
+  readonly answeredAtMs: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** How far two clocks are apart at least: what the way and a rounding explain is no skew. */
+const skewMs = ({ askedAtMs, answeredAtMs, fromMs, toMs }: ClockReading): number =>
+  Math.max(0, fromMs - answeredAtMs, askedAtMs - toMs);
+
+export const judgeSkew = (readings: readonly ClockReading[]): Finding => {
+  const [worst] = [...readings].sort((one, other) => skewMs(other) - skewMs(one));
+  const apartMs = worst === undefined ? 0 : skewMs(worst);
+  if (apartMs <= WARNING_ABOVE_MS) {
+    return ok(`The clocks of this machine and of ${readings.map(({ of }) => of).join(' and of ')} agree.`);
+  }
+  const message = `The clock of ${worst?.of ?? ''} is ${(apartMs / 1_000).toFixed(1)} s from that of this machine.`;
+  const next = 'Set both by NTP: signed intents and retirements of keys are judged by the clock.';
+  return apartMs > PROBLEM_ABOVE_MS ? problem(message, next) : warning(message, next);
+};
