@@ -12,6 +12,7 @@ export const runInProcess = async (args: readonly string[]): Promise<ProgramRun>
   const code = await runProgram(args, {
     out: (text) => (stdout += text),
     err: (text) => (stderr += text),
+    taken: () => Promise.resolve(true),
     isWatched: false,
   });
   return { code, stdout, stderr };

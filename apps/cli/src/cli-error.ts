@@ -24,6 +24,8 @@ export type CliErrorCode =
   | 'file_unusable'
   | 'database_unavailable'
   | 'secrets_unusable'
+  | 'interrupted'
+  | 'log_incomplete'
   | 'rebuild_failed'
   | 'seal_key_not_proven'
   | 'internal_error';

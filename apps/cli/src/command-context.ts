@@ -4,7 +4,7 @@ import { parseConfig } from '#libs/infra/config';
 import { PinoLogger } from '#libs/infra/logging';
 import type { Deployment } from '#libs/infra/deployment';
 import { Administration, requireInitialized } from './administration.js';
-import type { ExitCode } from './cli-error.js';
+import { CliError, EXIT, type ExitCode } from './cli-error.js';
 import { present, type Answer, type Terminal } from './terminal.js';
 
 /** What one run of the program has: where it writes, and how it will end. */
@@ -44,18 +44,39 @@ export const withExamples = (command: Command, ...examples: readonly string[]): 
 export const loggerOf = (terminal: Terminal): PinoLogger =>
   new PinoLogger({ level: 'warn', format: 'text', destination: { write: (line) => terminal.err(line) } });
 
-/** Runs `work` on the deployment that the settings name, and lets go of it whatever happens. */
+/** Runs `work` on the deployment that the settings name, and lets go of it whatever happens. Null: it has said all. */
 export const withAdministration = async (
   { terminal }: CommandContext,
   isJson: boolean,
-  work: (administration: Administration) => Promise<Answer>,
+  work: (administration: Administration) => Promise<Answer | null>,
 ): Promise<void> => {
   const administration = await Administration.open(parseConfig(), loggerOf(terminal));
   try {
-    present(terminal, isJson, await work(administration));
+    const answer = await work(administration);
+    if (answer !== null) present(terminal, isJson, answer);
   } finally {
     await administration.close();
   }
+};
+
+/** Runs `work` until it ends by itself or is told to by Ctrl-C or SIGTERM; a second signal ends the process. */
+export const untilInterrupted = async <Result>(
+  work: (interrupted: AbortSignal) => Promise<Result>,
+): Promise<Result> => {
+  const controller = new AbortController();
+  const interrupt = (): void => controller.abort();
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.once(signal, interrupt);
+  try {
+    return await work(controller.signal);
+  } finally {
+    for (const signal of signals) process.removeListener(signal, interrupt);
+  }
+};
+
+/** @throws {CliError} interrupted */
+export const refuseInterrupted = (interrupted: AbortSignal): void => {
+  if (interrupted.aborted) throw new CliError('interrupted', 'It was interrupted, and left nothing.', EXIT.refused);
 };
 
 /** Runs `work` with every part of the deployment: for what the log alone cannot do. Takes longer to load. */

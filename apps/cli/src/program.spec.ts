@@ -24,7 +24,18 @@ describe('ags --help', () => {
   it('lists every command', async () => {
     const { code, stdout, stderr } = await run(['--help']);
     expect([code, stderr]).toEqual([0, '']);
-    for (const command of ['init', 'config', 'keys', 'agents', 'org', 'seal-keys', 'projections', 'doctor', 'verify']) {
+    for (const command of [
+      'init',
+      'config',
+      'keys',
+      'agents',
+      'org',
+      'seal-keys',
+      'projections',
+      'events',
+      'doctor',
+      'verify',
+    ]) {
       expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
     }
   });

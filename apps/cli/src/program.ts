@@ -6,6 +6,7 @@ import { registerAgentsCommands } from './commands/agents.command.js';
 import { registerAuditCommand } from './commands/audit.command.js';
 import { registerConfigCommand } from './commands/config.command.js';
 import { registerDoctorCommand } from './commands/doctor.command.js';
+import { registerEventsCommands } from './commands/events.command.js';
 import { registerInitCommand } from './commands/init.command.js';
 import { registerKeysCommands } from './commands/keys.command.js';
 import { registerOrgCommands } from './commands/org.command.js';
@@ -55,6 +56,7 @@ const buildProgram = (context: CommandContext): Command => {
   registerSealKeysCommands(program, context);
   registerProjectionsCommands(program, context);
   registerAuditCommand(program, context);
+  registerEventsCommands(program, context);
   registerDoctorCommand(program, context, version);
   registerVerifyCommand(program, context);
   return withExamples(

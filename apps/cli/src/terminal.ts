@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+
 /** Where a command's words go. Standard output carries what was asked for and nothing else. */
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
+  /** Resolves when standard output has taken what was written: a slow reader slows the work. False once nobody reads. */
+  taken(): Promise<boolean>;
   /** Whether a person watches standard error: only then is progress shown. */
   readonly isWatched: boolean;
 }
@@ -19,6 +23,11 @@ export const processTerminal = (): Terminal => {
     },
     err: (text) => {
       process.stderr.write(text);
+    },
+    taken: async () => {
+      while (isOutputOpen && process.stdout.writableNeedDrain)
+        await once(process.stdout, 'drain').catch(() => undefined);
+      return isOutputOpen;
     },
     isWatched: process.stderr.isTTY,
   };

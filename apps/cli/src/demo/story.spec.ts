@@ -3,7 +3,12 @@ import { Story } from './story.js';
 
 const telling = () => {
   let said = '';
-  const story = new Story({ out: (text) => (said += text), err: (text) => (said += text), isWatched: false });
+  const story = new Story({
+    out: (text) => (said += text),
+    err: (text) => (said += text),
+    taken: () => Promise.resolve(true),
+    isWatched: false,
+  });
   return { story, said: () => said };
 };
 

@@ -7,6 +7,9 @@ const FILE_FAULTS: Readonly<Record<string, string>> = {
   EPERM: 'it belongs to another user',
   EROFS: 'the file system is read-only',
   ENOSPC: 'no space is left',
+  EDQUOT: 'no space is left for this user',
+  EFBIG: 'it grew larger than a file may be there',
+  EIO: 'the disk failed',
 };
 
 /** Node's word for what is wrong with a file, as a part of a sentence. Undefined for any other code. */

@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import { InvalidArgumentError, type Command } from 'commander';
+import { type EventStore, type OrgId, type Position, type RecordedEvent } from '#libs/domain/kernel';
+import type { Administration } from '../administration.js';
+import { fileArgument, idArgument } from '../arguments.js';
+import { CliError, EXIT } from '../cli-error.js';
+import {
+  refuseInterrupted,
+  untilInterrupted,
+  withAdministration,
+  withExamples,
+  type CommandContext,
+  type JsonOption,
+  type OrgOption,
+} from '../command-context.js';
+import { eventLineOf, orgOf } from '../event-line.js';
+import { writeNewFile } from '../new-file.js';
+import { ProgressLine, type Answer, type Terminal } from '../terminal.js';
+
+const PAGE_EVENTS = 1_000;
+
+/** `ags events`: the log for auditors. */
+export const registerEventsCommands = (program: Command, context: CommandContext): void => {
+  const events = program
+    .command('events')
+    .description(
+      'The event log for auditors: one JSON object a line and event, with ids and digests only. Arguments, results, ' +
+        'names, reasons and the source of policies are never shown.',
+    )
+    .summary('export or follow the event log: ids and digests');
+  withExamples(
+    events,
+    'npm run --silent ags -- events export --output events.jsonl',
+    'npm run --silent ags -- events tail',
+  );
+  registerExport(events, context);
+  registerTail(events, context);
+};
+
+interface ExportOptions extends JsonOption, OrgOption {
+  readonly from?: Position;
+  readonly to?: Position;
+  readonly output?: string;
+}
+
+const registerExport = (events: Command, context: CommandContext): void => {
+  withExamples(
+    events
+      .command('export')
+      .description(
+        'Writes the whole log as it stands, in its order, or a part of it. Two exports of the same events are equal ' +
+          'byte for byte. Ends with 1 when the log has a hole.',
+      )
+      .option('--org <id>', 'the events of this organization alone', idArgument('org'))
+      .option('--from <position>', 'from this position on, inclusive', positionArgument)
+      .option('--to <position>', 'up to this position, inclusive', positionArgument)
+      .option('--output <file>', 'a new file, mode 0600; default: standard output', fileArgument)
+      .option('--json', 'what is said about the export, and an error, as one JSON object')
+      .action(async (options: ExportOptions) =>
+        withAdministration(context, options.json === true, async (administration) => {
+          await requireOrganization(administration, options.org);
+          return untilInterrupted((interrupted) => {
+            const progress = new ProgressLine(context.terminal);
+            const lines = linesOf(administration.log, options, progress, interrupted);
+            return options.output === undefined
+              ? exportToOutput(context.terminal, lines)
+              : exportToFile(lines, options.output);
+          });
+        }),
+      ),
+    'npm run --silent ags -- events export > events.jsonl',
+    'npm run --silent ags -- events export --org org_... --from 1000 --output events.jsonl',
+  );
+};
+
+const exportToOutput = async (terminal: Terminal, lines: AsyncIterable<string>): Promise<null> => {
+  for await (const text of lines) {
+    terminal.out(text);
+    if (!(await terminal.taken())) break;
+  }
+  return null;
+};
+
+const exportToFile = async (lines: AsyncIterable<string>, path: string): Promise<Answer> => {
+  const hash = createHash('sha256');
+  let events = 0;
+  const counted = async function* (): AsyncGenerator<string> {
+    for await (const text of lines) {
+      hash.update(text);
+      events += text.split('\n').length - 1;
+      yield text;
+    }
+  };
+  await writeNewFile(path, counted());
+  const digest = `sha256:${hash.digest('hex')}`;
+  return {
+    objects: [{ object: 'event_export', file: path, events, digest }],
+    text: `Wrote ${events.toLocaleString('en')} events to ${path} (${digest}).`,
+  };
+};
+
+/**
+ * A page of lines at a time.
+ * @throws {CliError} interrupted; log_incomplete, behind the last page: what is there is written first
+ */
+const linesOf = async function* (
+  log: EventStore,
+  { org, from, to }: ExportOptions,
+  progress: ProgressLine,
+  interrupted: AbortSignal,
+): AsyncGenerator<string> {
+  const head = await log.head();
+  const last = to !== undefined && to < head ? to : head;
+  let after = (from ?? 0n) - 1n;
+  const hole: { missing: Position | null } = { missing: null };
+  while (after < last) {
+    refuseInterrupted(interrupted);
+    const page = (await log.readAll(after, PAGE_EVENTS)).filter(({ position }) => position <= last);
+    hole.missing ??= firstMissing(after, page) ?? (page.length === 0 ? after + 1n : null);
+    yield textOf(page, org);
+    after = page.at(-1)?.position ?? last;
+    progress.show(`Read up to event ${after.toLocaleString('en')} of ${last.toLocaleString('en')}`);
+  }
+  progress.clear();
+  if (hole.missing !== null) throw incomplete(hole.missing);
+};
+
+const firstMissing = (after: Position, page: readonly RecordedEvent[]): Position | null => {
+  const at = page.findIndex(({ position }, index) => position !== after + BigInt(index) + 1n);
+  return at < 0 ? null : after + BigInt(at) + 1n;
+};
+
+const incomplete = (missing: Position): CliError =>
+  new CliError(
+    'log_incomplete',
+    `The log has no event at position ${missing}, though it goes on. Run \`npm run ags -- audit\`.`,
+    EXIT.refused,
+  );
+
+const textOf = (events: readonly RecordedEvent[], org: OrgId | undefined): string =>
+  events
+    .filter((recorded) => org === undefined || orgOf(recorded) === org)
+    .map((recorded) => `${JSON.stringify(eventLineOf(recorded))}\n`)
+    .join('');
+
+interface TailOptions extends JsonOption, OrgOption {
+  readonly from?: Position;
+}
+
+const registerTail = (events: Command, context: CommandContext): void => {
+  withExamples(
+    events
+      .command('tail')
+      .description(
+        'Follows the log: writes each event as it is recorded, until it is interrupted (Ctrl-C or SIGTERM), and then ' +
+          'ends with 0. Goes on by itself where the database was restarted, and leaves nothing out.',
+      )
+      .option('--org <id>', 'the events of this organization alone', idArgument('org'))
+      .option('--from <position>', 'begin with this position; default: with the next event', positionArgument)
+      .option('--json', 'an error as one JSON object')
+      .action(async (options: TailOptions) =>
+        withAdministration(context, options.json === true, async (administration) => {
+          await requireOrganization(administration, options.org);
+          await untilInterrupted((interrupted) => follow(context.terminal, administration.log, options, interrupted));
+          return null;
+        }),
+      ),
+    'npm run --silent ags -- events tail',
+    'npm run --silent ags -- events tail --from 0 --org org_...',
+  );
+};
+
+/** Until it is interrupted, or nobody reads on. @throws {CliError} log_incomplete */
+const follow = async (
+  terminal: Terminal,
+  log: EventStore,
+  { org, from }: TailOptions,
+  interrupted: AbortSignal,
+): Promise<void> => {
+  const { LogHasHole } = await import('#libs/infra/event-store');
+  const after = from === undefined ? await log.head() : from - 1n;
+  let end: (fault: CliError | null) => void = () => undefined;
+  const ended = new Promise<CliError | null>((resolve) => (end = resolve));
+  interrupted.addEventListener('abort', () => end(null), { once: true });
+  if (interrupted.aborted) end(null);
+  let isWaiting = false;
+  const subscription = log.subscribeToAll({
+    after,
+    onEvents: async (page) => {
+      isWaiting = false;
+      terminal.out(textOf(page, org));
+      if (!(await terminal.taken())) end(null);
+    },
+    onError: (error) => {
+      if (error instanceof LogHasHole) end(incomplete(error.missing));
+      else if (!isWaiting) terminal.err('The database does not answer; waiting for it.\n');
+      isWaiting = true;
+    },
+  });
+  const fault = await ended;
+  await subscription.close();
+  if (fault !== null) throw fault;
+};
+
+const requireOrganization = async ({ census }: Administration, org: OrgId | undefined): Promise<void> => {
+  if (org !== undefined) await census.organization(org);
+};
+
+const positionArgument = (text: string): Position => {
+  if (/^\d{1,15}$/.test(text)) return BigInt(text);
+  throw new InvalidArgumentError('A position is a whole number from 0, as the lines have it.');
+};
