@@ -30,10 +30,10 @@ beforeEach(async () => {
 afterEach(() => bench.close());
 
 /** Accepted here, then the connector changes in another process, then executed here. */
-const executedAfter = async (changes: Parameters<GateBench['changeElsewhere']>[0]): Promise<ActionId> => {
+const executedAfter = async (changes: JsonObject | (() => Promise<void>)): Promise<ActionId> => {
   const starter = new ManualStarter(bench.executorId, null);
   const { action } = await bench.submit({ tool: 'crm.update' }, bench.handler(starter));
-  await bench.changeElsewhere(changes);
+  await (typeof changes === 'function' ? changes() : bench.changeElsewhere(changes));
   const [accepted] = starter.accepted;
   await bench.executor.run(action, accepted!.folded, accepted!.args);
   return action;
@@ -60,6 +60,16 @@ describe('a connector that another process changed between the decision and the 
     const action = await executedAfter(changes());
     expect(await outcomeOf(action)).toMatchObject({ status: 'failed', error_code: 'connector_unavailable' });
     expect([before.countFor(action), after.countFor(action)]).toEqual([0, 0]);
+  });
+
+  it('is read again where what is remembered of it keeps the call from being sent', async () => {
+    bench.close();
+    bench = await new GateBench(new MemoryEventStore()).prepare(before.baseUrl, [UPDATE], { auth: { kind: 'bearer' } });
+    const without = await executedAfter({});
+    expect(await outcomeOf(without)).toMatchObject({ status: 'failed', error_code: 'credentials_missing' });
+    const action = await executedAfter(() => bench.storeCredentialElsewhere());
+    expect(await outcomeOf(action)).toMatchObject({ status: 'succeeded' });
+    expect([before.countFor(without), before.countFor(action)]).toEqual([0, 1]);
   });
 
   it('sends nothing when the tool is no longer the one that was judged', async () => {

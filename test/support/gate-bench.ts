@@ -11,6 +11,7 @@ import {
   ConnectorStreams,
   CreateConnector,
   CreateConnectorHandler,
+  type OpenedSecret,
   Vault,
   type ConnectorStatus,
   type LiveConnector,
@@ -91,13 +92,14 @@ class HeldDirectory extends KeyDirectory {
   }
 }
 
-/** Connectors here have no credentials, so nothing is ever stored. */
-class EmptyVault extends Vault {
+/** Nothing is ever stored: every credential that a connector's events name is the same token. */
+class OneTokenVault extends Vault {
   override put(): Promise<void> {
     return Promise.reject(new Error('this vault stores nothing'));
   }
-  override open(): Promise<null> {
-    return Promise.resolve(null);
+  override open(): Promise<OpenedSecret> {
+    const fields = new Map([['token', Buffer.from('token-of-the-bench')]]);
+    return Promise.resolve({ fields, destroy: () => undefined });
   }
   override destroy(): Promise<void> {
     return Promise.resolve();
@@ -193,7 +195,7 @@ export class GateBench {
     this.streams = new FoldedStreams(store);
     this.runner = new CommandRunner(store, this.streams);
     this.door = new EgressDoor({ settings: { allowPrivate: true, allow: [], ownEndpoints: () => [] } });
-    const registry = new ConnectorDrivers([new RestDriver(this.door, new EmptyVault(), this.clock, random)]);
+    const registry = new ConnectorDrivers([new RestDriver(this.door, new OneTokenVault(), this.clock, random)]);
     const { streams, runner, clock, backlog } = this;
     this.gate = new GateKernel({
       store,
@@ -257,6 +259,19 @@ export class GateBench {
     const config = { ...(state as LiveConnector).config, ...changes };
     const checked = { config, configHash: digestOfJson(config) };
     await this.updateConnector({ config: checked }, new CommandRunner(this.store, streams));
+  }
+
+  /** In another process: this one hears of it by the log alone. */
+  async storeCredentialElsewhere(): Promise<void> {
+    const runner = new CommandRunner(this.store, new FoldedStreams(this.store));
+    const credential = { kind: 'bearer', fields: ['token'], hint: null, version: 'v1' };
+    const [id, metadata] = [connectorStreamId(this.org, 'crm'), this.metadata()];
+    await runner.run(
+      connectorDecider,
+      id,
+      { type: 'PutCredentials', data: { connector: null, credential }, metadata } as never,
+      metadata,
+    );
   }
 
   private async updateConnector(changes: object, runner = this.runner): Promise<void> {

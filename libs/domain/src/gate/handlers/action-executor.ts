@@ -215,18 +215,30 @@ export class ActionExecutor {
   }
 
   /**
-   * With the connector as this process remembers it; the send barrier asks for it again. Where it has changed meanwhile,
-   * nothing was sent, and it is read and tried again.
+   * With the connector as this process remembers it; the send barrier asks for it again. Whatever kept the call from being
+   * sent is believed of the connector as it stands alone: where it has changed, the call is built again.
    */
   private async attempt(execution: Execution): Promise<CallOutcome> {
+    const ref = connectorRefOf(execution.action.submission);
+    let connector = await this.gate.streams.remembered(ref);
     for (let look = 1; ; look += 1) {
-      const ref = connectorRefOf(execution.action.submission);
-      const connector = await (look === 1 ? this.gate.streams.remembered(ref) : this.gate.streams.load(ref));
       const barrier = new SendBarrier(this.gate, this.logger, execution, connector.revision);
       const outcome = await this.send(execution, connector.state, barrier);
-      const isStale = look === 1 && outcome.errorCode === 'connector_unavailable' && !outcome.hasSent;
-      if (!barrier.hasMoved && !isStale) return outcome;
+      if (outcome.hasSent || barrier.hasOpened) return outcome;
+      const current = await this.connectorNow(execution);
+      if (current === null || current.revision === connector.revision) return outcome;
       if (look === MAX_LOOKS) return failedOutcome('connector_unavailable', CONNECTOR_GONE);
+      connector = current;
+    }
+  }
+
+  /** Null where the store does not say: what is known of the call then stands. */
+  private async connectorNow({ id, action }: Execution): Promise<Folded<ConnectorState> | null> {
+    try {
+      return await this.gate.streams.load(connectorRefOf(action.submission));
+    } catch (error) {
+      this.logger.warn('a connector could not be read again', { action_id: id, error });
+      return null;
     }
   }
 

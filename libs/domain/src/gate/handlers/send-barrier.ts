@@ -15,7 +15,6 @@ import { connectorRefOf, isLiving, type Execution } from './execution.js';
  */
 export class SendBarrier {
   #hasOpened = false;
-  #hasMoved = false;
 
   /** @param connectorRevision of the connector that the request was built from */
   constructor(
@@ -25,9 +24,9 @@ export class SendBarrier {
     private readonly connectorRevision: ExpectedRevision,
   ) {}
 
-  /** True when nothing was sent because the connector has changed: the request may be built again. */
-  get hasMoved(): boolean {
-    return this.#hasMoved;
+  /** False as long as not a byte may have been sent. */
+  get hasOpened(): boolean {
+    return this.#hasOpened;
   }
 
   /** Null when the first byte may go out now; otherwise the code of what holds it back. Asked when the connection is up. */
@@ -68,8 +67,7 @@ export class SendBarrier {
   }
 
   private connectorMoved(revision: ExpectedRevision): ErrorCode | null {
-    this.#hasMoved = !this.#hasOpened && revision !== this.connectorRevision;
-    this.#hasOpened = !this.#hasMoved;
-    return this.#hasMoved ? 'connector_unavailable' : null;
+    this.#hasOpened ||= revision === this.connectorRevision;
+    return this.#hasOpened ? null : 'connector_unavailable';
   }
 }
