@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import pg from 'pg';
 import { EMBEDDED_DATABASE } from '#libs/infra/config';
@@ -62,6 +64,16 @@ describe('SIGTERM', () => {
     expect([count, isLast]).toEqual([1, true]);
     expect(fields).toMatchObject({ level: 'info', requests_left: '0', executions_left: '0' });
     expect(Number(fields['took_ms'])).toBeGreaterThan(0);
+  });
+
+  it.each<NodeJS.Signals>(['SIGINT', 'SIGHUP'])('and %s, told twice, stop it once and whole', async (signal) => {
+    isHeld = true;
+    expect(await act()).toMatchObject({ status: 202 });
+    process.kill(service.pid, signal);
+    await vi.waitFor(() => expect(service.stdout).toMatch(/message=stopping/), { timeout: BUSY_MS, interval: 5 });
+    expect(await service.kill(signal)).toMatchObject({ code: 0, signal: null });
+    expect(farewell()).toMatchObject({ count: 1, isLast: true });
+    expect(existsSync(join(service.stateDir, 'postgres', 'postmaster.pid')), 'its database runs on').toBe(false);
   });
 
   it('says what it left for recovery when the time to drain was not enough', async () => {

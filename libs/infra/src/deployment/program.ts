@@ -51,7 +51,10 @@ export const textForOperator = (error: unknown): string => {
   return saysWhatToDo ? error.message : (startFault(error) ?? error.stack ?? error.message);
 };
 
-/** Reads the settings, runs a program until SIGTERM or SIGINT, and drains it. Exit code 1 when it could not start. */
+/** SIGHUP: its terminal was closed. */
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/** Reads the settings, runs a program until it is told to stop, and drains it. Exit code 1 when it could not start. */
 export const runProgram = (
   start: (config: Config, logger: Logger, metrics: ServiceMetrics) => Promise<RunningProgram>,
 ): void => {
@@ -67,8 +70,13 @@ export const runProgram = (
     const metrics = new ServiceMetrics(readBuildFacts());
     await serveMetrics(metrics, config, logger);
     const started = start(config, logger, metrics);
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => void stopped(started, signal, { config, logger }));
+    let stopping: Promise<void> | null = null;
+    for (const signal of STOP_SIGNALS) {
+      // A ctrl-C comes twice under npm, which hands on what the terminal has sent already; a stop has its own time limit.
+      process.on(signal, () => {
+        if (stopping) logger.debug('stopping already', { signal });
+        stopping ??= stopped(started, signal, { config, logger });
+      });
     }
     await started;
   };
