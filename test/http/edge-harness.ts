@@ -51,9 +51,12 @@ const PRINCIPALS: Readonly<Record<string, Principal | DomainError | Error>> = {
 export class TokenAuthenticator extends Authenticator {
   /** Tokens that were asked about, to show that something was refused before anybody asked. */
   readonly asked: string[] = [];
+  /** Tokens that were revoked since. */
+  readonly revoked = new Set<string>();
 
   override async authenticate(key: string, { judgeStop }: { judgeStop: boolean }): Promise<Principal> {
     this.asked.push(key);
+    if (this.revoked.has(key)) throw new DomainError('api_key_revoked');
     const found = Object.hasOwn(PRINCIPALS, key) ? PRINCIPALS[key] : undefined;
     if (key === 'stopped' && !judgeStop) return PRINCIPALS['agent'] as Principal;
     if (found === undefined) throw new DomainError('invalid_api_key');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bearer, clientOf, eventually } from './edge-client.js';
 import { startEdge, type TestEdge } from './edge-harness.js';
-import { RawConnection } from './raw-http.js';
+import { errorOf, RawConnection } from './raw-http.js';
 import { SampleController } from './sample.controllers.js';
 
 let edge: TestEdge;
@@ -15,6 +15,7 @@ beforeEach(() => {
   SampleController.ran = [];
   edge.lines.length = 0;
   edge.authenticator.asked.length = 0;
+  edge.authenticator.revoked.clear();
 });
 
 const SUBMIT = '{"tool":"crm.get","args":{}}';
@@ -147,6 +148,33 @@ describe('Expect: 100-continue', () => {
     const connection = await RawConnection.open(edge.port);
     connection.send(`POST /v1/actions HTTP/1.1\r\nHost: x\r\n${expecting(SUBMIT.length)}`);
     expect((await connection.answer()).status).toBe(401);
+    connection.close();
+  });
+});
+
+describe('a body that trickles in', () => {
+  const begin = async (): Promise<RawConnection> => {
+    const connection = await RawConnection.open(edge.port);
+    connection.send(`${HEAD}Content-Type: application/json\r\nContent-Length: ${SUBMIT.length}\r\n\r\n{`);
+    await eventually(() => edge.authenticator.asked).toEqual(['agent']);
+    return connection;
+  };
+
+  it('for longer than a second has its key judged again: one that was revoked meanwhile does nothing', async () => {
+    const connection = await begin();
+    edge.authenticator.revoked.add('agent');
+    edge.clock.advance(1_001);
+    connection.send(SUBMIT.slice(1));
+    expect(errorOf(await connection.answer())).toMatchObject({ code: 'api_key_revoked' });
+    expect([edge.authenticator.asked.length, SampleController.ran]).toEqual([2, []]);
+    connection.close();
+  });
+
+  it('for less is believed', async () => {
+    const connection = await begin();
+    connection.send(SUBMIT.slice(1));
+    expect((await connection.answer()).status).toBe(200);
+    expect(edge.authenticator.asked).toEqual(['agent']);
     connection.close();
   });
 });

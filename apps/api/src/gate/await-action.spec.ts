@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { actionDecider, type LivingAction } from '#libs/domain/gate';
-import { actionChannel, type ActionId } from '#libs/domain/kernel';
+import { actionChannel, DomainError, type ActionId } from '#libs/domain/kernel';
 import { LedgerTails } from '#libs/domain/ledger';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { GateBench, ManualStarter } from '../../../../test/support/gate-bench.js';
@@ -36,15 +36,27 @@ describe('a long poll (document 1, GET /v1/actions/{id})', () => {
   it('answers when the state changes, and not when the call is tried again', async () => {
     const reader = new ActionReader(bench.store, new LedgerTails(bench.store), bench.payloads);
     const reads = vi.spyOn(reader, 'read');
-    const waiting = new AwaitAction(reader, bench.bus, bench.clock, bench.streams);
+    const waiting = new AwaitAction(reader, bench.bus, bench.clock);
     const { action: id } = await bench.submit({}, bench.handler(new ManualStarter('exe_1', null)));
     const patience = { waitMs: WAIT_MS, ended: new AbortController().signal };
-    const answered = waiting.changed(id, { org: bench.org, agent: bench.agent }, patience);
+    const answered = waiting.changed(id, { org: bench.org, stillAllowed: () => Promise.resolve() }, patience);
     await vi.waitUntil(() => reads.mock.settledResults.length === 1);
     await tryAgain(id);
     await vi.waitUntil(() => reads.mock.settledResults.length > 1);
     const { attempts } = (await bench.action(id)) as LivingAction;
     await bench.executor.claimAndRun(id, attempts[1]!);
     expect((await answered)?.action.state).toBe('recorded');
+  });
+
+  it('ends when its caller may no longer ask, however little has happened', async () => {
+    const reader = new ActionReader(bench.store, new LedgerTails(bench.store), bench.payloads);
+    const waiting = new AwaitAction(reader, bench.bus, bench.clock);
+    const { action: id } = await bench.submit({}, bench.handler(new ManualStarter('exe_1', null)));
+    const stillAllowed = vi.fn().mockResolvedValueOnce(undefined).mockRejectedValue(new DomainError('api_key_revoked'));
+    const patience = { waitMs: WAIT_MS, ended: new AbortController().signal };
+    const answered = waiting.changed(id, { org: bench.org, stillAllowed }, patience);
+    await vi.waitUntil(() => stillAllowed.mock.calls.length === 1);
+    bench.bus.publish(actionChannel(id), 'another attempt');
+    await expect(answered).rejects.toThrow(expect.objectContaining({ code: 'api_key_revoked' }));
   });
 });

@@ -1,18 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { agentDecider, stopCodeOf } from '#libs/domain/agents';
-import {
-  actionChannel,
-  Bus,
-  Clock,
-  DomainError,
-  FoldedStreams,
-  orgChannel,
-  streamRef,
-  type ActionId,
-  type AgentId,
-  type OrgId,
-} from '#libs/domain/kernel';
-import { organizationDecider } from '#libs/domain/people';
+import { actionChannel, Bus, Clock, orgChannel, type ActionId, type OrgId } from '#libs/domain/kernel';
 import { ActionReader, type ReadAction } from './action-reader.js';
 
 /** Whoever waits reads again at least this often: a lost message costs this much and nothing else (architecture). */
@@ -38,7 +25,6 @@ export class AwaitAction {
     private readonly reader: ActionReader,
     private readonly bus: Bus,
     private readonly clock: Clock,
-    private readonly streams: FoldedStreams,
   ) {}
 
   /**
@@ -56,29 +42,25 @@ export class AwaitAction {
   }
 
   /**
-   * The long poll of document 1: answers when the action is settled, when its state changes, or after the wait. For an
-   * agent a Stop ends the wait at once.
-   * @throws {DomainError} agent_stopped, agent_suspended, org_stopped
+   * The long poll of document 1: answers when the action is settled, when its state changes, or after the wait. A Stop or
+   * the end of the caller's key ends the wait at once.
+   * @param stillAllowed throws what ends it
    */
   async changed(
     id: ActionId,
-    caller: { org: OrgId; agent: AgentId | null },
+    caller: { org: OrgId; stillAllowed: () => Promise<void> },
     patience: Patience,
   ): Promise<ReadAction | null> {
     const channels = [actionChannel(id), orgChannel(caller.org)];
+    const signs = { channels, isSign: () => true, isNew: false };
     let first: string | undefined;
-    return this.until(
-      { id, org: caller.org },
-      { channels, isSign: () => true, isNew: false },
-      patience,
-      async (read) => {
-        if (caller.agent) await this.refuseStopped(caller.org, caller.agent);
-        if (read === null || read.deed !== null) return true;
-        // The state that a caller sees: another attempt is none of its changes.
-        first ??= read.action.state;
-        return read.action.state !== first;
-      },
-    );
+    return this.until({ id, org: caller.org }, signs, patience, async (read) => {
+      await caller.stillAllowed();
+      if (read === null || read.deed !== null) return true;
+      // The state that a caller sees: another attempt is none of its changes.
+      first ??= read.action.state;
+      return read.action.state !== first;
+    });
   }
 
   private async until(
@@ -106,15 +88,6 @@ export class AwaitAction {
     } finally {
       for (const unsubscribe of leave) unsubscribe();
     }
-  }
-
-  private async refuseStopped(org: OrgId, agent: AgentId): Promise<void> {
-    const now = await this.streams.loadAll({
-      agent: streamRef(agentDecider, agent),
-      org: streamRef(organizationDecider, org),
-    });
-    const code = stopCodeOf(now.agent.state.status, now.org.state.status);
-    if (code) throw new DomainError(code);
   }
 }
 

@@ -63,11 +63,11 @@ export class GetActionController {
   }
 
   private async wait(known: ReadAction, waitMs: number, exchange: Exchange): Promise<ReadAction> {
-    const { caller, waitingOver: ended } = exchange;
-    const agent = caller.kind === 'agent' ? caller.agent : null;
+    const { waitingOver: ended, stillAllowed } = exchange;
+    const caller = { org: exchange.caller.org, stillAllowed };
     const id = known.action.submission.action;
     return this.polls.hold(exchange.principalRef, async () => {
-      const read = await this.waiting.changed(id, { org: caller.org, agent }, { waitMs, ended });
+      const read = await this.waiting.changed(id, caller, { waitMs, ended });
       return read ?? known;
     });
   }

@@ -49,14 +49,16 @@ export class AccessGuard implements CanActivate {
   }
 
   private async authenticate(key: string, exchange: Exchange, route: RouteEntry): Promise<Principal> {
+    const demands = { judgeStop: route.stop === 'refuses' };
     this.limiter.admit(exchange.ip, key);
     try {
-      const principal = await this.authenticator.authenticate(key, { judgeStop: route.stop === 'refuses' });
+      const principal = await this.authenticator.authenticate(key, demands);
       this.limiter.countSuccess(key);
+      exchange.stillAllowed = async () => void (await this.authenticator.authenticate(key, demands));
       return principal;
     } catch (error) {
       if (error instanceof DomainError && ERROR_CATALOGUE[error.code].status === 401)
-        this.limiter.countFailure(exchange.ip);
+        this.limiter.countFailure(exchange.ip, key);
       throw error;
     }
   }

@@ -26,6 +26,12 @@ export class Exchange {
   ip: string;
   route: RouteEntry | null = null;
   principal: Principal | null = null;
+  /**
+   * Judges the key and the Stop state once more, as they are now: for what happens long after the guard has judged them
+   * (document 2, API keys: a revoked key ends within 2 seconds). Nothing to judge on a public route.
+   * @throws {DomainError} as an {@link Authenticator} does
+   */
+  stillAllowed: () => Promise<void> = () => Promise.resolve();
   /** The API version that applies. */
   apiVersion: string;
   /** `Service-On-Behalf-Of` and `Service-Session`, well-formed; null when absent. */
@@ -64,6 +70,11 @@ export class Exchange {
       this.goneAway.abort();
       this.noMoreWaits.abort();
     });
+  }
+
+  /** Since its headers were there. */
+  get ageMs(): number {
+    return this.sources.clock.monotonicMs() - this.startedAtMs;
   }
 
   /** Every value of a header in the order sent. Node's own `headers` keeps one or joins them, so `sent once` needs this. */

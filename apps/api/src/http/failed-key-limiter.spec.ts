@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 
 const fail = (ip: string, times: number): void => {
-  for (let count = 0; count < times; count += 1) limiter.countFailure(ip);
+  for (let count = 0; count < times; count += 1) limiter.countFailure(ip, 'unknown');
 };
 
 const isAdmitted = (ip: string, key = 'unknown'): boolean => {
@@ -62,15 +62,23 @@ describe('FailedKeyLimiter', () => {
     expect(isAdmitted('198.51.100.1', 'other')).toBe(false);
   });
 
+  it('holds up a key that has worked before and no longer does (K-20)', () => {
+    limiter.countSuccess('revoked');
+    limiter.countFailure('198.51.100.1', 'revoked');
+    fail('198.51.100.1', FAILURE_BURST);
+    expect(isAdmitted('198.51.100.1', 'revoked')).toBe(false);
+  });
+
   it('counts the /64 of an IPv6 address as one client', () => {
-    for (let host = 0; host < FAILURE_BURST; host += 1) limiter.countFailure(`2001:db8:1:2::${host.toString(16)}`);
+    for (let host = 0; host < FAILURE_BURST; host += 1)
+      limiter.countFailure(`2001:db8:1:2::${host.toString(16)}`, 'unknown');
     expect(isAdmitted('2001:db8:1:2:ffff::1')).toBe(false);
     expect(isAdmitted('2001:db8:1:3::1')).toBe(true);
   });
 
   it('forgets the addresses not heard of for longest rather than growing', () => {
     fail('198.51.100.1', FAILURE_BURST);
-    for (let host = 0; host < 10_000; host += 1) limiter.countFailure(`10.0.${host >> 8}.${host & 255}`);
+    for (let host = 0; host < 10_000; host += 1) limiter.countFailure(`10.0.${host >> 8}.${host & 255}`, 'unknown');
     expect(isAdmitted('198.51.100.1')).toBe(true);
   });
 });

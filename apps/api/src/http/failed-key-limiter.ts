@@ -16,7 +16,7 @@ interface Bucket {
 
 /**
  * Limits failed keys by client address, per process (document 2, Limits: N instances give N times the budget). A key that
- * has worked before is never held up by what others at its address do: 160 bits cannot be guessed, so what is limited is
+ * worked when it was last used is never held up by what others at its address do: 160 bits cannot be guessed, so what is limited is
  * the work that failures cause.
  */
 export class FailedKeyLimiter {
@@ -36,8 +36,9 @@ export class FailedKeyLimiter {
     });
   }
 
-  countFailure(ip: string): void {
+  countFailure(ip: string, key: string): void {
     const network = networkOf(ip);
+    this.goodKeys.delete(sha256Hex(key));
     remember(this.buckets, network, {
       tokens: Math.max(0, this.tokensOf(network) - 1),
       atMs: this.clock.monotonicMs(),
