@@ -75,11 +75,12 @@ describe('what is no HTTP/1.1 request', () => {
     expect(SampleController.ran).toEqual([]);
   });
 
-  it('is HTTP/1.0 with chunks', async () => {
-    const answer = await sendRaw(
-      edge.port,
-      `${SUBMIT.replace('1.1', '1.0')}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    );
+  it.each([
+    ['HTTP/1.0 with chunks', SUBMIT.replace('1.1', '1.0'), 'chunked'],
+    ['a body in a coding that nobody undoes', SUBMIT, 'gzip, chunked'],
+  ])('is %s', async (_, head, coding) => {
+    const body = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+    const answer = await sendRaw(edge.port, `${head}Transfer-Encoding: ${coding}\r\n\r\n${body}`);
     expect([answer.status, errorOf(answer)['param']]).toEqual([400, 'Transfer-Encoding']);
     expect(SampleController.ran).toEqual([]);
   });

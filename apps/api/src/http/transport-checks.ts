@@ -26,17 +26,25 @@ export const checkMessage = (exchange: Exchange): void => {
     const message = `The request has more than ${MAX_HEADERS} headers. Send fewer.`;
     throw new DomainError('request_too_large', { status: 431, message });
   }
-  // RFC 9112, section 6.1: HTTP/1.0 knows no chunks, so whoever sends them there has rewritten a message wrongly.
-  if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined) {
-    const message = 'HTTP/1.0 has no Transfer-Encoding. Send the body with a Content-Length.';
-    throw new DomainError('validation_failed', { param: 'Transfer-Encoding', message });
-  }
+  checkTransferEncoding(request);
   // RFC 9112, section 3.2: a server must refuse a missing, repeated or malformed Host. HTTP/1.0 knows none.
   const hosts = exchange.headerValues('Host');
   const isMissing = hosts.length === 0 && request.httpVersion === '1.0';
   if (isMissing || (hosts.length === 1 && HOST.test(hosts[0] as string))) return;
   const message = 'Host must be sent once, as a name or an address with an optional port.';
   throw new DomainError('validation_failed', { param: 'Host', message });
+};
+
+const checkTransferEncoding = ({ httpVersion, headers }: IncomingMessage): void => {
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined) return;
+  const refuse = (message: string): never => {
+    throw new DomainError('validation_failed', { param: 'Transfer-Encoding', message });
+  };
+  // RFC 9112, section 6.1: HTTP/1.0 knows no chunks, so whoever sends them there has rewritten a message wrongly; and a
+  // coding that the server does not undo must be refused, since the bytes are then not the body.
+  if (httpVersion === '1.0') refuse('HTTP/1.0 has no Transfer-Encoding. Send the body with a Content-Length.');
+  if (coding.toLowerCase() !== 'chunked') refuse('Transfer-Encoding must be chunked and nothing else.');
 };
 
 /**
