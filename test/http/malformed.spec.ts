@@ -46,7 +46,6 @@ describe('what is no HTTP/1.1 request', () => {
     ['chunks and a length', `${SUBMIT}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`],
     ['a negative length', `${SUBMIT}Content-Length: -1\r\n\r\n`],
     ['a length that is no number', `${SUBMIT}Content-Length: 0x10\r\n\r\n`],
-    ['an unknown transfer coding', `${SUBMIT}Transfer-Encoding: xchunked\r\n\r\n`],
     ['chunked that is not last', `${SUBMIT}Transfer-Encoding: chunked, gzip\r\n\r\n`],
     ['two transfer codings', `${SUBMIT}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
     ['bare line feeds', 'GET /v1/health HTTP/1.1\nHost: x\n\n'],
@@ -78,6 +77,7 @@ describe('what is no HTTP/1.1 request', () => {
   it.each([
     ['HTTP/1.0 with chunks', SUBMIT.replace('1.1', '1.0'), 'chunked'],
     ['a body in a coding that nobody undoes', SUBMIT, 'gzip, chunked'],
+    ['a body in an unknown coding', SUBMIT, 'xchunked'],
   ])('is %s', async (_, head, coding) => {
     const body = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
     const answer = await sendRaw(edge.port, `${head}Transfer-Encoding: ${coding}\r\n\r\n${body}`);
