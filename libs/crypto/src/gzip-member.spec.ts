@@ -85,6 +85,11 @@ describe('one gzip member', () => {
     expect(peak - before).toBeLessThan(150 * 1024 * 1024);
   });
 
+  it('is the same whether an empty piece comes in between or not', async () => {
+    const pieces = chunks(content, 999).flatMap((piece) => [piece, Buffer.alloc(0)]);
+    expect(await outcome(await collect(writeGzipMember(streamOf(pieces))))).toBe('content');
+  });
+
   it('closes its source when its reader stops', async () => {
     const source = file(member);
     const reader = readGzipMember(source);

@@ -116,3 +116,7 @@ export {
   ON_BEHALF_OF_HEADER,
   SESSION_HEADER,
 } from './signed-intent.js';
+
+export { BundleFormatError } from './bundle-format-error.js';
+export { readGzipMember, writeGzipMember } from './gzip-member.js';
+export { readTarHeader, TAR_BLOCK_BYTES, TAR_END_BYTES, tarHeader, tarPaddingBytes } from './ustar.js';
