@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
+import { isDigest, type ChainHead } from '#libs/crypto';
 import { parseId, type Id, type IdPrefix } from '#libs/domain/kernel';
 import { callerFolder } from '#libs/infra/config';
 
@@ -72,3 +73,12 @@ export const labelArgument = (
 export const collected =
   <Value>(read: (text: string) => Value) =>
   (text: string, before: readonly Value[] = []): readonly Value[] => [...before, read(text)];
+
+const HEAD = /^([1-9]\d{0,15}):(.+)$/;
+
+/** `42:sha256:...`: a deed of a ledger, as `GET /v1/ledger/check` and `verify` name the last one. */
+export const headArgument = (text: string): ChainHead => {
+  const [, seq, hash] = HEAD.exec(text) ?? [];
+  if (seq !== undefined && isDigest(hash)) return { seq: Number(seq), body_hash: hash };
+  throw new InvalidArgumentError('A head is the seq of a deed, a colon, and its body_hash: 42:sha256:...');
+};

@@ -26,6 +26,9 @@ export type CliErrorCode =
   | 'secrets_unusable'
   | 'interrupted'
   | 'log_incomplete'
+  | 'external_database'
+  | 'backup_unusable'
+  | 'restore_behind'
   | 'rebuild_failed'
   | 'seal_key_not_proven'
   | 'internal_error';
@@ -55,6 +58,7 @@ export const notFound = (message: string): CliError => new CliError('not_found',
 /** Errors of parts that are loaded only when needed, by name: their messages say what to do. */
 const OPERATOR_ERRORS: Readonly<Record<string, Omit<Explanation, 'message'>>> = {
   UnfitDatabase: { code: 'database_unavailable', exitCode: EXIT.unusable },
+  BackupError: { code: 'backup_unusable', exitCode: EXIT.refused },
   PepperMismatch: { code: 'secrets_unusable', exitCode: EXIT.unusable },
   VaultKeyMismatch: { code: 'secrets_unusable', exitCode: EXIT.unusable },
   SealKeyNotProven: { code: 'seal_key_not_proven', exitCode: EXIT.refused },

@@ -33,6 +33,8 @@ describe('ags --help', () => {
       'seal-keys',
       'projections',
       'events',
+      'backup',
+      'restore',
       'doctor',
       'verify',
     ]) {

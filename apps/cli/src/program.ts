@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from './cli-error.js';
 import { withExamples, type CommandContext } from './command-context.js';
 import { registerAgentsCommands } from './commands/agents.command.js';
 import { registerAuditCommand } from './commands/audit.command.js';
+import { registerBackupCommands } from './commands/backup.command.js';
 import { registerConfigCommand } from './commands/config.command.js';
 import { registerDoctorCommand } from './commands/doctor.command.js';
 import { registerEventsCommands } from './commands/events.command.js';
@@ -57,6 +58,7 @@ const buildProgram = (context: CommandContext): Command => {
   registerProjectionsCommands(program, context);
   registerAuditCommand(program, context);
   registerEventsCommands(program, context);
+  registerBackupCommands(program, context, version);
   registerDoctorCommand(program, context, version);
   registerVerifyCommand(program, context);
   return withExamples(

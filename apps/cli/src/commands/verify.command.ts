@@ -11,7 +11,7 @@ import {
   type SealKeyEntry,
 } from '#libs/crypto';
 import type { OrgId } from '#libs/domain/kernel';
-import { collected, fileArgument, idArgument, STANDARD_INPUT } from '../arguments.js';
+import { collected, fileArgument, headArgument, idArgument, STANDARD_INPUT } from '../arguments.js';
 import { CliError, EXIT, explainFileError, usage } from '../cli-error.js';
 import { withExamples, type CommandContext, type JsonOption } from '../command-context.js';
 import { present, ProgressLine } from '../terminal.js';
@@ -71,14 +71,6 @@ export const registerVerifyCommand = (program: Command, context: CommandContext)
 const pinArgument = (text: string): Digest => {
   if (isDigest(text)) return text;
   throw new InvalidArgumentError('A fingerprint is sha256: and 64 lowercase hex characters.');
-};
-
-const HEAD = /^([1-9]\d{0,15}):(.+)$/;
-
-const headArgument = (text: string): ChainHead => {
-  const [, seq, hash] = HEAD.exec(text) ?? [];
-  if (seq !== undefined && isDigest(hash)) return { seq: Number(seq), body_hash: hash };
-  throw new InvalidArgumentError('A head is the seq of a deed, a colon, and its body_hash: 42:sha256:...');
 };
 
 const verify = async (

@@ -1,4 +1,5 @@
 import type { Logger } from '#libs/domain/kernel';
+import { BackupError, requireSettledRestore } from '../backup/index.js';
 import { PepperMismatch } from '../agents/index.js';
 import {
   ConfigError,
@@ -34,6 +35,7 @@ export interface RunningProgram {
 
 /** Their messages say what to do; a stack would only hide it. */
 const OPERATOR_ERRORS = [
+  BackupError,
   ConfigError,
   EmbeddedPostgresError,
   PepperMismatch,
@@ -67,6 +69,7 @@ export const runProgram = (
         variable,
       });
     }
+    await requireSettledRestore(config.stateDir);
     const metrics = new ServiceMetrics(readBuildFacts());
     await serveMetrics(metrics, config, logger);
     const started = start(config, logger, metrics);

@@ -1,6 +1,6 @@
 export { answered } from './answered.js';
 export { translateDatabaseError } from './database-errors.js';
-export { EmbeddedPostgresError } from './embedded-postgres-error.js';
+export { EmbeddedPostgresError, type ServerAccount } from './embedded-postgres-error.js';
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
@@ -9,6 +9,8 @@ export {
 } from './embedded-server.js';
 export { ensureDatabase } from './ensure-database.js';
 export { installSchema } from './install-schema.js';
+export { packagedPostgresVersion } from './server-binaries.js';
+export { serverAccountFor } from './server-site.js';
 export { createDurablePool, createReadOnlyPool, createRelaxedPool, type PoolOptions } from './pools.js';
 export { isPassing, isRefusedStatement, sqlStateOf } from './sql-state.js';
 export { isDatabaseUnusable } from './unusable.js';

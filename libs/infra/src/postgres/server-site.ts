@@ -48,6 +48,10 @@ export const prepareServerSite = async (stateDir: string): Promise<ServerSite> =
   };
 };
 
+/** Whom the files of a data directory belong to, or will; null: whoever runs this. */
+export const serverAccountFor = (dataDir: string): Promise<ServerAccount | null> =>
+  accountFor(dataDir, process.getuid?.() === 0);
+
 const accountFor = async (dataDir: string, isRoot: boolean): Promise<ServerAccount | null> => {
   const owner = await ownerOf(dataDir);
   if (!isRoot) {

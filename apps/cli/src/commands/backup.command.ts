@@ -1,0 +1,221 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import type { ChainHead } from '#libs/crypto';
+import { timestampOf, type OrgId } from '#libs/domain/kernel';
+import { parseConfig, type Config } from '#libs/infra/config';
+import type { LedgerHead } from '#libs/infra/backup';
+import { requireInitialized } from '../administration.js';
+import { collected, fileArgument, headArgument, idArgument } from '../arguments.js';
+import { CliError, EXIT } from '../cli-error.js';
+import {
+  loggerOf,
+  refuseInterrupted,
+  untilInterrupted,
+  withAdministration,
+  withExamples,
+  type CommandContext,
+  type JsonOption,
+} from '../command-context.js';
+import { writeNewFile } from '../new-file.js';
+import { facts, present, ProgressLine } from '../terminal.js';
+
+interface BackupOptions extends JsonOption {
+  readonly output?: string;
+}
+
+/** `ags backup`, `ags restore`, `ags confirm-restore`: an embedded deployment as one file, and back. */
+export const registerBackupCommands = (program: Command, context: CommandContext, version: string): void => {
+  registerBackup(program, context, version);
+  registerRestore(program, context);
+  registerConfirmation(program, context);
+};
+
+const registerBackup = (program: Command, context: CommandContext, version: string): void => {
+  withExamples(
+    program
+      .command('backup')
+      .description(
+        'Writes an embedded deployment into one file: the database as it is when the command ends, and the key files, so ' +
+          'keep it as you keep those. The service may run on meanwhile. The file has mode 0600 and appears when it is ' +
+          'complete. With DATABASE_URL, use the means of your PostgreSQL, and keep the key files beside its backup.',
+      )
+      .summary('write the database and the keys into one file')
+      .option(
+        '--output <path>',
+        'a new file, or a folder for one that is named by the time; default: here',
+        fileArgument,
+      )
+      .option('--json', 'one JSON object')
+      .action(async ({ output, json }: BackupOptions) => {
+        const config = embeddedOnly('backup');
+        await requireInitialized(config);
+        const answer = await untilInterrupted((interrupted) =>
+          backUp(context, config, { output, version, interrupted }),
+        );
+        present(context.terminal, json === true, answer);
+      }),
+    'npm run ags -- backup',
+    'npm run --silent ags -- backup --output /backups --json',
+  );
+};
+
+const backUp = async (
+  { terminal }: CommandContext,
+  config: Config,
+  {
+    output = fileArgument('.'),
+    version,
+    interrupted,
+  }: { output: string | undefined; version: string; interrupted: AbortSignal },
+) => {
+  const { withBackup } = await import('#libs/infra/backup');
+  const createdAt = timestampOf(Date.now());
+  const path = (await isFolder(output))
+    ? join(output, `ags-backup-${createdAt.replace(/[-:]|\.\d+/g, '')}.tar.gz`)
+    : output;
+  const progress = new ProgressLine(terminal);
+  const options = {
+    version,
+    createdAt,
+    log: loggerOf(terminal),
+    onProgress: (bytes: number) => progress.show(`Read ${megabytes(bytes)}`),
+    mayGoOn: () => refuseInterrupted(interrupted),
+  };
+  const { head, ledgers } = await withBackup(config, options, async ({ manifest, content }) => {
+    await writeNewFile(path, content);
+    return manifest;
+  });
+  progress.clear();
+  const { size: bytes } = await stat(path);
+  const view = { object: 'backup', file: path, bytes, created_at: createdAt, version, head, ledgers };
+  const text =
+    `Wrote ${path} (${megabytes(bytes)}, mode 0600).\n\n` +
+    'It holds the database, its password, the pepper and the vault key: whoever reads it reads every credential.';
+  return { objects: [view], text };
+};
+
+const registerRestore = (program: Command, context: CommandContext): void => {
+  withExamples(
+    program
+      .command('restore')
+      .description(
+        'Makes a deployment out of a backup, in a state directory that is empty or not there yet. The file is read whole ' +
+          'and its checksum compared before anything is put in place. What was recorded after the backup is not in it: ' +
+          'nothing is sealed until you have run confirm-restore.',
+      )
+      .summary('make a deployment out of a backup')
+      .argument('<file>', 'what backup has written', fileArgument)
+      .option('--json', 'one JSON object')
+      .action(async (file: string, { json }: JsonOption) => {
+        const config = embeddedOnly('restore');
+        const answer = await untilInterrupted((interrupted) => restore(context, config, file, interrupted));
+        present(context.terminal, json === true, answer);
+      }),
+    'SERVICE_STATE_DIR=/var/lib/ags npm run ags -- restore /backups/ags-backup-20261001T030000Z.tar.gz',
+  );
+};
+
+const restore = async ({ terminal }: CommandContext, { stateDir }: Config, file: string, interrupted: AbortSignal) => {
+  const { restoreBackup } = await import('#libs/infra/backup');
+  const progress = new ProgressLine(terminal);
+  const { manifest, head, ledgers } = await restoreBackup({
+    file,
+    stateDir,
+    restoredAt: timestampOf(Date.now()),
+    log: loggerOf(terminal),
+    onProgress: (bytes) => progress.show(`Read ${megabytes(bytes)}`),
+    mayGoOn: () => refuseInterrupted(interrupted),
+  });
+  progress.clear();
+  const { created_at: createdAt } = manifest;
+  const view = { object: 'restore', state_dir: stateDir, created_at: createdAt, head, ledgers };
+  const text = [
+    `${stateDir} holds the deployment as it was at ${createdAt}.`,
+    '',
+    facts(headFacts(ledgers)),
+    '',
+    'Deeds that were sealed later are not there. Compare these heads with the last that you know (a bundle, a ledger',
+    'check, a head noted elsewhere), and then run `npm run ags -- confirm-restore`: nothing is sealed before.',
+  ].join('\n');
+  return { objects: [view], text };
+};
+
+const headFacts = (ledgers: readonly LedgerHead[]): [string, string][] =>
+  ledgers.map(({ org, seq, body_hash: hash }) => [`head of ${org}`, `${seq}:${hash}`]);
+
+interface ConfirmOptions extends JsonOption {
+  readonly org?: OrgId;
+  readonly head?: readonly ChainHead[];
+}
+
+const registerConfirmation = (program: Command, context: CommandContext): void => {
+  withExamples(
+    program
+      .command('confirm-restore')
+      .description(
+        'Lets a restored deployment seal again. Deeds that were sealed after the backup and that somebody holds, in a ' +
+          'bundle or an answer, have numbers that would be given out a second time, for other deeds: whoever holds both ' +
+          'sees a forked chain. So name the last head that you know of each ledger with --head; a ledger that does not ' +
+          'hold it is behind what was published, and the command refuses. Restore a later backup then. Without --head you ' +
+          'declare that nothing was published after the backup, or that you accept the fork.',
+      )
+      .summary('let a restored deployment seal again')
+      .option('--head <seq:hash>', 'a deed that a restored ledger must hold; may be repeated', collected(headArgument))
+      .option('--org <id>', 'whose ledger must hold them; needed when there are several', idArgument('org'))
+      .option('--json', 'one JSON object')
+      .action(async ({ org: wanted, head: heads = [], json }: ConfirmOptions) =>
+        withAdministration(context, json === true, async ({ log, census }) => {
+          const { stateDir } = parseConfig();
+          const { readRestoredMark, removeRestoredMark } = await import('#libs/infra/backup');
+          const { LedgerReader } = await import('#libs/domain/ledger');
+          if (heads.length > 0) {
+            const { org } = await census.organization(wanted);
+            const ledger = new LedgerReader(log);
+            for (const head of heads) {
+              const deed = await ledger.deedAt(org, head.seq);
+              if (deed?.body_hash !== head.body_hash) throw behind(org, await ledger.lastSeq(org), head);
+            }
+          }
+          const mark = await readRestoredMark(stateDir);
+          await removeRestoredMark(stateDir);
+          const createdAt = mark?.created_at ?? null;
+          return {
+            objects: [{ object: 'restore_confirmation', state_dir: stateDir, created_at: createdAt }],
+            text:
+              createdAt === null
+                ? `${stateDir} was not restored, or that is settled already.`
+                : `${stateDir} goes on from the backup of ${createdAt}. \`npm start\` serves it.`,
+          };
+        }),
+      ),
+    'npm run ags -- confirm-restore --head 1042:sha256:...',
+  );
+};
+
+const behind = (org: OrgId, lastSeq: number, { seq, body_hash: bodyHash }: ChainHead): CliError =>
+  new CliError(
+    'restore_behind',
+    `The ledger of ${org}, which ends at seq ${lastSeq}, does not hold the deed ${seq}:${bodyHash}. ` +
+      'Restore a later backup; this one would give numbers out a second time.',
+    EXIT.refused,
+  );
+
+/** @throws {CliError} external_database */
+const embeddedOnly = (what: string): Config => {
+  const config = parseConfig();
+  if (config.databaseUrl === null) return config;
+  throw new CliError(
+    'external_database',
+    `The database is the one that DATABASE_URL names, which this command cannot ${what}. Use its own means ` +
+      '(pg_basebackup, pg_dump), and keep the key files beside its backups.',
+  );
+};
+
+const isFolder = async (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
