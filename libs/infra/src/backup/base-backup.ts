@@ -23,7 +23,7 @@ export class BaseBackup {
   private constructor(private readonly session: pg.Client) {}
 
   static async begin(connectionString: string): Promise<BaseBackup> {
-    const session = new pg.Client({ connectionString, application_name: 'ags backup session', keepAlive: true });
+    const session = new pg.Client({ connectionString, application_name: 'ags cli', keepAlive: true });
     // A connection that is lost shows in the call that needs it.
     session.on('error', () => undefined);
     await answered(session.connect());
@@ -31,7 +31,7 @@ export class BaseBackup {
     try {
       const name = `ags_backup_${randomBytes(8).toString('hex')}`;
       await backup.ask('select pg_create_physical_replication_slot($1, true, true)', [name]);
-      await backup.ask('select pg_backup_start($1, fast => true)', ['ags backup']);
+      await backup.ask('select pg_backup_start($1, fast => true)', ['backup of the service']);
       return backup;
     } catch (error) {
       await backup.close();

@@ -17,7 +17,7 @@ select last.stream, e.revision, e.data
 
 /** How far a log and the ledgers in it go. */
 export const readLogHead = async (connectionString: string): Promise<LogHead> => {
-  const client = new pg.Client({ connectionString, application_name: 'ags backup' });
+  const client = new pg.Client({ connectionString, application_name: 'ags cli' });
   client.on('error', () => undefined);
   await answered(client.connect());
   try {
