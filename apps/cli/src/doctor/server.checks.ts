@@ -38,7 +38,7 @@ const judgeHealth = (address: string, { body }: ServerAnswer): Finding => {
   if (status === 'draining')
     return warning(`The service at ${address} is stopping.`, 'Wait for it, or start it again.');
   const message = `The service at ${address} is ${status}: ${unwell.join(', ')}.`;
-  const next = 'Its log says why.';
+  const next = 'Its log says why; docs/operations.md says what to do.';
   return status === 'degraded' ? warning(message, next) : problem(message, next);
 };
 
