@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isDeedCoseSigned, parseDeedBody, parsePublicKeyText, sealFault, type Digest } from '#libs/crypto';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
-import { after, metadataAt } from '../support/given.js';
+import { after, metadataAt, NOW } from '../support/given.js';
 import { decodeEvent, ONLY_STREAM, type OrgId, type RecordedEvent } from '#libs/domain/kernel';
 import {
   deedBodyOf,
@@ -122,6 +122,17 @@ describe('the sealer', () => {
     await log.feed(log.sealer(), await log.log());
     const issued = deedsOf(await log.ledgerOf(org)).map(({ event }) => event.data.issued_at);
     expect(issued).toEqual([after(60_000), after(60_000)]);
+  });
+
+  it('dates no deed before its key was activated, when the clock goes back (INV-06)', async () => {
+    const { bench: log, org } = await bench();
+    const other = newOrg();
+    await log.recordAction(org);
+    await log.recordAction(other);
+    log.clock.ms = Date.parse(after(-600_000));
+    await log.feed(log.sealer(), await log.log());
+    const deeds = [...deedsOf(await log.ledgerOf(org)), ...deedsOf(await log.ledgerOf(other))];
+    expect(deeds.map(({ event }) => event.data.issued_at)).toEqual([NOW, NOW]);
   });
 
   it('stops sealing under a revoked key at once', async () => {

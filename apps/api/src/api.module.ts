@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { ONLY_STREAM, START, streamRef, timestampOf } from '#libs/domain/kernel';
-import { sealKeyAt, sealKeyDecider } from '#libs/domain/ledger';
+import { nextSeal, sealKeyDecider } from '#libs/domain/ledger';
 import type { Deployment } from '#libs/infra/deployment';
 import { PROJECTION_NAMES } from '#libs/infra/read-models';
 import { AgentsModule } from './agents/agents.module.js';
@@ -66,7 +66,7 @@ const healthChecksOf = ({
   sealingCheck({
     hasActiveKey: async () => {
       const { state } = await streams.load(streamRef(sealKeyDecider, ONLY_STREAM));
-      return sealKeyAt(state, timestampOf(clock.nowMs())) !== null;
+      return nextSeal(state, timestampOf(clock.nowMs())) !== null;
     },
     parked: () => sealerProgress.parked(),
   }),

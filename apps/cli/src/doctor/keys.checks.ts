@@ -27,11 +27,12 @@ export const checkPepper = async (examination: Examination): Promise<Finding> =>
 
 /** Whether something seals now, and this deployment holds its private half. */
 export const checkSealKey = async (examination: Examination): Promise<Finding> => {
-  const { sealKeyAt, sealKeyDecider } = await import('#libs/domain/ledger');
+  const { nextSeal, sealKeyDecider } = await import('#libs/domain/ledger');
   const { VaultSealKeyRing } = await import('#libs/infra/ledger');
   const { pool, streams } = await examination.database();
   const keys = (await streams.load(streamRef(sealKeyDecider, ONLY_STREAM))).state;
-  const active = sealKeyAt(keys, timestampOf(Date.now()));
+  const now = timestampOf(Date.now());
+  const active = nextSeal(keys, now)?.key;
   if (!active) return problem('No seal key is active, so outcomes wait unsealed.', ROTATE_HELP);
   const { fingerprint } = parsePublicKeyText(active.publicKey);
   try {
@@ -42,6 +43,13 @@ export const checkSealKey = async (examination: Examination): Promise<Finding> =
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return problem(`The private half of the seal key ${active.kid} does not open.`, ROTATE_HELP);
+  }
+  if (active.activatedAt !== null && active.activatedAt > now) {
+    return warning(
+      `The clock of this machine says ${now}, and the seal key ${active.kid} was activated at ${active.activatedAt}: ` +
+        'new deeds are dated at the activation until the clock has passed it.',
+      'Set the clock of this machine.',
+    );
   }
   if (active.retiredAt !== null) {
     return warning(`The seal key ${active.kid} retires at ${active.retiredAt}, and no other follows.`, ROTATE_HELP);

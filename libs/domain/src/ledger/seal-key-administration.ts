@@ -6,8 +6,9 @@ import {
   type CommandMetadata,
   type CommandRunner,
   type FoldedStreams,
+  type Timestamp,
 } from '../kernel/index.js';
-import { sealKeyAt, sealKeyDecider, type SealKey, type SealKeys } from './seal-key.decider.js';
+import { nextSeal, sealKeyDecider, type SealKey, type SealKeys } from './seal-key.decider.js';
 import type { SealKeyRing } from './sealing.ports.js';
 
 /** How a deployment's seal keys come and go (document 1, Seal key lifecycle). */
@@ -46,9 +47,9 @@ export class SealKeyAdministration {
     return this.run({ type: 'RevokeSealKey', data: { kid, reason }, metadata }, kid);
   }
 
-  /** The key that would seal now; null when none would. */
-  async active(now: string): Promise<SealKey | null> {
-    return sealKeyAt(await this.list(), now);
+  /** The key that would seal a first deed now, however the clock stands; null when none would. */
+  async active(now: Timestamp): Promise<SealKey | null> {
+    return nextSeal(await this.list(), now)?.key ?? null;
   }
 
   private async run(command: Parameters<typeof sealKeyDecider.decide>[0], kid: string): Promise<SealKey> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { after, givenFor, NOW } from '../../../../test/support/given.js';
-import { SEAL_KEY_OVERLAP_MAX_MS, SEAL_KEY_OVERLAP_MIN_MS, sealKeyAt, sealKeyDecider } from './seal-key.decider.js';
+import { SEAL_KEY_OVERLAP_MAX_MS, SEAL_KEY_OVERLAP_MIN_MS, nextSeal, sealKeyDecider } from './seal-key.decider.js';
 import type { SealKeyEvent } from './seal-key.events.js';
 
 const given = givenFor(sealKeyDecider);
@@ -78,10 +78,13 @@ describe('a seal key', () => {
 
 describe('the key that seals', () => {
   const rotated = [...old, ...fresh, activated('new', after(1_000)), retired('old', after(61_000))];
-  const kidAt = (ms: number, ...events: readonly SealKeyEvent[]) => sealKeyAt(given(...events).state, after(ms))?.kid;
+  const sealAt = (ms: number, ...events: readonly SealKeyEvent[]) => {
+    const seal = nextSeal(given(...events).state, after(ms));
+    return seal && { kid: seal.key.kid, issuedAt: seal.issuedAt };
+  };
+  const kidAt = (ms: number, ...events: readonly SealKeyEvent[]) => sealAt(ms, ...events)?.kid;
 
   it('is the newest whose window holds the time: activated_at <= issued_at < retired_at', () => {
-    expect(kidAt(-1, ...rotated)).toBeUndefined();
     expect(kidAt(999, ...rotated)).toBe('old');
     expect(kidAt(1_000, ...rotated)).toBe('new');
     expect(kidAt(60_999, ...old, retired('old', after(61_000)))).toBe('old');
@@ -91,5 +94,12 @@ describe('the key that seals', () => {
   it('is never a revoked one: the old one seals again while its overlap lasts', () => {
     expect(kidAt(2_000, ...rotated, revoked('new'))).toBe('old');
     expect(kidAt(2_000, ...old, revoked('old'))).toBeUndefined();
+  });
+
+  it('dates the deed at its activation where the clock went back to before it (ruling 22)', () => {
+    expect(sealAt(-600_000, ...rotated)).toEqual({ kid: 'old', issuedAt: NOW });
+    expect(sealAt(-600_000, ...rotated, revoked('old'))).toEqual({ kid: 'new', issuedAt: after(1_000) });
+    expect(sealAt(500, ...rotated, revoked('old'))).toEqual({ kid: 'new', issuedAt: after(1_000) });
+    expect(sealAt(-600_000, ...old, revoked('old'))).toBeNull();
   });
 });

@@ -98,11 +98,29 @@ const evolve = (keys: SealKeys, event: SealKeyEvent): SealKeys => {
 const changed = (keys: SealKeys, kid: string, change: Partial<SealKey>): SealKeys =>
   keys.map((key) => (key.kid === kid ? { ...key, ...change } : key));
 
+/** What a deed is sealed with, and how it is dated. */
+export interface NextSeal {
+  readonly key: SealKey;
+  readonly issuedAt: Timestamp;
+}
+
 /**
- * The key that seals at `issuedAt`: the newest that is valid then (document 1, Seal key set). Null when none is: then
- * outcomes wait unsealed, and nothing is lost.
+ * The seal of a deed that may be dated `notBefore` or later: by the newest key that is valid then (document 1, Seal key
+ * set). Where none is valid yet, the clock was set back, since an activation takes effect at once: the deed is dated at the
+ * activation, for a clock that goes back cannot put a deed outside of its key's window (ruling 22). Null when every key is
+ * retired or revoked: then outcomes wait unsealed, and nothing is lost.
  */
-export const sealKeyAt = (keys: SealKeys, issuedAt: Timestamp): SealKey | null =>
+export const nextSeal = (keys: SealKeys, notBefore: Timestamp): NextSeal | null => {
+  const activations = keys.flatMap(({ activatedAt }) => activatedAt ?? []).filter((at) => at > notBefore);
+  for (const issuedAt of [notBefore, ...activations.sort()]) {
+    const key = sealKeyAt(keys, issuedAt);
+    if (key) return { key, issuedAt };
+  }
+  return null;
+};
+
+/** The newest key whose window holds the time. */
+const sealKeyAt = (keys: SealKeys, issuedAt: Timestamp): SealKey | null =>
   keys.findLast(
     (key) =>
       key.activatedAt !== null &&

@@ -23,7 +23,7 @@ import {
 import { composeDeed, type SealedDeed } from './compose-deed.js';
 import { ownFaultOf } from './ledger-fault.js';
 import { readTail, type LedgerTail } from './ledger-tails.js';
-import { sealKeyAt, sealKeyDecider } from './seal-key.decider.js';
+import { nextSeal, sealKeyDecider } from './seal-key.decider.js';
 import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
 import type { SealKeyRing } from './sealing.ports.js';
 
@@ -139,10 +139,10 @@ export class Sealer {
     const keys = (await this.streams.load(streamRef(sealKeyDecider, ONLY_STREAM))).state;
     const now = timestampOf(this.clock.nowMs());
     // A clock that goes back cannot put a deed before the one it follows (ruling 22).
-    const issuedAt = tail.issuedAt !== null && tail.issuedAt > now ? tail.issuedAt : now;
-    const sealKey = sealKeyAt(keys, issuedAt);
-    if (!sealKey) throw new NoActiveSealKey();
-    const signingKey = await this.keyRing.open(sealKey.kid);
+    const seal = nextSeal(keys, tail.issuedAt !== null && tail.issuedAt > now ? tail.issuedAt : now);
+    if (!seal) throw new NoActiveSealKey();
+    const { key, issuedAt } = seal;
+    const signingKey = await this.keyRing.open(key.kid);
     const deeds: SealedDeed[] = [];
     let bytes = 0;
     let previous = { seq: tail.seq, bodyHash: tail.bodyHash };

@@ -66,13 +66,24 @@ const provenElsewhere = async (deployment: Deployment, kid: string): Promise<voi
   throw new SealKeyNotProven(kid);
 };
 
-/** The key that seals now, made at the first start. */
+/**
+ * The key that seals now, made where there is none: at the first start, or when the operator revoked the last one. A clock
+ * that was set back to before its activation is no reason for another: deeds are then dated at the activation (`nextSeal`).
+ */
 export const ensureSealKey = async (
   deployment: Deployment,
   metadata: () => CommandMetadata,
 ): Promise<{ key: SealKey; isNew: boolean }> => {
-  const active = await deployment.sealKeys().active(timestampOf(deployment.clock.nowMs()));
-  if (active) return { key: active, isNew: false };
+  const now = timestampOf(deployment.clock.nowMs());
+  const active = await deployment.sealKeys().active(now);
+  if (active) {
+    const activatedAt = active.activatedAt ?? now;
+    if (activatedAt > now) {
+      const message = 'the clock is behind the activation of the seal key, so new deeds are dated then: set the clock';
+      deployment.logger.warn(message, { clock: now, activated_at: activatedAt, kid: active.kid });
+    }
+    return { key: active, isNew: false };
+  }
   // No other key is there to retire.
   const { key } = await rotateSealKey(deployment, SEAL_KEY_OVERLAP_MIN_MS, metadata);
   return { key, isNew: true };
