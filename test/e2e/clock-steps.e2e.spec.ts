@@ -78,7 +78,7 @@ const expectValid = async (running: RunningService, shiftMs: number): Promise<vo
   expect(verdict).toMatchObject({ code: 0, object: { result: 'intact' } });
 };
 
-describe('a clock that was set back ten minutes (INV-06, CP-36)', () => {
+describe('a clock that was set back ten minutes (INV-06, CP-36)', { timeout: 180_000 }, () => {
   it('makes no other seal key at the start, and no deed invalid', async () => {
     const behind = await startAt(-10 * MINUTE_MS);
     await refused(behind);
@@ -89,5 +89,15 @@ describe('a clock that was set back ten minutes (INV-06, CP-36)', () => {
     const right = await startAt(0);
     await refused(right);
     await expectValid(right, 0);
+  });
+
+  it('retires no key before what it sealed, when the operator rotates', async () => {
+    await refused(await startAt(60 * MINUTE_MS));
+    await stop();
+    const behind = await startAt(50 * MINUTE_MS);
+    expect(await ags(50 * MINUTE_MS, 'seal-keys', 'rotate', '--overlap', '1m')).toMatchObject({ code: 0 });
+    await refused(behind);
+    expect((await ags(50 * MINUTE_MS, 'seal-keys', 'list')).objects).toHaveLength(2);
+    await expectValid(behind, 50 * MINUTE_MS);
   });
 });

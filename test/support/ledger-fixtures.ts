@@ -107,7 +107,7 @@ export class LedgerBench {
     for (const command of [
       { type: 'RegisterSealKey' as const, data: { kid, publicKey } },
       { type: 'ProveSealKey' as const, data: { kid, signature: proofOf(key) } },
-      { type: 'ActivateSealKey' as const, data: { kid, overlapMs: 60_000 } },
+      { type: 'ActivateSealKey' as const, data: { kid, overlapMs: 60_000, sealedUntil: null } },
     ]) {
       const metadata = { ...metadataAt(now), org: null, commandId: `${command.type}:${kid}` };
       await this.runner.run(sealKeyDecider, ONLY_STREAM, { ...command, metadata }, metadata);

@@ -294,10 +294,10 @@ describe('without a key', () => {
     const keys = new SealKeyAdministration(bench.runner, bench.streams, bench.keys);
     const metadata = (commandId: string) => ({ ...metadataAt(), org: null, commandId });
     const { kid } = await keys.register(metadata('register'));
-    const isProven = async () => (await keys.list()).some((key) => key.isProven);
+    const isProven = async () => (await keys.list()).some((key) => key.provenAt !== null);
     await vi.waitFor(async () => expect(await isProven()).toBe(true), SETTLED);
     expect(await Promise.all(orgs.map(sealedStreams))).toEqual([[], []]);
-    await keys.activate(kid, 60_000, metadata('activate'));
+    await keys.activate(kid, { overlapMs: 60_000, sealedUntil: null }, metadata('activate'));
     await Promise.all(orgs.map((org, index) => eventuallySealed(org, [streams[index] as string])));
     expect(progress.rows.size).toBe(0);
   });

@@ -207,7 +207,7 @@ export class SealingLoop {
   }
 
   private async provePending(): Promise<void> {
-    for (const key of await this.parts.sealKeys.list()) if (!key.isProven && !key.revokedAt) await this.prove(key.kid);
+    for (const key of await this.parts.sealKeys.list()) if (!key.provenAt && !key.revokedAt) await this.prove(key.kid);
   }
 
   /** A live sealer signs a test with a new key before anybody may activate it. */

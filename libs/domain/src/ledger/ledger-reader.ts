@@ -50,6 +50,27 @@ export class LedgerReader {
     throw new StoreUnavailable(`${deed} is not stored as it was sealed; run a ledger check of ${org}`);
   }
 
+  /** When the last deed of any of these ledgers was issued; null when none holds one that is stored as it was sealed. */
+  async latestIssuedAt(orgs: readonly OrgId[]): Promise<Timestamp | null> {
+    let latest: Timestamp | null = null;
+    for (const org of orgs) {
+      const issuedAt = await this.lastIssuedAt(org);
+      if (issuedAt !== null && (latest === null || issuedAt > latest)) latest = issuedAt;
+    }
+    return latest;
+  }
+
+  private async lastIssuedAt(org: OrgId): Promise<Timestamp | null> {
+    const stream = streamOf('ledger', org);
+    // The last deed says it; further back only where somebody has damaged that one.
+    for (const limit of [1, PAGE_DEEDS]) {
+      const page = await this.store.readStream(stream, { direction: 'backwards', limit });
+      const last = page.map(soundDataOf).find((stored) => stored !== null);
+      if (last) return last.issued_at;
+    }
+    return null;
+  }
+
   /** Not yet read: what it holds may have been tampered with. */
   async recordAt(org: OrgId, seq: number): Promise<RecordedEvent | null> {
     const [recorded] = await this.store.readStream(streamOf('ledger', org), { from: seq - 1, limit: 1 });

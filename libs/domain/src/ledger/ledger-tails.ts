@@ -1,5 +1,6 @@
 import {
   decodeEvent,
+  idInStream,
   START,
   streamOf,
   type EventStore,
@@ -70,4 +71,22 @@ const eventAt = async (store: EventStore, stream: string, revision: number): Pro
   const [event] = await store.readStream(stream, { from: revision, limit: 1, mayRemember: true });
   if (!event) throw new MissingEvent(stream, revision);
   return event;
+};
+
+const ORGANIZATIONS_PAGE = 1_000;
+
+/** Those made up to a place in the log, inclusive: whoever has a ledger there. */
+export const organizationsUpTo = async (store: EventStore, end: Position): Promise<readonly OrgId[]> => {
+  const organizations: OrgId[] = [];
+  for (let after = START; after < end;) {
+    const page = await store.readAll(after, ORGANIZATIONS_PAGE);
+    for (const recorded of page) {
+      if (recorded.type !== 'OrganizationCreated' || recorded.position > end) continue;
+      organizations.push(idInStream(recorded.stream) as OrgId);
+    }
+    const last = page.at(-1);
+    if (!last) break;
+    after = last.position;
+  }
+  return organizations;
 };

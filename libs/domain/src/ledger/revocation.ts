@@ -1,12 +1,9 @@
 import {
   decodeEvent,
-  idInStream,
-  START,
   streamOf,
   type EventEnvelope,
   type EventStore,
   type OrgId,
-  type Position,
   type Timestamp,
 } from '../kernel/index.js';
 import type { AdminAct } from './admin-deed.js';
@@ -14,6 +11,7 @@ import { adminSections } from './deed-sections.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { SealKeyEvent } from './seal-key.events.js';
 import { ownFaultOf } from './ledger-fault.js';
+import { organizationsUpTo } from './ledger-tails.js';
 import { placeOf } from './seal-source.js';
 import type { SealWork } from './sealer.js';
 
@@ -35,7 +33,7 @@ export const revocationWork = async (
   const { kid, reason } = envelope.event.data;
   const { recorded, metadata } = envelope;
   const works = new Map<OrgId, SealWork>();
-  for (const org of await organizationsBefore(store, recorded.position)) {
+  for (const org of await organizationsUpTo(store, recorded.position)) {
     try {
       const last = await lastDeedUnder(store, org, kid, activatedAt);
       if (!last) continue;
@@ -60,21 +58,6 @@ export const revocationAct = (
   reason,
   data: { kid, last_body_hash: last.body_hash, last_seq: last.seq },
 });
-
-const organizationsBefore = async (store: EventStore, end: Position): Promise<readonly OrgId[]> => {
-  const organizations: OrgId[] = [];
-  for (let after: Position = START; after < end;) {
-    const page = await store.readAll(after, PAGE);
-    for (const recorded of page) {
-      if (recorded.type !== 'OrganizationCreated' || recorded.position > end) continue;
-      organizations.push(idInStream(recorded.stream) as OrgId);
-    }
-    const last = page.at(-1);
-    if (!last) break;
-    after = last.position;
-  }
-  return organizations;
-};
 
 /** The ledger read back from its end, to the first deed under the key or to where the key was not active yet. */
 const lastDeedUnder = async (

@@ -37,9 +37,17 @@ export class SealKeyAdministration {
     return this.run({ type: 'ProveSealKey', data, metadata }, kid);
   }
 
-  /** The key seals at once; the others retire after the overlap. @throws {DomainError} conflict, not_found, validation_failed */
-  async activate(kid: string, overlapMs: number, metadata: CommandMetadata): Promise<SealKey> {
-    return this.run({ type: 'ActivateSealKey', data: { kid, overlapMs }, metadata }, kid);
+  /**
+   * The key seals at once; the others retire after the overlap.
+   * @param sealedUntil the latest `issued_at` of any ledger (`LedgerReader.latestIssuedAt`), read after the proof
+   * @throws {DomainError} conflict, not_found, validation_failed
+   */
+  async activate(
+    kid: string,
+    { overlapMs, sealedUntil }: { overlapMs: number; sealedUntil: Timestamp | null },
+    metadata: CommandMetadata,
+  ): Promise<SealKey> {
+    return this.run({ type: 'ActivateSealKey', data: { kid, overlapMs, sealedUntil }, metadata }, kid);
   }
 
   /** Deeds under it are no longer valid. @throws {DomainError} not_found */

@@ -8,7 +8,7 @@ const registered = (kid: string): SealKeyEvent => ({
   type: 'SealKeyRegistered',
   data: { kid, public_key: `ed25519:${kid}`, at: NOW },
 });
-const proven = (kid: string): SealKeyEvent => ({ type: 'SealKeyProven', data: { kid, signature: 's', at: NOW } });
+const proven = (kid: string, at = NOW): SealKeyEvent => ({ type: 'SealKeyProven', data: { kid, signature: 's', at } });
 const activated = (kid: string, at = NOW): SealKeyEvent => ({
   type: 'SealKeyActivated',
   data: { kid, activated_at: at, at },
@@ -23,8 +23,8 @@ const revoked = (kid: string): SealKeyEvent => ({
 });
 const old = [registered('old'), proven('old'), activated('old')];
 const fresh = [registered('new'), proven('new')];
-const activate = (overlapMs = SEAL_KEY_OVERLAP_MIN_MS) =>
-  ({ type: 'ActivateSealKey', data: { kid: 'new', overlapMs } }) as const;
+const activate = (overlapMs = SEAL_KEY_OVERLAP_MIN_MS, sealedUntil: string | null = null) =>
+  ({ type: 'ActivateSealKey', data: { kid: 'new', overlapMs, sealedUntil } }) as const;
 
 describe('a seal key', () => {
   it('is registered once', () => {
@@ -44,6 +44,20 @@ describe('a seal key', () => {
     given(...old, ...fresh)
       .when(activate(3_600_000))
       .then(activated('new'), retired('old', after(3_600_000))));
+
+  it.each([
+    ['the clock of the last deed', proven('new'), after(-1_000), after(600_000), 600_000],
+    ['the clock of the sealer', proven('new', after(600_000)), after(-1_000), null, 600_000],
+    ['the activation of the old key', proven('new'), after(-600_000), null, 0],
+    ['no clock but its own', proven('new'), NOW, after(-600_000), 0],
+  ])('retires the others an overlap after whatever is latest: behind %s', (_, proof, now, sealedUntil, latestMs) =>
+    given(...old, registered('new'), proof)
+      .when(activate(60_000, sealedUntil), now)
+      .then(
+        { type: 'SealKeyActivated', data: { kid: 'new', activated_at: now, at: now } },
+        { type: 'SealKeyRetired', data: { kid: 'old', retired_at: after(latestMs + 60_000), at: now } },
+      ),
+  );
 
   it.each([SEAL_KEY_OVERLAP_MIN_MS, SEAL_KEY_OVERLAP_MAX_MS])('may overlap the one before it for %d ms', (overlapMs) =>
     given(...old, ...fresh)

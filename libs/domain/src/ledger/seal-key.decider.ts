@@ -13,8 +13,8 @@ export interface SealKey {
   readonly kid: string;
   readonly publicKey: string;
   readonly registeredAt: Timestamp;
-  /** A live sealer signed a test with it. Only then may it be activated. */
-  readonly isProven: boolean;
+  /** When, by its own clock, a live sealer signed a test with it. Only then may it be activated. */
+  readonly provenAt: Timestamp | null;
   readonly activatedAt: Timestamp | null;
   readonly retiredAt: Timestamp | null;
   readonly revokedAt: Timestamp | null;
@@ -28,8 +28,11 @@ type Command<Type extends string, Data> = { type: Type; data: Data; metadata: Co
 export type SealKeyCommand =
   | Command<'RegisterSealKey', { kid: string; publicKey: string }>
   | Command<'ProveSealKey', { kid: string; signature: string }>
-  /** The new key seals at once; every other active key retires after the overlap. */
-  | Command<'ActivateSealKey', { kid: string; overlapMs: number }>
+  /**
+   * The new key seals at once; every other active key retires after the overlap.
+   * `sealedUntil`: the latest `issued_at` of any ledger, read after the proof; null when no deed was sealed yet.
+   */
+  | Command<'ActivateSealKey', { kid: string; overlapMs: number; sealedUntil: Timestamp | null }>
   | Command<'RevokeSealKey', { kid: string; reason: string | null }>;
 
 const decide = (command: SealKeyCommand, keys: SealKeys): readonly SealKeyEvent[] => {
@@ -43,30 +46,46 @@ const decide = (command: SealKeyCommand, keys: SealKeys): readonly SealKeyEvent[
   if (!known) throw new DomainError('not_found');
   switch (command.type) {
     case 'ProveSealKey':
-      return known.isProven ? [] : [{ type: 'SealKeyProven', data: { kid, signature: command.data.signature, at } }];
+      return known.provenAt ? [] : [{ type: 'SealKeyProven', data: { kid, signature: command.data.signature, at } }];
     case 'ActivateSealKey':
-      return activate(known, keys, command.data.overlapMs, at);
+      return activate(known, keys, command);
     case 'RevokeSealKey':
       if (known.revokedAt) return [];
       return [{ type: 'SealKeyRevoked', data: { kid, revoked_at: at, reason: command.data.reason, at } }];
   }
 };
 
-const activate = (key: SealKey, keys: SealKeys, overlapMs: number, at: Timestamp): readonly SealKeyEvent[] => {
+const activate = (
+  key: SealKey,
+  keys: SealKeys,
+  { data: { overlapMs, sealedUntil }, metadata }: Extract<SealKeyCommand, { type: 'ActivateSealKey' }>,
+): readonly SealKeyEvent[] => {
   if (key.activatedAt) return [];
   if (key.revokedAt) throw new DomainError('conflict', { message: 'This seal key was revoked. Register a new one.' });
-  if (!key.isProven) {
+  if (!key.provenAt) {
     throw new DomainError('conflict', {
       message: 'No sealer has signed with this key yet. Wait for its proof, then activate it.',
     });
   }
-  const retiredAt = new Date(Date.parse(at) + checkedSealKeyOverlap(overlapMs)).toISOString();
-  const retiring = keys.filter((other) => other.activatedAt && !other.retiredAt && !other.revokedAt);
+  const at = metadata.now;
+  const known = [at, key.provenAt, ...(sealedUntil === null ? [] : [sealedUntil])];
+  const overlap = checkedSealKeyOverlap(overlapMs);
   return [
     { type: 'SealKeyActivated', data: { kid: key.kid, activated_at: at, at } },
-    ...retiring.map(({ kid }): SealKeyEvent => ({ type: 'SealKeyRetired', data: { kid, retired_at: retiredAt, at } })),
+    ...keys.flatMap(({ kid, activatedAt, retiredAt, revokedAt }): SealKeyEvent[] => {
+      if (!activatedAt || retiredAt || revokedAt) return [];
+      return [{ type: 'SealKeyRetired', data: { kid, retired_at: laterBy(overlap, [...known, activatedAt]), at } }];
+    }),
   ];
 };
+
+/**
+ * The overlap begins when the last deed under the old key can have been dated: by the clock of this process, by that of
+ * the sealer as it proved the key, by a clock that has since been set back. For what the old key sealed stays valid only
+ * while its window holds it, and a sealer that has not heard of the new key yet goes on for a moment.
+ */
+const laterBy = (overlapMs: number, instants: readonly Timestamp[]): Timestamp =>
+  new Date(Math.max(...instants.map((instant) => Date.parse(instant))) + overlapMs).toISOString();
 
 /** Refused, not rounded: whoever asks for less would count on a time that is not kept. @throws {DomainError} validation_failed */
 export const checkedSealKeyOverlap = (overlapMs: number): number => {
@@ -81,11 +100,11 @@ const evolve = (keys: SealKeys, event: SealKeyEvent): SealKeys => {
   switch (event.type) {
     case 'SealKeyRegistered': {
       const { kid, public_key: publicKey, at } = event.data;
-      const fresh = { isProven: false, activatedAt: null, retiredAt: null, revokedAt: null };
+      const fresh = { provenAt: null, activatedAt: null, retiredAt: null, revokedAt: null };
       return [...keys, { kid, publicKey, registeredAt: at, ...fresh }];
     }
     case 'SealKeyProven':
-      return changed(keys, event.data.kid, { isProven: true });
+      return changed(keys, event.data.kid, { provenAt: event.data.at });
     case 'SealKeyActivated':
       return changed(keys, event.data.kid, { activatedAt: event.data.activated_at });
     case 'SealKeyRetired':

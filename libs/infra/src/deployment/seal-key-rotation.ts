@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { timestampOf, type CommandMetadata } from '#libs/domain/kernel';
-import { checkedSealKeyOverlap, SEAL_KEY_OVERLAP_MIN_MS, type SealKey, type SealKeys } from '#libs/domain/ledger';
+import {
+  checkedSealKeyOverlap,
+  LedgerReader,
+  organizationsUpTo,
+  SEAL_KEY_OVERLAP_MIN_MS,
+  type SealKey,
+  type SealKeys,
+} from '#libs/domain/ledger';
 import type { Deployment } from './deployment.js';
 
 /** How long a live sealer is given to sign its test with a new key. */
@@ -36,6 +43,9 @@ export const rotateSealKey = async (
 ): Promise<Rotation> => {
   checkedSealKeyOverlap(overlapMs);
   const keys = deployment.sealKeys();
+  const { store } = deployment.database;
+  // Before the proof, for it may read long: what follows the proof has less than the shortest overlap.
+  const orgs = await organizationsUpTo(store, await store.head());
   const { kid } = await keys.register(metadata());
   const lease = await deployment.leases.tryTake('sealer');
   if (lease) {
@@ -47,7 +57,8 @@ export const rotateSealKey = async (
   } else {
     await provenElsewhere(deployment, kid);
   }
-  const key = await keys.activate(kid, overlapMs, metadata());
+  const sealedUntil = await new LedgerReader(store).latestIssuedAt(orgs);
+  const key = await keys.activate(kid, { overlapMs, sealedUntil }, metadata());
   const now = timestampOf(deployment.clock.nowMs());
   const retiring = (await keys.list()).filter(
     ({ retiredAt, revokedAt }) => retiredAt !== null && now < retiredAt && revokedAt === null,
@@ -60,7 +71,7 @@ const provenElsewhere = async (deployment: Deployment, kid: string): Promise<voi
   const deadline = deployment.clock.monotonicMs() + PROOF_TIMEOUT_MS;
   while (deployment.clock.monotonicMs() < deadline) {
     const known = (await keys.list()).find((key) => key.kid === kid);
-    if (known?.isProven) return;
+    if (known?.provenAt) return;
     await sleep(PROOF_INTERVAL_MS);
   }
   throw new SealKeyNotProven(kid);
