@@ -232,4 +232,17 @@ describe('an audit finds', () => {
     expect(verdict.faults).toHaveLength(100);
     expect(verdict.faultCount).toBeGreaterThan(100);
   });
+
+  it('a deed that lies behind its key’s retirement, as a verifier of bundles does (INV-06)', async () => {
+    const stepped = new LedgerBench(new MemoryEventStore());
+    await stepped.activateKey();
+    await stepped.recordAction(org);
+    await stepped.recordAction(org);
+    stepped.clock.ms = Date.parse(after(600_000));
+    await stepped.feed(stepped.sealer(), await stepped.log());
+    // A clock that was set back, and a rotation that was told of no deed.
+    await stepped.activateKey(NOW);
+    const { faults } = audit(await stepped.log());
+    expect(faults).toEqual([{ code: 'key_not_valid', org, stream: streamOf('ledger', org), revision: 1 }]);
+  });
 });

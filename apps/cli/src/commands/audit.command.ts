@@ -107,5 +107,5 @@ const FAULTS: Readonly<Record<AuditFaultCode, string>> = {
   deed_unasked: 'no event asks for this deed',
   deed_differs: 'the deed is not what the log gives',
   bad_seal: 'the seal of the deed does not hold',
-  key_not_valid: 'the deed was sealed when its key was not valid, or is dated before the one before it',
+  key_not_valid: 'the deed lies outside of its key’s window, or is dated before the one before it',
 };

@@ -38,7 +38,10 @@ export type AuditFaultCode =
   | 'deed_differs'
   /** Its seal does not hold under the key that the log registered. */
   | 'bad_seal'
-  /** Its key was not active or was revoked when it was sealed, or it is dated before the deed before it. */
+  /**
+   * Its key was not active or was revoked when it was sealed, or was retired to an earlier time than the deed's, or the
+   * deed is dated before the one before it.
+   */
   | 'key_not_valid';
 
 export interface AuditFault {
@@ -71,10 +74,14 @@ interface Awaited {
   sections(): DeedSections | null;
 }
 
+/** The last deed of a ledger under a key, as its event says, and where that event stands. */
+type LastUnder = Pick<LedgerEvent['data'], 'seq' | 'body_hash' | 'issued_at'> &
+  Pick<RecordedEvent, 'stream' | 'revision'>;
+
 /** One organization's ledger as far as the log was read. */
 class AuditedLedger {
   readonly awaited: Awaited[] = [];
-  readonly lastUnder = new Map<string, Pick<LedgerEvent['data'], 'seq' | 'body_hash'>>();
+  readonly lastUnder = new Map<string, LastUnder>();
   previous: { seq: number; bodyHash: Digest | null; issuedAt: Timestamp | null } = {
     seq: 0,
     bodyHash: null,
@@ -150,6 +157,7 @@ export class LogAudit {
   private onSealKey(envelope: EventEnvelope<SealKeyEvent>): void {
     const { event, metadata } = envelope;
     this.keys = evolveStrictly(SEAL_KEYS, this.keys, event);
+    if (event.type === 'SealKeyRetired') this.onRetired(event.data);
     if (event.type !== 'SealKeyRevoked') return;
     const { kid, reason } = event.data;
     const actor: Actor = { type: metadata.actor.type, id: metadata.actor.id };
@@ -163,6 +171,14 @@ export class LogAudit {
     }
   }
 
+  /** A verifier judges every deed by the window as it ends up: deeds under a key cannot outlive it. Names the last of them. */
+  private onRetired({ kid, retired_at: retiredAt }: { readonly kid: string; readonly retired_at: Timestamp }): void {
+    for (const [org, { lastUnder }] of this.ledgers) {
+      const last = lastUnder.get(kid);
+      if (last && last.issued_at >= retiredAt) this.fault('key_not_valid', org, last);
+    }
+  }
+
   private onDeed(org: OrgId, envelope: EventEnvelope<LedgerEvent>): void {
     const { data } = envelope.event;
     const ledger = this.ledgerOf(org);
@@ -173,7 +189,9 @@ export class LogAudit {
     if (!this.isSealed(data)) this.fault('bad_seal', org, envelope.recorded);
     else if (!this.mayStandThere(ledger, data)) this.fault('key_not_valid', org, envelope.recorded);
     ledger.previous = { seq: data.seq, bodyHash: data.body_hash, issuedAt: data.issued_at };
-    ledger.lastUnder.set(data.kid, { seq: data.seq, body_hash: data.body_hash });
+    const { seq, body_hash, issued_at } = data;
+    const { stream, revision } = envelope.recorded;
+    ledger.lastUnder.set(data.kid, { seq, body_hash, issued_at, stream, revision });
   }
 
   /** The awaited deed of the event that this one names; those before it were passed by. */
@@ -247,7 +265,11 @@ export class LogAudit {
     return ledger;
   }
 
-  private fault(code: AuditFaultCode, org: OrgId | null, { stream, revision }: RecordedEvent): void {
+  private fault(
+    code: AuditFaultCode,
+    org: OrgId | null,
+    { stream, revision }: Pick<RecordedEvent, 'stream' | 'revision'>,
+  ): void {
     this.faultCount += 1;
     if (this.faults.length < FAULTS_KEPT) this.faults.push({ code, org, stream, revision });
   }
