@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { MAX_SECRETS, REDACTED, Redactor } from './redactor.js';
 
-const SECRET = 'sk_live_"a/b\\c+d=é !(x)\'';
+const SECRET = 'sk_live_"a/b\\c+d=éÖ !(x)\'';
 const redactor = new Redactor([SECRET], []);
 
 describe('redaction of credentials (R-10)', () => {
@@ -18,6 +18,8 @@ describe('redaction of credentials (R-10)', () => {
     ['base64url', Buffer.from(SECRET).toString('base64url')],
     ['hex', Buffer.from(SECRET).toString('hex')],
     ['upper-case hex', Buffer.from(SECRET).toString('hex').toUpperCase()],
+    ['as a header value is read', Buffer.from(SECRET).toString('latin1')],
+    ['in a body that says it is Latin-1', new TextDecoder('iso-8859-1').decode(Buffer.from(SECRET))],
   ])('%s', (_, form) => {
     expect(redactor.text(`before ${form} after`)).toBe(`before ${REDACTED} after`);
   });

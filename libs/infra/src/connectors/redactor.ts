@@ -13,8 +13,8 @@ const MIN_CORE_CHARACTERS = 8;
 export const MAX_SECRETS = 4_096;
 
 /**
- * Removes a call's secrets from what is kept of its answer: raw, base64 at every offset, hex, and with the escapes of JSON,
- * URLs, forms and HTML undone. It works on whole decoded values, so it does not matter how the upstream cut its chunks
+ * Removes a call's secrets from what is kept of its answer: raw, base64 at every offset, hex, as UTF-8 that was
+ * read as Latin-1, and with the escapes of JSON, URLs, forms and HTML undone. It works on whole decoded values, so it does not matter how the upstream cut its chunks
  * (R-10, R-16). Time is linear in the answer and the secrets, because both may come from somebody hostile. With more than
  * {@link MAX_SECRETS} different ones nothing of the answer is kept that could hold one: no text, name or number.
  */
@@ -91,7 +91,15 @@ const formsOf = (secret: string): readonly string[] => {
   const padded = Buffer.from(`\0\0${secret}`);
   const hex = padded.toString('hex', 2);
   // Text that is no Unicode travels with replacement characters.
-  return [secret, padded.toString('utf8', 2), hex, hex.toUpperCase(), ...base64Forms(padded)];
+  return [secret, padded.toString('utf8', 2), ...misreadForms(padded), hex, hex.toUpperCase(), ...base64Forms(padded)];
+};
+
+const WINDOWS_1252 = new TextDecoder('windows-1252');
+
+/** As UTF-8 reads where a byte is taken for a character: in header values, and in bodies that say they are Latin-1. */
+const misreadForms = (padded: Buffer): readonly string[] => {
+  const bytes = padded.subarray(2);
+  return bytes.some((byte) => byte > 0x7f) ? [bytes.toString('latin1'), WINDOWS_1252.decode(bytes)] : [];
 };
 
 /** The secret alone, and the part of it that does not depend on its neighbours when it stands inside other bytes. */
