@@ -54,15 +54,22 @@ export const missingSecretFile = (path: string, options?: ErrorOptions): SecretF
     options,
   );
 
-/** @throws {SecretFileError} missing, of another length, or readable by others */
+/** @throws {SecretFileError} missing, of another length, readable by others, or another user's */
 export const readSecretFile = async (path: string): Promise<Buffer> => {
   if (!(await exists(path))) throw missingSecretFile(path);
-  const { mode } = await stat(path);
+  const { mode, uid } = await stat(path);
   if ((mode & 0o077) !== 0) throw new SecretFileError(`${path} is readable by others. Run chmod 0600 on it.`);
+  if (!isOwnOrRoots(uid)) {
+    const advice = 'Whoever made it knows it: make a new one, or run this as the user that it belongs to.';
+    throw new SecretFileError(`${path} belongs to user ${uid}. ${advice}`);
+  }
   const bytes = await readFile(path);
   if (bytes.byteLength === SECRET_BYTES) return bytes;
   throw new SecretFileError(`${path} must hold exactly ${SECRET_BYTES} bytes. Restore it from your backup.`);
 };
+
+/** A file that root has put there is as good as our own: root could read everything anyway. */
+const isOwnOrRoots = (uid: number): boolean => uid === 0 || uid === (process.geteuid?.() ?? uid);
 
 const exists = async (path: string): Promise<boolean> => {
   try {

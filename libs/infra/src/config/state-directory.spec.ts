@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -34,6 +34,18 @@ describe('the state directory', () => {
     await chmod(join(stateDir, 'keys'), 0o755);
     expect(await prepareStateDirectory(stateDir)).toBe('changed');
     expect(await modeOf(join(stateDir, 'keys'))).toBe(0o700);
+  });
+
+  it.skipIf(!isRoot).each([
+    ['itself', ''],
+    ['its folder of keys', 'keys'],
+  ])('is not used where %s is another user’s, who may have put keys there', async (_, name) => {
+    const stateDir = join(folder, 'state');
+    await prepareStateDirectory(stateDir);
+    await chown(join(stateDir, name), STRANGER, STRANGER);
+    expect(await refusal(() => prepareStateDirectory(stateDir))).toMatch(
+      new RegExp(`belongs to user ${STRANGER}, and this is user 0`),
+    );
   });
 
   it('is made once by several who start at the same time', async () => {

@@ -21,6 +21,7 @@ export const prepareStateDirectory = (stateDir: string): Promise<'done' | 'chang
     const keys = join(stateDir, 'keys');
     await makeStateDirectory(stateDir);
     const isNew = await makeFolder(keys, KEYS_MODE);
+    for (const folder of [stateDir, keys]) await requireOwn(folder);
     const changes = [await ensureMode(stateDir, STATE_MODE), await ensureMode(keys, KEYS_MODE)];
     if (isNew) return 'done';
     return changes.includes(true) ? 'changed' : 'skipped';
@@ -67,6 +68,15 @@ const makeOneFolder = async (folder: string, mode: number | undefined): Promise<
     if (codeOf(error) === 'EEXIST' && (await stat(folder)).isDirectory()) return false;
     throw error;
   }
+};
+
+/** What lies in another user's folder may be that user's: keys that he knows, links to files of ours. */
+const requireOwn = async (folder: string): Promise<void> => {
+  const owners = await ownersOf(folder);
+  if (owners === '') return;
+  throw new StateDirectoryError(
+    `${folder} cannot be used: it is another user's.${owners} Run this as the user that made it, or set SERVICE_STATE_DIR to a folder of your own.`,
+  );
 };
 
 /** Whether it had another mode. */

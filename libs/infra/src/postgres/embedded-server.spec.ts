@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +52,24 @@ describe('the embedded PostgreSQL', () => {
     return child;
   };
   const isRunning = (pid: number): boolean => processIdentity(pid) !== null;
+
+  it.skipIf(!isRoot)('touches nothing of root’s that a link in its folder leads to', async () => {
+    copyPrepared();
+    const victim = join(stateDir, '..', 'victim');
+    writeFileSync(victim, 'root’s own', { mode: 0o600 });
+    const pidFile = join(stateDir, 'postgres', 'postmaster.pid');
+    writeFileSync(pidFile, '999999\nwhat another user says\n', { mode: 0o644 });
+    symlinkSync(victim, `${pidFile}.new`);
+    await start();
+    expect([readFileSync(victim, 'utf8'), statSync(victim).uid]).toEqual(['root’s own', 0]);
+  });
+
+  it('is not opened with a password that others can read', async () => {
+    copyPrepared();
+    const file = join(stateDir, 'postgres.password');
+    await chmod(file, 0o644);
+    await expect(start()).rejects.toThrow(`${file} is readable by others. Run chmod 0600 on it.`);
+  });
 
   it('is started and stopped by its only user', async () => {
     const server = await start();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ export interface Postmaster {
 
 /** The live server on the site's data directory, ready or not yet; null when there is none. */
 export const findPostmaster = async (site: Pick<ServerSite, 'dataDir'>): Promise<Postmaster | null> => {
-  const lines = (await readIfPresent(pidFileOf(site)))?.split('\n') ?? [];
+  const lines = (await pidFileText(site))?.split('\n') ?? [];
   const pid = Number(lines[0]);
   const identity = processIdentity(pid);
   if (identity === null || !commandLineOf(pid)?.includes(site.dataDir)) return null;
@@ -67,8 +67,9 @@ export const initializeDataDirectory = async (site: ServerSite): Promise<boolean
   const passwordFile = join(draft, 'password');
   await writeFile(passwordFile, site.password, { mode: 0o600 });
   if (site.account) {
-    await chown(draft, site.account.uid, site.account.gid);
+    // The folder last: from then on, that user may put anything in it.
     await chown(passwordFile, site.account.uid, site.account.gid);
+    await chown(draft, site.account.uid, site.account.gid);
   }
   await initdb(site, join(draft, 'data'), passwordFile);
   await rename(join(draft, 'data'), site.dataDir);
@@ -153,12 +154,36 @@ const pidFileOf = (site: Pick<ServerSite, 'dataDir'>): string => join(site.dataD
  * rest kept: removing the file would also remove that safeguard.
  */
 const disownPidFile = async (site: ServerSite): Promise<void> => {
-  const text = await readIfPresent(pidFileOf(site));
+  const text = await pidFileText(site);
   if (text === null || (await findPostmaster(site))) return;
-  const draft = `${pidFileOf(site)}.new`;
-  await writeFile(draft, text.replace(/^-?\d+/, String(NO_PROCESS)), { mode: 0o600 });
-  if (site.account) await chown(draft, site.account.uid, site.account.gid);
+  // Made beside the data directory: inside it the server's account, which is not ours as root, could have laid a link.
+  const draft = join(site.stateDir, `postmaster.pid.${randomBytes(8).toString('hex')}`);
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(text.replace(/^-?\d+/, String(NO_PROCESS)));
+    if (site.account) await file.chown(site.account.uid, site.account.gid);
+  } finally {
+    await file.close();
+  }
   await rename(draft, pidFileOf(site));
+};
+
+const PID_FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Null where there is none. A link or a pipe is nothing of the server's, and what it leads to is nobody's business. */
+const pidFileText = async (site: Pick<ServerSite, 'dataDir'>): Promise<string | null> => {
+  try {
+    const file = await open(pidFileOf(site), PID_FILE_FLAGS);
+    try {
+      return (await file.stat()).isFile() ? await file.readFile('utf8') : null;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ELOOP') return null;
+    throw error;
+  }
 };
 
 const runLogged = async (site: ServerSite, program: string, args: readonly string[]): Promise<ChildProcess> => {

@@ -121,7 +121,7 @@ const isPassable = async (folder: string, account: ServerAccount): Promise<boole
 
 /** Minted once, before the data directory it opens, and never replaced: the server knows only its hash. */
 const passwordOf = async (file: string, dataDir: string): Promise<string> => {
-  const known = await readIfPresent(file);
+  const known = await readUnshared(file);
   if (known !== null) return known;
   if (await ownerOf(dataDir)) {
     throw new EmbeddedPostgresError(
@@ -140,6 +140,13 @@ const passwordOf = async (file: string, dataDir: string): Promise<string> => {
     await rm(draft, { force: true });
   }
   return readFile(file, 'utf8');
+};
+
+/** A password that others can read opens the server to them. Null when there is no such file. */
+const readUnshared = async (file: string): Promise<string | null> => {
+  const text = await readIfPresent(file);
+  if (text === null || ((await stat(file)).mode & 0o077) === 0) return text;
+  throw new EmbeddedPostgresError(`${file} is readable by others. Run chmod 0600 on it.`);
 };
 
 /** The file's text, or null when there is no such file. */
