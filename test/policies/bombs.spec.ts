@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { compilePolicy, type CompiledPolicy, evaluatePolicy } from '#libs/domain/policies';
+import { compilePolicy, compilePolicyInTurns, type CompiledPolicy, evaluatePolicy } from '#libs/domain/policies';
 import { policyInput } from '../support/given-policy-input.js';
 
 const KIB = 1_024;
@@ -65,6 +65,8 @@ const SOURCES: readonly (readonly [string, string])[] = [
   ['one long folded text', `a: "${fill('\n ', 9_000)}"`],
   ['quote left open', `a: "${fill('x', SOURCE_BYTES - 10)}`],
   ['quotes in quotes', `a: '${fill("''", SOURCE_BYTES - 10)}'`],
+  ['wrong escapes', `a: "${fill('\\q', SOURCE_BYTES - 10)}"`],
+  ['escapes that are no characters', `a: "${fill('\\UFFFFFFFF', SOURCE_BYTES - 10)}"`],
   ['brackets', fill('[')],
   ['braces', fill('{')],
   ['closing brackets', fill(']')],
@@ -96,6 +98,9 @@ const SOURCES: readonly (readonly [string, string])[] = [
   ['conditional chains', rules((index) => `${'args.a ? true : '.repeat(60)}args.b${index}`)],
   ['wrong names', rules((index) => `${'unknown.field == 1 && '.repeat(60)}x${index}`)],
   ['long names', rules((index) => `${'n'.repeat(2_000)}${index} == 1`)],
+  ['patterns that repeat', rules((index) => `tool.matches("${'a{900}'.repeat(40)}${index}")`)],
+  ['patterns with tables', rules((index) => `tool.matches("(?i)[${'\\\\pL\\\\pN'.repeat(36)}${index}]")`)],
+  ['patterns with wide ranges', rules((index) => `tool.matches("(?i)${'[À-\uffff]'.repeat(40)}${index}")`)],
   ['long lists', rules((index) => `args.a in ["${'a","'.repeat(200)}${index}"]`)],
 ];
 
@@ -109,6 +114,62 @@ describe('hostile policy sources: refused with diagnostics in a fifth of a secon
     expect(processorMs(() => compilePolicy(source))).toBeLessThan(COMPILE_LIMIT_MS);
   });
 });
+
+/** Every rule matches by globs that are nearly those of every other, and one of its own. */
+const nearlyCovering = (globs: number, glob: (index: number) => string): string => {
+  const rule = (index: number): string =>
+    ` - id: r${index}\n   match:\n    tools:\n${Array.from({ length: globs }, (_, each) => `    - "${glob(each)}"\n`).join('')}    - own.r${index}\n   decision: allow\n`;
+  const count = Math.min(500, Math.floor(SOURCE_BYTES / (rule(100).length + 1)), Math.floor(4_900 / (globs + 5)));
+  return HEAD + Array.from({ length: count }, (_, index) => rule(index)).join('');
+};
+
+/** As many conditions as the language takes, each of them short. */
+const manyConditions = (): string =>
+  HEAD +
+  Array.from(
+    { length: 500 },
+    (_, index) => ` - id: r${index}\n   when: args.a${index} == 1 && args.b == 2 && args.c < 3\n   decision: allow\n`,
+  ).join('');
+
+const longTexts = (): string =>
+  HEAD +
+  Array.from(
+    { length: 125 },
+    (_, index) => ` - id: r${index}\n   when: 'args.a == "${'x'.repeat(1_900)}${index}"'\n   decision: allow\n`,
+  ).join('');
+
+describe('large policies that say what they may', () => {
+  it.each([
+    ['globs with one star', nearlyCovering(63, (each) => `*${'a'.repeat(30)}${each}`)],
+    ['long globs with two stars', nearlyCovering(63, (each) => `*${'a'.repeat(190)}${each}*b`)],
+    ['few globs in many rules', nearlyCovering(4, (each) => `*${'a'.repeat(40)}${each}*b`)],
+  ])('%s: compared in a fifth of a second', (_, source) => {
+    expect(compilePolicy(source).ok).toBe(true);
+    expect(processorMs(() => compilePolicy(source))).toBeLessThan(COMPILE_LIMIT_MS);
+  });
+
+  it.each([
+    ['500 conditions', manyConditions()],
+    ['conditions with long texts', longTexts()],
+  ])('%s: in turns, with others between them', async (_, source) => {
+    let rounds = 0;
+    let isOver = false;
+    const others = (): void => {
+      rounds += 1;
+      if (!isOver) setImmediate(others);
+    };
+    setImmediate(others);
+    const result = await compilePolicyInTurns(source);
+    isOver = true;
+    expect(result).toMatchObject({ ok: true, policy: { versionHash: hashOf(source) } });
+    expect(rounds).toBeGreaterThan(10);
+  });
+});
+
+const hashOf = (source: string): string | null => {
+  const result = compilePolicy(source);
+  return result.ok ? result.policy.versionHash : null;
+};
 
 const inRule = (expression: string): string =>
   `version: 1\ndefault: deny\nrules:\n  - id: bomb\n    when: |\n      ${expression}\n    decision: allow\n`;

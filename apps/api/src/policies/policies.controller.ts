@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import { streamOf } from '#libs/domain/kernel';
-import { compilePolicy, CreatePolicy, policyDecider } from '#libs/domain/policies';
+import { compilePolicyInTurns, CreatePolicy, policyDecider } from '#libs/domain/policies';
 import { CONTROL_PLANE } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
@@ -71,8 +71,8 @@ export class PoliciesController {
   @Post('lint')
   @HttpCode(200)
   @Route(SOURCE_BODY)
-  lint(@Body() { source }: LintPolicyBody): JsonObject {
-    const result = compilePolicy(source);
+  async lint(@Body() { source }: LintPolicyBody): Promise<JsonObject> {
+    const result = await compilePolicyInTurns(source);
     const diagnostics = result.ok ? result.warnings : result.diagnostics;
     return { object: 'policy_lint', valid: result.ok, diagnostics: diagnostics.map((each) => ({ ...each })) };
   }

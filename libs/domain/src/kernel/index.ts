@@ -17,3 +17,4 @@ export * from './logger.port.js';
 export * from './meter.port.js';
 export * from './payload-store.port.js';
 export * from './timestamp.js';
+export * from './turns.js';

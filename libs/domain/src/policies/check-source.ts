@@ -2,6 +2,7 @@ import { CST, Lexer } from 'yaml';
 
 import { Diagnostics, type PolicyDiagnosticCode } from './diagnostics.js';
 import { isTooLarge, POLICY_SOURCE_MAX_BYTES, POLICY_SOURCE_MAX_LINES, SourceText } from './source-text.js';
+import { ESCAPE_HINT } from './yaml-nodes.js';
 
 /**
  * What is refused before a parser builds anything, so that no text can make one slow: the size, the characters, the
@@ -72,6 +73,9 @@ const REFUSED_TOKENS: Readonly<Record<string, readonly [PolicyDiagnosticCode, st
 // The lexer's own marks between tokens: they stand for no character of the text.
 const MARKS: ReadonlySet<string> = new Set([CST.BOM, CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]);
 
+/** What may stand in double quotes after YAML 1.2, section 5.7. */
+const ESCAPE = /\\(?:[0abt\tnvfre "/\\N_LP\r\n]|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4})/y;
+
 class TokenCheck {
   private offset = 0;
   private tokens = 0;
@@ -107,9 +111,24 @@ class TokenCheck {
   /** False when the rest is not worth reading. */
   private check(type: string, token: string): boolean {
     if (!this.checkNesting(type, token)) return false;
+    if (type === 'double-quoted-scalar' && !this.checkEscapes(token)) return false;
     const refused = REFUSED_TOKENS[type];
     if (refused !== undefined) this.diagnostics.report(refused[0], this.offset, refused[1]);
     return this.checkDocument(type);
+  }
+
+  /** The parser makes an error of every one of them, with all that an error takes. */
+  private checkEscapes(token: string): boolean {
+    const escapes = token.matchAll(/\\(?:\r\n|[^])/g);
+    for (const { index } of escapes) {
+      ESCAPE.lastIndex = index;
+      if (ESCAPE.test(token)) continue;
+      const escape = token.slice(index, index + 2);
+      const message = `This is not valid YAML: Invalid escape sequence ${escape}.`;
+      this.diagnostics.report('yaml_syntax', this.offset + index, message, { hint: ESCAPE_HINT });
+      return false;
+    }
+    return true;
   }
 
   private checkNesting(type: string, token: string): boolean {

@@ -1,9 +1,11 @@
 import { digestOf, digestOfJson, type JsonObject, type JsonValue } from '#libs/crypto';
 import { isScalar } from 'yaml';
 
+import { Turns } from '../kernel/index.js';
 import { type CompiledExpression, compileExpression, type ExpressionResult } from './cel/compile-expression.js';
 import { FACTS } from './cel/facts.js';
 import { scanExpression } from './cel/expression-text.js';
+import { EXPRESSION_PATTERN_STEPS_MAX } from './cel/patterns.js';
 import { checkSource } from './check-source.js';
 import type { CompiledRule, CompileResult } from './compiled-policy.js';
 import { Report } from './diagnostics.js';
@@ -16,18 +18,46 @@ import { parseYaml, sourceOffset } from './yaml-nodes.js';
 /** Names, values and operators in the conditions of one policy together: what keeps a save below a fifth of a second. */
 export const POLICY_EXPRESSION_TOKENS_MAX = 10_000;
 
+/** All patterns of one policy together, as `patternSteps` counts them: about 60 ms. */
+const POLICY_PATTERN_STEPS_MAX = 30_000;
+
 /**
  * Checks a source completely and makes it ready to decide. Whatever is wrong is a diagnostic with its place; nothing is
  * left for run time but what depends on a call. Never throws for a source. The same source gives the same answer in
  * every process of one build.
  */
 export const compilePolicy = (text: string): CompileResult => {
+  const pieces = compileInPieces(text);
+  for (;;) {
+    const piece = pieces.next();
+    if (piece.done === true) return piece.value;
+  }
+};
+
+const turns = new Turns();
+
+/** The same, a piece at a time: what a process does that answers requests meanwhile. */
+export const compilePolicyInTurns = async (text: string): Promise<CompileResult> => {
+  const pieces = compileInPieces(text);
+  for (;;) {
+    await turns.next();
+    const piece = pieces.next();
+    if (piece.done === true) return piece.value;
+  }
+};
+
+// A condition is weighed by its tokens and by its characters, which the parser reads one by one; a piece is about 20 ms.
+const PIECE_WEIGHT = 500;
+const CHARACTERS_PER_WEIGHT = 20;
+
+function* compileInPieces(text: string): Generator<void, CompileResult> {
   const { source, diagnostics } = checkSource(text);
   if (diagnostics.hasErrors) return { ok: false, diagnostics: diagnostics.list() };
   const root = parseYaml(source, diagnostics);
   const report = new Report(diagnostics);
   const policy = root === undefined ? null : readPolicy(report, root);
-  const rules = policy === null ? [] : compileRules(report, source, policy.rules);
+  yield;
+  const rules = policy === null ? [] : yield* compileRules(report, source, policy.rules);
   if (policy === null || diagnostics.hasErrors) return { ok: false, diagnostics: diagnostics.list() };
   const normalised = normalise(policy);
   return {
@@ -42,20 +72,31 @@ export const compilePolicy = (text: string): CompileResult => {
     },
     warnings: diagnostics.list(),
   };
-};
+}
 
-const compileRules = (report: Report, source: SourceText, rules: readonly SourceRule[]): readonly CompiledRule[] => {
+function* compileRules(
+  report: Report,
+  source: SourceText,
+  rules: readonly SourceRule[],
+): Generator<void, readonly CompiledRule[]> {
   checkReachable(report, rules);
+  yield;
   const compiler = new ConditionCompiler(source);
-  return rules.map((rule) => {
+  const compiled: CompiledRule[] = [];
+  for (const rule of rules) {
     const { id, match, decision, message, verify } = rule;
     const when = rule.when === null ? null : compiler.compile(report.about(id), rule.when);
-    return { id, match, when, decision, message, verify };
-  });
-};
+    compiled.push({ id, match, when, decision, message, verify });
+    if (compiler.endsPiece()) yield;
+  }
+  return compiled;
+}
 
 class ConditionCompiler {
   private tokens = 0;
+  private patternSteps = 0;
+  /** Since others had their turn. */
+  private weight = 0;
   /** Conditions are often the same in several rules. */
   private readonly compiled = new Map<string, ExpressionResult>();
 
@@ -63,20 +104,38 @@ class ConditionCompiler {
 
   compile(report: Report, { text, entry }: NonNullable<SourceRule['when']>): CompiledExpression | null {
     const known = this.compiled.get(text);
-    if (known === undefined) this.tokens += scanExpression(text).tokens;
+    const { tokens } = scanExpression(text);
+    this.weight += tokens + text.length / CHARACTERS_PER_WEIGHT;
+    if (known === undefined) this.tokens += tokens;
     if (this.tokens > POLICY_EXPRESSION_TOKENS_MAX) {
       const message = `The conditions up to here have more than ${POLICY_EXPRESSION_TOKENS_MAX} names, values and operators.`;
       report.add('expression_too_complex', entry.place, message, 'Split the policy, or let rules share conditions.');
       return null;
     }
-    const { expression, problems } = known ?? compileExpression(text, FACTS);
-    this.compiled.set(text, { expression, problems });
+    const { expression, problems } = known ?? this.compileNew(text);
     for (const { code, offset, message, hint } of problems) {
       const scalar = isScalar(entry.node) ? entry.node : null;
       const at = scalar === null ? entry.place.offset : sourceOffset(this.source, scalar, text, offset);
       report.add(code, { offset: at, path: entry.place.path }, message, hint);
     }
     return expression;
+  }
+
+  /** Whether so much was compiled since the last time that others should have their turn. */
+  endsPiece(): boolean {
+    if (this.weight < PIECE_WEIGHT) return false;
+    this.weight = 0;
+    return true;
+  }
+
+  private compileNew(text: string): ExpressionResult {
+    const left = POLICY_PATTERN_STEPS_MAX - this.patternSteps;
+    const result = compileExpression(text, FACTS, Math.min(left, EXPRESSION_PATTERN_STEPS_MAX));
+    // What patterns took weighs as much: a step of theirs is about a twentieth of a token.
+    this.weight += result.patternSteps / CHARACTERS_PER_WEIGHT;
+    this.patternSteps += result.patternSteps;
+    this.compiled.set(text, result);
+    return result;
   }
 }
 

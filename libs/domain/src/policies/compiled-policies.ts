@@ -6,7 +6,7 @@ import {
   type PolicyId,
   type PolicyVersionId,
 } from '../kernel/index.js';
-import { compilePolicy } from './compile-policy.js';
+import { compilePolicyInTurns } from './compile-policy.js';
 import type { CompiledPolicy } from './compiled-policy.js';
 import { policyDecider } from './policy.decider.js';
 import { findVersion, type Policy } from './policy.state.js';
@@ -24,6 +24,8 @@ const DEFAULT_CAPACITY_VERSIONS = 2_000;
  */
 export class CompiledPolicies {
   private readonly loaded = new Map<PolicyVersionId, LoadedPolicy>();
+  /** Asked for by many calls at once, a version is still compiled once. */
+  private readonly loading = new Map<PolicyVersionId, Promise<LoadedPolicy>>();
 
   constructor(
     private readonly streams: FoldedStreams,
@@ -44,16 +46,24 @@ export class CompiledPolicies {
       this.loaded.set(version, known);
       return known;
     }
+    const underWay = this.loading.get(version);
+    if (underWay !== undefined) return underWay;
+    const loading = this.loadNew(policy, version).finally(() => this.loading.delete(version));
+    this.loading.set(version, loading);
+    return loading;
+  }
+
+  private async loadNew(policy: PolicyId, version: PolicyVersionId): Promise<LoadedPolicy> {
     const { state } = await this.streams.load(streamRef(policyDecider, policy));
-    const loaded = this.read(state, version);
+    const loaded = await this.read(state, version);
     this.meter.policyLoaded(loaded.isUsable);
     return loaded;
   }
 
-  private read(state: Policy, version: PolicyVersionId): LoadedPolicy {
+  private async read(state: Policy, version: PolicyVersionId): Promise<LoadedPolicy> {
     const found = state.status === 'none' ? null : findVersion(state, version);
     if (found === null) return { isUsable: false, reason: 'version not found' };
-    const result = compilePolicy(found.source);
+    const result = await compilePolicyInTurns(found.source);
     return this.keep(
       version,
       result.ok ? { isUsable: true, policy: result.policy } : { isUsable: false, reason: 'version does not compile' },

@@ -1,13 +1,20 @@
+/** Steps that matching may still take: counted and not timed, so that every machine stops at the same place. */
+export interface StepBudget {
+  left: number;
+}
+
 /**
  * Globs of the policy language: `*` stands for any run of characters, also none and also dots; everything else stands
  * for itself. Matching is greedy with one step back and needs at most text x pattern steps: no input makes it explode.
  */
-export const matchesGlob = (pattern: string, text: string): boolean => {
+export const matchesGlob = (pattern: string, text: string, budget: StepBudget | null = null): boolean => {
+  let steps = 0;
   let at = 0;
   let inPattern = 0;
   let lastStar = -1;
   let resumeAt = 0;
   while (at < text.length) {
+    steps += 1;
     if (pattern[inPattern] === '*') {
       lastStar = inPattern;
       resumeAt = at;
@@ -21,9 +28,11 @@ export const matchesGlob = (pattern: string, text: string): boolean => {
       resumeAt += 1;
       at = resumeAt;
     } else {
-      return false;
+      break;
     }
   }
+  if (budget !== null) budget.left -= steps;
+  if (at < text.length) return false;
   while (pattern[inPattern] === '*') inPattern += 1;
   return inPattern === pattern.length;
 };
@@ -32,4 +41,5 @@ export const matchesGlob = (pattern: string, text: string): boolean => {
 const ANY_RUN = '\u0000';
 
 /** Whether every text that `narrow` matches is matched by `wide`. Exact: a run that only a star can take stands for all. */
-export const coversGlob = (wide: string, narrow: string): boolean => matchesGlob(wide, narrow.replaceAll('*', ANY_RUN));
+export const coversGlob = (wide: string, narrow: string, budget: StepBudget | null = null): boolean =>
+  matchesGlob(wide, narrow.replaceAll('*', ANY_RUN), budget);

@@ -1,5 +1,5 @@
 export { checkPostcondition, type PostconditionError } from './check-postcondition.js';
-export { compilePolicy } from './compile-policy.js';
+export { compilePolicy, compilePolicyInTurns } from './compile-policy.js';
 export { CompiledPolicies } from './compiled-policies.js';
 export type { CompiledPolicy } from './compiled-policy.js';
 export {

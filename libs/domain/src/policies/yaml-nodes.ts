@@ -34,13 +34,15 @@ export const parseYaml = (source: SourceText, diagnostics: Diagnostics): Entry |
   return { node: contents, place, keyPlace: place };
 };
 
+export const ESCAPE_HINT = 'Use single quotes, in which a backslash stands for itself, or double the backslash.';
+
 const SYNTAX_HINTS: Readonly<Record<string, string>> = {
   BLOCK_AS_IMPLICIT_KEY:
     'Put the value in quotes, or write it as a block that begins with "|": ": " inside a plain value begins a mapping.',
   TAB_AS_INDENT: 'Indent with spaces.',
   BAD_SCALAR_START: 'Put the value in quotes.',
   MISSING_CHAR: 'Add what is missing, often a closing quote or a colon after a key.',
-  BAD_DQ_ESCAPE: 'Use single quotes, in which a backslash stands for itself, or double the backslash.',
+  BAD_DQ_ESCAPE: ESCAPE_HINT,
 };
 
 const reportSyntax = (problem: YAMLError, diagnostics: Diagnostics): void => {

@@ -3,6 +3,8 @@ import { didYouMean } from '../did-you-mean.js';
 import { checkFunction } from './check-function.js';
 import type { Vocabulary } from './facts.js';
 import { Guards } from './guards.js';
+import { PATTERN_MAX_CHARACTERS } from './patterns.js';
+import { patternSteps } from './pattern-steps.js';
 import { TYPE_NAMES } from './signatures.js';
 import {
   type Call,
@@ -47,23 +49,27 @@ export interface CheckedTypes {
   readonly hasErrors: boolean;
   /** Ids of the nodes that read a fact some calls lack, by the fact's path. */
   readonly optionalReads: ReadonlyMap<bigint, string>;
+  /** What building its patterns takes; never more than was allowed. */
+  readonly patternSteps: number;
 }
 
 type Scope = ReadonlyMap<string, CelType>;
 
 /** Finds what can be known to be wrong before any call: names, fields, functions, types, literals. */
-export const checkTypes = (parsed: ParsedExpression, facts: Vocabulary): CheckedTypes =>
-  new TypeCheck(parsed, facts).run();
+export const checkTypes = (parsed: ParsedExpression, facts: Vocabulary, patternStepsMax: number): CheckedTypes =>
+  new TypeCheck(parsed, facts, patternStepsMax).run();
 
 class TypeCheck {
   private readonly problems: Problem[] = [];
   private readonly guards = new Guards();
   private readonly positions: Readonly<Record<string, number>>;
   private readsFacts = false;
+  private patternSteps = 0;
 
   constructor(
     private readonly parsed: ParsedExpression,
     private readonly facts: Vocabulary,
+    private readonly patternStepsMax: number,
   ) {
     this.positions = parsed.sourceInfo?.positions ?? {};
   }
@@ -81,7 +87,8 @@ class TypeCheck {
       this.addAt('unguarded_fact', this.positionOf(id), message, hint);
     }
     const hasErrors = this.problems.some(({ code }) => POLICY_DIAGNOSTICS[code].severity === 'error');
-    return { problems: this.problems, hasErrors, optionalReads: this.guards.optionalReads };
+    const { optionalReads } = this.guards;
+    return { problems: this.problems, hasErrors, optionalReads, patternSteps: this.patternSteps };
   }
 
   private typeOf(expression: Expression, scope: Scope): CelType {
@@ -293,11 +300,24 @@ class TypeCheck {
   }
 
   private function(expression: Expression, call: Call, types: readonly CelType[], target?: CelType): CelType {
+    if (call.function === 'matches' && !this.mayBuild(expression, literalText(call.args[0]))) return BOOL;
     const { result, findings } = checkFunction(call, types, target);
     for (const { code, at, message, hint } of findings) this.add(code, at ?? expression, message, hint);
     this.guards.noteUse(call.target, target);
     call.args.forEach((arg, index) => this.guards.noteUse(arg, types[index]));
     return result;
+  }
+
+  /** Before the pattern is built, which is what takes the time. */
+  private mayBuild(expression: Expression, pattern: string | null): boolean {
+    const steps = this.patternSteps + Math.ceil(patternSteps((pattern ?? '').slice(0, PATTERN_MAX_CHARACTERS)));
+    if (steps <= this.patternStepsMax) {
+      this.patternSteps = steps;
+      return true;
+    }
+    const message = 'The patterns up to here take too much to build.';
+    this.add('expression_too_complex', expression, message, 'Repeat less in a pattern, or name fewer characters.');
+    return false;
   }
 
   private struct(expression: Expression, scope: Scope): CelType {

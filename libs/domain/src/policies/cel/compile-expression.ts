@@ -7,6 +7,7 @@ import { ENVIRONMENT } from './environment.js';
 import { scanExpression } from './expression-text.js';
 import type { Vocabulary } from './facts.js';
 import { type Answer, answerOf } from './answers.js';
+import { EXPRESSION_PATTERN_STEPS_MAX } from './patterns.js';
 import { type ParsedExpression, required } from './syntax-tree.js';
 import type { Bindings } from './values.js';
 
@@ -22,31 +23,41 @@ export interface ExpressionResult {
   /** Null when a problem is an error. */
   readonly expression: CompiledExpression | null;
   readonly problems: readonly Problem[];
+  /** What building its patterns took. */
+  readonly patternSteps: number;
 }
 
-/** @param facts what the expression may read: a condition {@link FACTS}, a postcondition {@link POSTCONDITION_FACTS} */
-export const compileExpression = (text: string, facts: Vocabulary): ExpressionResult => {
+/**
+ * @param facts what the expression may read: a condition {@link FACTS}, a postcondition {@link POSTCONDITION_FACTS}
+ * @param patternStepsMax what building its patterns may take at most
+ */
+export const compileExpression = (
+  text: string,
+  facts: Vocabulary,
+  patternStepsMax = EXPRESSION_PATTERN_STEPS_MAX,
+): ExpressionResult => {
   const { problem } = scanExpression(text);
   if (problem !== null) return refused(problem);
   const parsed = parseExpression(text);
   if ('code' in parsed) return refused(parsed);
-  const { problems: found, optionalReads, hasErrors } = checkTypes(parsed, facts);
+  const { problems: found, optionalReads, hasErrors, patternSteps } = checkTypes(parsed, facts, patternStepsMax);
   const problems = found.map((problem) => ({ ...problem, offset: afterSpace(text, problem.offset) }));
-  if (hasErrors) return { expression: null, problems };
+  if (hasErrors) return { expression: null, problems, patternSteps };
   const cost = Math.ceil(estimateCost(parsed, facts));
   if (cost > COST_MAX) {
     const message = `The condition may take ${cost} steps; at most ${COST_MAX} are allowed.`;
-    return { expression: null, problems: [...problems, { code: 'cost_too_high', offset: 0, message }] };
+    return { expression: null, problems: [...problems, { code: 'cost_too_high', offset: 0, message }], patternSteps };
   }
   const ask = plan(ENVIRONMENT, boundRanges(required(parsed.expr)));
-  return { expression: { text, cost, evaluate: (bindings) => answerOf(ask(bindings), optionalReads) }, problems };
+  const evaluate = (bindings: Bindings): Answer => answerOf(ask(bindings), optionalReads);
+  return { expression: { text, cost, evaluate }, problems, patternSteps };
 };
 
 /** The parser places an operator where the space before it begins. */
 const afterSpace = (text: string, offset: number): number =>
   offset + (/^\s*/.exec(text.slice(offset))?.[0].length ?? 0);
 
-const refused = (problem: Problem): ExpressionResult => ({ expression: null, problems: [problem] });
+const refused = (problem: Problem): ExpressionResult => ({ expression: null, problems: [problem], patternSteps: 0 });
 
 const parseExpression = (text: string): ParsedExpression | Problem => {
   try {

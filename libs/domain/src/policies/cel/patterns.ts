@@ -2,6 +2,9 @@ import { RE2JS, RE2JSException } from 're2js';
 
 export const PATTERN_MAX_CHARACTERS = 256;
 
+/** All patterns of one condition together, as `patternSteps` counts them: about 20 ms. */
+export const EXPRESSION_PATTERN_STEPS_MAX = 10_000;
+
 export interface Pattern {
   test(text: string): boolean;
   /** Instructions of the compiled program: what one character of text may cost at most. */

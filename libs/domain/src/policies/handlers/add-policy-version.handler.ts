@@ -36,7 +36,7 @@ export class AddPolicyVersionHandler implements ICommandHandler<AddPolicyVersion
    * @throws {DomainError} `not_found`; `policy_invalid` with diagnostics; `validation_failed` for notes
    */
   async execute({ data, metadata }: AddPolicyVersion): Promise<AddedVersion> {
-    const checked = checkVersion(data, metadata);
+    const checked = await checkVersion(data, metadata);
     const command = { type: 'AddPolicyVersion', data: { ...checked, org: data.org }, metadata } as const;
     const { folded, events, isReplay } = await this.runner.run(policyDecider, data.policy, command, metadata);
     const policy = existing(folded.state);

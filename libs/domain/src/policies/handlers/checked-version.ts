@@ -1,17 +1,17 @@
 import type { JsonObject } from '#libs/crypto';
 
 import { type CommandMetadata, derivedId, DomainError } from '../../kernel/index.js';
-import { compilePolicy } from '../compile-policy.js';
+import { compilePolicyInTurns } from '../compile-policy.js';
 import type { PolicyDiagnostic } from '../diagnostics.js';
 import type { CheckedVersion } from '../policy.commands.js';
 import type { ExistingPolicy, Policy } from '../policy.state.js';
 
 /** @throws {DomainError} `policy_invalid` */
-export const checkVersion = (
+export const checkVersion = async (
   { source, notes, origin }: Pick<CheckedVersion, 'source' | 'notes' | 'origin'>,
   { commandId }: CommandMetadata,
-): CheckedVersion => {
-  const result = compilePolicy(source);
+): Promise<CheckedVersion> => {
+  const result = await compilePolicyInTurns(source);
   if (!result.ok) throw policyInvalid(result.diagnostics);
   const { sourceHash, versionHash } = result.policy;
   return { versionId: derivedId('pv', commandId), source, sourceHash, versionHash, notes, origin };

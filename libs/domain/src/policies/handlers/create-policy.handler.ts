@@ -33,7 +33,7 @@ export class CreatePolicyHandler implements ICommandHandler<CreatePolicy> {
   async execute({ data, metadata }: CreatePolicy): Promise<ExistingPolicy> {
     const { org, name } = data;
     const policy = derivedId('pol', metadata.commandId);
-    const version = checkVersion(data, metadata);
+    const version = await checkVersion(data, metadata);
     const command = { type: 'CreatePolicy', data: { ...version, org, policy, name }, metadata } as const;
     const { folded } = await this.runner.run(policyDecider, policy, command, metadata);
     return existing(folded.state);
