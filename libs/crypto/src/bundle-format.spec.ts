@@ -22,6 +22,11 @@ describe('a key set as the service publishes it', () => {
     ['empty', '', 'is not readable as JSON (syntax at byte 0)'],
     ['with a member twice', '{"object":"seal_key_set","keys":[],"keys":[]}', '(duplicate_key at byte '],
     ['too long', ' '.repeat(MAX_KEYS_BYTES + 1), `(too_large at byte ${MAX_KEYS_BYTES})`],
+    [
+      'something that nests deeply',
+      '['.repeat(40) + ']'.repeat(40),
+      'is not of the shape of a key set (depth at byte ',
+    ],
     ['no object', '[]', 'is not of the shape of a key set (at its top)'],
     ['of another kind', '{"object":"list","keys":[]}', '(at object)'],
     ['with a member that nobody knows', published({ ...first, suspended_at: null }), '(at keys.0.suspended_at)'],

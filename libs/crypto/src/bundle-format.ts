@@ -130,7 +130,9 @@ const readPublishedKeySet = (bytes: Uint8Array): Checked<typeof publishedKeySetS
     return publishedKeySetSchema(parseStrictJson(bytes, profileUpTo(MAX_KEYS_BYTES)));
   } catch (error) {
     if (error instanceof StrictJsonError) {
-      throw new KeySetError(`is not readable as JSON (${error.reason} at byte ${error.offset})`, { cause: error });
+      // Nothing a key set holds nests deeply: what does is JSON, and something else.
+      const what = error.reason === 'depth' ? 'is not of the shape of a key set' : 'is not readable as JSON';
+      throw new KeySetError(`${what} (${error.reason} at byte ${error.offset})`, { cause: error });
     }
     if (error instanceof SchemaError) {
       throw new KeySetError(`is not of the shape of a key set (at ${error.path || 'its top'})`, { cause: error });

@@ -1,6 +1,6 @@
 export { decodeBase64url, decodeHex, EncodingError, encodeBase64url, encodeHex } from './base64url.js';
 export { type CanonicalArguments, checkArguments } from './call-arguments.js';
-export { type Digest, digestOf, digestOfJson, isDigest, sha256, sha256Hex } from './digest.js';
+export { type Digest, DIGEST_PATTERN, digestOf, digestOfJson, isDigest, sha256, sha256Hex } from './digest.js';
 export { canonicalBytes, CanonicalizationError, canonicalize } from './jcs.js';
 export {
   ARGS_PROFILE,

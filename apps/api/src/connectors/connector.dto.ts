@@ -1,5 +1,5 @@
-import { IsIn, IsObject, IsString, ValidateIf } from 'class-validator';
-import type { JsonObject } from '#libs/crypto';
+import { IsIn, IsObject, IsString, Matches, ValidateIf } from 'class-validator';
+import { DIGEST_PATTERN, type JsonObject } from '#libs/crypto';
 import type { ConnectorStatus } from '#libs/domain/connectors';
 import { IfPresent } from '../http/shape.js';
 
@@ -34,7 +34,7 @@ export class UpdateConnectorBody {
   config?: JsonObject;
 
   @IfPresent()
-  @IsString({ message: 'must be the config_hash of the connector as it was read' })
+  @Matches(DIGEST_PATTERN, { message: 'must be the config_hash of the connector as it was read' })
   expected_config_hash?: string;
 }
 

@@ -186,6 +186,7 @@ describe('PATCH /v1/connectors/{id}', () => {
   });
 
   it.each([
+    [{ expected_config_hash: 'zz' }, [400, 'validation_failed', 'expected_config_hash']],
     [{ expected_config_hash: `sha256:${'0'.repeat(64)}`, config: CONFIG }, [409, 'conflict', 'expected_config_hash']],
     [{ status: 'gone' }, [400, 'validation_failed', 'status']],
     [{ config: null }, [400, 'validation_failed', 'config']],

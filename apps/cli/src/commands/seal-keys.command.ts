@@ -95,7 +95,10 @@ const rotated = ({ key, retiring }: Rotation, at: Timestamp): Answer => {
       ['retires at', `${old.retired_at ?? at}; what it sealed goes on verifying`],
     );
   }
-  const pins = 'Pin both to verify a bundle with deeds from before and after.';
+  const pins =
+    view.retiring.length === 0
+      ? 'Pin it to verify a bundle with deeds from now on.'
+      : 'Pin all of them to verify a bundle with deeds from before and after.';
   return { objects: [view], text: `${facts(lines)}\n\n${pins}` };
 };
 
