@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { InlineExecutionStarter, type ExecutionStarter } from '#libs/domain/gate';
+import { ExecutionPlaces, InlineExecutionStarter, type ExecutionStarter } from '#libs/domain/gate';
 import { StoreUnavailable, streamOf } from '#libs/domain/kernel';
-import { SystemRandomness } from '#libs/infra/runtime';
+import { InProcessJobQueue, SystemRandomness } from '#libs/infra/runtime';
 import { LosingStore } from '../support/losing-store.js';
 import { FoldedOpenExecutions, isRecorded, RecoveryScene, SILENCE_MS } from '../support/recovery-scene.js';
 import { silentLogger } from '../support/silent-logger.js';
@@ -20,7 +20,9 @@ const setScene = async (answer?: Answer, config = {}) => {
 
 const inline = (): ExecutionStarter => {
   const { executor, executorId } = scene.bench;
-  return new InlineExecutionStarter(executor, executorId, new SystemRandomness(), silentLogger);
+  const places = new ExecutionPlaces(executor, silentLogger);
+  const runs = { executor, places, queue: new InProcessJobQueue(silentLogger) };
+  return new InlineExecutionStarter(runs, executorId, new SystemRandomness(), silentLogger);
 };
 
 describe('a first claim whose append had no clear answer, and is in the log after all', () => {

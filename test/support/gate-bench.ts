@@ -147,8 +147,8 @@ export class ManualStarter extends ExecutionStarter {
       : { executor: this.executorId, claim: Buffer.from(random.bytes(16)).toString('hex') };
   }
 
-  override withdraw({ claim }: Claimant): void {
-    this.withdrawn.push(claim);
+  override withdraw({ claim }: Claimant, mayStand: boolean): void {
+    if (mayStand) this.withdrawn.push(claim);
   }
 
   override start(id: ActionId, folded: Folded<Action>, _claimant: Claimant | null, args: JsonObject): Promise<void> {

@@ -1,13 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CredentialSweeper } from '#libs/domain/connectors';
-import { ActionExecutor, ExecutionSweeper, InlineExecutionStarter, PayloadSweeper } from '#libs/domain/gate';
+import {
+  ActionExecutor,
+  ExecutionPlaces,
+  ExecutionSweeper,
+  InlineExecutionStarter,
+  PayloadSweeper,
+} from '#libs/domain/gate';
 import type { ActionId, JobConsumer, Subscription } from '#libs/domain/kernel';
 import type { Deployment } from '#libs/infra/deployment';
 import { RecoveryLoop } from './gate/recovery-loop.js';
 import { Housekeeping } from './housekeeping.js';
 import { SealingLoop } from './ledger/sealing-loop.js';
 
-const EXECUTE_CONCURRENCY = 32;
+/** Jobs looked at at once. What is executed at once is for {@link ExecutionPlaces} to say. */
+const EXECUTE_CONCURRENCY = 256;
 
 /** For the rows that say how far this process came, when executions took all the time there was. */
 const LAST_WRITES_MS = 300;
@@ -18,6 +25,7 @@ const after = (delayMs: number): Promise<void> => sleep(delayMs, undefined, { re
 export class Worker {
   readonly executor: ActionExecutor;
   readonly inlineStarter: InlineExecutionStarter;
+  private readonly places: ExecutionPlaces;
   private readonly recovery: RecoveryLoop;
   private readonly housekeeping: Housekeeping;
   private readonly stopping = new AbortController();
@@ -30,8 +38,9 @@ export class Worker {
     const { metrics: meter } = deployment;
     const gate = deployment.gateKernel();
     this.executor = new ActionExecutor(gate, executorId, payloads, bus, logger);
-    this.inlineStarter = new InlineExecutionStarter(this.executor, executorId, randomness, logger);
-    const runs = { executor: this.executor, queue };
+    this.places = new ExecutionPlaces(this.executor, logger);
+    const runs = { executor: this.executor, places: this.places, queue };
+    this.inlineStarter = new InlineExecutionStarter(runs, executorId, randomness, logger);
     const sweeper = new ExecutionSweeper(gate, openExecutions, liveness, runs, logger);
     this.housekeeping = new Housekeeping(
       {
@@ -50,9 +59,7 @@ export class Worker {
     // The first beat comes before anything can be claimed: a claim without one would look like a silent executor's.
     await this.recovery.start();
     this.housekeeping.start();
-    this.consumer = queue.process('execute', EXECUTE_CONCURRENCY, async (id) => {
-      await this.executor.claimAndRun(id as ActionId, null);
-    });
+    this.consumer = queue.process('execute', EXECUTE_CONCURRENCY, (id) => this.places.takeUp(id as ActionId));
     const onError = (error: unknown): void => logger.error('a background task waits for its database', { error });
     const { signal } = this.stopping;
     this.background = Promise.all([
@@ -64,6 +71,7 @@ export class Worker {
   /** Claims nothing more, from the queue or of what others have lost. Executions under way and their seals go on. */
   takeUpNothingMore(): void {
     this.recovery.stopSweeping();
+    this.places.close();
     this.lastJobs ??= this.consumer?.close();
   }
 

@@ -8,6 +8,7 @@ export * from './executor-silence.js';
 export * from './gate-kernel.js';
 export * from './gate.settings.js';
 export * from './handlers/action-executor.js';
+export * from './handlers/execution-places.js';
 export * from './handlers/execution-starter.js';
 export * from './handlers/execution-sweeper.js';
 export * from './handlers/inline-execution-starter.js';

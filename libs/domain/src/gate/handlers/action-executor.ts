@@ -17,6 +17,7 @@ import {
   timestampOf,
   type ActionId,
   type Folded,
+  type OrgId,
 } from '../../kernel/index.js';
 import type { ActionCommand } from '../action.commands.js';
 import { actionDecider } from '../action.decider.js';
@@ -89,6 +90,12 @@ export class ActionExecutor {
    */
   claimAndRun(id: ActionId, supersedes: ExecutionAttempt | null): Promise<boolean> {
     return this.underWay.during(this.takeUp(id, supersedes));
+  }
+
+  /** Whose action it is; null when there is none to execute. */
+  async orgOf(id: ActionId): Promise<OrgId | null> {
+    const { state } = await this.gate.streams.load(streamRef(actionDecider, id));
+    return isLiving(state) ? state.submission.org : null;
   }
 
   /**

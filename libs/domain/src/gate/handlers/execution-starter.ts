@@ -1,5 +1,12 @@
 import type { JsonObject } from '#libs/crypto';
-import { type JobQueue, type Logger, type Randomness, type ActionId, type Folded } from '../../kernel/index.js';
+import {
+  type JobQueue,
+  type Logger,
+  type Randomness,
+  type ActionId,
+  type Folded,
+  type OrgId,
+} from '../../kernel/index.js';
 import type { Claimant } from '../action.commands.js';
 import type { Action } from '../action.state.js';
 
@@ -11,10 +18,13 @@ const CLAIM_BYTES = 16;
  * saves a commit (architecture, step 2); elsewhere a worker is told, and finds it again by itself if it was not.
  */
 export abstract class ExecutionStarter {
-  /** Who claims within the accepting append; null when a worker will claim. */
-  abstract claimant(): Claimant | null;
-  /** The accepting append had no clear answer: whatever is found in the log later, this process will not run that claim. */
-  abstract withdraw(claimant: Claimant): void;
+  /** Who claims within the accepting append; null when the execution waits for a worker, or for a place here. */
+  abstract claimant(org: OrgId): Claimant | null;
+  /**
+   * The accepting append failed. Where it `mayStand`, because it had no clear answer, this process will not run that
+   * claim, whatever is found in the log later.
+   */
+  abstract withdraw(claimant: Claimant, mayStand: boolean): void;
   /** Never waits for the execution itself. */
   abstract start(
     action: ActionId,

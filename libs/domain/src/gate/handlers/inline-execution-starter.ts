@@ -1,39 +1,76 @@
 import type { JsonObject } from '#libs/crypto';
-import { type Logger, type Randomness, type ActionId, type Folded } from '../../kernel/index.js';
+import {
+  type ActionId,
+  type Folded,
+  type JobQueue,
+  type Logger,
+  type OrgId,
+  type Randomness,
+} from '../../kernel/index.js';
 import type { Claimant } from '../action.commands.js';
 import type { Action } from '../action.state.js';
 import type { ActionExecutor } from './action-executor.js';
-import { ExecutionStarter, newClaim } from './execution-starter.js';
+import type { ExecutionPlaces } from './execution-places.js';
+import { ExecutionStarter, newClaim, QueuedExecutionStarter } from './execution-starter.js';
 
-/** Executes in the accepting process: accept and claim are one append, and the arguments are at hand. */
+export interface InlineExecutions {
+  readonly executor: ActionExecutor;
+  readonly places: ExecutionPlaces;
+  /** For what finds no place. */
+  readonly queue: JobQueue;
+}
+
+/**
+ * Executes in the accepting process: accept and claim are one append, and the arguments are at hand. Where no place is
+ * free for the organization, the action is accepted all the same and waits for one.
+ */
 export class InlineExecutionStarter extends ExecutionStarter {
+  private readonly later: QueuedExecutionStarter;
+  /** Places taken, by claim. */
+  private readonly taken = new Map<string, OrgId>();
+
   constructor(
-    private readonly executor: ActionExecutor,
+    private readonly runs: InlineExecutions,
     private readonly executorId: string,
     private readonly randomness: Randomness,
     private readonly logger: Logger,
   ) {
     super();
+    this.later = new QueuedExecutionStarter(runs.queue, logger);
   }
 
-  override claimant(): Claimant {
-    return newClaim(this.executorId, this.randomness);
+  override claimant(org: OrgId): Claimant | null {
+    if (!this.runs.places.take(org)) return null;
+    const claimant = newClaim(this.executorId, this.randomness);
+    this.taken.set(claimant.claim, org);
+    return claimant;
   }
 
-  override withdraw({ claim }: Claimant): void {
-    this.executor.withdraw(claim);
+  override withdraw(claimant: Claimant, mayStand: boolean): void {
+    if (mayStand) this.runs.executor.withdraw(claimant.claim);
+    this.giveBack(claimant);
   }
 
   override start(
     action: ActionId,
     accepted: Folded<Action>,
-    _claimant: Claimant | null,
+    claimant: Claimant | null,
     args: JsonObject,
   ): Promise<void> {
-    this.executor.run(action, accepted, args).catch((error: unknown) => {
-      // The claim stays in the log: the sweeper ends it honestly.
-      this.logger.error('an execution could not be recorded', { action_id: action, error });
-    });
+    if (claimant === null) return this.later.start(action);
+    this.runs.executor
+      .run(action, accepted, args)
+      .catch((error: unknown) => {
+        // The claim stays in the log: the sweeper ends it honestly.
+        this.logger.error('an execution could not be recorded', { action_id: action, error });
+      })
+      .finally(() => this.giveBack(claimant));
     return Promise.resolve();
+  }
+
+  private giveBack({ claim }: Claimant): void {
+    const org = this.taken.get(claim);
+    this.taken.delete(claim);
+    if (org !== undefined) this.runs.places.giveBack(org);
   }
 }

@@ -104,7 +104,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
       idempotencyKeyHash,
     });
     const runs = decision.outcome === 'allow' ? around.resolved : null;
-    const claimant = runs ? this.starter.claimant() : null;
+    const claimant = runs ? this.starter.claimant(command.org) : null;
     const execution = runs && {
       class: runs.tool.isRepeatable ? ('repeatable' as const) : ('once' as const),
       timeoutMs: runs.tool.timeoutMs,
@@ -115,7 +115,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const accepted = await this.gate.runner
       .run(actionDecider, id, { type: 'SubmitAction', data, metadata }, metadata, around.action)
       .catch((error: unknown) => {
-        if (claimant && error instanceof StoreUnavailable) this.starter.withdraw(claimant);
+        if (claimant) this.starter.withdraw(claimant, error instanceof StoreUnavailable);
         throw error instanceof DomainError && error.code === 'conflict' ? new KeyIsUsed() : error;
       });
     if (runs) await this.starter.start(id, accepted.folded, claimant, request.args);
