@@ -168,6 +168,9 @@ describe('ags restore', () => {
 
   it('seals nothing until somebody has decided', async () => {
     await expect(startService({ stateDir: restoredDir })).rejects.toThrow(/confirm-restore --help/);
+    const { objects } = await ags(restoredDir, 'doctor');
+    const found = objects.find(({ check }) => check === 'state_directory');
+    expect(found).toMatchObject({ status: 'warning', next: expect.stringContaining('confirm-restore') as string });
     const { json } = await service.call('GET', '/v1/ledger/check', { key: service.adminKey });
     const { seq, body_hash: hash } = json['head'] as { seq: number; body_hash: string };
     // Sealed after the backup: the restored ledger would give the number out again.

@@ -1,5 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRestoredMark } from '#libs/infra/backup';
 import { ignoredVariables, isThere, problemsOfSettings, type Config } from '#libs/infra/config';
 import { ok, problem, warning, type Finding } from './finding.js';
 
@@ -34,6 +35,11 @@ export const checkStateDirectory = async ({ stateDir, databaseUrl }: Config): Pr
     if ((mode & forbidden) === 0) continue;
     const next = `The next start puts it right; until then, run chmod ${(mode & ~forbidden).toString(8)} on it.`;
     return warning(`${folder} is open to other users of this machine (mode ${mode.toString(8)}).`, next);
+  }
+  const restored = await readRestoredMark(stateDir);
+  if (restored !== null) {
+    const message = `${stateDir} was restored from a backup of ${restored.created_at}, and no service starts on it yet.`;
+    return warning(message, 'Decide with `npm run ags -- confirm-restore`; its --help says what.');
   }
   return ok(`${stateDir} is there, and closed to other users.`);
 };
