@@ -1,10 +1,11 @@
 import { type ChainPosition, ChainWalk, type DeedJudgement, startOfChain } from '#libs/crypto';
-import { type Clock, type OrgId, type Timestamp, timestampOf } from '../kernel/index.js';
+import { type Clock, type OrgId, type Timestamp, timestampOf, Turns } from '../kernel/index.js';
 import { bodyHashOf, judgeRecord, ListedKeys } from './judged-record.js';
 import type { DeedFault, Gap, LedgerCheck } from './ledger-check.js';
 import type { LedgerReader } from './ledger-reader.js';
 import type { SealKeyAdministration } from './seal-key-administration.js';
 import { sealKeyEntries } from './seal-key-entries.js';
+import { SharedChecks } from './shared-checks.js';
 
 /** How much of the ledger, up to its head: the last so many deeds, or those issued since an instant. */
 export type CheckedRange = { readonly last: number } | { readonly since: Timestamp };
@@ -12,16 +13,19 @@ export type CheckedRange = { readonly last: number } | { readonly since: Timesta
 /** Below the route's own limit, so that what was checked until then is told. */
 export const CHECK_TIME_LIMIT_MS = 20_000;
 /**
- * Deeds whose signatures are being verified at a time: enough to keep the threads of the pool busy, few enough that other
- * requests get their turn every few milliseconds.
+ * Deeds whose signatures are being verified at a time: enough to be quick, few enough to leave threads of the pool to the
+ * sealer. Each deed is judged in a round of the event loop of its own, so that requests are answered between any two.
  */
-const DEEDS_IN_FLIGHT = 16;
+const DEEDS_IN_FLIGHT = 4;
 
 /**
  * Verifies stored deeds again, from the bytes in the log: hash, form, seal, key and link of each, and that the columns
  * beside the bytes say the same. What an auditor does with a bundle, done where the deeds are.
  */
 export class CheckLedger {
+  private readonly checks = new SharedChecks<LedgerCheck>();
+  private readonly turns = new Turns();
+
   constructor(
     private readonly ledger: LedgerReader,
     private readonly keys: Pick<SealKeyAdministration, 'list'>,
@@ -29,8 +33,19 @@ export class CheckLedger {
   ) {}
 
   /** @param abandoned the asker went away: the rest is left out */
-  async check(org: OrgId, range: CheckedRange, abandoned: AbortSignal): Promise<LedgerCheck> {
+  check(org: OrgId, range: CheckedRange, abandoned: AbortSignal): Promise<LedgerCheck> {
+    // Counted from the asking: who had to wait is told in time, if only that nothing was checked.
     const deadlineMs = this.clock.monotonicMs() + CHECK_TIME_LIMIT_MS;
+    const what = 'last' in range ? `last ${range.last}` : `since ${range.since}`;
+    return this.checks.run(org, what, abandoned, (gone) => this.checkNow(org, range, deadlineMs, gone));
+  }
+
+  private async checkNow(
+    org: OrgId,
+    range: CheckedRange,
+    deadlineMs: number,
+    abandoned: AbortSignal,
+  ): Promise<LedgerCheck> {
     const checkedAt = timestampOf(this.clock.nowMs());
     const headSeq = await this.ledger.lastSeq(org);
     const first =
@@ -69,6 +84,7 @@ export class CheckLedger {
       if (!walk.isChainBroken) await walk.step(next.seq === walk.nextSeq ? judgement : { fault: 'gap' });
     };
     for await (const recorded of this.ledger.records(org, first, last)) {
+      await this.turns.next();
       inFlight.push({ seq: recorded.revision + 1, judged: judgeRecord(org, recorded, keys) });
       if (inFlight.length >= DEEDS_IN_FLIGHT) await stepFirst();
       if (walk.isChainBroken || !mayGoOn()) break;
