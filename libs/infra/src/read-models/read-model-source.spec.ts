@@ -35,6 +35,11 @@ describe('read model source', () => {
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
 
+  it('ends a session that stands still within a transaction, with the locks it holds (F-02)', async () => {
+    const [setting] = await source.query<object[]>('SHOW idle_in_transaction_session_timeout');
+    expect(setting).toEqual({ idle_in_transaction_session_timeout: '5s' });
+  });
+
   it('can be undone', async () => {
     await source.undoLastMigration();
     const tables = await source.query<unknown[]>(

@@ -18,6 +18,11 @@ export const READ_MODEL_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const IDLE_TIMEOUT_MS = 30_000;
+/**
+ * After it the server ends a session that does nothing within a transaction: a process that was frozen there would keep
+ * whoever takes over from its checkpoint.
+ */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
 /** What a hung server gets on top of its own timeout before the client gives up. */
 const ANSWER_SLACK_MS = 500;
 
@@ -57,6 +62,7 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
       max: maxConnections,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       ...(statementTimeoutMs === 0
         ? {}
         : { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + ANSWER_SLACK_MS }),
