@@ -1,20 +1,39 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import type { Clock } from '#libs/domain/kernel';
+import { SystemClock } from '../runtime/index.js';
+import { HolderWatch, type HolderBeat } from './holder-watch.js';
 
 /** How often a process that waits for a lease asks again: takeover is well within 5 s of a kill. */
 const RETRY_MS = 500;
-/** How often a holder makes sure that its session still lives. */
+/** How often a holder makes sure that its session still lives, and shows that it does. */
 const HEARTBEAT_MS = 1_000;
 
+/** The session that holds the lock, and when its last statement began: each heartbeat is one. */
+const HOLDER = `pg_locks held join pg_stat_activity session using (pid)
+  where held.locktype = 'advisory' and held.granted and held.objsubid = 1
+    and held.database = (select oid from pg_database where datname = current_database())
+    and (held.classid::bigint << 32) | held.objid::bigint = hashtextextended($1, 0)`;
+const BEAT = `session.pid::text || ' ' || session.backend_start::text || ' ' || session.query_start::text`;
+
 /**
- * One holder at a time: a session advisory lock, which the server frees when the holder's connection ends. A lease only
- * keeps others idle; what makes two holders harmless is the expected revision or the checkpoint (architecture, step 5).
+ * One holder at a time: a session advisory lock, which the server frees when the holder's connection ends. Where a holder
+ * stands still and keeps its connection, whoever waits ends its session. A lease only keeps others idle; what makes two
+ * holders harmless is the expected revision or the checkpoint (architecture, step 5).
  */
 export class PostgresLeases {
-  constructor(private readonly connectionString: string) {}
+  constructor(
+    private readonly connectionString: string,
+    private readonly clock: Pick<Clock, 'monotonicMs'> = new SystemClock(),
+  ) {}
 
   /** Takes the lease if it is free now. */
-  async tryTake(name: string): Promise<HeldLease | null> {
+  tryTake(name: string): Promise<HeldLease | null> {
+    return this.take(name, () => Promise.resolve());
+  }
+
+  /** @param onTaken what to do, over the same connection, where another session holds it */
+  private async take(name: string, onTaken: (client: pg.Client) => Promise<void>): Promise<HeldLease | null> {
     const client = new pg.Client({
       connectionString: this.connectionString,
       application_name: `lease ${name}`,
@@ -27,9 +46,10 @@ export class PostgresLeases {
       await client.connect();
       const { rows } = await client.query<{ taken: boolean }>(
         `select pg_try_advisory_lock(hashtextextended($1, 0)) as taken`,
-        [`lease:${name}`],
+        [keyOf(name)],
       );
       if (rows[0]?.taken) return new HeldLease(client, lost);
+      await onTaken(client);
     } catch (error) {
       await client.end().catch(() => undefined);
       throw error;
@@ -40,7 +60,8 @@ export class PostgresLeases {
 
   /**
    * Runs `work` whenever the lease is held, until `signal` ends it. `work` gets a signal of its own, aborted when the
-   * lease is lost: it must then stop writing and return.
+   * lease is lost: it must then stop writing and return. The session of a holder that shows nothing for
+   * {@link HOLDER_SILENCE_MS} is ended: a process that was frozen would hold the lease without end.
    */
   async hold(
     name: string,
@@ -48,9 +69,16 @@ export class PostgresLeases {
     work: (held: AbortSignal) => Promise<void>,
     onError: (error: unknown) => void,
   ): Promise<void> {
+    const watch = new HolderWatch();
+    const onTaken = async (client: pg.Client): Promise<void> => {
+      if (watch.isSilent(await beatOf(client, name), this.clock.monotonicMs())) {
+        onError(new Error(`the process that holds the lease ${name} stands still: its session is ended`));
+        await endSession(client, name, watch.beat);
+      }
+    };
     while (!signal.aborted) {
       try {
-        const lease = await this.tryTake(name);
+        const lease = await this.take(name, onTaken);
         if (lease) {
           try {
             await work(AbortSignal.any([signal, lease.lost]));
@@ -59,12 +87,25 @@ export class PostgresLeases {
           }
         }
       } catch (error) {
+        watch.startAgain();
         onError(error);
       }
       if (!signal.aborted) await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 }
+
+const keyOf = (name: string): string => `lease:${name}`;
+
+const beatOf = async (client: pg.Client, name: string): Promise<HolderBeat> => {
+  const { rows } = await client.query<{ beat: HolderBeat }>(`select ${BEAT} as beat from ${HOLDER}`, [keyOf(name)]);
+  return rows[0]?.beat ?? null;
+};
+
+/** Unless it has shown something meanwhile. */
+const endSession = async (client: pg.Client, name: string, beat: HolderBeat): Promise<void> => {
+  await client.query(`select pg_terminate_backend(session.pid) from ${HOLDER} and ${BEAT} = $2`, [keyOf(name), beat]);
+};
 
 export class HeldLease {
   private readonly heartbeat: NodeJS.Timeout;

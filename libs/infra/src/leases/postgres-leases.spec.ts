@@ -1,0 +1,86 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { PostgresLeases } from './index.js';
+
+const PATIENT = { timeout: 30_000, interval: 20 };
+/** Some readings within the limit, so that none of them looks like a pause of the waiter's own. */
+const TIMES_FASTER = 3;
+const fastClock = { monotonicMs: () => performance.now() * TIMES_FASTER };
+
+let database: TestDatabase;
+let waiting: AbortController;
+let background: Promise<void>;
+let errors: unknown[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => {
+  waiting = new AbortController();
+  background = Promise.resolve();
+  errors = [];
+});
+afterEach(async () => {
+  waiting.abort();
+  await background;
+});
+
+/** Resolves when the lease was taken. */
+const hold = (clock?: typeof fastClock): Promise<void> =>
+  new Promise((resolve) => {
+    const leases = new PostgresLeases(database.connectionString, clock);
+    const work = async (held: AbortSignal): Promise<void> => {
+      resolve();
+      await new Promise<void>((lost) => held.addEventListener('abort', () => lost(), { once: true }));
+    };
+    background = leases.hold('sealer', waiting.signal, work, (error) => errors.push(error));
+  });
+
+describe('a lease', () => {
+  it('has one holder at a time', async () => {
+    const leases = new PostgresLeases(database.connectionString);
+    const lease = await leases.tryTake('sealer');
+    expect(await leases.tryTake('sealer')).toBeNull();
+    const other = await leases.tryTake('other');
+    expect(other).not.toBeNull();
+    await other?.release();
+    await lease?.release();
+    await hold();
+  });
+
+  it('is taken from a process that stands still and keeps its connection (F-02)', async () => {
+    // What a frozen process leaves behind: a session that says nothing any more.
+    const frozen = new pg.Client({ connectionString: database.connectionString });
+    const ended = vi.fn();
+    frozen.on('error', ended);
+    await frozen.connect();
+    await frozen.query(`select pg_advisory_lock(hashtextextended('lease:sealer', 0))`);
+    await hold(fastClock);
+    expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('stands still') as string })]);
+    await vi.waitFor(() => expect(ended).toHaveBeenCalled(), PATIENT);
+  });
+
+  it('stays with a holder that shows itself', async () => {
+    const client = new pg.Client({ connectionString: database.connectionString });
+    await client.connect();
+    const lease = await new PostgresLeases(database.connectionString).tryTake('sealer');
+    let isTaken = false;
+    const taken = hold().then(() => (isTaken = true));
+    // Three beats of the holder's, seen from outside.
+    const seen = new Set<string>();
+    await vi.waitFor(async () => {
+      const { rows } = await client.query<{ beat: string }>(
+        `select query_start::text as beat from pg_stat_activity
+          where application_name = 'lease sealer' and query = 'select 1' and datname = current_database()`,
+      );
+      for (const { beat } of rows) seen.add(beat);
+      expect(seen.size).toBeGreaterThan(2);
+    }, PATIENT);
+    expect([isTaken, lease?.lost.aborted, errors]).toEqual([false, false, []]);
+    await lease?.release();
+    await taken;
+    await client.end();
+  });
+});
