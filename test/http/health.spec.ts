@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type HealthCheck, projectionsCheck } from '../../apps/api/src/health/health-check.js';
+import { type HealthCheck, projectionsCheck, sealingCheck } from '../../apps/api/src/health/health-check.js';
 import { HealthModule } from '../../apps/api/src/health/health.module.js';
 import { Exchange } from '../../apps/api/src/http/exchange.js';
 import { RequestContext } from '../../apps/api/src/http/parameters.js';
@@ -150,6 +150,42 @@ describe('the projections check', () => {
     expect(await next(2_500, { head: 300n, reached: 250n })).toBe('ok');
     expect(await next(2_500, { head: 300n, reached: 299n })).toBe('degraded');
     expect(await next(100, { head: 300n, reached: 300n })).toBe('ok');
+  });
+});
+
+describe('the sealing check', () => {
+  it('is degraded where nobody seals what has been waiting for a while', async () => {
+    let [head, sealed] = [5n, 5n];
+    const time = new TestClock();
+    time.stop();
+    const sealing = sealingCheck({
+      hasActiveKey: async () => true,
+      parked: async () => [],
+      head: async () => head,
+      sealed: async () => sealed,
+      patienceMs: 10_000,
+      clock: time,
+    });
+    const next = async (byMs: number, to: { head: bigint; sealed: bigint }) => {
+      time.advance(byMs);
+      ({ head, sealed } = to);
+      return sealing.check();
+    };
+    expect(await next(60_000, { head: 5n, sealed: 5n })).toBe('ok');
+    expect(await next(1_000, { head: 7n, sealed: 5n })).toBe('ok');
+    expect(await next(9_999, { head: 9n, sealed: 6n })).toBe('ok');
+    expect(await next(1, { head: 9n, sealed: 6n })).toBe('degraded');
+    expect(await next(1, { head: 9n, sealed: 7n })).toBe('ok');
+  });
+
+  it.each([
+    ['no seal key is active', false, []],
+    ['an organization is parked', true, ['org']],
+  ])('is degraded where %s', async (_, isActive, parked) => {
+    const [time, here] = [new TestClock(), async () => 5n];
+    const [hasActiveKey, list] = [async () => isActive, async () => parked];
+    const sealing = sealingCheck({ hasActiveKey, parked: list, head: here, sealed: here, patienceMs: 1, clock: time });
+    expect(await sealing.check()).toBe('degraded');
   });
 });
 

@@ -52,6 +52,7 @@ const healthChecksOf = ({
   projectionProgress,
   streams,
   sealerProgress,
+  gateSettings,
 }: Deployment): readonly HealthCheck[] => [
   databaseCheck(database.durable),
   eventStoreCheck(database.store),
@@ -69,5 +70,13 @@ const healthChecksOf = ({
       return nextSeal(state, timestampOf(clock.nowMs())) !== null;
     },
     parked: () => sealerProgress.parked(),
+    head: () => database.store.head(),
+    sealed: async () => {
+      const lowWater = await sealerProgress.lowWater();
+      return lowWater?.storeId === (await database.store.storeId()) ? lowWater.position : START;
+    },
+    // At rest the sealer says with each of its sweeps how far it has come.
+    patienceMs: 2 * gateSettings.sweepIntervalMs,
+    clock,
   }),
 ];

@@ -46,17 +46,26 @@ export interface ProjectionSource {
  * busy service sick: under load there is always something on the way.
  */
 export const projectionsCheck = ({ head, projected, clock }: ProjectionSource): HealthCheck => {
+  const isLate = latenessOf({ head, reached: projected, clock }, PROJECTION_PATIENCE_MS);
+  return { name: 'projections', check: async () => ((await isLate()) ? 'degraded' : 'ok') };
+};
+
+interface Progress {
+  readonly head: () => Promise<Position>;
+  readonly reached: () => Promise<Position>;
+  readonly clock: Clock;
+}
+
+/** Whether what the log held so long ago has still not been reached. To be asked again and again. */
+const latenessOf = ({ head, reached, clock }: Progress, patienceMs: number): (() => Promise<boolean>) => {
   let samples: { readonly atMs: number; readonly head: Position }[] = [];
-  return {
-    name: 'projections',
-    check: async () => {
-      const reached = await projected();
-      samples.push({ atMs: clock.monotonicMs(), head: await head() });
-      // What has been reached can no longer be late.
-      samples = samples.filter((sample) => sample.head > reached).slice(-MAX_SAMPLES);
-      const [oldest] = samples;
-      return oldest && clock.monotonicMs() - oldest.atMs >= PROJECTION_PATIENCE_MS ? 'degraded' : 'ok';
-    },
+  return async () => {
+    const position = await reached();
+    samples.push({ atMs: clock.monotonicMs(), head: await head() });
+    // What has been reached can no longer be late.
+    samples = samples.filter((sample) => sample.head > position).slice(-MAX_SAMPLES);
+    const [oldest] = samples;
+    return oldest !== undefined && clock.monotonicMs() - oldest.atMs >= patienceMs;
   };
 };
 
@@ -65,10 +74,26 @@ export interface SealingSource {
   readonly hasActiveKey: () => Promise<boolean>;
   /** Organizations that the sealer could not go on with. */
   readonly parked: () => Promise<readonly unknown[]>;
+  readonly head: () => Promise<Position>;
+  /** The position up to which the sealer says that everything is sealed or parked. */
+  readonly sealed: () => Promise<Position>;
+  /** Longer than a sealer takes to say so. */
+  readonly patienceMs: number;
+  readonly clock: Clock;
 }
 
-/** `degraded` when outcomes are recorded and cannot be sealed: refusals then end with 503, and after a while everything. */
-export const sealingCheck = ({ hasActiveKey, parked }: SealingSource): HealthCheck => ({
-  name: 'sealing',
-  check: async () => ((await hasActiveKey()) && (await parked()).length === 0 ? 'ok' : 'degraded'),
-});
+/**
+ * `degraded` when outcomes are recorded and cannot be sealed: no key is active, an organization's ledger cannot go on, or
+ * nobody seals what the log held a while ago. Refusals then end with 503, and after a while everything.
+ */
+export const sealingCheck = ({ hasActiveKey, parked, sealed, patienceMs, ...log }: SealingSource): HealthCheck => {
+  const isLate = latenessOf({ ...log, reached: sealed }, patienceMs);
+  return {
+    name: 'sealing',
+    check: async () => {
+      // Asked each time: it looks back on what it saw before.
+      const late = await isLate();
+      return !late && (await hasActiveKey()) && (await parked()).length === 0 ? 'ok' : 'degraded';
+    },
+  };
+};

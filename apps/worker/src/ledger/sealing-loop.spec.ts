@@ -275,6 +275,14 @@ describe('a sealer that begins', () => {
     expect(read.mock.calls[0]?.[0]).toBe(position);
   });
 
+  it('comes to the end of the log when nothing more happens: whoever watches sees that all is sealed', async () => {
+    await bench.activateKey();
+    const org = newOrg();
+    start();
+    await eventuallySealed(org, [await bench.recordAction(org)]);
+    await vi.waitFor(async () => expect(progress.low?.position).toBe(await store.head()), SETTLED);
+  });
+
   it('reads the whole log where the low water is of another one', async () => {
     await bench.activateKey();
     const org = newOrg();

@@ -50,6 +50,7 @@ export class SealingLoop {
   private storeId = '';
   private parked = new Set<OrgId>();
   private lastLowWaterMs = 0;
+  private savedUpTo: Position | null = null;
   private turn: Promise<unknown> = Promise.resolve();
   private lastEvent: RecordedEvent | null = null;
   /** Up to here every batch was sealed or parked. */
@@ -171,6 +172,8 @@ export class SealingLoop {
   private async retry(subscription: Subscription): Promise<void> {
     await this.provePending();
     await this.retryParked(subscription);
+    // At rest there is no next batch to write it: whoever watches would take the last one for unsealed.
+    if (this.lastEvent !== null && this.lastEvent.position !== this.savedUpTo) await this.saveLowWater(this.lastEvent);
   }
 
   /** From an organization's first unsealed event to where the subscription stands. */
@@ -226,6 +229,7 @@ export class SealingLoop {
     this.lastLowWaterMs = this.parts.clock.monotonicMs();
     const event = { stream, revision, event_id: id };
     await this.parts.progress.setLowWater({ storeId: this.storeId, position, event });
+    this.savedUpTo = position;
   }
 }
 
