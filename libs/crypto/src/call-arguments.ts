@@ -17,10 +17,37 @@ export interface CanonicalArguments {
 export const checkArguments = (value: JsonObject): CanonicalArguments => {
   const tooDeep = firstPathDeeperThan(value, ARGS_PROFILE.maxDepth);
   if (tooDeep !== null) throw new StrictJsonError('depth', 0, tooDeep);
+  if (!mayFit(value, ARGS_PROFILE.maxBytes)) throw new StrictJsonError('too_large', 0);
   const bytes = canonicalBytes(value);
   if (bytes.byteLength > ARGS_PROFILE.maxBytes) throw new StrictJsonError('too_large', 0);
   return { bytes, digest: digestOf(bytes) };
 };
+
+/** False when the canonical form is certainly larger: told without writing it, which takes far longer than looking. */
+const mayFit = (value: JsonObject, maxBytes: number): boolean => bytesLeft(value, maxBytes) >= 0;
+
+/** What `left` has left after the least that a value can take in canonical form; negative ends the walk. */
+const bytesLeft = (value: JsonValue | undefined, left: number): number => {
+  // A UTF-16 unit is at least one byte, every other scalar too.
+  if (typeof value === 'string') return left - value.length - QUOTES;
+  if (value === null || typeof value !== 'object') return left - 1;
+  // The first item has no comma before it.
+  let rest = left - BRACKETS + SEPARATOR;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      rest = bytesLeft(item, rest - SEPARATOR);
+      if (rest < 0) break;
+    }
+    return rest;
+  }
+  for (const name in value) {
+    rest = bytesLeft(value[name], rest - SEPARATOR - name.length - QUOTES - COLON);
+    if (rest < 0) break;
+  }
+  return rest;
+};
+
+const [QUOTES, BRACKETS, SEPARATOR, COLON] = [2, 2, 1, 1];
 
 const firstPathDeeperThan = (root: JsonObject, maxDepth: number): JsonPath | null => {
   const inwards: string[] = [];

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { checkArguments } from './call-arguments.js';
 import { digestOf, digestOfJson, isDigest, sha256, sha256Hex } from './digest.js';
+import { canonicalize } from './jcs.js';
 import { type JsonObject, StrictJsonError } from './strict-json.js';
 
 // FIPS 180-4 example: SHA-256("abc").
@@ -36,6 +37,33 @@ describe('arguments that came inside a body', () => {
       return error instanceof StrictJsonError ? error.reason : error;
     }
   };
+
+  it.each<[string, (text: string) => JsonObject]>([
+    ['one text', (text) => ({ text })],
+    ['empty lists and objects', (text) => ({ a: [], b: {}, c: [[], {}, ''], text })],
+    ['many members', (text) => ({ ...Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [at, 0])), text })],
+    ['many items', (text) => ({ list: Array.from({ length: 50_000 }, (_, at) => (at % 2 ? null : 1.5)), text })],
+    ['letters of several bytes', (text) => ({ ключ: '😀\n"', text })],
+  ])('may take 256 KiB in canonical form and not a byte more: %s', (_, make) => {
+    const rest = 262_144 - Buffer.byteLength(canonicalize(make('')));
+    expect(isDigest(reason(make('x'.repeat(rest))))).toBe(true);
+    expect(reason(make('x'.repeat(rest + 1)))).toBe('too_large');
+  });
+
+  it('are refused at the size that is certain, without their canonical form', () => {
+    const looked: string[] = [];
+    const member = { enumerable: true, get: () => 'x'.repeat(70_000) };
+    const value = Object.create(null, Object.fromEntries('abcdefgh'.split('').map((name) => [name, member])));
+    const watched = new Proxy(value as JsonObject, {
+      get: (target, name: string) => {
+        looked.push(name);
+        return target[name];
+      },
+    });
+    expect(reason(watched)).toBe('too_large');
+    // Each once for its depth, and those up to the limit for their size.
+    expect(looked).toHaveLength(8 + 4);
+  });
 
   it('may be 32 deep, not 33', () => {
     expect(reason(nested(32))).toBe(digestOfJson(nested(32)));
