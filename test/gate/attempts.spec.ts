@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { actionDecider, type Action, type LivingAction } from '#libs/domain/gate';
 import { streamRef } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
@@ -33,6 +33,27 @@ describe('a repeatable call that meets a passing failure', () => {
     const { action: id } = await bench.submit({ tool: 'crm.update' });
     await bench.action(id, isRecorded);
     expect(upstream.countFor(id)).toBe(1);
+    bench.close();
+    await upstream.close();
+  });
+});
+
+describe('an execution whose outcome a store that is away keeps waiting', () => {
+  it('is held by its executor until the last try to record it must have ended', async () => {
+    const upstream = await startUpstream(() => undefined);
+    const bench = await new GateBench(new MemoryEventStore()).prepare(upstream.baseUrl, TOOLS);
+    const { action: id } = await bench.submit({ tool: 'crm.update' });
+    const { attempts } = (await bench.action(id, ({ state }) => state === 'executing')) as LivingAction;
+    await vi.waitUntil(() => upstream.countFor(id) === 1);
+    const { claim, at, deadline } = attempts[0]!;
+    const lastTryMs = bench.clock.monotonicMs() + Date.parse(deadline) - Date.parse(at) + 120_000;
+    const holdsAt = (ms: number): boolean => {
+      const clock = vi.spyOn(bench.clock, 'monotonicMs').mockReturnValue(ms);
+      const holds = bench.executor.holds(claim);
+      clock.mockRestore();
+      return holds;
+    };
+    expect([holdsAt(lastTryMs), holdsAt(lastTryMs + 10_000), holdsAt(lastTryMs + 60_000)]).toEqual([true, true, false]);
     bench.close();
     await upstream.close();
   });

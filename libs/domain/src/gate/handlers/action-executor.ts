@@ -33,7 +33,7 @@ import { parseToolName } from '../tool-name.js';
 import { ClaimsUnderWay, type HeldClaims } from './claims-under-way.js';
 import { connectorRefOf, executorMetadata, isLiving, type Execution } from './execution.js';
 import { newClaim } from './execution-starter.js';
-import { OUTCOME_PATIENCE_MS, OutcomeRecorder, type AttemptOutcome } from './outcome-recorder.js';
+import { OUTCOME_HOLD_MS, OutcomeRecorder, type AttemptOutcome } from './outcome-recorder.js';
 import { SendBarrier } from './send-barrier.js';
 
 /** Our own document around arguments that were judged before: room for them and for the facts. */
@@ -158,7 +158,7 @@ export class ActionExecutor {
     const attempt = currentAttempt(action);
     if (!attempt) return;
     const deadlineMonotonicMs = this.gate.clock.monotonicMs() + remainingAtClaimMs(action, attempt);
-    const held = this.underWay.hold(deadlineMonotonicMs + OUTCOME_PATIENCE_MS);
+    const held = this.underWay.hold(deadlineMonotonicMs + OUTCOME_HOLD_MS);
     try {
       await this.attempts({ id, args, deadlineMonotonicMs, held }, claimed);
     } finally {

@@ -17,7 +17,11 @@ import type { GateKernel } from '../gate-kernel.js';
 import { executorMetadata } from './execution.js';
 
 /** How long a store that is away is waited for. After it the sweeper's word stands: unknown. */
-export const OUTCOME_PATIENCE_MS = 120_000;
+const OUTCOME_PATIENCE_MS = 120_000;
+/** The last try begins within the patience, and a store and a result beside it may take this long to answer. */
+const LAST_TRY_MS = 12_000;
+/** From the end of an attempt to when its recording has ended, either way. */
+export const OUTCOME_HOLD_MS = OUTCOME_PATIENCE_MS + LAST_TRY_MS;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 2_000;
 
