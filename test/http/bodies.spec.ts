@@ -126,6 +126,17 @@ describe('the body', () => {
     }
   });
 
+  it.each(['', '/', 'application', 'application/json garbage', 'text/plain', 'application/json'])(
+    'has no type to judge on GET and DELETE, where there is none: %j',
+    async (type) => {
+      for (const target of ['GET /v1/actions', 'DELETE /v1/policies/pol_1']) {
+        const head = `${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer admin\r\n`;
+        const answer = await sendRaw(edge.port, `${head}Content-Type: ${type}\r\n\r\n`);
+        expect([target, answer.status]).toEqual([target, 200]);
+      }
+    },
+  );
+
   it('may be left out, or be the empty object, where nothing is required', async () => {
     const cancel = (body: string | null) => post('/v1/actions/act_1/cancel', body, bearer('agent'));
     expect((await cancel(null)).status).toBe(200);
