@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import { readOpenApiDocument } from '../../apps/api/src/openapi/openapi-document.js';
@@ -146,7 +146,18 @@ const bodyFaults = ({ content }: Response, json: HttpAnswer['json'], isJson: boo
   if (!isJson || json === null) return [];
   const schema = content?.['application/json']?.schema;
   if (!schema) return ['is described without JSON'];
-  const validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/')) as object);
+  const validate = validatorOf(schema);
   validate(json);
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message ?? ''}`);
+};
+
+/** Compiled once: some tests hold thousands of answers against a few schemas. */
+const validators = new WeakMap<object, ValidateFunction>();
+
+const validatorOf = (schema: object): ValidateFunction => {
+  const known = validators.get(schema);
+  if (known) return known;
+  const validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/')) as object);
+  validators.set(schema, validate);
+  return validate;
 };

@@ -1,0 +1,83 @@
+import { ERROR_CATALOGUE, isErrorCode } from '#libs/domain/kernel';
+import type { Answer } from '../../support/service.js';
+import { operationFor, undescribedIn } from '../described-answer.js';
+
+/** What came back for one request. */
+export interface Received {
+  readonly method: string;
+  readonly target: string;
+  readonly answer: Answer;
+}
+
+const REQUEST_ID = /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+const MEMBERS = ['type', 'code', 'message', 'param', 'request_id', 'doc_url'];
+const OPTIONAL_MEMBERS = ['action', 'diagnostics'];
+
+/** What tells an outsider how the service is built: frames of a stack, paths of files, statements, drivers, classes. */
+const INSIDES = [
+  /\bat .+:\d+:\d+/,
+  /\bnode:|node_modules|\.[jt]s\b/,
+  /\/(?:dist|libs|apps|home|root|tmp|usr|var)\//,
+  /\b(?:insert into|select .+ from|update .+ set|delete from)\b/i,
+  /\b(?:syntax error at|duplicate key value|relation "|SQLSTATE|ECONN[A-Z]+|ENOENT|ENOTFOUND)/,
+  /\b(?:Type|Range|Syntax|Reference)Error\b|\[object |Cannot read prop|is not a function|\bpolluted\b/,
+];
+
+/**
+ * Statuses that a code has in place of the catalogue's own: a sender that was too slow, headers that are too large, and a
+ * reference header that is malformed (document 1).
+ */
+const OTHER_STATUSES: Readonly<Record<number, string>> = {
+  408: 'timeout',
+  431: 'request_too_large',
+  422: 'validation_failed',
+};
+
+/**
+ * How an answer breaks what is promised of every answer; none when it does not. The service is whole while these requests
+ * come, so that nothing in the catalogue excuses a 5xx.
+ */
+export const faultsOf = (received: Received, baseUrl: string): readonly string[] => {
+  const { answer, method, target } = received;
+  const { status, headers } = answer;
+  const faults: string[] = [];
+  if (status >= 500 || status < 200) faults.push(`status ${status}`);
+  if (!REQUEST_ID.test(headers.get('service-request-id') ?? '')) faults.push('has no Service-Request-Id');
+  if (headers.get('service-version') !== '2026-10-01') faults.push('has no Service-Version');
+  if (status < 400 || method === 'HEAD') return faults;
+  const described = operationFor(method, target) ? undescribedIn(method, target, answer) : [];
+  return [...faults, ...described, ...envelopeFaults(answer, baseUrl)];
+};
+
+const envelopeFaults = ({ status, headers, json, text }: Answer, baseUrl: string): readonly string[] => {
+  const error = json['error'];
+  if (typeof error !== 'object' || error === null) return [`has no envelope: ${text.slice(0, 200)}`];
+  const {
+    type,
+    code,
+    message,
+    param,
+    request_id: requestId,
+    doc_url: page,
+  } = error as Readonly<Record<string, unknown>>;
+  const names = Object.keys(error);
+  const unknown = names.slice(MEMBERS.length).filter((name) => !OPTIONAL_MEMBERS.includes(name));
+  if (names.slice(0, MEMBERS.length).join() !== MEMBERS.join() || unknown.length > 0)
+    return [`members ${names.join()}`];
+  if (Object.keys(json).join() !== 'error') return ['has members beside error'];
+  if (typeof code !== 'string' || !isErrorCode(code)) return [`the code ${String(code)} is not in the catalogue`];
+  const entry = ERROR_CATALOGUE[code];
+  const isReplay = headers.get('service-idempotent-replayed') === 'true';
+  const isMessage = typeof message === 'string' && message.length > 0 && message.length <= 1_000;
+  return [
+    ...(entry.status === status || OTHER_STATUSES[status] === code ? [] : [`${code} with status ${status}`]),
+    ...(entry.type === type ? [] : [`${code} with type ${String(type)}`]),
+    ...(isMessage ? [] : [`its message is ${String(message).length} characters long`]),
+    ...(param === null || typeof param === 'string' ? [] : ['param is neither text nor null']),
+    ...(isReplay || requestId === headers.get('service-request-id') ? [] : ['request_id is not that of its header']),
+    ...(page === `${baseUrl}/docs/errors/${code}` ? [] : [`doc_url ${String(page)}`]),
+    ...INSIDES.filter((pattern) => pattern.test(String(message))).map(
+      (pattern) => `tells ${pattern.source}: ${message as string}`,
+    ),
+  ];
+};
