@@ -97,6 +97,11 @@ describe('address classes (E-01, E-04, E-05, E-07)', () => {
     expect(classifyAddress(address)).not.toBe('public'),
   );
 
+  it.each([...INNER_V4, '8.8.8.8'])('::%s is no IPv4 address, with dots or without', (v4) => {
+    expect(classifyAddress(`::${hexOf(v4)}`)).toBe('never');
+    expect(classifyAddress(`::${v4}`)).toBe('never');
+  });
+
   it.each(['127.0.0.1', '10.9.8.7', '172.16.0.1', '192.168.1.1', '::1', 'fd12:3456::1', '::ffff:127.0.0.1'])(
     '%s is private: development may reach it',
     (address) => expect(classifyAddress(address)).toBe('private'),

@@ -47,9 +47,18 @@ export const classifyAddress = (text: string): AddressClass | null => {
 export const parseAddress = (text: string): Address | null => {
   // The library would also read `127.1` and `0x7f.1`, which no resolver answers and no socket reports.
   if (isIP(text) === 0) return null;
-  const address = ipaddr.parse(text);
+  const address = ipaddr.parse(withoutDots(text));
   return address instanceof ipaddr.IPv6 && isIn(address, MAPPED) ? lastBytesAsV4(address) : address;
 };
+
+/** The library takes `::127.0.0.1` for `::ffff:127.0.0.1`, which is another address; in hexadecimal it cannot. */
+const withoutDots = (text: string): string =>
+  isIP(text) === 4
+    ? text
+    : text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)/, (_, ...bytes: string[]) => {
+        const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number);
+        return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+      });
 
 export const isInRange = (text: string, cidr: readonly [Address, number]): boolean => {
   const address = parseAddress(text);
