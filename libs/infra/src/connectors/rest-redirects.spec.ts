@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { httpAnswer, jsonAnswer, type RawAnswer, startRawUpstream } from '../../../../test/support/raw-upstream.js';
+import { SPELLED, insideV6, spellingsOf } from '../../../../test/support/forbidden-addresses.js';
 import { bearer, cleanups, cleanUpAfterEach, given } from './testing/given-upstream.js';
 
 cleanUpAfterEach();
@@ -78,6 +79,24 @@ describe('REST driver: redirects (E-10)', () => {
     );
     expect(await send('list')).toMatchObject({ status: 'failed', errorCode: 'destination_blocked', hasSent: true });
     expect([canary.connections, server.requests.length]).toEqual([0, 1]);
+  });
+
+  it('no spelling of a forbidden address is followed, at the upstream’s own port or another (E-01 to E-05)', async () => {
+    const canary = await startRawUpstream(() => jsonAnswer(200, {}));
+    cleanups.push(() => canary.close());
+    let location = '';
+    const { send, server } = await given(() => httpAnswer(302, '', { Location: location }), sameHost);
+    const literals = SPELLED.flatMap((v4) => insideV6(v4).map((v6) => `[${v6}]`));
+    // A header carries no letters beyond Latin-1; the full-width spellings travel percent-encoded.
+    const hosts = [...literals, ...SPELLED.flatMap(spellingsOf).map((host) => host.replace(/[^ -~]+/g, encodeURI))];
+    for (const [index, host] of hosts.entries()) {
+      location = `http://${host}:${index % 2 ? server.port : canary.port}/v1/x`;
+      expect([location, await send('list')]).toMatchObject([
+        location,
+        { status: 'failed', errorCode: 'destination_blocked', hasSent: true },
+      ]);
+    }
+    expect([canary.connections, canary.receivedBytes, server.requests.length]).toEqual([0, 0, hosts.length]);
   });
 
   it.each([
