@@ -228,4 +228,16 @@ describe('pipelined requests', () => {
     expect(new Set(answers.map(({ headers }) => headers.get('service-request-id')?.[0])).size).toBe(3);
     connection.close();
   });
+
+  it('of one connection share what listens to its end', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
+    const connection = await RawConnection.open(edge.port);
+    connection.send(`${HEALTH}\r\n`.repeat(30));
+    for (let count = 0; count < 30; count += 1) expect((await connection.answer()).status).toBe(200);
+    connection.close();
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
+  });
 });

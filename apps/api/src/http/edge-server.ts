@@ -80,17 +80,32 @@ const begin = (edge: EdgeParts, request: IncomingMessage, response: EdgeResponse
   return exchange;
 };
 
+const unfinishedBySocket = new WeakMap<Socket, Set<() => void>>();
+
+/** Called when the connection closes, by one listener, however many requests are pipelined on it. */
+const unfinishedOn = (socket: Socket): Set<() => void> => {
+  const known = unfinishedBySocket.get(socket);
+  if (known) return known;
+  const unfinished = new Set<() => void>();
+  unfinishedBySocket.set(socket, unfinished);
+  socket.once('close', () => {
+    for (const finish of [...unfinished]) finish();
+  });
+  return unfinished;
+};
+
 /** A pipelined answer that waits behind others never closes when its connection does, so both are listened to. */
 const finishOnce = (edge: EdgeParts, exchange: Exchange): void => {
   const { request, response } = exchange;
   const { socket } = request;
+  const unfinished = unfinishedOn(socket);
   let isFinished = false;
   const finish = (): void => {
-    // The response closes while the socket's own listeners are being called, so taking this one off is not enough.
+    // The response may close while those of the socket are being finished.
     if (isFinished) return;
     isFinished = true;
     response.off('close', finish);
-    socket.off('close', finish);
+    unfinished.delete(finish);
     if (edge.exchangeOn.get(socket) === exchange) edge.exchangeOn.delete(socket);
     edge.drain.leave(exchange);
     finished(edge, exchange);
@@ -98,7 +113,7 @@ const finishOnce = (edge: EdgeParts, exchange: Exchange): void => {
   edge.drain.enter(exchange);
   edge.meter.requestBegan();
   response.on('close', finish);
-  socket.on('close', finish);
+  unfinished.add(finish);
 };
 
 const finished = ({ accessLog, meter, sources }: EdgeParts, exchange: Exchange): void => {
