@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,9 +10,9 @@ import { bytesOf, type Draft } from './malformed-requests/draft.js';
 import { exchange } from './malformed-requests/exchange.js';
 import { faultsOf } from './malformed-requests/judge.js';
 
-/** AGS_MALFORMED=200000 is a night's work. AGS_SEED repeats a run that failed. */
+/** AGS_MALFORMED=200000 with another AGS_SEED is a night's work. */
 const COUNT = Number(process.env['AGS_MALFORMED'] ?? 5_000);
-const SEED = Number(process.env['AGS_SEED'] ?? randomInt(2 ** 31));
+const SEED = Number(process.env['AGS_SEED'] ?? 1);
 const CONCURRENCY = 8;
 /** Requests after which everything has been loaded, compiled and pooled once. */
 const WARM_UP = 2_000;

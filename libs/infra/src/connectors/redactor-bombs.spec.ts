@@ -9,11 +9,15 @@ const ANSWER_CHARACTERS = 1_000_000;
 /** Document 2, arguments profile: all arguments of a call together. */
 const ARGUMENTS_CHARACTERS = 262_144;
 
+/** The least of three: what compiling and collecting the garbage of others cost is not the work's. */
 const processorMs = (work: () => unknown): number => {
-  const started = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(started);
-  return (user + system) / 1_000;
+  const runs = [1, 2, 3].map(() => {
+    const started = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(started);
+    return (user + system) / 1_000;
+  });
+  return Math.min(...runs);
 };
 
 const rows = (count: number, text: string): JsonValue =>
