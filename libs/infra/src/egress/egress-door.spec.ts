@@ -164,6 +164,17 @@ describe('egress door: kept connections (E-15)', () => {
     expect([server.connections, server.requests.length]).toEqual([1, 3]);
   });
 
+  it('are used any number of times, and nothing is left on them', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
+    const server = await upstream();
+    const door = doorOf();
+    for (let turn = 0; turn < 30; turn += 1) await door.request(requestTo(server.port));
+    process.off('warning', onWarning);
+    expect([server.connections, warnings]).toEqual([1, []]);
+  });
+
   it('are never shared with another organization or connector', async () => {
     const server = await upstream();
     const door = doorOf();

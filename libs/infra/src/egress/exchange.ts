@@ -38,6 +38,18 @@ const DEFAULT_KEPT_FOR_MS = 5_000;
 /** The server counts from its last byte, we from ours. */
 const KEPT_SLACK_MS = 1_000;
 
+/** False when it closes instead. Leaves nothing on a socket that is used again. */
+const isFreed = (socket: Socket): Promise<boolean> =>
+  new Promise((resolve) => {
+    const onFree = () => settle(true);
+    const onClose = () => settle(false);
+    const settle = (isFree: boolean) => {
+      socket.off('free', onFree).off('close', onClose);
+      resolve(isFree);
+    };
+    socket.once('free', onFree).once('close', onClose);
+  });
+
 /**
  * One request and its answer on a connected, checked socket.
  * @throws {EgressFailure} timeout, broken, too_large; the socket is then destroyed. The request counts as sent from the
@@ -54,14 +66,7 @@ export const exchange = async (socket: Socket, request: OutgoingRequest, isKept:
   request.signal.addEventListener('abort', stop);
   try {
     const answered = firstAnswer(outgoing);
-    const freed = new Promise<boolean>((resolve) => {
-      socket.once('free', () => {
-        resolve(true);
-      });
-      socket.once('close', () => {
-        resolve(false);
-      });
-    });
+    const freed = isFreed(socket);
     outgoing.end(request.body ?? undefined);
     const incoming = await answered;
     const { bytes, isDecoded } = await readBody(incoming, request.method, request.maxResponseBytes);
