@@ -120,6 +120,9 @@ describe('SIGTERM', () => {
     await client.connect();
     await client.query('begin; lock table read_models.projection_checkpoints in access exclusive mode');
     await act();
+    const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock'`;
+    const isStuck = async () => (await client.query(waiting)).rowCount !== 0;
+    await vi.waitUntil(isStuck, { timeout: BUSY_MS, interval: 5 });
     const signalledAtMs = performance.now();
     expect(await service.kill('SIGTERM')).toMatchObject({ code: 1 });
     expect(performance.now() - signalledAtMs).toBeLessThan(DRAIN_TIMEOUT_MS + CLOSING_LIMIT_MS + BUSY_MS);
