@@ -1,5 +1,8 @@
 import { DomainError } from '../kernel/index.js';
 
+/** Of a path that is sent back: the names in it are the caller's own, however long. */
+const PARAM_MAX_CHARACTERS = 256;
+
 export interface ConfigProblem {
   /** For example `config.tools[1].readback.tool`. */
   readonly param: string;
@@ -10,8 +13,10 @@ export interface ConfigProblem {
 export class ConfigProblems {
   private readonly found: ConfigProblem[] = [];
 
-  report(param: string, message: string): void {
-    this.found.push({ param, message });
+  /** @param rule what the field breaks, as sentences whose first lacks its subject: `must be an object.` */
+  report(param: string, rule: string): void {
+    const named = param.slice(0, PARAM_MAX_CHARACTERS);
+    this.found.push({ param: named, message: `${named} ${rule}` });
   }
 
   get all(): readonly ConfigProblem[] {

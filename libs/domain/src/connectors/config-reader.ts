@@ -26,7 +26,7 @@ export class ConfigReader {
   /** Null, and a problem, when the value is no object. */
   static of(value: JsonValue | undefined, path: string, problems: ConfigProblems): ConfigReader | null {
     if (isObject(value)) return new ConfigReader(path, value, problems);
-    problems.report(path, `${path} must be an object.`);
+    problems.report(path, 'must be an object.');
     return null;
   }
 
@@ -42,16 +42,17 @@ export class ConfigReader {
     return this.has(key) ? this.object[key] : undefined;
   }
 
-  report(key: string, message: string): undefined {
-    this.problems.report(this.at(key), message);
+  /** @param rule without its subject, which is the path of the key: `must be a string.` */
+  report(key: string, rule: string): undefined {
+    this.problems.report(this.at(key), rule);
   }
 
   text(key: string, rule: TextRule): string | undefined {
     const value = this.raw(key);
     if (value === undefined && rule.isRequired !== true) return undefined;
-    if (typeof value !== 'string') return this.report(key, `${this.at(key)} must be a string.`);
+    if (typeof value !== 'string') return this.report(key, 'must be a string.');
     if (characterCount(value) > rule.maxCharacters)
-      return this.report(key, `${this.at(key)} must have at most ${rule.maxCharacters} characters.`);
+      return this.report(key, `must have at most ${rule.maxCharacters} characters.`);
     return value;
   }
 
@@ -59,36 +60,36 @@ export class ConfigReader {
     const value = this.raw(key);
     if (value === undefined) return undefined;
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return value;
-    return this.report(key, `${this.at(key)} must be an integer from ${min} to ${max}.`);
+    return this.report(key, `must be an integer from ${min} to ${max}.`);
   }
 
   flag(key: string): boolean | undefined {
     const value = this.raw(key);
     if (value === undefined || typeof value === 'boolean') return value;
-    return this.report(key, `${this.at(key)} must be true or false.`);
+    return this.report(key, 'must be true or false.');
   }
 
   choice<Choice extends string>(key: string, choices: readonly Choice[]): Choice | undefined {
     const value = this.raw(key);
     if (value === undefined) return undefined;
     const chosen = choices.find((choice) => choice === value);
-    return chosen ?? this.report(key, `${this.at(key)} must be one of ${choices.join(', ')}.`);
+    return chosen ?? this.report(key, `must be one of ${choices.join(', ')}.`);
   }
 
   /** The elements of a required array; undefined, and a problem, when it is none or its length is out of range. */
   list(key: string, { min, max }: IntegerRule): readonly JsonValue[] | undefined {
     const value = this.raw(key);
     if (Array.isArray(value) && value.length >= min && value.length <= max) return value;
-    return this.report(key, `${this.at(key)} must be a list of ${min} to ${max} entries.`);
+    return this.report(key, `must be a list of ${min} to ${max} entries.`);
   }
 
   require(key: string): void {
-    if (!this.has(key)) this.report(key, `${this.at(key)} is required.`);
+    if (!this.has(key)) this.report(key, 'is required.');
   }
 
   refuseUnknown(known: readonly string[]): void {
     for (const key of Object.keys(this.object)) {
-      if (!known.includes(key)) this.report(key, `${this.at(key)} is not a known key. Known are ${known.join(', ')}.`);
+      if (!known.includes(key)) this.report(key, `is not a known key. Known are ${known.join(', ')}.`);
     }
   }
 }

@@ -87,29 +87,29 @@ describe('REST config: read-back and postcondition', () => {
     [
       'an error is placed by line and character',
       'args.id == "😀" &&\n  "😀" ]',
-      'The postcondition has an error at 2:7. The condition is not valid CEL: "]" is not expected here.',
+      'config.tools[1].postcondition has an error at 2:7. The condition is not valid CEL: "]" is not expected here.',
     ],
     [
       'no other variable than args and observation is read',
       'args.id == agent.name',
-      'The postcondition has an error at 1:12. There is no fact "agent". Known here: args, observation.',
+      'config.tools[1].postcondition has an error at 1:12. There is no fact "agent". Known here: args, observation.',
     ],
     [
       'the first error is named, the others are counted',
       'observation.ok &&\n  (now > 1 || tool == "a")',
-      'The postcondition has an error at 2:4. There is no fact "now". Known here: args, observation.' +
+      'config.tools[1].postcondition has an error at 2:4. There is no fact "now". Known here: args, observation.' +
         ' The config has 1 more problem.',
     ],
     [
       'it gives a bool',
       'size(args) + 1',
-      'The postcondition has an error at 1:12. The condition is an int, not a bool.',
+      'config.tools[1].postcondition has an error at 1:12. The condition is an int, not a bool.',
     ],
     [
       'its estimated cost is at most 100,000',
       'observation.items.all(x, args.items.exists(y, x.id == y.id))',
       expect.stringMatching(
-        /^The postcondition has an error at 1:1\. The condition may take \d{6,} steps; at most 100000 are allowed\.$/,
+        /^config\.tools\[1\]\.postcondition has an error at 1:1\. The condition may take \d{6,} steps; at most 100000 are allowed\.$/,
       ),
     ],
   ])('postcondition: %s', (_, postcondition, message) => {

@@ -23,7 +23,7 @@ export const readReadBack = (tool: ConfigReader): ReadBack | undefined => {
   const limits = REST_LIMITS.readBackAttempts;
   const attempts = reader.integer('attempts', limits) ?? limits[consistency];
   if (attempts > limits.strong && consistency === 'strong') {
-    reader.report('attempts', 'More than one attempt needs consistency eventual.');
+    reader.report('attempts', 'must be 1 without consistency eventual.');
   }
   const intervalMs = reader.integer('interval_ms', REST_LIMITS.readBackIntervalMs);
   const onNotFound = reader.choice('on_not_found', ['gap', 'violation']) ?? 'gap';
@@ -55,11 +55,11 @@ const readExpect = (reader: ConfigReader): JsonObject | undefined => {
   if (expected === undefined) return undefined;
   const paths = Object.keys(expected);
   if (paths.length > REST_LIMITS.expectPaths) {
-    reader.report('expect', `A read-back expects at most ${REST_LIMITS.expectPaths} paths, not ${paths.length}.`);
+    reader.report('expect', `must have at most ${REST_LIMITS.expectPaths} paths, not ${paths.length}.`);
   }
   for (const path of paths) {
     if (!EXPECT_PATH.test(path)) {
-      reader.report(`expect.${path}`, 'An expected path looks like body.status or body.items[0].id.');
+      reader.report(`expect.${path}`, 'must be a path such as body.status or body.items[0].id.');
     }
   }
   return expected;
@@ -67,24 +67,24 @@ const readExpect = (reader: ConfigReader): JsonObject | undefined => {
 
 const templateFault = (value: JsonValue): string | null =>
   typeof value === 'string' && (value.includes('{{') || value.includes('}}')) && !TEMPLATE.test(value)
-    ? 'A template is the whole value and looks like {{args.id}} or {{result.body.id}}.'
+    ? 'must be a template as a whole or not at all, such as {{args.id}} or {{result.body.id}}.'
     : null;
 
 /** Problems that need the whole list of tools: the target, its arguments, and the arguments that templates name. */
 export const checkReadBack = (reader: ConfigReader, tool: RestTool, tools: readonly RestTool[]): void => {
   const readBack = tool.readback;
   if (readBack === undefined) return;
-  if (tool.side_effect === 'read') reader.report('readback', 'A read-back belongs to a tool that writes.');
+  if (tool.side_effect === 'read') reader.report('readback', 'belongs to a tool that writes; this one reads.');
   const target = tools.find(({ name }) => name === readBack.tool);
   if (target === undefined || target.side_effect !== 'read' || !target.idempotent) {
-    reader.report('readback.tool', 'readback.tool must name an idempotent read tool of this connector.');
+    reader.report('readback.tool', 'must name an idempotent read tool of this connector.');
     return;
   }
   checkTargetArguments(reader, readBack.args ?? {}, target);
   for (const [key, values] of Object.entries({ args: readBack.args, expect: readBack.expect })) {
     for (const [name, value] of Object.entries(values ?? {})) {
       if (!isKnownSource(value, tool)) {
-        reader.report(`readback.${key}.${name}`, 'The template names an argument that this tool does not have.');
+        reader.report(`readback.${key}.${name}`, 'is a template of an argument that this tool does not have.');
       }
     }
   }
@@ -94,15 +94,15 @@ const checkTargetArguments = (reader: ConfigReader, given: JsonObject, target: R
   for (const [name, value] of Object.entries(given)) {
     const arg = Object.hasOwn(target.args, name) ? target.args[name] : undefined;
     if (arg === undefined) {
-      reader.report(`readback.args.${name}`, `The tool ${target.name} has no argument of this name.`);
+      reader.report(`readback.args.${name}`, `is not an argument of the tool ${target.name}.`);
     } else if (!isTemplate(value)) {
       const fault = valueFault(arg, value);
-      if (fault !== null) reader.report(`readback.args.${name}`, `The value ${fault}.`);
+      if (fault !== null) reader.report(`readback.args.${name}`, `${fault}.`);
     }
   }
   const missing = Object.entries(target.args).find(([name, arg]) => arg.required && !Object.hasOwn(given, name));
   if (missing !== undefined) {
-    reader.report('readback.args', `The tool ${target.name} requires the argument ${missing[0]}.`);
+    reader.report('readback.args', `must have ${missing[0]}, which the tool ${target.name} requires.`);
   }
 };
 
@@ -119,9 +119,9 @@ const isKnownSource = (value: JsonValue, tool: RestTool): boolean => {
 export const readPostcondition = (tool: ConfigReader): string | undefined => {
   const source = tool.text('postcondition', { maxCharacters: REST_LIMITS.postconditionCharacters });
   if (source === undefined) return undefined;
-  if (!tool.has('readback')) tool.report('postcondition', 'A postcondition needs a read-back, whose answer it reads.');
+  if (!tool.has('readback')) tool.report('postcondition', 'needs a readback, whose answer it reads.');
   for (const { line, column, message } of checkPostcondition(source)) {
-    tool.report('postcondition', `The postcondition has an error at ${line}:${column}. ${message}`);
+    tool.report('postcondition', `has an error at ${line}:${column}. ${message}`);
   }
   return source;
 };

@@ -34,7 +34,7 @@ export const readArguments = (tool: ConfigReader): Readonly<Record<string, RestA
   if (args === null) return undefined;
   const names = Object.keys(args.object);
   if (names.length > REST_LIMITS.args) {
-    return tool.report('args', `A tool has at most ${REST_LIMITS.args} arguments, not ${names.length}.`);
+    return tool.report('args', `must have at most ${REST_LIMITS.args} arguments, not ${names.length}.`);
   }
   const read = names.map((name) => [name, readNamed(args, name)] as const);
   const isUsable = (entry: (typeof read)[number]): entry is readonly [string, RestArgument] => entry[1] !== undefined;
@@ -60,7 +60,7 @@ const readNamed = (args: ConfigReader, name: string): RestArgument | undefined =
   if (!ARGUMENT_NAME.test(name) || name === REFUSED_NAME) {
     return args.report(
       name,
-      'An argument name has 1 to 64 letters, digits or _.$[]-, and does not begin with a digit, a dot or a bracket.',
+      'is not a usable name: a name has 1 to 64 letters, digits or _.$[]- and does not begin with a digit, a dot or a bracket.',
     );
   }
   const reader = ConfigReader.of(args.raw(name), args.at(name), args.problems);
@@ -77,9 +77,10 @@ const readArgument = (reader: ConfigReader): RestArgument | undefined => {
   const description = reader.text('description', { maxCharacters: REST_LIMITS.descriptionCharacters });
   reader.refuseUnknown(KEYS);
   if (place === undefined || type === undefined) return undefined;
-  if (place === 'path' && required === false) reader.report('required', 'A path argument is always required.');
+  if (place === 'path' && required === false)
+    reader.report('required', 'must be true or left out: an argument in the path is always required.');
   if ((place === 'path' || place === 'header') && (type === 'object' || type === 'array')) {
-    reader.report('type', `An argument in the ${place} is a string, an integer, a number or a boolean.`);
+    reader.report('type', `must be string, integer, number or boolean for an argument in the ${place}.`);
   }
   const header = readHeader(reader, place);
   return {
@@ -97,13 +98,13 @@ const readArgument = (reader: ConfigReader): RestArgument | undefined => {
 
 const readHeader = (reader: ConfigReader, place: RestArgument['in']): string | undefined => {
   if (place !== 'header') {
-    return reader.has('header') ? reader.report('header', 'Only an argument in a header names one.') : undefined;
+    return reader.has('header') ? reader.report('header', 'is for arguments in a header only.') : undefined;
   }
   const header = reader.text('header', { maxCharacters: 66, isRequired: true });
   if (header === undefined || isAllowedHeaderArgumentName(header)) return header;
   return reader.report(
     'header',
-    'A header argument names a header X- and 1 to 64 letters, digits or hyphens; X-Forwarded-* and headers that override the method or the path are refused.',
+    'must be X- and 1 to 64 letters, digits or hyphens; X-Forwarded-* and headers that override the method or the path are refused.',
   );
 };
 
@@ -112,7 +113,7 @@ const readTextRules = (
   type: RestArgument['type'],
 ): Pick<RestArgument, 'pattern' | 'max_length'> => {
   if (type !== 'string') {
-    for (const key of ['pattern', 'max_length']) if (reader.has(key)) reader.report(key, `${key} is for strings only.`);
+    for (const key of ['pattern', 'max_length']) if (reader.has(key)) reader.report(key, 'is for strings only.');
     return {};
   }
   const maxLength = reader.integer('max_length', { min: 1, max: MAX_LENGTH_LIMIT });
@@ -126,16 +127,16 @@ const readTextRules = (
 const readRange = (reader: ConfigReader, type: RestArgument['type']): Pick<RestArgument, 'min' | 'max'> => {
   const min = readBound(reader, 'min', type);
   const max = readBound(reader, 'max', type);
-  if (min !== undefined && max !== undefined && min > max) reader.report('max', 'max must not be less than min.');
+  if (min !== undefined && max !== undefined && min > max) reader.report('max', 'must not be less than min.');
   return { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
 };
 
 const readBound = (reader: ConfigReader, key: 'min' | 'max', type: RestArgument['type']): number | undefined => {
   const value = reader.raw(key);
   if (value === undefined) return undefined;
-  if (type !== 'integer' && type !== 'number') return reader.report(key, `${key} is for integers and numbers only.`);
+  if (type !== 'integer' && type !== 'number') return reader.report(key, 'is for integers and numbers only.');
   if (typeof value === 'number' && isOfType(type, value)) return value;
-  return reader.report(key, `${reader.at(key)} must be ${type === 'integer' ? 'an integer' : 'a number'}.`);
+  return reader.report(key, `must be ${type === 'integer' ? 'an integer' : 'a number'}.`);
 };
 
 const readEnum = (reader: ConfigReader, type: RestArgument['type']): Pick<RestArgument, 'enum'> => {
@@ -143,7 +144,7 @@ const readEnum = (reader: ConfigReader, type: RestArgument['type']): Pick<RestAr
   const entries = reader.list('enum', { min: 1, max: REST_LIMITS.enumEntries });
   if (entries === undefined) return {};
   entries.forEach((entry: JsonValue, index) => {
-    if (!isOfType(type, entry)) reader.report(`enum[${index}]`, `Every entry of enum must be of type ${type}.`);
+    if (!isOfType(type, entry)) reader.report(`enum[${index}]`, `must be of type ${type}, like every entry of enum.`);
   });
   return { enum: entries };
 };

@@ -83,6 +83,20 @@ describe('REST config: base_url (E-11, E-12)', () => {
     null,
   ])('%j is refused', (baseUrl) => expect(paramOf(config({ base_url: baseUrl }))).toBe('config.base_url'));
 
+  it.each([
+    ['https://api.example.com/v1?tenant=4', 'must have no query: nothing from "?" on.'],
+    ['https://api.example.com?tenant=4', 'must have no query: nothing from "?" on.'],
+    ['https://api.example.com/v1#users', 'must have no fragment: nothing from "#" on.'],
+    ['https://me:s3cret@api.example.com', 'must have no user or password; store credentials'],
+    ['http://api.example.com', 'must begin with https://.'],
+    ['https://api.example.com:65536', 'must be a whole URL: a host, with a port'],
+    ['https://api.example.com/a//b', 'has a path that must not hold empty, "." or ".." segments.'],
+  ])('%s: the message says why, and repeats no value', (baseUrl, why) => {
+    const { message } = refusal(config({ base_url: baseUrl }));
+    expect(message).toContain(`config.base_url ${why}`);
+    expect(message).not.toMatch(/tenant|s3cret/);
+  });
+
   it('is required', () => {
     const rest = Object.fromEntries(Object.entries(config()).filter(([key]) => key !== 'base_url'));
     expect(paramOf(rest)).toBe('config.base_url');

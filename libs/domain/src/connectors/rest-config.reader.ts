@@ -58,7 +58,7 @@ const readConfig = (
   if (reader === null) return undefined;
   const bytes = canonicalBytes(value).byteLength;
   if (bytes > REST_LIMITS.configBytes) {
-    problems.report('config', `A config has at most ${REST_LIMITS.configBytes} bytes, not ${bytes}.`);
+    problems.report('config', `must have at most ${REST_LIMITS.configBytes} bytes, not ${bytes}.`);
     return undefined;
   }
   const baseUrl = readBaseUrl(reader, settings);
@@ -99,17 +99,30 @@ const readConfig = (
 const readBaseUrl = (reader: ConfigReader, { isProduction }: RestConfigSettings): string | undefined => {
   const text = reader.text('base_url', { maxCharacters: REST_LIMITS.baseUrlCharacters, isRequired: true });
   if (text === undefined) return undefined;
-  if (isProduction && !text.startsWith('https://'))
-    return reader.report('base_url', 'base_url must begin with https://.');
-  if (!BASE_URL.test(text) || !URL.canParse(text)) {
-    return reader.report(
-      'base_url',
-      `base_url must be a whole ${isProduction ? 'https' : 'http or https'} URL without user, query or fragment.`,
-    );
-  }
-  const path = /^https?:\/\/[^/]+(\/.*)?$/.exec(text)?.[1] ?? '/';
-  const fault = literalPathFault(path);
-  return fault === null ? text : reader.report('base_url', `The path of base_url ${fault}.`);
+  const fault = baseUrlFault(text, isProduction);
+  return fault === null ? text : reader.report('base_url', fault);
+};
+
+/** What the URL breaks, the first rule first; null for one that can be used. */
+const baseUrlFault = (text: string, isProduction: boolean): string | null => {
+  const scheme = isProduction ? 'https://' : 'http:// or https://';
+  if (!(isProduction ? /^https:\/\// : /^https?:\/\//).test(text)) return `must begin with ${scheme}.`;
+  const [beforeFragment = '', fragment] = splitAt(text, '#');
+  const [beforeQuery = '', query] = splitAt(beforeFragment, '?');
+  const [, authority = '', path = '/'] = /^https?:\/\/([^/]*)(\/.*)?$/s.exec(beforeQuery) ?? [];
+  // Never quoted: what stands there is a password.
+  if (authority.includes('@')) return 'must have no user or password; store credentials with the credentials route.';
+  if (query !== undefined) return 'must have no query: nothing from "?" on. Tools add theirs by arguments in: query.';
+  if (fragment !== undefined) return 'must have no fragment: nothing from "#" on.';
+  const pathFault = literalPathFault(path);
+  if (pathFault !== null) return `has a path that ${pathFault}.`;
+  const isUsable = BASE_URL.test(text) && URL.canParse(text);
+  return isUsable ? null : 'must be a whole URL: a host, with a port from 0 to 65535 where it has one.';
+};
+
+const splitAt = (text: string, mark: string): [string, string?] => {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 };
 
 const readAuth = (reader: ConfigReader): RestAuth => {
@@ -118,16 +131,17 @@ const readAuth = (reader: ConfigReader): RestAuth => {
   if (auth === null) return { kind: 'none' };
   const kind = auth.choice('kind', ['bearer', 'header', 'basic', 'query', 'none']) ?? 'none';
   auth.refuseUnknown(['kind', 'header', 'param']);
-  if (kind !== 'header' && auth.has('header')) auth.report('header', 'header is for kind header only.');
-  if (kind !== 'query' && auth.has('param')) auth.report('param', 'param is for kind query only.');
+  if (kind !== 'header' && auth.has('header')) auth.report('header', 'is for kind header only.');
+  if (kind !== 'query' && auth.has('param')) auth.report('param', 'is for kind query only.');
   if (kind === 'header') {
     const header = auth.text('header', { maxCharacters: 64 }) ?? 'X-API-Key';
-    if (!isCredentialHeaderName(header)) auth.report('header', 'This header cannot carry a credential.');
+    if (!isCredentialHeaderName(header))
+      auth.report('header', 'must be a header that can carry a credential, such as X-API-Key or Authorization.');
     return { kind, header };
   }
   if (kind === 'query') {
     const param = auth.text('param', { maxCharacters: 64 }) ?? 'api_key';
-    if (!CREDENTIAL_PARAM.test(param)) auth.report('param', 'param has 1 to 64 letters, digits or ._~-.');
+    if (!CREDENTIAL_PARAM.test(param)) auth.report('param', 'must have 1 to 64 letters, digits or ._~-.');
     return { kind, param };
   }
   return { kind };
@@ -144,8 +158,8 @@ const readMethods = (reader: ConfigReader): readonly RestMethod[] => {
   entries.forEach((entry, index) => {
     const method = REST_METHODS.find((known) => known === entry);
     if (method === undefined) {
-      reader.report(`allowed_methods[${index}]`, `A method is one of ${REST_METHODS.join(', ')}.`);
-    } else if (methods.includes(method)) reader.report(`allowed_methods[${index}]`, `${method} is listed twice.`);
+      reader.report(`allowed_methods[${index}]`, `must be one of ${REST_METHODS.join(', ')}.`);
+    } else if (methods.includes(method)) reader.report(`allowed_methods[${index}]`, `lists ${method} a second time.`);
     else methods.push(method);
   });
   return methods;
@@ -160,8 +174,8 @@ const readPrefixes = (reader: ConfigReader): readonly string[] => {
     const fault = isText
       ? literalPathFault(entry)
       : `must be a string of at most ${REST_LIMITS.pathCharacters} characters`;
-    if (fault !== null) reader.report(key, `A path prefix ${fault}.`);
-    else if (prefixes.includes(entry as string)) reader.report(key, 'This prefix is listed twice.');
+    if (fault !== null) reader.report(key, `${fault}.`);
+    else if (prefixes.includes(entry as string)) reader.report(key, 'lists a prefix a second time.');
     else prefixes.push(entry as string);
   });
   return prefixes;
@@ -173,19 +187,19 @@ const readHeaders = (reader: ConfigReader, auth: RestAuth): Readonly<Record<stri
   if (headers === null) return undefined;
   const names = Object.keys(headers.object);
   if (names.length > REST_LIMITS.headers) {
-    reader.report('headers', `There are at most ${REST_LIMITS.headers} default headers, not ${names.length}.`);
+    reader.report('headers', `must have at most ${REST_LIMITS.headers} headers, not ${names.length}.`);
   }
   const taken = new Set(credentialHeaders(auth).map((name) => name.toLowerCase()));
   const read: [string, string][] = [];
   for (const name of names) {
     const value = headers.raw(name);
-    if (!isAllowedHeaderName(name)) headers.report(name, 'This header may not be set by a config.');
+    if (!isAllowedHeaderName(name)) headers.report(name, 'is a header that a config may not set.');
     else if (taken.has(name.toLowerCase()))
-      headers.report(name, 'This header is set twice, or carries the credential.');
+      headers.report(name, 'is a header that is set twice, or that carries the credential.');
     else if (typeof value !== 'string' || !isHeaderValue(value, REST_LIMITS.headerValueBytes)) {
       headers.report(
         name,
-        `A header value is one line of visible ASCII, at most ${REST_LIMITS.headerValueBytes} bytes, without spaces at its ends.`,
+        `must be one line of visible ASCII, at most ${REST_LIMITS.headerValueBytes} bytes, without spaces at its ends.`,
       );
     } else read.push([name, value]);
     taken.add(name.toLowerCase());
@@ -202,9 +216,8 @@ const readTest = (reader: ConfigReader, prefixes: readonly string[]): RestConfig
   test.refuseUnknown(['method', 'path']);
   if (path === undefined) return undefined;
   const fault = literalPathFault(path);
-  if (fault !== null) test.report('path', `The path ${fault}.`);
-  else if (!isUnderAnyPrefix(path, prefixes))
-    test.report('path', 'The path must lie under one of allowed_path_prefixes.');
+  if (fault !== null) test.report('path', `${fault}.`);
+  else if (!isUnderAnyPrefix(path, prefixes)) test.report('path', 'must lie under one of allowed_path_prefixes.');
   return { method, path };
 };
 
@@ -216,7 +229,8 @@ const readTools = (reader: ConfigReader, context: ToolContext): readonly RestToo
     const path = `${reader.path}.tools[${index}]`;
     const tool = readTool(entry, path, context, reader);
     if (tool === undefined) return;
-    if (tools.some(({ name }) => name === tool.name)) reader.report(`tools[${index}].name`, 'This name is used twice.');
+    if (tools.some(({ name }) => name === tool.name))
+      reader.report(`tools[${index}].name`, 'is the name of another tool already.');
     tools.push(tool);
     const place = ConfigReader.of(entry, path, reader.problems);
     if (place !== null) checks.push(() => checkReadBack(place, tool, tools));

@@ -45,15 +45,15 @@ export class MatchedTexts {
   }
 }
 
-/** Why a pattern cannot be used, as a sentence; null when it can. */
+/** Why a pattern cannot be used, as the end of a sentence about it; null when it can. */
 export const patternFault = (arg: RestArgument): string | null => {
   if (arg.pattern === undefined) return null;
   try {
     const size = compiledFor(arg, arg.pattern).programSize();
     if (size <= PATTERN_LIMITS.instructions) return null;
-    return `The pattern compiles to ${size} instructions; at most ${PATTERN_LIMITS.instructions} are allowed.`;
+    return `compiles to ${size} instructions; at most ${PATTERN_LIMITS.instructions} are allowed.`;
   } catch (error) {
-    if (error instanceof RE2JSException) return `The pattern is not RE2: ${error.message}.`;
+    if (error instanceof RE2JSException) return `is not RE2: ${error.message}.`;
     throw error;
   }
 };

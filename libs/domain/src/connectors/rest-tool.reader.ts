@@ -100,14 +100,14 @@ const checkArguments = (tool: ConfigReader, read: ReadSoFar, context: ToolContex
 const readName = (tool: ConfigReader): string | undefined => {
   const name = tool.text('name', { maxCharacters: 64, isRequired: true });
   if (name === undefined || TOOL_NAME.test(name)) return name;
-  return tool.report('name', 'A tool name has 1 to 64 lower-case letters, digits or underscores, a letter first.');
+  return tool.report('name', 'must have 1 to 64 lower-case letters, digits or underscores, a letter first.');
 };
 
 const readMethod = (tool: ConfigReader, context: ToolContext): RestMethod | undefined => {
   tool.require('method');
   const method = tool.choice('method', REST_METHODS);
   if (method !== undefined && !context.allowedMethods.includes(method)) {
-    tool.report('method', `${method} is not among allowed_methods.`);
+    tool.report('method', `is ${method}, which is not among allowed_methods.`);
   }
   return method;
 };
@@ -117,15 +117,15 @@ const readSideEffect = (tool: ConfigReader, method: RestMethod | undefined): Res
   if (sideEffect === undefined || method === undefined) return sideEffect;
   const least = sideEffectOfMethod(method);
   if (SIDE_EFFECTS.indexOf(sideEffect) >= SIDE_EFFECTS.indexOf(least)) return sideEffect;
-  return tool.report('side_effect', `${method} is ${least}; a side effect may only be raised.`);
+  return tool.report('side_effect', `must not be below ${least}, the side effect of ${method}; it may only be raised.`);
 };
 
 const readIdempotencyHeader = (tool: ConfigReader, context: ToolContext): string | undefined => {
   const header = tool.text('idempotency_header', { maxCharacters: 64 });
   if (header === undefined) return undefined;
-  if (!isAllowedHeaderName(header)) return tool.report('idempotency_header', 'This header may not be set by a config.');
+  if (!isAllowedHeaderName(header)) return tool.report('idempotency_header', 'is a header that a config may not set.');
   if (context.takenHeaders.has(header.toLowerCase())) {
-    return tool.report('idempotency_header', 'This header is already set by headers or auth.');
+    return tool.report('idempotency_header', 'is a header that headers or auth set already.');
   }
   return header;
 };
@@ -138,7 +138,7 @@ const checkPath = (
 ): void => {
   const template = parsePathTemplate(path);
   if (template === null) {
-    tool.report('path', 'A path begins with a slash, and each placeholder such as {id} is one whole segment of it.');
+    tool.report('path', 'must begin with a slash, and each placeholder such as {id} must be one whole segment of it.');
     return;
   }
   const placeholders = placeholdersOf(template);
@@ -147,12 +147,11 @@ const checkPath = (
     new Set(placeholders).size === placeholders.length &&
     placeholders.length === pathArguments.length &&
     placeholders.every((name) => pathArguments.includes(name));
-  if (!isSameSet)
-    tool.report('path', 'The placeholders of the path must be exactly the arguments in: path, each once.');
+  if (!isSameSet) tool.report('path', 'must have as placeholders exactly the arguments in: path, each once.');
   // Any accepted value stands for one segment, so one sample shows where every filled path lies.
   const sample = fillPath(template, () => 'x');
   if (cleanedPath(sample) !== sample || !isUnderAnyPrefix(sample, context.allowedPathPrefixes)) {
-    tool.report('path', 'The path must lie under one of allowed_path_prefixes, on a segment boundary.');
+    tool.report('path', 'must lie under one of allowed_path_prefixes, on a segment boundary.');
   }
 };
 
@@ -165,14 +164,14 @@ const checkPlaces = (
   if (idempotencyHeader !== undefined) taken.add(idempotencyHeader.toLowerCase());
   for (const [name, arg] of Object.entries(args)) {
     if (arg.in === 'body' && method !== undefined && METHODS_WITHOUT_BODY.includes(method)) {
-      tool.report(`args.${name}.in`, `A ${method} request has no body.`);
+      tool.report(`args.${name}.in`, `must not be body: a ${method} request has none.`);
     }
     if (arg.in === 'query' && name === context.credentialParam) {
-      tool.report(`args.${name}`, 'This query parameter carries the credential.');
+      tool.report(`args.${name}`, 'is the query parameter that carries the credential.');
     }
     if (arg.header === undefined) continue;
     if (taken.has(arg.header.toLowerCase())) {
-      tool.report(`args.${name}.header`, 'This header is already set by the config or another argument.');
+      tool.report(`args.${name}.header`, 'is a header that the config or another argument sets already.');
     }
     taken.add(arg.header.toLowerCase());
   }

@@ -29,9 +29,13 @@ export const read = (value: JsonValue, isProduction = true): RestConfig => readR
 export const refusal = (value: JsonValue, isProduction = true): DomainError =>
   thrown(DomainError, () => read(value, isProduction));
 
-/** Where the refused config is wrong. */
+/** Where the refused config is wrong; the message says it too. */
 export const paramOf = (value: JsonValue, isProduction = true): string | null => {
-  const { code, status, param } = refusal(value, isProduction);
-  expect({ code, status }).toEqual({ code: 'validation_failed', status: 400 });
+  const { code, status, param, message } = refusal(value, isProduction);
+  expect({ code, status, start: message.slice(0, `${param} `.length) }).toEqual({
+    code: 'validation_failed',
+    status: 400,
+    start: `${param} `,
+  });
   return param;
 };
