@@ -1,4 +1,5 @@
 import { type AgentId, parseId, type Timestamp } from '#libs/domain/kernel';
+import { REFERENCE } from '../http/call-references.js';
 import { queryProblem } from '../http/query-string.js';
 import { commaList, instantAtOrAfter } from '../lists/filter-values.js';
 
@@ -11,7 +12,6 @@ const LEVELS = ['L0', 'L1', 'L2'] as const;
 /** Document 1, Limits: action filters. */
 const TOOL_MAX_BYTES = 200;
 const TOOL_MAX_STARS = 3;
-const ON_BEHALF_OF_MAX_CHARACTERS = 256;
 const Q_CHARACTERS = { min: 2, max: 64 } as const;
 
 /** What GET /v1/actions asks for; null where it does not ask. All of it must hold. */
@@ -78,12 +78,14 @@ const toolName = (text: string): string => {
   return text;
 };
 
+/** Exact: what the header cannot hold, no action has, and a filter that never matches is a mistake that should be told. */
 const onBehalfOf = (text: string): string => {
-  const { length } = [...text];
-  if (length === 0 || length > ON_BEHALF_OF_MAX_CHARACTERS) {
-    throw queryProblem('on_behalf_of', `must be 1 to ${ON_BEHALF_OF_MAX_CHARACTERS} characters`);
-  }
-  return text;
+  if (REFERENCE.test(text)) return text;
+  throw queryProblem(
+    'on_behalf_of',
+    'must be 1 to 256 letters, digits or . _ ~ : @ / + = -',
+    'In a query a plus sign is written %2B.',
+  );
 };
 
 const searchText = (text: string): string => {

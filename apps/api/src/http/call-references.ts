@@ -4,7 +4,7 @@ export const ON_BEHALF_OF_HEADER = 'Service-On-Behalf-Of';
 export const SESSION_HEADER = 'Service-Session';
 
 /** Document 2, On-behalf-of and session references. */
-const REFERENCE = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
+export const REFERENCE = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
 
 /**
  * The reference in one of the two headers, or null when it was not sent.
