@@ -201,6 +201,7 @@ const FIELD_CASES: readonly DiagnosticCase[] = [
     at: [6, 5],
     path: 'rules[0].approval',
     rule: inRule,
+    hint: 'Remove the field.',
   },
   { title: 'version 2', code: 'unsupported_version', source: 'version: 2\ndefault: deny\n', at: [1, 10] },
   {

@@ -97,6 +97,19 @@ rules:
 });
 
 describe('policy diagnostics: parts that are known and not built are checked in shape', () => {
+  it.each([
+    ['a default', `version: 1\ndefault: maybe\n`, 'default must be one of allow, deny, not "maybe".'],
+    ['a decision', rule('decision: maybe'), 'rules[0].decision must be one of allow, deny, not "maybe".'],
+    ['a level', rule('decision: allow', 'verify: L9'), 'rules[0].verify must be L0, not "L9".'],
+    ['a field', `${HEAD}audit: on\n`, 'There is no field "audit" here.'],
+    ['a field of a rule', rule('decision: allow', 'aproval: x'), 'There is no field "aproval" here.'],
+    ['an approval of a rule that allows', rule('decision: allow', 'approval:', '  approvers:', '    - role:admin'), ''],
+  ])('%s that is none: nobody is sent to what cannot be saved', (_, source, message) => {
+    const [found] = diagnose(source);
+    expect(found?.message).toContain(message);
+    expect(`${found?.message} ${found?.hint}`).not.toMatch(/require_approval|budgets|, approval|L[12]/);
+  });
+
   const codes = (source: string) => diagnose(source).map(({ code, path }) => `${code} ${path}`);
 
   it('the example of the architecture is refused for what is not there yet, and for nothing else', () =>

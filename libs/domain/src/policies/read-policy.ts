@@ -6,11 +6,14 @@ import { type Entry, readChoice, readInteger, readList, readMapping, reportMissi
 
 export const LANGUAGE_VERSION = 1;
 
+const OFFERED_FIELDS = ['version', 'default', 'rules'];
+const FIELDS = [...OFFERED_FIELDS, 'budgets'];
 const DEFAULTS = ['allow', 'deny', 'require_approval'] as const;
+const OFFERED_DEFAULTS = ['allow', 'deny'] as const;
 
 /** The whole policy. What could not be read is reported and stands with a harmless value: nothing is kept of a source with errors. */
 export const readPolicy = (report: Report, entry: Entry): SourcePolicy | null => {
-  const mapping = readMapping(report, entry, ['version', 'default', 'rules', 'budgets']);
+  const mapping = readMapping(report, entry, FIELDS, OFFERED_FIELDS);
   if (mapping === null) return null;
   const version = mapping.get('version');
   if (version === undefined) reportMissing(report, mapping, 'version', 'Add "version: 1" as the first line.');
@@ -35,7 +38,7 @@ const checkVersion = (report: Report, entry: Entry): void => {
 };
 
 const readDefault = (report: Report, entry: Entry): PolicyOutcome => {
-  const choice = readChoice(report, entry, DEFAULTS);
+  const choice = readChoice(report, entry, DEFAULTS, OFFERED_DEFAULTS);
   if (choice !== 'require_approval') return choice ?? 'deny';
   report.add('not_supported_yet', entry.place, 'Approvals are not available in this version of the service.');
   return 'deny';

@@ -6,9 +6,13 @@ import { readMatch } from './read-match.js';
 import { POLICY_LIMITS, type SourceRule } from './policy-source.js';
 import { type Entry, type Mapping, readChoice, readMapping, readText, reportMissing } from './yaml-nodes.js';
 
-const RULE_FIELDS = ['id', 'description', 'match', 'when', 'decision', 'message', 'verify', 'approval'];
+// Known and offered are two things: a finding never sends anybody to what a policy cannot be saved with yet.
+const OFFERED_FIELDS = ['id', 'description', 'match', 'when', 'decision', 'message', 'verify'];
+const RULE_FIELDS = [...OFFERED_FIELDS, 'approval'];
 const DECISIONS = ['allow', 'deny', 'require_approval'] as const;
+const OFFERED_DECISIONS = ['allow', 'deny'] as const;
 const LEVELS = ['L0', 'L1', 'L2'] as const;
+const OFFERED_LEVELS = ['L0'] as const;
 const RULE_ID = /^[a-z][a-z0-9_-]*$/;
 
 type Decision = (typeof DECISIONS)[number];
@@ -17,7 +21,7 @@ type Decision = (typeof DECISIONS)[number];
 export const readRule = (policyReport: Report, entry: Entry): SourceRule | null => {
   const id = peekRuleId(entry);
   const report = id === null ? policyReport : policyReport.about(id);
-  const mapping = readMapping(report, entry, RULE_FIELDS);
+  const mapping = readMapping(report, entry, RULE_FIELDS, OFFERED_FIELDS);
   if (mapping === null) return null;
   const idEntry = mapping.get('id');
   if (idEntry !== undefined && id === null) reportRuleId(report, idEntry);
@@ -54,7 +58,7 @@ const readDecision = (report: Report, mapping: Mapping): Decision | null => {
     reportMissing(report, mapping, 'decision', 'Add "decision: allow" or "decision: deny".');
     return null;
   }
-  const decision = readChoice(report, entry, DECISIONS);
+  const decision = readChoice(report, entry, DECISIONS, OFFERED_DECISIONS);
   if (decision === 'require_approval') {
     report.add('not_supported_yet', entry.place, 'Approvals are not available in this version of the service.');
   }
@@ -104,7 +108,7 @@ const readMessage = (report: Report, entry: Entry | undefined, decision: Decisio
 
 const readVerify = (report: Report, entry: Entry | undefined, decision: Decision | null): 'L0' | null => {
   if (entry === undefined) return null;
-  const level = readChoice(report, entry, LEVELS);
+  const level = readChoice(report, entry, LEVELS, OFFERED_LEVELS);
   if (decision === 'deny') {
     report.add('misplaced_field', entry.keyPlace, 'A rule that denies runs nothing that could be verified.');
     return null;
@@ -119,5 +123,6 @@ const checkApprovalField = (report: Report, entry: Entry | undefined, decision: 
   if (entry === undefined) return;
   checkApproval(report, entry);
   if (decision === null || decision === 'require_approval') return;
-  report.add('misplaced_field', entry.keyPlace, 'Only a rule with "decision: require_approval" has an approval.');
+  const message = `A rule with "decision: ${decision}" asks nobody for an approval.`;
+  report.add('misplaced_field', entry.keyPlace, message, 'Remove the field.');
 };

@@ -66,8 +66,16 @@ export class Mapping {
   }
 }
 
-/** @param fields the known ones; null where any key is allowed */
-export const readMapping = (report: Report, entry: Entry, fields: readonly string[] | null): Mapping | null => {
+/**
+ * @param fields the known ones; null where any key is allowed
+ * @param offered those that a policy can be saved with
+ */
+export const readMapping = (
+  report: Report,
+  entry: Entry,
+  fields: readonly string[] | null,
+  offered: readonly string[] = fields ?? [],
+): Mapping | null => {
   const { node, place } = entry;
   if (!isMap(node)) {
     reportType(report, entry, 'a mapping', 'Write one "name: value" a line, indented below the field.');
@@ -87,7 +95,7 @@ export const readMapping = (report: Report, entry: Entry, fields: readonly strin
     } else if (entries.has(key)) {
       report.add('duplicate_key', keyPlace, `The key "${quoted(key)}" stands twice in the same mapping.`);
     } else if (fields !== null && !fields.includes(key)) {
-      report.add('unknown_field', keyPlace, `There is no field "${quoted(key)}" here.`, didYouMean(key, fields));
+      report.add('unknown_field', keyPlace, `There is no field "${quoted(key)}" here.`, didYouMean(key, offered));
     } else {
       const value = pair.value as Node | null;
       entries.set(key, { node: value, place: { offset: startOf(value) ?? keyOffset, path }, keyPlace });
@@ -134,18 +142,20 @@ export const readInteger = (report: Report, entry: Entry, min: number, max: numb
   return null;
 };
 
+/** @param offered those that a policy can be saved with; the others have a finding of their own, and nobody is sent to them */
 export const readChoice = <Choice extends string>(
   report: Report,
   entry: Entry,
   choices: readonly Choice[],
+  offered: readonly Choice[] = choices,
 ): Choice | null => {
   const text = readText(report, entry);
   if (text === null) return null;
   const choice = choices.find((one) => one === text);
   if (choice !== undefined) return choice;
-  const listed = choices.join(', ');
-  const message = `${entry.place.path} must be one of ${listed}, not "${quoted(text)}".`;
-  report.add('invalid_value', entry.place, message, didYouMean(text, choices));
+  const listed = offered.length === 1 ? offered[0] : `one of ${offered.join(', ')}`;
+  const message = `${entry.place.path} must be ${listed}, not "${quoted(text)}".`;
+  report.add('invalid_value', entry.place, message, didYouMean(text, offered));
   return null;
 };
 
