@@ -182,6 +182,18 @@ describe('the body', () => {
     expect([status, error['code'], error['param']]).toEqual([400, 'invalid_json', null]);
   });
 
+  it.each([null, '', ' ', '\r\n\t'])('is told to be empty where something is required: %j', async (body) => {
+    const { status, error } = await post('/v1/actions', body, bearer('agent'));
+    expect([status, error['code'], error['param']]).toEqual([400, 'invalid_json', null]);
+    expect(error['message']).toBe('The body is empty. Send a JSON object with the fields of this endpoint.');
+  });
+
+  it('is refused for a value in it by the name of its field', async () => {
+    const { error } = await submit('{"tool":"a.b","args":{"x":1e400}}');
+    expect([error['code'], error['param']]).toEqual(['validation_failed', 'args']);
+    expect(error['message']).toBe('A number in the field args does not fit a double. See byte 26 of the body.');
+  });
+
   it.each([[[0x22, 0xff, 0x22]], [[0xc0, 0x80]], [[0xed, 0xa0, 0x80]], [[0xf8, 0x88, 0x80, 0x80, 0x80]]])(
     'is refused with bytes that are not UTF-8: %j',
     async (bytes) => {

@@ -49,6 +49,15 @@ export const faultsOf = (received: Received, baseUrl: string): readonly string[]
   return [...faults, ...described, ...envelopeFaults(answer, baseUrl)];
 };
 
+/** A message also says which field is wrong: people read it without `param` beside it. */
+const paramFaults = (code: string, param: unknown, message: string): readonly string[] => {
+  if (param === null) return [];
+  if (typeof param !== 'string') return ['param is neither text nor null'];
+  const spellings = [param, JSON.stringify(param).slice(1, -1)];
+  const isNamed = spellings.some((name) => message.toLowerCase().includes(name.toLowerCase()));
+  return code !== 'validation_failed' || isNamed ? [] : [`does not name ${param}: ${message}`];
+};
+
 const envelopeFaults = ({ status, headers, json, text }: Answer, baseUrl: string): readonly string[] => {
   const error = json['error'];
   if (typeof error !== 'object' || error === null) return [`has no envelope: ${text.slice(0, 200)}`];
@@ -73,7 +82,7 @@ const envelopeFaults = ({ status, headers, json, text }: Answer, baseUrl: string
     ...(entry.status === status || OTHER_STATUSES[status] === code ? [] : [`${code} with status ${status}`]),
     ...(entry.type === type ? [] : [`${code} with type ${String(type)}`]),
     ...(isMessage ? [] : [`its message is ${String(message).length} characters long`]),
-    ...(param === null || typeof param === 'string' ? [] : ['param is neither text nor null']),
+    ...paramFaults(code, param, String(message)),
     ...(isReplay || requestId === headers.get('service-request-id') ? [] : ['request_id is not that of its header']),
     ...(page === `${baseUrl}/docs/errors/${code}` ? [] : [`doc_url ${String(page)}`]),
     ...INSIDES.filter((pattern) => pattern.test(String(message))).map(

@@ -44,7 +44,7 @@ export class SubmitActionController {
     if (body.mode === 'proxy') {
       throw new DomainError('validation_failed', {
         param: 'mode',
-        message: 'Proxy mode is not served by this version. Send mode gateway, or leave it out.',
+        message: 'The mode proxy is not served by this version. Send mode gateway, or leave it out.',
       });
     }
     const submitted = await this.submitted(body, exchange);
@@ -123,7 +123,7 @@ const argumentsProblem = (error: StrictJsonError): DomainError =>
     param: 'args',
     message:
       error.reason === 'depth'
-        ? 'The arguments are nested more than 32 deep. Flatten them.'
-        : 'The arguments are larger than 256 KiB in canonical form. Send large values by reference.',
+        ? 'The field args is nested more than 32 deep. Flatten the arguments.'
+        : 'The field args is larger than 256 KiB in canonical form. Send large values by reference.',
     cause: error,
   });

@@ -11,6 +11,9 @@ import { DomainError } from '#libs/domain/kernel';
 /** The arguments of an action may be 32 deep (document 2) and stand in the body, which is one level more. */
 const MAX_DEPTH = 33;
 
+/** Of a name that is sent back: it is the caller's own, however long. */
+const MAX_FIELD_CHARACTERS = 256;
+
 const EXPLANATIONS: Readonly<Record<StrictJsonReason, string>> = {
   too_large: 'The body is too large.',
   utf8: 'The body is not valid UTF-8.',
@@ -34,12 +37,23 @@ const NOT_JSON: ReadonlySet<StrictJsonReason> = new Set(['utf8', 'syntax', 'dupl
  * @throws {DomainError} invalid_json; validation_failed with the top-level member as `param`; request_too_large
  */
 export const parseJsonBody = (bytes: Uint8Array, maxBytes: number): JsonObject => {
+  // Space alone is what a form or a template leaves of a body that it did not fill in.
+  if (bytes.byteLength <= maxBytes && isBlank(bytes)) {
+    throw new DomainError('invalid_json', {
+      message: 'The body is empty. Send a JSON object with the fields of this endpoint.',
+    });
+  }
   const value = parse(bytes, maxBytes);
   if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value;
   throw new DomainError('validation_failed', {
     message: 'The body must be a JSON object. Send one with the fields of this endpoint.',
   });
 };
+
+/** RFC 8259, section 2: what may stand around a value and means nothing. */
+const JSON_SPACE: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20]);
+
+const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => JSON_SPACE.has(byte));
 
 const parse = (bytes: Uint8Array, maxBytes: number): JsonValue => {
   try {
@@ -52,8 +66,12 @@ const parse = (bytes: Uint8Array, maxBytes: number): JsonValue => {
 
 const refusalOf = ({ reason, offset, path }: StrictJsonError): DomainError => {
   if (reason === 'too_large') return new DomainError('request_too_large');
-  const message = `${EXPLANATIONS[reason]} See byte ${offset}.`;
-  if (NOT_JSON.has(reason)) return new DomainError('invalid_json', { message });
+  if (NOT_JSON.has(reason)) {
+    return new DomainError('invalid_json', { message: `${EXPLANATIONS[reason]} See byte ${offset}.` });
+  }
   const [field] = path;
-  return new DomainError('validation_failed', { message, param: typeof field === 'string' ? field : null });
+  const param = typeof field === 'string' ? field.slice(0, MAX_FIELD_CHARACTERS) : null;
+  const place = param === null ? 'the body' : `the field ${param}`;
+  const message = `${EXPLANATIONS[reason].replace('the body', () => place)} See byte ${offset} of the body.`;
+  return new DomainError('validation_failed', { message, param });
 };

@@ -70,6 +70,6 @@ const requireServedMode = (mode: PolicyMode): void => {
   if (mode === 'enforce') return;
   throw new DomainError('validation_failed', {
     param: 'mode',
-    message: 'Shadow mode is not served by this version. Send mode enforce.',
+    message: 'The mode shadow is not served by this version. Send mode enforce.',
   });
 };

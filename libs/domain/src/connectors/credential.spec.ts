@@ -40,15 +40,20 @@ describe('credential write body', () => {
     ['secret.password', 'basic', { username: 'a', password: 'x\u0000' }],
     ['secret.value', 'query', { value: '\ud800' }],
     ['secret.extra', 'bearer', { token: 'a', extra: 'b' }],
+    ['secret.tokn', 'bearer', { tokn: 'b' }],
+    ['secret.username', 'bearer', { username: 'b' }],
     ['secret.value', 'none', { value: 'b' }],
-  ])('%s: kind %s with %j is refused', (param, kind, secret) =>
-    expect(refusal(kind, secret)).toMatchObject({ code: 'validation_failed', status: 400, param }),
-  );
+  ])('%s: kind %s with %j is refused, by name', (param, kind, secret) => {
+    const error = refusal(kind, secret);
+    expect(error).toMatchObject({ code: 'validation_failed', status: 400, param });
+    expect(error.message).toContain(`${param} `);
+  });
 
   it('no refusal repeats a value', () => {
     const canary = 'canary value';
     expect(refusal('bearer', { token: canary }).message).not.toContain('canary');
     expect(refusal('basic', { username: 'canary:x', password: 'y' }).message).not.toContain('canary');
+    expect(refusal('bearer', { token: 'x', extra: canary }).message).not.toContain('canary');
   });
 
   it('shows the last characters of a long secret and nothing of a short one', () => {

@@ -16,6 +16,8 @@ export const CREDENTIAL_FIELDS: Readonly<Record<CredentialKind, readonly string[
   none: [],
 };
 
+const UNKNOWN_NAME_MAX_CHARACTERS = 64;
+
 /** Visible ASCII in one piece: what may follow `Bearer `. */
 const TOKEN = /^[\x21-\x7e]+$/;
 const HEADER_LINE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
@@ -56,23 +58,27 @@ export const readCredential = (kind: string, secret: JsonValue | undefined): Cre
   const given = secret ?? {};
   if (!isObject(given)) throw refusal('secret', 'secret must be an object.');
   const fields = CREDENTIAL_FIELDS[kind];
-  const values = new Map(fields.map((field) => [field, readField(kind, field, given)]));
+  // A misspelt name is the cause of the one that is missing, so it is told first.
   const unknown = Object.keys(given).find((field) => !fields.includes(field));
-  if (unknown !== undefined) {
-    throw refusal(
-      `secret.${unknown.slice(0, 64)}`,
-      `Credentials of kind ${kind} have the fields ${fields.join(', ') || 'none'}.`,
-    );
-  }
+  if (unknown !== undefined) throw unknownField(kind, unknown, fields);
+  const values = new Map(fields.map((field) => [field, readField(kind, field, given)]));
   return { facts: { kind, fields, hint: hintOf([...values.values()].at(-1) ?? '') }, values };
 };
 
 const isCredentialKind = (kind: string): kind is CredentialKind => Object.hasOwn(CREDENTIAL_FIELDS, kind);
 
+/** The name alone, and not all of a long one: who mistakes the form may have put the secret there. */
+const unknownField = (kind: CredentialKind, name: string, fields: readonly string[]): DomainError => {
+  const param = `secret.${name.slice(0, UNKNOWN_NAME_MAX_CHARACTERS)}`;
+  const known = fields.length === 0 ? 'which have none' : `which have ${fields.join(' and ')}`;
+  return refusal(param, `${param} is not a field of credentials of kind ${kind}, ${known}.`);
+};
+
 const readField = (kind: CredentialKind, field: string, secret: JsonObject): string => {
   const param = `secret.${field}`;
   const value = Object.hasOwn(secret, field) ? secret[field] : undefined;
-  if (typeof value !== 'string' || value === '') throw refusal(param, `${param} is required and must be a string.`);
+  if (value === undefined) throw refusal(param, `${param} is required for credentials of kind ${kind}.`);
+  if (typeof value !== 'string' || value === '') throw refusal(param, `${param} must be a string that is not empty.`);
   if (Buffer.byteLength(value) > CREDENTIAL_BODY_MAX_BYTES) {
     throw refusal(param, `${param} must have at most ${CREDENTIAL_BODY_MAX_BYTES} bytes.`);
   }
