@@ -272,16 +272,10 @@ describe('an evaluation that is surely short goes unwatched', () => {
       { one: [...Array<number[]>(400).fill([1]), 1], other: Array<number[]>(401).fill([1]) },
     ],
     ['numbers', Array(15).fill('args.amount < 5000').join(' && ') + ' && args.amount > 5000', { amount: 1 }],
-  ])('%s up to the bound take a fraction of the limit', (_, expression, args) => {
-    const full = fullOf(expression);
-    // The best of several: the first runs are cold, and a machine may be busy.
-    const usedMs = Array.from({ length: 10 }, () => {
-      const before = process.cpuUsage();
-      expect(evaluatePolicy(full, policyInput({ args }))).toMatchObject({ source: 'default' });
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / 1_000;
-    });
-    expect(Math.min(...usedMs)).toBeLessThan(25);
+  ])('%s up to the bound end by themselves', (_, expression, args) => {
+    // Watched here, with twenty times what the longest takes: `npm run bench` has the time itself.
+    const full = { ...fullOf(expression), cost: Infinity };
+    expect(evaluatePolicy(full, policyInput({ args }), { limitMs: 500 })).toMatchObject({ source: 'default' });
   });
 
   it('arguments of many values are watched whatever the policy', () => {

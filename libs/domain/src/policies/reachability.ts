@@ -6,14 +6,17 @@ import type { RuleMatch, SourceRule } from './policy-source.js';
  * Comparisons of one policy, in characters looked at and lists walked through: about 20 ms. Rules whose globs are alike
  * are compared each with each, so a text of a few hundred KiB could otherwise take minutes.
  */
-const REACHABILITY_STEPS_MAX = 1_000_000;
+export const REACHABILITY_STEPS_MAX = 1_000_000;
 
 /**
  * A rule that an earlier one without a condition covers whole can never decide: nobody meant to write it. It is a
  * convenience, and no promise: past {@link REACHABILITY_STEPS_MAX} the rules that are left are not looked at.
  */
-export const checkReachable = (report: Report, rules: readonly SourceRule[]): void => {
-  const budget: StepBudget = { left: REACHABILITY_STEPS_MAX };
+export const checkReachable = (
+  report: Report,
+  rules: readonly SourceRule[],
+  budget: StepBudget = { left: REACHABILITY_STEPS_MAX },
+): void => {
   const earlier: { readonly id: string; readonly match: WideMatch }[] = [];
   for (const rule of rules) {
     const covering = earlier.find(({ match }) => budget.left > 0 && coversMatch(match, rule.match, budget));
