@@ -3,6 +3,7 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '#libs/infra/postgres';
 import { connectBenchCrm } from './bench-crm.js';
 import { absolute, against, print, say } from './figure.js';
+import { holds } from './holds.js';
 import { residentBytes } from './memory.js';
 import { offlineVerify } from './offline-verify.js';
 import { paced, quantile } from './pace.js';
@@ -89,10 +90,13 @@ const serviceFigures = async (seconds: number): Promise<void> => {
   }
 };
 
-const USAGE = `usage: npm run bench -- [--only service|verify] [--seconds 60]
+const SECTIONS = ['service', 'verify', 'holds'] as const;
+
+const USAGE = `usage: npm run bench -- [--only service|verify|holds] [--seconds 60]
 Prints one JSON line a figure; progress on standard error.
 
-  --only     the figures of a running service, or those of offline verification; may be repeated
+  --only     the figures of a running service, those of offline verification, or how long hostile input holds the
+             event loop; may be repeated
   --seconds  how long the service is loaded
 `;
 
@@ -103,12 +107,12 @@ Prints one JSON line a figure; progress on standard error.
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
-      only: { type: 'string', multiple: true, default: ['service', 'verify'] },
+      only: { type: 'string', multiple: true, default: [...SECTIONS] },
       seconds: { type: 'string', default: '60' },
       help: { type: 'boolean' },
     },
   });
-  const isKnown = values.only.every((name) => name === 'service' || name === 'verify');
+  const isKnown = values.only.every((name) => SECTIONS.some((section) => section === name));
   if (values.help === true || !isKnown) {
     (isKnown ? process.stdout : process.stderr).write(USAGE);
     process.exitCode = isKnown ? 0 : 2;
@@ -116,6 +120,7 @@ const main = async (): Promise<void> => {
   }
   if (values.only.includes('service')) await serviceFigures(Number(values.seconds));
   if (values.only.includes('verify')) await offlineVerify();
+  if (values.only.includes('holds')) holds();
 };
 
 await main();
