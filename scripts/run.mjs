@@ -5,9 +5,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildIfStale } from './build.mjs';
 
 const programs = {
-  standalone: 'apps/standalone/src/main.js',
-  cli: 'apps/cli/src/main.js',
-  demo: 'apps/cli/src/demo/main.js',
+  standalone: 'programs/standalone.js',
+  cli: 'programs/cli.js',
+  demo: 'programs/demo.js',
   bench: 'test/bench/main.js',
 };
 
@@ -21,7 +21,7 @@ if (!existsSync(join(root, 'node_modules'))) {
   process.stderr.write('The packages are not installed yet. Run `npm ci` first.\n');
   process.exit(1);
 }
-buildIfStale();
+await buildIfStale();
 const entry = join(root, 'dist', program);
 // The program sees its own arguments, as if it had been started directly.
 process.argv.splice(1, 2, entry);

@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { runAgs } from '../support/run-ags.js';
 
 /** Ends a program that loads a framework, or an engine that few commands need. */
-const REFUSING = `export const resolve = (name, context, next) => {
-  if (/^(@nestjs|@bufbuild|typeorm|fastify)/.test(name)) throw new Error('loaded ' + name);
-  return next(name, context);
+const REFUSING = `export const load = async (url, context, next) => {
+  const loaded = await next(url, context);
+  // The bundler writes above each module where it comes from.
+  const [found] = /^.. .*node_modules.(@nestjs|@bufbuild|typeorm|fastify)/m.exec(String(loaded.source)) ?? [];
+  if (found) throw new Error('loaded ' + found);
+  return loaded;
 };`;
 const dataUrl = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
 

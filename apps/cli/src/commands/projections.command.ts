@@ -2,17 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text as textOf } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { Argument, type Command } from 'commander';
 import { environmentWith } from '#libs/infra/config';
 import type { ProjectionName, RebuildReport } from '#libs/infra/read-models';
+import { programFile } from '#libs/infra/runtime';
 import { CliError, EXIT } from '../cli-error.js';
 import { withDeployment, withExamples, type CommandContext, type JsonOption } from '../command-context.js';
 import { present, ProgressLine, table, type Answer } from '../terminal.js';
 
 /** As `PROJECTION_NAMES` has them; written out, so that a help text does not load a database's driver. */
 const NAMES: Readonly<Record<ProjectionName, true>> = { actions: true, deeds: true, connectors: true, policies: true };
-const PROGRAM = fileURLToPath(new URL('../../../projector/src/rebuild/main.js', import.meta.url));
 const BAR_CHARACTERS = 24;
 
 type Rebuilt = Extract<RebuildReport, { type: 'rebuilt' }>;
@@ -54,7 +53,7 @@ const rebuild = async (
   names: readonly ProjectionName[],
   settings: Readonly<Record<string, string>>,
 ): Promise<readonly Rebuilt[]> => {
-  const child = spawn(process.execPath, [PROGRAM, ...names], {
+  const child = spawn(process.execPath, [programFile('rebuild-projections'), ...names], {
     env: environmentWith(settings),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

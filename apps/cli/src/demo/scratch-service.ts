@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { programFile } from '#libs/infra/runtime';
 
-/** The program that `npm start` runs, beside this one in the build. */
-const STANDALONE = fileURLToPath(new URL('../../../standalone/src/main.js', import.meta.url));
 const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 20_000;
 
@@ -44,7 +42,10 @@ export class ScratchService {
 
   /** Resolves when it says where it is. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [STANDALONE], { env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [programFile('standalone')], {
+      env: this.environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.child = child;
     child.stderr.pipe(this.log, { end: false });
     child.stdout.pipe(this.log, { end: false });
