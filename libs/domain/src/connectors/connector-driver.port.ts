@@ -1,4 +1,4 @@
-import type { Digest, JsonObject, JsonValue } from '#libs/crypto';
+import type { Digest, JsonObject } from '#libs/crypto';
 
 import type { ErrorCode } from '../kernel/index.js';
 import type { ActionId, OrgId } from '../kernel/index.js';
@@ -71,8 +71,8 @@ export interface CallOutcome {
   readonly errorCode: ErrorCode | null;
   /** One calm sentence without any upstream word, argument or secret. */
   readonly errorMessage: string | null;
-  /** `{status, headers, body}`, redacted and capped; null when there was no answer to keep. */
-  readonly result: JsonValue | null;
+  /** `{status, headers, body}`, redacted and capped, as its RFC 8785 text; null when there was no answer to keep. */
+  readonly result: string | null;
   /** Whether a request byte may have left. False means certainly not. */
   readonly hasSent: boolean;
   /**

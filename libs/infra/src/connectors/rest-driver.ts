@@ -33,7 +33,7 @@ import {
   NO_CREDENTIAL,
 } from './rest-credential.js';
 import { redirectOf, type RequestTarget } from './rest-redirects.js';
-import { recordedResult } from './rest-result.js';
+import { recordedResult, RESULT_MAX_BYTES } from './rest-result.js';
 import { retryAfterMs } from './retry-after.js';
 
 /** One attempt under way: what every step of it reads. */
@@ -142,6 +142,7 @@ export class RestDriver extends ConnectorDriver {
       headers: [...request.headers, ...credential.headers],
       body: request.body === null ? null : Buffer.from(request.body),
       maxResponseBytes: config.max_response_bytes,
+      keptResponseBytes: RESULT_MAX_BYTES,
       mayReuseConnection: isRepeatable(tool),
       mayStillSend: () => call.mayStillSend(),
       signal,

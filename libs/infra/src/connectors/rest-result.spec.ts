@@ -4,10 +4,9 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { canonicalBytes, digestOf, type JsonObject, type JsonValue } from '#libs/crypto';
-import type { CallOutcome } from '#libs/domain/connectors';
 
 import { httpAnswer, jsonAnswer, type RawAnswer, startRawUpstream } from '../../../../test/support/raw-upstream.js';
-import { givenCall } from './testing/given-call.js';
+import { givenCall, type ReadOutcome } from './testing/given-call.js';
 
 const SECRET = 'canary"/secret+0123456789';
 const cleanups: (() => Promise<void> | void)[] = [];
@@ -19,7 +18,7 @@ const call = async (
   answer: RawAnswer,
   args: JsonObject = {},
   auth: JsonObject = { kind: 'header' },
-): Promise<CallOutcome> => {
+): Promise<ReadOutcome> => {
   const server = await startRawUpstream(answer);
   const kind = auth['kind'] as 'header';
   const harness = await givenCall({

@@ -1,10 +1,10 @@
-import { bodyProfile, canonicalBytes, digestOf, type JsonValue, parseStrictJson, StrictJsonError } from '#libs/crypto';
+import { bodyProfile, canonicalize, digestOf, type JsonValue, parseStrictJson, StrictJsonError } from '#libs/crypto';
 import type { EgressResponse } from '#libs/infra/egress';
 
 import type { Redactor } from './redactor.js';
 
 /** Document 3, Result shape: recorded output is redacted and capped. */
-const RESULT_MAX_BYTES = 1_048_576;
+export const RESULT_MAX_BYTES = 1_048_576;
 const TEXT_MAX_BYTES = 65_536;
 /** Result, headers and body nest around it; far below what any reader of the log must handle. */
 const JSON_PROFILE = bodyProfile({ maxBytes: RESULT_MAX_BYTES, maxDepth: 64 });
@@ -20,11 +20,16 @@ const KEPT_HEADERS = new Set([
 ]);
 const KEPT_HEADER_PREFIX = 'x-ratelimit-';
 
-/** `{status, headers, body}` as it is recorded and given to the agent. */
-export const recordedResult = (response: EgressResponse, redactor: Redactor): JsonValue => {
+/**
+ * `{status, headers, body}` as it is recorded and given to the agent, in canonical form. A text and no value: it waits
+ * until it is stored, and a value takes up to thirty times its text.
+ */
+export const recordedResult = (response: EgressResponse, redactor: Redactor): string => {
   const headers = keptHeaders(response, redactor);
-  const result = { status: response.status, headers, body: redactedBody(response, redactor) };
-  return canonicalBytes(result).byteLength <= RESULT_MAX_BYTES ? result : { ...result, body: digestedBody(response) };
+  const { status } = response;
+  const result = canonicalize({ status, headers, body: redactedBody(response, redactor) });
+  if (Buffer.byteLength(result) <= RESULT_MAX_BYTES) return result;
+  return canonicalize({ status, headers, body: digestedBody(response) });
 };
 
 /** `Set-Cookie` and hop-by-hop headers are not on the list, so they never pass. */
@@ -42,7 +47,7 @@ const keptHeaders = (response: EgressResponse, redactor: Redactor): Record<strin
 const redactedBody = (response: EgressResponse, redactor: Redactor): JsonValue => {
   const { body } = response;
   if (body.byteLength === 0) return null;
-  if (!response.isDecoded || body.byteLength > RESULT_MAX_BYTES) return digestedBody(response);
+  if (!response.isDecoded || !Buffer.isBuffer(body)) return digestedBody(response);
   const { kind, charset } = mediaTypeOf(response);
   const json = kind === 'json' ? exactJson(body) : undefined;
   if (json !== undefined) return redactor.json(json);
@@ -51,7 +56,10 @@ const redactedBody = (response: EgressResponse, redactor: Redactor): JsonValue =
   return text === null ? digestedBody(response) : { text: redactor.text(text) };
 };
 
-const digestedBody = ({ body }: EgressResponse): JsonValue => ({ digest: digestOf(body), bytes: body.byteLength });
+const digestedBody = ({ body }: EgressResponse): JsonValue => ({
+  digest: Buffer.isBuffer(body) ? digestOf(body) : body.digest,
+  bytes: body.byteLength,
+});
 
 interface MediaType {
   readonly kind: 'json' | 'text' | 'binary';

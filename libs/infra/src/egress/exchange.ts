@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import type { Socket } from 'node:net';
 
 import { EgressFailure } from './egress-failure.js';
-import { ACCEPTED_ENCODINGS, readBody } from './response-body.js';
+import { ACCEPTED_ENCODINGS, type DigestedBody, readBody } from './response-body.js';
 
 export interface OutgoingRequest {
   readonly method: string;
@@ -13,6 +13,8 @@ export interface OutgoingRequest {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array | null;
   readonly maxResponseBytes: number;
+  /** A larger answer is read to its end, and its body kept as a digest. */
+  readonly keptResponseBytes: number;
   /** The deadline, and whatever else ends the request. Covers the body of the answer. */
   readonly signal: AbortSignal;
 }
@@ -21,7 +23,7 @@ export interface EgressResponse {
   readonly status: number;
   /** In order of arrival, names in lower case. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: Buffer;
+  readonly body: Buffer | DigestedBody;
   /** False when the body is in a coding that was not undone. */
   readonly isDecoded: boolean;
 }
@@ -69,8 +71,9 @@ export const exchange = async (socket: Socket, request: OutgoingRequest, isKept:
     const freed = isFreed(socket);
     outgoing.end(request.body ?? undefined);
     const incoming = await answered;
-    const { bytes, isDecoded } = await readBody(incoming, request.method, request.maxResponseBytes);
-    const response = { status: incoming.statusCode ?? 0, headers: headersOf(incoming), body: bytes, isDecoded };
+    const { method, maxResponseBytes: maxBytes, keptResponseBytes: keptBytes } = request;
+    const read = await readBody(incoming, method, { maxBytes, keptBytes });
+    const response = { status: incoming.statusCode ?? 0, headers: headersOf(incoming), ...read };
     const isFree = isKept && outgoing.shouldKeepAlive && (await freed);
     if (!isFree) socket.destroy();
     return { response, keptForMs: isFree ? keptForMs(incoming) : null };

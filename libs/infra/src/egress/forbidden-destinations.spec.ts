@@ -76,6 +76,7 @@ const requestTo = (origin: string): EgressRequest => ({
   headers: [],
   body: null,
   maxResponseBytes: 1_000,
+  keptResponseBytes: 1_048_576,
   mayReuseConnection: true,
   mayStillSend: () => Promise.resolve(null),
   signal: AbortSignal.timeout(20_000),

@@ -10,6 +10,7 @@ import {
   startRawUpstream,
 } from '../../../../test/support/raw-upstream.js';
 import { rejected } from '../../../../test/support/thrown.js';
+import { digestOf } from '#libs/crypto';
 import { EgressDoor } from './egress-door.js';
 import { EgressFailure } from './egress-failure.js';
 import type { EgressResponse } from './exchange.js';
@@ -22,24 +23,32 @@ afterEach(async () => {
   server = undefined;
 });
 
-const ask = async (
-  answer: RawAnswer,
-  { method = 'GET', maxResponseBytes = 65_536, timeoutMs = 20_000 } = {},
-): Promise<EgressResponse> => {
+interface AskOptions {
+  readonly method?: string;
+  readonly maxResponseBytes?: number;
+  readonly timeoutMs?: number;
+}
+const ask = async (answer: RawAnswer, options: AskOptions = {}): Promise<EgressResponse> => {
   server = await startRawUpstream(answer);
-  return door.request({
+  return askAt(server.port, options);
+};
+const askAt = (
+  port: number,
+  { method = 'GET', maxResponseBytes = 65_536, timeoutMs = 20_000 }: AskOptions,
+): Promise<EgressResponse> =>
+  door.request({
     partition: 'org/con',
-    origin: `http://127.0.0.1:${server.port}`,
+    origin: `http://127.0.0.1:${port}`,
     method,
     target: '/',
     headers: [],
     body: null,
     maxResponseBytes,
+    keptResponseBytes: 1_048_576,
     mayReuseConnection: true,
     mayStillSend: () => Promise.resolve(null),
     signal: AbortSignal.timeout(timeoutMs),
   });
-};
 const failureOf = (answer: Promise<unknown>): Promise<EgressFailure> => rejected(EgressFailure, answer);
 
 describe('hostile upstream: sizes (R-11, R-12)', () => {
@@ -83,6 +92,40 @@ describe('hostile upstream: sizes (R-11, R-12)', () => {
     const answer = ask(() => httpAnswer(200, bomb, { 'Content-Encoding': coding }), { maxResponseBytes: 16 * MIB });
     expect(await failureOf(answer)).toMatchObject({ reason: 'too_large', status: 200 });
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB);
+  });
+
+  const large = Buffer.alloc(3 * MIB, 'large ');
+  it.each<[string, Buffer, Record<string, string>]>([
+    ['with its length', large, {}],
+    ['compressed', gzipSync(large), { 'Content-Encoding': 'gzip' }],
+  ])('a body larger than what is kept is read to its end and kept as its digest: %s', async (_, body, headers) => {
+    const answer = await ask(() => httpAnswer(200, body, headers), { maxResponseBytes: 16 * MIB });
+    expect(answer.body).toEqual({ digest: digestOf(large), byteLength: large.byteLength });
+  });
+
+  it('a body of exactly what is kept is kept, and one byte more is not', async () => {
+    const limits = { maxResponseBytes: 16 * MIB };
+    const kept = Buffer.alloc(MIB, 'a');
+    expect((await ask(() => httpAnswer(200, kept), limits)).body).toEqual(kept);
+    await server?.close();
+    const more = Buffer.alloc(MIB + 1, 'a');
+    expect((await ask(() => httpAnswer(200, more), limits)).body).toEqual({
+      digest: digestOf(more),
+      byteLength: MIB + 1,
+    });
+  });
+
+  it('32 answers of 16 MiB at once take a fraction of what they have', async () => {
+    const sent = httpAnswer(200, Buffer.alloc(16 * MIB, 'a'));
+    const one = await ask(() => sent, { maxResponseBytes: 16 * MIB });
+    const port = server?.port ?? 0;
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 5);
+    const answers = await Promise.all(Array.from({ length: 32 }, () => askAt(port, { maxResponseBytes: 16 * MIB })));
+    clearInterval(watch);
+    expect(answers.map((answer) => answer.body)).toEqual(answers.map(() => one.body));
+    expect(peak - before).toBeLessThan(200 * MIB);
   });
 
   it('codings inside each other are not undone: the bytes count as they came', async () => {
@@ -177,7 +220,7 @@ describe('hostile upstream: broken conversations (F-17)', () => {
   );
 
   it('a half-closed connection still gives its answer', async () =>
-    expect((await ask(breaking((socket) => socket.end(httpAnswer(200, 'ok'))))).body.toString()).toBe('ok'));
+    expect((await ask(breaking((socket) => socket.end(httpAnswer(200, 'ok'))))).body).toEqual(Buffer.from('ok')));
 
   it('interim answers are passed over', async () =>
     expect(
@@ -192,7 +235,7 @@ describe('hostile upstream: broken conversations (F-17)', () => {
   it('a second answer in the same breath closes the connection', async () => {
     const both = Buffer.concat([httpAnswer(200, 'first'), httpAnswer(200, 'second')]);
     const answer = await ask(() => both).catch((error: unknown) => error);
-    if (!(answer instanceof EgressFailure)) expect((answer as EgressResponse).body.toString()).toBe('first');
+    if (!(answer instanceof EgressFailure)) expect((answer as EgressResponse).body).toEqual(Buffer.from('first'));
     const next = await door
       .request({
         partition: 'org/con',
@@ -202,12 +245,13 @@ describe('hostile upstream: broken conversations (F-17)', () => {
         headers: [],
         body: null,
         maxResponseBytes: 1_024,
+        keptResponseBytes: 1_048_576,
         mayReuseConnection: true,
         mayStillSend: () => Promise.resolve(null),
         signal: AbortSignal.timeout(5_000),
       })
       .catch((error: unknown) => error);
-    if (!(next instanceof EgressFailure)) expect((next as EgressResponse).body.toString()).toBe('first');
+    if (!(next instanceof EgressFailure)) expect((next as EgressResponse).body).toEqual(Buffer.from('first'));
     expect(server?.connections).toBe(2);
   });
 

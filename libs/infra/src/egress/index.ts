@@ -4,3 +4,4 @@ export { EgressDoor, type EgressDoorOptions, type EgressRequest } from './egress
 export { EgressFailure, type EgressFailureReason } from './egress-failure.js';
 export type { EgressResponse } from './exchange.js';
 export type { Resolve } from './resolver.js';
+export type { DigestedBody } from './response-body.js';

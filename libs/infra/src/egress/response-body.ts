@@ -1,7 +1,10 @@
+import { createHash, type Hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+
+import type { Digest } from '#libs/crypto';
 
 import { EgressFailure } from './egress-failure.js';
 
@@ -15,10 +18,23 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   deflate: createInflate,
 };
 
+/** A body that was read to its end and is too large to be kept. */
+export interface DigestedBody {
+  readonly digest: Digest;
+  readonly byteLength: number;
+}
+
 export interface ResponseBody {
-  readonly bytes: Buffer;
+  readonly body: Buffer | DigestedBody;
   /** False for a coding this door does not know, or several inside each other: the bytes are then as they came. */
   readonly isDecoded: boolean;
+}
+
+export interface BodyLimits {
+  /** Of the whole body. */
+  readonly maxBytes: number;
+  /** A larger body is kept as its digest alone: what many answers at once take of memory is this and not `maxBytes`. */
+  readonly keptBytes: number;
 }
 
 /**
@@ -26,20 +42,24 @@ export interface ResponseBody {
  * memory (R-12).
  * @throws {EgressFailure} too_large, broken
  */
-export const readBody = async (incoming: IncomingMessage, method: string, maxBytes: number): Promise<ResponseBody> => {
+export const readBody = async (
+  incoming: IncomingMessage,
+  method: string,
+  limits: BodyLimits,
+): Promise<ResponseBody> => {
   const status = incoming.statusCode ?? 0;
   const hasBody = method !== 'HEAD' && status !== 204 && status !== 304;
   const coding = hasBody ? codingOf(incoming) : '';
   const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding]?.() : undefined;
-  if (hasBody && decoder === undefined && Number(incoming.headers['content-length'] ?? 0) > maxBytes) {
+  if (hasBody && decoder === undefined && Number(incoming.headers['content-length'] ?? 0) > limits.maxBytes) {
     incoming.destroy();
     throw new EgressFailure('too_large', true, { status });
   }
-  const collector = new Collector(maxBytes);
+  const collector = new Collector(limits);
   await (decoder === undefined
     ? collected(incoming, collector, () => collector.collect(incoming))
     : collected(incoming, collector, () => pipeline(incoming, decoder, collector.collect)));
-  return { bytes: collector.bytes(), isDecoded: coding === '' || decoder !== undefined };
+  return { body: collector.body(), isDecoded: coding === '' || decoder !== undefined };
 };
 
 /** Empty for a body that is sent as it is. */
@@ -66,22 +86,32 @@ const collected = async (incoming: IncomingMessage, collector: Collector, read: 
 class Collector {
   private readonly chunks: Buffer[] = [];
   private length = 0;
+  /** Of all that was read, once it is too large to be kept. */
+  private hash: Hash | null = null;
 
-  constructor(private readonly maxBytes: number) {}
+  constructor(private readonly limits: BodyLimits) {}
 
   get isOver(): boolean {
-    return this.length > this.maxBytes;
+    return this.length > this.limits.maxBytes;
   }
 
   readonly collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of source) {
       this.length += chunk.byteLength;
       if (this.isOver) throw new Error('the body is larger than allowed');
-      this.chunks.push(chunk);
+      if (this.length > this.limits.keptBytes) this.digest(chunk);
+      else this.chunks.push(chunk);
     }
   };
 
-  bytes(): Buffer {
-    return Buffer.concat(this.chunks);
+  body(): Buffer | DigestedBody {
+    if (this.hash === null) return Buffer.concat(this.chunks);
+    return { digest: `sha256:${this.hash.digest('hex')}` as Digest, byteLength: this.length };
+  }
+
+  private digest(chunk: Buffer): void {
+    this.hash ??= createHash('sha256');
+    for (const earlier of this.chunks.splice(0)) this.hash.update(earlier);
+    this.hash.update(chunk);
   }
 }

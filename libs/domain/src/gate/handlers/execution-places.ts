@@ -1,7 +1,7 @@
 import type { ActionId, Logger, OrgId } from '../../kernel/index.js';
 import type { ActionExecutor } from './action-executor.js';
 
-/** Executions of one process at once. Each waits for an upstream and may hold an answer of 16 MiB. */
+/** Executions of one process at once. Each waits for an upstream and may hold 1 MiB of its answer. */
 const PLACES_MAX = 128;
 /** Ids alone; what does not fit is found again by the sweeper. */
 const WAITING_MAX_OF_ORG = 10_000;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { canonicalize, digestOf, type Digest, type JsonValue } from '#libs/crypto';
+import { digestOf, type Digest } from '#libs/crypto';
 import type { CallOutcome } from '../../connectors/index.js';
 import {
   actionChannel,
@@ -83,9 +83,8 @@ export class OutcomeRecorder {
     this.bus.publish(actionChannel(attempt.action), 'recorded');
   }
 
-  private async storeResult({ submission }: LivingAction, result: JsonValue): Promise<Digest> {
+  private async storeResult({ submission }: LivingAction, body: string): Promise<Digest> {
     const { action: owner, org } = submission;
-    const body = canonicalize(result);
     const digest = digestOf(body);
     await this.payloads.put({ owner, org, kind: 'result', digest, body });
     return digest;

@@ -1,7 +1,7 @@
 /** A live connector, its vault and a driver around a real upstream. */
 import { randomBytes } from 'node:crypto';
 
-import { type Digest, type JsonObject } from '#libs/crypto';
+import type { Digest, JsonObject, JsonValue } from '#libs/crypto';
 import {
   type CallOutcome,
   type ConnectorCall,
@@ -69,11 +69,14 @@ export interface GivenCall {
   readonly settings?: Partial<EgressSettings>;
 }
 
+/** An outcome whose result was read from its text. */
+export type ReadOutcome = Omit<CallOutcome, 'result'> & { readonly result: JsonValue | null };
+
 export interface CallHarness {
   readonly driver: RestDriver;
   readonly vault: OpenVault;
   readonly connector: LiveConnector;
-  send(toolName: string, args?: JsonObject, changes?: Partial<ConnectorCall>): Promise<CallOutcome>;
+  send(toolName: string, args?: JsonObject, changes?: Partial<ConnectorCall>): Promise<ReadOutcome>;
   close(): void;
 }
 
@@ -91,8 +94,8 @@ export const givenCall = async ({ config, credential, settings }: GivenCall): Pr
     const fields = new Map(Object.entries(credential.values).map(([field, value]) => [field, Buffer.from(value)]));
     await vault.put({ org: ORG, object: CONNECTOR, version: 'v1', stream: '' }, fields);
   }
-  const send = (toolName: string, args: JsonObject = {}, changes: Partial<ConnectorCall> = {}) =>
-    driver.send({
+  const send = async (toolName: string, args: JsonObject = {}, changes: Partial<ConnectorCall> = {}) => {
+    const outcome = await driver.send({
       org: ORG,
       action: ACTION,
       connector,
@@ -103,6 +106,8 @@ export const givenCall = async ({ config, credential, settings }: GivenCall): Pr
       mayStillSend: () => Promise.resolve(null),
       ...changes,
     });
+    return { ...outcome, result: outcome.result === null ? null : (JSON.parse(outcome.result) as JsonValue) };
+  };
   return {
     driver,
     vault,
