@@ -9,6 +9,8 @@ export interface TcpProxy {
   cutNextAnswer(): Promise<void>;
   /** From now on nothing the server says on the connections of this moment arrives, and they stay open. */
   swallowAnswers(): void;
+  /** As `swallowAnswers`, and for every connection that is made until `resume` too. */
+  hang(): void;
   /** Ends all connections and takes none until `resume`. */
   interrupt(): void;
   resume(): void;
@@ -20,6 +22,7 @@ export const startTcpProxy = async (connectionString: string): Promise<TcpProxy>
   const pairs = new Set<readonly [Socket, Socket]>();
   const swallowed = new Set<Socket>();
   let isOpen = true;
+  let isHung = false;
   let onCut: (() => void) | null = null;
 
   const server = createServer((client) => {
@@ -28,6 +31,7 @@ export const startTcpProxy = async (connectionString: string): Promise<TcpProxy>
     const remote = connect(Number(upstream.port), upstream.hostname);
     const pair = [client, remote] as const;
     pairs.add(pair);
+    if (isHung) swallowed.add(remote);
     const end = (): void => {
       pairs.delete(pair);
       for (const socket of pair) socket.destroy();
@@ -59,8 +63,13 @@ export const startTcpProxy = async (connectionString: string): Promise<TcpProxy>
       isOpen = false;
       endAll();
     },
+    hang: () => {
+      isHung = true;
+      pairs.forEach(([, remote]) => swallowed.add(remote));
+    },
     resume: () => {
       isOpen = true;
+      isHung = false;
     },
     close: async () => {
       endAll();

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { EventStore, Logger } from '#libs/domain/kernel';
 import type { PostgresLeases } from '#libs/infra/leases';
 import { type LocalProjections, ProjectionDatabase } from '#libs/infra/read-models';
-import { openProjectionSource } from './projection-source.js';
+import { BATCH_TIMEOUT_MS, openProjectionSource } from './projection-source.js';
 import { ProjectionRunner, type ProjectionStatus } from './projection-runner.js';
 import { PROJECTIONS } from './projections.js';
 
@@ -35,7 +35,15 @@ export class Projector {
 
   async start(): Promise<void> {
     const { database, leases, localProjections: local, logger: log } = this.parts;
-    const source = await openProjectionSource(database.connectionString, 'ags projector', CONNECTIONS, log);
+    const source = await openProjectionSource(
+      {
+        connectionString: database.connectionString,
+        applicationName: 'ags projector',
+        maxConnections: CONNECTIONS,
+        statementTimeoutMs: BATCH_TIMEOUT_MS,
+      },
+      log,
+    );
     this.source = source;
     const ports = { store: database.store, database: new ProjectionDatabase(source), local, log };
     this.runners = PROJECTIONS.map((projection) => new ProjectionRunner(projection, ports));

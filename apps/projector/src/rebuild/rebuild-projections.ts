@@ -3,7 +3,7 @@ import { type EventStore, type Logger, type Position } from '#libs/domain/kernel
 import type { PostgresLeases } from '#libs/infra/leases';
 import { OtherIdentity, type ProjectionName, type RebuildReport } from '#libs/infra/read-models';
 import { UnreadableEvent, type Projection } from '../projection.js';
-import { openProjectionSource } from '../projection-source.js';
+import { NO_TIMEOUT, openProjectionSource } from '../projection-source.js';
 import { PROJECTIONS } from '../projections.js';
 import { ProjectionRebuild } from './projection-rebuild.js';
 
@@ -27,7 +27,10 @@ export const rebuildProjections = async (
   const lease = await leases.tryTake(LEASE);
   if (!lease) return report({ type: 'busy' });
   const { connectionString, store } = database;
-  const source = await openProjectionSource(connectionString, 'ags rebuild', CONNECTIONS, logger);
+  const source = await openProjectionSource(
+    { connectionString, applicationName: 'ags rebuild', maxConnections: CONNECTIONS, statementTimeoutMs: NO_TIMEOUT },
+    logger,
+  );
   try {
     for (const projection of PROJECTIONS.filter(({ name }) => names.includes(name))) {
       if (!(await rebuilt(projection, { store, source }, report))) return;

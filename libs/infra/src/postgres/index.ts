@@ -9,6 +9,7 @@ export {
 } from './embedded-server.js';
 export { ensureDatabase } from './ensure-database.js';
 export { installSchema } from './install-schema.js';
+export { MortalClient } from './mortal-client.js';
 export { packagedPostgresVersion } from './server-binaries.js';
 export { serverAccountFor } from './server-site.js';
 export { createDurablePool, createReadOnlyPool, createRelaxedPool, type PoolOptions } from './pools.js';

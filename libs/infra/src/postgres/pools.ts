@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { MortalClient } from './mortal-client.js';
 
 export interface PoolOptions {
   readonly connectionString: string;
@@ -38,6 +39,7 @@ export const createReadOnlyPool = (options: PoolOptions): pg.Pool =>
 const createPool = (options: PoolOptions, settings: string): pg.Pool => {
   const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
   const pool = new pg.Pool({
+    Client: MortalClient,
     connectionString: options.connectionString,
     application_name: options.applicationName,
     max: options.maxConnections,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DataSource } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { startTcpProxy } from '../../../../test/support/tcp-proxy.js';
 import { installReadModels, readModelSource } from './read-model-source.js';
 
 describe('read model source', () => {
@@ -38,6 +39,23 @@ describe('read model source', () => {
   it('ends a session that stands still within a transaction, with the locks it holds (F-02)', async () => {
     const [setting] = await source.query<object[]>('SHOW idle_in_transaction_session_timeout');
     expect(setting).toEqual({ idle_in_transaction_session_timeout: '5s' });
+  });
+
+  it('gives up a connection that answers nothing, and works over the next one (F-10)', async () => {
+    const proxy = await startTcpProxy(database.connectionString);
+    const proxied = await readModelSource({
+      connectionString: proxy.through(database.connectionString),
+      applicationName: 'silent database spec',
+      maxConnections: 1,
+      statementTimeoutMs: 100,
+      isDurable: true,
+      onError: () => undefined,
+    }).initialize();
+    proxy.swallowAnswers();
+    await expect(proxied.transaction((manager) => manager.query('SELECT 1'))).rejects.toThrow();
+    expect(await proxied.query<unknown[]>('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await proxied.destroy();
+    await proxy.close();
   });
 
   it('can be undone', async () => {

@@ -1,4 +1,5 @@
 import { DataSource, type DataSourceOptions, type Logger as QueryLogger } from 'typeorm';
+import { MortalClient } from '../postgres/index.js';
 import { ConnectorRow } from './connectors/connector.row.js';
 import { ActionRow } from './gate/action.row.js';
 import { DeedRow } from './ledger/deed.row.js';
@@ -59,6 +60,7 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
     logging: options.queryLogger !== undefined,
     ...(options.queryLogger === undefined ? {} : { logger: options.queryLogger }),
     extra: {
+      Client: MortalClient,
       max: maxConnections,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
