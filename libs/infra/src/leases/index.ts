@@ -1,1 +1,1 @@
-export { HeldLease, PostgresLeases } from './postgres-leases.js';
+export { HeldLease, type LeaseSession, PostgresLeases } from './postgres-leases.js';

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { startTcpProxy } from '../../../../test/support/tcp-proxy.js';
 import { PostgresLeases } from './index.js';
 
 const PATIENT = { timeout: 30_000, interval: 20 };
@@ -60,6 +61,39 @@ describe('a lease', () => {
     await hold(fastClock);
     expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('stands still') as string })]);
     await vi.waitFor(() => expect(ended).toHaveBeenCalled(), PATIENT);
+  });
+
+  it('is given up when its database falls silent, and taken again when it answers (F-10)', async () => {
+    const proxy = await startTcpProxy(database.connectionString);
+    const terms: AbortSignal[] = [];
+    const work = async (held: AbortSignal): Promise<void> => {
+      terms.push(held);
+      await new Promise<void>((lost) => held.addEventListener('abort', () => lost(), { once: true }));
+    };
+    const leases = new PostgresLeases(proxy.through(database.connectionString));
+    background = leases.hold('sealer', waiting.signal, work, (error) => errors.push(error));
+    await vi.waitFor(() => expect(terms).toHaveLength(1), PATIENT);
+    proxy.hang();
+    // A new connection is not answered either.
+    await vi.waitFor(() => expect([terms[0]?.aborted, errors.length > 0]).toEqual([true, true]), PATIENT);
+    proxy.resume();
+    await vi.waitFor(() => expect(terms).toHaveLength(2), PATIENT);
+    expect(terms[1]?.aborted).toBe(false);
+    waiting.abort();
+    await background;
+    await proxy.close();
+  });
+
+  it('has a session that writes nothing more once the lease was taken away (F-02)', async () => {
+    const lease = await new PostgresLeases(database.connectionString).tryTake('sealer');
+    const { rows } = (await lease?.session.query('select pg_backend_pid() as pid')) as { rows: { pid: number }[] };
+    const other = new pg.Client({ connectionString: database.connectionString });
+    await other.connect();
+    await other.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+    await expect(lease?.session.query('select 1')).rejects.toThrow();
+    await vi.waitFor(() => expect(lease?.lost.aborted).toBe(true), PATIENT);
+    await lease?.release();
+    await other.end();
   });
 
   it('stays with a holder that shows itself', async () => {

@@ -8,6 +8,13 @@ import { HolderWatch, type HolderBeat } from './holder-watch.js';
 const RETRY_MS = 500;
 /** How often a holder makes sure that its session still lives, and shows that it does. */
 const HEARTBEAT_MS = 1_000;
+/**
+ * After it a server is taken for gone: whoever waited without end for an answer, or for the end of a connection, would
+ * never take a lease again.
+ */
+const ANSWER_TIMEOUT_MS = 3_000;
+/** When the system asks after a peer that says nothing: the sockets of a vanished server go some minutes later. */
+const KEEP_ALIVE_DELAY_MS = 10_000;
 
 /** The session that holds the lock, and when its last statement began: each heartbeat is one. */
 const HOLDER = `pg_locks held join pg_stat_activity session using (pid)
@@ -37,7 +44,10 @@ export class PostgresLeases {
     const client = new pg.Client({
       connectionString: this.connectionString,
       application_name: `lease ${name}`,
+      connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     });
     const lost = new AbortController();
     client.on('error', (error) => lost.abort(error));
@@ -51,22 +61,23 @@ export class PostgresLeases {
       if (rows[0]?.taken) return new HeldLease(client, lost);
       await onTaken(client);
     } catch (error) {
-      await client.end().catch(() => undefined);
+      await letGo(client);
       throw error;
     }
-    await client.end();
+    await letGo(client);
     return null;
   }
 
   /**
    * Runs `work` whenever the lease is held, until `signal` ends it. `work` gets a signal of its own, aborted when the
    * lease is lost: it must then stop writing and return. The session of a holder that shows nothing for
-   * {@link HOLDER_SILENCE_MS} is ended: a process that was frozen would hold the lease without end.
+   * {@link HOLDER_SILENCE_MS} is ended: a process that was frozen would hold the lease without end. What must be written by
+   * a holder alone goes over the lease's own session, which can write nothing once it has ended.
    */
   async hold(
     name: string,
     signal: AbortSignal,
-    work: (held: AbortSignal) => Promise<void>,
+    work: (held: AbortSignal, session: LeaseSession) => Promise<void>,
     onError: (error: unknown) => void,
   ): Promise<void> {
     const watch = new HolderWatch();
@@ -81,7 +92,7 @@ export class PostgresLeases {
         const lease = await this.take(name, onTaken);
         if (lease) {
           try {
-            await work(AbortSignal.any([signal, lease.lost]));
+            await work(AbortSignal.any([signal, lease.lost]), lease.session);
           } finally {
             await lease.release();
           }
@@ -95,6 +106,10 @@ export class PostgresLeases {
   }
 }
 
+const letGo = async (client: pg.Client): Promise<void> => {
+  await Promise.race([client.end().catch(() => undefined), sleep(ANSWER_TIMEOUT_MS, undefined, { ref: false })]);
+};
+
 const keyOf = (name: string): string => `lease:${name}`;
 
 const beatOf = async (client: pg.Client, name: string): Promise<HolderBeat> => {
@@ -106,6 +121,9 @@ const beatOf = async (client: pg.Client, name: string): Promise<HolderBeat> => {
 const endSession = async (client: pg.Client, name: string, beat: HolderBeat): Promise<void> => {
   await client.query(`select pg_terminate_backend(session.pid) from ${HOLDER} and ${BEAT} = $2`, [keyOf(name), beat]);
 };
+
+/** The connection that holds a lease. */
+export type LeaseSession = Pick<pg.ClientBase, 'query'>;
 
 export class HeldLease {
   private readonly heartbeat: NodeJS.Timeout;
@@ -120,12 +138,16 @@ export class HeldLease {
     this.heartbeat.unref();
   }
 
+  get session(): LeaseSession {
+    return this.client;
+  }
+
   get lost(): AbortSignal {
     return this.loss.signal;
   }
 
   async release(): Promise<void> {
     clearInterval(this.heartbeat);
-    await this.client.end().catch(() => undefined);
+    await letGo(this.client);
   }
 }
