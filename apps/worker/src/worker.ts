@@ -9,6 +9,7 @@ import {
 } from '#libs/domain/gate';
 import type { ActionId, JobConsumer, Subscription } from '#libs/domain/kernel';
 import type { Deployment } from '#libs/infra/deployment';
+import type { LeaseSession } from '#libs/infra/leases';
 import { RecoveryLoop } from './gate/recovery-loop.js';
 import { Housekeeping } from './housekeeping.js';
 import { SealingLoop } from './ledger/sealing-loop.js';
@@ -63,7 +64,7 @@ export class Worker {
     const onError = (error: unknown): void => logger.error('a background task waits for its database', { error });
     const { signal } = this.stopping;
     this.background = Promise.all([
-      leases.hold('sealer', signal, (held) => this.sealingLoop().run(held), onError),
+      leases.hold('sealer', signal, (held, session) => this.sealingLoop(session).run(held), onError),
       leases.hold('open-executions', signal, (held) => this.followExecutions(held), onError),
     ]);
   }
@@ -91,13 +92,13 @@ export class Worker {
     return left;
   }
 
-  private sealingLoop(): SealingLoop {
-    const { database, sealerProgress: progress, clock, logger, metrics: meter, gateSettings } = this.deployment;
+  private sealingLoop(session: LeaseSession): SealingLoop {
+    const { database, clock, logger, metrics: meter, gateSettings } = this.deployment;
     return new SealingLoop({
       store: database.store,
       sealer: this.deployment.sealer(),
       sealKeys: this.deployment.sealKeys(),
-      progress,
+      progress: this.deployment.sealerProgressOver(session),
       clock,
       logger,
       meter,

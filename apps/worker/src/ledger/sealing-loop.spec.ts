@@ -57,6 +57,7 @@ let bench: LedgerBench;
 let progress: HeldProgress;
 let stopping: AbortController;
 let loops: Promise<void>[];
+let sweepsEnded: number;
 
 beforeEach(() => {
   store = new FlakyStore();
@@ -64,6 +65,7 @@ beforeEach(() => {
   progress = new HeldProgress();
   stopping = new AbortController();
   loops = [];
+  sweepsEnded = 0;
 });
 afterEach(() => stop());
 
@@ -75,7 +77,7 @@ const start = (): void => {
     progress,
     clock: new SystemClock(),
     logger: silentLogger,
-    meter: NO_METER,
+    meter: { ...NO_METER, sweepEnded: () => void (sweepsEnded += 1) },
     retryIntervalMs: 20,
   });
   loops.push(loop.run(stopping.signal));
@@ -221,6 +223,25 @@ describe('an organization that cannot be sealed', () => {
     await eventuallySealed(other, [await bench.recordAction(other)]);
     await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
     expect(await sealedStreams(org)).toEqual([before]);
+  });
+
+  it('is left to the sealer that parked it, by one that was frozen meanwhile (F-02)', async () => {
+    await bench.activateKey();
+    const org = newOrg();
+    start();
+    await eventuallySealed(org, [await bench.recordAction(org)]);
+    // Somebody else took over, parked the organization, and knows of it.
+    const row = {
+      org,
+      storeId: await store.storeId(),
+      after: 0n,
+      since: '2026-10-01T00:00:00.000Z',
+      reason: 'unreadable',
+    };
+    await progress.park(row);
+    const sweeps = sweepsEnded;
+    await vi.waitFor(() => expect(sweepsEnded).toBeGreaterThan(sweeps + 2), SETTLED);
+    expect(progress.rows.get(org)).toBe(row);
   });
 });
 

@@ -20,6 +20,7 @@ import {
   isStoreAway,
   revocationWork,
   SEAL_KEYS_STREAM,
+  type ParkedOrg,
   type SealKeyAdministration,
   type SealKeyEvent,
   type Sealer,
@@ -48,7 +49,11 @@ export interface SealingParts {
  */
 export class SealingLoop {
   private storeId = '';
-  private parked = new Set<OrgId>();
+  /**
+   * As this sealer found or left the rows. They are not read again: those of a sealer that took over while this one was
+   * frozen are not this one's to end.
+   */
+  private parked = new Map<OrgId, ParkedOrg>();
   private lastLowWaterMs = 0;
   private savedUpTo: Position | null = null;
   private turn: Promise<unknown> = Promise.resolve();
@@ -62,7 +67,7 @@ export class SealingLoop {
   async run(held: AbortSignal): Promise<void> {
     const { store, progress, logger, meter } = this.parts;
     this.storeId = await store.storeId();
-    this.parked = new Set((await progress.parked()).map(({ org }) => org));
+    this.parked = new Map((await progress.parked()).map((row) => [row.org, row]));
     await this.provePending();
     this.doneUpTo = await this.startPosition();
     const subscription = store.subscribeToAll({
@@ -71,7 +76,7 @@ export class SealingLoop {
       onError: (error) => logger.error('sealing waits', { error }),
     });
     const retry = setInterval(() => {
-      this.inTurn(() => this.retry(subscription)).then(
+      this.inTurn(() => this.retry(subscription, held)).then(
         () => meter.sweepEnded('unsealed', 'done'),
         (error: unknown) => {
           meter.sweepEnded('unsealed', 'error');
@@ -161,24 +166,26 @@ export class SealingLoop {
     this.parts.logger.error('an organization cannot be sealed and is parked', { org_id: org, error });
     const since = timestampOf(this.parts.clock.nowMs());
     const reason = error instanceof Error ? error.message : 'unknown';
-    await this.parts.progress.park({ org, storeId: this.storeId, after: this.doneUpTo, since, reason });
-    this.parked.add(org);
+    const row = { org, storeId: this.storeId, after: this.doneUpTo, since, reason };
+    await this.parts.progress.park(row);
+    this.parked.set(org, row);
   }
 
   /**
    * Where no key is active the batch at hand waits, and with it the registration of the next key, which stands behind it
    * in the log: new keys are therefore looked for here as well, or the wait would never end.
    */
-  private async retry(subscription: Subscription): Promise<void> {
+  private async retry(subscription: Subscription, held: AbortSignal): Promise<void> {
     await this.provePending();
-    await this.retryParked(subscription);
+    await this.retryParked(subscription, held);
     // At rest there is no next batch to write it: whoever watches would take the last one for unsealed.
     if (this.lastEvent !== null && this.lastEvent.position !== this.savedUpTo) await this.saveLowWater(this.lastEvent);
   }
 
   /** From an organization's first unsealed event to where the subscription stands. */
-  private async retryParked(subscription: Subscription): Promise<void> {
-    for (const parked of await this.parts.progress.parked()) {
+  private async retryParked(subscription: Subscription, held: AbortSignal): Promise<void> {
+    for (const parked of this.parked.values()) {
+      if (held.aborted) return;
       let after = parked.storeId === this.storeId ? parked.after : START;
       this.parts.sealer.forget(parked.org);
       try {

@@ -43,7 +43,7 @@ import {
   PostgresPayloadStore,
 } from '../gate/index.js';
 import { IdempotencyStore } from '../idempotency/index.js';
-import { PostgresLeases } from '../leases/index.js';
+import { type LeaseSession, PostgresLeases } from '../leases/index.js';
 import { PolledSealingBacklog, PostgresSealerProgress, VaultSealKeyRing } from '../ledger/index.js';
 import { ServiceMetrics } from '../metrics/index.js';
 import {
@@ -78,7 +78,8 @@ export class Deployment {
   readonly hasher: KeyHasher;
   readonly ids: IdempotentIds;
   readonly keyRing: SealKeyRing;
-  readonly sealerProgress: SealerProgress;
+  /** For reading; a sealer writes over the session of its lease: {@link sealerProgressOver}. */
+  readonly sealerProgress: Pick<SealerProgress, 'lowWater' | 'parked'>;
   readonly backlog: PolledSealingBacklog;
   readonly openExecutions: PostgresOpenExecutions;
   readonly liveness: Liveness;
@@ -177,6 +178,10 @@ export class Deployment {
 
   sealer(): Sealer {
     return new Sealer(this.database.store, this.streams, this.keyRing, this.clock, this.bus);
+  }
+
+  sealerProgressOver(session: LeaseSession): SealerProgress {
+    return new PostgresSealerProgress(session);
   }
 
   sealKeys(): SealKeyAdministration {

@@ -29,7 +29,7 @@ export class PolledSealingBacklog extends SealingBacklog {
 
   constructor(
     private readonly store: EventStore,
-    private readonly progress: SealerProgress,
+    private readonly progress: Pick<SealerProgress, 'lowWater' | 'parked'>,
     private readonly tails: LedgerTails,
     private readonly clock: Clock,
     private readonly limitMs: number,

@@ -25,15 +25,18 @@ const STATEMENTS = [
 
 export const installLedgerSchema = (pool: pg.Pool): Promise<void> => installSchema(pool, 'ledger', STATEMENTS);
 
-/** The sealer's hints. Losing them costs a read of the log, never a deed. */
+/**
+ * The sealer's hints. Losing all of them costs a read of the log, never a deed; but one of them written late, by a sealer
+ * that was frozen while another took over, would. So the sealer writes over the session of its lease.
+ */
 export class PostgresSealerProgress extends SealerProgress {
-  constructor(private readonly pool: pg.Pool) {
+  constructor(private readonly database: Pick<pg.ClientBase, 'query'>) {
     super();
   }
 
   override async lowWater(): Promise<LowWater | null> {
     const { rows } = await answered(
-      this.pool.query<{ store_id: string; position: string; stream: string; revision: string; event_id: string }>(
+      this.database.query<{ store_id: string; position: string; stream: string; revision: string; event_id: string }>(
         `select store_id, position, stream, revision, event_id from ledger.low_water`,
       ),
     );
@@ -45,7 +48,7 @@ export class PostgresSealerProgress extends SealerProgress {
 
   override async setLowWater({ storeId, position, event }: LowWater): Promise<void> {
     await answered(
-      this.pool.query(
+      this.database.query(
         `insert into ledger.low_water (store_id, position, stream, revision, event_id) values ($1, $2, $3, $4, $5)
          on conflict (only_row) do update set
            store_id = excluded.store_id, position = excluded.position, stream = excluded.stream,
@@ -57,7 +60,7 @@ export class PostgresSealerProgress extends SealerProgress {
 
   override async parked(): Promise<readonly ParkedOrg[]> {
     const { rows } = await answered(
-      this.pool.query<{ org: OrgId; store_id: string; position: string; since: string; reason: string }>(
+      this.database.query<{ org: OrgId; store_id: string; position: string; since: string; reason: string }>(
         `select org, store_id, position, since, reason from ledger.parked order by position`,
       ),
     );
@@ -72,7 +75,7 @@ export class PostgresSealerProgress extends SealerProgress {
 
   override async park({ org, storeId, after, since, reason }: ParkedOrg): Promise<void> {
     await answered(
-      this.pool.query(
+      this.database.query(
         `insert into ledger.parked (org, store_id, position, since, reason) values ($1, $2, $3, $4, $5)
          on conflict (org) do update set store_id = excluded.store_id, position = excluded.position,
            since = excluded.since, reason = excluded.reason`,
@@ -82,6 +85,6 @@ export class PostgresSealerProgress extends SealerProgress {
   }
 
   override async unpark(org: OrgId): Promise<void> {
-    await answered(this.pool.query(`delete from ledger.parked where org = $1`, [org]));
+    await answered(this.database.query(`delete from ledger.parked where org = $1`, [org]));
   }
 }
