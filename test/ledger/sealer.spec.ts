@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { isDeedCoseSigned, parseDeedBody, parsePublicKeyText, sealFault, type Digest } from '#libs/crypto';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
@@ -8,6 +8,7 @@ import {
   deedBodyOf,
   foldAction,
   NoActiveSealKey,
+  SEAL_KEYS_STREAM,
   sealKeyDecider,
   sealRequestOf,
   type LedgerEvent,
@@ -133,6 +134,26 @@ describe('the sealer', () => {
     await log.feed(log.sealer(), await log.log());
     const deeds = [...deedsOf(await log.ledgerOf(org)), ...deedsOf(await log.ledgerOf(other))];
     expect(deeds.map(({ event }) => event.data.issued_at)).toEqual([NOW, NOW]);
+  });
+
+  it('dates a deed within the window of its key, however long it stood still before it signed (INV-06)', async () => {
+    const { bench: log, org } = await bench();
+    await log.recordAction(org);
+    const events = await log.log();
+    const heads = log.store.heads.bind(log.store);
+    let isFrozen = false;
+    vi.spyOn(log.store, 'heads').mockImplementation(async (streams) => {
+      const answer = await heads(streams);
+      if (isFrozen || !streams.includes(SEAL_KEYS_STREAM)) return answer;
+      // While the answer is on its way, the key is retired and its window ends.
+      isFrozen = true;
+      await log.activateKey(after(1_000));
+      log.clock.ms += 120_000;
+      return answer;
+    });
+    await log.feed(log.sealer(), events);
+    expect(isFrozen).toBe(true);
+    expect(deedsOf(await log.ledgerOf(org)).map(({ event }) => event.data.issued_at)).toEqual([NOW]);
   });
 
   it('stops sealing under a revoked key at once', async () => {

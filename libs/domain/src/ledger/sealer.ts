@@ -136,8 +136,10 @@ export class Sealer {
   }
 
   private async signBatch(tail: LedgerTail, requests: readonly SealRequest[]): Promise<SealedDeed[]> {
-    const keys = (await this.streams.load(streamRef(sealKeyDecider, ONLY_STREAM))).state;
+    // Read before the keys are: a rotation that this answer does not know of yet retires its key a minute after it at the
+    // earliest, however long this process stands still before it signs (INV-06).
     const now = timestampOf(this.clock.nowMs());
+    const keys = (await this.streams.load(streamRef(sealKeyDecider, ONLY_STREAM))).state;
     // A clock that goes back cannot put a deed before the one it follows (ruling 22).
     const seal = nextSeal(keys, tail.issuedAt !== null && tail.issuedAt > now ? tail.issuedAt : now);
     if (!seal) throw new NoActiveSealKey();
