@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { connectCrm } from '../support/crm.js';
 import { runAgs, type AgsRun } from '../support/run-ags.js';
 import { startService, type Answer, type RunningService } from '../support/service.js';
+import { startUpstream } from '../support/upstream.js';
 
 let service: RunningService;
 
@@ -14,7 +16,7 @@ afterAll(() => service?.stop());
 const ags = (...args: string[]): Promise<AgsRun> => runAgs([...args, '--json'], { env: service.environment });
 
 const act = (key: string): Promise<Answer> =>
-  service.call('POST', '/v1/actions', { key, body: { tool: 'crm.get_customer', args: {} } });
+  service.call('POST', '/v1/actions', { key, body: { tool: 'mail.send', args: {} } });
 
 /** Refused by nothing but the missing connector: the key works and nobody is stopped. */
 const WORKS = { status: 404, error: { code: 'tool_unknown' } };
@@ -53,6 +55,26 @@ describe('ags keys', () => {
     expect(await act(successor.secret)).toMatchObject({ status: 401, error: { code: 'api_key_revoked' } });
     expect(await act(secret)).toMatchObject(WORKS);
     expect(await ags('keys', 'revoke', successor.id)).toMatchObject({ code: 0, object: { deed: null } });
+  });
+
+  it('ends a call that waits for its action, which goes on (K-08)', async () => {
+    let release: (() => void) | undefined;
+    const upstream = await startUpstream((_seen, response) => {
+      release = () => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"secret":"result"}');
+    });
+    await connectCrm(service, upstream.baseUrl);
+    const made = await ags('keys', 'create', '--agent', service.agent);
+    const body = { tool: 'crm.add_note', args: { id: '42', text: 'x' }, wait: 25 };
+    const waiting = service.call('POST', '/v1/actions', { key: String(made.object['secret']), body });
+    await vi.waitUntil(() => release !== undefined, { timeout: 20_000 });
+    await ags('keys', 'revoke', String(made.object['id']));
+    expect(await waiting).toMatchObject({ status: 401, error: { code: 'api_key_revoked' } });
+    release?.();
+    const listed = () => service.call('GET', '/v1/actions?tool=crm.add_note', { key: service.adminKey });
+    await vi.waitFor(async () => expect((await listed()).json['data']).toMatchObject([{ state: 'sealed' }]), {
+      timeout: 20_000,
+    });
+    await upstream.close();
   });
 
   it('rolled without an overlap answers api_key_expired at once', async () => {

@@ -5,6 +5,13 @@ import { ActionReader, type ReadAction } from './action-reader.js';
 /** Whoever waits reads again at least this often: a lost message costs this much and nothing else (architecture). */
 const READ_AGAIN_MS = 1_000;
 
+/** Whose organization's action it is. */
+export interface Waiter {
+  readonly org: OrgId;
+  /** Asked at each look. @throws what ends the wait: the key has ended, or a Stop */
+  readonly stillAllowed: () => Promise<void>;
+}
+
 export interface Patience {
   readonly waitMs: number;
   /** Aborted when nobody waits for the answer any more, or nobody may. */
@@ -33,24 +40,22 @@ export class AwaitAction {
    */
   async settled(
     id: ActionId,
-    org: OrgId,
+    caller: Waiter,
     patience: Patience,
     { isNew }: { isNew: boolean },
   ): Promise<ReadAction | null> {
     const signs = { channels: [actionChannel(id)], isSign: (message: string) => message !== 'recorded', isNew };
-    return this.until({ id, org }, signs, patience, (read) => read === null || read.deed !== null);
+    return this.until({ id, org: caller.org }, signs, patience, async (read) => {
+      await caller.stillAllowed();
+      return read === null || read.deed !== null;
+    });
   }
 
   /**
    * The long poll of document 1: answers when the action is settled, when its state changes, or after the wait. A Stop or
    * the end of the caller's key ends the wait at once.
-   * @param stillAllowed throws what ends it
    */
-  async changed(
-    id: ActionId,
-    caller: { org: OrgId; stillAllowed: () => Promise<void> },
-    patience: Patience,
-  ): Promise<ReadAction | null> {
+  async changed(id: ActionId, caller: Waiter, patience: Patience): Promise<ReadAction | null> {
     const channels = [actionChannel(id), orgChannel(caller.org)];
     const signs = { channels, isSign: () => true, isNew: false };
     let first: string | undefined;
@@ -67,7 +72,7 @@ export class AwaitAction {
     { id, org }: { id: ActionId; org: OrgId },
     { channels, isSign, isNew }: Signs,
     { waitMs, ended }: Patience,
-    isEnough: (read: ReadAction | null) => boolean | Promise<boolean>,
+    isEnough: (read: ReadAction | null) => Promise<boolean>,
   ): Promise<ReadAction | null> {
     const deadline = this.clock.monotonicMs() + waitMs;
     const bell = new Bell();

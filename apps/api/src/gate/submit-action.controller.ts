@@ -86,16 +86,18 @@ export class SubmitActionController {
 
   /**
    * The action as far as `wait` let it come. A refusal waits for its seal whatever `wait` says: it is answered with the
-   * sealed action, or not yet at all (architecture, step 6).
+   * sealed action, or not yet at all (architecture, step 6). A key that ends meanwhile ends the wait, and nothing else: the
+   * action goes on.
    */
   private async answerable(submitted: SubmittedAction, waitMs: number, exchange: Exchange): Promise<ReadAction> {
     const { action: id, isReplay } = submitted;
-    const { waitingOver, clientGone, caller } = exchange;
-    let read = await this.waiting.settled(id, caller.org, { waitMs, ended: waitingOver }, { isNew: !isReplay });
+    const { waitingOver, clientGone } = exchange;
+    const caller = { org: exchange.caller.org, stillAllowed: () => exchange.stillAllowedIfOld() };
+    let read = await this.waiting.settled(id, caller, { waitMs, ended: waitingOver }, { isNew: !isReplay });
     if (read && read.deed === null && read.action.decision?.outcome === 'deny') {
       const remainingMs = Math.max(0, this.gate.settings.refusalSealTimeoutMs - waitMs);
       const longer = { waitMs: remainingMs, ended: clientGone };
-      read = await this.waiting.settled(id, caller.org, longer, { isNew: false });
+      read = await this.waiting.settled(id, caller, longer, { isNew: false });
     }
     if (!read) throw new DomainError('service_unavailable');
     return read;

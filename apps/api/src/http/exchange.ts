@@ -13,6 +13,9 @@ import type { Principal } from './authenticator.port.js';
 import type { EdgeResponse } from './edge-response.js';
 import type { RouteEntry } from './route-table.js';
 
+/** How long a judgement at the door is good for: a revoked key ends within 2 seconds (document 2, API keys). */
+const ACCESS_MAX_AGE_MS = 1_000;
+
 /**
  * One request and its answer, from the first header to the access line. It is made before the router runs, so it exists
  * for every request that is HTTP at all; what the checks learn is written into it in their order.
@@ -75,6 +78,14 @@ export class Exchange {
   /** Since its headers were there. */
   get ageMs(): number {
     return this.sources.clock.monotonicMs() - this.startedAtMs;
+  }
+
+  /**
+   * {@link stillAllowed}, where the caller was judged some time ago.
+   * @throws {DomainError}
+   */
+  async stillAllowedIfOld(): Promise<void> {
+    if (this.ageMs > ACCESS_MAX_AGE_MS) await this.stillAllowed();
   }
 
   /** Every value of a header in the order sent. Node's own `headers` keeps one or joins them, so `sent once` needs this. */

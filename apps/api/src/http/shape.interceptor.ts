@@ -11,9 +11,6 @@ import { parseQuery } from './query-string.js';
 import type { RouteEntry } from './route-table.js';
 import { judgeShape, takeShape } from './shape.js';
 
-/** A body may trickle in for longer than a revocation may take. */
-const ACCESS_MAX_AGE_MS = 1_000;
-
 /**
  * The last checks before a handler: body size, strict JSON, shape. First of the interceptors, so that what it refuses was
  * never claimed under an idempotency key (document 1: a request refused before its handler ran is not stored).
@@ -27,7 +24,8 @@ export class ShapeInterceptor implements NestInterceptor {
     if (route === null) throw new DomainError('not_found');
     if (announcesBody(request.raw)) {
       exchange.body = await readBody(exchange, route);
-      if (exchange.ageMs > ACCESS_MAX_AGE_MS) await exchange.stillAllowed();
+      // A body may trickle in for longer than a revocation may take.
+      await exchange.stillAllowedIfOld();
     }
     // Nest reads the parameters of a handler from here, after the interceptors.
     request.body = takeBody(exchange, route);
