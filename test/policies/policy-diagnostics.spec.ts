@@ -92,6 +92,13 @@ rules:
     expect(diagnose(source)[0]).toMatchObject({ code: 'unknown_fact', line: 5, column: 11 });
   });
 
+  it('of an index, at what stands in the brackets', () =>
+    expect(diagnose(when('tool == "a" && [1, 2][tool] == 1'))[0]).toMatchObject({
+      code: 'type_mismatch',
+      column: 33,
+      hint: 'Write an int in the brackets.',
+    }));
+
   it('columns count characters, not UTF-16 units', () =>
     expect(diagnose(when(`'"😀" == tool && agnt'`))[0]?.column).toBe(27));
 });

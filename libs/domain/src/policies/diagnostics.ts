@@ -24,7 +24,7 @@ export const POLICY_DIAGNOSTICS = {
   yaml_syntax: error('Check the indentation and the quotes around this place.'),
   yaml_alias: error('Write the value out where it is used; aliases are not part of the policy language.'),
   yaml_anchor: error('Remove the anchor and write the value out where it is used.'),
-  yaml_tag: error('Remove the tag; the type of a value follows from its field.'),
+  yaml_tag: error('Remove the tag, or put a condition that begins with ! in quotes.'),
   yaml_directive: error('Remove the line; policies need no YAML directives.'),
   yaml_multiple_documents: error('Keep one policy in one text, without a second document.'),
   yaml_flow: error(

@@ -123,7 +123,11 @@ describe('decision: what cannot be judged is refused, never passed over', () => 
 
   it.each([
     ['args.amount <= 5', {}, 'no such field'],
-    ['args.a.b == 1', { a: 5 }, 'no such field'],
+    ['args.a.b == 1', { a: {} }, 'no such field'],
+    ['args.a.b == 1', { a: 5 }, 'type mismatch'],
+    ['args.text[0] == "a"', { text: 'abc' }, 'type mismatch'],
+    ['args.n[0] == 1', { n: 5 }, 'type mismatch'],
+    ['args.list["a"] == 1', { list: [1] }, 'type mismatch'],
     ['args.list[3] == 1', { list: [1] }, 'no such item'],
     ['args.amount <= 5', { amount: '4' }, 'type mismatch'],
     ['args.amount', { amount: 1 }, 'not a bool'],
@@ -148,9 +152,29 @@ describe('decision: what cannot be judged is refused, never passed over', () => 
       source: 'builtin',
       ruleId: 'broken',
       reason: 'evaluation error in rule broken: no such field',
-      message: expect.stringContaining('could not be evaluated'),
+      message:
+        'The rule broken of the policy reads args.x, which this call does not have, so nothing was run. Check the arguments, or ask an admin to check the rule.',
       timeLimitTripped: false,
     }));
+
+  it.each<[string, JsonObject, string]>([
+    ['args.order.total <= 5', {}, 'reads args.order, which this call does not have'],
+    ['args.order.total <= 5', { order: {} }, 'reads args.order.total, which this call does not have'],
+    ['args["x-total"] <= 5', {}, 'reads args["x-total"], which this call does not have'],
+    ['args.list[2] == 1', { list: [1] }, 'reads args.list[2], which this call does not have'],
+    ['args.text[0] == "a"', { text: 'abc' }, 'looks into args.text, which is no list and no object in this call'],
+    ['args.a <= 5', { a: '4' }, 'has no answer for this call (type mismatch)'],
+    ['args.list.exists(x, x.id == 1)', { list: [{}] }, 'has no answer for this call (no such field)'],
+  ])('the sentence names what %s lacks', (condition, args, why) => {
+    const source = policy('deny', rule('broken', 'allow', `when: '${condition}'`));
+    expect(decide(source, { args }).message).toContain(`The rule broken of the policy ${why}, so nothing was run.`);
+  });
+
+  it('the sentence holds nothing of the call', () =>
+    expect(
+      decide(policy('deny', rule('broken', 'allow', 'when: args[args.key] == 1')), { args: { key: 'secret-4711' } })
+        .message,
+    ).not.toContain('4711'));
   it('the reason holds nothing of the call', () =>
     expect(askArgs('args[args.key] == 1', { key: 'secret-4711' })).toBe(fault('no such field')));
   it('a rule that does not match is not asked', () =>

@@ -1,5 +1,6 @@
 import { ERROR_CATALOGUE } from '../kernel/index.js';
 import type { JsonValue } from '#libs/crypto';
+import type { Answer } from './cel/answers.js';
 import { type Bindings, bindingsOf } from './cel/values.js';
 import type { CompiledPolicy, CompiledRule } from './compiled-policy.js';
 import { matchesGlob } from './glob.js';
@@ -92,8 +93,7 @@ const decide = (policy: CompiledPolicy, input: PolicyInput): PolicyDecision => {
     // Document 3, Order of a connector call: arguments that build no request are denied under a default deny, so what
     // depends on the request cannot allow them. A rule that would deny must not be passed over for the same lack.
     if ('missingFact' in answer && rule.decision === 'allow') continue;
-    const fault = 'fault' in answer ? answer.fault : `no ${answer.missingFact}`;
-    return unavailable(`evaluation error in rule ${rule.id}: ${fault}`, rule.id);
+    return unanswered(rule.id, answer);
   }
   return byDefault(policy.defaultOutcome);
 };
@@ -124,6 +124,23 @@ const byDefault = (outcome: PolicyOutcome): PolicyDecision => {
   if (outcome === 'allow') return { outcome, code: null, message: null, ...by };
   const message = 'No rule of the policy allows this call. Ask an admin if one should.';
   return { outcome, code: 'policy_denied', message, ...by };
+};
+
+/** The sentence names what the condition says, never what the call holds. */
+const unanswered = (ruleId: string, answer: Exclude<Answer, boolean>): PolicyDecision => {
+  const { fault, path } = 'fault' in answer ? answer : { fault: `no ${answer.missingFact}`, path: answer.missingFact };
+  const refused = unavailable(`evaluation error in rule ${ruleId}: ${fault}`, ruleId);
+  const message = `The rule ${ruleId} of the policy ${whyUnanswered(fault, path)}, so nothing was run. Check the arguments, or ask an admin to check the rule.`;
+  return { ...refused, message };
+};
+
+const READ_MAX_CHARACTERS = 120;
+
+const whyUnanswered = (fault: string, path: string | null): string => {
+  if (path === null) return `has no answer for this call (${fault})`;
+  const read = path.length <= READ_MAX_CHARACTERS ? path : `${path.slice(0, READ_MAX_CHARACTERS)}…`;
+  if (fault === 'type mismatch') return `looks into ${read}, which is no list and no object in this call`;
+  return `reads ${read}, which this call does not have`;
 };
 
 const unavailable = (reason: string, ruleId: string | null = null): PolicyDecision => ({

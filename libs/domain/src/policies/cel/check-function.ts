@@ -24,23 +24,39 @@ export const checkFunction = (call: Call, types: readonly CelType[], target?: Ce
   const signatures = Object.hasOwn(SIGNATURES, name) ? SIGNATURES[name] : undefined;
   if (signatures === undefined) return { result: ERROR, findings: [unknownFunction(name)] };
   const fitting = signatures.filter((signature) => isFitting(signature, types, target));
-  if (fitting.length === 0) return { result: ERROR, findings: [mismatch(name, types, target)] };
+  if (fitting.length === 0) {
+    const index = argumentAtFault(signatures, types, target);
+    const given = index === -1 ? types : types.slice(index, index + 1);
+    return { result: ERROR, findings: [{ ...mismatch(name, given, target), at: call.args[index] }] };
+  }
   return {
     result: fitting.map(({ result }) => result).reduce(join),
     findings: [...checkNumbers(name, types), ...checkLiterals(call)],
   };
 };
 
-const isFitting = (signature: Signature, types: readonly CelType[], target: CelType | undefined): boolean => {
-  const isTargetFitting =
-    signature.target === undefined || target === undefined
-      ? signature.target === target
-      : isAssignable(signature.target, target);
-  return (
-    isTargetFitting &&
-    signature.args.length === types.length &&
-    signature.args.every((wanted, index) => isAssignable(wanted, types[index] ?? ERROR))
+const isFitting = (signature: Signature, types: readonly CelType[], target: CelType | undefined): boolean =>
+  isTargetFitting(signature, target) &&
+  signature.args.length === types.length &&
+  signature.args.every((wanted, index) => isAssignable(wanted, types[index] ?? ERROR));
+
+const isTargetFitting = (signature: Signature, target: CelType | undefined): boolean =>
+  signature.target === undefined || target === undefined
+    ? signature.target === target
+    : isAssignable(signature.target, target);
+
+/** The argument that no way to call the function takes in its place; -1 where each could be the one at fault. */
+const argumentAtFault = (
+  signatures: readonly Signature[],
+  types: readonly CelType[],
+  target: CelType | undefined,
+): number => {
+  const near = signatures.filter(
+    (signature) => signature.args.length === types.length && isTargetFitting(signature, target),
   );
+  const isTaken = (given: CelType, index: number): boolean =>
+    near.some((signature) => isAssignable(signature.args[index] ?? ERROR, given));
+  return near.length === 0 ? -1 : types.findIndex((given, index) => !isTaken(given, index));
 };
 
 const ARITHMETIC: ReadonlySet<string> = new Set(['_+_', '_-_', '_*_', '_/_']);

@@ -184,18 +184,12 @@ class TypeCheck {
     { name, fields }: Extract<CelType, { kind: 'record' }>,
     field: string,
     isTest: boolean,
+    at = expression,
   ): CelType {
     const path = `${name}.${field}`;
     if (!Object.hasOwn(fields, field)) {
-      this.add(
-        'unknown_fact',
-        expression,
-        `There is no fact "${path}".`,
-        didYouMean(
-          path,
-          Object.keys(fields).map((one) => `${name}.${one}`),
-        ),
-      );
+      const known = Object.keys(fields).map((one) => `${name}.${one}`);
+      this.add('unknown_fact', at, `There is no fact "${path}".`, didYouMean(path, known));
       return ERROR;
     }
     const { type, presence, meaning } = fields[field] as Field;
@@ -280,14 +274,21 @@ class TypeCheck {
     const [container, key] = types as [CelType, CelType];
     const field = literalText(args[1]);
     if (container.kind === 'record' && field !== null) {
-      return this.recordField(expression, container, field, false);
+      return this.recordField(expression, container, field, false, required(args[1]));
     }
     const isList = container.kind === 'list' && isAssignable(INT, key);
     const isMap = container.kind === 'map' && isAssignable(STRING, key);
     if (container.kind === 'list' && isList) return container.element;
     if (container.kind === 'map' && isMap) return container.value;
     if (container.kind === 'dyn' || container.kind === 'error') return container;
-    this.add('type_mismatch', expression, `${capital(nameOf(container))} cannot be indexed with ${nameOf(key)}.`);
+    const wanted = INDEXED_WITH[container.kind];
+    if (wanted === undefined) {
+      const hint = container.kind === 'string' ? TEXT_PARTS_HINT : 'Index an argument or a list that is one.';
+      this.add('type_mismatch', expression, `${capital(nameOf(container))} has no items to index.`, hint);
+    } else {
+      const message = `${capital(nameOf(container))} is indexed with ${wanted}, not with ${nameOf(key)}.`;
+      this.add('type_mismatch', required(args[1]), message, `Write ${wanted} in the brackets.`);
+    }
     return ERROR;
   }
 
@@ -378,5 +379,14 @@ class TypeCheck {
     this.problems.push({ code, offset, message, ...(hint === undefined ? {} : { hint }) });
   }
 }
+
+/** What may stand in brackets after a value that has items. */
+const INDEXED_WITH: Readonly<Partial<Record<CelType['kind'], string>>> = {
+  list: 'an int',
+  map: 'a string',
+  record: 'the name of one of its fields as a literal string',
+};
+
+const TEXT_PARTS_HINT = 'Test a part of a string with startsWith(), endsWith(), contains() or matches().';
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

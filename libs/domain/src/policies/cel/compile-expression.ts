@@ -1,5 +1,6 @@
 import { parse, plan } from '@bufbuild/cel';
 
+import { accessChainsOf } from './access-chains.js';
 import { boundRanges } from './bound-ranges.js';
 import { checkTypes, type Problem } from './check-types.js';
 import { COST_MAX, estimateCost } from './cost.js';
@@ -8,6 +9,7 @@ import { scanExpression } from './expression-text.js';
 import type { Vocabulary } from './facts.js';
 import { type Answer, answerOf } from './answers.js';
 import { EXPRESSION_PATTERN_STEPS_MAX } from './patterns.js';
+import { syntaxFault } from './syntax-fault.js';
 import { type ParsedExpression, required } from './syntax-tree.js';
 import type { Bindings } from './values.js';
 
@@ -41,21 +43,22 @@ export const compileExpression = (
   const parsed = parseExpression(text);
   if ('code' in parsed) return refused(parsed);
   const { problems: found, optionalReads, hasErrors, patternSteps } = checkTypes(parsed, facts, patternStepsMax);
-  const problems = found.map((problem) => ({ ...problem, offset: afterSpace(text, problem.offset) }));
+  const problems = found.map((problem) => ({ ...problem, offset: tokenAt(text, problem.offset) }));
   if (hasErrors) return { expression: null, problems, patternSteps };
   const cost = Math.ceil(estimateCost(parsed, facts));
   if (cost > COST_MAX) {
     const message = `The condition may take ${cost} steps; at most ${COST_MAX} are allowed.`;
     return { expression: null, problems: [...problems, { code: 'cost_too_high', offset: 0, message }], patternSteps };
   }
+  const reads = { optional: optionalReads, chains: accessChainsOf(required(parsed.expr)) };
   const ask = plan(ENVIRONMENT, boundRanges(required(parsed.expr)));
-  const evaluate = (bindings: Bindings): Answer => answerOf(ask(bindings), optionalReads);
+  const evaluate = (bindings: Bindings): Answer => answerOf(ask(bindings), reads, bindings);
   return { expression: { text, cost, evaluate }, problems, patternSteps };
 };
 
-/** The parser places an operator where the space before it begins. */
-const afterSpace = (text: string, offset: number): number =>
-  offset + (/^\s*/.exec(text.slice(offset))?.[0].length ?? 0);
+/** The parser places an operator where the space before it begins, and a field or a method at its dot. */
+const tokenAt = (text: string, offset: number): number =>
+  offset + (/^\s*(?:\.\s*(?=[A-Za-z_]))?/.exec(text.slice(offset))?.[0].length ?? 0);
 
 const refused = (problem: Problem): ExpressionResult => ({ expression: null, problems: [problem], patternSteps: 0 });
 
@@ -69,17 +72,20 @@ const parseExpression = (text: string): ParsedExpression | Problem => {
   }
 };
 
-/** The parser's errors carry `found` and `location`; others come from literals, such as a surrogate in an escape. */
+/**
+ * The parser's errors carry `location`, and `found` where no token was expected; others come from literals, such as a
+ * surrogate in an escape.
+ */
 const syntaxProblem = (error: Error, text: string): Problem => {
   const { found, location } = error as { found?: string | null; location?: { start: { offset: number } } };
-  const offset = location?.start.offset ?? 0;
-  if (found === undefined || location === undefined) {
-    return { code: 'expression_syntax', offset: 0, message: `The condition is not valid CEL: ${error.message}.` };
-  }
-  const what = found === null ? 'it ends too early' : `"${found}" is not expected here`;
-  return {
+  const offset = Math.min(location?.start.offset ?? 0, text.length);
+  const invalid = (at: number, what: string): Problem => ({
     code: 'expression_syntax',
-    offset: Math.min(offset, text.length),
+    offset: at,
     message: `The condition is not valid CEL: ${what}.`,
-  };
+  });
+  if (found === undefined) return invalid(offset, error.message.replace(/^<input>:\d+:\d+: /, ''));
+  const fault = syntaxFault(text);
+  if (fault !== null) return invalid(fault.offset, fault.what);
+  return invalid(offset, found ? `"${found}" is not expected here` : 'it ends too early');
 };

@@ -19,6 +19,11 @@ export interface ExpressionScan {
 const TOKEN =
   /[rR]?(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$))|[rR]"[^"\n]*"?|[rR]'[^'\n]*'?|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|\/\/[^\n]*|[A-Za-z_]\w*|\d[\w.]*|&&|\|\||[=!<>]=|\S/g;
 
+/** The tokens of an expression with their places, comments left out. */
+export function* tokensOf(text: string): Generator<{ readonly token: string; readonly offset: number }> {
+  for (const { 0: token, index } of text.matchAll(TOKEN)) if (!token.startsWith('//')) yield { token, offset: index };
+}
+
 /**
  * What must hold before the parser may see an expression: it recurses once a bracket, and its time grows faster than the
  * number of its tokens.
@@ -31,15 +36,14 @@ export const scanExpression = (text: string): ExpressionScan => {
   }
   let depth = 0;
   let tokens = 0;
-  for (const { 0: token, index } of text.matchAll(TOKEN)) {
-    if (token.startsWith('//')) continue;
+  for (const { token, offset } of tokensOf(text)) {
     tokens += 1;
     if (token === '(' || token === '[' || token === '{') depth += 1;
     if (token === ')' || token === ']' || token === '}') depth -= 1;
     if (depth > EXPRESSION_MAX_DEPTH)
-      return tooComplex(tokens, index, `more than ${EXPRESSION_MAX_DEPTH} brackets deep`);
+      return tooComplex(tokens, offset, `more than ${EXPRESSION_MAX_DEPTH} brackets deep`);
     if (tokens > EXPRESSION_MAX_TOKENS) {
-      return tooComplex(tokens, index, `made of more than ${EXPRESSION_MAX_TOKENS} names, values and operators`);
+      return tooComplex(tokens, offset, `made of more than ${EXPRESSION_MAX_TOKENS} names, values and operators`);
     }
   }
   return { tokens, problem: null };

@@ -1,0 +1,115 @@
+import { tokensOf } from './expression-text.js';
+
+export interface SyntaxFault {
+  /** UTF-16 offset in the expression: of the token, or of the end. */
+  readonly offset: number;
+  /** What is wrong there, as a clause. */
+  readonly what: string;
+}
+
+const OPENERS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
+const CLOSERS: ReadonlySet<string> = new Set(Object.values(OPENERS));
+const BINARY: ReadonlySet<string> = new Set([
+  '&&',
+  '||',
+  '==',
+  '!=',
+  '<=',
+  '>=',
+  '<',
+  '>',
+  '+',
+  '-',
+  '*',
+  '/',
+  '%',
+  'in',
+]);
+const UNARY: ReadonlySet<string> = new Set(['-', '!']);
+const NAME = /^[A-Za-z_]\w*$/;
+const BYTES_PREFIX = /^(?:[bB][rR]?|[rR][bB])$/;
+const QUOTED = /^[rR]?["']/;
+const CLOSED =
+  /^(?:[rR]?(?:"""[^]*"""|'''[^]*''')|[rR](?:"[^"\n]*"|'[^'\n]*')|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')$/;
+const QUOTED_MAX_CHARACTERS = 40;
+const LITERAL = /^(?:\d|[rRbB]{0,2}["'])/;
+
+/**
+ * The first token of a text that the parser refused which cannot stand where it does; null when the fault is another one.
+ * The parser itself goes back to where the last whole expression ended, and names the token there: a sound one, often far
+ * before the one at fault.
+ */
+export const syntaxFault = (text: string): SyntaxFault | null => {
+  const reader = new TokenReader();
+  for (const { token, offset } of tokensOf(text)) {
+    if (QUOTED.test(token) && !CLOSED.test(token)) return { offset, what: 'a text lacks its closing quote' };
+    if (!reader.accepts(token)) return { offset, what: `"${clipped(token)}" is not expected here` };
+  }
+  return reader.isComplete ? null : { offset: text.trimEnd().length, what: 'it ends too early' };
+};
+
+const clipped = (token: string): string => {
+  const characters = [...token.replace(/\s+/g, ' ')];
+  if (characters.length <= QUOTED_MAX_CHARACTERS) return characters.join('');
+  return `${characters.slice(0, QUOTED_MAX_CHARACTERS - 1).join('')}…`;
+};
+
+/** Values and operators take turns, and brackets close in the order they were opened: all that a token can break. */
+class TokenReader {
+  /** What must come before the end: closing brackets, and the colon of a condition. */
+  private readonly awaited: string[] = [];
+  private previous = '';
+  private hasValue = false;
+
+  get isComplete(): boolean {
+    return this.hasValue && this.awaited.length === 0;
+  }
+
+  accepts(token: string): boolean {
+    const isAccepted = this.hasValue ? this.afterValue(token) : this.forValue(token);
+    this.previous = token;
+    return isAccepted;
+  }
+
+  private forValue(token: string): boolean {
+    if (this.previous === '.') return this.becomes(NAME.test(token));
+    // An empty list, map or argument list, and a comma before the end of one.
+    if (CLOSERS.has(token)) return (this.previous in OPENERS || this.previous === ',') && this.closes(token);
+    if (token in OPENERS) return this.opens(token);
+    if (UNARY.has(token) || token === '.') return true;
+    return this.becomes(LITERAL.test(token) || (NAME.test(token) && token !== 'in'));
+  }
+
+  private afterValue(token: string): boolean {
+    if (BYTES_PREFIX.test(this.previous) && LITERAL.test(token)) return true;
+    if (CLOSERS.has(token)) return this.closes(token);
+    // Of a call or a message the name stands before, and of an index the value.
+    if (token in OPENERS) return (token === '[' || NAME.test(this.previous)) && this.opens(token);
+    if (token === '?') this.awaited.push(':');
+    else if (token === ':') {
+      const awaited = this.awaited.at(-1);
+      if (awaited === ':') this.awaited.pop();
+      else if (awaited !== '}') return false;
+    } else if (token === ',') {
+      if (!CLOSERS.has(this.awaited.at(-1) ?? '')) return false;
+    } else if (!BINARY.has(token) && token !== '.') return false;
+    this.hasValue = false;
+    return true;
+  }
+
+  private becomes(isValue: boolean): boolean {
+    this.hasValue = isValue;
+    return isValue;
+  }
+
+  private opens(token: string): boolean {
+    this.awaited.push(OPENERS[token] as string);
+    this.hasValue = false;
+    return true;
+  }
+
+  private closes(token: string): boolean {
+    this.hasValue = true;
+    return this.awaited.pop() === token;
+  }
+}
