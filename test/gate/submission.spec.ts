@@ -59,13 +59,15 @@ describe('an allowed call', () => {
 
 describe('a refused call is recorded, and never reaches the upstream', () => {
   it.each([
-    ['an unknown connector', { tool: 'erp.get' }, 'tool_unknown', 'builtin'],
-    ['an unknown tool', { tool: 'crm.nothing' }, 'tool_unknown', 'builtin'],
-    ['a malformed name', { tool: 'Crm!' }, 'tool_unknown', 'builtin'],
-    ['a name of 100 KB', { tool: `crm.${'a'.repeat(100_000)}` }, 'tool_unknown', 'builtin'],
-  ])('%s', async (_title, request, code, source) => {
+    ['an unknown connector', { tool: 'erp.get' }, 'There is no connector erp. Check the name'],
+    ['an unknown tool', { tool: 'crm.nothing' }, 'The connector crm has no tool nothing. Check the name'],
+    ['a malformed name', { tool: 'Crm!' }, 'This is no name of a tool.'],
+    ['a name of 100 KB', { tool: `crm.${'a'.repeat(100_000)}` }, 'This is no name of a tool.'],
+  ])('%s', async (_title, request, why) => {
     const { action } = await bench.submit(request);
-    expect(await settled(action)).toMatchObject({ decision: { outcome: 'deny', code, source }, sealingRevision: 1 });
+    const message: unknown = expect.stringContaining(why);
+    const decision = { outcome: 'deny', code: 'tool_unknown', source: 'builtin', reason: 'tool_unknown', message };
+    expect(await settled(action)).toMatchObject({ decision, sealingRevision: 1 });
     expect(upstream.countFor(action)).toBe(0);
   });
 
@@ -93,10 +95,15 @@ describe('a refused call is recorded, and never reaches the upstream', () => {
     expect(await settled(action)).toMatchObject({ decision: { outcome: 'deny', code, source: 'stop' } });
   });
 
-  it('a disabled connector provides no tools', async () => {
+  it('a disabled connector provides no tools, and the agent reads how it is enabled', async () => {
     await bench.setConnector('disabled');
     const { action } = await bench.submit({});
-    expect(await settled(action)).toMatchObject({ decision: { code: 'tool_unknown' } });
+    const { decision } = await settled(action);
+    expect(decision?.code).toBe('tool_unknown');
+    expect(decision?.message).toMatch(
+      /^The connector crm is disabled, .* PATCH \/v1\/connectors\/crm and {"status": "active"}\.$/,
+    );
+    expect(decision?.message).not.toContain('Check the name');
   });
 });
 

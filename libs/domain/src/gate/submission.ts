@@ -133,19 +133,33 @@ export const builtinDecision = (
   agent: LivingAgent,
   org: LivingOrganization,
   resolved: ResolvedTool | null,
+  whyUnresolved: () => string,
 ): Decision | null => {
   const stopped = stopCodeOf(agent.status, org.status);
-  if (stopped) return refusal(stopped, 'stop', org);
-  return resolved ? null : refusal('tool_unknown', 'builtin', org);
+  if (stopped) return refusal(stopped, 'stop', org, ERROR_CATALOGUE[stopped].message);
+  return resolved ? null : refusal('tool_unknown', 'builtin', org, whyUnresolved());
 };
 
-const refusal = (code: ErrorCode, source: Decision['source'], org: LivingOrganization): Decision => ({
+/** What nobody provides, in the words of its cause: only a wrong name is a matter of the name. */
+export const whyToolUnknown = ({ name }: CanonicalRequest, connector: ConnectorState | null): string => {
+  if (!name)
+    return 'This is no name of a tool. Write <connector>.<tool>, as the connectors of your organization have it.';
+  if (connector === null || !isLive(connector)) {
+    return `There is no connector ${name.connector}. Check the name, written <connector>.<tool>, against the connectors of your organization.`;
+  }
+  if (connector.status !== 'active') {
+    return `The connector ${name.connector} is disabled, so none of its tools can be called. Ask an admin to enable it with PATCH /v1/connectors/${name.connector} and {"status": "active"}.`;
+  }
+  return `The connector ${name.connector} has no tool ${name.tool}. Check the name against the tools of that connector.`;
+};
+
+const refusal = (code: ErrorCode, source: Decision['source'], org: LivingOrganization, message: string): Decision => ({
   outcome: 'deny',
   code,
   source,
   rule_id: null,
   reason: code,
-  message: ERROR_CATALOGUE[code].message,
+  message,
   policy: org.enforced?.policy ?? null,
   policy_version: org.enforced?.versionId ?? null,
 });

@@ -273,13 +273,16 @@ describe('credentials', () => {
 
 describe('deleting a connector', () => {
   it('is a conflict while an action on it executes (R-19)', async () => {
-    const { create, remove, executions, log } = given();
+    const { create, update, remove, executions, log } = given();
     await create();
     executions.isRunning = true;
     await expect(remove()).rejects.toEqual(refused('conflict'));
+    await expect(remove()).rejects.toThrow('Disable the connector, so that no other begins');
+    await update({ status: 'disabled' });
+    await expect(remove()).rejects.toThrow('The connector is disabled, so no other will begin');
     executions.isRunning = false;
     await remove();
-    expect((await log()).map(({ type }) => type)).toEqual(['ConnectorCreated', 'ConnectorDeleted']);
+    expect((await log()).map(({ type }) => type)).toEqual(['ConnectorCreated', 'ConnectorUpdated', 'ConnectorDeleted']);
   });
 
   it('happens once: a retried command succeeds, another is not found', async () => {

@@ -26,7 +26,10 @@ export class DeleteConnectorHandler implements ICommandHandler<DeleteConnector> 
     const isMeant = isLive(state) && (connector === null || connector === state.id);
     if (isMeant && (await this.executions.isAnyRunning(org, state.id))) {
       throw new DomainError('conflict', {
-        message: 'An action on this connector is executing. Wait for its end, or disable the connector first.',
+        message:
+          state.status === 'disabled'
+            ? 'An action on this connector is still executing. The connector is disabled, so no other will begin: delete it again in a moment.'
+            : 'An action on this connector is executing. Disable the connector, so that no other begins, and delete it when this one has ended.',
       });
     }
     const { events } = await this.connectors.run(org, name, {

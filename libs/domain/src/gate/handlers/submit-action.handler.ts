@@ -1,5 +1,5 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { connectorDecider, connectorStreamId } from '../../connectors/index.js';
+import { connectorDecider, connectorStreamId, type ConnectorState } from '../../connectors/index.js';
 import { agentDecider, type LivingAgent } from '../../agents/index.js';
 import {
   DomainError,
@@ -25,6 +25,7 @@ import {
   policyInputOf,
   resolveTool,
   submissionOf,
+  whyToolUnknown,
   type CanonicalRequest,
   type ResolvedTool,
 } from '../submission.js';
@@ -37,6 +38,7 @@ const MAX_LOOKS = 4;
 interface Surroundings {
   readonly agent: LivingAgent;
   readonly org: LivingOrganization;
+  readonly connector: ConnectorState | null;
   readonly resolved: ResolvedTool | null;
   readonly action: Folded<Action>;
 }
@@ -93,7 +95,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const writing = this.payloads.put({ owner: id, org: command.org, kind: 'policy_input', ...document });
     // Both are awaited below; a failure of the first must not go unheard while the second is under way.
     const [decision] = await Promise.all([
-      builtinDecision(around.agent, around.org, around.resolved) ??
+      builtinDecision(around.agent, around.org, around.resolved, () => whyToolUnknown(request, around.connector)) ??
         this.policy.judge(command.org, around.org.enforced, input),
       writing,
     ]);
@@ -137,8 +139,9 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
       : { ...(await this.gate.streams.loadAll(refs)), connector: null };
     const [agent, org] = [loaded.agent.state, loaded.org.state];
     if (agent.status === 'none' || org.status === 'none') throw new DomainError('invalid_api_key');
-    const resolved = loaded.connector ? resolveTool(request, loaded.connector.state, this.gate.registry) : null;
-    return { agent, org, resolved, action: loaded.action };
+    const connector = loaded.connector?.state ?? null;
+    const resolved = connector ? resolveTool(request, connector, this.gate.registry) : null;
+    return { agent, org, connector, resolved, action: loaded.action };
   }
 }
 
