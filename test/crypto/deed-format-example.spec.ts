@@ -14,6 +14,8 @@ import {
   sealFault,
   verifyBundle,
 } from '#libs/crypto';
+import type { EventEnvelope } from '#libs/domain/kernel';
+import { adminActOf } from '#libs/domain/ledger';
 
 import { encodeDeedLine } from '../../libs/crypto/src/bundle-format.js';
 import { gzipOf, keyFrom, streamOf, tarOf } from '../../libs/crypto/src/testing/given-chain.js';
@@ -40,18 +42,25 @@ describe('the example of the deed format', () => {
     expect(key.kid).toBe(value('kid'));
   });
 
-  it('is a body of 725 bytes with its hash and both signatures', async () => {
-    expect(bytes).toHaveLength(725);
+  it('is a body of 716 bytes with its hash and both signatures', async () => {
+    expect(bytes).toHaveLength(716);
     expect(digestOf(bytes)).toBe(seal.bodyHash);
     expect(parseDeedBody(bytes).seq).toBe(1);
     expect(sealFault(bytes, seal, key)).toBeNull();
     expect(await isDeedCoseSigned(cose, key)).toBe(true);
   });
 
+  it('names what was done, and to what, in the words of the service', () => {
+    const { admin, org } = parseDeedBody(bytes);
+    const created = { org, name: 'Example', timezone: 'UTC', owner: 'usr_01j9z3k4m5n6p7q8r9s0t1v2w3', at: '' };
+    const act = adminActOf({ event: { type: 'OrganizationCreated', data: created } } as unknown as EventEnvelope);
+    expect({ action: admin?.action, target: admin?.target }).toEqual({ action: act?.action, target: act?.target });
+  });
+
   it('has the COSE form that is printed, byte by byte', () => {
     const message = Buffer.from(encodeDeedCose(cose));
     expect(`${message.toString('hex').slice(0, 80)}…`).toBe(value('COSE form'));
-    const frame = [Buffer.from(`d28455a201270450${seal.kid}a05902d5`, 'hex'), bytes, Buffer.from('5840', 'hex')];
+    const frame = [Buffer.from(`d28455a201270450${seal.kid}a05902cc`, 'hex'), bytes, Buffer.from('5840', 'hex')];
     expect(message.equals(Buffer.concat([...frame, decodeBase64url(cose.coseSignature, 64)]))).toBe(true);
   });
 
