@@ -9,7 +9,10 @@ import { IsString } from 'class-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '#libs/domain/kernel';
-import { compilePolicy } from '#libs/domain/policies';
+import { CREDENTIAL_FIELDS, SERVED_TYPES } from '#libs/domain/connectors';
+import type { Decision, Submission, WitnessVerdict } from '#libs/domain/gate';
+import type { LedgerCheck } from '#libs/domain/ledger';
+import { compilePolicy, POLICY_DIAGNOSTICS } from '#libs/domain/policies';
 import { packageRoot } from '#libs/infra/runtime';
 import { HealthModule } from '../../apps/api/src/health/health.module.js';
 import { Route } from '../../apps/api/src/http/route.decorator.js';
@@ -59,6 +62,43 @@ class SamplesController {
     return body;
   }
 }
+
+/** A union of the code as a list: a member too few or too many does not compile. */
+const LEDGER_CHECK_REASONS = {
+  bad_record: true,
+  record_mismatch: true,
+  bad_cose_signature: true,
+  gap: true,
+  body_hash_mismatch: true,
+  not_canonical: true,
+  schema: true,
+  wrong_seq: true,
+  wrong_kid: true,
+  wrong_org: true,
+  bad_signature: true,
+  duplicate: true,
+  broken_link: true,
+  time_went_back: true,
+  seal_key_revoked: true,
+  outside_key_window: true,
+  unknown_key: true,
+  key_not_pinned: true,
+  missing_deeds: true,
+  time_limit: true,
+} satisfies Record<NonNullable<LedgerCheck['reason']>, true>;
+const membersOf = <Member extends string>(members: Readonly<Record<Member, true>>): readonly string[] =>
+  Object.keys(members);
+
+const CLOSED_SETS: [schema: string, values: readonly string[]][] = [
+  ['ErrorCode', Object.keys(ERROR_CATALOGUE)],
+  ['DiagnosticCode', Object.keys(POLICY_DIAGNOSTICS)],
+  ['ServedConnectorTypeName', SERVED_TYPES],
+  ['CredentialKind', Object.keys(CREDENTIAL_FIELDS)],
+  ['SideEffect', membersOf<Submission['side_effect']>({ read: true, write: true, destructive: true, unknown: true })],
+  ['Outcome', membersOf<Decision['outcome']>({ allow: true, deny: true, require_approval: true })],
+  ['Verdict', membersOf<WitnessVerdict['verdict']>({ VERIFIED: true, MISMATCH: true, UNVERIFIABLE: true })],
+  ['Level', membersOf<WitnessVerdict['level']>({ L0: true, L1: true, L2: true })],
+];
 
 let edge: TestEdge;
 const { get, send } = clientOf(() => edge);
@@ -120,6 +160,19 @@ describe('the document', () => {
       return JSON.stringify((responses as { default?: object }).default) !== JSON.stringify(response);
     });
     expect(others.map(([name]) => name)).toEqual([]);
+  });
+
+  it.each(CLOSED_SETS)('lists the values of %s as the code does', (name, values) => {
+    const schema = document.components['schemas']?.[name] as { enum?: unknown[] } | undefined;
+    expect(schema?.enum).toEqual(values);
+  });
+
+  it('lists every reason of a ledger check', () => {
+    const { LedgerCheck: check } = document.components['schemas'] as unknown as Record<
+      string,
+      { properties: Record<string, { enum?: unknown[] }> }
+    >;
+    expect(check?.properties['reason']?.enum).toEqual([...Object.keys(LEDGER_CHECK_REASONS), null]);
   });
 
   it('gives only policies that the service would take', () => {
