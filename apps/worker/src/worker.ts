@@ -65,7 +65,7 @@ export class Worker {
     const { signal } = this.stopping;
     this.background = Promise.all([
       leases.hold('sealer', signal, (held, session) => this.sealingLoop(session).run(held), onError),
-      leases.hold('open-executions', signal, (held) => this.followExecutions(held), onError),
+      leases.hold('open-executions', signal, (held, session) => this.followExecutions(held, session), onError),
     ]);
   }
 
@@ -106,10 +106,10 @@ export class Worker {
     });
   }
 
-  private async followExecutions(held: AbortSignal): Promise<void> {
+  private async followExecutions(held: AbortSignal, session: LeaseSession): Promise<void> {
     const { openExecutions, logger } = this.deployment;
     const onError = (error: unknown): void => logger.error('open executions could not be followed', { error });
-    const subscription: Subscription = await openExecutions.follow(onError);
+    const subscription: Subscription = await openExecutions.follow(session, onError);
     await new Promise<void>((resolve) => {
       if (held.aborted) resolve();
       held.addEventListener('abort', () => resolve(), { once: true });

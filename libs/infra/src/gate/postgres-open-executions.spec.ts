@@ -1,9 +1,10 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { START, type NewEvent, type Subscription } from '#libs/domain/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { finished, GivenLog, started, testId } from '../../../../test/support/given-log.js';
 import { MemoryEventStore } from '../event-store/index.js';
+import { PostgresLeases } from '../leases/index.js';
 import { installGateSchema } from './gate-schema.js';
 import { PostgresOpenExecutions } from './postgres-open-executions.js';
 
@@ -29,7 +30,7 @@ beforeEach(async () => {
   log = new GivenLog(store);
   errors = [];
   open = new PostgresOpenExecutions(pool, store);
-  following = await open.follow((error) => errors.push(error));
+  following = await open.follow(pool, (error) => errors.push(error));
 });
 afterEach(() => following.close());
 
@@ -72,5 +73,28 @@ describe('the executions that are open', () => {
     await log.append(action(2), ...started(2));
     expect(await listed()).toEqual([testId('act', 1), testId('act', 2)]);
     expect(errors).toEqual([]);
+  });
+
+  it('are not opened again by a statement of a former holder, which ends with its lease (F-02)', async () => {
+    await following.close();
+    const leases = new PostgresLeases(database.connectionString);
+    const former = await leases.tryTake('former');
+    const late = await open.follow(former!.session, () => undefined);
+    const { rows } = await former!.session.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const blocker = await pool.connect();
+    await blocker.query('begin; lock table gate.open_executions in exclusive mode');
+    await log.append(action(1), ...started(1));
+    // Its statement has left, and stands still.
+    const isHeldUp = `select 1 from pg_locks where pid = $1 and not granted`;
+    await vi.waitUntil(async () => (await blocker.query(isHeldUp, [rows[0]?.pid])).rowCount === 1, 20_000);
+    await blocker.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+    await blocker.query('commit');
+    blocker.release();
+    following = await open.follow(pool, (error) => errors.push(error));
+    await log.append(action(1), finished(1));
+    expect(await listed()).toEqual([]);
+    await late.close();
+    await former?.release();
+    expect(await listed()).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import type { LeaseSession } from '#libs/infra/leases';
 import { answered } from '#libs/infra/postgres';
 import {
   actionDecider,
@@ -69,68 +70,71 @@ export class PostgresOpenExecutions extends OpenExecutions {
     }
   }
 
-  /** Follows the log. One process at a time: the caller holds the lease. */
-  async follow(onError: (error: unknown) => void): Promise<Subscription> {
+  /**
+   * Follows the log. One process at a time: the caller holds the lease, and all is written over its session. A statement of
+   * a former holder that came late would open again what its successor has closed, and nobody would close it any more.
+   */
+  async follow(session: LeaseSession, onError: (error: unknown) => void): Promise<Subscription> {
     const storeId = await this.store.storeId();
-    const after = await this.checkpoint(storeId);
+    const after = await checkpointOf(session, storeId);
     return this.store.subscribeToAll({
       after,
       lingerMs: LINGER_MS,
       batchSize: 1_000,
-      onEvents: (events) => this.apply(storeId, events),
+      onEvents: (events) => apply(session, storeId, events),
       onError,
     });
   }
-
-  private async checkpoint(storeId: string): Promise<Position> {
-    const { rows } = await answered(
-      this.pool.query<{ store_id: string; position: string }>(
-        `select store_id, position from gate.checkpoint where name = $1`,
-        [CHECKPOINT],
-      ),
-    );
-    if (rows[0]?.store_id === storeId) return BigInt(rows[0].position);
-    await answered(this.pool.query(`truncate gate.open_executions`));
-    return START;
-  }
-
-  private async apply(storeId: string, events: readonly RecordedEvent[]): Promise<void> {
-    const opened = new Map<string, OpenExecution & { position: Position }>();
-    const closed: string[] = [];
-    for (const recorded of events) {
-      const change = changeIn(recorded);
-      if (change?.change === 'open')
-        opened.set(change.execution.action, { ...change.execution, position: recorded.position });
-      if (change?.change === 'close' && !opened.delete(change.action)) closed.push(change.action);
-    }
-    const rows = [...opened.values()];
-    const last = events[events.length - 1] as RecordedEvent;
-    // One statement is one transaction.
-    await answered(
-      this.pool.query(
-        `with opened as (
-         insert into gate.open_executions (action, org, connector, opened)
-         select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
-         on conflict do nothing
-       ), closed as (
-         delete from gate.open_executions where action = any($5::text[])
-       )
-       insert into gate.checkpoint (name, store_id, position) values ($6, $7, $8)
-       on conflict (name) do update set store_id = excluded.store_id, position = excluded.position`,
-        [
-          rows.map((row) => row.action),
-          rows.map((row) => row.org),
-          rows.map((row) => row.connector),
-          rows.map((row) => String(row.position)),
-          closed,
-          CHECKPOINT,
-          storeId,
-          String(last.position),
-        ],
-      ),
-    );
-  }
 }
+
+const checkpointOf = async (session: LeaseSession, storeId: string): Promise<Position> => {
+  const { rows } = await answered(
+    session.query<{ store_id: string; position: string }>(
+      `select store_id, position from gate.checkpoint where name = $1`,
+      [CHECKPOINT],
+    ),
+  );
+  if (rows[0]?.store_id === storeId) return BigInt(rows[0].position);
+  await answered(session.query(`truncate gate.open_executions`));
+  return START;
+};
+
+const apply = async (session: LeaseSession, storeId: string, events: readonly RecordedEvent[]): Promise<void> => {
+  const opened = new Map<string, OpenExecution & { position: Position }>();
+  const closed: string[] = [];
+  for (const recorded of events) {
+    const change = changeIn(recorded);
+    if (change?.change === 'open')
+      opened.set(change.execution.action, { ...change.execution, position: recorded.position });
+    if (change?.change === 'close' && !opened.delete(change.action)) closed.push(change.action);
+  }
+  const rows = [...opened.values()];
+  const last = events[events.length - 1] as RecordedEvent;
+  // One statement is one transaction.
+  await answered(
+    session.query(
+      `with opened as (
+       insert into gate.open_executions (action, org, connector, opened)
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
+       on conflict do nothing
+     ), closed as (
+       delete from gate.open_executions where action = any($5::text[])
+     )
+     insert into gate.checkpoint (name, store_id, position) values ($6, $7, $8)
+     on conflict (name) do update set store_id = excluded.store_id, position = excluded.position`,
+      [
+        rows.map((row) => row.action),
+        rows.map((row) => row.org),
+        rows.map((row) => row.connector),
+        rows.map((row) => String(row.position)),
+        closed,
+        CHECKPOINT,
+        storeId,
+        String(last.position),
+      ],
+    ),
+  );
+};
 
 /**
  * An event of an action that cannot be read changes nothing here: one that is open stays open, and whoever looks at it
