@@ -1,19 +1,25 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { runAgs } from '../support/run-ags.js';
 import { startService, type RunningService } from '../support/service.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 
 let database: TestDatabase;
+let proxy: TcpProxy;
 let service: RunningService;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  service = await startService({ env: { DATABASE_URL: database.connectionString, LOG_LEVEL: 'error' } });
+  proxy = await startTcpProxy(database.connectionString);
+  const DATABASE_URL = proxy.through(database.connectionString);
+  service = await startService({ env: { DATABASE_URL, LOG_LEVEL: 'error' } });
 });
 
 afterAll(async () => {
   await service?.stop();
+  await proxy?.close();
   await database?.drop();
 });
 
@@ -29,10 +35,28 @@ it('DATABASE_URL: the service keeps everything there, and finds it again', async
 });
 
 it('its own database is no destination of a connector (E-17)', async () => {
-  const base_url = `http://127.0.0.1:${new URL(database.connectionString).port}`;
+  const base_url = `http://127.0.0.1:${new URL(proxy.through(database.connectionString)).port}`;
   const tools = [{ name: 'read', method: 'GET', path: '/', args: {} }];
   const config = { base_url, auth: { kind: 'none' }, allowed_methods: ['GET'], allowed_path_prefixes: ['/'], tools };
   const body = { name: 'own', type: 'rest', config };
   const refused = await service.call('POST', '/v1/connectors', { key: service.adminKey, body });
   expect(refused).toMatchObject({ status: 400, error: { code: 'destination_blocked' } });
+});
+
+it('that hangs and comes back needs nobody: what was refused meanwhile says so, and works again (F-10)', async () => {
+  const list = () => service.call('GET', '/v1/actions', { key: service.adminKey });
+  const health = () => service.call('GET', '/v1/health');
+  proxy.hang();
+  const meanwhile = await Promise.all([list(), list(), list(), health()]);
+  expect(meanwhile.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+  for (const { error } of meanwhile.slice(0, 3)) expect(error).toMatchObject({ code: 'service_unavailable' });
+  const told = await runAgs(['agents', 'list', '--json'], { env: service.environment });
+  expect(told).toMatchObject({ code: 2, error: { code: 'database_unavailable' } });
+  proxy.resume();
+  const recovered = { timeout: 40_000, interval: 100 };
+  await vi.waitFor(
+    async () =>
+      expect([(await list()).status, (await health()).json]).toEqual([200, expect.objectContaining({ status: 'ok' })]),
+    recovered,
+  );
 });

@@ -23,7 +23,7 @@ import {
   type Config,
 } from '#libs/infra/config';
 import { PostgresEventStore } from '#libs/infra/event-store';
-import { createDurablePool, sqlStateOf, startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/infra/postgres';
+import { answered, createDurablePool, sqlStateOf, startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/infra/postgres';
 import { InProcessBus, SystemClock, SystemRandomness } from '#libs/infra/runtime';
 import { Census } from './census.js';
 import { CliError } from './cli-error.js';
@@ -147,8 +147,8 @@ const disconnect = async ({ store, pool, embedded }: Connection): Promise<void> 
 /** The preparation may have been interrupted, or DATABASE_URL names an empty database. */
 const requireInstalled = async (pool: pg.Pool, config: Config): Promise<void> => {
   try {
-    const { rows } = await pool.query<{ table: string | null }>(
-      `select to_regclass('agents.key_prefixes')::text as table`,
+    const { rows } = await answered(
+      pool.query<{ table: string | null }>(`select to_regclass('agents.key_prefixes')::text as table`),
     );
     if (rows[0]?.table) return;
   } catch (error) {

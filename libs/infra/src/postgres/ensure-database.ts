@@ -2,6 +2,9 @@ import pg from 'pg';
 import { sqlStateOf } from './sql-state.js';
 
 const UNKNOWN_DATABASE = '3D000';
+const CONNECT_TIMEOUT_MS = 3_000;
+/** A new database is a copy of the empty template. */
+const CREATE_TIMEOUT_MS = 60_000;
 /** 42P04 duplicate_database; 23505 when two processes create it in the same moment. */
 const CREATED_BY_ANOTHER = new Set(['42P04', '23505']);
 
@@ -39,7 +42,12 @@ const exists = async (connectionString: string): Promise<boolean> => {
 };
 
 const connect = async (connectionString: string): Promise<pg.Client> => {
-  const client = new pg.Client({ connectionString, application_name: 'ags ensure database' });
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'ags ensure database',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: CREATE_TIMEOUT_MS,
+  });
   await client.connect();
   return client;
 };
