@@ -202,6 +202,9 @@ describe('draining', () => {
       refused.headers.get('connection'),
     ]).toEqual([503, 'service_unavailable', '1', 'close']);
     expect((await get('/nothing')).status).toBe(503);
+    // An operator who stops a service is not told that it failed.
+    expect(edge.lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
+    expect(edge.lines.filter(({ message }) => message === 'request refused, shutting down')).toHaveLength(2);
     const health = await get('/v1/health');
     expect([health.status, health.json?.['status'], health.headers.get('connection')]).toEqual([
       503,

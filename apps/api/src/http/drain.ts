@@ -1,3 +1,15 @@
+import { DomainError } from '#libs/domain/kernel';
+
+/** The refusal of whatever comes after the stop was asked for: expected, and nobody's fault. */
+export class ShuttingDown extends DomainError {
+  constructor() {
+    super('service_unavailable', {
+      message:
+        'The service is shutting down. Send the same request again; another instance, or this one soon, will serve it.',
+    });
+  }
+}
+
 /** Something under way that waits, such as a long poll, can be told to answer with what there is. */
 interface UnderWay {
   endWaits(): void;

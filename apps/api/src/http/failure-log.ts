@@ -1,4 +1,5 @@
 import type { DomainError, Logger } from '#libs/domain/kernel';
+import { ShuttingDown } from './drain.js';
 import type { Exchange } from './exchange.js';
 
 /** Document 3, Access log, failure lines: ids and codes, never arguments, results, bodies or queries. */
@@ -14,6 +15,7 @@ export class FailureLog {
     };
     if (error.code === 'internal_error') this.logger.error('internal error', attributes);
     else if (error.code === 'timeout') this.logger.warn('request timed out', attributes);
+    else if (error instanceof ShuttingDown) this.logger.info('request refused, shutting down', attributes);
     else if (error.status >= 500) this.logger.error('request failed', attributes);
     else this.logger.debug('request failed', attributes);
   }

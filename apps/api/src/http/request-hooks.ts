@@ -1,5 +1,5 @@
-import { DomainError } from '#libs/domain/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ShuttingDown } from './drain.js';
 import { type Exchange, exchangeOf } from './exchange.js';
 import type { EdgeParts } from './edge-parts.js';
 import { HEALTH_PATTERN } from './route-table.js';
@@ -46,8 +46,5 @@ const routeOf = (edge: EdgeParts, request: FastifyRequest): ReturnType<typeof ed
 };
 
 const refuseWhileDraining = (edge: EdgeParts, exchange: Exchange): void => {
-  if (!edge.drain.isDraining || exchange.route?.pattern === HEALTH_PATTERN) return;
-  const message =
-    'The service is shutting down. Send the same request again; another instance, or this one soon, will serve it.';
-  throw new DomainError('service_unavailable', { message });
+  if (edge.drain.isDraining && exchange.route?.pattern !== HEALTH_PATTERN) throw new ShuttingDown();
 };
