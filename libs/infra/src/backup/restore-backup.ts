@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { chown, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from '#libs/domain/kernel';
-import { EMBEDDED_DATABASE, makeStateDirectory, prepareStateDirectory } from '../config/index.js';
+import { EMBEDDED_DATABASE, makeOwnStateDirectory, prepareStateDirectory } from '../config/index.js';
 import {
   packagedPostgresVersion,
   serverAccountFor,
@@ -44,7 +44,7 @@ export interface Restored extends LogHead {
  */
 export const restoreBackup = async (options: RestoreOptions): Promise<Restored> => {
   const { stateDir } = options;
-  await makeStateDirectory(stateDir);
+  await makeOwnStateDirectory(stateDir);
   await requireEmpty(stateDir);
   const draft = join(stateDir, `.restore-${randomBytes(6).toString('hex')}`);
   const account = await serverAccountFor(join(stateDir, 'postgres'));

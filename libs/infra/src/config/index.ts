@@ -23,4 +23,10 @@ export {
   type SecretPaths,
   secretPathsOf,
 } from './secret-files.js';
-export { isThere, makeStateDirectory, prepareStateDirectory, StateDirectoryError } from './state-directory.js';
+export {
+  isThere,
+  makeOwnStateDirectory,
+  makeStateDirectory,
+  prepareStateDirectory,
+  StateDirectoryError,
+} from './state-directory.js';

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asStranger, isRoot, STRANGER } from '../../../../test/support/as-stranger.js';
-import { isThere, makeStateDirectory, prepareStateDirectory, StateDirectoryError } from './state-directory.js';
+import {
+  isThere,
+  makeOwnStateDirectory,
+  makeStateDirectory,
+  prepareStateDirectory,
+  StateDirectoryError,
+} from './state-directory.js';
 
 const STATE_MODE = isRoot ? 0o711 : 0o700;
 
@@ -46,6 +52,14 @@ describe('the state directory', () => {
     expect(await refusal(() => prepareStateDirectory(stateDir))).toMatch(
       new RegExp(`belongs to user ${STRANGER}, and this is user 0`),
     );
+  });
+
+  it.runIf(isRoot)('is not filled where it is another user’s', async () => {
+    const stateDir = join(folder, 'state');
+    await mkdir(stateDir);
+    await makeOwnStateDirectory(stateDir);
+    await chown(stateDir, STRANGER, STRANGER);
+    expect(await refusal(() => makeOwnStateDirectory(stateDir))).toContain(`belongs to user ${STRANGER}`);
   });
 
   it('is made once by several who start at the same time', async () => {

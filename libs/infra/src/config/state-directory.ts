@@ -19,9 +19,9 @@ const KEYS_MODE = 0o700;
 export const prepareStateDirectory = (stateDir: string): Promise<'done' | 'changed' | 'skipped'> =>
   explained(stateDir, async () => {
     const keys = join(stateDir, 'keys');
-    await makeStateDirectory(stateDir);
+    await makeOwnStateDirectory(stateDir);
     const isNew = await makeFolder(keys, KEYS_MODE);
-    for (const folder of [stateDir, keys]) await requireOwn(folder);
+    await requireOwn(keys);
     const changes = [await ensureMode(stateDir, STATE_MODE), await ensureMode(keys, KEYS_MODE)];
     if (isNew) return 'done';
     return changes.includes(true) ? 'changed' : 'skipped';
@@ -30,6 +30,12 @@ export const prepareStateDirectory = (stateDir: string): Promise<'done' | 'chang
 /** The folder itself, unless it is there; folders above it as any program makes them. @throws {StateDirectoryError} */
 export const makeStateDirectory = async (stateDir: string): Promise<void> => {
   await explained(stateDir, () => makeFolder(stateDir, STATE_MODE));
+};
+
+/** The same, where it is to be filled. @throws {StateDirectoryError} also where it is another user's: root could write there */
+export const makeOwnStateDirectory = async (stateDir: string): Promise<void> => {
+  await makeStateDirectory(stateDir);
+  await explained(stateDir, () => requireOwn(stateDir));
 };
 
 /** Whether something is at `path`, within the state directory. @throws {StateDirectoryError} this user may not look */
