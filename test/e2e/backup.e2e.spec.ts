@@ -1,10 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRoot, STRANGER } from '../support/as-stranger.js';
 import { runAgs, type AgsRun } from '../support/run-ags.js';
 import { removeStateDir, ROOT, startService, temporaryStateDir, type RunningService } from '../support/service.js';
 
@@ -152,6 +153,16 @@ describe('ags restore', () => {
     });
   });
 
+  it.runIf(isRoot)('puts nothing into a folder of another user, as root neither', async () => {
+    const foreign = join(folder, 'foreign');
+    await mkdir(foreign);
+    await chown(foreign, STRANGER, STRANGER);
+    const run = await ags(foreign, 'restore', file);
+    expect(run).toMatchObject({ code: 2, stdout: '', error: { code: 'file_unusable' } });
+    expect(run.error['message']).toContain(`belongs to user ${STRANGER}`);
+    expect(readdirSync(foreign)).toEqual([]);
+  });
+
   it('makes the deployment anew: the log whole, the chain one with that of the other', async () => {
     const run = await ags(restoredDir, 'restore', file);
     expect(run).toMatchObject({ code: 0, stderr: '', object: { object: 'restore', state_dir: restoredDir } });
@@ -166,6 +177,34 @@ describe('ags restore', () => {
     expect(own.stdout).toBe(other.stdout);
   });
 
+  it('lets every command read, and none append to the log, until somebody has decided', async () => {
+    const log = async (): Promise<string> => (await ags(restoredDir, 'events', 'export')).stdout;
+    const before = await log();
+    const { objects: sealKeys } = await ags(restoredDir, 'seal-keys', 'list');
+    const { objects: keys } = await ags(restoredDir, 'keys', 'list');
+    const key = String(keys[0]?.['id']);
+    for (const change of [
+      ['init'],
+      ['keys', 'create', '--agent', service.agent],
+      ['keys', 'roll', key],
+      ['keys', 'revoke', key],
+      ['agents', 'create', 'late'],
+      ['agents', 'stop', service.agent],
+      ['org', 'create', 'Late'],
+      ['org', 'stop'],
+      ['seal-keys', 'rotate'],
+      ['seal-keys', 'revoke', String(sealKeys[0]?.['kid'])],
+    ]) {
+      const run = await ags(restoredDir, ...change);
+      expect([change, run.code, run.stdout, run.error['code']]).toEqual([change, 1, '', 'restore_unconfirmed']);
+      expect(run.error['message']).toContain('confirm-restore --help');
+    }
+    for (const read of [['agents', 'list'], ['org', 'show'], ['audit']]) {
+      expect([read, (await ags(restoredDir, ...read)).code]).toEqual([read, 0]);
+    }
+    expect(await log()).toBe(before);
+  });
+
   it('seals nothing until somebody has decided', async () => {
     await expect(startService({ stateDir: restoredDir })).rejects.toThrow(/confirm-restore --help/);
     const { objects } = await ags(restoredDir, 'doctor');
@@ -178,7 +217,10 @@ describe('ags restore', () => {
     expect(behind).toMatchObject({ code: 1, error: { code: 'restore_behind' } });
     await expect(startService({ stateDir: restoredDir })).rejects.toThrow(/confirm-restore --help/);
     const confirmed = await ags(restoredDir, 'confirm-restore', '--head', `1:${await firstHash()}`);
-    expect(confirmed).toMatchObject({ code: 0, object: { object: 'restore_confirmation' } });
+    expect(confirmed).toMatchObject({
+      code: 0,
+      object: { object: 'restore_confirmation', checked: [service.org], unchecked: [] },
+    });
   });
 
   it('serves on: keys, lists, export and verification are those of before', async () => {

@@ -254,10 +254,15 @@ describe('ags seal-keys', () => {
     expect((deed.json['chain'] as Record<string, unknown>)['kid']).toBe(rotated.object['kid']);
   });
 
+  const exported = async (): Promise<string> => (await ags('events', 'export')).stdout;
+
   it('revokes a key, and warns when none is left to seal with', async () => {
     const [old, current] = await published();
     const revoked = await ags('seal-keys', 'revoke', String(old?.['kid']), '--reason', 'Backup lost');
     expect(revoked).toMatchObject({ code: 0, stderr: '', object: { status: 'revoked' } });
+    const [log, again] = [await exported(), await ags('seal-keys', 'revoke', String(old?.['kid']))];
+    // Once is enough: the same answer, and nothing appended, so no second deed either.
+    expect([again.code, again.object, await exported()]).toEqual([0, revoked.object, log]);
     const last = await ags('seal-keys', 'revoke', String(current?.['kid']));
     expect(last.code).toBe(0);
     expect(last.stderr).toContain('npm run ags -- seal-keys rotate');

@@ -29,6 +29,7 @@ export type CliErrorCode =
   | 'external_database'
   | 'backup_unusable'
   | 'restore_behind'
+  | 'restore_unconfirmed'
   | 'rebuild_failed'
   | 'seal_key_not_proven'
   | 'internal_error';
@@ -59,6 +60,7 @@ export const notFound = (message: string): CliError => new CliError('not_found',
 const OPERATOR_ERRORS: Readonly<Record<string, Omit<Explanation, 'message'>>> = {
   UnfitDatabase: { code: 'database_unavailable', exitCode: EXIT.unusable },
   BackupError: { code: 'backup_unusable', exitCode: EXIT.refused },
+  RestoreNotConfirmed: { code: 'restore_unconfirmed', exitCode: EXIT.refused },
   PepperMismatch: { code: 'secrets_unusable', exitCode: EXIT.unusable },
   VaultKeyMismatch: { code: 'secrets_unusable', exitCode: EXIT.unusable },
   SealKeyNotProven: { code: 'seal_key_not_proven', exitCode: EXIT.refused },

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { OrgId } from '#libs/domain/kernel';
-import { parseConfig } from '#libs/infra/config';
+import { parseConfig, type Config } from '#libs/infra/config';
 import { PinoLogger } from '#libs/infra/logging';
 import type { Deployment } from '#libs/infra/deployment';
 import { Administration, requireInitialized } from './administration.js';
@@ -59,6 +59,28 @@ export const withAdministration = async (
   }
 };
 
+/**
+ * The same for what appends to the log. A restored log that goes on before somebody has decided is another log than the one
+ * that deeds were published of.
+ * @throws {RestoreNotConfirmed}
+ */
+export const withChange = async (
+  context: CommandContext,
+  isJson: boolean,
+  work: (administration: Administration) => Promise<Answer>,
+): Promise<void> => {
+  const config = parseConfig();
+  await requireInitialized(config);
+  await requireConfirmedRestore(config);
+  await withAdministration(context, isJson, work);
+};
+
+/** @throws {RestoreNotConfirmed} */
+export const requireConfirmedRestore = async ({ stateDir }: Config): Promise<void> => {
+  const { requireSettledRestore } = await import('#libs/infra/backup');
+  await requireSettledRestore(stateDir);
+};
+
 /** Runs `work` until it ends by itself or is told to by Ctrl-C or SIGTERM; a second signal ends the process. */
 export const untilInterrupted = async <Result>(
   work: (interrupted: AbortSignal) => Promise<Result>,
@@ -93,4 +115,15 @@ export const withDeployment = async <Result>(
   } finally {
     await deployment.close();
   }
+};
+
+/** The same for what appends to the log. @throws {RestoreNotConfirmed} */
+export const withDeploymentChange = async (
+  context: CommandContext,
+  work: (deployment: Deployment) => Promise<void>,
+): Promise<void> => {
+  const config = parseConfig();
+  await requireInitialized(config);
+  await requireConfirmedRestore(config);
+  await withDeployment(context, work);
 };

@@ -6,6 +6,7 @@ import { idArgument, labelArgument } from '../arguments.js';
 import {
   REASON_HELP,
   withAdministration,
+  withChange,
   withExamples,
   type ChangeOptions,
   type CommandContext,
@@ -87,7 +88,7 @@ const registerCreate = (agents: Command, context: CommandContext): void => {
       .option('--live', 'make a live key; a test key otherwise')
       .option('--json', 'one JSON object')
       .action(async (name: string, { org: wanted, label: labels = {}, live, json }: CreateOptions) =>
-        withAdministration(context, json === true, async (administration) => {
+        withChange(context, json === true, async (administration) => {
           const { org, owner } = await administration.census.organization(wanted);
           const agents = administration.agents();
           const made = await agents.register(org, { name, labels, owner }, administration.metadata(org));
@@ -126,7 +127,7 @@ const changeCommand = (agents: Command, context: CommandContext, verb: keyof typ
     .option('--reason <text>', REASON_HELP)
     .option('--json', 'one JSON object')
     .action(async (id: AgentId, { reason, json }: ChangeOptions) =>
-      withAdministration(context, json === true, async (administration) => {
+      withChange(context, json === true, async (administration) => {
         const { org } = await administration.census.agent(id, undefined);
         const change = await administration.agents()[verb](org, id, reason ?? null, administration.metadata(org));
         return changed(change, timestampOf(administration.clock.nowMs()));

@@ -18,7 +18,7 @@ import {
   type JsonOption,
 } from '../command-context.js';
 import { writeNewFile } from '../new-file.js';
-import { facts, present, ProgressLine } from '../terminal.js';
+import { facts, present, ProgressLine, type Answer } from '../terminal.js';
 
 interface BackupOptions extends JsonOption {
   readonly output?: string;
@@ -169,8 +169,12 @@ const registerConfirmation = (program: Command, context: CommandContext): void =
           const { stateDir } = parseConfig();
           const { readRestoredMark, removeRestoredMark } = await import('#libs/infra/backup');
           const { LedgerReader } = await import('#libs/domain/ledger');
-          if (heads.length > 0) {
+          const orgs = (await census.organizations()).map(({ org }) => org);
+          const checked: OrgId[] = [];
+          // Also where nothing is compared: a name that is none must not look like a check.
+          if (heads.length > 0 || wanted !== undefined) {
             const { org } = await census.organization(wanted);
+            if (heads.length > 0) checked.push(org);
             const ledger = new LedgerReader(log);
             for (const head of heads) {
               const deed = await ledger.deedAt(org, head.seq);
@@ -179,18 +183,29 @@ const registerConfirmation = (program: Command, context: CommandContext): void =
           }
           const mark = await readRestoredMark(stateDir);
           await removeRestoredMark(stateDir);
-          const createdAt = mark?.created_at ?? null;
-          return {
-            objects: [{ object: 'restore_confirmation', state_dir: stateDir, created_at: createdAt }],
-            text:
-              createdAt === null
-                ? `${stateDir} was not restored, or that is settled already.`
-                : `${stateDir} goes on from the backup of ${createdAt}. \`npm start\` serves it.`,
-          };
+          const unchecked = orgs.filter((org) => !checked.includes(org));
+          return confirmed(stateDir, mark?.created_at ?? null, { checked, unchecked });
         }),
       ),
     'npm run ags -- confirm-restore --head 1042:sha256:...',
   );
+};
+
+const confirmed = (
+  stateDir: string,
+  createdAt: string | null,
+  ledgers: { readonly checked: readonly OrgId[]; readonly unchecked: readonly OrgId[] },
+): Answer => {
+  const sentences =
+    createdAt === null
+      ? [`${stateDir} was not restored, or that is settled already.`]
+      : [`${stateDir} goes on from the backup of ${createdAt}. \`npm start\` serves it.`];
+  if (ledgers.checked.length > 0) sentences.push(`Checked against the heads given: ${ledgers.checked.join(', ')}.`);
+  if (ledgers.unchecked.length > 0) sentences.push(`Not checked, no head was given: ${ledgers.unchecked.join(', ')}.`);
+  return {
+    objects: [{ object: 'restore_confirmation', state_dir: stateDir, created_at: createdAt, ...ledgers }],
+    text: sentences.join('\n'),
+  };
 };
 
 const behind = (org: OrgId, lastSeq: number, { seq, body_hash: bodyHash }: ChainHead): CliError =>

@@ -2,7 +2,13 @@ import type { Command } from 'commander';
 import { parseConfig } from '#libs/infra/config';
 import type { Prepared } from '#libs/infra/deployment';
 import { EXIT } from '../cli-error.js';
-import { loggerOf, withExamples, type CommandContext, type JsonOption } from '../command-context.js';
+import {
+  loggerOf,
+  requireConfirmedRestore,
+  withExamples,
+  type CommandContext,
+  type JsonOption,
+} from '../command-context.js';
 import { reportError } from '../report.js';
 import { facts } from '../terminal.js';
 
@@ -27,6 +33,7 @@ export const registerInitCommand = (program: Command, context: CommandContext): 
 const init = async (context: CommandContext, isJson: boolean): Promise<void> => {
   const { terminal } = context;
   const config = parseConfig();
+  await requireConfirmedRestore(config);
   const { prepareDeployment } = await import('#libs/infra/deployment');
   let hasFailed = false;
   const onStep = (step: string, status: string): void => {

@@ -8,6 +8,7 @@ import type { HeldKey } from '../census.js';
 import { usage } from '../cli-error.js';
 import {
   withAdministration,
+  withChange,
   withExamples,
   type CommandContext,
   type JsonOption,
@@ -111,7 +112,7 @@ const registerCreate = (keys: Command, context: CommandContext): void => {
       .option('--json', 'one JSON object')
       .action(async (options: CreateOptions) => {
         requireOneHolder(options);
-        await withAdministration(context, options.json === true, async (administration) => {
+        await withChange(context, options.json === true, async (administration) => {
           const { agent } = options;
           return agent === undefined
             ? createAdminKey(administration, options)
@@ -165,7 +166,7 @@ const registerRoll = (keys: Command, context: CommandContext): void => {
       .addOption(overlapOption(`until the old key stops working: 0 to ${OVERLAP_MAX_SECONDS / 86_400}d`))
       .option('--json', 'one JSON object')
       .action(async (id: KeyId, { overlap: overlapSeconds, json }: RollOptions) =>
-        withAdministration(context, json === true, async (administration) => {
+        withChange(context, json === true, async (administration) => {
           const held = await administration.census.key(id);
           const roll = { key: id, livemode: held.key.livemode, overlapSeconds };
           const metadata = administration.metadata(held.org);
@@ -189,7 +190,7 @@ const registerRevoke = (keys: Command, context: CommandContext): void => {
       .argument('<key>', 'key_ id', idArgument('key'))
       .option('--json', 'one JSON object')
       .action(async (id: KeyId, { json }: JsonOption) =>
-        withAdministration(context, json === true, async (administration) => {
+        withChange(context, json === true, async (administration) => {
           const { org, ...held } = await administration.census.key(id);
           const metadata = administration.metadata(org);
           const { deed } =

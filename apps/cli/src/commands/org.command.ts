@@ -6,6 +6,7 @@ import { idArgument } from '../arguments.js';
 import {
   REASON_HELP,
   withAdministration,
+  withChange,
   withExamples,
   type ChangeOptions,
   type CommandContext,
@@ -75,7 +76,7 @@ const registerCreate = (org: Command, context: CommandContext): void => {
       .argument('<name>', '1 to 120 characters')
       .option('--json', 'one JSON object')
       .action(async (name: string, { json }: JsonOption) =>
-        withAdministration(context, json === true, async (administration) => {
+        withChange(context, json === true, async (administration) => {
           const organizations = administration.organizations();
           const made = await organizations.create(name, administration.metadata(null));
           const { org: id } = made.organization;
@@ -118,7 +119,7 @@ const switchCommand = (org: Command, context: CommandContext, verb: 'stop' | 'st
     .option('--reason <text>', REASON_HELP)
     .option('--json', 'one JSON object')
     .action(async ({ org: wanted, reason, json }: OrgOption & ChangeOptions) =>
-      withAdministration(context, json === true, async (administration) => {
+      withChange(context, json === true, async (administration) => {
         const { org: id } = await administration.census.organization(wanted);
         const change = await administration.organizations()[verb](id, reason ?? null, administration.metadata(id));
         return switched(change, administration.clock.nowMs());

@@ -8,6 +8,7 @@ import { notFound } from '../cli-error.js';
 import {
   REASON_HELP,
   withDeployment,
+  withDeploymentChange,
   withExamples,
   type ChangeOptions,
   type CommandContext,
@@ -68,14 +69,14 @@ const registerRotate = (sealKeys: Command, context: CommandContext): void => {
       )
       .addOption(overlapOption('until the old key retires: 1m to 365d'))
       .option('--json', 'one JSON object: the new key, the old ones in its member `retiring`')
-      .action(async ({ overlap: overlapSeconds, json }: RotateOptions) =>
-        withDeployment(context, async (deployment) => {
+      .action(async ({ overlap: overlapSeconds, json }: RotateOptions) => {
+        await withDeploymentChange(context, async (deployment) => {
           const { rotateSealKey } = await import('#libs/infra/deployment');
           const metadata = () => operatorMetadata(deployment, null);
           const rotation = await rotateSealKey(deployment, overlapSeconds * 1_000, metadata);
           present(context.terminal, json === true, rotated(rotation, timestampOf(deployment.clock.nowMs())));
-        }),
-      ),
+        });
+      }),
     'npm run ags -- seal-keys rotate',
     'npm run --silent ags -- seal-keys rotate --overlap 7d --json',
   );
@@ -118,9 +119,10 @@ const registerRevoke = (sealKeys: Command, context: CommandContext): void => {
       .argument('<kid>', 'as `npm run ags -- seal-keys list` shows it', kidArgument)
       .option('--reason <text>', REASON_HELP)
       .option('--json', 'one JSON object')
-      .action(async (kid: string, { reason, json }: ChangeOptions) =>
-        withDeployment(context, async (deployment) => {
+      .action(async (kid: string, { reason, json }: ChangeOptions) => {
+        await withDeploymentChange(context, async (deployment) => {
           const sealKeys = deployment.sealKeys();
+          const before = (await sealKeys.list()).find((key) => key.kid === kid)?.revokedAt ?? null;
           const revoked = await foundKey(kid, () =>
             sealKeys.revoke(kid, checkedReason(reason ?? null), operatorMetadata(deployment, null)),
           );
@@ -133,10 +135,13 @@ const registerRevoke = (sealKeys: Command, context: CommandContext): void => {
           const view = viewOf(revoked, at);
           present(context.terminal, json === true, {
             objects: [view],
-            text: `${kid} is revoked since ${view.revoked_at ?? at}.`,
+            text:
+              before === null
+                ? `${kid} is revoked since ${view.revoked_at ?? at}.`
+                : `${kid} was revoked already, at ${before}; nothing was changed.`,
           });
-        }),
-      ),
+        });
+      }),
     'npm run ags -- seal-keys revoke 0123456789abcdef0123456789abcdef --reason "Backup lost"',
   );
 };

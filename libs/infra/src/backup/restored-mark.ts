@@ -1,6 +1,6 @@
 import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BackupError } from './backup-error.js';
+import { RestoreNotConfirmed } from './backup-error.js';
 import type { LedgerHead } from './backup-manifest.js';
 
 /**
@@ -40,12 +40,12 @@ export const removeRestoredMark = async (stateDir: string): Promise<void> => {
   await rm(pathOf(stateDir), { force: true });
 };
 
-/** Before anything seals. @throws {BackupError} nobody has decided yet */
+/** Before anything seals, or appends to the log. @throws {RestoreNotConfirmed} nobody has decided yet */
 export const requireSettledRestore = async (stateDir: string): Promise<void> => {
   const mark = await readRestoredMark(stateDir);
   if (mark === null) return;
-  throw new BackupError(
+  throw new RestoreNotConfirmed(
     `${stateDir} was restored from a backup of ${mark.created_at}, and deeds that were sealed after it are not there. ` +
-      'Nothing is sealed until you have decided: run `npm run ags -- confirm-restore --help`.',
+      'Nothing is changed or sealed until you have decided: run `npm run ags -- confirm-restore --help`.',
   );
 };
