@@ -11,6 +11,7 @@ export {
   type JsonProfile,
   type JsonValue,
   parseStrictJson,
+  strictJsonInPieces,
   StrictJsonError,
   type StrictJsonReason,
 } from './strict-json.js';

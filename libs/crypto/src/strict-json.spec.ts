@@ -12,6 +12,7 @@ import {
   type JsonValue,
   parseStrictJson,
   StrictJsonError,
+  strictJsonInPieces,
 } from './strict-json.js';
 import { dearObjects } from './testing/dear-json.js';
 
@@ -241,6 +242,35 @@ describe('strict JSON: bombs', () => {
     ['late invalid UTF-8', Buffer.concat([Buffer.alloc(bytes, 'a'), Buffer.from([0xff])]), 'utf8'],
     ['a text that never ends', Buffer.concat([Buffer.from('"'), Buffer.alloc(bytes, 'a')]), 'syntax'],
   ])('%s: refused', (_, text, reason) => expect(refusal(text)).toMatchObject({ reason }));
+});
+
+describe('strict JSON: in pieces', () => {
+  const piecesOf = (text: Uint8Array): { value: JsonValue; pauses: number } => {
+    const pieces = strictJsonInPieces(text, WIDE);
+    for (let pauses = 0; ; pauses += 1) {
+      const piece = pieces.next();
+      if (piece.done === true) return { value: piece.value, pauses };
+    }
+  };
+
+  it('ordinary bodies are one piece', () => expect(piecesOf(Buffer.from(`[${'1,'.repeat(4_000)}1]`)).pauses).toBe(0));
+
+  // Numbers of values and not of milliseconds: the time of a piece is a figure of `npm run bench`.
+  it.each([
+    ['items', `[${'1,'.repeat(89_999)}1]`, 90_000],
+    ['members', `{${Array.from({ length: 90_000 }, (_, index) => `"${index}a":1`).join()}}`, 90_000],
+    ['lists in lists', `[${'[[]],'.repeat(44_999)}[[]]]`, 90_000],
+  ])('90,000 %s pause after each 4,096, and give the same value', (_, text, values) => {
+    const { value, pauses } = piecesOf(Buffer.from(text));
+    expect(value).toEqual(JSON.parse(text));
+    expect(pauses).toBe(Math.floor(values / 4_096));
+  });
+
+  it('what is refused is refused in the piece that reads it', () => {
+    const pieces = strictJsonInPieces(Buffer.from(`{"a":[${'1,'.repeat(5_000)}9007199254740992]}`), WIDE);
+    expect(pieces.next().done).toBe(false);
+    expect(() => pieces.next()).toThrow(expect.objectContaining({ reason: 'big_int', path: ['a', 5_000] }));
+  });
 });
 
 const VECTORS = process.env['VECTORS_DIR'];

@@ -2,11 +2,11 @@ import {
   bodyProfile,
   type JsonObject,
   type JsonValue,
-  parseStrictJson,
   StrictJsonError,
+  strictJsonInPieces,
   type StrictJsonReason,
 } from '#libs/crypto';
-import { DomainError } from '#libs/domain/kernel';
+import { DomainError, Turns } from '#libs/domain/kernel';
 
 /** The arguments of an action may be 32 deep (document 2) and stand in the body, which is one level more. */
 const MAX_DEPTH = 33;
@@ -32,18 +32,21 @@ const EXPLANATIONS: Readonly<Record<StrictJsonReason, string>> = {
  */
 const NOT_JSON: ReadonlySet<StrictJsonReason> = new Set(['utf8', 'syntax', 'duplicate_key']);
 
+const turns = new Turns();
+
 /**
- * The object that a body holds. Objects in it have no prototype: `__proto__` is a member like any other.
+ * The object that a body holds. Objects in it have no prototype: `__proto__` is a member like any other. A body of very
+ * many values is read in turns, so that whoever sends it holds up nobody else.
  * @throws {DomainError} invalid_json; validation_failed with the top-level member as `param`; request_too_large
  */
-export const parseJsonBody = (bytes: Uint8Array, maxBytes: number): JsonObject => {
+export const parseJsonBody = async (bytes: Uint8Array, maxBytes: number): Promise<JsonObject> => {
   // Space alone is what a form or a template leaves of a body that it did not fill in.
   if (bytes.byteLength <= maxBytes && isBlank(bytes)) {
     throw new DomainError('invalid_json', {
       message: 'The body is empty. Send a JSON object with the fields of this endpoint.',
     });
   }
-  const value = parse(bytes, maxBytes);
+  const value = await parse(bytes, maxBytes);
   if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value;
   throw new DomainError('validation_failed', {
     message: 'The body must be a JSON object. Send one with the fields of this endpoint.',
@@ -55,9 +58,14 @@ const JSON_SPACE: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20]);
 
 const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => JSON_SPACE.has(byte));
 
-const parse = (bytes: Uint8Array, maxBytes: number): JsonValue => {
+const parse = async (bytes: Uint8Array, maxBytes: number): Promise<JsonValue> => {
+  const pieces = strictJsonInPieces(bytes, bodyProfile({ maxBytes, maxDepth: MAX_DEPTH }));
   try {
-    return parseStrictJson(bytes, bodyProfile({ maxBytes, maxDepth: MAX_DEPTH }));
+    for (;;) {
+      const piece = pieces.next();
+      if (piece.done === true) return piece.value;
+      await turns.next();
+    }
   } catch (error) {
     if (error instanceof StrictJsonError) throw refusalOf(error);
     throw error;

@@ -28,7 +28,7 @@ export class ShapeInterceptor implements NestInterceptor {
       await exchange.stillAllowedIfOld();
     }
     // Nest reads the parameters of a handler from here, after the interceptors.
-    request.body = takeBody(exchange, route);
+    request.body = await takeBody(exchange, route);
     if (route.queryShape !== null || route.unknownQuery === 'refused') {
       request.query = takeQuery(parseQuery(request.raw.url ?? ''), route);
     }
@@ -36,12 +36,12 @@ export class ShapeInterceptor implements NestInterceptor {
   }
 }
 
-const takeBody = (exchange: Exchange, route: RouteEntry): object | undefined => {
+const takeBody = async (exchange: Exchange, route: RouteEntry): Promise<object | undefined> => {
   if (route.method === 'GET' || route.method === 'DELETE') return undefined;
   const shape = route.bodyShape ?? NoFields;
   // Where nothing is required, no body says the same as the empty object; elsewhere it is no JSON.
   const isLeftOut = exchange.body.byteLength === 0 && judgeShape(shape, {}).problems.length === 0;
-  return takeShape(shape, isLeftOut ? {} : parseJsonBody(exchange.body, route.maxBodyBytes));
+  return takeShape(shape, isLeftOut ? {} : await parseJsonBody(exchange.body, route.maxBodyBytes));
 };
 
 /** A route without fields takes no body, or the empty object that many clients always send. */
