@@ -26,7 +26,9 @@ describe('needle search', () => {
       fc.array(fc.constantFrom(...alphabet.split('')), { minLength, maxLength }).map((units) => units.join(''));
     fc.assert(
       fc.property(fc.array(word(0, 9), { maxLength: 12 }), word(0, 80), (needles, text) => {
-        expect(new NeedleSearch(needles).spansIn(unitsOf(text))).toEqual(naiveSpans(needles, text));
+        const search = new NeedleSearch(needles);
+        expect(search.spansIn(unitsOf(text))).toEqual(naiveSpans(needles, text));
+        expect(search.isIn(text)).toBe(naiveSpans(needles, text).length > 0);
       }),
       { numRuns: 2_000 },
     );

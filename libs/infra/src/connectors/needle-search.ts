@@ -60,6 +60,17 @@ export class NeedleSearch {
     return spans;
   }
 
+  /** Whether any needle is in the text: for the many short ones, in which nothing is. */
+  isIn(text: string): boolean {
+    if (this.nodes === 1) return false;
+    let node = ROOT;
+    for (let index = 0; index < text.length; index += 1) {
+      node = this.step(node, text.charCodeAt(index));
+      if (this.longest[node] !== 0) return true;
+    }
+    return false;
+  }
+
   private insert(needle: string): void {
     let node = ROOT;
     for (let index = 0; index < needle.length; index += 1) {

@@ -12,6 +12,11 @@ const MIN_CORE_CHARACTERS = 8;
 /** A search for more would hold the event loop for too long while it is built. */
 export const MAX_SECRETS = 4_096;
 
+/** An answer may have a hundred thousand of these: they are looked through as they are, without a copy. */
+const SHORT_CHARACTERS = 256;
+/** What a notation begins its escapes with. */
+const ESCAPE_MARK = /[\\%+&]/;
+
 /**
  * Removes a call's secrets from what is kept of its answer: raw, base64 at every offset, hex, as UTF-8 that was
  * read as Latin-1, and with the escapes of JSON, URLs, forms and HTML undone. It works on whole decoded values, so it does not matter how the upstream cut its chunks
@@ -36,6 +41,7 @@ export class Redactor {
   text(text: string): string {
     if (this.wholes.size === 0) return text;
     if (this.keepsNothing || this.wholes.has(text)) return REDACTED;
+    if (text.length <= SHORT_CHARACTERS && !ESCAPE_MARK.test(text) && !this.parts.isIn(text)) return text;
     const spans = [...this.parts.spansIn(unitsOf(text))];
     for (const view of decodedViews(text)) {
       // Longer ones are found as parts.
@@ -64,7 +70,10 @@ export class Redactor {
   private object(value: JsonObject): JsonObject {
     // Its names would all become one.
     if (this.keepsNothing && Object.keys(value).length > 0) return { [REDACTED]: REDACTED };
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [this.text(name), this.json(member)]));
+    // Without a prototype a member named __proto__ is a member like any other.
+    const redacted = Object.create(null) as JsonObject;
+    for (const name in value) redacted[this.text(name)] = this.json(value[name] ?? null);
+    return redacted;
   }
 }
 

@@ -149,13 +149,13 @@ export class RestDriver extends ConnectorDriver {
     });
   }
 
-  private afterAnswer(
+  private async afterAnswer(
     attempt: Attempt,
     response: EgressResponse,
     redirect: 'none' | 'blocked' | 'too_many',
-  ): CallOutcome {
+  ): Promise<CallOutcome> {
     const { tool, credential, request } = attempt;
-    const result = recordedResult(response, new Redactor(credential.secrets, request.sensitive));
+    const result = await recordedResult(response, new Redactor(credential.secrets, request.sensitive));
     if (redirect === 'blocked') {
       return { ...failedOutcome('destination_blocked', BLOCKED_REDIRECT), result, hasSent: true };
     }

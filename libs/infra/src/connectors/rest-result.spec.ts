@@ -6,6 +6,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { canonicalBytes, digestOf, type JsonObject, type JsonValue } from '#libs/crypto';
 
 import { httpAnswer, jsonAnswer, type RawAnswer, startRawUpstream } from '../../../../test/support/raw-upstream.js';
+import type { EgressResponse } from '#libs/infra/egress';
+import { Redactor } from './redactor.js';
+import { recordedResult } from './rest-result.js';
 import { givenCall, type ReadOutcome } from './testing/given-call.js';
 
 const SECRET = 'canary"/secret+0123456789';
@@ -206,5 +209,43 @@ describe('an upstream that echoes secrets (R-08, R-10, R-16)', () => {
       return null;
     });
     expect(JSON.stringify(outcome)).not.toMatch(/secret|0123456789|echo|upstream\.example/);
+  });
+});
+
+describe('a long JSON body', () => {
+  const answerOf = (body: string): EgressResponse => ({
+    status: 200,
+    headers: [['content-type', 'application/json']],
+    body: Buffer.from(body),
+    isDecoded: true,
+  });
+  const none = new Redactor([], []);
+  const [long, short] = [`[${'[[]],'.repeat(20_000)}1]`, '[1]'];
+  const recordOf = (body: string): string =>
+    `{"body":${body},"headers":{"content-type":"application/json"},"status":200}`;
+
+  it('is recorded in turns, with others between them', async () => {
+    let rounds = 0;
+    let isOver = false;
+    const others = (): void => {
+      rounds += 1;
+      if (!isOver) setImmediate(others);
+    };
+    setImmediate(others);
+    const recorded = await recordedResult(answerOf(long), none);
+    isOver = true;
+    expect(recorded === recordOf(long)).toBe(true);
+    // 40,001 values are ten pieces; redacting and writing follow.
+    expect(rounds).toBeGreaterThan(10);
+  });
+
+  it('holds up no short one', async () => {
+    const ended: string[] = [];
+    const both = [long, short].map(async (body) => {
+      const recorded = await recordedResult(answerOf(body), none);
+      ended.push(recorded === recordOf(body) ? body.slice(0, 3) : 'wrong');
+    });
+    await Promise.all(both);
+    expect(ended).toEqual(['[1]', '[[[']);
   });
 });

@@ -1,6 +1,8 @@
-import { bodyProfile, canonicalize, digestOf, type JsonValue, parseStrictJson, StrictJsonError } from '#libs/crypto';
+import { bodyProfile, canonicalize, digestOf, type JsonValue, StrictJsonError, strictJsonInPieces } from '#libs/crypto';
+import { Turns } from '#libs/domain/kernel';
 import type { EgressResponse } from '#libs/infra/egress';
 
+import { OneAtATime } from './one-at-a-time.js';
 import type { Redactor } from './redactor.js';
 
 /** Document 3, Result shape: recorded output is redacted and capped. */
@@ -20,17 +22,39 @@ const KEPT_HEADERS = new Set([
 ]);
 const KEPT_HEADER_PREFIX = 'x-ratelimit-';
 
+/** Reading, redacting and writing a body of this size takes a few milliseconds, whatever is in it. */
+const SHORT_BYTES = 16_384;
+
+const longBodies = new OneAtATime();
+
 /**
  * `{status, headers, body}` as it is recorded and given to the agent, in canonical form. A text and no value: it waits
- * until it is stored, and a value takes up to thirty times its text.
+ * until it is stored, and a value takes up to thirty times its text. For the same reason long bodies are read one at a
+ * time; others of the process have their turns between the steps.
  */
-export const recordedResult = (response: EgressResponse, redactor: Redactor): string => {
-  const headers = keptHeaders(response, redactor);
+export const recordedResult = (response: EgressResponse, redactor: Redactor): Promise<string> =>
+  response.body.byteLength <= SHORT_BYTES || !Buffer.isBuffer(response.body)
+    ? ended(recordInPieces(response, redactor))
+    : longBodies.run(() => ended(recordInPieces(response, redactor)));
+
+const turns = new Turns();
+
+const ended = async (pieces: Generator<void, string>): Promise<string> => {
+  for (;;) {
+    const piece = pieces.next();
+    if (piece.done === true) return piece.value;
+    await turns.next();
+  }
+};
+
+function* recordInPieces(response: EgressResponse, redactor: Redactor): Generator<void, string> {
   const { status } = response;
-  const result = canonicalize({ status, headers, body: redactedBody(response, redactor) });
+  const headers = keptHeaders(response, redactor);
+  const body = yield* redactedBody(response, redactor);
+  const result = canonicalize({ status, headers, body });
   if (Buffer.byteLength(result) <= RESULT_MAX_BYTES) return result;
   return canonicalize({ status, headers, body: digestedBody(response) });
-};
+}
 
 /** `Set-Cookie` and hop-by-hop headers are not on the list, so they never pass. */
 const keptHeaders = (response: EgressResponse, redactor: Redactor): Record<string, string> => {
@@ -44,17 +68,23 @@ const keptHeaders = (response: EgressResponse, redactor: Redactor): Record<strin
 };
 
 /** The JSON itself, `{text}`, or `{digest, bytes}`; null when the answer has no body. */
-const redactedBody = (response: EgressResponse, redactor: Redactor): JsonValue => {
+function* redactedBody(response: EgressResponse, redactor: Redactor): Generator<void, JsonValue> {
   const { body } = response;
   if (body.byteLength === 0) return null;
   if (!response.isDecoded || !Buffer.isBuffer(body)) return digestedBody(response);
   const { kind, charset } = mediaTypeOf(response);
-  const json = kind === 'json' ? exactJson(body) : undefined;
-  if (json !== undefined) return redactor.json(json);
+  const json = kind === 'json' ? yield* exactJson(body) : undefined;
+  if (json !== undefined) {
+    if (body.byteLength <= SHORT_BYTES) return redactor.json(json);
+    yield;
+    const redacted = redactor.json(json);
+    yield;
+    return redacted;
+  }
   if (kind === 'binary' || body.byteLength > TEXT_MAX_BYTES) return digestedBody(response);
   const text = decoded(body, charset);
   return text === null ? digestedBody(response) : { text: redactor.text(text) };
-};
+}
 
 const digestedBody = ({ body }: EgressResponse): JsonValue => ({
   digest: Buffer.isBuffer(body) ? digestOf(body) : body.digest,
@@ -88,14 +118,14 @@ const kindOf = (type: string): MediaType['kind'] => {
  * Undefined when the bytes are no JSON, or JSON that another reader could take for another value: repeated members,
  * integers beyond 2^53-1, deep nesting. Then they are kept as text, which loses nothing.
  */
-const exactJson = (body: Uint8Array): JsonValue | undefined => {
+function* exactJson(body: Uint8Array): Generator<void, JsonValue | undefined> {
   try {
-    return parseStrictJson(body, JSON_PROFILE);
+    return yield* strictJsonInPieces(body, JSON_PROFILE);
   } catch (error) {
     if (error instanceof StrictJsonError) return undefined;
     throw error;
   }
-};
+}
 
 const decoded = (body: Uint8Array, charset: string): string | null => {
   try {
