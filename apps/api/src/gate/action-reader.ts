@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { bodyProfile, deriveDeedId, parseStrictJson, type JsonObject, type JsonValue } from '#libs/crypto';
+import { deriveDeedId, type JsonObject, type JsonValue } from '#libs/crypto';
 import type { LivingAction } from '#libs/domain/gate';
 import {
   decodeEvent,
@@ -18,9 +18,6 @@ import type { ActionFacts } from './action.view.js';
 export interface ReadAction extends ActionFacts {
   readonly events: readonly EventEnvelope[];
 }
-
-/** Results are at most 1 MiB and 64 deep as they are stored; these bounds only keep a damaged row from hurting. */
-const STORED_PROFILE = bodyProfile({ maxBytes: 8 * 1024 * 1024, maxDepth: 512 });
 
 @Injectable()
 export class ActionReader {
@@ -59,19 +56,23 @@ export class ActionReader {
     return sealing.recorded.position <= sealedUpTo ? (deriveDeedId(org, sealing.recorded.id) as DeedId) : null;
   }
 
-  /** What the tool answered, as recorded; null when there is nothing, or when retention has removed it. */
-  async resultOf({ submission, outcome }: LivingAction): Promise<JsonValue> {
-    if (!outcome?.result_digest) return null;
-    return this.parsed(await this.payloads.get(submission.action, 'result', outcome.result_digest));
+  /**
+   * What the tool answered, as recorded; null when there is nothing, or when retention has removed it. Read from its text
+   * by whoever writes it out, each time anew: a value takes up to thirty times its text, and many may wait to be written.
+   */
+  async resultOf({ submission, outcome }: LivingAction): Promise<() => JsonValue> {
+    const digest = outcome?.result_digest ?? null;
+    const document = digest === null ? null : await this.payloads.get(submission.action, 'result', digest);
+    return () => valueIn(document);
   }
 
   /** The policy input as it was judged: arguments, facts, references. */
   async inputOf({ submission }: LivingAction): Promise<JsonObject | null> {
     const { action, input_digest: digest } = submission;
-    return this.parsed(await this.payloads.get(action, 'policy_input', digest)) as JsonObject | null;
-  }
-
-  private parsed(document: string | null): JsonValue {
-    return document === null ? null : parseStrictJson(Buffer.from(document), STORED_PROFILE);
+    return valueIn(await this.payloads.get(action, 'policy_input', digest)) as JsonObject | null;
   }
 }
+
+/** Canonical texts that the gate itself wrote: no second reading of them is possible, so none is looked for. */
+const valueIn = (document: string | null): JsonValue =>
+  document === null ? null : (JSON.parse(document) as JsonValue);

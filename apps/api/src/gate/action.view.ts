@@ -11,8 +11,8 @@ export interface ActionFacts {
 
 /** What the gate's own answers show beyond a list's (document 1, Action). */
 export interface OwnAnswer {
-  /** Null when there is none, or when retention has removed it. */
-  readonly result: JsonValue;
+  /** Gives null when there is none, or when retention has removed it. Asked when the answer is written. */
+  readonly result: () => JsonValue;
 }
 
 /** The action object of document 1. Lists omit `execution.result` and `witness.reasons`. */
@@ -59,7 +59,13 @@ const executionView = ({ outcome, attempts }: LivingAction, own: OwnAnswer | nul
     error_code,
     error_message,
   };
-  return own ? { ...execution, result: own.result } : execution;
+  if (own === null) return execution;
+  return {
+    ...execution,
+    get result() {
+      return own.result();
+    },
+  };
 };
 
 const witnessView = ({ witness }: LivingAction, own: OwnAnswer | null): JsonObject | null => {

@@ -85,7 +85,9 @@ export class GetActionController {
       // The tool's own word (L0) has no evidence behind it to show.
       witness: witness && { ...witness, detail: null },
       request: input && { tool: input['tool'] ?? null, args: input['args'] ?? null, mode: input['mode'] ?? null },
-      result,
+      get result() {
+        return result();
+      },
       events: read.events.map(lifecycleEvent),
       deeds: deed === null ? [] : [deedSummary(deed)],
       approval: null,
