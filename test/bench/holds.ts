@@ -1,4 +1,11 @@
-import { ARGS_PROFILE, type JsonObject, parseStrictJson } from '#libs/crypto';
+import {
+  ARGS_PROFILE,
+  bodyProfile,
+  canonicalize,
+  type JsonObject,
+  parseStrictJson,
+  strictJsonInPieces,
+} from '#libs/crypto';
 import { compilePolicy, evaluatePolicy } from '#libs/domain/policies';
 import { dearObjects } from '../../libs/crypto/src/testing/dear-json.js';
 import { canonicalRequest } from '../../libs/domain/src/gate/submission.js';
@@ -14,10 +21,24 @@ import { quantile } from './pace.js';
 
 const RUNS = 5;
 
+/** The most of a request body with arguments, and of an answer that is kept as JSON. */
+const BODY_BYTES = 1_048_576;
+const BODY_PROFILE = bodyProfile({ maxBytes: BODY_BYTES, maxDepth: 64 });
+
 /** What somebody hostile may send, and the one piece of work that it makes without a turn for anybody else. */
 type Hold = readonly [name: string, work: () => unknown];
 
-const GOALS_MS = { arguments: 100, redaction: 250, logLine: 50, policy: 200, unwatched: 25, watched: 120, ordinary: 5 };
+const GOALS_MS = {
+  body: 100,
+  arguments: 100,
+  result: 200,
+  redaction: 250,
+  logLine: 50,
+  policy: 200,
+  unwatched: 25,
+  watched: 120,
+  ordinary: 5,
+};
 
 /**
  * The longest that hostile input holds the event loop, in milliseconds of the processor: of each work the least of five
@@ -29,6 +50,12 @@ export const holds = (): void => {
     'hold_arguments',
     dearObjects(ARGS_PROFILE.maxBytes).map(([name, text]) => [name, canonicalising(text)]),
     GOALS_MS.arguments,
+  );
+  printLongestPiece('hold_body', dearObjects(BODY_BYTES), GOALS_MS.body);
+  printLongest(
+    'hold_result',
+    dearObjects(BODY_BYTES).flatMap(([name, text]) => recording(name, text)),
+    GOALS_MS.result,
   );
   printLongest(
     'hold_redaction',
@@ -54,6 +81,33 @@ const printLongest = (figure: string, works: readonly Hold[], goalMs: number): v
   const timed = works.map(([name, work]) => ({ name, ms: leastMs(work) })).sort((one, other) => other.ms - one.ms);
   for (const { name, ms } of timed.slice(0, 3)) say(`  ${figure}: ${name}: ${ms.toFixed(1)} ms`);
   print(absolute(figure, timed[0]?.ms ?? 0, 'ms', goalMs));
+};
+
+/** Of each text the longest piece, the least of five runs. */
+const printLongestPiece = (figure: string, texts: readonly (readonly [string, Uint8Array])[], goalMs: number): void => {
+  const longestPiece = (text: Uint8Array): number => {
+    const pieces = strictJsonInPieces(text, BODY_PROFILE);
+    let longestMs = 0;
+    for (let isOver = false; !isOver;) {
+      longestMs = Math.max(
+        longestMs,
+        processorMs(() => (isOver = pieces.next().done === true)),
+      );
+    }
+    return longestMs;
+  };
+  const longestMs = texts.map(([, text]) => Math.min(...Array.from({ length: RUNS }, () => longestPiece(text))));
+  print(absolute(figure, Math.max(...longestMs), 'ms', goalMs));
+};
+
+/** The two steps of recording an answer that nothing interrupts. */
+const recording = (name: string, text: Uint8Array): readonly Hold[] => {
+  const value = parseStrictJson(text, BODY_PROFILE);
+  const redactor = new Redactor(['sk_live_0123456789abcdef'], []);
+  return [
+    [`${name}, redacted`, () => redactor.json(value)],
+    [`${name}, written`, () => canonicalize(value)],
+  ];
 };
 
 const leastMs = (work: () => unknown): number => Math.min(...Array.from({ length: RUNS }, () => processorMs(work)));
