@@ -3,6 +3,8 @@ export interface DecodedView {
   readonly units: Uint16Array;
   /** `starts[index]` is where the unit at `index` begins; one more entry ends the last unit. */
   readonly starts: Uint32Array;
+  /** What stands between two units belongs to neither. */
+  readonly hasGaps: boolean;
 }
 
 const LAST_CODE_POINT = 0x10ffff;
@@ -24,10 +26,39 @@ interface Notation {
  * The text as readers of JSON strings, URLs, forms and HTML read it: an upstream may escape any character, not only those
  * that it must (R-10). A notation in which the text holds no escape gives no view.
  */
-export const decodedViews = (text: string): readonly DecodedView[] =>
-  NOTATIONS.filter(({ marks: [mark] }) => text.includes(String.fromCharCode(mark))).map(({ marks, escape }) =>
-    viewOf(text, marks, escape),
+export const decodedViews = (text: string): readonly DecodedView[] => {
+  const views = NOTATIONS.filter(({ marks: [mark] }) => text.includes(String.fromCharCode(mark))).map(
+    ({ marks, escape }) => viewOf(text, marks, escape),
   );
+  return SPLIT.test(text) ? [...views, joinedView(text)] : views;
+};
+
+/** Whether the text reads in another way than it stands there. */
+export const hasOtherReadings = (text: string): boolean => ESCAPE_MARK.test(text) || SPLIT.test(text);
+
+/** What a notation begins its escapes with. */
+const ESCAPE_MARK = /[\\%+&]/;
+/** Lines of base64 (RFC 2045, section 6.8), or four bytes of hex with something between them. */
+const SPLIT = /[A-Za-z0-9+/]\r?\n|(?:[0-9a-f]{2}[ :-]){3}[0-9a-f]{2}/i;
+
+/** The text without what stands between the lines of base64 and between bytes of hex. */
+const joinedView = (text: string): DecodedView => {
+  const units = new Uint16Array(text.length);
+  const starts = new Uint32Array(text.length + 1);
+  let count = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (SEPARATORS.has(unit)) continue;
+    units[count] = unit;
+    starts[count] = index;
+    count += 1;
+  }
+  starts[count] = text.length;
+  return { units: units.subarray(0, count), starts: starts.subarray(0, count + 1), hasGaps: true };
+};
+
+/** Tab, line feed, carriage return, space, hyphen, colon. */
+const SEPARATORS: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0x2d, 0x3a]);
 
 /** Texts of a million characters are read: numbers in arrays take a tenth of the time that pieces of text do. */
 export const unitsOf = (text: string): Uint16Array => {
@@ -61,12 +92,13 @@ const viewOf = (text: string, [mark, otherMark]: Notation['marks'], escape: Esca
     index += undone.length;
   }
   starts[count] = text.length;
-  return { units: units.subarray(0, count), starts: starts.subarray(0, count + 1) };
+  return { units: units.subarray(0, count), starts: starts.subarray(0, count + 1), hasGaps: false };
 };
 
 /** The unit's own end in the text as written: where the next begins that does not begin with it. */
-export const endOf = ({ starts }: DecodedView, unit: number): number => {
+export const endOf = ({ starts, hasGaps }: DecodedView, unit: number): number => {
   const start = starts[unit] ?? 0;
+  if (hasGaps) return start + 1;
   let next = unit + 1;
   while (next < starts.length - 1 && starts[next] === start) next += 1;
   return starts[next] ?? start;
@@ -136,16 +168,32 @@ const formEscape: Escape = (text, index) => (text.charCodeAt(index) === PLUS ? S
 
 const SPACE = { decoded: ' ', length: 1 };
 
-/** HTML and XML: the five names that both have, and any character by its number. */
-const ENTITY = /&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot|apos));/y;
-const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+/**
+ * HTML, which takes all that XML has: any character by its number, with any zeros before it, and by its name what a
+ * credential may hold. HTML reads numbers and its oldest names without the semicolon too.
+ */
+const ENTITY =
+  /&(?:#0*([0-9]{1,7})(?![0-9]);?|#[xX]0*([0-9a-fA-F]{1,6})(?![0-9a-fA-F]);?|([A-Za-z]{2,8});|(amp|lt|gt|quot|AMP|LT|GT|QUOT))/y;
+
+/** HTML, named character references: printable ASCII. */
+const NAMED: Readonly<Record<string, string>> = {
+  ...{ amp: '&', AMP: '&', lt: '<', LT: '<', gt: '>', GT: '>', quot: '"', QUOT: '"', apos: "'" },
+  ...{ Tab: '\t', NewLine: '\n', excl: '!', num: '#', dollar: '$', percnt: '%', lpar: '(', rpar: ')', ast: '*' },
+  ...{ midast: '*', plus: '+', comma: ',', period: '.', sol: '/', colon: ':', semi: ';', equals: '=', quest: '?' },
+  ...{ commat: '@', lsqb: '[', lbrack: '[', bsol: '\\', rsqb: ']', rbrack: ']', Hat: '^', lowbar: '_', UnderBar: '_' },
+  ...{ grave: '`', lcub: '{', lbrace: '{', verbar: '|', vert: '|', VerLine: '|', rcub: '}', rbrace: '}' },
+};
 
 const htmlEscape: Escape = (text, index) => {
   ENTITY.lastIndex = index;
   const found = ENTITY.exec(text);
   if (found === null) return null;
-  const [whole, decimal, hex, name] = found;
-  if (name !== undefined) return { decoded: NAMED[name] ?? whole, length: whole.length };
+  const [whole, decimal, hex, name, oldName] = found;
+  const named = name ?? oldName;
+  if (named !== undefined) {
+    const decoded = Object.hasOwn(NAMED, named) ? NAMED[named] : undefined;
+    return decoded === undefined ? null : { decoded, length: whole.length };
+  }
   const codePoint = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
   return codePoint > LAST_CODE_POINT ? null : { decoded: String.fromCodePoint(codePoint), length: whole.length };
 };

@@ -5,6 +5,9 @@ import { MAX_SECRETS, REDACTED, Redactor } from './redactor.js';
 
 const SECRET = 'sk_live_"a/b\\c+d=éÖ !(x)\'';
 const redactor = new Redactor([SECRET], []);
+const bytesOf = (text: string): readonly string[] => Buffer.from(text).toString('hex').match(/../g) ?? [];
+const twice = (text: string, form: 'base64' | 'base64url'): string =>
+  Buffer.from(Buffer.from(text).toString(form)).toString(form);
 
 describe('redaction of credentials (R-10)', () => {
   it.each<[string, string]>([
@@ -18,6 +21,13 @@ describe('redaction of credentials (R-10)', () => {
     ['base64url', Buffer.from(SECRET).toString('base64url')],
     ['hex', Buffer.from(SECRET).toString('hex')],
     ['upper-case hex', Buffer.from(SECRET).toString('hex').toUpperCase()],
+    ['hex with spaces', bytesOf(SECRET).join(' ')],
+    ['hex with colons', bytesOf(SECRET).join(':').toUpperCase()],
+    ['hex with hyphens', bytesOf(SECRET).join('-')],
+    ['hex in lines', bytesOf(SECRET).join('\n')],
+    ['in lower case', SECRET.toLowerCase()],
+    ['base64 of base64', twice(SECRET, 'base64')],
+    ['base64url of base64', Buffer.from(Buffer.from(SECRET).toString('base64')).toString('base64url')],
     ['as a header value is read', Buffer.from(SECRET).toString('latin1')],
     ['in a body that says it is Latin-1', new TextDecoder('iso-8859-1').decode(Buffer.from(SECRET))],
   ])('%s', (_, form) => {
@@ -55,6 +65,12 @@ describe('redaction of credentials (R-10)', () => {
     ['named HTML entities', SIGNED.replace(/[&<>"']/g, (character) => named[character] ?? '')],
     ['decimal HTML entities', codes((codePoint) => `&#${codePoint};`)],
     ['hexadecimal HTML entities', codes((codePoint) => `&#x${codePoint.toString(16)};`)],
+    ['HTML entities with zeros', codes((codePoint) => `&#${String(codePoint).padStart(12, '0')};`)],
+    ['HTML entities without the end', codes((codePoint) => `&#X${codePoint.toString(16).padStart(7, '0')}`)],
+    [
+      'HTML entities of every name',
+      SIGNED.replace('+', '&plus;').replace('/', '&sol;').replace('\\', '&bsol;').replace('&"', '&AMP&QUOT;'),
+    ],
   ])('%s', (_, form) => {
     const text = `{"n":12345678901234567890,"t":"before ${form} after"}`;
     expect(new Redactor([SIGNED], []).text(text)).toBe(`{"n":12345678901234567890,"t":"before ${REDACTED} after"}`);
@@ -87,6 +103,28 @@ describe('redaction of credentials (R-10)', () => {
         expect(inner.text(text)).toContain(REDACTED);
       }
     }
+  });
+
+  it('inside base64 of base64 of anything longer, at every offset', () => {
+    const inner = new Redactor(['canary-0123456789abcdef'], []);
+    for (let before = 0; before < 9; before += 1) {
+      const text = twice(`${'b'.repeat(before)}canary-0123456789abcdef${'a'.repeat(before)}`, 'base64');
+      expect(inner.text(text)).toContain(REDACTED);
+    }
+  });
+
+  it.each([4, 20, 57, 70, 150])('in base64 of 76-column lines, behind %i other bytes', (before) => {
+    const secret = 'canary-0123456789abcdef-0123456789abcdef-0123456789abcdef';
+    const lines = (
+      Buffer.from(`${'b'.repeat(before)}${secret}after`)
+        .toString('base64')
+        .match(/.{1,76}/g) ?? []
+    ).join('\r\n');
+    const redacted = new Redactor([secret], []).text(`first line\r\n\r\n${lines}\r\n\r\nlast line`);
+    const left = Buffer.from(redacted.replace(/^first line|last line$|\[redacted\]/g, ''), 'base64').toString('latin1');
+    expect(redacted).toContain(REDACTED);
+    expect(redacted).toMatch(/^first line\r\n\r\n.*\r\n\r\nlast line$/s);
+    expect(left).not.toContain('0123456789abcdef');
   });
 
   it('in strings, member names and numbers of JSON, however deep', () =>

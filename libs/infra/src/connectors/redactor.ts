@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
-import { decodedViews, endOf, unitsOf } from './escape-views.js';
+import { decodedViews, endOf, hasOtherReadings, unitsOf } from './escape-views.js';
 import { NeedleSearch, type Span } from './needle-search.js';
 
 export const REDACTED = '[redacted]';
@@ -14,13 +14,12 @@ export const MAX_SECRETS = 4_096;
 
 /** An answer may have a hundred thousand of these: they are looked through as they are, without a copy. */
 const SHORT_CHARACTERS = 256;
-/** What a notation begins its escapes with. */
-const ESCAPE_MARK = /[\\%+&]/;
 
 /**
- * Removes a call's secrets from what is kept of its answer: raw, base64 at every offset, hex, as UTF-8 that was
- * read as Latin-1, and with the escapes of JSON, URLs, forms and HTML undone. It works on whole decoded values, so it does not matter how the upstream cut its chunks
- * (R-10, R-16). Time is linear in the answer and the secrets, because both may come from somebody hostile. With more than
+ * Removes a call's secrets from what is kept of its answer: raw and in lower case, base64 at every offset and in lines,
+ * credentials also in base64 of it, hex with or without something between its bytes, as UTF-8 that was read as Latin-1,
+ * and with the escapes of JSON, URLs, forms and HTML undone. It works on whole decoded values, so it does not matter how
+ * the upstream cut its chunks (R-10, R-16). Time is linear in the answer and the secrets, because both may come from somebody hostile. With more than
  * {@link MAX_SECRETS} different ones nothing of the answer is kept that could hold one: no text, name or number.
  */
 export class Redactor {
@@ -34,14 +33,15 @@ export class Redactor {
     this.wholes = secrets;
     this.keepsNothing = secrets.size > MAX_SECRETS;
     const searched = this.keepsNothing ? [] : [...secrets].filter((text) => text.length >= MIN_PART_CHARACTERS);
-    this.parts = new NeedleSearch(searched.flatMap(formsOf));
+    const twice = this.keepsNothing ? [] : credentials.filter((text) => text.length >= MIN_PART_CHARACTERS);
+    this.parts = new NeedleSearch([...searched.flatMap(formsOf), ...twice.flatMap(twiceEncodedForms)]);
   }
 
   /** What secrets cover, alone or overlapping, becomes one {@link REDACTED}: nothing of a second one is left behind. */
   text(text: string): string {
     if (this.wholes.size === 0) return text;
     if (this.keepsNothing || this.wholes.has(text)) return REDACTED;
-    if (text.length <= SHORT_CHARACTERS && !ESCAPE_MARK.test(text) && !this.parts.isIn(text)) return text;
+    if (text.length <= SHORT_CHARACTERS && !hasOtherReadings(text) && !this.parts.isIn(text)) return text;
     const spans = [...this.parts.spansIn(unitsOf(text))];
     for (const view of decodedViews(text)) {
       // Longer ones are found as parts.
@@ -100,8 +100,14 @@ const formsOf = (secret: string): readonly string[] => {
   const padded = Buffer.from(`\0\0${secret}`);
   const hex = padded.toString('hex', 2);
   // Text that is no Unicode travels with replacement characters.
-  return [secret, padded.toString('utf8', 2), ...misreadForms(padded), hex, hex.toUpperCase(), ...base64Forms(padded)];
+  const texts = [secret, padded.toString('utf8', 2), ...misreadForms(padded)];
+  // The names of header fields are read in lower case.
+  return [...texts, secret.toLowerCase(), hex, hex.toUpperCase(), ...base64Forms(padded)];
 };
+
+/** Base64 of base64: a credential has at most 16 KiB, where sensitive arguments may have 256. */
+const twiceEncodedForms = (secret: string): readonly string[] =>
+  base64Forms(Buffer.from(`\0\0${secret}`)).flatMap((form) => base64Forms(Buffer.from(`\0\0${form}`)));
 
 const WINDOWS_1252 = new TextDecoder('windows-1252');
 

@@ -212,6 +212,16 @@ describe('an upstream that echoes secrets (R-08, R-10, R-16)', () => {
   });
 });
 
+it('a secret in the name of a header is redacted, in the lower case in which names are read', async () => {
+  const headers = [['x-ratelimit-canary-token', '1']] as const;
+  const answer = { status: 200, headers, body: Buffer.alloc(0), isDecoded: true };
+  expect(JSON.parse(await recordedResult(answer, new Redactor(['Canary-Token'], [])))).toEqual({
+    status: 200,
+    headers: { 'x-ratelimit-[redacted]': '1' },
+    body: null,
+  });
+});
+
 describe('a long JSON body', () => {
   const answerOf = (body: string): EgressResponse => ({
     status: 200,

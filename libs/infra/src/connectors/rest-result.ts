@@ -59,8 +59,9 @@ function* recordInPieces(response: EgressResponse, redactor: Redactor): Generato
 /** `Set-Cookie` and hop-by-hop headers are not on the list, so they never pass. */
 const keptHeaders = (response: EgressResponse, redactor: Redactor): Record<string, string> => {
   const kept = new Map<string, string>();
-  for (const [name, value] of response.headers) {
-    if (!KEPT_HEADERS.has(name) && !name.startsWith(KEPT_HEADER_PREFIX)) continue;
+  for (const [sentName, value] of response.headers) {
+    if (!KEPT_HEADERS.has(sentName) && !sentName.startsWith(KEPT_HEADER_PREFIX)) continue;
+    const name = redactor.text(sentName);
     const before = kept.get(name);
     kept.set(name, before === undefined ? value : `${before}, ${value}`);
   }

@@ -71,5 +71,8 @@ export const REDACTION_BOMBS: readonly RedactionBomb[] = [
   near('pluses', ['aaaab'], filled('+')),
   near('HTML escapes', ['aaaab'], filled('&#97;')),
   near('ampersands', ['aaaab'], filled('&')),
+  near('lines', ['aaaab'], filled('a\r\n')),
+  near('bytes with something between them', ['aaaab'], filled('61 ')),
+  near('numbers without an end', ['aaaab'], `&#${filled('0')}`),
   near('every notation at once', ['aaaab'], filled('\\u0061%61+&#97;')),
 ];
