@@ -27,7 +27,7 @@ export const verdictOfStatus = (status: number, isRead: boolean): UpstreamVerdic
   if (status === 401 || status === 403) {
     return failed(
       'upstream_auth_failed',
-      `The upstream service answered ${status}: it refused the connector's credentials. An admin can store new ones.`,
+      `The upstream service answered ${status}: it refused the connector's credentials. An admin can store new ones with PUT /v1/connectors/{id}/credentials.`,
     );
   }
   if (status === 404) {

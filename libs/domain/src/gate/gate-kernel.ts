@@ -50,7 +50,7 @@ export class GateKernel {
     if (this.backlog.oldestUnsealedAgeMs(org) < this.settings.unsealedLimitMs) return;
     throw new DomainError('service_unavailable', {
       message:
-        'Earlier outcomes could not be sealed yet, so no new action is taken. An operator must look at the seal keys.',
+        'Earlier outcomes could not be sealed yet, so no new action is taken. An operator must look: `npm run ags -- doctor` says why.',
       retryAfterSeconds: 30,
     });
   }

@@ -46,7 +46,8 @@ const NONE_ENFORCED: PolicyDecision = {
   source: 'default',
   ruleId: null,
   reason: 'no policy enforced',
-  message: 'No policy is enforced, so nothing is allowed. Ask an admin to activate one.',
+  message:
+    'No policy is enforced, so nothing is allowed. Ask an admin to activate a version: POST /v1/policies/{id}/versions/{v}/activate.',
   timeLimitTripped: false,
 };
 

@@ -115,7 +115,10 @@ export const ERROR_CATALOGUE = {
     401,
     'The API key is not valid. Send Authorization: Bearer with a key of this service, copied whole.',
   ),
-  api_key_revoked: authentication(401, 'This API key was revoked. Ask an admin for a new one.'),
+  api_key_revoked: authentication(
+    401,
+    'This API key was revoked. Ask an operator for a new one: `npm run ags -- keys create` makes it.',
+  ),
   api_key_expired: authentication(
     401,
     'This API key was rolled and its overlap has ended. Use the key that replaced it.',
@@ -129,9 +132,18 @@ export const ERROR_CATALOGUE = {
     401,
     'This approval link has expired or was used. Open the approval in the Console.',
   ),
-  agent_suspended: permission(403, 'This agent is suspended. An operator can resume it.'),
-  agent_stopped: permission(403, 'This agent is stopped. An operator can resume it.'),
-  org_stopped: permission(403, 'All agents of this organization are stopped. An operator can start them again.'),
+  agent_suspended: permission(
+    403,
+    'This agent is suspended. An operator can resume it with `npm run ags -- agents resume`.',
+  ),
+  agent_stopped: permission(
+    403,
+    'This agent is stopped. An operator can resume it with `npm run ags -- agents resume`.',
+  ),
+  org_stopped: permission(
+    403,
+    'All agents of this organization are stopped. An operator can start them again with `npm run ags -- org start`.',
+  ),
   insufficient_scope: permission(403, 'The key lacks the scope this endpoint needs. WWW-Authenticate names it.'),
   intent_required: permission(403, 'This agent must sign its requests. Send a Service-Intent header.'),
   intent_invalid: permission(403, 'The signed intent does not match the request. Sign exactly the call you send.'),
@@ -154,7 +166,7 @@ export const ERROR_CATALOGUE = {
   approval_required: policy(403, 'This call needs a person’s approval first.'),
   policy_unavailable: policy(
     403,
-    'The policy could not be evaluated, so the action did not run. Ask an admin to check the active policy.',
+    'The policy could not be evaluated, so the action did not run. Ask an admin to check the active policy, which GET /v1/policies lists.',
   ),
   approval_unsatisfiable: policy(
     403,
@@ -172,7 +184,7 @@ export const ERROR_CATALOGUE = {
   upstream_rate_limited: limit(429, 'The upstream service is limiting requests. Try again later.'),
   connector_unavailable: passing(
     503,
-    'The connector could not be reached. Try again; if it persists, an admin can test the connector.',
+    'The connector could not be reached. Try again; if it persists, an admin can check its config with GET /v1/connectors/{id}.',
   ),
   upstream_error: server(502, 'The tool returned an error. Its own words are in the result.'),
   timeout: server(
@@ -190,7 +202,7 @@ export const ERROR_CATALOGUE = {
   vault_unavailable: passing(503, 'The stored credentials could not be opened. The operator must check the vault key.'),
   upstream_auth_failed: server(
     502,
-    'The upstream service refused the connector’s credentials. An admin can store new ones.',
+    'The upstream service refused the connector’s credentials. An admin can store new ones with PUT /v1/connectors/{id}/credentials.',
   ),
   upstream_not_found: server(502, 'The upstream service has nothing at that address. Check the arguments.'),
   response_too_large: server(

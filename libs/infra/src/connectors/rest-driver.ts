@@ -191,7 +191,7 @@ export class RestDriver extends ConnectorDriver {
 }
 
 const MISSING_CREDENTIALS =
-  'The connector has no credentials of the kind its config asks for, and nothing was sent. An admin can store them.';
+  'The connector has no credentials of the kind its config asks for, and nothing was sent. An admin can store them with PUT /v1/connectors/{id}/credentials.';
 const BLOCKED_REDIRECT =
   'The upstream service redirected to an address that the connector may not reach; nothing was sent there.';
 const TOO_MANY_REDIRECTS = 'The upstream service redirected more than three times.';
