@@ -20,8 +20,10 @@ import {
   sealKeyDecider,
   SealKeyRing,
   Sealer,
+  SealedHeads,
   SealerProgress,
   type LowWater,
+  type SealedHead,
   type ParkedOrg,
 } from '#libs/domain/ledger';
 import { InProcessBus, SystemRandomness } from '#libs/infra/runtime';
@@ -77,6 +79,18 @@ export class HeldProgress extends SealerProgress {
   }
 }
 
+/** What is remembered outside of a log. */
+export class HeldHeads extends SealedHeads {
+  readonly rows = new Map<OrgId, SealedHead>();
+
+  override of = (org: OrgId): Promise<SealedHead | null> => Promise.resolve(this.rows.get(org) ?? null);
+  override all = (): Promise<readonly SealedHead[]> => Promise.resolve([...this.rows.values()]);
+  override remember(head: SealedHead): Promise<void> {
+    this.rows.set(head.org, head);
+    return Promise.resolve();
+  }
+}
+
 const random = new SystemRandomness();
 
 export const newOrg = (): OrgId => idOf('org', random.bytes(16));
@@ -84,19 +98,23 @@ export const newOrg = (): OrgId => idOf('org', random.bytes(16));
 /** A log with what a sealer needs around it. */
 export class LedgerBench {
   readonly clock = new SetClock();
-  readonly keys = new HeldSealKeys();
   readonly bus: Bus = new InProcessBus(silentLogger);
   readonly streams: FoldedStreams;
   readonly runner: CommandRunner;
 
-  constructor(readonly store: EventStore) {
+  constructor(
+    readonly store: EventStore,
+    readonly keys = new HeldSealKeys(),
+    readonly heads = new HeldHeads(),
+  ) {
     this.streams = new FoldedStreams(store);
     this.runner = new CommandRunner(store, this.streams);
   }
 
   sealer(): Sealer {
     // Streams of its own: another sealer is another process.
-    return new Sealer(this.store, new FoldedStreams(this.store), this.keys, this.clock, this.bus);
+    const { store, keys: keyRing, heads, clock, bus } = this;
+    return new Sealer({ store, streams: new FoldedStreams(store), keyRing, heads, clock, bus });
   }
 
   /** A seal key that is active from now on. */

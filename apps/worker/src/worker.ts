@@ -64,7 +64,7 @@ export class Worker {
     const onError = (error: unknown): void => logger.error('a background task waits for its database', { error });
     const { signal } = this.stopping;
     this.background = Promise.all([
-      leases.hold('sealer', signal, (held, session) => this.sealingLoop(session).run(held), onError),
+      leases.hold('sealer', signal, (held, session) => this.seal(held, session), onError),
       leases.hold('open-executions', signal, (held, session) => this.followExecutions(held, session), onError),
     ]);
   }
@@ -92,11 +92,12 @@ export class Worker {
     return left;
   }
 
-  private sealingLoop(session: LeaseSession): SealingLoop {
+  private async seal(held: AbortSignal, session: LeaseSession): Promise<void> {
     const { database, clock, logger, metrics: meter, gateSettings } = this.deployment;
-    return new SealingLoop({
+    const heads = this.deployment.sealedHeads();
+    const loop = new SealingLoop({
       store: database.store,
-      sealer: this.deployment.sealer(),
+      sealer: this.deployment.sealer(heads),
       sealKeys: this.deployment.sealKeys(),
       progress: this.deployment.sealerProgressOver(session),
       clock,
@@ -104,6 +105,11 @@ export class Worker {
       meter,
       retryIntervalMs: gateSettings.sweepIntervalMs,
     });
+    try {
+      await loop.run(held);
+    } finally {
+      await heads.close();
+    }
   }
 
   private async followExecutions(held: AbortSignal, session: LeaseSession): Promise<void> {

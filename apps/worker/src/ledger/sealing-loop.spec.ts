@@ -245,6 +245,32 @@ describe('an organization that cannot be sealed', () => {
   });
 });
 
+describe('an organization whose ledger went back in time (CP-44)', () => {
+  it('is parked before anything is asked of it, and sealed again once its deeds are back', async () => {
+    await bench.activateKey();
+    const [org, other] = [newOrg(), newOrg()];
+    start();
+    const streams = [await bench.recordAction(org), await bench.recordAction(org)];
+    await eventuallySealed(org, streams);
+    await stop();
+    const heads = store.heads.bind(store);
+    const lost = vi.spyOn(store, 'heads').mockImplementation(async (names) => {
+      const found = new Map(await heads(names));
+      if (found.has(streamOf('ledger', org))) found.set(streamOf('ledger', org), 0);
+      return found;
+    });
+    start();
+    await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
+    expect(progress.rows.get(org)?.reason).toContain('went back in time');
+    streams.push(await bench.recordAction(org));
+    await eventuallySealed(other, [await bench.recordAction(other)]);
+    expect(await sealedStreams(org)).toEqual(streams.slice(0, 2));
+    lost.mockRestore();
+    await eventuallySealed(org, streams);
+    await vi.waitFor(() => expect(progress.rows.size).toBe(0), SETTLED);
+  });
+});
+
 describe('rows that were tampered with are their own organization’s trouble', () => {
   it('the event that a ledger’s last deed names is gone: that organization is parked, the others are sealed', async () => {
     await bench.activateKey();

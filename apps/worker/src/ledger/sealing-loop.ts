@@ -70,6 +70,9 @@ export class SealingLoop {
     this.parked = new Map((await progress.parked()).map((row) => [row.org, row]));
     await this.provePending();
     this.doneUpTo = await this.startPosition();
+    for (const fault of await this.parts.sealer.wentBack()) {
+      if (!this.parked.has(fault.org)) await this.park(fault.org, fault);
+    }
     const subscription = store.subscribeToAll({
       after: this.doneUpTo,
       onEvents: (events) => this.inTurn(() => this.sealBatch(events)),

@@ -14,5 +14,6 @@ export * from './seal-key-entries.js';
 export * from './seal-key.decider.js';
 export * from './seal-key.events.js';
 export * from './seal-source.js';
+export * from './sealed-heads.js';
 export * from './sealer.js';
 export * from './sealing.ports.js';

@@ -22,9 +22,10 @@ import {
 } from '../kernel/index.js';
 import { composeDeed, type SealedDeed } from './compose-deed.js';
 import { ownFaultOf } from './ledger-fault.js';
-import { readTail, type LedgerTail } from './ledger-tails.js';
+import type { LedgerTail } from './ledger-tails.js';
 import { nextSeal, sealKeyDecider } from './seal-key.decider.js';
 import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
+import { type LedgerWentBack, readCheckedTail, type SealedHeads, shortenedLedgers } from './sealed-heads.js';
 import type { SealKeyRing } from './sealing.ports.js';
 
 /** At most this many deeds or bytes in one append (architecture, step 5). */
@@ -49,18 +50,29 @@ export interface SealWork {
   fault: Error | null;
 }
 
+export interface SealerParts {
+  readonly store: EventStore;
+  readonly streams: FoldedStreams;
+  readonly keyRing: SealKeyRing;
+  readonly heads: SealedHeads;
+  readonly clock: Clock;
+  readonly bus: Bus;
+}
+
 /** Seals what the log asks for, in its order. Feed it `$all`; it can be fed the same events again at any time. */
 export class Sealer {
   private readonly actions = new ActionsInFlight();
   private readonly tails = new Map<OrgId, LedgerTail>();
 
-  constructor(
-    private readonly store: EventStore,
-    private readonly streams: FoldedStreams,
-    private readonly keyRing: SealKeyRing,
-    private readonly clock: Clock,
-    private readonly bus: Bus,
-  ) {}
+  constructor(private readonly parts: SealerParts) {}
+
+  /**
+   * Whose ledgers are shorter than they were, before anything is asked of them.
+   * @throws {StoreUnavailable}
+   */
+  wentBack(): Promise<readonly LedgerWentBack[]> {
+    return shortenedLedgers(this.parts.store, this.parts.heads);
+  }
 
   /**
    * What these events ask for, by organization. An event that cannot be read or folded is its organization's own trouble.
@@ -94,7 +106,7 @@ export class Sealer {
       const org = envelope.metadata.org as OrgId;
       // Long sealed: a resumed sealer passes over such events without reading their streams.
       if (position <= (await this.tailOf(org)).sealedUpTo) return null;
-      const earlier = await this.store.readStream(stream, { limit: revision + 1, mayRemember: true });
+      const earlier = await this.parts.store.readStream(stream, { limit: revision + 1, mayRemember: true });
       action = foldAction(earlier.map((event) => decodeEvent(event)));
       this.actions.remember(envelope.recorded, action);
     }
@@ -130,7 +142,7 @@ export class Sealer {
   private async tailOf(org: OrgId): Promise<LedgerTail> {
     const known = this.tails.get(org);
     if (known) return known;
-    const tail = await readTail(this.store, org);
+    const tail = await readCheckedTail(this.parts.store, this.parts.heads, org);
     this.tails.set(org, tail);
     return tail;
   }
@@ -138,13 +150,13 @@ export class Sealer {
   private async signBatch(tail: LedgerTail, requests: readonly SealRequest[]): Promise<SealedDeed[]> {
     // Read before the keys are: a rotation that this answer does not know of yet retires its key a minute after it at the
     // earliest, however long this process stands still before it signs (INV-06).
-    const now = timestampOf(this.clock.nowMs());
-    const keys = (await this.streams.load(streamRef(sealKeyDecider, ONLY_STREAM))).state;
+    const now = timestampOf(this.parts.clock.nowMs());
+    const keys = (await this.parts.streams.load(streamRef(sealKeyDecider, ONLY_STREAM))).state;
     // A clock that goes back cannot put a deed before the one it follows (ruling 22).
     const seal = nextSeal(keys, tail.issuedAt !== null && tail.issuedAt > now ? tail.issuedAt : now);
     if (!seal) throw new NoActiveSealKey();
     const { key, issuedAt } = seal;
-    const signingKey = await this.keyRing.open(key.kid);
+    const signingKey = await this.parts.keyRing.open(key.kid);
     const deeds: SealedDeed[] = [];
     let bytes = 0;
     let previous = { seq: tail.seq, bodyHash: tail.bodyHash };
@@ -161,12 +173,13 @@ export class Sealer {
   private async append(org: OrgId, tail: LedgerTail, deeds: readonly SealedDeed[]): Promise<void> {
     const stream = streamOf('ledger', org);
     const events = deeds.map((deed): NewEvent => encodeDeed(deed, stream));
-    await this.store.append({ stream, expectedRevision: tail.seq === 0 ? 'no_stream' : tail.seq - 1, events });
+    await this.parts.store.append({ stream, expectedRevision: tail.seq === 0 ? 'no_stream' : tail.seq - 1, events });
     const last = deeds[deeds.length - 1] as SealedDeed;
     const { seq, body_hash: bodyHash, issued_at: issuedAt } = last.event.data;
     this.tails.set(org, { seq, bodyHash, issuedAt, sealedUpTo: last.request.position });
+    await this.parts.heads.remember({ org, seq, bodyHash });
     for (const { event } of deeds) {
-      if (event.data.action) this.bus.publish(actionChannel(event.data.action), 'sealed');
+      if (event.data.action) this.parts.bus.publish(actionChannel(event.data.action), 'sealed');
     }
   }
 }

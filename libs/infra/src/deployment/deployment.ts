@@ -28,7 +28,14 @@ import {
   type PayloadStore,
   type Randomness,
 } from '#libs/domain/kernel';
-import { LedgerTails, SealKeyAdministration, Sealer, type SealerProgress, type SealKeyRing } from '#libs/domain/ledger';
+import {
+  LedgerTails,
+  SealKeyAdministration,
+  type SealedHeads,
+  Sealer,
+  type SealerProgress,
+  type SealKeyRing,
+} from '#libs/domain/ledger';
 import { CompiledPolicies } from '#libs/domain/policies';
 import type { Vault } from '#libs/domain/connectors';
 import { PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
@@ -44,7 +51,13 @@ import {
 } from '../gate/index.js';
 import { IdempotencyStore } from '../idempotency/index.js';
 import { type LeaseSession, PostgresLeases } from '../leases/index.js';
-import { PolledSealingBacklog, PostgresSealerProgress, VaultSealKeyRing } from '../ledger/index.js';
+import {
+  PolledSealingBacklog,
+  PostgresSealerProgress,
+  SealedHeadsFile,
+  sealedHeadsPath,
+  VaultSealKeyRing,
+} from '../ledger/index.js';
 import { ServiceMetrics } from '../metrics/index.js';
 import {
   LocalProjectionProgress,
@@ -176,8 +189,14 @@ export class Deployment {
     });
   }
 
-  sealer(): Sealer {
-    return new Sealer(this.database.store, this.streams, this.keyRing, this.clock, this.bus);
+  /** @param heads of this state directory, and of one term: its holder closes them */
+  sealer(heads: SealedHeads): Sealer {
+    const { streams, keyRing, clock, bus } = this;
+    return new Sealer({ store: this.database.store, streams, keyRing, heads, clock, bus });
+  }
+
+  sealedHeads(): SealedHeadsFile {
+    return new SealedHeadsFile(sealedHeadsPath(this.config.stateDir), this.logger);
   }
 
   sealerProgressOver(session: LeaseSession): SealerProgress {

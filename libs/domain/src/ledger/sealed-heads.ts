@@ -1,0 +1,73 @@
+import type { Digest } from '#libs/crypto';
+import { decodeEvent, type EventStore, type OrgId } from '../kernel/index.js';
+import type { LedgerEvent } from './deed.events.js';
+import { ledgerStream, type LedgerTail, readTail } from './ledger-tails.js';
+
+/** The last deed of an organization, as somebody outside of the database remembers it. */
+export interface SealedHead {
+  readonly org: OrgId;
+  readonly seq: number;
+  readonly bodyHash: Digest;
+}
+
+/**
+ * Where ledgers end, remembered outside of the database: one that goes back in time (a restored snapshot, a failover that
+ * lost commits) forgets deeds that others hold (reliability, CP-44 and F-08).
+ */
+export abstract class SealedHeads {
+  /** Null where none is remembered. */
+  abstract of(org: OrgId): Promise<SealedHead | null>;
+  abstract all(): Promise<readonly SealedHead[]>;
+  /** Once the deed is in the log. What cannot be remembered is said in the service's log, and sealed all the same. */
+  abstract remember(head: SealedHead): Promise<void>;
+}
+
+/** A ledger lacks a deed that it had: going on would give its number out a second time. */
+export class LedgerWentBack extends Error {
+  override readonly name = 'LedgerWentBack';
+  readonly org: OrgId;
+
+  constructor({ org, seq, bodyHash }: SealedHead, lastSeq: number) {
+    super(
+      `the ledger of ${org} had the deed ${seq}:${bodyHash}, which the database does not hold: it ends at seq ${lastSeq}. ` +
+        'The database went back in time, and nothing is sealed for this organization until it holds that deed again, or ' +
+        'you decide otherwise: `npm run ags -- confirm-restore --help`',
+    );
+    this.org = org;
+  }
+}
+
+/**
+ * The tail of a ledger, compared with what is remembered of it.
+ * @throws {LedgerWentBack} {StoreUnavailable}
+ */
+export const readCheckedTail = async (store: EventStore, heads: SealedHeads, org: OrgId): Promise<LedgerTail> => {
+  // Asked first: whoever seals meanwhile makes the tail that is read later, not the head.
+  const head = await heads.of(org);
+  const tail = await readTail(store, org);
+  if (head !== null && !(await isHeld(store, head, tail))) throw new LedgerWentBack(head, tail.seq);
+  return tail;
+};
+
+const isHeld = async (store: EventStore, { org, seq, bodyHash }: SealedHead, tail: LedgerTail): Promise<boolean> => {
+  if (tail.seq <= seq) return tail.seq === seq && tail.bodyHash === bodyHash;
+  const [recorded] = await store.readStream(ledgerStream(org), { from: seq - 1, limit: 1 });
+  return recorded !== undefined && decodeEvent<LedgerEvent>(recorded).event.data.body_hash === bodyHash;
+};
+
+const LEDGERS_AT_ONCE = 1_000;
+
+/** By their lengths alone: what stands in them is compared when something is sealed. @throws {StoreUnavailable} */
+export const shortenedLedgers = async (store: EventStore, heads: SealedHeads): Promise<readonly LedgerWentBack[]> => {
+  const faults: LedgerWentBack[] = [];
+  const remembered = await heads.all();
+  for (let first = 0; first < remembered.length; first += LEDGERS_AT_ONCE) {
+    const some = remembered.slice(first, first + LEDGERS_AT_ONCE);
+    const ends = await store.heads(some.map(({ org }) => ledgerStream(org)));
+    for (const head of some) {
+      const lastSeq = (ends.get(ledgerStream(head.org)) ?? -1) + 1;
+      if (lastSeq < head.seq) faults.push(new LedgerWentBack(head, lastSeq));
+    }
+  }
+  return faults;
+};

@@ -1,0 +1,105 @@
+import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { digestOf } from '#libs/crypto';
+import type { OrgId } from '#libs/domain/kernel';
+import type { SealedHead } from '#libs/domain/ledger';
+import { collectingLogger, type CollectingLogger } from '../../../../test/support/collecting-logger.js';
+import { newOrg } from '../../../../test/support/ledger-fixtures.js';
+import { SealedHeadsFile, sealedHeadsPath } from './sealed-heads-file.js';
+
+let folder: string;
+let logger: CollectingLogger;
+let opened: SealedHeadsFile[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sealed-heads-'));
+  logger = collectingLogger();
+  opened = [];
+});
+afterEach(async () => {
+  await Promise.all(opened.map((file) => file.close()));
+  await rm(folder, { recursive: true });
+});
+
+const openFile = (path = sealedHeadsPath(folder)): SealedHeadsFile => {
+  const file = new SealedHeadsFile(path, logger);
+  opened.push(file);
+  return file;
+};
+const headOf = (org: OrgId, seq: number): SealedHead => ({
+  org,
+  seq,
+  bodyHash: digestOf(Buffer.from(`${org} ${seq}`)),
+});
+
+describe('the file of sealed heads', () => {
+  it('is empty before anything was sealed', async () => {
+    expect(await openFile().all()).toEqual([]);
+    expect(await openFile().of(newOrg())).toBeNull();
+  });
+
+  it('gives the last head of each organization to the next process', async () => {
+    const [org, other] = [newOrg(), newOrg()];
+    const file = openFile();
+    for (const seq of [1, 9, 10_000_000]) await file.remember(headOf(org, seq));
+    await file.remember(headOf(other, 3));
+    expect(await openFile().of(org)).toEqual(headOf(org, 10_000_000));
+    expect(await openFile().all()).toEqual([headOf(org, 10_000_000), headOf(other, 3)]);
+  });
+
+  it('does not grow with what is sealed, is for its user alone, and can be read by a person', async () => {
+    const org = newOrg();
+    const file = openFile();
+    for (let seq = 1; seq < 20; seq += 1) await file.remember(headOf(org, seq));
+    const path = sealedHeadsPath(folder);
+    const { org: id, seq, bodyHash } = headOf(org, 19);
+    expect((await readFile(path, 'utf8')).split('\n').map((line) => line.trimEnd())).toEqual([
+      `${id} ${seq}:${bodyHash}`,
+      '',
+    ]);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it('never goes back by itself', async () => {
+    const org = newOrg();
+    const file = openFile();
+    await file.remember(headOf(org, 5));
+    await file.remember(headOf(org, 4));
+    expect(await openFile().of(org)).toEqual(headOf(org, 5));
+  });
+
+  it('goes back when an operator says so, also for who has it open', async () => {
+    const [org, other] = [newOrg(), newOrg()];
+    const file = openFile();
+    await file.remember(headOf(org, 5));
+    await file.remember(headOf(other, 7));
+    await openFile().settle(headOf(org, 2));
+    expect(await file.all()).toEqual([headOf(org, 2), headOf(other, 7)]);
+    await file.remember(headOf(org, 3));
+    expect(await openFile().of(org)).toEqual(headOf(org, 3));
+  });
+
+  it('keeps what two writers append at once', async () => {
+    const heads = Array.from({ length: 20 }, (_, index) => headOf(newOrg(), index + 1));
+    const writers = [openFile(), openFile()];
+    await Promise.all(heads.map((head, index) => (writers[index % 2] as SealedHeadsFile).remember(head)));
+    const found = await openFile().all();
+    expect(new Set(found.map(({ org }) => org))).toEqual(new Set(heads.map(({ org }) => org)));
+  });
+
+  it('says which lines it cannot read, and gives the others', async () => {
+    const [org, other] = [newOrg(), newOrg()];
+    await openFile().remember(headOf(org, 5));
+    await appendFile(sealedHeadsPath(folder), '\0'.repeat(128));
+    await openFile().remember(headOf(other, 1));
+    expect(await openFile().all()).toEqual([headOf(org, 5), headOf(other, 1)]);
+    expect(logger.warnings.at(-1)).toMatchObject({ lines: '1' });
+  });
+
+  it('that cannot be written is said in the log, and holds nothing up', async () => {
+    await openFile(join(folder, 'not', 'there')).remember(headOf(newOrg(), 1));
+    expect(logger.errors).toMatchObject([{ code: 'ENOENT' }]);
+  });
+});

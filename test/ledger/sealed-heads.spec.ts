@@ -1,0 +1,77 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { decodeEvent, type OrgId } from '#libs/domain/kernel';
+import { LedgerWentBack, type LedgerEvent } from '#libs/domain/ledger';
+import { MemoryEventStore } from '#libs/infra/event-store';
+import { after } from '../support/given.js';
+import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
+
+let bench: LedgerBench;
+let org: OrgId;
+
+beforeEach(async () => {
+  bench = new LedgerBench(new MemoryEventStore());
+  await bench.activateKey();
+  org = newOrg();
+  await bench.recordAction(org);
+  await sealAll(bench);
+});
+
+const sealAll = async (some: LedgerBench): Promise<void> => some.feed(some.sealer(), await some.log());
+
+/** A database that went back to its first `count` events, with the keys and what is remembered outside of it. */
+const asItWasAt = async (count: number): Promise<LedgerBench> => {
+  const store = new MemoryEventStore();
+  for (const { stream, revision, id, type, data, metadata } of (await bench.log()).slice(0, count)) {
+    const expectedRevision = revision === 0 ? 'no_stream' : revision - 1;
+    await store.append({ stream, expectedRevision, events: [{ id, type, data, metadata }] });
+  }
+  return new LedgerBench(store, bench.keys, bench.heads);
+};
+const hashesOf = async (some: LedgerBench): Promise<readonly string[]> =>
+  (await some.ledgerOf(org)).map((recorded) => decodeEvent<LedgerEvent>(recorded).event.data.body_hash);
+
+describe('where ledgers end is remembered outside of the database (CP-44, F-08)', () => {
+  it('after every append of deeds', async () => {
+    await bench.recordAction(org);
+    await bench.recordAction(org, 'executed');
+    await sealAll(bench);
+    const [, , bodyHash] = await hashesOf(bench);
+    expect([...bench.heads.rows.values()]).toEqual([{ org, seq: 3, bodyHash }]);
+  });
+
+  it('and a ledger that became shorter gives no number out again', async () => {
+    const count = (await bench.log()).length;
+    await bench.recordAction(org);
+    await sealAll(bench);
+    const older = await asItWasAt(count);
+    await older.recordAction(org);
+    await expect(sealAll(older)).rejects.toThrow(LedgerWentBack);
+    expect(await hashesOf(older)).toHaveLength(1);
+    expect(await older.sealer().wentBack()).toMatchObject([{ org }]);
+  });
+
+  it.each([
+    ['as long as it was', 1],
+    ['longer than it was', 2],
+  ])('nor does one that is %s, with another deed there', async (_, deeds) => {
+    const older = await asItWasAt((await bench.log()).length - 1);
+    // Sealed by somebody who remembers nothing, at another time.
+    const forgetful = new LedgerBench(older.store, bench.keys);
+    forgetful.clock.ms = Date.parse(after(1_000));
+    if (deeds === 2) await older.recordAction(org);
+    await sealAll(forgetful);
+    const forked = await hashesOf(older);
+    await older.recordAction(org);
+    await expect(sealAll(older)).rejects.toThrow(LedgerWentBack);
+    expect([forked.length, await hashesOf(older)]).toEqual([deeds, forked]);
+  });
+
+  it('and one that grew beyond it, sealed elsewhere, is sealed on', async () => {
+    await bench.recordAction(org);
+    await sealAll(new LedgerBench(bench.store, bench.keys));
+    await bench.recordAction(org);
+    await sealAll(bench);
+    expect(await hashesOf(bench)).toHaveLength(3);
+    expect(bench.heads.rows.get(org)?.seq).toBe(3);
+  });
+});
