@@ -54,7 +54,7 @@ function* compileInPieces(text: string): Generator<void, CompileResult> {
   const { source, diagnostics } = checkSource(text);
   if (diagnostics.hasErrors) return { ok: false, diagnostics: diagnostics.list() };
   yield;
-  const root = parseYaml(source, diagnostics);
+  const root = yield* parseYaml(source, diagnostics);
   yield;
   const report = new Report(diagnostics);
   const policy = root === undefined ? null : readPolicy(report, root);

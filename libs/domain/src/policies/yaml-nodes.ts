@@ -1,4 +1,4 @@
-import { isMap, isPair, isScalar, isSeq, type Node, parseDocument, type Scalar, type YAMLError } from 'yaml';
+import { Composer, isMap, isPair, isScalar, isSeq, type Node, Parser, type Scalar, type YAMLError } from 'yaml';
 
 import type { Diagnostics, Place, Report } from './diagnostics.js';
 import { didYouMean } from './did-you-mean.js';
@@ -12,27 +12,30 @@ export interface Entry {
   readonly keyPlace: Place;
 }
 
-/** Parses a text that `checkSource` let through. Undefined when it is no YAML or empty; the findings are reported. */
-export const parseYaml = (source: SourceText, diagnostics: Diagnostics): Entry | undefined => {
-  // Duplicates are found by our own reader in one pass; the package compares every key with every other.
-  const document = parseDocument(source.text, {
-    schema: 'core',
-    version: '1.2',
-    merge: false,
-    uniqueKeys: false,
-    prettyErrors: false,
-    logLevel: 'silent',
-  });
-  for (const problem of [...document.errors, ...document.warnings]) reportSyntax(problem, diagnostics);
+// Duplicates are found by our own reader in one pass; the package compares every key with every other.
+const YAML_OPTIONS = { schema: 'core', version: '1.2', merge: false, uniqueKeys: false, logLevel: 'silent' } as const;
+
+/**
+ * Parses a text that `checkSource` let through, in two pieces. Undefined when it is no YAML or empty; the findings are
+ * reported.
+ */
+export function* parseYaml(source: SourceText, diagnostics: Diagnostics): Generator<void, Entry | undefined> {
+  const { text } = source;
+  const tokens = [...new Parser().parse(text)];
+  yield;
+  // A second document was refused before.
+  const [document] = new Composer(YAML_OPTIONS).compose(tokens, true, text.length);
+  for (const problem of [...(document?.errors ?? []), ...(document?.warnings ?? [])])
+    reportSyntax(problem, diagnostics);
   if (diagnostics.hasErrors) return undefined;
-  const { contents } = document;
+  const contents = document?.contents ?? null;
   if (contents === null || (isScalar(contents) && contents.value === null)) {
     diagnostics.report('empty_source', 0, 'The policy is empty.');
     return undefined;
   }
   const place = { offset: startOf(contents) ?? 0, path: '' };
   return { node: contents, place, keyPlace: place };
-};
+}
 
 export const ESCAPE_HINT = 'Use single quotes, in which a backslash stands for itself, or double the backslash.';
 
