@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Clock } from '#libs/domain/kernel';
+import { keepScramOnly } from '../postgres/index.js';
 import { SystemClock } from '../runtime/index.js';
 import { HolderWatch, type HolderBeat } from './holder-watch.js';
 
@@ -49,6 +50,7 @@ export class PostgresLeases {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     });
+    keepScramOnly(client, this.connectionString);
     const lost = new AbortController();
     client.on('error', (error) => lost.abort(error));
     client.on('end', () => lost.abort(new Error('the connection ended')));

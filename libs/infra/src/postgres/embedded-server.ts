@@ -13,6 +13,7 @@ import {
   stopPostmaster,
   type SpawnedPostmaster,
 } from './server-process.js';
+import { keepScramOnly, withScramOnly } from './scram-only.js';
 import { prepareServerSite, SUPERUSER, type ServerSite } from './server-site.js';
 import { withStartLock } from './start-lock.js';
 
@@ -176,15 +177,17 @@ class SharedServer implements EmbeddedPostgres {
 }
 
 const addressOf = (site: ServerSite, port: number, database: string): string =>
-  `postgres://${SUPERUSER}:${site.password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+  withScramOnly(`postgres://${SUPERUSER}:${site.password}@127.0.0.1:${port}/${encodeURIComponent(database)}`);
 
 /** Null while the server does not take connections yet. */
 const connectIfReady = async (site: ServerSite, port: number): Promise<pg.Client | null> => {
+  const connectionString = addressOf(site, port, ADMIN_DATABASE);
   const client = new pg.Client({
-    connectionString: addressOf(site, port, ADMIN_DATABASE),
+    connectionString,
     application_name: 'ags server user',
     keepAlive: true,
   });
+  keepScramOnly(client, connectionString);
   // Losses show as 'end'; an 'error' without a listener would end the process.
   client.on('error', () => undefined);
   try {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { keepScramOnly } from './scram-only.js';
 
 /**
  * Ends with its first unanswered statement. pg by itself gives up the wait after `query_timeout` and keeps the connection: a
@@ -7,6 +8,7 @@ import pg from 'pg';
 export class MortalClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
+    keepScramOnly(this, typeof config === 'string' ? config : config?.connectionString);
     const query = super.query.bind(this) as (...call: unknown[]) => unknown;
     this.query = ((...call: unknown[]): unknown => {
       const answer = query(...call);
