@@ -196,14 +196,14 @@ describe('egress door: kept connections (E-15)', () => {
   it('one that speaks unasked is closed and its words are no answer', async () => {
     const server = await upstream();
     const door = doorOf();
+    // The idle timeout, which would close it too, never comes.
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    cleanups.push(() => void vi.useRealTimers());
     await door.request(requestTo(server.port));
     const socket = server.requests[0]?.socket;
     const closed = new Promise((resolve) => socket?.once('close', resolve));
-    const startedMs = performance.now();
     socket?.write(httpAnswer(200, 'smuggled'));
     await closed;
-    // Long before the idle timeout would have closed it.
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
     expect((await door.request(requestTo(server.port))).body).toEqual(Buffer.from('ok'));
     expect(server.connections).toBe(2);
   });

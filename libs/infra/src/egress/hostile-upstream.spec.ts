@@ -280,8 +280,7 @@ describe('hostile upstream: broken conversations (F-17)', () => {
       },
     ],
   ])('the deadline ends %s', async (_, answer) => {
-    const startedMs = performance.now();
+    // Of the test's own deadline: without the request's these answers have no end.
     expect(await failureOf(ask(answer, { timeoutMs: 200 }))).toMatchObject({ reason: 'timeout', hasSent: true });
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
   });
 });
