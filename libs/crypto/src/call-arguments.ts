@@ -61,12 +61,19 @@ const firstPathDeeperThan = (root: JsonObject, maxDepth: number): JsonPath | nul
 const isDeeperThan = (value: JsonValue | undefined, maxDepth: number, inwards: string[]): boolean => {
   if (value === null || typeof value !== 'object') return false;
   if (maxDepth === 0) return true;
+  // Loops and no closures: most of the containers that arguments can hold are small and very many.
   if (Array.isArray(value)) {
-    const index = value.findIndex((item) => isDeeperThan(item, maxDepth - 1, inwards));
-    if (index !== -1) inwards.push(String(index));
-    return index !== -1;
+    for (let index = 0; index < value.length; index += 1) {
+      if (!isDeeperThan(value[index], maxDepth - 1, inwards)) continue;
+      inwards.push(String(index));
+      return true;
+    }
+    return false;
   }
-  const member = Object.keys(value).find((name) => isDeeperThan(value[name], maxDepth - 1, inwards));
-  if (member !== undefined) inwards.push(member);
-  return member !== undefined;
+  for (const name in value) {
+    if (!isDeeperThan(value[name], maxDepth - 1, inwards)) continue;
+    inwards.push(name);
+    return true;
+  }
+  return false;
 };
