@@ -164,8 +164,7 @@ export class ExecutionSweeper {
     const isOverdue = watchedMs > lastingMs + this.gate.settings.executorSilenceMs;
     if (!isExecutorSilent && !isOverdue) return false;
     const now = timestampOf(this.gate.clock.nowMs());
-    if (!isPastDeadline && isRepeatableNow(action, now))
-      return this.takeovers.begin(action.submission.org, id, attempt);
+    if (!isPastDeadline && isRepeatableNow(action, now)) return this.takeovers.begin(action.submission, id, attempt);
     this.logger.warn('an execution lost its executor and is given up', { action_id: id, attempt: attempt.attempt });
     const metadata = this.metadata(action, `give-up:${claim}`);
     const command = { type: 'GiveUpExecution' as const, data: { claim, isExecutorSilent, isPastDeadline }, metadata };

@@ -1,41 +1,59 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ActionId, OrgId } from '../../kernel/index.js';
+import type { ActionId, ConnectorId, OrgId } from '../../kernel/index.js';
 import type { ExecutionAttempt } from '../action.state.js';
+import type { Sharer } from '../fair-shares.js';
 import { Takeovers } from './takeovers.js';
 
 const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const lost = { attempt: 1, claim: 'a', executor: 'exe_lost' } as unknown as ExecutionAttempt;
-const [noisy, other] = ['org_noisy', 'org_other'] as OrgId[] as [OrgId, OrgId];
+const sharer = (org: string, connector: string): Sharer => ({ org: org as OrgId, connector: connector as ConnectorId });
+const [noisy, quick, other] = [sharer('a', 'noisy'), sharer('a', 'quick'), sharer('b', 'other')];
 const action = (number: number) => `act_${number}` as ActionId;
 
-let ends: Map<ActionId, () => void>;
+let ends: Map<ActionId, (how: boolean | Error) => void>;
 let takeovers: Takeovers;
 beforeEach(() => {
   ends = new Map();
-  const claimAndRun = (id: ActionId) => new Promise<boolean>((end) => void ends.set(id, () => end(true)));
+  const claimAndRun = (id: ActionId) =>
+    new Promise<boolean>((resolve, reject) => {
+      ends.set(id, (how) => (how instanceof Error ? reject(how) : resolve(how)));
+    });
   takeovers = new Takeovers({ claimAndRun }, logger);
 });
 
 /** Numbers of those that were begun. */
-const beginMany = (org: OrgId, first: number, count: number): number[] =>
-  Array.from({ length: count }, (_, index) => first + index).filter((each) => takeovers.begin(org, action(each), lost));
+const beginMany = (who: Sharer, first: number, count: number): number[] =>
+  Array.from({ length: count }, (_, index) => first + index).filter((each) => takeovers.begin(who, action(each), lost));
 
 describe('executions taken over at once', () => {
-  it('are at most 8 of one organization, which leaves room for every other', () => {
+  it('are at most 8 of one connector, which leaves room for its neighbours and for every other organization', () => {
     expect(beginMany(noisy, 1, 40)).toHaveLength(8);
-    expect(beginMany(other, 100, 1)).toEqual([100]);
+    expect(beginMany(quick, 100, 40)).toHaveLength(4);
+    expect(beginMany(other, 200, 40)).toHaveLength(2);
   });
 
-  it('are at most 32 in all', () => {
-    const begun = ['a', 'b', 'c', 'd', 'e'].flatMap((name, index) => beginMany(`org_${name}` as OrgId, index * 10, 8));
-    expect(begun).toHaveLength(32);
+  it('are at most 32 in all, a first one for each organization before', () => {
+    const begun = Array.from({ length: 40 }, (_, org) => beginMany(sharer(`${org}`, 'any'), org * 10, 10).length);
+    expect(begun).toEqual([
+      8,
+      4,
+      2,
+      1,
+      1,
+      ...Array.from({ length: 16 }, () => 1),
+      ...Array.from({ length: 19 }, () => 0),
+    ]);
   });
 
-  it('are each taken over once, and make room when they end', async () => {
+  it.each<[string, boolean | Error]>([
+    ['have run', true],
+    ['were claimed by somebody else', false],
+    ['failed', new Error('the store is away')],
+  ])('are each begun once, and make room when they %s', async (_, how) => {
     expect(beginMany(noisy, 1, 9)).toHaveLength(8);
     expect(takeovers.begin(noisy, action(1), lost)).toBe(false);
-    ends.get(action(1))?.();
+    ends.get(action(1))?.(how);
     await new Promise(setImmediate);
-    expect(takeovers.begin(noisy, action(9), lost)).toBe(true);
+    expect(beginMany(noisy, 9, 2)).toEqual([9]);
   });
 });

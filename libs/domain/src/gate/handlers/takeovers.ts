@@ -1,18 +1,18 @@
-import type { ActionId, Logger, OrgId } from '../../kernel/index.js';
+import type { ActionId, Logger } from '../../kernel/index.js';
 import type { ExecutionAttempt } from '../action.state.js';
+import { FairShares, type Sharer } from '../fair-shares.js';
 import type { ActionExecutor } from './action-executor.js';
 
-/** As many as a worker executes of its queue. */
-const TAKEOVERS_MAX = 32;
-/** Of one organization: upstreams of one that hang leave room for all others. */
-const TAKEOVERS_MAX_OF_ORG = 8;
+/** Shared takeovers of one process at once; with the spare ones twice as many. Of one connector at most half of these. */
+const TAKEOVERS_MAX = 16;
 
 /**
  * Executions taken over from executors that were lost. A sweep begins them and never waits for them: an upstream may
- * hang, and what stands behind it must not.
+ * hang, and what stands behind it must not. Room for them is shared as {@link FairShares} says.
  */
 export class Takeovers {
-  private readonly underWay = new Map<ActionId, OrgId>();
+  private readonly underWay = new Set<ActionId>();
+  private readonly shares = new FairShares(TAKEOVERS_MAX);
 
   constructor(
     private readonly executor: Pick<ActionExecutor, 'claimAndRun'>,
@@ -20,13 +20,14 @@ export class Takeovers {
   ) {}
 
   /** False when it is under way already, or when there is no room: the next sweep comes again. */
-  begin(org: OrgId, id: ActionId, lost: ExecutionAttempt): boolean {
-    if (this.underWay.has(id) || this.underWay.size >= TAKEOVERS_MAX) return false;
-    const ofOrg = [...this.underWay.values()].filter((each) => each === org).length;
-    if (ofOrg >= TAKEOVERS_MAX_OF_ORG) return false;
-    this.underWay.set(id, org);
+  begin(sharer: Sharer, id: ActionId, lost: ExecutionAttempt): boolean {
+    if (this.underWay.has(id) || !this.shares.take(sharer)) return false;
+    this.underWay.add(id);
     this.logger.warn('an execution lost its executor and is taken over', { action_id: id, attempt: lost.attempt });
-    void this.run(id, lost).finally(() => this.underWay.delete(id));
+    void this.run(id, lost).finally(() => {
+      this.underWay.delete(id);
+      this.shares.giveBack(sharer);
+    });
     return true;
   }
 
