@@ -17,7 +17,6 @@ import {
   timestampOf,
   type ActionId,
   type Folded,
-  type OrgId,
 } from '../../kernel/index.js';
 import type { ActionCommand } from '../action.commands.js';
 import { actionDecider } from '../action.decider.js';
@@ -28,6 +27,7 @@ import {
   type ExecutionAttempt,
   type LivingAction,
 } from '../action.state.js';
+import type { Sharer } from '../fair-shares.js';
 import type { GateKernel } from '../gate-kernel.js';
 import { parseToolName } from '../tool-name.js';
 import { ClaimsUnderWay, type HeldClaims } from './claims-under-way.js';
@@ -92,10 +92,12 @@ export class ActionExecutor {
     return this.underWay.during(this.takeUp(id, supersedes));
   }
 
-  /** Whose action it is; null when there is none to execute. */
-  async orgOf(id: ActionId): Promise<OrgId | null> {
+  /** For whom the action takes a place; null when there is none to execute. */
+  async sharerOf(id: ActionId): Promise<Sharer | null> {
     const { state } = await this.gate.streams.load(streamRef(actionDecider, id));
-    return isLiving(state) ? state.submission.org : null;
+    if (!isLiving(state)) return null;
+    const { org, connector } = state.submission;
+    return { org, connector };
   }
 
   /**

@@ -1,14 +1,8 @@
 import type { JsonObject } from '#libs/crypto';
-import {
-  type JobQueue,
-  type Logger,
-  type Randomness,
-  type ActionId,
-  type Folded,
-  type OrgId,
-} from '../../kernel/index.js';
+import { type JobQueue, type Logger, type Randomness, type ActionId, type Folded } from '../../kernel/index.js';
 import type { Claimant } from '../action.commands.js';
 import type { Action } from '../action.state.js';
+import type { Sharer } from '../fair-shares.js';
 
 /** Random bytes of a claim token: two claims never meet. */
 const CLAIM_BYTES = 16;
@@ -19,7 +13,7 @@ const CLAIM_BYTES = 16;
  */
 export abstract class ExecutionStarter {
   /** Who claims within the accepting append; null when the execution waits for a worker, or for a place here. */
-  abstract claimant(org: OrgId): Claimant | null;
+  abstract claimant(sharer: Sharer): Claimant | null;
   /**
    * The accepting append failed. Where it `mayStand`, because it had no clear answer, this process will not run that
    * claim, whatever is found in the log later.

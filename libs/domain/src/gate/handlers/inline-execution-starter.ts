@@ -1,14 +1,8 @@
 import type { JsonObject } from '#libs/crypto';
-import {
-  type ActionId,
-  type Folded,
-  type JobQueue,
-  type Logger,
-  type OrgId,
-  type Randomness,
-} from '../../kernel/index.js';
+import { type ActionId, type Folded, type JobQueue, type Logger, type Randomness } from '../../kernel/index.js';
 import type { Claimant } from '../action.commands.js';
 import type { Action } from '../action.state.js';
+import type { Sharer } from '../fair-shares.js';
 import type { ActionExecutor } from './action-executor.js';
 import type { ExecutionPlaces } from './execution-places.js';
 import { ExecutionStarter, newClaim, QueuedExecutionStarter } from './execution-starter.js';
@@ -22,12 +16,12 @@ export interface InlineExecutions {
 
 /**
  * Executes in the accepting process: accept and claim are one append, and the arguments are at hand. Where no place is
- * free for the organization, the action is accepted all the same and waits for one.
+ * free for the connector, the action is accepted all the same and waits for one.
  */
 export class InlineExecutionStarter extends ExecutionStarter {
   private readonly later: QueuedExecutionStarter;
   /** Places taken, by claim. */
-  private readonly taken = new Map<string, OrgId>();
+  private readonly taken = new Map<string, Sharer>();
 
   constructor(
     private readonly runs: InlineExecutions,
@@ -39,10 +33,11 @@ export class InlineExecutionStarter extends ExecutionStarter {
     this.later = new QueuedExecutionStarter(runs.queue, logger);
   }
 
-  override claimant(org: OrgId): Claimant | null {
-    if (!this.runs.places.take(org)) return null;
+  override claimant({ org, connector }: Sharer): Claimant | null {
+    const sharer = { org, connector };
+    if (!this.runs.places.take(sharer)) return null;
     const claimant = newClaim(this.executorId, this.randomness);
-    this.taken.set(claimant.claim, org);
+    this.taken.set(claimant.claim, sharer);
     return claimant;
   }
 
@@ -69,8 +64,8 @@ export class InlineExecutionStarter extends ExecutionStarter {
   }
 
   private giveBack({ claim }: Claimant): void {
-    const org = this.taken.get(claim);
+    const sharer = this.taken.get(claim);
     this.taken.delete(claim);
-    if (org !== undefined) this.runs.places.giveBack(org);
+    if (sharer !== undefined) this.runs.places.giveBack(sharer);
   }
 }

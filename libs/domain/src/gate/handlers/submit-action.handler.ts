@@ -106,7 +106,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
       idempotencyKeyHash,
     });
     const runs = decision.outcome === 'allow' ? around.resolved : null;
-    const claimant = runs ? this.starter.claimant(command.org) : null;
+    const claimant = runs ? this.starter.claimant(submission) : null;
     const execution = runs && {
       class: runs.tool.isRepeatable ? ('repeatable' as const) : ('once' as const),
       timeoutMs: runs.tool.timeoutMs,
