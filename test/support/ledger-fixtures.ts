@@ -80,7 +80,7 @@ export class HeldProgress extends SealerProgress {
 }
 
 /** What is remembered outside of a log. */
-export class HeldHeads extends SealedHeads {
+class HeldHeads extends SealedHeads {
   readonly rows = new Map<OrgId, SealedHead>();
 
   override of = (org: OrgId): Promise<SealedHead | null> => Promise.resolve(this.rows.get(org) ?? null);

@@ -1,24 +1,23 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { ChainHead } from '#libs/crypto';
-import { timestampOf, type OrgId } from '#libs/domain/kernel';
+import { timestampOf } from '#libs/domain/kernel';
 import { parseConfig, type Config } from '#libs/infra/config';
 import type { LedgerHead } from '#libs/infra/backup';
 import { requireInitialized } from '../administration.js';
-import { collected, fileArgument, headArgument, idArgument } from '../arguments.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { fileArgument } from '../arguments.js';
+import { CliError } from '../cli-error.js';
 import {
   loggerOf,
   refuseInterrupted,
   untilInterrupted,
-  withAdministration,
   withExamples,
   type CommandContext,
   type JsonOption,
 } from '../command-context.js';
+import { registerConfirmRestore } from './confirm-restore.command.js';
 import { writeNewFile } from '../new-file.js';
-import { facts, present, ProgressLine, type Answer } from '../terminal.js';
+import { facts, present, ProgressLine } from '../terminal.js';
 
 interface BackupOptions extends JsonOption {
   readonly output?: string;
@@ -28,7 +27,7 @@ interface BackupOptions extends JsonOption {
 export const registerBackupCommands = (program: Command, context: CommandContext, version: string): void => {
   registerBackup(program, context, version);
   registerRestore(program, context);
-  registerConfirmation(program, context);
+  registerConfirmRestore(program, context);
 };
 
 const registerBackup = (program: Command, context: CommandContext, version: string): void => {
@@ -143,78 +142,6 @@ const restore = async ({ terminal }: CommandContext, { stateDir }: Config, file:
 
 const headFacts = (ledgers: readonly LedgerHead[]): [string, string][] =>
   ledgers.map(({ org, seq, body_hash: hash }) => [`head of ${org}`, `${seq}:${hash}`]);
-
-interface ConfirmOptions extends JsonOption {
-  readonly org?: OrgId;
-  readonly head?: readonly ChainHead[];
-}
-
-const registerConfirmation = (program: Command, context: CommandContext): void => {
-  withExamples(
-    program
-      .command('confirm-restore')
-      .description(
-        'Lets a restored deployment seal again. Deeds that were sealed after the backup and that somebody holds, in a ' +
-          'bundle or an answer, have numbers that would be given out a second time, for other deeds: whoever holds both ' +
-          'sees a forked chain. So name the last head that you know of each ledger with --head; a ledger that does not ' +
-          'hold it is behind what was published, and the command refuses. Restore a later backup then. Without --head you ' +
-          'declare that nothing was published after the backup, or that you accept the fork.',
-      )
-      .summary('let a restored deployment seal again')
-      .option('--head <seq:hash>', 'a deed that a restored ledger must hold; may be repeated', collected(headArgument))
-      .option('--org <id>', 'whose ledger must hold them; needed when there are several', idArgument('org'))
-      .option('--json', 'one JSON object')
-      .action(async ({ org: wanted, head: heads = [], json }: ConfirmOptions) =>
-        withAdministration(context, json === true, async ({ log, census }) => {
-          const { stateDir } = parseConfig();
-          const { readRestoredMark, removeRestoredMark } = await import('#libs/infra/backup');
-          const { LedgerReader } = await import('#libs/domain/ledger');
-          const orgs = (await census.organizations()).map(({ org }) => org);
-          const checked: OrgId[] = [];
-          // Also where nothing is compared: a name that is none must not look like a check.
-          if (heads.length > 0 || wanted !== undefined) {
-            const { org } = await census.organization(wanted);
-            if (heads.length > 0) checked.push(org);
-            const ledger = new LedgerReader(log);
-            for (const head of heads) {
-              const deed = await ledger.deedAt(org, head.seq);
-              if (deed?.body_hash !== head.body_hash) throw behind(org, await ledger.lastSeq(org), head);
-            }
-          }
-          const mark = await readRestoredMark(stateDir);
-          await removeRestoredMark(stateDir);
-          const unchecked = orgs.filter((org) => !checked.includes(org));
-          return confirmed(stateDir, mark?.created_at ?? null, { checked, unchecked });
-        }),
-      ),
-    'npm run ags -- confirm-restore --head 1042:sha256:...',
-  );
-};
-
-const confirmed = (
-  stateDir: string,
-  createdAt: string | null,
-  ledgers: { readonly checked: readonly OrgId[]; readonly unchecked: readonly OrgId[] },
-): Answer => {
-  const sentences =
-    createdAt === null
-      ? [`${stateDir} was not restored, or that is settled already.`]
-      : [`${stateDir} goes on from the backup of ${createdAt}. \`npm start\` serves it.`];
-  if (ledgers.checked.length > 0) sentences.push(`Checked against the heads given: ${ledgers.checked.join(', ')}.`);
-  if (ledgers.unchecked.length > 0) sentences.push(`Not checked, no head was given: ${ledgers.unchecked.join(', ')}.`);
-  return {
-    objects: [{ object: 'restore_confirmation', state_dir: stateDir, created_at: createdAt, ...ledgers }],
-    text: sentences.join('\n'),
-  };
-};
-
-const behind = (org: OrgId, lastSeq: number, { seq, body_hash: bodyHash }: ChainHead): CliError =>
-  new CliError(
-    'restore_behind',
-    `The ledger of ${org}, which ends at seq ${lastSeq}, does not hold the deed ${seq}:${bodyHash}. ` +
-      'Restore a later backup; this one would give numbers out a second time.',
-    EXIT.refused,
-  );
 
 /** @throws {CliError} external_database */
 const embeddedOnly = (what: string): Config => {

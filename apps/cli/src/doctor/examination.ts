@@ -36,7 +36,7 @@ export class Examination {
   constructor(
     readonly config: Config,
     readonly apiKey: string | null,
-    private readonly logger: Logger,
+    readonly logger: Logger,
   ) {}
 
   database(): Promise<OpenedDatabase> {

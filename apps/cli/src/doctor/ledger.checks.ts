@@ -1,5 +1,5 @@
 import type { OrgId } from '#libs/domain/kernel';
-import type { LedgerCheck } from '#libs/domain/ledger';
+import type { LedgerCheck, SealedHead } from '#libs/domain/ledger';
 import type { Examination } from './examination.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 import { isAnswer, type Server } from './server.js';
@@ -14,7 +14,24 @@ type Verdict = Pick<LedgerCheck, 'result' | 'reason' | 'first_bad_seq' | 'checke
 /** Through the service where a key is given and a service answers; else from the store itself. */
 export const checkLedgerChain = async (examination: Examination): Promise<Finding> => {
   const { server, apiKey } = examination;
+  const lost = await lostDeed(examination);
+  if (lost !== null) {
+    return problem(
+      `The ledger of ${lost.org} had the deed ${lost.seq}:${lost.bodyHash}, and does not hold it: the database went back in time.`,
+      'Nothing is sealed for it until you decide: `npm run ags -- confirm-restore --help` says what.',
+    );
+  }
   return server !== null && apiKey !== null ? askServer(examination, server, apiKey) : checkStore(examination);
+};
+
+/** The first that this state directory remembers and the database does not hold; null when it holds them all. */
+const lostDeed = async (examination: Examination): Promise<SealedHead | null> => {
+  const { SealedHeadsFile, sealedHeadsPath } = await import('#libs/infra/ledger');
+  const { isHeldBy } = await import('#libs/domain/ledger');
+  const { store } = await examination.database();
+  const remembered = new SealedHeadsFile(sealedHeadsPath(examination.config.stateDir), examination.logger);
+  for (const head of await remembered.all()) if (!(await isHeldBy(store, head))) return head;
+  return null;
 };
 
 const askServer = async (examination: Examination, server: Server, apiKey: string): Promise<Finding> => {

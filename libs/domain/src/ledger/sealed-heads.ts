@@ -49,6 +49,10 @@ export const readCheckedTail = async (store: EventStore, heads: SealedHeads, org
   return tail;
 };
 
+/** Whether a ledger has the deed that somebody remembers of it. @throws {StoreUnavailable} */
+export const isHeldBy = async (store: EventStore, head: SealedHead): Promise<boolean> =>
+  isHeld(store, head, await readTail(store, head.org));
+
 const isHeld = async (store: EventStore, { org, seq, bodyHash }: SealedHead, tail: LedgerTail): Promise<boolean> => {
   if (tail.seq <= seq) return tail.seq === seq && tail.bodyHash === bodyHash;
   const [recorded] = await store.readStream(ledgerStream(org), { from: seq - 1, limit: 1 });

@@ -75,10 +75,23 @@ describe('the file of sealed heads', () => {
     const file = openFile();
     await file.remember(headOf(org, 5));
     await file.remember(headOf(other, 7));
-    await openFile().settle(headOf(org, 2));
+    await openFile().settle(org, headOf(org, 2));
     expect(await file.all()).toEqual([headOf(org, 2), headOf(other, 7)]);
+    expect(await file.of(org)).toEqual(headOf(org, 2));
     await file.remember(headOf(org, 3));
     expect(await openFile().of(org)).toEqual(headOf(org, 3));
+  });
+
+  it('forgets an organization whose ledger holds nothing any more', async () => {
+    const [org, other] = [newOrg(), newOrg()];
+    const file = openFile();
+    await file.remember(headOf(org, 5));
+    await file.remember(headOf(other, 7));
+    await openFile().settle(org, null);
+    expect([await file.of(org), await file.of(other)]).toEqual([null, headOf(other, 7)]);
+    await file.remember(headOf(org, 1));
+    expect(await openFile().all()).toEqual([headOf(other, 7), headOf(org, 1)]);
+    expect(logger.warnings).toEqual([]);
   });
 
   it('keeps what two writers append at once', async () => {

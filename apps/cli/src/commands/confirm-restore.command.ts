@@ -1,0 +1,140 @@
+import type { Command } from 'commander';
+import type { ChainHead } from '#libs/crypto';
+import type { EventStore, OrgId } from '#libs/domain/kernel';
+import type { SealedHead } from '#libs/domain/ledger';
+import { parseConfig } from '#libs/infra/config';
+import type { SealedHeadsFile } from '#libs/infra/ledger';
+import type { Administration } from '../administration.js';
+import { collected, fileArgument, headArgument, idArgument } from '../arguments.js';
+import { CliError, EXIT, usage } from '../cli-error.js';
+import {
+  loggerOf,
+  withAdministration,
+  withExamples,
+  type CommandContext,
+  type JsonOption,
+} from '../command-context.js';
+import type { Answer } from '../terminal.js';
+
+interface ConfirmOptions extends JsonOption {
+  readonly org?: OrgId;
+  readonly head?: readonly ChainHead[];
+  readonly heads?: string;
+  readonly acceptFork?: boolean;
+}
+
+/** `ags confirm-restore`: what an operator decides about a database that is older than what was sealed. */
+export const registerConfirmRestore = (program: Command, context: CommandContext): void => {
+  withExamples(
+    program
+      .command('confirm-restore')
+      .description(
+        'Lets a deployment seal again whose database went back in time: one made by restore, or one behind DATABASE_URL ' +
+          'that lost commits. Deeds that were sealed since then and that somebody holds, in a bundle or an answer, have ' +
+          'numbers that would be given out a second time, for other deeds: whoever holds both sees a forked chain. The ' +
+          'heads that the state directory remembers are compared, those of an old state directory with --heads, and any ' +
+          'that you know of with --head. A ledger that does not hold one of them is behind what was sealed, and the ' +
+          'command refuses: restore a later backup then. Where there is none, --accept-fork seals on from what is there. ' +
+          'What nothing remembers cannot be compared: you declare that nothing of it was published since.',
+      )
+      .summary('let a database that went back in time seal again')
+      .option('--head <seq:hash>', 'a deed that a ledger must hold; may be repeated', collected(headArgument))
+      .option('--org <id>', 'whose ledger must hold them; needed when there are several', idArgument('org'))
+      .option('--heads <file>', 'the file sealed-heads of another state directory', fileArgument)
+      .option('--accept-fork', 'numbers of lost deeds are given out again; tell everyone who holds bundles')
+      .option('--json', 'one JSON object')
+      .action(async ({ json, ...options }: ConfirmOptions) =>
+        withAdministration(context, json === true, (administration) => confirm(context, administration, options)),
+      ),
+    'npm run ags -- confirm-restore --heads /var/lib/ags.old/sealed-heads',
+    'npm run ags -- confirm-restore --head 1042:sha256:...',
+  );
+};
+
+const confirm = async (
+  { terminal }: CommandContext,
+  { log, census }: Administration,
+  { org: wanted, head: named = [], heads: file, acceptFork = false }: ConfirmOptions,
+): Promise<Answer> => {
+  const { stateDir } = parseConfig();
+  const { readRestoredMark, removeRestoredMark } = await import('#libs/infra/backup');
+  const { SealedHeadsFile, sealedHeadsPath } = await import('#libs/infra/ledger');
+  const { isHeldBy, readTail } = await import('#libs/domain/ledger');
+  const remembered = new SealedHeadsFile(sealedHeadsPath(stateDir), loggerOf(terminal));
+  const given: SealedHead[] =
+    file === undefined ? [] : [...(await headsIn(new SealedHeadsFile(file, loggerOf(terminal)), file))];
+  // Also where nothing is compared: a name that is none must not look like a check.
+  if (named.length > 0 || wanted !== undefined) {
+    const { org } = await census.organization(wanted);
+    given.push(...named.map(({ seq, body_hash: bodyHash }) => ({ org, seq, bodyHash })));
+  }
+  const heads = [...(await remembered.all()), ...given];
+  const lost: SealedHead[] = [];
+  for (const head of heads) if (!(await isHeldBy(log, head))) lost.push(head);
+  if (lost.length > 0 && !acceptFork) throw await behind(log, lost);
+  for (const org of new Set(lost.map((head) => head.org))) {
+    const { seq, bodyHash } = await readTail(log, org);
+    await remembered.settle(org, bodyHash === null ? null : { org, seq, bodyHash });
+  }
+  const mark = await readRestoredMark(stateDir);
+  await removeRestoredMark(stateDir);
+  await remembered.close();
+  const checked = [...new Set(heads.map((head) => head.org))];
+  const orgs = (await census.organizations()).map(({ org }) => org);
+  const ledgers = { checked, unchecked: orgs.filter((org) => !checked.includes(org)) };
+  return confirmed(stateDir, mark?.created_at ?? null, { ...ledgers, forked: lost });
+};
+
+/** @throws {CliError} usage: that is not such a file */
+const headsIn = async (file: SealedHeadsFile, path: string): Promise<readonly SealedHead[]> => {
+  const heads = await file.all();
+  if (heads.length > 0) return heads;
+  throw usage(`${path} remembers no ledger: give the file sealed-heads of the state directory that was in use before.`);
+};
+
+interface Ledgers {
+  readonly checked: readonly OrgId[];
+  readonly unchecked: readonly OrgId[];
+  readonly forked: readonly SealedHead[];
+}
+
+const confirmed = (stateDir: string, createdAt: string | null, { checked, unchecked, forked }: Ledgers): Answer => {
+  const sentences =
+    createdAt === null
+      ? [`${stateDir} was not restored from a backup, or that is settled already.`]
+      : [`${stateDir} goes on from the backup of ${createdAt}. \`npm start\` serves it.`];
+  if (checked.length > 0) sentences.push(`Compared with heads that are known: ${checked.join(', ')}.`);
+  if (unchecked.length > 0) sentences.push(`Not compared, no head of them is known: ${unchecked.join(', ')}.`);
+  if (forked.length > 0) {
+    sentences.push(`Sealed on without deeds that they had: ${forked.map(lostText).join(', ')}.`);
+    sentences.push('Tell everyone who holds bundles of these organizations.');
+  }
+  const view = {
+    object: 'restore_confirmation',
+    state_dir: stateDir,
+    created_at: createdAt,
+    checked,
+    unchecked,
+    forked: forked.map(({ org, seq, bodyHash }) => ({ org, seq, body_hash: bodyHash })),
+  };
+  return { objects: [view], text: sentences.join('\n') };
+};
+
+const lostText = ({ org, seq, bodyHash }: SealedHead): string => `${org} ${seq}:${bodyHash}`;
+
+const behind = async (store: EventStore, lost: readonly SealedHead[]): Promise<CliError> => {
+  const { LedgerReader } = await import('#libs/domain/ledger');
+  const ledger = new LedgerReader(store);
+  const sentences = await Promise.all(
+    lost.map(
+      async ({ org, seq, bodyHash }) =>
+        `The ledger of ${org}, which ends at seq ${await ledger.lastSeq(org)}, does not hold the deed ${seq}:${bodyHash}.`,
+    ),
+  );
+  return new CliError(
+    'restore_behind',
+    `${sentences.join(' ')} Restore a later backup; sealing on would give numbers out a second time, which --accept-fork ` +
+      'does all the same.',
+    EXIT.refused,
+  );
+};
