@@ -37,8 +37,9 @@ describe('docker-compose.yml and Dockerfile', () => {
   });
 
   it('run a program of this tree as an ordinary user, its keys in a volume', () => {
-    const [, program = ''] = /^CMD \["node", "dist\/(\S+)\.js"\]$/m.exec(dockerfile) ?? [];
-    expect(existsSync(join(ROOT, `${program}.ts`))).toBe(true);
+    const [, program = ''] = /^CMD \["node", "dist\/programs\/(\S+)\.js"\]$/m.exec(dockerfile) ?? [];
+    const [, entry = ''] = new RegExp(`^  ${program}: '(\\S+)\\.js',$`, 'm').exec(text('scripts/bundle.mjs')) ?? [];
+    expect(existsSync(join(ROOT, `${entry}.ts`))).toBe(true);
     expect(dockerfile).toMatch(/^USER node$/m);
     const [, stateDir = ''] = /SERVICE_STATE_DIR=(\S+)/.exec(dockerfile) ?? [];
     expect(compose.services['service']?.volumes).toEqual([`state:${stateDir}`]);
