@@ -23,7 +23,13 @@ import {
   type Config,
 } from '#libs/infra/config';
 import { PostgresEventStore } from '#libs/infra/event-store';
-import { answered, createDurablePool, sqlStateOf, startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/infra/postgres';
+import {
+  answered,
+  createDurablePool,
+  sqlStateOf,
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '#libs/infra/postgres';
 import { InProcessBus, SystemClock, SystemRandomness } from '#libs/infra/runtime';
 import { Census } from './census.js';
 import { CliError } from './cli-error.js';
