@@ -57,6 +57,12 @@ export const openDatabase = async (config: Config, applicationName: string, log:
   }
 };
 
+/** At once, as by kill -9: whatever it would still write comes from a log that is no more. */
+const onWentBack = ({ message }: Error): void => {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+};
+
 const connected = async (
   connectionString: string,
   embedded: EmbeddedPostgres | null,
@@ -76,7 +82,7 @@ const connected = async (
     maxConnections: RELAXED_CONNECTIONS,
     onError,
   });
-  const store = new PostgresEventStore({ connectionString, applicationName, onConnectionLost: onError });
+  const store = new PostgresEventStore({ connectionString, applicationName, onConnectionLost: onError, onWentBack });
   const readModels = readModelSource({
     connectionString,
     applicationName,

@@ -1,4 +1,4 @@
 export { LogHasHole } from './log-subscription.js';
 export { MemoryEventStore } from './memory/memory-event-store.js';
 export { EVENT_STORE_VERSION, installEventStoreSchema, UnfitDatabase } from './postgres/install-schema.js';
-export { PostgresEventStore, type PostgresEventStoreOptions } from './postgres/postgres-event-store.js';
+export { LogWentBack, PostgresEventStore, type PostgresEventStoreOptions } from './postgres/postgres-event-store.js';

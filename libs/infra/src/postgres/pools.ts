@@ -10,6 +10,8 @@ export interface PoolOptions {
   readonly statementTimeoutMs?: number;
   /** Told when an idle connection was lost; the pool replaces it by itself. */
   readonly onError: (error: Error) => void;
+  /** Asked of each new connection before it is used; what it throws is its first user's error. */
+  readonly verify?: (connection: pg.ClientBase) => Promise<void>;
 }
 
 const STATEMENT_TIMEOUT_MS = 5_000;
@@ -50,8 +52,18 @@ const createPool = (options: PoolOptions, settings: string): pg.Pool => {
     idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
     keepAlive: true,
     options: settings,
+    ...(options.verify === undefined ? {} : { verify: verified(options.verify) }),
   });
   // An idle connection's error without a listener would end the process.
   pool.on('error', options.onError);
   return pool;
 };
+
+const verified =
+  (verify: (connection: pg.ClientBase) => Promise<void>): NonNullable<pg.PoolConfig['verify']> =>
+  (connection, done) => {
+    verify(connection).then(
+      () => done(),
+      (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
+    );
+  };

@@ -28,6 +28,11 @@ export interface PostgresEventStoreOptions {
   readonly applicationName: string;
   /** Told when an idle connection was lost; the store replaces it by itself. */
   readonly onConnectionLost: (error: Error) => void;
+  /**
+   * Told when a new connection leads to a log that lacks an event which this process has seen. All that the process
+   * remembers of the log is void then: it must end. Default: nobody is told, and every call fails.
+   */
+  readonly onWentBack?: (error: LogWentBack) => void;
   /** How long one call keeps trying while the server does not answer. Default 5 s. */
   readonly deadlineMs?: number;
   /** How often a subscription looks for what other processes appended. Default 200 ms. */
@@ -88,6 +93,19 @@ const HEAD = {
   text: 'select position from event_store.events order by position desc limit 1',
 } as const;
 
+const AT = { name: 'event_store_at', text: 'select id from event_store.events where position = $1' } as const;
+
+/** The database was put back to an earlier time, by a restore or by a failover that lost commits (reliability F-08). */
+export class LogWentBack extends Error {
+  override readonly name = 'LogWentBack';
+  constructor(position: Position) {
+    super(
+      `The database went back in time: it does not hold the event at position ${position} that this process has seen. ` +
+        'What the process remembers is void, so it ends: start it again. The next start says whose ledgers lack deeds.',
+    );
+  }
+}
+
 /** The log in PostgreSQL tables: positions without gaps, in order of commit (docs/adr/0003). */
 export class PostgresEventStore extends EventStore {
   private readonly appendPool: pg.Pool;
@@ -98,11 +116,18 @@ export class PostgresEventStore extends EventStore {
   private readonly appender: CoalescingAppender;
   private readonly deadlineMs: number;
   private knownStoreId: string | null = null;
+  /** Of all events that this process has seen, the last of the log. */
+  private latest: Pick<RecordedEvent, 'position' | 'id'> | null = null;
 
   constructor(private readonly options: PostgresEventStoreOptions) {
     super();
     this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;
-    const common = { connectionString: options.connectionString, onError: options.onConnectionLost };
+    const common = {
+      connectionString: options.connectionString,
+      onError: options.onConnectionLost,
+      // A database can go back in time only while nobody is connected to it.
+      verify: (connection: pg.ClientBase) => this.requireSeen(connection),
+    };
     this.appendPool = createDurablePool({
       ...common,
       applicationName: `${options.applicationName} append`,
@@ -116,6 +141,7 @@ export class PostgresEventStore extends EventStore {
       statementTimeoutMs: this.deadlineMs,
     });
     this.appender = new CoalescingAppender(this.appendPool, this.deadlineMs, (events) => {
+      this.see(events);
       this.recent.add(events);
       this.bell.ring();
     });
@@ -149,7 +175,7 @@ export class PostgresEventStore extends EventStore {
       missing -= page;
       next = (events.at(-1)?.revision ?? next) + step;
     }
-    return events;
+    return this.see(events);
   }
 
   async heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
@@ -163,7 +189,7 @@ export class PostgresEventStore extends EventStore {
   }
 
   async readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
-    return (await this.read<EventRow>(ALL, [after, limit])).map(recordedEventOf);
+    return this.see((await this.read<EventRow>(ALL, [after, limit])).map(recordedEventOf));
   }
 
   subscribeToAll(options: SubscribeOptions): Subscription {
@@ -191,6 +217,22 @@ export class PostgresEventStore extends EventStore {
     // A short page ends at the end of the log; the pages of a long catch-up are nobody's recent events.
     if (events.length < limit) this.recent.add(events);
     return events;
+  }
+
+  private see(events: readonly RecordedEvent[]): readonly RecordedEvent[] {
+    for (const event of events) if (this.latest === null || event.position > this.latest.position) this.latest = event;
+    return events;
+  }
+
+  /** @throws {LogWentBack} */
+  private async requireSeen(connection: pg.ClientBase): Promise<void> {
+    if (this.latest === null) return;
+    const { position, id } = this.latest;
+    const { rows } = await connection.query<{ id: string }>({ ...AT, values: [position] });
+    if (rows[0]?.id === id) return;
+    const error = new LogWentBack(position);
+    this.options.onWentBack?.(error);
+    throw error;
   }
 
   /** One question for all who ask at the same moment. */
