@@ -192,6 +192,8 @@ export class SealingLoop {
       let after = parked.storeId === this.storeId ? parked.after : START;
       this.parts.sealer.forget(parked.org);
       try {
+        // Also where there is nothing to seal, which would bring it to light.
+        await this.parts.sealer.requireWhole(parked.org);
         while (after < subscription.position) {
           const page = await this.parts.store.readAll(after, CATCH_UP_PAGE);
           const last = page.at(-1);

@@ -134,6 +134,14 @@ export class Sealer {
     }
   }
 
+  /**
+   * Nothing is wrong with the end of the ledger.
+   * @throws {LedgerWentBack} and whatever keeps it from being read
+   */
+  async requireWhole(org: OrgId): Promise<void> {
+    await this.tailOf(org);
+  }
+
   /** Forget what was read: another process may have sealed meanwhile. */
   forget(org: OrgId): void {
     this.tails.delete(org);
