@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { StrictJsonError, type JsonObject } from '#libs/crypto';
 import { GateKernel, SubmitAction, type ActionRequest, type SubmittedAction } from '#libs/domain/gate';
-import { DomainError, ERROR_CATALOGUE } from '#libs/domain/kernel';
+import { DomainError, ERROR_CATALOGUE, failpoint } from '#libs/domain/kernel';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
@@ -56,6 +56,7 @@ export class SubmitActionController {
     if (!submitted.isReplay && read.deed !== null) {
       exchange.submission = { mode: 'gateway', toolMs: read.action.outcome?.latency_ms ?? 0 };
     }
+    await failpoint('gate.reply');
     const view = actionView(read, { result: await this.reader.resultOf(read.action) });
     refuseDenied(read, view, exchange.idempotencyKey !== null);
     reply.code(read.deed === null ? 202 : 200);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { BundleContent, BundleRange, SealedDeed } from '#libs/crypto';
-import { Clock, StoreUnavailable, timestampOf, type OrgId, type Timestamp } from '#libs/domain/kernel';
+import { Clock, failpoint, StoreUnavailable, timestampOf, type OrgId, type Timestamp } from '#libs/domain/kernel';
 import { LedgerReader, SealKeyAdministration, sealKeyEntries, type StoredDeed } from '#libs/domain/ledger';
 import { BuildFacts } from '#libs/infra/runtime';
 import { queryProblem } from '../http/query-string.js';
@@ -68,6 +68,7 @@ export class DeedExport {
 
 async function* sealedDeeds(deeds: AsyncIterable<StoredDeed>): AsyncGenerator<SealedDeed> {
   for await (const { seq, body, body_hash: bodyHash, kid, signature } of deeds) {
+    await failpoint('export.mid');
     yield { seq, body: Buffer.from(body), seal: { bodyHash, kid, signature } };
   }
 }

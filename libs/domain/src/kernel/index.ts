@@ -10,6 +10,7 @@ export * from './domain-error.js';
 export * from './error-catalogue.js';
 export * from './event-codec.js';
 export * from './event-store.port.js';
+export * from './failpoints.js';
 export * from './folded-streams.js';
 export * from './ids.js';
 export * from './job-queue.port.js';

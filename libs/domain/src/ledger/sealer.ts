@@ -2,6 +2,7 @@ import {
   decodeEvent,
   encodeEvent,
   eventMetadata,
+  failpoint,
   ONLY_STREAM,
   RevisionConflict,
   streamOf,
@@ -123,6 +124,7 @@ export class Sealer {
       const tail = await this.tailOf(org);
       while (next < requests.length && (requests[next] as SealRequest).position <= tail.sealedUpTo) next += 1;
       if (next === requests.length) return;
+      await failpoint('seal.before');
       const deeds = await this.signBatch(tail, requests.slice(next, next + BATCH_MAX_DEEDS));
       try {
         await this.append(org, tail, deeds);

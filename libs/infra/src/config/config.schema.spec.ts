@@ -51,6 +51,17 @@ describe('settings', () => {
     },
   );
 
+  it('take faults to cause, refuse those that do not exist, and refuse all of them in production', () => {
+    expect(parseConfig({ SERVICE_FAILPOINTS: 'none' }).failpoints).toBe('none');
+    expect(problemsOf({ SERVICE_FAILPOINTS: 'exec.sent=kill@3,exec.snt=kill' })).toEqual([
+      'SERVICE_FAILPOINTS must list faults to cause; "exec.snt" is not a failpoint; did you mean exec.sent?',
+    ]);
+    const production = { SERVICE_ENV: 'production', SERVICE_BASE_URL: 'https://ags.example' };
+    expect(problemsOf({ ...production, SERVICE_FAILPOINTS: 'none' })).toEqual([
+      'SERVICE_FAILPOINTS must be unset in production',
+    ]);
+  });
+
   it('refuse what this version has no adapter for, and say so in their help', () => {
     const refused = { EVENT_STORE_URL: 'esdb://x', REDIS_URL: 'redis://x' };
     expect(problemsOf(refused)).toEqual([

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import { InvalidAllowEntry, parseAllowEntry } from '../egress/index.js';
+import { InvalidFailpoints, parseFailpoints } from '../failpoints/index.js';
 import { isInjectedAddress, unknownVariables } from './unknown-variables.js';
 
 /** One setting: how it is read, and what `ags config` says about it. */
@@ -101,6 +102,17 @@ const allowEntries = (text: string): readonly string[] => {
     }
   }
   return list(text);
+};
+
+/** As text: what it orders counts its hits from when it is armed. */
+const failpointOrders = (text: string): string => {
+  try {
+    parseFailpoints(text);
+    return text;
+  } catch (error) {
+    if (!(error instanceof InvalidFailpoints)) throw error;
+    return problem(`must list faults to cause; ${error.message}`);
+  }
 };
 
 const networks = (text: string): readonly string[] => {
@@ -230,6 +242,13 @@ const SETTINGS = {
     'How long a stopping process waits for work in flight.',
     integer(0, 600_000),
   ),
+  failpoints: setting<string | null>(
+    'SERVICE_FAILPOINTS',
+    null,
+    'For tests of crashes, refused in production: faults to cause, such as exec.sent=kill@3,seal.ack=error; none arms nothing yet (docs/failpoints.md). Absent: there are no failpoints.',
+    failpointOrders,
+    null,
+  ),
 } as const;
 
 type Parsed = {
@@ -337,6 +356,9 @@ const read = (environment: Environment): { config: Config; problems: readonly Va
   const config = Object.freeze(Object.fromEntries(values)) as Config;
   if (config.env === 'production' && config.baseUrl !== undefined && !config.baseUrl?.startsWith('https://')) {
     problems.push({ variable: 'SERVICE_BASE_URL', message: 'must be an https URL in production' });
+  }
+  if (config.env === 'production' && config.failpoints) {
+    problems.push({ variable: 'SERVICE_FAILPOINTS', message: 'must be unset in production' });
   }
   for (const { variable, meant } of unknownVariables(environment, VARIABLES)) {
     if (meant !== null) problems.push({ variable, message: `is not a setting; did you mean ${meant}?` });

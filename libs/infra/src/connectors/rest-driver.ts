@@ -20,7 +20,7 @@ import {
   type Vault,
   verdictOfStatus,
 } from '#libs/domain/connectors';
-import { type Clock, DomainError, type Randomness } from '#libs/domain/kernel';
+import { type Clock, DomainError, failpoint, type Randomness } from '#libs/domain/kernel';
 import { type EgressDoor, EgressFailure, type EgressResponse } from '#libs/infra/egress';
 
 import { outcomeOfFailure } from './call-outcomes.js';
@@ -89,6 +89,7 @@ export class RestDriver extends ConnectorDriver {
     const deadline = deadlineAfter(call.deadlineMonotonicMs - this.clock.monotonicMs());
     let secret: OpenedSecret | null = null;
     try {
+      await failpoint('exec.claimed');
       if (needsCredential(config)) {
         secret = await this.openCredential(config, call);
         if (secret === null) return failedOutcome('credentials_missing', MISSING_CREDENTIALS);

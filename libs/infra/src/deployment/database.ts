@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import type { Logger } from '#libs/domain/kernel';
+import type { EventStore, Logger } from '#libs/domain/kernel';
 import { installKeySchema } from '../agents/index.js';
 import { EMBEDDED_DATABASE, type Config } from '../config/index.js';
-import { installEventStoreSchema, PostgresEventStore } from '../event-store/index.js';
+import { EventStoreWithFailpoints, installEventStoreSchema, PostgresEventStore } from '../event-store/index.js';
 import { installGateSchema } from '../gate/index.js';
 import { installIdempotencySchema } from '../idempotency/index.js';
 import { installLedgerSchema } from '../ledger/index.js';
@@ -30,7 +30,7 @@ export interface Database {
   readonly connectionString: string;
   /** `done`: made now; `changed`: brought up to this version; `skipped`: was as it must be. */
   readonly preparation: Preparation;
-  readonly store: PostgresEventStore;
+  readonly store: EventStore;
   /** Commits are on disk when they are answered. */
   readonly durable: pg.Pool;
   /** For rows that an append makes durable: same server, same WAL. */
@@ -50,7 +50,9 @@ export const openDatabase = async (config: Config, applicationName: string, log:
     const installedVersions = await installEventStoreSchema(connectionString);
     await installReadModels(connectionString);
     const preparation = isNew ? 'done' : installedVersions > 0 ? 'changed' : 'skipped';
-    return { ...(await connected(connectionString, embedded, applicationName, log)), preparation };
+    const database = await connected(connectionString, embedded, applicationName, log);
+    const store = config.failpoints === null ? database.store : new EventStoreWithFailpoints(database.store);
+    return { ...database, store, preparation };
   } catch (error) {
     await embedded?.release();
     throw error;

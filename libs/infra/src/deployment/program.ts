@@ -10,6 +10,7 @@ import {
   type Config,
 } from '../config/index.js';
 import { UnfitDatabase } from '../event-store/index.js';
+import { startFailpoints } from '../failpoints/index.js';
 import { PinoLogger } from '../logging/index.js';
 import { MetricsListener, ServiceMetrics } from '../metrics/index.js';
 import { EmbeddedPostgresError } from '../postgres/index.js';
@@ -70,6 +71,7 @@ export const runProgram = (
       });
     }
     await requireSettledRestore(config.stateDir);
+    if (config.failpoints !== null) startFailpoints(config.failpoints, config.stateDir, logger);
     const metrics = new ServiceMetrics(readBuildFacts());
     await serveMetrics(metrics, config, logger);
     const started = start(config, logger, metrics);

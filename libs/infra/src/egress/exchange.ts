@@ -1,5 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
+import { failpoint, isFailpointArmed } from '#libs/domain/kernel';
 
 import { EgressFailure } from './egress-failure.js';
 import { ACCEPTED_ENCODINGS, type DigestedBody, readBody } from './response-body.js';
@@ -69,10 +70,10 @@ export const exchange = async (socket: Socket, request: OutgoingRequest, isKept:
   try {
     const answered = firstAnswer(outgoing);
     const freed = isFreed(socket);
-    outgoing.end(request.body ?? undefined);
-    const incoming = await answered;
+    const [incoming] = await Promise.all([answered, sendAll(outgoing, request.body)]);
     const { method, maxResponseBytes: maxBytes, keptResponseBytes: keptBytes } = request;
     const read = await readBody(incoming, method, { maxBytes, keptBytes });
+    await failpoint('exec.answered');
     const response = { status: incoming.statusCode ?? 0, headers: headersOf(incoming), ...read };
     const isFree = isKept && outgoing.shouldKeepAlive && (await freed);
     if (!isFree) socket.destroy();
@@ -104,6 +105,24 @@ const createRequest = (socket: Socket, request: OutgoingRequest, isKept: boolean
       Connection: isKept ? 'keep-alive' : 'close',
     },
   });
+};
+
+/** Resolves when all is handed over, or earlier: the answer may come before. */
+const sendAll = async (outgoing: ClientRequest, body: Uint8Array | null): Promise<void> => {
+  let unsent = body;
+  if (unsent !== null && isFailpointArmed('exec.mid_send')) {
+    const half = Math.floor(unsent.byteLength / 2);
+    const first = unsent.subarray(0, half);
+    await new Promise<void>((resolve) => outgoing.write(first, () => resolve()));
+    await failpoint('exec.mid_send');
+    unsent = unsent.subarray(half);
+  }
+  if (!isFailpointArmed('exec.sent')) {
+    outgoing.end(unsent ?? undefined);
+    return;
+  }
+  await new Promise<void>((resolve) => outgoing.end(unsent ?? undefined, resolve));
+  await failpoint('exec.sent');
 };
 
 const firstAnswer = (outgoing: ClientRequest): Promise<IncomingMessage> =>

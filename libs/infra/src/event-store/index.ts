@@ -1,3 +1,4 @@
+export { EventStoreWithFailpoints } from './event-store-with-failpoints.js';
 export { LogHasHole } from './log-subscription.js';
 export { MemoryEventStore } from './memory/memory-event-store.js';
 export { EVENT_STORE_VERSION, installEventStoreSchema, UnfitDatabase } from './postgres/install-schema.js';

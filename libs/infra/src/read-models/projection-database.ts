@@ -1,5 +1,5 @@
 import type { Position } from '#libs/domain/kernel';
-import { START } from '#libs/domain/kernel';
+import { failpoint, START } from '#libs/domain/kernel';
 import type { DataSource, EntityManager } from 'typeorm';
 import { ProjectionCheckpointRow, type ProjectionName } from './projection-checkpoint.row.js';
 import type { ReplacementTables } from './replacement-tables.js';
@@ -77,6 +77,7 @@ export class ProjectionDatabase {
   ): Promise<void> {
     await this.source.transaction(async (manager) => {
       await moveCheckpoint(manager, identity, from, to);
+      await failpoint('proj.mid');
       await write(new RowTransaction(manager));
     });
   }

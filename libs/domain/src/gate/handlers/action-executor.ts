@@ -9,6 +9,7 @@ import {
   type LiveConnector,
 } from '../../connectors/index.js';
 import {
+  failpoint,
   type Bus,
   type Logger,
   type PayloadStore,
@@ -198,6 +199,7 @@ export class ActionExecutor {
     held.add(claimant.claim);
     const previous = { supersedes: attempt.claim, mayHaveRun: outcome.status !== 'failed' };
     try {
+      await failpoint('exec.retry');
       return { claimed: await this.claim(id, folded, { ...claimant, ...previous }), withdrawn: null };
     } catch (error) {
       // What happened so far is known, here and nowhere else: it is the outcome, wherever that claim has come to stand.

@@ -1,5 +1,12 @@
 import type { JsonObject } from '#libs/crypto';
-import { type JobQueue, type Logger, type Randomness, type ActionId, type Folded } from '../../kernel/index.js';
+import {
+  failpoint,
+  type JobQueue,
+  type Logger,
+  type Randomness,
+  type ActionId,
+  type Folded,
+} from '../../kernel/index.js';
 import type { Claimant } from '../action.commands.js';
 import type { Action } from '../action.state.js';
 import type { Sharer } from '../fair-shares.js';
@@ -52,8 +59,11 @@ export class QueuedExecutionStarter extends ExecutionStarter {
 
   override async start(action: ActionId): Promise<void> {
     // The queue is a bell: a sweeper finds what it did not hear.
-    await this.queue.add('execute', action).catch((error: unknown) => {
+    try {
+      await failpoint('gate.enqueue');
+      await this.queue.add('execute', action);
+    } catch (error) {
       this.logger.warn('the queue did not take an execution; a sweeper will', { action_id: action, error });
-    });
+    }
   }
 }

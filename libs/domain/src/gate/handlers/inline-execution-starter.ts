@@ -1,5 +1,12 @@
 import type { JsonObject } from '#libs/crypto';
-import { type ActionId, type Folded, type JobQueue, type Logger, type Randomness } from '../../kernel/index.js';
+import {
+  failpoint,
+  type ActionId,
+  type Folded,
+  type JobQueue,
+  type Logger,
+  type Randomness,
+} from '../../kernel/index.js';
 import type { Claimant } from '../action.commands.js';
 import type { Action } from '../action.state.js';
 import type { Sharer } from '../fair-shares.js';
@@ -53,14 +60,18 @@ export class InlineExecutionStarter extends ExecutionStarter {
     args: JsonObject,
   ): Promise<void> {
     if (claimant === null) return this.later.start(action);
-    this.runs.executor
-      .run(action, accepted, args)
+    this.run(action, accepted, args)
       .catch((error: unknown) => {
         // The claim stays in the log: the sweeper ends it honestly.
         this.logger.error('an execution could not be recorded', { action_id: action, error });
       })
       .finally(() => this.giveBack(claimant));
     return Promise.resolve();
+  }
+
+  private async run(action: ActionId, accepted: Folded<Action>, args: JsonObject): Promise<void> {
+    await failpoint('gate.enqueue');
+    await this.runs.executor.run(action, accepted, args);
   }
 
   private giveBack({ claim }: Claimant): void {

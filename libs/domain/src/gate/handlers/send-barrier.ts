@@ -1,6 +1,6 @@
 import { agentDecider, stopCodeOf } from '../../agents/index.js';
 import { isLive } from '../../connectors/index.js';
-import { streamRef, type ErrorCode, type ExpectedRevision, type Logger } from '../../kernel/index.js';
+import { failpoint, streamRef, type ErrorCode, type ExpectedRevision, type Logger } from '../../kernel/index.js';
 import { organizationDecider } from '../../people/index.js';
 import { actionDecider } from '../action.decider.js';
 import { currentAttempt } from '../action.state.js';
@@ -35,7 +35,9 @@ export class SendBarrier {
     try {
       const now = await this.readAll();
       if (this.gate.clock.monotonicMs() - askedAtMs >= this.gate.settings.barrierMaxAgeMs) return 'service_unavailable';
-      return this.refusal(now) ?? this.connectorMoved(now.connector.revision);
+      const refusal = this.refusal(now) ?? this.connectorMoved(now.connector.revision);
+      if (refusal === null) await failpoint('exec.before_send');
+      return refusal;
     } catch (error) {
       const { id } = this.execution;
       this.logger.warn('the send barrier could not be read; nothing is sent', { action_id: id, error });

@@ -3,6 +3,7 @@ import { connectorDecider, connectorStreamId, type ConnectorState } from '../../
 import { agentDecider, type LivingAgent } from '../../agents/index.js';
 import {
   DomainError,
+  failpoint,
   idOf,
   PayloadStore,
   StoreUnavailable,
@@ -58,6 +59,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
   ) {}
 
   async execute(command: SubmitAction): Promise<SubmittedAction> {
+    await failpoint('gate.received');
     const request = canonicalRequest(command.request);
     const key = request.idempotencyKey;
     if (key === null) return this.accept(command, request, idOf('act', this.gate.randomness.bytes(16)));

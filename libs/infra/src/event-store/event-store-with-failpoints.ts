@@ -1,0 +1,61 @@
+import {
+  EventStore,
+  failpoint,
+  type Append,
+  type AppendResult,
+  type Failpoint,
+  type Position,
+  type ReadStreamOptions,
+  type RecordedEvent,
+  type SubscribeOptions,
+  type Subscription,
+} from '#libs/domain/kernel';
+
+/** By the type of an append's first event: the points before it is written and before it is answered. */
+const APPENDS: Readonly<Record<string, readonly [before: Failpoint, answered: Failpoint]>> = {
+  ActionSubmitted: ['gate.t1', 'gate.t1.ack'],
+  ExecutionStarted: ['exec.t3', 'exec.t3.ack'],
+  ExecutionFinished: ['exec.t4', 'exec.t4.ack'],
+  DeedSealed: ['seal.signed', 'seal.ack'],
+};
+
+/** A store whose appends meet failpoints. Stands before the real one only where failpoints may be armed. */
+export class EventStoreWithFailpoints extends EventStore {
+  constructor(private readonly store: EventStore) {
+    super();
+  }
+
+  override async append(append: Append): Promise<AppendResult> {
+    const points = APPENDS[append.events[0]?.type ?? ''];
+    if (!points) return this.store.append(append);
+    const [before, answered] = points;
+    await failpoint(before);
+    const result = await this.store.append(append);
+    await failpoint(answered);
+    return result;
+  }
+
+  override storeId(): Promise<string> {
+    return this.store.storeId();
+  }
+
+  override readStream(stream: string, options?: ReadStreamOptions): Promise<readonly RecordedEvent[]> {
+    return this.store.readStream(stream, options);
+  }
+
+  override heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.store.heads(streams);
+  }
+
+  override head(): Promise<Position> {
+    return this.store.head();
+  }
+
+  override readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
+    return this.store.readAll(after, limit);
+  }
+
+  override subscribeToAll(options: SubscribeOptions): Subscription {
+    return this.store.subscribeToAll(options);
+  }
+}
