@@ -154,6 +154,15 @@ export class RunningService {
     return { code, signal: by };
   }
 
+  /** Resolves when the process has ended by itself. */
+  async exited(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    const child = this.running();
+    const exit = once(child, 'exit', { signal: AbortSignal.timeout(EXIT_DEADLINE_MS) });
+    const [code, signal] = (await exit) as [number | null, NodeJS.Signals | null];
+    if (this.child === child) this.child = null;
+    return { code, signal };
+  }
+
   /** The same state directory again, by `npm start`; kills it first where it still runs. */
   async restart(): Promise<void> {
     if (this.child && this.child.exitCode === null && this.child.signalCode === null) await this.kill('SIGTERM');

@@ -28,11 +28,15 @@ const ok: Answer = (_seen, response) => {
 export const startUpstream = async (answer: Answer = ok): Promise<Upstream> => {
   const seen: SeenRequest[] = [];
   const server = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
-      const entry = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
-      seen.push(entry);
-      answer(entry, response);
-    });
+    bodyOf(request).then(
+      (body) => {
+        const entry = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
+        seen.push(entry);
+        answer(entry, response);
+      },
+      // Whoever sent it has gone before its end: nothing takes effect.
+      (error: Error) => response.destroy(error),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
