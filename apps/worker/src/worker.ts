@@ -9,7 +9,9 @@ import {
 } from '#libs/domain/gate';
 import type { ActionId, JobConsumer, Subscription } from '#libs/domain/kernel';
 import type { Deployment } from '#libs/infra/deployment';
+import type { SealedHeads } from '#libs/domain/ledger';
 import type { LeaseSession } from '#libs/infra/leases';
+import type { SealedHeadsFile } from '#libs/infra/ledger';
 import { RecoveryLoop } from './gate/recovery-loop.js';
 import { Housekeeping } from './housekeeping.js';
 import { SealingLoop } from './ledger/sealing-loop.js';
@@ -33,6 +35,7 @@ export class Worker {
   private background: Promise<unknown> = Promise.resolve();
   private consumer: JobConsumer | null = null;
   private lastJobs: Promise<void> | undefined;
+  private heads: SealedHeadsFile | null = null;
 
   constructor(private readonly deployment: Deployment) {
     const { executorId, payloads, bus, logger, randomness, liveness, openExecutions, queue, gateSettings } = deployment;
@@ -57,6 +60,8 @@ export class Worker {
 
   async start(): Promise<void> {
     const { leases, logger, queue } = this.deployment;
+    const heads = await this.deployment.openSealedHeads();
+    this.heads = heads;
     // The first beat comes before anything can be claimed: a claim without one would look like a silent executor's.
     await this.recovery.start();
     this.housekeeping.start();
@@ -64,7 +69,7 @@ export class Worker {
     const onError = (error: unknown): void => logger.error('a background task waits for its database', { error });
     const { signal } = this.stopping;
     this.background = Promise.all([
-      leases.hold('sealer', signal, (held, session) => this.seal(held, session), onError),
+      leases.hold('sealer', signal, (held, session) => this.seal(heads, held, session), onError),
       leases.hold('open-executions', signal, (held, session) => this.followExecutions(held, session), onError),
     ]);
   }
@@ -89,12 +94,12 @@ export class Worker {
     this.stopping.abort();
     const ended = Promise.all([this.background, this.housekeeping.stop(), this.recovery.stop()]);
     await Promise.race([ended, grace.then(() => after(LAST_WRITES_MS))]);
+    await this.heads?.close();
     return left;
   }
 
-  private async seal(held: AbortSignal, session: LeaseSession): Promise<void> {
+  private seal(heads: SealedHeads, held: AbortSignal, session: LeaseSession): Promise<void> {
     const { database, clock, logger, metrics: meter, gateSettings } = this.deployment;
-    const heads = this.deployment.sealedHeads();
     const loop = new SealingLoop({
       store: database.store,
       sealer: this.deployment.sealer(heads),
@@ -105,11 +110,7 @@ export class Worker {
       meter,
       retryIntervalMs: gateSettings.sweepIntervalMs,
     });
-    try {
-      await loop.run(held);
-    } finally {
-      await heads.close();
-    }
+    return loop.run(held);
   }
 
   private async followExecutions(held: AbortSignal, session: LeaseSession): Promise<void> {

@@ -3,7 +3,6 @@ import type { ChainHead } from '#libs/crypto';
 import type { EventStore, OrgId } from '#libs/domain/kernel';
 import type { SealedHead } from '#libs/domain/ledger';
 import { parseConfig } from '#libs/infra/config';
-import type { SealedHeadsFile } from '#libs/infra/ledger';
 import type { Administration } from '../administration.js';
 import { collected, fileArgument, headArgument, idArgument } from '../arguments.js';
 import { CliError, EXIT, usage } from '../cli-error.js';
@@ -58,27 +57,28 @@ const confirm = async (
 ): Promise<Answer> => {
   const { stateDir } = parseConfig();
   const { readRestoredMark, removeRestoredMark } = await import('#libs/infra/backup');
-  const { SealedHeadsFile, sealedHeadsPath } = await import('#libs/infra/ledger');
+  const { readSealedHeads, SealedHeadsFile, sealedHeadsPath } = await import('#libs/infra/ledger');
   const { isHeldBy, readTail } = await import('#libs/domain/ledger');
-  const remembered = new SealedHeadsFile(sealedHeadsPath(stateDir), loggerOf(terminal));
-  const given: SealedHead[] =
-    file === undefined ? [] : [...(await headsIn(new SealedHeadsFile(file, loggerOf(terminal)), file))];
+  const path = sealedHeadsPath(stateDir);
+  const heads = [...(await readSealedHeads(path)), ...(file === undefined ? [] : await headsIn(file))];
   // Also where nothing is compared: a name that is none must not look like a check.
   if (named.length > 0 || wanted !== undefined) {
     const { org } = await census.organization(wanted);
-    given.push(...named.map(({ seq, body_hash: bodyHash }) => ({ org, seq, bodyHash })));
+    heads.push(...named.map(({ seq, body_hash: bodyHash }) => ({ org, seq, bodyHash })));
   }
-  const heads = [...(await remembered.all()), ...given];
   const lost: SealedHead[] = [];
   for (const head of heads) if (!(await isHeldBy(log, head))) lost.push(head);
   if (lost.length > 0 && !acceptFork) throw await behind(log, lost);
-  for (const org of new Set(lost.map((head) => head.org))) {
-    const { seq, bodyHash } = await readTail(log, org);
-    await remembered.settle(org, bodyHash === null ? null : { org, seq, bodyHash });
+  if (lost.length > 0) {
+    const remembered = await SealedHeadsFile.open(path, loggerOf(terminal));
+    for (const org of new Set(lost.map((head) => head.org))) {
+      const { seq, bodyHash } = await readTail(log, org);
+      await remembered.settle(org, bodyHash === null ? null : { org, seq, bodyHash });
+    }
+    await remembered.close();
   }
   const mark = await readRestoredMark(stateDir);
   await removeRestoredMark(stateDir);
-  await remembered.close();
   const checked = [...new Set(heads.map((head) => head.org))];
   const orgs = (await census.organizations()).map(({ org }) => org);
   const ledgers = { checked, unchecked: orgs.filter((org) => !checked.includes(org)) };
@@ -86,8 +86,9 @@ const confirm = async (
 };
 
 /** @throws {CliError} usage: that is not such a file */
-const headsIn = async (file: SealedHeadsFile, path: string): Promise<readonly SealedHead[]> => {
-  const heads = await file.all();
+const headsIn = async (path: string): Promise<readonly SealedHead[]> => {
+  const { readSealedHeads } = await import('#libs/infra/ledger');
+  const heads = await readSealedHeads(path);
   if (heads.length > 0) return heads;
   throw usage(`${path} remembers no ledger: give the file sealed-heads of the state directory that was in use before.`);
 };

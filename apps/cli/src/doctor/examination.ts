@@ -36,7 +36,7 @@ export class Examination {
   constructor(
     readonly config: Config,
     readonly apiKey: string | null,
-    readonly logger: Logger,
+    private readonly logger: Logger,
   ) {}
 
   database(): Promise<OpenedDatabase> {

@@ -26,11 +26,11 @@ export const checkLedgerChain = async (examination: Examination): Promise<Findin
 
 /** The first that this state directory remembers and the database does not hold; null when it holds them all. */
 const lostDeed = async (examination: Examination): Promise<SealedHead | null> => {
-  const { SealedHeadsFile, sealedHeadsPath } = await import('#libs/infra/ledger');
+  const { readSealedHeads, sealedHeadsPath } = await import('#libs/infra/ledger');
   const { isHeldBy } = await import('#libs/domain/ledger');
   const { store } = await examination.database();
-  const remembered = new SealedHeadsFile(sealedHeadsPath(examination.config.stateDir), examination.logger);
-  for (const head of await remembered.all()) if (!(await isHeldBy(store, head))) return head;
+  const remembered = await readSealedHeads(sealedHeadsPath(examination.config.stateDir));
+  for (const head of remembered) if (!(await isHeldBy(store, head))) return head;
   return null;
 };
 

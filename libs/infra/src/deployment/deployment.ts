@@ -189,14 +189,15 @@ export class Deployment {
     });
   }
 
-  /** @param heads of this state directory, and of one term: its holder closes them */
+  /** @param heads as {@link openSealedHeads} gives them */
   sealer(heads: SealedHeads): Sealer {
     const { streams, keyRing, clock, bus } = this;
     return new Sealer({ store: this.database.store, streams, keyRing, heads, clock, bus });
   }
 
-  sealedHeads(): SealedHeadsFile {
-    return new SealedHeadsFile(sealedHeadsPath(this.config.stateDir), this.logger);
+  /** Of this state directory. Whoever opens them closes them. */
+  openSealedHeads(): Promise<SealedHeadsFile> {
+    return SealedHeadsFile.open(sealedHeadsPath(this.config.stateDir), this.logger);
   }
 
   sealerProgressOver(session: LeaseSession): SealerProgress {

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import type { OrgId } from '#libs/domain/kernel';
 import type { SealedHead } from '#libs/domain/ledger';
 import { collectingLogger, type CollectingLogger } from '../../../../test/support/collecting-logger.js';
 import { newOrg } from '../../../../test/support/ledger-fixtures.js';
-import { SealedHeadsFile, sealedHeadsPath } from './sealed-heads-file.js';
+import { readSealedHeads, SealedHeadsFile, sealedHeadsPath } from './sealed-heads-file.js';
 
 let folder: string;
 let logger: CollectingLogger;
@@ -23,8 +23,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const openFile = (path = sealedHeadsPath(folder)): SealedHeadsFile => {
-  const file = new SealedHeadsFile(path, logger);
+const openFile = async (path = sealedHeadsPath(folder)): Promise<SealedHeadsFile> => {
+  const file = await SealedHeadsFile.open(path, logger);
   opened.push(file);
   return file;
 };
@@ -36,22 +36,22 @@ const headOf = (org: OrgId, seq: number): SealedHead => ({
 
 describe('the file of sealed heads', () => {
   it('is empty before anything was sealed', async () => {
-    expect(await openFile().all()).toEqual([]);
-    expect(await openFile().of(newOrg())).toBeNull();
+    expect(await (await openFile()).all()).toEqual([]);
+    expect(await (await openFile()).of(newOrg())).toBeNull();
   });
 
   it('gives the last head of each organization to the next process', async () => {
     const [org, other] = [newOrg(), newOrg()];
-    const file = openFile();
+    const file = await openFile();
     for (const seq of [1, 9, 10_000_000]) await file.remember(headOf(org, seq));
     await file.remember(headOf(other, 3));
-    expect(await openFile().of(org)).toEqual(headOf(org, 10_000_000));
-    expect(await openFile().all()).toEqual([headOf(org, 10_000_000), headOf(other, 3)]);
+    expect(await (await openFile()).of(org)).toEqual(headOf(org, 10_000_000));
+    expect(await (await openFile()).all()).toEqual([headOf(org, 10_000_000), headOf(other, 3)]);
   });
 
   it('does not grow with what is sealed, is for its user alone, and can be read by a person', async () => {
     const org = newOrg();
-    const file = openFile();
+    const file = await openFile();
     for (let seq = 1; seq < 20; seq += 1) await file.remember(headOf(org, seq));
     const path = sealedHeadsPath(folder);
     const { org: id, seq, bodyHash } = headOf(org, 19);
@@ -64,55 +64,84 @@ describe('the file of sealed heads', () => {
 
   it('never goes back by itself', async () => {
     const org = newOrg();
-    const file = openFile();
+    const file = await openFile();
     await file.remember(headOf(org, 5));
     await file.remember(headOf(org, 4));
-    expect(await openFile().of(org)).toEqual(headOf(org, 5));
+    expect(await (await openFile()).of(org)).toEqual(headOf(org, 5));
   });
 
   it('goes back when an operator says so, also for who has it open', async () => {
     const [org, other] = [newOrg(), newOrg()];
-    const file = openFile();
+    const file = await openFile();
     await file.remember(headOf(org, 5));
     await file.remember(headOf(other, 7));
-    await openFile().settle(org, headOf(org, 2));
+    await (await openFile()).settle(org, headOf(org, 2));
     expect(await file.all()).toEqual([headOf(org, 2), headOf(other, 7)]);
     expect(await file.of(org)).toEqual(headOf(org, 2));
     await file.remember(headOf(org, 3));
-    expect(await openFile().of(org)).toEqual(headOf(org, 3));
+    expect(await (await openFile()).of(org)).toEqual(headOf(org, 3));
   });
 
   it('forgets an organization whose ledger holds nothing any more', async () => {
     const [org, other] = [newOrg(), newOrg()];
-    const file = openFile();
+    const file = await openFile();
     await file.remember(headOf(org, 5));
     await file.remember(headOf(other, 7));
-    await openFile().settle(org, null);
+    await (await openFile()).settle(org, null);
     expect([await file.of(org), await file.of(other)]).toEqual([null, headOf(other, 7)]);
     await file.remember(headOf(org, 1));
-    expect(await openFile().all()).toEqual([headOf(other, 7), headOf(org, 1)]);
+    expect(await (await openFile()).all()).toEqual([headOf(org, 1), headOf(other, 7)]);
     expect(logger.warnings).toEqual([]);
   });
 
-  it('keeps what two writers append at once', async () => {
-    const heads = Array.from({ length: 20 }, (_, index) => headOf(newOrg(), index + 1));
-    const writers = [openFile(), openFile()];
-    await Promise.all(heads.map((head, index) => (writers[index % 2] as SealedHeadsFile).remember(head)));
-    const found = await openFile().all();
-    expect(new Set(found.map(({ org }) => org))).toEqual(new Set(heads.map(({ org }) => org)));
+  it('is seen by who had it open when another process began an organization', async () => {
+    const [org, other] = [newOrg(), newOrg()];
+    const [file, another] = [await openFile(), await openFile()];
+    await file.remember(headOf(org, 1));
+    await another.remember(headOf(other, 2));
+    expect([await file.of(other), await another.of(org)]).toEqual([headOf(other, 2), headOf(org, 1)]);
+    expect((await stat(sealedHeadsPath(folder))).size).toBe(2 * 128);
+  });
+
+  it('takes thousands of organizations at once, over one handle', async () => {
+    const heads = Array.from({ length: 3_000 }, (_, index) => headOf(newOrg(), index + 1));
+    const file = await openFile();
+    await Promise.all(heads.map((head) => file.remember(head)));
+    expect(await Promise.all(heads.map(({ org }) => file.of(org)))).toEqual(heads);
+    expect(await readSealedHeads(sealedHeadsPath(folder))).toEqual(heads);
+  });
+
+  it('writes over a record that was torn, at its end', async () => {
+    const [org, other] = [newOrg(), newOrg()];
+    await (await openFile()).remember(headOf(org, 5));
+    await appendFile(sealedHeadsPath(folder), 'org_torn');
+    const file = await openFile();
+    await file.remember(headOf(other, 1));
+    await file.remember(headOf(other, 2));
+    expect(await readSealedHeads(sealedHeadsPath(folder))).toEqual([headOf(org, 5), headOf(other, 2)]);
+    expect((await stat(sealedHeadsPath(folder))).size).toBe(2 * 128);
   });
 
   it('says which lines it cannot read, and gives the others', async () => {
     const [org, other] = [newOrg(), newOrg()];
-    await openFile().remember(headOf(org, 5));
+    await (await openFile()).remember(headOf(org, 5));
     await appendFile(sealedHeadsPath(folder), '\0'.repeat(128));
-    await openFile().remember(headOf(other, 1));
-    expect(await openFile().all()).toEqual([headOf(org, 5), headOf(other, 1)]);
+    await (await openFile()).remember(headOf(other, 1));
+    expect(await (await openFile()).all()).toEqual([headOf(org, 5), headOf(other, 1)]);
     expect(logger.warnings.at(-1)).toMatchObject({ lines: '1' });
   });
 
-  it('that cannot be written is said in the log, and holds nothing up', async () => {
-    await openFile(join(folder, 'not', 'there')).remember(headOf(newOrg(), 1));
-    expect(logger.errors).toMatchObject([{ code: 'ENOENT' }]);
+  it('that cannot be opened is said before anything is sealed', async () => {
+    await expect(openFile(join(folder, 'not', 'there'))).rejects.toMatchObject({ code: 'ENOENT' });
+    await mkdir(sealedHeadsPath(folder));
+    await expect(openFile()).rejects.toMatchObject({ code: 'EISDIR' });
+  });
+
+  it('that cannot be written any more is said once, and holds nothing up', async () => {
+    const org = newOrg();
+    const file = await openFile();
+    await file.close();
+    for (const seq of [1, 2]) await file.remember(headOf(org, seq));
+    expect(logger.errors).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-import { constants, type FileHandle, open, readFile, stat } from 'node:fs/promises';
+import { constants, type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDigest } from '#libs/crypto';
 import type { Logger, OrgId } from '#libs/domain/kernel';
@@ -6,155 +6,194 @@ import { type SealedHead, SealedHeads } from '#libs/domain/ledger';
 
 /** A record is a line of this many bytes, filled up with spaces: written over in place, and never moved. */
 const RECORD_BYTES = 128;
-const RECORD = /^(org_[0-9a-z]{26}) ([1-9]\d{0,14}):(sha256:[0-9a-f]{64}) *\n?$/;
+const RECORD = /^(org_[0-9a-z]{26}) ([1-9]\d{0,14}):(sha256:[0-9a-f]{64}) *\n$/;
 /** A place that no ledger needs any more. */
-const FREE = Buffer.from('\n'.padStart(RECORD_BYTES));
-/** Appended to, so that two writers never take the same place. */
-const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+const FREE = '\n'.padStart(RECORD_BYTES);
 
 export const sealedHeadsPath = (stateDir: string): string => join(stateDir, 'sealed-heads');
 
-interface Place {
-  readonly head: SealedHead;
-  readonly offset: number;
-}
+/** What a file of sealed heads says; nothing where there is none. For whoever only looks. */
+export const readSealedHeads = async (path: string): Promise<readonly SealedHead[]> => {
+  const content = await readFile(path).catch((error: unknown) => {
+    if (isCode(error, 'ENOENT')) return Buffer.alloc(0);
+    throw error;
+  });
+  const heads = new Map<OrgId, SealedHead>();
+  for (const { head } of recordsIn(content)) if (head !== null) keepLatest(heads, head);
+  return [...heads.values()];
+};
 
 /**
  * The file `sealed-heads` of a state directory: a line for each ledger, `org_... seq:body_hash`, as `--head` takes it. One
  * write into the page cache for each append of deeds: it survives the process, and loses at most what a power cut takes,
- * which the database is told of again by the next deed. Readable with `cat`; mode 0600.
+ * which the next deed writes again. Readable with `cat`; mode 0600.
  */
 export class SealedHeadsFile extends SealedHeads {
-  private places = new Map<OrgId, Place>();
-  private file: FileHandle | null = null;
-  /** How much of the file is in `places`. */
-  private readBytes = 0;
+  private readonly heads = new Map<OrgId, SealedHead>();
+  /** Where the records of an organization stand: one, unless two processes began it at once. */
+  private readonly offsets = new Map<OrgId, readonly number[]>();
+  private scannedBytes = 0;
+  private isFailing = false;
+  private turn: Promise<unknown> = Promise.resolve();
 
-  constructor(
+  /** @param file null on a file system that cannot be written: heads are remembered by this process alone */
+  private constructor(
     private readonly path: string,
+    private readonly file: FileHandle | null,
     private readonly logger: Logger,
   ) {
     super();
   }
 
-  /** As the file has it now: an operator may have decided something meanwhile. */
-  override async of(org: OrgId): Promise<SealedHead | null> {
-    if ((await sizeOf(this.path)) !== this.readBytes) await this.read();
-    const place = this.places.get(org);
-    if (!place) return null;
-    this.file ??= await open(this.path, 'r+');
-    const { buffer } = await this.file.read(Buffer.alloc(RECORD_BYTES), 0, RECORD_BYTES, place.offset);
-    const head = headIn(buffer.toString('latin1'));
-    if (head?.org === org) this.places.set(org, { head, offset: place.offset });
-    else this.places.delete(org);
-    return head?.org === org ? head : null;
-  }
-
-  override async all(): Promise<readonly SealedHead[]> {
-    await this.read();
-    return [...this.places.values()].map(({ head }) => head);
-  }
-
-  override async remember(head: SealedHead): Promise<void> {
-    const known = this.places.get(head.org);
-    if (known && known.head.seq >= head.seq) return;
-    try {
-      await this.write(head, known?.offset);
-    } catch (error) {
-      this.logger.error('the head of a ledger could not be remembered outside of the database', {
-        org_id: head.org,
-        seq: String(head.seq),
-        error,
+  /** @throws {Error} what the file system says of a file that cannot be used */
+  static async open(path: string, logger: Logger): Promise<SealedHeadsFile> {
+    const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600).catch((error: unknown) => {
+      if (!isCode(error, 'EROFS')) throw error;
+      logger.warn('where ledgers end is not remembered outside of the database: the file system is read-only', {
+        path,
       });
-    }
+      return null;
+    });
+    const opened = new SealedHeadsFile(path, file, logger);
+    await opened.scan();
+    return opened;
+  }
+
+  /** As the file has it now: an operator may have decided something meanwhile. */
+  override of(org: OrgId): Promise<SealedHead | null> {
+    return this.inTurn(async () => {
+      await this.scan();
+      const offsets = this.offsets.get(org) ?? [];
+      if (offsets.length > 0) {
+        this.heads.delete(org);
+        for (const offset of offsets) await this.look(offset);
+      }
+      return this.heads.get(org) ?? null;
+    });
+  }
+
+  override all(): Promise<readonly SealedHead[]> {
+    return this.inTurn(async () => {
+      this.heads.clear();
+      this.offsets.clear();
+      this.scannedBytes = 0;
+      await this.scan();
+      return [...this.heads.values()];
+    });
+  }
+
+  override remember(head: SealedHead): Promise<void> {
+    return this.inTurn(async () => {
+      if ((this.heads.get(head.org)?.seq ?? 0) >= head.seq) return;
+      this.heads.set(head.org, head);
+      try {
+        await this.write(head.org, lineOf(head));
+        this.isFailing = false;
+      } catch (error) {
+        if (!this.isFailing) this.logger.error('where ledgers end cannot be remembered', { path: this.path, error });
+        this.isFailing = true;
+      }
+    });
   }
 
   /** An operator's decision: this is where the ledger ends, whatever was remembered; null for one without a deed. */
-  async settle(org: OrgId, head: SealedHead | null): Promise<void> {
-    const records = recordsIn(await contentOf(this.path)).filter((record) => record.head?.org === org);
-    for (const { offset } of records) await this.overwrite(offset, head);
-    if (records.length === 0 && head !== null) await this.append(lineOf(head));
-    await this.read();
+  settle(org: OrgId, head: SealedHead | null): Promise<void> {
+    return this.inTurn(async () => {
+      await this.scan();
+      await this.write(org, head === null ? FREE : lineOf(head));
+      this.heads.delete(org);
+      if (head !== null) this.heads.set(org, head);
+    });
   }
 
   async close(): Promise<void> {
-    const { file } = this;
-    this.file = null;
-    await file?.close();
+    await this.inTurn(async () => this.file?.close());
   }
 
-  private async write(head: SealedHead, offset: number | undefined): Promise<void> {
-    if (offset !== undefined) {
-      await this.overwrite(offset, head);
-      this.places.set(head.org, { head, offset });
-    } else {
-      await this.append(lineOf(head));
-      await this.read();
-    }
+  private inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const next = this.turn.then(work, work);
+    this.turn = next.catch(() => undefined);
+    return next;
   }
 
-  private async overwrite(offset: number, head: SealedHead | null): Promise<void> {
-    this.file ??= await open(this.path, 'r+');
-    await this.file.write(head === null ? FREE : lineOf(head), 0, RECORD_BYTES, offset);
+  private async write(org: OrgId, line: string): Promise<void> {
+    if (this.file === null) return;
+    const offsets = this.offsets.get(org) ?? [];
+    for (const offset of offsets) await this.writeAt(this.file, line, offset);
+    if (offsets.length > 0 || line === FREE) return;
+    // Looked for at the end of what is there now: another process may have appended.
+    await this.scan();
+    const offset = this.scannedBytes;
+    await this.writeAt(this.file, line, offset);
+    this.offsets.set(org, [offset]);
+    this.scannedBytes = offset + RECORD_BYTES;
   }
 
-  private async append(line: Buffer): Promise<void> {
-    const file = await open(this.path, APPENDING, 0o600);
-    try {
-      await file.write(line);
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
+  private async writeAt(file: FileHandle, line: string, offset: number): Promise<void> {
+    const { bytesWritten } = await file.write(line, offset, 'latin1');
+    if (bytesWritten === RECORD_BYTES) return;
+    // A torn record would shift every one that comes after it.
+    if (offset >= this.scannedBytes) await file.truncate(this.scannedBytes);
+    throw new Error(`only ${bytesWritten} of ${RECORD_BYTES} bytes could be written`);
   }
 
-  private async read(): Promise<void> {
-    const content = await contentOf(this.path);
-    this.places = new Map();
-    this.readBytes = content.length;
+  /** What others have appended since the last look. */
+  private async scan(): Promise<void> {
+    if (this.file === null) return;
+    const { size } = await this.file.stat();
+    const count = Math.floor((size - this.scannedBytes) / RECORD_BYTES);
+    if (count <= 0) return;
+    const content = Buffer.alloc(count * RECORD_BYTES);
+    await this.file.read(content, 0, content.length, this.scannedBytes);
     let damaged = 0;
-    for (const { head, offset } of recordsIn(content)) {
-      if (head === null) damaged += 1;
-      else if (head.seq > (this.places.get(head.org)?.head.seq ?? 0)) this.places.set(head.org, { head, offset });
+    for (const { head, offset, isFree } of recordsIn(content)) {
+      if (head !== null) this.found(head, this.scannedBytes + offset);
+      else if (!isFree) damaged += 1;
     }
+    this.scannedBytes += content.length;
     if (damaged === 0) return;
     this.logger.warn('lines of this file cannot be read, and what they remember of ledgers is lost', {
       path: this.path,
       lines: String(damaged),
     });
   }
+
+  private found(head: SealedHead, offset: number): void {
+    this.offsets.set(head.org, [...(this.offsets.get(head.org) ?? []), offset]);
+    keepLatest(this.heads, head);
+  }
+
+  private async look(offset: number): Promise<void> {
+    const record = Buffer.alloc(RECORD_BYTES);
+    await this.file?.read(record, 0, RECORD_BYTES, offset);
+    const head = headIn(record.toString('latin1'));
+    if (head !== null) keepLatest(this.heads, head);
+  }
 }
 
-/** Empty where no ledger of this state directory was sealed yet. */
-const contentOf = async (path: string): Promise<Buffer> => {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
-    throw error;
-  }
+const isCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException | null)?.code === code;
+
+const keepLatest = (heads: Map<OrgId, SealedHead>, head: SealedHead): void => {
+  if (head.seq > (heads.get(head.org)?.seq ?? 0)) heads.set(head.org, head);
 };
 
-const sizeOf = async (path: string): Promise<number> =>
-  stat(path).then(
-    ({ size }) => size,
-    (error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
-      throw error;
-    },
-  );
+interface FoundRecord {
+  /** Null where a line was damaged, or is free. */
+  readonly head: SealedHead | null;
+  readonly offset: number;
+  readonly isFree: boolean;
+}
 
-/** `head` is null where a line was damaged. */
-const recordsIn = (content: Buffer): readonly { head: SealedHead | null; offset: number }[] => {
-  const offsets = Array.from({ length: Math.ceil(content.length / RECORD_BYTES) }, (_, index) => index * RECORD_BYTES);
-  return offsets
-    .map((offset) => ({ line: content.subarray(offset, offset + RECORD_BYTES), offset }))
-    .filter(({ line }) => !line.equals(FREE))
-    .map(({ line, offset }) => ({ head: headIn(line.toString('latin1')), offset }));
-};
+/** Whole records; a torn one at the end is written over by the next. */
+const recordsIn = (content: Buffer): readonly FoundRecord[] =>
+  Array.from({ length: Math.floor(content.length / RECORD_BYTES) }, (_, index) => {
+    const offset = index * RECORD_BYTES;
+    const line = content.toString('latin1', offset, offset + RECORD_BYTES);
+    return { head: headIn(line), offset, isFree: line === FREE };
+  });
 
-const lineOf = ({ org, seq, bodyHash }: SealedHead): Buffer =>
-  Buffer.from(`${org} ${seq}:${bodyHash}`.padEnd(RECORD_BYTES - 1) + '\n', 'latin1');
+const lineOf = ({ org, seq, bodyHash }: SealedHead): string =>
+  `${org} ${seq}:${bodyHash}`.padEnd(RECORD_BYTES - 1) + '\n';
 
 const headIn = (record: string): SealedHead | null => {
   const [, org, seq, bodyHash] = RECORD.exec(record) ?? [];
