@@ -65,7 +65,7 @@ const given = (isProduction = true) => {
   const connectors = new ConnectorStreams(new CommandRunner(store, streams), streams);
   const vault = new PostgresVault(pool, new VaultCipher(randomBytes(32), new SystemRandomness()));
   const egress = new EgressDoor({
-    settings: { allowPrivate: !isProduction, allow: [], ownEndpoints: () => [] },
+    settings: { allowPrivate: !isProduction, allowPlainText: true, allow: [], ownEndpoints: () => [] },
     resolve: (host) => Promise.resolve([host === 'inner.example.com' ? '10.0.0.1' : '93.184.216.34']),
   });
   const executions = new CountedExecutions();

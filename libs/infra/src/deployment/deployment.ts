@@ -126,8 +126,9 @@ export class Deployment {
     this.vault = new PostgresVault(durable, secrets.cipher);
     const settled = settledEndpoints(config, database.connectionString);
     const ownEndpoints = (): readonly OwnEndpoint[] => [...settled, ...this.ownEndpoints];
+    const isDev = config.env === 'dev';
     this.egress = new EgressDoor({
-      settings: { allowPrivate: config.env === 'dev', allow: config.egressAllow, ownEndpoints },
+      settings: { allowPrivate: isDev, allowPlainText: isDev, allow: config.egressAllow, ownEndpoints },
     });
     this.drivers = new ConnectorDrivers([new RestDriver(this.egress, this.vault, this.clock, this.randomness)]);
     this.directory = new PostgresKeyDirectory(durable);

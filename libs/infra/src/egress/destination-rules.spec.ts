@@ -4,7 +4,7 @@ import { InvalidAllowEntry } from './allow-entry.js';
 import { DestinationRules, type EgressSettings, endpointOf } from './destination-rules.js';
 
 const rules = (settings: Partial<EgressSettings> = {}) =>
-  new DestinationRules({ allowPrivate: false, allow: [], ownEndpoints: () => [], ...settings });
+  new DestinationRules({ allowPrivate: false, allowPlainText: true, allow: [], ownEndpoints: () => [], ...settings });
 const PUBLIC = ['93.184.216.34'];
 
 describe('destinations in production', () => {
@@ -92,7 +92,12 @@ describe('destinations in development', () => {
 
 describe('the service itself is never a destination (E-13, E-17)', () => {
   const own = (host: string, port: number) =>
-    rules({ allowPrivate: true, allow: ['127.0.0.0/8', 'svc.example.com'], ownEndpoints: () => [{ host, port }] });
+    rules({
+      allowPrivate: true,
+      allowPlainText: true,
+      allow: ['127.0.0.0/8', 'svc.example.com'],
+      ownEndpoints: () => [{ host, port }],
+    });
 
   it('not by its own name, whatever that resolves to', () =>
     expect(own('svc.example.com', 443).areAllowed('SVC.example.com.', 443, PUBLIC)).toBe(false));

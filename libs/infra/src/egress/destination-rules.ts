@@ -10,8 +10,10 @@ export interface OwnEndpoint {
 }
 
 export interface EgressSettings {
-  /** Development: loopback, RFC 1918 and unique local addresses, any port, plain http. */
+  /** Development: loopback, RFC 1918 and unique local addresses, any port. */
   readonly allowPrivate: boolean;
+  /** Development: `http`. The allow-list opens addresses and ports alone: a credential never leaves in the clear. */
+  readonly allowPlainText: boolean;
   /**
    * What an operator opens beyond the public internet: `10.1.0.0/16`, `10.1.2.3`, `fd00::/8`, `crm.corp`, `*.corp.example`,
    * each with or without `:port` (`[fd00::1]:8443`). Without a port every port of it is open.
@@ -53,6 +55,10 @@ export class DestinationRules {
   /** @throws {InvalidAllowEntry} */
   constructor(private readonly settings: EgressSettings) {
     this.allowed = settings.allow.map(parseAllowEntry);
+  }
+
+  get allowsPlainText(): boolean {
+    return this.settings.allowPlainText;
   }
 
   /** `host` as a URL gives it, or an address. Every address must pass: one bad answer blocks the name. */

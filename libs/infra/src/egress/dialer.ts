@@ -37,7 +37,8 @@ export class Dialer {
    * The addresses a destination may be dialled at.
    * @throws {EgressFailure} blocked; unreachable when the name has no address
    */
-  async addressesOf({ host, port }: Destination): Promise<readonly string[]> {
+  async addressesOf({ isTls, host, port }: Destination): Promise<readonly string[]> {
+    if (!isTls && !this.rules.allowsPlainText) throw new EgressFailure('blocked', false);
     const name = bareName(host);
     const addresses = isIP(name) === 0 ? await this.lookUp(name, port) : [name];
     if (!this.rules.areAllowed(name, port, addresses)) throw new EgressFailure('blocked', false);

@@ -28,7 +28,7 @@ const upstream = async (answer: RawAnswer = () => httpAnswer(200, 'ok')): Promis
 const toLoopback: Resolve = () => Promise.resolve(['127.0.0.1']);
 const doorOf = (settings: Partial<EgressSettings> = {}, resolve: Resolve = toLoopback): EgressDoor => {
   const door = new EgressDoor({
-    settings: { allowPrivate: true, allow: [], ownEndpoints: () => [], ...settings },
+    settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [], ...settings },
     resolve,
   });
   cleanups.push(() => {
@@ -332,6 +332,17 @@ describe('egress door: blocked destinations get zero bytes', () => {
     const door = doorOf({ ownEndpoints: () => [{ host: '127.0.0.1', port: own.port }] });
     expect(await failureOf(door.request(requestTo(own.port)))).toMatchObject({ reason: 'blocked' });
     expect(own.connections).toBe(0);
+  });
+});
+
+describe('egress door: outside of development', () => {
+  it('nothing leaves in the clear, whatever the allow-list opens', async () => {
+    const server = await upstream();
+    const door = doorOf({ allowPlainText: false, allow: ['127.0.0.0/8', `127.0.0.1:${server.port}`] });
+    expect(await failureOf(door.request(requestTo(server.port)))).toMatchObject({ reason: 'blocked', hasSent: false });
+    await expect(door.check(`http://127.0.0.1:${server.port}`)).rejects.toMatchObject({ code: 'destination_blocked' });
+    await expect(door.check(`https://127.0.0.1:${server.port}`)).resolves.toBeUndefined();
+    expect(server.connections).toBe(0);
   });
 });
 

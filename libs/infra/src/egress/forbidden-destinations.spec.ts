@@ -62,7 +62,7 @@ afterEach(() => {
 });
 const doorOf = (settings: Partial<EgressSettings>, resolve: Resolve): EgressDoor => {
   const door = new EgressDoor({
-    settings: { allowPrivate: false, allow: [], ownEndpoints: () => [], ...settings },
+    settings: { allowPrivate: false, allowPlainText: true, allow: [], ownEndpoints: () => [], ...settings },
     resolve,
   });
   doors.push(door);
@@ -161,7 +161,7 @@ describe.each(PRODUCTION)('in %s no forbidden address hears a byte', (_title, se
 });
 
 describe('in development with an allow-list', () => {
-  const settings = { allowPrivate: true, allow: ['crm.corp', '10.77.0.0/16'] };
+  const settings = { allowPrivate: true, allowPlainText: true, allow: ['crm.corp', '10.77.0.0/16'] };
   const PRIVATE = /^(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01]))\./;
   /** Loopback and what is private is open there; all else stays shut, also where it stands inside an IPv6 address. */
   const isShut = (address: string): boolean => {

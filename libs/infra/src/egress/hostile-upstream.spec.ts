@@ -17,7 +17,9 @@ import type { EgressResponse } from './exchange.js';
 
 const MIB = 1_048_576;
 let server: RawUpstream | undefined;
-const door = new EgressDoor({ settings: { allowPrivate: true, allow: [], ownEndpoints: () => [] } });
+const door = new EgressDoor({
+  settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [] },
+});
 afterEach(async () => {
   await server?.close();
   server = undefined;

@@ -21,7 +21,7 @@ afterEach(async () => {
 const ask = async (tls: TlsOptions, { host = 'upstream.example', authorities = [TEST_AUTHORITY] } = {}) => {
   server = await startRawUpstream(() => httpAnswer(200, 'secret'), tls);
   const door = new EgressDoor({
-    settings: { allowPrivate: true, allow: [], ownEndpoints: () => [] },
+    settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [] },
     resolve: () => Promise.resolve(['127.0.0.1']),
     certificateAuthorities: authorities,
   });
@@ -76,7 +76,7 @@ describe('egress door: TLS (E-16)', () => {
   it('a server that speaks no TLS is unreachable, nothing sent', async () => {
     server = await startRawUpstream(() => httpAnswer(200));
     const door = new EgressDoor({
-      settings: { allowPrivate: true, allow: [], ownEndpoints: () => [] },
+      settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [] },
       resolve: () => Promise.resolve(['127.0.0.1']),
     });
     await expect(

@@ -84,7 +84,7 @@ export const givenCall = async ({ config, credential, settings }: GivenCall): Pr
   const vault = new OpenVault();
   const clock = new SystemClock();
   const door = new EgressDoor({
-    settings: { allowPrivate: true, allow: [], ownEndpoints: () => [], ...settings },
+    settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [], ...settings },
     resolve: () => Promise.resolve(['127.0.0.1']),
   });
   const driver = new RestDriver(door, vault, clock, new SystemRandomness());
