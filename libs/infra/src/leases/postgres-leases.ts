@@ -124,24 +124,22 @@ const endSession = async (client: pg.Client, name: string, beat: HolderBeat): Pr
   await client.query(`select pg_terminate_backend(session.pid) from ${HOLDER} and ${BEAT} = $2`, [keyOf(name), beat]);
 };
 
-/** The connection that holds a lease. */
+/** The connection that holds a lease. One statement at a time, the heartbeats among them. */
 export type LeaseSession = Pick<pg.ClientBase, 'query'>;
 
 export class HeldLease {
+  readonly session: LeaseSession;
   private readonly heartbeat: NodeJS.Timeout;
 
   constructor(
     private readonly client: pg.Client,
     private readonly loss: AbortController,
   ) {
+    this.session = oneAtATime(client);
     this.heartbeat = setInterval(() => {
-      this.client.query('select 1').catch((error: unknown) => this.loss.abort(error));
+      this.session.query('select 1').catch((error: unknown) => this.loss.abort(error));
     }, HEARTBEAT_MS);
     this.heartbeat.unref();
-  }
-
-  get session(): LeaseSession {
-    return this.client;
   }
 
   get lost(): AbortSignal {
@@ -153,3 +151,15 @@ export class HeldLease {
     await letGo(this.client);
   }
 }
+
+/** A client of pg queues statements today, and says that its next major version will not. */
+const oneAtATime = (client: pg.Client): LeaseSession => {
+  const query = client.query.bind(client) as (...statement: unknown[]) => Promise<unknown>;
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = (...statement: unknown[]): Promise<unknown> => {
+    const next = last.then(() => query(...statement));
+    last = next.catch(() => undefined);
+    return next;
+  };
+  return { query: inTurn as LeaseSession['query'] };
+};
