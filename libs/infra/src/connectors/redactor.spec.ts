@@ -151,6 +151,14 @@ describe('redaction of credentials (R-10)', () => {
     expect(many.text('fine')).toBe(REDACTED);
   });
 
+  it.each([
+    ['1000', 'Meeting\nat 10:00'],
+    ['them', 'the man\nof letters'],
+    ['Anna', 'An nations\nlist'],
+  ])('a short secret, such as %s, leaves ordinary text alone that is spaced', (secret, text) => {
+    expect(new Redactor([], [secret]).text(text)).toBe(text);
+  });
+
   it('without secrets nothing changes', () =>
     expect(new Redactor([], []).json({ a: ['x', 1] })).toEqual({ a: ['x', 1] }));
 

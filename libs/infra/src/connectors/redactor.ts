@@ -15,6 +15,9 @@ export const MAX_SECRETS = 4_096;
 /** An answer may have a hundred thousand of these: they are looked through as they are, without a copy. */
 const SHORT_CHARACTERS = 256;
 
+/** Of an encoded form that is written with gaps: six bytes in hex, nine in base64. */
+const MIN_JOINED_CHARACTERS = 12;
+
 /**
  * Removes a call's secrets from what is kept of its answer: raw and in lower case, base64 at every offset and in lines,
  * credentials also in base64 of it, hex with or without something between its bytes, as UTF-8 that was read as Latin-1,
@@ -48,6 +51,8 @@ export class Redactor {
       const isShort = view.units.length < MIN_PART_CHARACTERS;
       if (isShort && this.wholes.has(String.fromCharCode(...view.units))) return REDACTED;
       for (const { start, end } of this.parts.spansIn(view.units)) {
+        // A short secret would be found in ordinary text that happens to be spaced.
+        if (view.hasGaps && end - start < MIN_JOINED_CHARACTERS) continue;
         spans.push({ start: view.starts[start] ?? 0, end: endOf(view, end - 1) });
       }
     }
