@@ -149,7 +149,7 @@ export class ApiBench {
     const clock = new SystemClock();
     const vault = new PostgresVault(this.pool, new VaultCipher(randomBytes(32), randomness));
     const egress = new EgressDoor({
-      settings: { allowPrivate: false, allow: [], ownEndpoints: () => [] },
+      settings: { allowPrivate: false, allowPlainText: true, allow: [], ownEndpoints: () => [] },
       resolve: (host) => Promise.resolve([host.startsWith('inner.') ? '10.0.0.1' : '93.184.216.34']),
     });
     return [

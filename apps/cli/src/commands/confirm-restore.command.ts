@@ -88,7 +88,10 @@ const confirm = async (
 /** @throws {CliError} usage: that is not such a file */
 const headsIn = async (path: string): Promise<readonly SealedHead[]> => {
   const { readSealedHeads } = await import('#libs/infra/ledger');
-  const heads = await readSealedHeads(path);
+  const heads = await readSealedHeads(path).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'EISDIR') return [];
+    throw error;
+  });
   if (heads.length > 0) return heads;
   throw usage(`${path} remembers no ledger: give the file sealed-heads of the state directory that was in use before.`);
 };

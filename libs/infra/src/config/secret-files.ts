@@ -60,7 +60,7 @@ export const readSecretFile = async (path: string): Promise<Buffer> => {
   const { mode, uid } = await stat(path);
   if ((mode & 0o077) !== 0) throw new SecretFileError(`${path} is readable by others. Run chmod 0600 on it.`);
   if (!isOwnOrRoots(uid)) {
-    const advice = 'Whoever made it knows it: make a new one, or run this as the user that it belongs to.';
+    const advice = 'Run this as that user. A new one in its place would open nothing that this one has sealed.';
     throw new SecretFileError(`${path} belongs to user ${uid}. ${advice}`);
   }
   const bytes = await readFile(path);
