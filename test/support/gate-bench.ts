@@ -194,7 +194,9 @@ export class GateBench {
   ) {
     this.streams = new FoldedStreams(store);
     this.runner = new CommandRunner(store, this.streams);
-    this.door = new EgressDoor({ settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [] } });
+    this.door = new EgressDoor({
+      settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [] },
+    });
     const registry = new ConnectorDrivers([new RestDriver(this.door, new OneTokenVault(), this.clock, random)]);
     const { streams, runner, clock, backlog } = this;
     this.gate = new GateKernel({
