@@ -42,6 +42,14 @@ const ENVIRONMENT = [
   },
 ];
 
+const DATABASE_CLIENTS = [
+  {
+    selector: 'NewExpression[callee.object.name="pg"][callee.property.name=/^(Client|Pool)$/]',
+    message:
+      'A connection is a DatabaseClient or comes from a pool of libs/infra/src/postgres: with limits, and SCRAM.',
+  },
+];
+
 const CLOCK_AND_CHANCE = [
   {
     selector: 'MemberExpression[object.name=/^(Date|performance)$/][property.name="now"]',
@@ -222,7 +230,7 @@ export default defineConfig(
     files: ['{apps,libs}/**/*.ts'],
     rules: {
       'no-console': 'error',
-      'no-restricted-syntax': ['error', ...EVERYWHERE, ...ENVIRONMENT],
+      'no-restricted-syntax': ['error', ...EVERYWHERE, ...ENVIRONMENT, ...DATABASE_CLIENTS],
       '@typescript-eslint/no-restricted-imports': imports(
         ...ENVIRONMENT_IMPORTS,
         ...FACT_IMPORTS,
@@ -260,6 +268,10 @@ export default defineConfig(
         ...HTTP_EXCEPTION_IMPORTS,
       ),
     },
+  },
+  {
+    files: ['libs/infra/src/postgres/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...EVERYWHERE, ...ENVIRONMENT] },
   },
   {
     // The envelope is built here, also from what Nest itself throws.

@@ -61,6 +61,8 @@ const REFUSED: readonly (readonly [title: string, path: string, code: string, ru
     `import { NotFoundException } from '@nestjs/common';${used('NotFoundException')}`,
     IMPORTS,
   ],
+  ['a connection has limits', ADAPTER, `import pg from 'pg';${used('new pg.Client({})')}`, SYNTAX],
+  ['a pool has limits', ADAPTER, `import pg from 'pg';${used('new pg.Pool({})')}`, SYNTAX],
   ['certificates are checked', ADAPTER, used('{ rejectUnauthorized: false }'), SYNTAX],
   ['certificates are checked under a quoted name', ADAPTER, used("{ 'rejectUnauthorized': false }"), SYNTAX],
   ['certificates are checked in tests too', SPEC, used('{ rejectUnauthorized: false }'), SYNTAX],

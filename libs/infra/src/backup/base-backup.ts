@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
-import { answered } from '../postgres/index.js';
+import type pg from 'pg';
+import { answered, DatabaseClient } from '../postgres/index.js';
 import { BackupError } from './backup-error.js';
 
 /** What makes the files that were copied a backup. */
@@ -23,7 +23,7 @@ export class BaseBackup {
   private constructor(private readonly session: pg.Client) {}
 
   static async begin(connectionString: string): Promise<BaseBackup> {
-    const session = new pg.Client({ connectionString, application_name: 'ags cli', keepAlive: true });
+    const session = new DatabaseClient({ connectionString, application_name: 'ags cli' });
     // A connection that is lost shows in the call that needs it.
     session.on('error', () => undefined);
     await answered(session.connect());

@@ -1,5 +1,4 @@
-import pg from 'pg';
-import { answered } from '../postgres/index.js';
+import { answered, DatabaseClient } from '../postgres/index.js';
 import type { LedgerHead } from './backup-manifest.js';
 
 export interface LogHead {
@@ -17,7 +16,7 @@ select last.stream, e.revision, e.data
 
 /** How far a log and the ledgers in it go. */
 export const readLogHead = async (connectionString: string): Promise<LogHead> => {
-  const client = new pg.Client({ connectionString, application_name: 'ags cli' });
+  const client = new DatabaseClient({ connectionString, application_name: 'ags cli' });
   client.on('error', () => undefined);
   await answered(client.connect());
   try {

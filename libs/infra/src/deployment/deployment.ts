@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
 import {
   Authenticate,
   AgentAdministration,
@@ -59,6 +58,7 @@ import {
   VaultSealKeyRing,
 } from '../ledger/index.js';
 import { ServiceMetrics } from '../metrics/index.js';
+import { DatabaseClient } from '../postgres/index.js';
 import {
   LocalProjectionProgress,
   LocalProjections,
@@ -233,7 +233,7 @@ export class Deployment {
 /** What every process of the deployment knows as its own, whether it listens or not (reliability E-13, E-17). */
 const settledEndpoints = ({ baseUrl, host, port }: Config, connectionString: string): readonly OwnEndpoint[] => {
   // As the driver reads it: host and port may stand in the query.
-  const database = new pg.Client({ connectionString });
+  const database = new DatabaseClient({ connectionString });
   return [
     { host: database.host, port: database.port },
     ...(baseUrl === null ? [] : [endpointOf(baseUrl)]),

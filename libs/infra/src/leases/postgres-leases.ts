@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Clock } from '#libs/domain/kernel';
-import { keepScramOnly } from '../postgres/index.js';
+import { DatabaseClient } from '../postgres/index.js';
 import { SystemClock } from '../runtime/index.js';
 import { HolderWatch, type HolderBeat } from './holder-watch.js';
 
@@ -42,15 +42,13 @@ export class PostgresLeases {
 
   /** @param onTaken what to do, over the same connection, where another session holds it */
   private async take(name: string, onTaken: (client: pg.Client) => Promise<void>): Promise<HeldLease | null> {
-    const client = new pg.Client({
+    const client = new DatabaseClient({
       connectionString: this.connectionString,
       application_name: `lease ${name}`,
       connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
       query_timeout: ANSWER_TIMEOUT_MS,
-      keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     });
-    keepScramOnly(client, this.connectionString);
     const lost = new AbortController();
     client.on('error', (error) => lost.abort(error));
     client.on('end', () => lost.abort(new Error('the connection ended')));

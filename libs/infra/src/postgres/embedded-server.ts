@@ -1,8 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from '#libs/domain/kernel';
+import { DatabaseClient } from './database-client.js';
 import { sqlStateOf } from './sql-state.js';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import {
@@ -13,7 +14,7 @@ import {
   stopPostmaster,
   type SpawnedPostmaster,
 } from './server-process.js';
-import { keepScramOnly, withScramOnly } from './scram-only.js';
+import { withScramOnly } from './scram-only.js';
 import { prepareServerSite, SUPERUSER, type ServerSite } from './server-site.js';
 import { withStartLock } from './start-lock.js';
 
@@ -181,13 +182,10 @@ const addressOf = (site: ServerSite, port: number, database: string): string =>
 
 /** Null while the server does not take connections yet. */
 const connectIfReady = async (site: ServerSite, port: number): Promise<pg.Client | null> => {
-  const connectionString = addressOf(site, port, ADMIN_DATABASE);
-  const client = new pg.Client({
-    connectionString,
+  const client = new DatabaseClient({
+    connectionString: addressOf(site, port, ADMIN_DATABASE),
     application_name: 'ags server user',
-    keepAlive: true,
   });
-  keepScramOnly(client, connectionString);
   // Losses show as 'end'; an 'error' without a listener would end the process.
   client.on('error', () => undefined);
   try {

@@ -7,12 +7,12 @@ export {
   isEmbeddedPostgresRunning,
   startEmbeddedPostgres,
 } from './embedded-server.js';
+export { DatabaseClient } from './database-client.js';
 export { ensureDatabase } from './ensure-database.js';
 export { installSchema } from './install-schema.js';
 export { MortalClient } from './mortal-client.js';
 export { packagedPostgresVersion } from './server-binaries.js';
 export { serverAccountFor } from './server-site.js';
-export { keepScramOnly } from './scram-only.js';
 export { createDurablePool, createReadOnlyPool, createRelaxedPool, type PoolOptions } from './pools.js';
 export { isPassing, isRefusedStatement, sqlStateOf } from './sql-state.js';
 export { isDatabaseUnusable } from './unusable.js';

@@ -1,14 +1,13 @@
-import pg from 'pg';
-import { keepScramOnly } from './scram-only.js';
+import type pg from 'pg';
+import { DatabaseClient } from './database-client.js';
 
 /**
  * Ends with its first unanswered statement. pg by itself gives up the wait after `query_timeout` and keeps the connection: a
  * pool that is handed it back would make everybody after it wait behind the same statement.
  */
-export class MortalClient extends pg.Client {
-  constructor(config?: string | pg.ClientConfig) {
+export class MortalClient extends DatabaseClient {
+  constructor(config: pg.ClientConfig = {}) {
     super(config);
-    keepScramOnly(this, typeof config === 'string' ? config : config?.connectionString);
     const query = super.query.bind(this) as (...call: unknown[]) => unknown;
     this.query = ((...call: unknown[]): unknown => {
       const answer = query(...call);

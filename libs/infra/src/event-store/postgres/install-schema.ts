@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { DatabaseClient } from '../../postgres/index.js';
 import { APPEND_FUNCTION } from './append-function.sql.js';
 
 /**
@@ -43,7 +44,7 @@ export class UnfitDatabase extends Error {
  * @throws {UnfitDatabase} not UTF-8, or already used by a newer build
  */
 export const installEventStoreSchema = async (connectionString: string): Promise<number> => {
-  const client = new pg.Client({ connectionString, application_name: 'ags schema' });
+  const client = new DatabaseClient({ connectionString, application_name: 'ags schema' });
   await client.connect();
   try {
     await client.query('begin');
