@@ -48,7 +48,7 @@ const prepareTemplate = (running: EmbeddedPostgres): Promise<void> =>
     const draft = `${TEMPLATE}_draft`;
     // Left by a run that was interrupted half way.
     await admin.query(`drop database if exists ${draft} with (force)`);
-    await ensureDatabase(running.connectionString(draft));
+    await ensureDatabase(running.connectionString(draft), silentLogger);
     for (const prepare of PREPARATIONS) await prepare(running.connectionString(draft));
     await admin.query(`alter database ${draft} rename to ${TEMPLATE}`);
   });

@@ -46,7 +46,7 @@ export const openDatabase = async (config: Config, applicationName: string, log:
   const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ stateDir: config.stateDir, log }) : null;
   try {
     const connectionString = embedded?.connectionString(EMBEDDED_DATABASE) ?? (config.databaseUrl as string);
-    const isNew = await ensureDatabase(connectionString);
+    const isNew = await ensureDatabase(connectionString, log);
     const installedVersions = await installEventStoreSchema(connectionString);
     await installReadModels(connectionString);
     const preparation = isNew ? 'done' : installedVersions > 0 ? 'changed' : 'skipped';

@@ -1,8 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import type { Logger } from '#libs/domain/kernel';
+import { DatabaseClient } from './database-client.js';
 import { sqlStateOf } from './sql-state.js';
 
 const UNKNOWN_DATABASE = '3D000';
-const CONNECT_TIMEOUT_MS = 3_000;
+/** The server takes no connections yet, and says so: it starts, or recovers from a crash. */
+const STARTING = '57P03';
+/** A recovery that takes longer is somebody's business. */
+const START_TIMEOUT_MS = 60_000;
+const START_POLL_MS = 200;
 /** A new database is a copy of the empty template. */
 const CREATE_TIMEOUT_MS = 60_000;
 /** 42P04 duplicate_database; 23505 when two processes create it in the same moment. */
@@ -10,12 +17,12 @@ const CREATED_BY_ANOTHER = new Set(['42P04', '23505']);
 
 /**
  * Creates the database of a connection string when it is missing: UTF-8, byte order, from the empty template.
- * Connects to the database `postgres` for it, and only then.
+ * Connects to the database `postgres` for it, and only then. A server that says it is starting is waited for.
  *
  * @returns whether this call created it
  */
-export const ensureDatabase = async (connectionString: string): Promise<boolean> => {
-  if (await exists(connectionString)) return false;
+export const ensureDatabase = async (connectionString: string, log: Logger): Promise<boolean> => {
+  if (await existsOnceStarted(connectionString, log)) return false;
   const address = new URL(connectionString);
   const name = decodeURIComponent(address.pathname.slice(1));
   address.pathname = '/postgres';
@@ -31,6 +38,18 @@ export const ensureDatabase = async (connectionString: string): Promise<boolean>
   }
 };
 
+const existsOnceStarted = async (connectionString: string, log: Logger): Promise<boolean> => {
+  for (let waitedMs = 0; ; waitedMs += START_POLL_MS) {
+    try {
+      return await exists(connectionString);
+    } catch (error) {
+      if (sqlStateOf(error) !== STARTING || waitedMs >= START_TIMEOUT_MS) throw error;
+      if (waitedMs === 0) log.warn('the database is starting and takes no connections yet; waiting for it', { error });
+    }
+    await delay(START_POLL_MS);
+  }
+};
+
 const exists = async (connectionString: string): Promise<boolean> => {
   try {
     await (await connect(connectionString)).end();
@@ -41,11 +60,10 @@ const exists = async (connectionString: string): Promise<boolean> => {
   }
 };
 
-const connect = async (connectionString: string): Promise<pg.Client> => {
-  const client = new pg.Client({
+const connect = async (connectionString: string): Promise<DatabaseClient> => {
+  const client = new DatabaseClient({
     connectionString,
     application_name: 'ags ensure database',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: CREATE_TIMEOUT_MS,
   });
   await client.connect();

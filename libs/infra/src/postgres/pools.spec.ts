@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { createDurablePool, createRelaxedPool, ensureDatabase, isPassing, type PoolOptions } from './index.js';
 
 describe('pools', () => {
@@ -61,9 +64,9 @@ describe('ensureDatabase', () => {
     const existing = await createTestDatabase();
     const address = new URL(existing.connectionString);
     address.pathname = `/${encodeURIComponent(`Ensured "${process.pid}" é`)}`;
-    const created = await Promise.all([1, 2, 3].map(() => ensureDatabase(address.href)));
+    const created = await Promise.all([1, 2, 3].map(() => ensureDatabase(address.href, silentLogger)));
     expect(created.filter((isCreated) => isCreated)).toHaveLength(1);
-    expect(await ensureDatabase(address.href)).toBe(false);
+    expect(await ensureDatabase(address.href, silentLogger)).toBe(false);
     const pool = createDurablePool({
       connectionString: address.href,
       applicationName: 'a spec',
@@ -75,4 +78,31 @@ describe('ensureDatabase', () => {
     await pool.end();
     await existing.drop();
   });
+
+  it('waits for a server that says it is starting', async () => {
+    const existing = await createTestDatabase();
+    const { port, hostname } = new URL(existing.connectionString);
+    let refusals = 0;
+    const starting = createServer((socket) => {
+      if (refusals < 2) {
+        refusals += 1;
+        return void socket.once('data', () => socket.end(IS_STARTING));
+      }
+      const server = connect(Number(port), hostname);
+      socket.pipe(server).pipe(socket);
+    }).listen(0, '127.0.0.1');
+    await once(starting, 'listening');
+    const address = new URL(existing.connectionString);
+    address.port = String((starting.address() as AddressInfo).port);
+    const warn = vi.fn();
+    expect(await ensureDatabase(address.href, { debug: vi.fn(), info: vi.fn(), warn, error: vi.fn() })).toBe(false);
+    expect(refusals).toBe(2);
+    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('starting'), expect.anything());
+    starting.close();
+    await existing.drop();
+  });
 });
+
+const REFUSAL = 'SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0';
+/** PostgreSQL's ErrorResponse (its manual, 'Message Formats'): the letter, the length with itself, the fields. */
+const IS_STARTING = Buffer.concat([Buffer.from([0x45, 0, 0, 0, REFUSAL.length + 4]), Buffer.from(REFUSAL)]);

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { eventStoreContract, type EventStoreHarness } from '../../../../../test/contracts/event-store.contract.js';
 import { startOwnServer } from '../../../../../test/support/own-server.js';
+import { silentLogger } from '../../../../../test/support/silent-logger.js';
 import { ensureDatabase } from '../../postgres/index.js';
 import { installEventStoreSchema } from './install-schema.js';
 import { PostgresEventStore } from './postgres-event-store.js';
@@ -18,7 +19,7 @@ create constraint trigger delay_commit after insert on event_store.events
 const start = async (): Promise<EventStoreHarness> => {
   const server = await startOwnServer();
   const connectionString = server.connectionString('log');
-  await ensureDatabase(connectionString);
+  await ensureDatabase(connectionString, silentLogger);
   await installEventStoreSchema(connectionString);
   const opened: PostgresEventStore[] = [];
   const run = async (database: string, sql: string): Promise<pg.Client> => {
