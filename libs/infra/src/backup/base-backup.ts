@@ -24,8 +24,6 @@ export class BaseBackup {
 
   static async begin(connectionString: string): Promise<BaseBackup> {
     const session = new DatabaseClient({ connectionString, application_name: 'ags cli' });
-    // A connection that is lost shows in the call that needs it.
-    session.on('error', () => undefined);
     await answered(session.connect());
     const backup = new BaseBackup(session);
     try {

@@ -17,7 +17,6 @@ select last.stream, e.revision, e.data
 /** How far a log and the ledgers in it go. */
 export const readLogHead = async (connectionString: string): Promise<LogHead> => {
   const client = new DatabaseClient({ connectionString, application_name: 'ags cli' });
-  client.on('error', () => undefined);
   await answered(client.connect());
   try {
     const head = await answered(

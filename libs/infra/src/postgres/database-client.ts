@@ -12,6 +12,8 @@ const CONNECT_TIMEOUT_MS = 3_000;
 export class DatabaseClient extends pg.Client {
   constructor(config: pg.ClientConfig = {}) {
     super({ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, ...config });
+    // It shows in the call that meets it, and ends the process where nobody listens: a pool does not while it verifies.
+    this.on('error', () => undefined);
     const [name, value] = SCRAM_ONLY;
     const { connectionString } = config;
     if (!connectionString?.includes(name) || new URL(connectionString).searchParams.get(name) !== value) return;

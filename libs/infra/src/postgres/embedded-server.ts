@@ -186,8 +186,6 @@ const connectIfReady = async (site: ServerSite, port: number): Promise<pg.Client
     connectionString: addressOf(site, port, ADMIN_DATABASE),
     application_name: 'ags server user',
   });
-  // Losses show as 'end'; an 'error' without a listener would end the process.
-  client.on('error', () => undefined);
   try {
     await client.connect();
     return client;

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { startTcpProxy } from '../../../../test/support/tcp-proxy.js';
 import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { createDurablePool, createRelaxedPool, ensureDatabase, isPassing, type PoolOptions } from './index.js';
 
@@ -49,6 +50,19 @@ describe('pools', () => {
     await open(createRelaxedPool).query('select pg_terminate_backend($1)', [rows[0]?.pid]);
     await vi.waitFor(() => expect(onError).toHaveBeenCalledTimes(1));
     expect((await pool.query('select 7 as value')).rows).toEqual([{ value: 7 }]);
+  });
+
+  it('outlive the loss of a connection that is looked at before its first use', async () => {
+    const proxy = await startTcpProxy(database.connectionString);
+    const pool = open(createDurablePool, {
+      connectionString: proxy.through(database.connectionString),
+      verify: async (connection) => {
+        const cut = proxy.cutNextAnswer();
+        await Promise.all([cut, connection.query('select 1')]);
+      },
+    });
+    await expect(pool.query('select 7')).rejects.toThrow('Connection terminated');
+    await proxy.close();
   });
 
   it('end statements that take too long', async () => {
