@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { startTcpProxy } from '../../../../test/support/tcp-proxy.js';
-import { PostgresLeases } from './index.js';
+import { PostgresLeases, type PostgresLeasesOptions } from './postgres-leases.js';
 
 const PATIENT = { timeout: 30_000, interval: 20 };
 /** Some readings within the limit, so that none of them looks like a pause of the waiter's own. */
@@ -29,9 +29,9 @@ afterEach(async () => {
 });
 
 /** Resolves when the lease was taken. */
-const hold = (clock?: typeof fastClock): Promise<void> =>
+const hold = (options: PostgresLeasesOptions = {}): Promise<void> =>
   new Promise((resolve) => {
-    const leases = new PostgresLeases(database.connectionString, clock);
+    const leases = new PostgresLeases(database.connectionString, options);
     const work = async (held: AbortSignal): Promise<void> => {
       resolve();
       await new Promise<void>((lost) => held.addEventListener('abort', () => lost(), { once: true }));
@@ -58,7 +58,7 @@ describe('a lease', () => {
     frozen.on('error', ended);
     await frozen.connect();
     await frozen.query(`select pg_advisory_lock(hashtextextended('lease:sealer', 0))`);
-    await hold(fastClock);
+    await hold({ clock: fastClock });
     expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('stands still') as string })]);
     await vi.waitFor(() => expect(ended).toHaveBeenCalled(), PATIENT);
   });
@@ -94,6 +94,41 @@ describe('a lease', () => {
     await vi.waitFor(() => expect(lease?.lost.aborted).toBe(true), PATIENT);
     await lease?.release();
     await other.end();
+  });
+
+  it('is not asked for over a connection that is refused', async () => {
+    const verify = () => Promise.reject(new Error('not this database'));
+    await expect(new PostgresLeases(database.connectionString, { verify }).tryTake('sealer')).rejects.toThrow(
+      'not this',
+    );
+    const lease = await new PostgresLeases(database.connectionString).tryTake('sealer');
+    expect(lease).not.toBeNull();
+    await lease?.release();
+  });
+
+  it('has no beats that wait behind a statement', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const sent = vi.spyOn(pg.Client.prototype, 'query');
+    try {
+      const lease = await new PostgresLeases(database.connectionString).tryTake('sealer');
+      const slow = lease?.session.query('select pg_sleep(0.1)');
+      vi.advanceTimersByTime(60_000);
+      await slow;
+      await lease?.session.query(`select 'the next'`);
+      vi.advanceTimersByTime(60_000);
+      await lease?.session.query(`select 'the last'`);
+      await lease?.release();
+      const statements = sent.mock.calls.map(([text]) => text as unknown).filter((text) => typeof text === 'string');
+      expect(statements.slice(1)).toEqual([
+        'select pg_sleep(0.1)',
+        `select 'the next'`,
+        'select 1',
+        `select 'the last'`,
+      ]);
+    } finally {
+      sent.mockRestore();
+      vi.useRealTimers();
+    }
   });
 
   it('stays with a holder that shows itself', async () => {

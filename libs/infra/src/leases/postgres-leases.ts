@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Clock } from '#libs/domain/kernel';
-import { DatabaseClient } from '../postgres/index.js';
+import { MortalClient } from '../postgres/index.js';
 import { SystemClock } from '../runtime/index.js';
 import { HolderWatch, type HolderBeat } from './holder-watch.js';
 
@@ -24,16 +24,26 @@ const HOLDER = `pg_locks held join pg_stat_activity session using (pid)
     and (held.classid::bigint << 32) | held.objid::bigint = hashtextextended($1, 0)`;
 const BEAT = `session.pid::text || ' ' || session.backend_start::text || ' ' || session.query_start::text`;
 
+export interface PostgresLeasesOptions {
+  readonly clock?: Pick<Clock, 'monotonicMs'>;
+  /** Asked of each new session before it asks for a lease. */
+  readonly verify?: (connection: pg.ClientBase) => Promise<void>;
+}
+
 /**
  * One holder at a time: a session advisory lock, which the server frees when the holder's connection ends. Where a holder
  * stands still and keeps its connection, whoever waits ends its session. A lease only keeps others idle; what makes two
  * holders harmless is the expected revision or the checkpoint (architecture, step 5).
  */
 export class PostgresLeases {
+  private readonly clock: Pick<Clock, 'monotonicMs'>;
+
   constructor(
     private readonly connectionString: string,
-    private readonly clock: Pick<Clock, 'monotonicMs'> = new SystemClock(),
-  ) {}
+    private readonly options: PostgresLeasesOptions = {},
+  ) {
+    this.clock = options.clock ?? new SystemClock();
+  }
 
   /** Takes the lease if it is free now. */
   tryTake(name: string): Promise<HeldLease | null> {
@@ -42,7 +52,7 @@ export class PostgresLeases {
 
   /** @param onTaken what to do, over the same connection, where another session holds it */
   private async take(name: string, onTaken: (client: pg.Client) => Promise<void>): Promise<HeldLease | null> {
-    const client = new DatabaseClient({
+    const client = new MortalClient({
       connectionString: this.connectionString,
       application_name: `lease ${name}`,
       connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
@@ -54,6 +64,7 @@ export class PostgresLeases {
     client.on('end', () => lost.abort(new Error('the connection ended')));
     try {
       await client.connect();
+      await this.options.verify?.(client);
       const { rows } = await client.query<{ taken: boolean }>(
         `select pg_try_advisory_lock(hashtextextended($1, 0)) as taken`,
         [keyOf(name)],
@@ -128,14 +139,18 @@ export type LeaseSession = Pick<pg.ClientBase, 'query'>;
 export class HeldLease {
   readonly session: LeaseSession;
   private readonly heartbeat: NodeJS.Timeout;
+  /** How many statements are under way or wait for their turn. */
+  private statements = 0;
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly client: pg.Client,
     private readonly loss: AbortController,
   ) {
-    this.session = oneAtATime(client);
+    this.session = { query: this.inTurn.bind(this) as LeaseSession['query'] };
     this.heartbeat = setInterval(() => {
-      this.session.query('select 1').catch((error: unknown) => this.loss.abort(error));
+      // Each statement is a beat: where answers are slow, beats of their own would pile up.
+      if (this.statements === 0) this.session.query('select 1').catch((error: unknown) => this.loss.abort(error));
     }, HEARTBEAT_MS);
     this.heartbeat.unref();
   }
@@ -148,16 +163,20 @@ export class HeldLease {
     clearInterval(this.heartbeat);
     await letGo(this.client);
   }
-}
 
-/** A client of pg queues statements today, and says that its next major version will not. */
-const oneAtATime = (client: pg.Client): LeaseSession => {
-  const query = client.query.bind(client) as (...statement: unknown[]) => Promise<unknown>;
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = (...statement: unknown[]): Promise<unknown> => {
-    const next = last.then(() => query(...statement));
-    last = next.catch(() => undefined);
+  /**
+   * A client of pg queues statements today, and says that its next major version will not. The first that is not answered
+   * ends the connection, and with it the lease and everything that waits.
+   */
+  private inTurn(...statement: unknown[]): Promise<unknown> {
+    const query = this.client.query.bind(this.client) as (...statement: unknown[]) => Promise<unknown>;
+    this.statements += 1;
+    const next = this.last
+      .then(() => query(...statement))
+      .finally(() => {
+        this.statements -= 1;
+      });
+    this.last = next.catch(() => undefined);
     return next;
-  };
-  return { query: inTurn as LeaseSession['query'] };
-};
+  }
+}
