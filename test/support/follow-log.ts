@@ -13,7 +13,7 @@ export const followLog = async (
 ): Promise<void> => {
   const { name, version, rowTypes } = projection;
   const identity = { name, version, rowTypes, storeId: await store.storeId() };
-  const { position } = await database.resume(identity);
+  const { position } = await database.resume(identity, () => store.head());
   const session = new ProjectionSession(
     projection,
     identity,

@@ -153,6 +153,19 @@ describe('projection runner', () => {
     });
   });
 
+  it('begins anew where its checkpoint is beyond the end of the log, whose events were lost', async () => {
+    await givenLife(1);
+    const first = startRunner();
+    await eventually(async () => expect(await states()).toEqual(['sealed']));
+    await first.stop();
+    await readModels.source.query(`UPDATE read_models.projection_checkpoints SET position = 1000`);
+    await readModels.source.query(`UPDATE read_models.actions SET id = 'act_lost'`);
+    startRunner();
+    const ids = () => readModels.source.query<{ id: string }[]>(`SELECT id FROM read_models.actions`);
+    await eventually(async () => expect(await ids()).toEqual([{ id: testId('act', 1) }]));
+    expect(lines.ofLevel('warn').at(-1)).toMatchObject({ attributes: { reason: 'beyond_log' } });
+  });
+
   it('makes the rows anew when the version of its fold was raised', async () => {
     await givenLife(1);
     const first = startRunner();

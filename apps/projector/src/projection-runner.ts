@@ -83,7 +83,7 @@ export class ProjectionRunner {
     const { store, database, log } = this.ports;
     const { name, version, rowTypes } = this.projection;
     const identity = { name, version, rowTypes, storeId: await store.storeId() };
-    const { position, rebuildReason } = await database.resume(identity);
+    const { position, rebuildReason } = await database.resume(identity, () => store.head());
     // An empty database has no checkpoint: nothing to warn of.
     if (rebuildReason === 'no_checkpoint') {
       log.info('projection begins at the start of the log', { projection: name });

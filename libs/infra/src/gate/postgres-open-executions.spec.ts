@@ -54,6 +54,16 @@ describe('the executions that are open', () => {
     expect(await listed()).toEqual([testId('act', 2)]);
   });
 
+  it('are found anew where the checkpoint is beyond the end of the log, whose events were lost', async () => {
+    await log.append(action(1), ...started(1));
+    expect(await listed()).toHaveLength(1);
+    await following.close();
+    await pool.query(`update gate.checkpoint set position = 1000`);
+    await pool.query(`update gate.open_executions set action = $1`, [testId('act', 9)]);
+    following = await open.follow(pool, (error) => errors.push(error));
+    expect(await listed()).toEqual([testId('act', 1)]);
+  });
+
   it('are told whatever stands in the streams of others', async () => {
     await log.append(action(1), ...started(1));
     await store.append({

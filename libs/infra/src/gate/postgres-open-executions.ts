@@ -27,7 +27,10 @@ const CHECKPOINT = 'open_executions';
 const LINGER_MS = 200;
 const REACH_INTERVAL_MS = 20;
 
-/** Rows and checkpoint move in one transaction; another store's checkpoint is void and the fold starts again. */
+/**
+ * Rows and checkpoint move in one transaction; a checkpoint of another store, or beyond the end of the log, is void and the
+ * fold starts again.
+ */
 export class PostgresOpenExecutions extends OpenExecutions {
   constructor(
     private readonly pool: pg.Pool,
@@ -76,7 +79,7 @@ export class PostgresOpenExecutions extends OpenExecutions {
    */
   async follow(session: LeaseSession, onError: (error: unknown) => void): Promise<Subscription> {
     const storeId = await this.store.storeId();
-    const after = await checkpointOf(session, storeId);
+    const after = await checkpointOf(session, storeId, () => this.store.head());
     return this.store.subscribeToAll({
       after,
       lingerMs: LINGER_MS,
@@ -87,15 +90,25 @@ export class PostgresOpenExecutions extends OpenExecutions {
   }
 }
 
-const checkpointOf = async (session: LeaseSession, storeId: string): Promise<Position> => {
+const checkpointOf = async (
+  session: LeaseSession,
+  storeId: string,
+  headOf: () => Promise<Position>,
+): Promise<Position> => {
   const { rows } = await answered(
     session.query<{ store_id: string; position: string }>(
       `select store_id, position from gate.checkpoint where name = $1`,
       [CHECKPOINT],
     ),
   );
-  if (rows[0]?.store_id === storeId) return BigInt(rows[0].position);
-  await answered(session.query(`truncate gate.open_executions`));
+  const checkpoint = rows[0]?.store_id === storeId ? BigInt(rows[0].position) : null;
+  if (checkpoint !== null && checkpoint <= (await headOf())) return checkpoint;
+  // Together, or somebody would take the rows that are gone for all there are.
+  await answered(
+    session.query(`with gone as (delete from gate.open_executions) delete from gate.checkpoint where name = $1`, [
+      CHECKPOINT,
+    ]),
+  );
   return START;
 };
 

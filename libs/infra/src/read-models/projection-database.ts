@@ -17,7 +17,7 @@ export interface ProjectionIdentity {
 export interface ResumePoint {
   readonly position: Position;
   /** Why the rows were thrown away and the log is folded anew; null when the checkpoint holds. */
-  readonly rebuildReason: 'no_checkpoint' | 'other_store' | 'other_version' | null;
+  readonly rebuildReason: 'no_checkpoint' | 'other_store' | 'other_version' | 'beyond_log' | null;
 }
 
 /**
@@ -49,13 +49,20 @@ const SWAP_LOCK_TIMEOUT_MS = 1_000;
 export class ProjectionDatabase {
   constructor(private readonly source: DataSource) {}
 
-  /** Where to go on. A void checkpoint empties the projection's tables and begins at the start. */
-  async resume(identity: ProjectionIdentity): Promise<ResumePoint> {
+  /**
+   * Where to go on. A void checkpoint empties the projection's tables and begins at the start; so does one beyond the end of
+   * the log, whose events were lost.
+   *
+   * @param headOf of the store, asked once the checkpoint cannot move any more
+   */
+  async resume(identity: ProjectionIdentity, headOf: () => Promise<Position>): Promise<ResumePoint> {
     return this.source.transaction(async (manager) => {
       const { name, version, storeId, rowTypes } = identity;
       const checkpoint = await lockCheckpoint(manager, name);
-      const rebuildReason = voidReason(checkpoint, identity);
-      if (rebuildReason === null) return { position: BigInt(checkpoint.position), rebuildReason };
+      const position = BigInt(checkpoint.position);
+      const isBeyondLog = position > (await headOf());
+      const rebuildReason = voidReason(checkpoint, identity) ?? (isBeyondLog ? 'beyond_log' : null);
+      if (rebuildReason === null) return { position, rebuildReason };
       const rows = new RowTransaction(manager);
       for (const rowType of rowTypes) await rows.clear(rowType);
       await rows.upsert(ProjectionCheckpointRow, [{ name, version, storeId, position: START.toString() }]);

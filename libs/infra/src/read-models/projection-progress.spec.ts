@@ -33,14 +33,14 @@ describe('progress of a projection in another process', () => {
     readModels.projections.advance(identity, from, to, () => Promise.resolve());
 
   it('answers at once when the checkpoint is there already', async () => {
-    await readModels.projections.resume(identity);
+    await readModels.projections.resume(identity, () => store.head());
     await advance(START, 7n);
     expect(await progress.reach('actions', 7n, 0)).toBe(7n);
     expect(await progress.reach('actions', 3n, 0)).toBe(7n);
   });
 
   it('answers when the checkpoint gets there', async () => {
-    await readModels.projections.resume(identity);
+    await readModels.projections.resume(identity, () => store.head());
     const reached = progress.reach('actions', 7n, 60_000);
     await advance(START, 5n);
     await advance(5n, 8n);
@@ -48,7 +48,7 @@ describe('progress of a projection in another process', () => {
   });
 
   it('answers how far it is when the time is over', async () => {
-    await readModels.projections.resume(identity);
+    await readModels.projections.resume(identity, () => store.head());
     await advance(START, 5n);
     expect(await progress.reach('actions', 7n, 100)).toBe(5n);
   });
@@ -57,7 +57,7 @@ describe('progress of a projection in another process', () => {
     await readModels.forgetCheckpoints('actions');
     expect(await progress.reach('actions', 7n, 0)).toBe(START);
     const other = { ...identity, storeId: 'another store' };
-    await readModels.projections.resume(other);
+    await readModels.projections.resume(other, () => store.head());
     await readModels.projections.advance(other, START, 9n, () => Promise.resolve());
     expect(await progress.reach('actions', 7n, 0)).toBe(START);
   });
