@@ -9,6 +9,8 @@ import { silentLogger } from './silent-logger.js';
 
 /** A PostgreSQL for one spec alone, which may therefore be killed. */
 export interface OwnServer extends EmbeddedPostgres {
+  /** Its files are in the folder `postgres` in it. */
+  readonly stateDir: string;
   /** SIGQUIT, as by `pg_ctl -m immediate`: no farewell, recovery on the next start. Resolves when it answers again. */
   restart(): Promise<void>;
   /** Stops it and removes its files. */
@@ -21,6 +23,7 @@ export const startOwnServer = async (): Promise<OwnServer> => {
   const server = await startEmbeddedPostgres({ stateDir, log: silentLogger });
   const connectionString = (database: string): string => server.connectionString(database);
   return {
+    stateDir,
     connectionString,
     release: () => server.release(),
     restart: async () => {

@@ -2,7 +2,12 @@ import type pg from 'pg';
 import type { EventStore, Logger } from '#libs/domain/kernel';
 import { installKeySchema } from '../agents/index.js';
 import { EMBEDDED_DATABASE, type Config } from '../config/index.js';
-import { EventStoreWithFailpoints, installEventStoreSchema, PostgresEventStore } from '../event-store/index.js';
+import {
+  EventStoreWithFailpoints,
+  installEventStoreSchema,
+  PostgresEventStore,
+  SeenLog,
+} from '../event-store/index.js';
 import { installGateSchema } from '../gate/index.js';
 import { installIdempotencySchema } from '../idempotency/index.js';
 import { installLedgerSchema } from '../ledger/index.js';
@@ -37,6 +42,8 @@ export interface Database {
   readonly relaxed: pg.Pool;
   /** For whoever answers lists. */
   readonly readModels: DataSource;
+  /** For whoever makes a connection of its own. */
+  readonly seenLog: SeenLog;
   /** Closes what this process opened; the last process of an embedded server stops it. */
   close(): Promise<void>;
 }
@@ -72,26 +79,16 @@ const connected = async (
   log: Logger,
 ): Promise<Omit<Database, 'preparation'>> => {
   const onError = (error: Error): void => log.warn('an idle database connection was lost', { error });
-  const durable = createDurablePool({
-    connectionString,
-    applicationName,
-    maxConnections: DURABLE_CONNECTIONS,
-    onError,
-  });
-  const relaxed = createRelaxedPool({
-    connectionString,
-    applicationName,
-    maxConnections: RELAXED_CONNECTIONS,
-    onError,
-  });
-  const store = new PostgresEventStore({ connectionString, applicationName, onConnectionLost: onError, onWentBack });
+  const seenLog = new SeenLog(onWentBack);
+  const common = { connectionString, applicationName, onError, verify: seenLog.verify };
+  const durable = createDurablePool({ ...common, maxConnections: DURABLE_CONNECTIONS });
+  const relaxed = createRelaxedPool({ ...common, maxConnections: RELAXED_CONNECTIONS });
+  const store = new PostgresEventStore({ connectionString, applicationName, onConnectionLost: onError, seenLog });
   const readModels = readModelSource({
-    connectionString,
-    applicationName,
+    ...common,
     maxConnections: READ_MODEL_CONNECTIONS,
     statementTimeoutMs: LIST_TIMEOUT_MS,
     isDurable: false,
-    onError,
   });
   await readModels.initialize();
   const close = async (): Promise<void> => {
@@ -108,5 +105,5 @@ const connected = async (
   ]) {
     await install(durable);
   }
-  return { connectionString, store, durable, relaxed, readModels, close };
+  return { connectionString, store, durable, relaxed, readModels, seenLog, close };
 };

@@ -149,7 +149,7 @@ export class Deployment {
     this.idempotency = new IdempotencyStore(durable, this.clock, this.randomness);
     const polled = new PolledProjectionProgress(database.readModels, store, this.clock);
     this.projectionProgress = new LocalProjectionProgress(this.localProjections, polled, this.clock);
-    this.leases = new PostgresLeases(database.connectionString);
+    this.leases = new PostgresLeases(database.connectionString, { verify: database.seenLog.verify });
   }
 
   /**

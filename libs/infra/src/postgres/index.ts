@@ -13,6 +13,6 @@ export { installSchema } from './install-schema.js';
 export { MortalClient } from './mortal-client.js';
 export { packagedPostgresVersion } from './server-binaries.js';
 export { serverAccountFor } from './server-site.js';
-export { createDurablePool, createReadOnlyPool, createRelaxedPool, type PoolOptions } from './pools.js';
+export { createDurablePool, createReadOnlyPool, createRelaxedPool, type PoolOptions, poolVerify } from './pools.js';
 export { isPassing, isRefusedStatement, sqlStateOf } from './sql-state.js';
 export { isDatabaseUnusable } from './unusable.js';

@@ -52,14 +52,15 @@ const createPool = (options: PoolOptions, settings: string): pg.Pool => {
     idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
     keepAlive: true,
     options: settings,
-    ...(options.verify === undefined ? {} : { verify: verified(options.verify) }),
+    ...(options.verify === undefined ? {} : { verify: poolVerify(options.verify) }),
   });
   // An idle connection's error without a listener would end the process.
   pool.on('error', options.onError);
   return pool;
 };
 
-const verified =
+/** As a pool wants it: a connection that is refused is ended, and whoever waits for it gets the error. */
+export const poolVerify =
   (verify: (connection: pg.ClientBase) => Promise<void>): NonNullable<pg.PoolConfig['verify']> =>
   (connection, done) => {
     verify(connection).then(

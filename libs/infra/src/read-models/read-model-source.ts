@@ -1,5 +1,6 @@
 import { DataSource, type DataSourceOptions, type Logger as QueryLogger } from 'typeorm';
-import { MortalClient } from '../postgres/index.js';
+import type pg from 'pg';
+import { MortalClient, poolVerify } from '../postgres/index.js';
 import { ConnectorRow } from './connectors/connector.row.js';
 import { ActionRow } from './gate/action.row.js';
 import { DeedRow } from './ledger/deed.row.js';
@@ -41,6 +42,8 @@ export interface ReadModelSourceOptions {
   readonly isDurable: boolean;
   /** Told when an idle connection was lost; the pool replaces it by itself. */
   readonly onError: (error: Error) => void;
+  /** Asked of each new connection before it is used; what it throws is its first user's error. */
+  readonly verify?: (connection: pg.ClientBase) => Promise<void>;
   readonly queryLogger?: QueryLogger;
 }
 
@@ -69,6 +72,7 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
         ? {}
         : { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + ANSWER_SLACK_MS }),
       keepAlive: true,
+      ...(options.verify === undefined ? {} : { verify: poolVerify(options.verify) }),
       ...(options.isDurable ? {} : { options: '-c synchronous_commit=off' }),
     },
   };

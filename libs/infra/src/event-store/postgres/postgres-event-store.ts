@@ -21,6 +21,7 @@ import { LogSubscription } from '../log-subscription.js';
 import { storeIdOf } from '../store-id.js';
 import { CoalescingAppender } from './coalescing-appender.js';
 import { RecentEvents } from './recent-events.js';
+import { SeenLog } from './seen-log.js';
 
 export interface PostgresEventStoreOptions {
   /** Of a database that `installEventStoreSchema` has prepared. */
@@ -28,11 +29,8 @@ export interface PostgresEventStoreOptions {
   readonly applicationName: string;
   /** Told when an idle connection was lost; the store replaces it by itself. */
   readonly onConnectionLost: (error: Error) => void;
-  /**
-   * Told when a new connection leads to a log that lacks an event which this process has seen. All that the process
-   * remembers of the log is void then: it must end. Default: nobody is told, and every call fails.
-   */
-  readonly onWentBack?: (error: LogWentBack) => void;
+  /** Shared with the process's other connections. Default: one of its own, and where the log went back every call fails. */
+  readonly seenLog?: SeenLog;
   /** How long one call keeps trying while the server does not answer. Default 5 s. */
   readonly deadlineMs?: number;
   /** How often a subscription looks for what other processes appended. Default 200 ms. */
@@ -93,19 +91,6 @@ const HEAD = {
   text: 'select position from event_store.events order by position desc limit 1',
 } as const;
 
-const AT = { name: 'event_store_at', text: 'select id from event_store.events where position = $1' } as const;
-
-/** The database was put back to an earlier time, by a restore or by a failover that lost commits (reliability F-08). */
-export class LogWentBack extends Error {
-  override readonly name = 'LogWentBack';
-  constructor(position: Position) {
-    super(
-      `The database went back in time: it does not hold the event at position ${position} that this process has seen. ` +
-        'What the process remembers is void, so it ends: start it again. The next start says whose ledgers lack deeds.',
-    );
-  }
-}
-
 /** The log in PostgreSQL tables: positions without gaps, in order of commit (docs/adr/0003). */
 export class PostgresEventStore extends EventStore {
   private readonly appendPool: pg.Pool;
@@ -116,17 +101,16 @@ export class PostgresEventStore extends EventStore {
   private readonly appender: CoalescingAppender;
   private readonly deadlineMs: number;
   private knownStoreId: string | null = null;
-  /** Of all events that this process has seen, the last of the log. */
-  private latest: Pick<RecordedEvent, 'position' | 'id'> | null = null;
+  private readonly seen: SeenLog;
 
   constructor(private readonly options: PostgresEventStoreOptions) {
     super();
     this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+    this.seen = options.seenLog ?? new SeenLog(() => undefined);
     const common = {
       connectionString: options.connectionString,
       onError: options.onConnectionLost,
-      // A database can go back in time only while nobody is connected to it.
-      verify: (connection: pg.ClientBase) => this.requireSeen(connection),
+      verify: this.seen.verify,
     };
     this.appendPool = createDurablePool({
       ...common,
@@ -141,7 +125,7 @@ export class PostgresEventStore extends EventStore {
       statementTimeoutMs: this.deadlineMs,
     });
     this.appender = new CoalescingAppender(this.appendPool, this.deadlineMs, (events) => {
-      this.see(events);
+      this.seen.see(events);
       this.recent.add(events);
       this.bell.ring();
     });
@@ -175,7 +159,7 @@ export class PostgresEventStore extends EventStore {
       missing -= page;
       next = (events.at(-1)?.revision ?? next) + step;
     }
-    return this.see(events);
+    return this.seen.see(events);
   }
 
   async heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
@@ -189,7 +173,7 @@ export class PostgresEventStore extends EventStore {
   }
 
   async readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
-    return this.see((await this.read<EventRow>(ALL, [after, limit])).map(recordedEventOf));
+    return this.seen.see((await this.read<EventRow>(ALL, [after, limit])).map(recordedEventOf));
   }
 
   subscribeToAll(options: SubscribeOptions): Subscription {
@@ -217,22 +201,6 @@ export class PostgresEventStore extends EventStore {
     // A short page ends at the end of the log; the pages of a long catch-up are nobody's recent events.
     if (events.length < limit) this.recent.add(events);
     return events;
-  }
-
-  private see(events: readonly RecordedEvent[]): readonly RecordedEvent[] {
-    for (const event of events) if (this.latest === null || event.position > this.latest.position) this.latest = event;
-    return events;
-  }
-
-  /** @throws {LogWentBack} */
-  private async requireSeen(connection: pg.ClientBase): Promise<void> {
-    if (this.latest === null) return;
-    const { position, id } = this.latest;
-    const { rows } = await connection.query<{ id: string }>({ ...AT, values: [position] });
-    if (rows[0]?.id === id) return;
-    const error = new LogWentBack(position);
-    this.options.onWentBack?.(error);
-    throw error;
   }
 
   /** One question for all who ask at the same moment. */

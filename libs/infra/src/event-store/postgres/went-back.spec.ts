@@ -1,9 +1,15 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { START } from '#libs/domain/kernel';
+import { type NewEvent, START } from '#libs/domain/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { newEvents, newStream } from '../../../../../test/support/new-event.js';
-import { LogWentBack, PostgresEventStore } from './postgres-event-store.js';
+import { startOwnServer } from '../../../../../test/support/own-server.js';
+import { DatabaseClient } from '../../postgres/index.js';
+import { installEventStoreSchema } from './install-schema.js';
+import { PostgresEventStore } from './postgres-event-store.js';
+import { LogWentBack, SeenLog } from './seen-log.js';
 
 let database: TestDatabase;
 let side: pg.Client;
@@ -15,7 +21,7 @@ const open = (): PostgresEventStore =>
     connectionString: database.connectionString,
     applicationName: 'went back',
     onConnectionLost: () => undefined,
-    onWentBack,
+    seenLog: new SeenLog(onWentBack),
   });
 
 beforeEach(async () => {
@@ -78,5 +84,30 @@ describe('a log that went back in time under a process (F-08)', () => {
     expect(await store.head()).toBe(2n);
     await append(store, 1);
     expect(onWentBack).not.toHaveBeenCalled();
+  });
+
+  it('is not what a standby says that has not replayed all it received', async () => {
+    const seenLog = new SeenLog(onWentBack);
+    const server = await startOwnServer();
+    const connect = async (): Promise<DatabaseClient> => {
+      const client = new DatabaseClient({ connectionString: server.connectionString('postgres') });
+      await client.connect();
+      return client;
+    };
+    const primary = await connect();
+    await installEventStoreSchema(server.connectionString('postgres'));
+    await primary.end();
+    const [event] = newEvents(1) as [NewEvent];
+    seenLog.see([{ ...event, stream: newStream(), revision: 0, position: 0n }]);
+    await writeFile(join(server.stateDir, 'postgres', 'standby.signal'), '');
+    await server.restart();
+    const standby = await connect();
+    await expect(seenLog.verify(standby)).rejects.toThrow('has not replayed');
+    expect(onWentBack).not.toHaveBeenCalled();
+    await standby.query('select pg_promote()');
+    await expect(seenLog.verify(standby)).rejects.toThrow(LogWentBack);
+    expect(onWentBack).toHaveBeenCalledTimes(1);
+    await standby.end();
+    await server.dispose();
   });
 });
