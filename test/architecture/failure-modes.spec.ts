@@ -20,7 +20,7 @@ describe('docs/failure-modes.md', () => {
     expect(title).not.toBe('');
     const titles = text(path)
       .split('\n')
-      .filter((line) => /^\s*(?:it|describe)\b|^\s*\)\('|^\s*[`']/.test(line));
+      .filter((line) => /^\s*(?:it|describe)\b|^\s*\]?\)\('|^\s*[`']/.test(line));
     expect(titles.filter((line) => line.includes(title))).not.toEqual([]);
   });
 });
