@@ -1,7 +1,10 @@
 import type pg from 'pg';
 import type { Position, RecordedEvent } from '#libs/domain/kernel';
+import { sqlStateOf } from '../../postgres/index.js';
 
 const AT = { name: 'event_store_at', text: 'select id from event_store.events where position = $1' } as const;
+/** Of a database that was dropped and made anew. */
+const UNDEFINED_TABLE = '42P01';
 const IS_REPLAYING = 'select pg_is_in_recovery() as is_replaying';
 
 /** The database was put back to an earlier time, by a restore or by a failover that lost commits (reliability F-08). */
@@ -45,6 +48,11 @@ export class SeenLog {
 }
 
 const holds = async (connection: pg.ClientBase, event: Pick<RecordedEvent, 'position' | 'id'>): Promise<boolean> => {
-  const { rows } = await connection.query<{ id: string }>({ ...AT, values: [event.position] });
-  return rows[0]?.id === event.id;
+  try {
+    const { rows } = await connection.query<{ id: string }>({ ...AT, values: [event.position] });
+    return rows[0]?.id === event.id;
+  } catch (error) {
+    if (sqlStateOf(error) === UNDEFINED_TABLE) return false;
+    throw error;
+  }
 };

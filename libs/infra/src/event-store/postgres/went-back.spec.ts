@@ -78,6 +78,13 @@ describe('a log that went back in time under a process (F-08)', () => {
     await next.close();
   });
 
+  it('and is empty now, without tables', async () => {
+    await append(store, 3);
+    await side.query('drop schema event_store cascade');
+    await loseConnections();
+    await expect(store.head()).rejects.toThrow(LogWentBack);
+  });
+
   it('and one that is whole is read on', async () => {
     await append(store, 3);
     await loseConnections();
