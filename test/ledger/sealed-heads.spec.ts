@@ -39,6 +39,15 @@ describe('where ledgers end is remembered outside of the database (CP-44, F-08)'
     expect([...bench.heads.rows.values()]).toEqual([{ org, seq: 3, bodyHash }]);
   });
 
+  it('also of deeds whose append was unclear, or that somebody else sealed, before anything else is', async () => {
+    await bench.recordAction(org);
+    await sealAll(new LedgerBench(bench.store, bench.keys));
+    expect(bench.heads.rows.get(org)?.seq).toBe(1);
+    expect(await bench.sealer().wentBack()).toEqual([]);
+    const [, bodyHash] = await hashesOf(bench);
+    expect(bench.heads.rows.get(org)).toEqual({ org, seq: 2, bodyHash });
+  });
+
   it('and a ledger that became shorter gives no number out again', async () => {
     const count = (await bench.log()).length;
     await bench.recordAction(org);

@@ -61,17 +61,25 @@ const isHeld = async (store: EventStore, { org, seq, bodyHash }: SealedHead, tai
 
 const LEDGERS_AT_ONCE = 1_000;
 
-/** By their lengths alone: what stands in them is compared when something is sealed. @throws {StoreUnavailable} */
-export const shortenedLedgers = async (store: EventStore, heads: SealedHeads): Promise<readonly LedgerWentBack[]> => {
-  const faults: LedgerWentBack[] = [];
+export interface LedgerLengths {
+  readonly shorter: readonly LedgerWentBack[];
+  /** Hold deeds of which nothing is remembered: an append that was unclear, or the time before this memory. */
+  readonly longer: readonly OrgId[];
+}
+
+/** Of the ledgers that are remembered. What stands in them is not compared. @throws {StoreUnavailable} */
+export const compareLengths = async (store: EventStore, heads: SealedHeads): Promise<LedgerLengths> => {
+  const shorter: LedgerWentBack[] = [];
+  const longer: OrgId[] = [];
   const remembered = await heads.all();
   for (let first = 0; first < remembered.length; first += LEDGERS_AT_ONCE) {
     const some = remembered.slice(first, first + LEDGERS_AT_ONCE);
     const ends = await store.heads(some.map(({ org }) => ledgerStream(org)));
     for (const head of some) {
       const lastSeq = (ends.get(ledgerStream(head.org)) ?? -1) + 1;
-      if (lastSeq < head.seq) faults.push(new LedgerWentBack(head, lastSeq));
+      if (lastSeq < head.seq) shorter.push(new LedgerWentBack(head, lastSeq));
+      if (lastSeq > head.seq) longer.push(head.org);
     }
   }
-  return faults;
+  return { shorter, longer };
 };

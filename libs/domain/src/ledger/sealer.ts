@@ -22,11 +22,11 @@ import {
   type RecordedEvent,
 } from '../kernel/index.js';
 import { composeDeed, type SealedDeed } from './compose-deed.js';
-import { ownFaultOf } from './ledger-fault.js';
+import { isStoreAway, ownFaultOf } from './ledger-fault.js';
 import type { LedgerTail } from './ledger-tails.js';
 import { nextSeal, sealKeyDecider } from './seal-key.decider.js';
 import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
-import { type LedgerWentBack, readCheckedTail, type SealedHeads, shortenedLedgers } from './sealed-heads.js';
+import { compareLengths, LedgerWentBack, readCheckedTail, type SealedHeads } from './sealed-heads.js';
 import type { SealKeyRing } from './sealing.ports.js';
 
 /** At most this many deeds or bytes in one append (architecture, step 5). */
@@ -68,11 +68,23 @@ export class Sealer {
   constructor(private readonly parts: SealerParts) {}
 
   /**
-   * Whose ledgers are shorter than they were, before anything is asked of them.
+   * Whose ledgers lack deeds that they had, before anything is asked of them. One that has grown since is remembered anew.
    * @throws {StoreUnavailable}
    */
-  wentBack(): Promise<readonly LedgerWentBack[]> {
-    return shortenedLedgers(this.parts.store, this.parts.heads);
+  async wentBack(): Promise<readonly LedgerWentBack[]> {
+    const { shorter, longer } = await compareLengths(this.parts.store, this.parts.heads);
+    const faults = [...shorter];
+    for (const org of longer) {
+      try {
+        this.tails.delete(org);
+        await this.tailOf(org);
+      } catch (error) {
+        if (error instanceof LedgerWentBack) faults.push(error);
+        // A ledger that cannot be read is told when something is sealed.
+        else if (isStoreAway(error)) throw error;
+      }
+    }
+    return faults;
   }
 
   /**
@@ -153,6 +165,8 @@ export class Sealer {
     const known = this.tails.get(org);
     if (known) return known;
     const tail = await readCheckedTail(this.parts.store, this.parts.heads, org);
+    // It may hold deeds whose append was unclear.
+    if (tail.bodyHash !== null) await this.parts.heads.remember({ org, seq: tail.seq, bodyHash: tail.bodyHash });
     this.tails.set(org, tail);
     return tail;
   }
