@@ -1,4 +1,4 @@
-import { appendFile, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -132,9 +132,33 @@ describe('the file of sealed heads', () => {
   });
 
   it('that cannot be opened is said before anything is sealed', async () => {
-    await expect(openFile(join(folder, 'not', 'there'))).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(openFile(join(folder, 'not', 'there', 'either'))).rejects.toMatchObject({ code: 'ENOENT' });
     await mkdir(sealedHeadsPath(folder));
     await expect(openFile()).rejects.toMatchObject({ code: 'EISDIR' });
+  });
+
+  it('is made in a state directory that nobody has made yet, for its user alone', async () => {
+    const [org, path] = [newOrg(), sealedHeadsPath(join(folder, 'state'))];
+    await (await openFile(path)).remember(headOf(org, 1));
+    expect(await readSealedHeads(path)).toEqual([headOf(org, 1)]);
+    expect((await stat(join(folder, 'state'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('is read and written where somebody put another in its place, or took it away', async () => {
+    const [org, other] = [newOrg(), newOrg()];
+    const path = sealedHeadsPath(folder);
+    await (await openFile()).remember(headOf(org, 5));
+    await copyFile(path, `${path}.before`);
+    const file = await openFile();
+    await file.remember(headOf(org, 9));
+    await rename(`${path}.before`, path);
+    expect(await file.of(org)).toEqual(headOf(org, 5));
+    await file.remember(headOf(org, 6));
+    expect(await readSealedHeads(path)).toEqual([headOf(org, 6)]);
+    await rm(path);
+    await file.remember(headOf(org, 7));
+    await file.remember(headOf(other, 1));
+    expect(await readSealedHeads(path)).toEqual([headOf(org, 7), headOf(other, 1)]);
   });
 
   it('that cannot be written any more is said once, and holds nothing up', async () => {

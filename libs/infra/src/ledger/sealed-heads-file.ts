@@ -1,5 +1,5 @@
-import { constants, type FileHandle, open, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants, type FileHandle, mkdir, open, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { isDigest } from '#libs/crypto';
 import type { Logger, OrgId } from '#libs/domain/kernel';
 import { type SealedHead, SealedHeads } from '#libs/domain/ledger';
@@ -30,16 +30,17 @@ export const readSealedHeads = async (path: string): Promise<readonly SealedHead
  */
 export class SealedHeadsFile extends SealedHeads {
   private readonly heads = new Map<OrgId, SealedHead>();
+  private file: FileHandle | null = null;
+  /** Not on a file system that is read-only: what the file says is compared, and this process alone remembers more. */
+  private isWritable = true;
   /** Where the records of an organization stand: one, unless two processes began it at once. */
   private readonly offsets = new Map<OrgId, readonly number[]>();
   private scannedBytes = 0;
   private isFailing = false;
   private turn: Promise<unknown> = Promise.resolve();
 
-  /** @param file null on a file system that cannot be written: heads are remembered by this process alone */
   private constructor(
     private readonly path: string,
-    private readonly file: FileHandle | null,
     private readonly logger: Logger,
   ) {
     super();
@@ -47,16 +48,43 @@ export class SealedHeadsFile extends SealedHeads {
 
   /** @throws {Error} what the file system says of a file that cannot be used */
   static async open(path: string, logger: Logger): Promise<SealedHeadsFile> {
-    const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600).catch((error: unknown) => {
-      if (!isCode(error, 'EROFS')) throw error;
-      logger.warn('where ledgers end is not remembered outside of the database: the file system is read-only', {
-        path,
-      });
-      return null;
-    });
-    const opened = new SealedHeadsFile(path, file, logger);
+    const opened = new SealedHeadsFile(path, logger);
+    await opened.openFile();
     await opened.scan();
     return opened;
+  }
+
+  private async openFile(): Promise<void> {
+    try {
+      await makeFolder(dirname(this.path));
+      this.file = await open(this.path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    } catch (error) {
+      if (!isCode(error, 'EROFS')) throw error;
+      this.isWritable = false;
+      this.logger.warn('where ledgers end is not remembered outside of the database: the file system is read-only', {
+        path: this.path,
+      });
+      this.file = await open(this.path, 'r').catch((missing: unknown) => {
+        if (isCode(missing, 'ENOENT')) return null;
+        throw missing;
+      });
+    }
+  }
+
+  /** A handle of a file that somebody put another in the place of, or removed, would be read and written for nothing. */
+  private async reopenIfReplaced(): Promise<void> {
+    if (!this.isWritable || this.file === null) return;
+    const [ours, there] = await Promise.all([this.file.stat(), stat(this.path).catch(() => null)]);
+    if (there?.ino === ours.ino && there.dev === ours.dev) return;
+    await this.file.close();
+    this.file = null;
+    this.scanAgain();
+    await this.openFile();
+  }
+
+  private scanAgain(): void {
+    this.offsets.clear();
+    this.scannedBytes = 0;
   }
 
   /** As the file has it now: an operator may have decided something meanwhile. */
@@ -64,7 +92,7 @@ export class SealedHeadsFile extends SealedHeads {
     return this.inTurn(async () => {
       await this.scan();
       const offsets = this.offsets.get(org) ?? [];
-      if (offsets.length > 0) {
+      if (this.isWritable && offsets.length > 0) {
         this.heads.delete(org);
         for (const offset of offsets) await this.look(offset);
       }
@@ -74,9 +102,8 @@ export class SealedHeadsFile extends SealedHeads {
 
   override all(): Promise<readonly SealedHead[]> {
     return this.inTurn(async () => {
-      this.heads.clear();
-      this.offsets.clear();
-      this.scannedBytes = 0;
+      if (this.isWritable) this.heads.clear();
+      this.scanAgain();
       await this.scan();
       return [...this.heads.values()];
     });
@@ -96,9 +123,13 @@ export class SealedHeadsFile extends SealedHeads {
     });
   }
 
-  /** An operator's decision: this is where the ledger ends, whatever was remembered; null for one without a deed. */
+  /**
+   * An operator's decision: this is where the ledger ends, whatever was remembered; null for one without a deed.
+   * @throws {Error} it cannot be written down
+   */
   settle(org: OrgId, head: SealedHead | null): Promise<void> {
     return this.inTurn(async () => {
+      if (!this.isWritable) throw new Error(`${this.path} cannot be written: its file system is read-only`);
       await this.scan();
       await this.write(org, head === null ? FREE : lineOf(head));
       this.heads.delete(org);
@@ -117,7 +148,9 @@ export class SealedHeadsFile extends SealedHeads {
   }
 
   private async write(org: OrgId, line: string): Promise<void> {
-    if (this.file === null) return;
+    await this.reopenIfReplaced();
+    if (!this.isWritable || this.file === null) return;
+    if (this.scannedBytes === 0) await this.scan();
     const offsets = this.offsets.get(org) ?? [];
     for (const offset of offsets) await this.writeAt(this.file, line, offset);
     if (offsets.length > 0 || line === FREE) return;
@@ -139,6 +172,7 @@ export class SealedHeadsFile extends SealedHeads {
 
   /** What others have appended since the last look. */
   private async scan(): Promise<void> {
+    await this.reopenIfReplaced();
     if (this.file === null) return;
     const { size } = await this.file.stat();
     const count = Math.floor((size - this.scannedBytes) / RECORD_BYTES);
@@ -170,6 +204,12 @@ export class SealedHeadsFile extends SealedHeads {
     if (head !== null) keepLatest(this.heads, head);
   }
 }
+
+/** A process whose keys and database lie elsewhere has made none. */
+const makeFolder = (folder: string): Promise<unknown> =>
+  mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+    if (!isCode(error, 'EEXIST')) throw error;
+  });
 
 const isCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException | null)?.code === code;
 
