@@ -29,6 +29,8 @@ const TEXT_CASES: readonly DiagnosticCase[] = [
   { title: 'a control character', code: 'invalid_character', source: `${HEAD}# a\u0000b\n`, at: [3, 4] },
   { title: 'a text that turns round', code: 'invalid_character', source: `${HEAD}# \u202Eyned\n`, at: [3, 3] },
   { title: 'half a character', code: 'invalid_character', source: `${HEAD}# 😀\uD800\n`, at: [3, 4] },
+  { title: 'a mark of direction', code: 'invalid_character', source: `${HEAD}# a\u200eb\n`, at: [3, 4] },
+  { title: 'a filler past U+FFFF', code: 'invalid_character', source: `${HEAD}# \u{e0041}\n`, at: [3, 3] },
   { title: 'a byte order mark', code: 'invalid_character', source: `\uFEFF${HEAD}`, at: [1, 1] },
 ];
 

@@ -103,6 +103,38 @@ rules:
     expect(diagnose(when(`'"😀" == tool && agnt'`))[0]?.column).toBe(27));
 });
 
+describe('policy diagnostics: a text is what it looks like', () => {
+  const CONTROLS = [0x00, 0x08, 0x0b, 0x1f, 0x7f, 0x85, 0x9f];
+  const SEPARATORS = [0x2028, 0x2029];
+  const DIRECTIONS = [0x61c, 0x200e, 0x200f, 0x202a, 0x202e, 0x2066, 0x2069];
+  const DRAWN_AS_NOTHING = [
+    0xad, 0x34f, 0x115f, 0x180e, 0x200b, 0x200c, 0x200d, 0x2060, 0x3164, 0xfe0f, 0xfeff, 0xfff9,
+  ];
+  const PAST_TWO_BYTES = [0x1d173, 0xe0001, 0xe0041, 0xe0100];
+
+  it.each(
+    [...CONTROLS, ...SEPARATORS, ...DIRECTIONS, ...DRAWN_AS_NOTHING, ...PAST_TWO_BYTES].map((point) => ({
+      name: `U+${point.toString(16).toUpperCase().padStart(4, '0')}`,
+      text: String.fromCodePoint(point),
+    })),
+  )('$name is refused by its number', ({ name, text }) =>
+    expect(diagnose(`${HEAD}# a${text}b\n`)).toMatchObject([
+      { code: 'invalid_character', line: 3, column: 4, message: `The character ${name} must not stand in a policy.` },
+    ]),
+  );
+
+  it.each(['tab\there', 'é ü ß', '日本語', 'עברית', '😀', '⚠️ careful', '👩🏽‍🚀 and ❤️‍🔥', 'नमस्ते'])(
+    'what is seen may stand in it: %s',
+    (text) => expect(diagnose(`${HEAD}# ${text}\n`)).toEqual([]),
+  );
+
+  it('a selector after what is no emoji is not seen', () =>
+    expect(diagnose(`${HEAD}# crm.*\ufe0f\n`)).toMatchObject([{ code: 'invalid_character' }]));
+
+  it('an escape in double quotes is seen', () =>
+    expect(diagnose(rule('decision: deny', 'message: "\\u200e x"'))).toEqual([]));
+});
+
 describe('policy diagnostics: parts that are known and not built are checked in shape', () => {
   it.each([
     ['a default', `version: 1\ndefault: maybe\n`, 'default must be one of allow, deny, not "maybe".'],

@@ -42,14 +42,18 @@ const checkLineEndings = (source: SourceText, diagnostics: Diagnostics): void =>
   diagnostics.report('mixed_line_endings', at, message);
 };
 
-// Beside control characters: what makes a reviewer see another text than the service reads (line separators, invisible
-// direction marks, byte order marks), and halves of characters, which have no UTF-8 form.
-const FORBIDDEN =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|\p{Surrogate}/gu;
+// A reviewer must see the text that the service reads: no control or format character, no line separator, nothing that a
+// page may draw as nothing at all (direction marks, joiners, fillers, byte order marks), and no half of a character, which
+// has no UTF-8 form. An emoji is drawn as one picture of several characters: its own selectors and joiners may stand in it.
+const WITHIN_EMOJI = String.raw`(?<=\p{Extended_Pictographic})\ufe0f|(?<=\p{Extended_Pictographic}[\p{Emoji_Modifier}\ufe0f]?)\u200d(?=\p{Extended_Pictographic})`;
+const UNSEEN = String.raw`[^\P{Control}\t\n\r]|[\p{Format}\p{Zl}\p{Zp}\p{Surrogate}\p{Default_Ignorable_Code_Point}]`;
+const NOT_AS_SEEN = new RegExp(`${WITHIN_EMOJI}|(?<unseen>${UNSEEN})`, 'gu');
 
 const checkCharacters = (source: SourceText, diagnostics: Diagnostics): void => {
-  for (const { 0: character, index } of source.text.matchAll(FORBIDDEN)) {
-    const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  for (const { groups, index } of source.text.matchAll(NOT_AS_SEEN)) {
+    const character = groups?.['unseen']?.codePointAt(0);
+    if (character === undefined) continue;
+    const code = character.toString(16).toUpperCase().padStart(4, '0');
     diagnostics.report('invalid_character', index, `The character U+${code} must not stand in a policy.`);
   }
 };
