@@ -135,6 +135,17 @@ describe('policy diagnostics: a text is what it looks like', () => {
     expect(diagnose(rule('decision: deny', 'message: "\\u200e x"'))).toEqual([]));
 });
 
+describe('policy diagnostics: how a function is called', () => {
+  it.each([
+    ['matches(tool, "x")', 'matches() is asked of a value that stands before it, with a dot between them.'],
+    ['args.n.int() == 1', 'int() takes its value in the brackets, not before a dot.'],
+    ['tool.matches()', 'matches() takes 1 argument here, not 0.'],
+    ['now.getHours("UTC", "UTC") == 1', 'getHours() takes no argument or 1 argument here, not 2.'],
+    ['_tool(1)', 'There is no function "_tool".'],
+    ['tool.getHours("UTC") == 1', 'getHours() cannot be asked of a string.'],
+  ])('%s', (expression, message) => expect(diagnose(when(expression))[0]?.message).toBe(message));
+});
+
 describe('policy diagnostics: parts that are known and not built are checked in shape', () => {
   it.each([
     ['a default', `version: 1\ndefault: maybe\n`, 'default must be one of allow, deny, not "maybe".'],

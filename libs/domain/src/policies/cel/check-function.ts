@@ -2,7 +2,7 @@ import type { PolicyDiagnosticCode } from '../diagnostics.js';
 import { didYouMean } from '../did-you-mean.js';
 import { checkLiterals } from './check-literals.js';
 import { type Signature, SIGNATURES } from './signatures.js';
-import type { Call, Expression } from './syntax-tree.js';
+import { type Call, type Expression, pathOf } from './syntax-tree.js';
 import { type CelType, ERROR, isAssignable, join, nameOf } from './types.js';
 
 export interface CallFinding {
@@ -25,6 +25,8 @@ export const checkFunction = (call: Call, types: readonly CelType[], target?: Ce
   if (signatures === undefined) return { result: ERROR, findings: [unknownFunction(name)] };
   const fitting = signatures.filter((signature) => isFitting(signature, types, target));
   if (fitting.length === 0) {
+    const misused = misuseOf(call, signatures, target);
+    if (misused !== null) return { result: ERROR, findings: [misused] };
     const index = argumentAtFault(signatures, types, target);
     const given = index === -1 ? types : types.slice(index, index + 1);
     return { result: ERROR, findings: [{ ...mismatch(name, given, target), at: call.args[index] }] };
@@ -59,6 +61,39 @@ const argumentAtFault = (
   return near.length === 0 ? -1 : types.findIndex((given, index) => !isTaken(given, index));
 };
 
+/** What is wrong before the types of the arguments are: where the function stands, of what it is asked, how many it takes. */
+const misuseOf = (call: Call, signatures: readonly Signature[], target: CelType | undefined): CallFinding | null => {
+  const { function: name, args } = call;
+  const alike = signatures.filter((signature) => (signature.target === undefined) === (target === undefined));
+  if (alike.length === 0) return target === undefined ? notOfAValue(name, args[0]) : ofAValue(name, call.target);
+  const near = alike.filter((signature) => isTargetFitting(signature, target));
+  if (target !== undefined && near.length === 0) {
+    return { code: 'type_mismatch', message: `${name}() cannot be asked of ${nameOf(target)}.` };
+  }
+  const counts = [...new Set(near.map((signature) => signature.args.length))];
+  if (counts.includes(args.length)) return null;
+  const message = `${name}() takes ${counts.map(argumentCount).join(' or ')} here, not ${args.length}.`;
+  return { code: 'type_mismatch', message, hint: 'Write as many as the function takes.' };
+};
+
+const argumentCount = (count: number): string =>
+  count === 0 ? 'no argument' : `${count} argument${count === 1 ? '' : 's'}`;
+
+const notOfAValue = (name: string, first: Expression | undefined): CallFinding => ({
+  code: 'type_mismatch',
+  message: `${name}() is asked of a value that stands before it, with a dot between them.`,
+  hint: `Write it as in ${exampleOf(first)}.${name}(...).`,
+});
+
+const ofAValue = (name: string, target: Expression | undefined): CallFinding => ({
+  code: 'type_mismatch',
+  message: `${name}() takes its value in the brackets, not before a dot.`,
+  hint: `Write it as in ${name}(${exampleOf(target)}).`,
+});
+
+const exampleOf = (value: Expression | undefined): string =>
+  (value === undefined ? null : pathOf(value)) ?? 'args.note';
+
 const ARITHMETIC: ReadonlySet<string> = new Set(['_+_', '_-_', '_*_', '_/_']);
 
 /** An argument is an int or a double as the agent writes it, and CEL does not mix the two. */
@@ -80,9 +115,6 @@ const MACRO_USES: Readonly<Record<string, string>> = {
 };
 
 const unknownFunction = (name: string): CallFinding => {
-  if (name.startsWith('_') || name.startsWith('@')) {
-    return { code: 'unsupported_expression', message: 'Optional fields (.? and [?]) are not part of conditions.' };
-  }
   const use = Object.hasOwn(MACRO_USES, name) ? MACRO_USES[name] : undefined;
   if (use !== undefined) {
     return { code: 'unknown_function', message: `${name}() is not used like this.`, hint: `Write it as in ${use}.` };
@@ -93,12 +125,9 @@ const unknownFunction = (name: string): CallFinding => {
 };
 
 const mismatch = (name: string, types: readonly CelType[], target: CelType | undefined): CallFinding => {
-  const given = types.length === 0 ? 'nothing' : types.map(nameOf).join(' and ');
+  const given = types.map(nameOf).join(' and ');
   const operator = operatorOf(name);
   if (operator !== undefined) return { code: 'type_mismatch', message: `"${operator}" does not take ${given}.` };
-  if (target !== undefined && types.length === 0) {
-    return { code: 'type_mismatch', message: `${name}() cannot be asked of ${nameOf(target)}.` };
-  }
   const on = target === undefined ? '' : ` of ${nameOf(target)}`;
   return { code: 'type_mismatch', message: `${name}()${on} does not take ${given}.` };
 };

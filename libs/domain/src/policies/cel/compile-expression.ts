@@ -9,7 +9,7 @@ import { scanExpression } from './expression-text.js';
 import type { Vocabulary } from './facts.js';
 import { type Answer, answerOf } from './answers.js';
 import { EXPRESSION_PATTERN_STEPS_MAX } from './patterns.js';
-import { syntaxFault } from './syntax-fault.js';
+import { invalidAt, syntaxFault } from './syntax-fault.js';
 import { type ParsedExpression, required } from './syntax-tree.js';
 import type { Bindings } from './values.js';
 
@@ -79,13 +79,6 @@ const parseExpression = (text: string): ParsedExpression | Problem => {
 const syntaxProblem = (error: Error, text: string): Problem => {
   const { found, location } = error as { found?: string | null; location?: { start: { offset: number } } };
   const offset = Math.min(location?.start.offset ?? 0, text.length);
-  const invalid = (at: number, what: string): Problem => ({
-    code: 'expression_syntax',
-    offset: at,
-    message: `The condition is not valid CEL: ${what}.`,
-  });
-  if (found === undefined) return invalid(offset, error.message.replace(/^<input>:\d+:\d+: /, ''));
-  const fault = syntaxFault(text);
-  if (fault !== null) return invalid(fault.offset, fault.what);
-  return invalid(offset, found ? `"${found}" is not expected here` : 'it ends too early');
+  if (found === undefined) return invalidAt(offset, error.message.replace(/^<input>:\d+:\d+: /, ''));
+  return syntaxFault(text) ?? invalidAt(offset, found ? `"${found}" is not expected here` : 'it ends too early');
 };

@@ -1,10 +1,11 @@
 import { tokensOf } from './expression-text.js';
 
 export interface SyntaxFault {
+  readonly code: 'expression_syntax' | 'unsupported_expression';
   /** UTF-16 offset in the expression: of the token, or of the end. */
   readonly offset: number;
-  /** What is wrong there, as a clause. */
-  readonly what: string;
+  readonly message: string;
+  readonly hint?: string;
 }
 
 const OPENERS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
@@ -25,6 +26,7 @@ const BINARY: ReadonlySet<string> = new Set([
   '%',
   'in',
 ]);
+const OPTIONAL_AFTER: ReadonlySet<string> = new Set(['.', '[', '{']);
 const UNARY: ReadonlySet<string> = new Set(['-', '!']);
 const NAME = /^[A-Za-z_]\w*$/;
 const BYTES_PREFIX = /^(?:[bB][rR]?|[rR][bB])$/;
@@ -42,11 +44,27 @@ const LITERAL = /^(?:\d|[rRbB]{0,2}["'])/;
 export const syntaxFault = (text: string): SyntaxFault | null => {
   const reader = new TokenReader();
   for (const { token, offset } of tokensOf(text)) {
-    if (QUOTED.test(token) && !CLOSED.test(token)) return { offset, what: 'a text lacks its closing quote' };
-    if (!reader.accepts(token)) return { offset, what: `"${clipped(token)}" is not expected here` };
+    if (QUOTED.test(token) && !CLOSED.test(token)) return invalidAt(offset, 'a text lacks its closing quote');
+    if (token === '?' && reader.isAtOptional) return optionalAt(offset);
+    if (!reader.accepts(token)) return invalidAt(offset, `"${clipped(token)}" is not expected here`);
   }
-  return reader.isComplete ? null : { offset: text.trimEnd().length, what: 'it ends too early' };
+  return reader.isComplete ? null : invalidAt(text.trimEnd().length, 'it ends too early');
 };
+
+/** @param what is wrong there, as a clause */
+export const invalidAt = (offset: number, what: string): SyntaxFault => ({
+  code: 'expression_syntax',
+  offset,
+  message: `The condition is not valid CEL: ${what}.`,
+});
+
+/** CEL has optional values as an extension, which its parsers may leave out. */
+const optionalAt = (offset: number): SyntaxFault => ({
+  code: 'unsupported_expression',
+  offset,
+  message: 'Optional fields and items (.?, [?] and {?}) are not part of conditions.',
+  hint: 'Look with has() first, as in has(args.note) && args.note == "x".',
+});
 
 const clipped = (token: string): string => {
   const characters = [...token.replace(/\s+/g, ' ')];
@@ -63,6 +81,12 @@ class TokenReader {
 
   get isComplete(): boolean {
     return this.hasValue && this.awaited.length === 0;
+  }
+
+  /** Where a question mark would make what follows optional: a field, an index, an item or an entry. */
+  get isAtOptional(): boolean {
+    if (this.hasValue) return false;
+    return this.previous === ',' ? this.awaited.at(-1) !== ')' : OPTIONAL_AFTER.has(this.previous);
   }
 
   accepts(token: string): boolean {
