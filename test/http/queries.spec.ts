@@ -41,15 +41,22 @@ describe('limit', () => {
     expect(await refusal(`/v1/things?limit=${encodeURIComponent(limit)}`)).toEqual([400, 'validation_failed', 'limit']);
   });
 
-  it.each([
-    '/v1/things?limit',
-    '/v1/things?limit=5&limit=5',
-    '/v1/things?limit[]=5',
-    '/v1/things?limit[gte]=5',
-    '/v1/things?limit%5B%5D=5',
-  ])('is one plain value: %s', async (path) => {
+  it.each(['/v1/things?limit', '/v1/things?limit=5&limit=5'])('is sent once, with a value: %s', async (path) => {
     expect(await refusal(path)).toEqual([400, 'validation_failed', 'limit']);
   });
+
+  it.each(['limit[]', 'limit[gte]', 'limit%5B%5D'])(
+    'is one plain value, refused by the name sent: %s',
+    async (sent) => {
+      const { status, error } = await get(`/v1/things?${sent}=5`);
+      const name = decodeURIComponent(sent);
+      expect([status, error['param'], error['message']]).toEqual([
+        400,
+        name,
+        `The query parameter "${name}" must be written limit, with one plain value.`,
+      ]);
+    },
+  );
 
   it('is 20 by default, 25 on a ledger list, 100 at most', async () => {
     expect((await get('/v1/things')).json).toEqual({ limit: 20 });
@@ -70,6 +77,7 @@ describe('parameters', () => {
     ['agnet', 'Did you mean agent?'],
     ['per_page', 'Did you mean limit?'],
     ['created_at[gt]', 'Did you mean created_at[gte]?'],
+    ['foo', 'It takes agent, created_at[gte], limit, cursor.'],
     ['colour', 'It takes agent, created_at[gte], limit, cursor.'],
   ])('that a ledger list does not have tell the way on: %s', async (name, next) => {
     const { error } = await get(`/v1/actions?${name}=x`);
@@ -109,6 +117,15 @@ describe('parameters', () => {
       expect(await refusal(`/v1/actions?${pair}`)).toEqual([400, 'validation_failed', 'agent']);
     },
   );
+
+  it.each([
+    ['limit=%00', 'The query parameter "limit" holds a zero byte (%00). Leave it out.'],
+    ['a%00=1', 'The name of a query parameter holds a zero byte (%00). Leave it out.'],
+    ['limit=%zz', 'The query parameter "limit" is not percent-encoded UTF-8. Encode it and send the request again.'],
+    ['%ff=1', 'The name of a query parameter is not percent-encoded UTF-8. Encode it and send the request again.'],
+  ])('that do not decode are told why: %s', async (pair, message) => {
+    expect((await get(`/v1/things?${pair}`)).error['message']).toBe(message);
+  });
 
   it('may be 100, not 10,000', async () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => `p${index}=1`).join('&');

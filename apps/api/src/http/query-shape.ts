@@ -58,7 +58,7 @@ export const takeQuery = (query: Query, route: RouteEntry): object | null => {
 const refuseUnknown = (name: string, declared: readonly string[], route: RouteEntry): void => {
   // `limit[]` and `limit[x]` are attempts at `limit`, and ignoring them would answer another question.
   const base = name.replace(/\[.*$/s, '');
-  if (declared.includes(base)) throw queryProblem(base, 'must be one plain value');
+  if (declared.includes(base)) throw queryProblem(name, `must be written ${base}, with one plain value`);
   if (route.unknownQuery === 'refused') {
     throw queryProblem(name, 'is not a parameter of this endpoint', nextAfterUnknown(name, declared));
   }

@@ -46,18 +46,17 @@ export const queryProblem = (name: string, problem: string, next: string | null 
 
 const decode = (text: string, name: string | null): string => {
   const decoded = decodeComponent(text.replaceAll('+', ' '));
-  if (decoded === null) throw notDecodable(name);
+  if (decoded === null)
+    throw undecodable(name, 'is not percent-encoded UTF-8', 'Encode it and send the request again.');
   // No text column holds U+0000, and no name or filter contains it.
-  if (decoded.includes('\0')) throw notDecodable(name);
+  if (decoded.includes('\0')) throw undecodable(name, 'holds a zero byte (%00)', 'Leave it out.');
   return decoded;
 };
 
-const notDecodable = (name: string | null): DomainError =>
+const undecodable = (name: string | null, problem: string, next: string): DomainError =>
   name === null
-    ? new DomainError('validation_failed', {
-        message: 'A query parameter’s name is not percent-encoded UTF-8. Encode it and send the request again.',
-      })
-    : queryProblem(name, 'is not percent-encoded UTF-8');
+    ? new DomainError('validation_failed', { message: `The name of a query parameter ${problem}. ${next}` })
+    : queryProblem(name, problem, next);
 
 const decodeComponent = (text: string): string | null => {
   try {

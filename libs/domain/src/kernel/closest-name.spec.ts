@@ -10,6 +10,10 @@ describe('the closest name', () => {
     ['statuses', ['state'], null],
     ['', ['q'], null],
     ['zz', ['q'], null],
+    ['foo', ['tool'], null],
+    ['too', ['tool'], 'tool'],
+    ['cursors', ['cursor'], 'cursor'],
+    ['crusorr', ['cursor'], null],
   ])('to %j of %j is %j', (name, known, meant) => expect(closestName(name, known)).toBe(meant));
 
   it('is the first of several that are as close', () => expect(closestName('tes', ['test', 'tess'])).toBe('test'));
@@ -17,7 +21,7 @@ describe('the closest name', () => {
   it('is within the edits that are allowed, two neighbours that changed places being one', () => {
     expect(closestName('PROT', ['PORT'], 1)).toBe('PORT');
     expect(closestName('ROOT', ['PORT'], 1)).toBe(null);
-    expect(closestName('ROOT', ['PORT'], 2)).toBe('PORT');
+    expect(closestName('ROOTED', ['PORTED'], 2)).toBe('PORTED');
   });
 
   it('is found quickly among names of any length', () => {

@@ -9,9 +9,6 @@ export interface UnknownVariable {
 
 const PREFIX = 'SERVICE_';
 
-/** Names this short are near to many words: SERVICE_ROOT and SERVICE_TEST are no slips of SERVICE_PORT and SERVICE_HOST. */
-const SHORT_NAME_CHARACTERS = 5;
-
 /**
  * Kubernetes gives a pod such variables for every Service of its namespace, and those of a Service whose name begins with
  * `service` begin as ours do (SERVICE_SERVICE_HOST, SERVICE_PORT_8080_TCP_ADDR); container links are written alike.
@@ -43,6 +40,6 @@ const isInjected = (variable: string, text: string): boolean =>
 const meantBy = (variable: string, known: readonly string[]): string | null => {
   const name = variable.slice(PREFIX.length);
   const names = new Map(known.map((setting) => [setting.replace(PREFIX, ''), setting]));
-  const closest = closestName(name, names.keys(), name.length <= SHORT_NAME_CHARACTERS ? 1 : 2);
+  const closest = closestName(name, names.keys());
   return closest === null ? null : (names.get(closest) ?? null);
 };
