@@ -121,6 +121,22 @@ describe('POST /v1/connectors', () => {
     expect(refusalOf(answer)).toEqual(refusal);
   });
 
+  it.each(['https://inner.example.com', 'https://169.254.169.254', 'https://127.0.0.1'])(
+    'says of every address that is not open the same, without a promise: %s',
+    async (base_url) => {
+      const { json } = await send('POST', '/v1/connectors', {
+        type: 'rest',
+        name: newName(),
+        config: { ...CONFIG, base_url },
+      });
+      expect(json?.['error']).toMatchObject({
+        param: 'config.base_url',
+        message:
+          'The address of config.base_url is not open to connectors. Use a public address; of private ones an operator opens those that SERVICE_EGRESS_ALLOW lists, never this service itself.',
+      });
+    },
+  );
+
   it('refuses a name that is in use with 409', async () => {
     const { name } = await create();
     expect(refusalOf(await send('POST', '/v1/connectors', { type: 'rest', name, config: CONFIG }))).toEqual([
@@ -189,13 +205,16 @@ describe('PATCH /v1/connectors/{id}', () => {
     [{ expected_config_hash: 'zz' }, [400, 'validation_failed', 'expected_config_hash']],
     [{ expected_config_hash: `sha256:${'0'.repeat(64)}`, config: CONFIG }, [409, 'conflict', 'expected_config_hash']],
     [{ status: 'gone' }, [400, 'validation_failed', 'status']],
+    [{ config: { ...CONFIG, base_url: 'https://inner.example.com' } }, [400, 'destination_blocked', 'config.base_url']],
     [{ config: null }, [400, 'validation_failed', 'config']],
     [{ config: {} }, [400, 'validation_failed', 'config.base_url']],
     [{ name: 'other' }, [400, 'validation_failed', 'name']],
     [{ description: 5 }, [400, 'validation_failed', 'description']],
-  ])('refuses %j', async (changes, refusal) => {
+  ])('refuses %j, naming the field', async (changes, refusal) => {
     const { id } = await create();
-    expect(refusalOf(await send('PATCH', `/v1/connectors/${String(id)}`, changes))).toEqual(refusal);
+    const answer = await send('PATCH', `/v1/connectors/${String(id)}`, changes);
+    expect(refusalOf(answer)).toEqual(refusal);
+    expect((answer.json?.['error'] as { message: string }).message).toContain(String(refusal[2]));
   });
 });
 

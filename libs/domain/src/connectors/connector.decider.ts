@@ -51,7 +51,8 @@ const changesOf = (data: DataOf<'UpdateConnector'>, state: LiveConnector): Chang
   if (data.expectedConfigHash !== undefined && data.expectedConfigHash !== state.configHash) {
     throw new DomainError('conflict', {
       param: 'expected_config_hash',
-      message: 'The config has changed since you read it. Read the connector again and decide anew.',
+      message:
+        'The config is not the one of expected_config_hash: it has changed since you read it. Read the connector again and decide anew.',
     });
   }
   return {

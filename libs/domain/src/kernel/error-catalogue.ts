@@ -30,6 +30,10 @@ const limit = entry('rate_limit_error', true);
 const server = entry('api_error');
 const passing = entry('api_error', true);
 
+/** One text for all reasons, so that it tells nothing about a network; it promises no way that a reason keeps closed. */
+export const DESTINATION_NEXT =
+  'Use a public address; of private ones an operator opens those that SERVICE_EGRESS_ALLOW lists, never this service itself.';
+
 export const ERROR_CATALOGUE = {
   approval_expired: request(
     409,
@@ -76,10 +80,7 @@ export const ERROR_CATALOGUE = {
     409,
     'The connector has no credentials. An admin can store them with PUT /v1/connectors/{id}/credentials.',
   ),
-  destination_blocked: request(
-    400,
-    'The connector may not reach this address. Use a public address, or have the operator allow this one.',
-  ),
+  destination_blocked: request(400, `The connector may not reach this address. ${DESTINATION_NEXT}`),
   statement_refused: request(
     400,
     'The database connector takes one plain statement per action; transaction control and schema changes are never run.',

@@ -1,6 +1,6 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 
-import { derivedId, DomainError } from '../../kernel/index.js';
+import { derivedId, DESTINATION_NEXT, DomainError } from '../../kernel/index.js';
 import type { LiveConnector } from '../connector.state.js';
 import { requireConnectorName } from '../connector-name.js';
 import { ConnectorSettings } from '../connector-settings.js';
@@ -41,7 +41,8 @@ export const requireAllowed = async (egress: EgressPolicy, destinations: readonl
       await egress.check(destination);
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'destination_blocked') throw error;
-      throw new DomainError('destination_blocked', { param: 'config.base_url', cause: error });
+      const message = `The address of config.base_url is not open to connectors. ${DESTINATION_NEXT}`;
+      throw new DomainError('destination_blocked', { param: 'config.base_url', message, cause: error });
     }
   }
 };
