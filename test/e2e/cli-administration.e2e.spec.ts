@@ -15,8 +15,8 @@ afterAll(() => service?.stop());
 /** Beside the running service, on its state directory. */
 const ags = (...args: string[]): Promise<AgsRun> => runAgs([...args, '--json'], { env: service.environment });
 
-const act = (key: string): Promise<Answer> =>
-  service.call('POST', '/v1/actions', { key, body: { tool: 'mail.send', args: {} } });
+const act = (key: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  service.call('POST', '/v1/actions', { key, body: { tool: 'mail.send', args: {} }, headers });
 
 /** Refused by nothing but the missing connector: the key works and nobody is stopped. */
 const WORKS = { status: 404, error: { code: 'tool_unknown' } };
@@ -151,7 +151,9 @@ describe('ags agents', () => {
       code: 0,
       object: { object: 'agent', status, deed: expect.stringMatching(/^deed_/) },
     });
-    const refused = await act(service.agentKey);
+    const headers = { 'Idempotency-Key': `while-${status}` };
+    const attempt = () => act(service.agentKey, headers);
+    const refused = await attempt();
     expect(refused).toMatchObject({
       status: 403,
       error: { type: 'permission_error', code, action: { state: 'sealed', status: 'denied' } },
@@ -160,6 +162,12 @@ describe('ags agents', () => {
     expect(await ags('agents', verb, service.agent)).toMatchObject({ code: 0, object: { status, deed: null } });
     expect(await ags('agents', 'resume', service.agent)).toMatchObject({ code: 0, object: { status: 'active' } });
     expect(await act(service.agentKey)).toMatchObject(WORKS);
+    const again = await attempt();
+    expect(again.error).toMatchObject({
+      code,
+      action: { id: (refused.error['action'] as Record<string, unknown>)['id'] },
+      message: `This agent was ${status} when the call was made, and that refusal is the answer to its Idempotency-Key. Once it is resumed, send the call with a new Idempotency-Key.`,
+    });
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { StrictJsonError, type JsonObject } from '#libs/crypto';
 import { GateKernel, SubmitAction, type ActionRequest, type SubmittedAction } from '#libs/domain/gate';
-import { DomainError, ERROR_CATALOGUE, failpoint } from '#libs/domain/kernel';
+import { DomainError, ERROR_CATALOGUE, type ErrorCode, failpoint } from '#libs/domain/kernel';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
@@ -58,7 +58,7 @@ export class SubmitActionController {
     }
     await failpoint('gate.reply');
     const view = actionView(read, { result: await this.reader.resultOf(read.action) });
-    refuseDenied(read, view, exchange.idempotencyKey !== null);
+    refuseDenied(read, view, { hasKey: exchange.idempotencyKey !== null, isReplay: submitted.isReplay });
     reply.code(read.deed === null ? 202 : 200);
     return view;
   }
@@ -106,7 +106,11 @@ export class SubmitActionController {
 }
 
 /** Document 1: a refusal is an error envelope that carries the sealed action; the message is the decision's own sentence. */
-const refuseDenied = ({ action, deed }: ReadAction, view: JsonObject, hasKey: boolean): void => {
+const refuseDenied = (
+  { action, deed }: ReadAction,
+  view: JsonObject,
+  { hasKey, isReplay }: { readonly hasKey: boolean; readonly isReplay: boolean },
+): void => {
   const { decision } = action;
   if (decision?.outcome !== 'deny') return;
   if (deed === null) {
@@ -117,7 +121,18 @@ const refuseDenied = ({ action, deed }: ReadAction, view: JsonObject, hasKey: bo
     });
   }
   const code = decision.code ?? 'policy_denied';
-  throw new DomainError(code, { message: decision.message ?? ERROR_CATALOGUE[code].message, extra: { action: view } });
+  const message = (isReplay ? STOPPED_THEN[code] : undefined) ?? decision.message ?? ERROR_CATALOGUE[code].message;
+  throw new DomainError(code, { message, extra: { action: view } });
+};
+
+const THEN = 'when the call was made, and that refusal is the answer to its Idempotency-Key';
+const ANEW = 'send the call with a new Idempotency-Key';
+
+/** Of a refusal that is told again: the Stop that was its reason may be over. */
+const STOPPED_THEN: Partial<Readonly<Record<ErrorCode, string>>> = {
+  agent_stopped: `This agent was stopped ${THEN}. Once it is resumed, ${ANEW}.`,
+  agent_suspended: `This agent was suspended ${THEN}. Once it is resumed, ${ANEW}.`,
+  org_stopped: `All agents of this organization were stopped ${THEN}. Once they are started again, ${ANEW}.`,
 };
 
 /** Document 2, arguments profile. */
