@@ -8,6 +8,7 @@ interface Operation {
   readonly 'x-service-scopes'?: readonly string[];
   readonly 'x-service-admin'?: boolean;
   readonly requestBody?: {
+    readonly description?: string;
     readonly content: Readonly<Record<string, { readonly schema: { readonly $ref?: string } }>>;
   };
   readonly parameters?: readonly (Parameter | Reference)[];
@@ -34,7 +35,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 /**
  * Where an OpenAPI document and the routes that are served say different things, one sentence each; none when they agree.
  * Compared: which operations there are, auth kind, scopes, admin, since, the names of query parameters, whether there is a
- * body, and the names of its fields.
+ * body, how large it may be, and the names of its fields.
  * @param fieldsOf names of the fields of a route's body or query, as the application declares them
  */
 export const compareInterface = (
@@ -93,6 +94,11 @@ const compareOperation = (
       sorted(route.bodyShape ? fieldsOf(route.bodyShape) : []),
       sorted(bodyFieldsOf(operation, description)),
     ],
+    [
+      'body size',
+      route.bodyShape ? `At most ${sizeOf(route.maxBodyBytes)}.` : null,
+      operation.requestBody?.description ?? null,
+    ],
     ['Idempotency-Key', route.idempotency !== 'none', namesIn('header', parameters).includes('Idempotency-Key')],
     ['Service-Version', !route.unversioned, namesIn('header', parameters).includes('Service-Version')],
   ];
@@ -102,6 +108,9 @@ const compareOperation = (
       ([what, served, told]) => `${name}: ${what} is ${JSON.stringify(served)}, described as ${JSON.stringify(told)}`,
     );
 };
+
+const sizeOf = (bytes: number): string =>
+  bytes % 1_048_576 === 0 ? `${bytes / 1_048_576} MiB` : `${bytes / 1024} KiB`;
 
 const sorted = (names: readonly string[]): readonly string[] => [...names].sort();
 

@@ -264,6 +264,7 @@ components: { schemas: { Rename: { properties: { name: {} } } } }`;
       'GET /v1/samples: x-service-admin is false, described as true',
       'GET /v1/samples: query parameters is ["name"], described as ["nam"]',
       'GET /v1/samples: Service-Version is true, described as false',
+      'POST /v1/samples/{id}/rename: body size is "At most 64 KiB.", described as null',
     ]);
   });
 });

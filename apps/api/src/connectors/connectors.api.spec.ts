@@ -271,6 +271,15 @@ describe('credentials', () => {
     expect(refusalOf(await send('PUT', `/v1/connectors/${String(id)}/credentials`, body))).toEqual(refusal);
   });
 
+  it('that are too large are told the limit, and what to send', async () => {
+    const { id } = await create();
+    const body = { kind: 'bearer', secret: { token: 'x'.repeat(16_384) } };
+    const { json } = await send('PUT', `/v1/connectors/${String(id)}/credentials`, body);
+    expect((json?.['error'] as { message: string }).message).toBe(
+      'The body is larger than the 16384 bytes that this endpoint takes. Send the secret of this connector alone, in the fields that its kind has.',
+    );
+  });
+
   it('need a connector', async () => {
     expect((await send('PUT', '/v1/connectors/nothing/credentials', { kind: 'none' })).status).toBe(404);
     expect((await send('DELETE', `/v1/connectors/${testId('con', 9)}/credentials`)).status).toBe(404);

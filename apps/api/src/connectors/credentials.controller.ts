@@ -9,6 +9,8 @@ import { Route } from '../http/route.decorator.js';
 import { ConnectorAnswers } from './connector-answers.js';
 import { PutCredentialsBody } from './connector.dto.js';
 
+const LARGE_BODY_ADVICE = 'Send the secret of this connector alone, in the fields that its kind has.';
+
 /** A connector's one credential: written, replaced and removed, never read (document 3, Connector). */
 @Controller('v1/connectors/:id/credentials')
 export class CredentialsController {
@@ -18,7 +20,7 @@ export class CredentialsController {
   ) {}
 
   @Put()
-  @Route({ ...CONTROL_PLANE, maxBodyBytes: CREDENTIAL_BODY_MAX_BYTES })
+  @Route({ ...CONTROL_PLANE, maxBodyBytes: CREDENTIAL_BODY_MAX_BYTES, largeBodyAdvice: LARGE_BODY_ADVICE })
   async put(
     @Param('id') id: string,
     @Body() { kind, secret }: PutCredentialsBody,

@@ -32,6 +32,7 @@ export class SubmitActionController {
     scopes: ['actions:execute'],
     since: '2026-10-01',
     maxBodyBytes: MAX_BODY_BYTES,
+    largeBodyAdvice: 'Send less, or send large values by reference.',
     timeoutMs: TIMEOUT_MS,
     idempotency: 'gate',
     stop: 'recorded',

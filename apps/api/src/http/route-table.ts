@@ -40,6 +40,7 @@ export class RouteTable {
       scopes: [],
       admin: false,
       maxBodyBytes: DEFAULT_MAX_BODY_BYTES,
+      largeBodyAdvice: 'Send less.',
       ledgerList: false,
       unknownQuery: options.ledgerList ? 'refused' : 'ignored',
       unversioned: false,

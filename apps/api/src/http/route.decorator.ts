@@ -15,6 +15,8 @@ export interface RouteOptions {
   readonly since: string;
   /** Bytes a body may have; more is 413. Default {@link DEFAULT_MAX_BODY_BYTES}. */
   readonly maxBodyBytes?: number;
+  /** What to do about a body that is larger, as a sentence. Default: to send less. */
+  readonly largeBodyAdvice?: string;
   /** A ledger list: `limit` defaults to 25 and unknown query parameters are refused (document 1, rule 4). */
   readonly ledgerList?: boolean;
   /** `refused` where the specification says so for a route that is no ledger list. Default `ignored`. */

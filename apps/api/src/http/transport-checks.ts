@@ -65,7 +65,7 @@ export const checkDeclaredBody = (exchange: Exchange, route: RouteEntry): void =
 };
 
 export const tooLarge = (route: RouteEntry): string =>
-  `The body is larger than the ${route.maxBodyBytes} bytes that this endpoint takes. Send less, or send large values by reference.`;
+  `The body is larger than the ${route.maxBodyBytes} bytes that this endpoint takes. ${route.largeBodyAdvice}`;
 
 const checkContentType = (exchange: Exchange): void => {
   const types = exchange.headerValues('Content-Type');

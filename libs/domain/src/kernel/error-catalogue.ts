@@ -57,7 +57,7 @@ export const ERROR_CATALOGUE = {
   ),
   conflict: request(409, 'The request conflicts with the current state. Read the object again and decide anew.'),
   method_not_allowed: request(405, 'This path does not support that method. The Allow header lists the ones it does.'),
-  request_too_large: request(413, 'The request body is too large. Send less, or send large values by reference.'),
+  request_too_large: request(413, 'The request body is too large. Send less.'),
   unsupported_media_type: request(415, 'The body must be JSON. Send it with Content-Type: application/json.'),
   invalid_json: request(
     400,
