@@ -143,6 +143,15 @@ describe('ags agents', () => {
     expect(listed.objects.map(({ id }) => id)).toEqual([service.agent, made.object['id']]);
   });
 
+  it('takes a name that another agent has: the ids tell them apart', async () => {
+    const twins = [await ags('agents', 'create', 'twin'), await ags('agents', 'create', 'twin')];
+    expect(twins).toMatchObject([
+      { code: 0, object: { name: 'twin' } },
+      { code: 0, object: { name: 'twin' } },
+    ]);
+    expect(new Set(twins.map(({ object }) => object['id'])).size).toBe(2);
+  });
+
   it.each([
     ['stop', 'stopped', 'agent_stopped'],
     ['suspend', 'suspended', 'agent_suspended'],

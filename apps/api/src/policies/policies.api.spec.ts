@@ -82,6 +82,18 @@ describe('POST /v1/policies', () => {
     });
   });
 
+  it('takes a name that another policy has: the ids tell them apart', async () => {
+    const made = [
+      await send('POST', '/v1/policies', { name: 'Twin', source: newSource() }),
+      await send('POST', '/v1/policies', { name: 'Twin', source: newSource() }),
+    ];
+    expect(made.map(({ status, json }) => [status, json?.['name']])).toEqual([
+      [201, 'Twin'],
+      [201, 'Twin'],
+    ]);
+    expect(new Set(made.map(({ json }) => json?.['id'])).size).toBe(2);
+  });
+
   it('refuses a source with its diagnostics, each with line, code and hint', async () => {
     const source = 'version: 1\ndefault: deny\nrule: []\n';
     const answer = await send('POST', '/v1/policies', { name: 'Support', source });
