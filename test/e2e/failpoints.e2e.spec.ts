@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { verifyBundle } from '#libs/crypto';
 import type { Failpoint } from '#libs/domain/kernel';
 import { connectCrm } from '../support/crm.js';
@@ -50,10 +50,10 @@ const arm = async (orders: string): Promise<void> => {
 
 /** Waits until the service says it, after so many characters of its log. */
 const logged = async (text: string, after = 0): Promise<void> => {
-  for (const deadline = Date.now() + LOGGED_DEADLINE_MS; !service.stdout.slice(after).includes(text);) {
-    if (Date.now() > deadline) throw new Error(`not logged: ${text}\n${service.stdout}${service.stderr}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  await vi.waitFor(() => expect(service.stdout.slice(after), service.stderr).toContain(text), {
+    timeout: LOGGED_DEADLINE_MS,
+    interval: 5,
+  });
 };
 
 /** The task, under which the point acts for certain. */
@@ -151,37 +151,29 @@ describe('an error of the call at a failpoint', () => {
     expect(effectsOf(key)).toBe(statusOf(again) === 'succeeded' ? 1 : 0);
   });
 
-  it.each([
-    ['the credential cannot be opened (CP-08): failed, nothing sent', 'exec.claimed', 'failed', 0],
-    ['the call may not be sent after all: failed, nothing sent', 'exec.before_send', 'failed', 0],
-    ['the connection breaks when all is sent: unknown', 'exec.sent', 'unknown', 1],
-    ['the outcome cannot be recorded at once: recorded a little later', 'exec.t4', 'succeeded', 1],
-    ['the outcome is recorded and unanswered (CP-15): recorded once', 'exec.t4.ack', 'succeeded', 1],
-    ['nothing can be sealed at once: sealed a little later', 'seal.before', 'succeeded', 1],
-    ['deeds are stored and unanswered (CP-23): sealed once', 'seal.ack', 'succeeded', 1],
-    ['rows cannot be written at once (CP-25): written a little later', 'proj.mid', 'succeeded', 1],
-  ] as const)('%s', async (_title, point, status, effects) => {
-    const key = newKey();
-    const answer = await acting(point, 'error@1', () => send(key));
-    expect([answer.json['state'], statusOf(answer)]).toEqual(['sealed', status]);
-    expect(effectsOf(key)).toBe(effects);
-  });
-
   it('cuts an export short, which is then no bundle at all (CP-42)', async () => {
     await acting('export.mid', 'error@3', () => expect(exported()).rejects.toThrow());
   });
 });
 
-describe('a delay at a failpoint', () => {
+describe('a call that meets an error or a delay ends by itself', () => {
   it.each([
-    ['before the outcome is recorded', 'exec.t4'],
-    ['before deeds are stored', 'seal.signed'],
-    ['before rows are written', 'proj.mid'],
-  ] as const)('%s: the call ends as it would have, a little later', async (_title, point) => {
+    ['the credential cannot be opened (CP-08): failed, nothing sent', 'exec.claimed', 'error@1', 'failed', 0],
+    ['the call may not be sent after all: failed, nothing sent', 'exec.before_send', 'error@1', 'failed', 0],
+    ['the connection breaks when all is sent: unknown', 'exec.sent', 'error@1', 'unknown', 1],
+    ['the outcome cannot be recorded at once: recorded a little later', 'exec.t4', 'error@1', 'succeeded', 1],
+    ['the outcome is recorded and unanswered (CP-15): recorded once', 'exec.t4.ack', 'error@1', 'succeeded', 1],
+    ['nothing can be sealed at once: sealed a little later', 'seal.before', 'error@1', 'succeeded', 1],
+    ['deeds are stored and unanswered (CP-23): sealed once', 'seal.ack', 'error@1', 'succeeded', 1],
+    ['rows cannot be written at once (CP-25): written a little later', 'proj.mid', 'error@1', 'succeeded', 1],
+    ['the outcome is recorded late', 'exec.t4', 'delay:1000@1', 'succeeded', 1],
+    ['deeds are stored late', 'seal.signed', 'delay:1000@1', 'succeeded', 1],
+    ['rows are written late', 'proj.mid', 'delay:1000@1', 'succeeded', 1],
+  ] as const)('%s (%s=%s)', async (_title, point, action, status, effects) => {
     const key = newKey();
-    const answer = await acting(point, 'delay:1000@1', () => send(key));
-    expect([answer.json['state'], statusOf(answer)]).toEqual(['sealed', 'succeeded']);
-    expect(effectsOf(key)).toBe(1);
+    const answer = await acting(point, action, () => send(key));
+    expect([answer.json['state'], statusOf(answer)]).toEqual(['sealed', status]);
+    expect(effectsOf(key)).toBe(effects);
   });
 });
 
