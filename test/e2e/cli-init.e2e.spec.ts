@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -94,5 +95,6 @@ describe('ags init', () => {
     expect(run.objects.at(-1)).toEqual({ step: 'database', status: 'failed' });
     expect(run.error).toMatchObject({ code: 'database_unavailable' });
     expect(run.stdout + run.stderr).not.toContain('canary');
+    expect(existsSync(env.SERVICE_STATE_DIR), 'a refused command changes nothing').toBe(false);
   });
 });

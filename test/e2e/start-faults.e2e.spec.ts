@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { environmentWith } from '#libs/infra/config';
+import { isRoot } from '../support/as-stranger.js';
 import { removeStateDir, ROOT, startService, temporaryStateDir } from '../support/service.js';
 
 let stateDir: string;
@@ -44,6 +45,9 @@ describe('a start that cannot be', () => {
     expect(stdout).toMatch(/admin key +svc_live_/);
     expect(stdout).toMatch(/agent key +svc_test_/);
     expect(stdout).not.toContain('is up at');
+    expect(stderr, 'what they are worth').toMatch(
+      /keys above .* stay valid; .* run `npm start` again[^]*cannot listen/,
+    );
     expect(existsSync(join(stateDir, 'postgres', 'postmaster.pid')), 'its database is left running').toBe(false);
   });
 
@@ -62,6 +66,15 @@ describe('a start that cannot be', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(new RegExp(`127\\.0\\.0\\.1:${port}.*DATABASE_URL`));
     expect(stderr).not.toContain('secret');
+    expect(await readdir(stateDir), 'a refused start makes nothing').toEqual([]);
+  });
+
+  it.runIf(isRoot)('where PostgreSQL’s user cannot pass through: makes nothing', async () => {
+    const closed = join(stateDir, 'closed');
+    await mkdir(closed, { mode: 0o700 });
+    const { code, stderr } = await failedStart({ SERVICE_STATE_DIR: join(closed, 'a', 'state') });
+    expect([code, await readdir(closed)]).toEqual([1, []]);
+    expect(stderr).toContain('cannot pass through');
   });
 
   it('under the slip of a setting’s name: says which is meant, and makes nothing', async () => {

@@ -75,6 +75,9 @@ const firstWords = ({ org, owner, agent, adminKey, agentKey, sealKeyFingerprint 
   ].join('\n');
 };
 
+const KEYS_STAY =
+  'The keys above are made and stay valid; they are not shown again. Keep them, mend what follows, and run `npm start` again.\n';
+
 /** What a person does next. */
 const welcome = (baseUrl: string, { agentKey }: Prepared): string =>
   [
@@ -101,6 +104,7 @@ runProgram(async (config, logger, metrics) => {
   } catch (error) {
     // Half a start is let go of too: nobody would stop the database that it has started.
     await standalone.stop();
+    if (prepared.adminKey !== null || prepared.agentKey !== null) process.stderr.write(KEYS_STAY);
     throw error;
   }
   return standalone;

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { chown, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from '#libs/domain/kernel';
-import { EMBEDDED_DATABASE, makeOwnStateDirectory, prepareStateDirectory } from '../config/index.js';
+import { EMBEDDED_DATABASE, leavingNoFolders, makeOwnStateDirectory, prepareStateDirectory } from '../config/index.js';
 import {
   packagedPostgresVersion,
   serverAccountFor,
@@ -43,14 +43,19 @@ export interface Restored extends LogHead {
  * @throws {BackupError}
  */
 export const restoreBackup = async (options: RestoreOptions): Promise<Restored> => {
+  const manifest = await leavingNoFolders(options.stateDir, () => putInPlace(options));
+  await prepareStateDirectory(options.stateDir);
+  return { manifest, ...(await recovered(options, manifest)) };
+};
+
+const putInPlace = async (options: RestoreOptions): Promise<BackupManifest> => {
   const { stateDir } = options;
   await makeOwnStateDirectory(stateDir);
   await requireEmpty(stateDir);
   const draft = join(stateDir, `.restore-${randomBytes(6).toString('hex')}`);
   const account = await serverAccountFor(join(stateDir, 'postgres'));
-  let manifest: BackupManifest;
   try {
-    manifest = await unpack(options, draft, account);
+    const manifest = await unpack(options, draft, account);
     await writeRestoredMark(draft, {
       restored_at: options.restoredAt,
       created_at: manifest.created_at,
@@ -59,11 +64,10 @@ export const restoreBackup = async (options: RestoreOptions): Promise<Restored> 
     for (const name of ['restored.json', 'keys', 'postgres.password', 'postgres']) {
       await rename(join(draft, name), join(stateDir, name));
     }
+    return manifest;
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
-  await prepareStateDirectory(stateDir);
-  return { manifest, ...(await recovered(options, manifest)) };
 };
 
 const requireEmpty = async (stateDir: string): Promise<void> => {

@@ -25,8 +25,10 @@ export {
 } from './secret-files.js';
 export {
   isThere,
+  leavingNoFolders,
   makeOwnStateDirectory,
   makeStateDirectory,
   prepareStateDirectory,
+  requireOwnStateDirectory,
   StateDirectoryError,
 } from './state-directory.js';

@@ -1,4 +1,4 @@
-import { chmod, mkdir, stat } from 'node:fs/promises';
+import { chmod, mkdir, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { fileFaultOf } from './file-fault.js';
 
@@ -37,6 +37,50 @@ export const makeOwnStateDirectory = async (stateDir: string): Promise<void> => 
   await makeStateDirectory(stateDir);
   await explained(stateDir, () => requireOwn(stateDir));
 };
+
+/**
+ * Work that begins by making the state directory: where it is refused, the folders that were not there before are taken
+ * away again, as far as nothing lies in them. What somebody else has put there meanwhile stays.
+ */
+export const leavingNoFolders = async <Result>(stateDir: string, work: () => Promise<Result>): Promise<Result> => {
+  const made = await missingFolders(join(stateDir, 'keys'));
+  try {
+    return await work();
+  } catch (error) {
+    for (const folder of made) if (!(await removeEmpty(folder))) break;
+    throw error;
+  }
+};
+
+/** The folder and those above it that are not there, the deepest first. */
+const missingFolders = async (folder: string): Promise<readonly string[]> => {
+  try {
+    await stat(folder);
+    return [];
+  } catch (error) {
+    // Whatever else keeps it from being seen, the work itself will say.
+    if (codeOf(error) !== 'ENOENT' || dirname(folder) === folder) return [];
+    return [folder, ...(await missingFolders(dirname(folder)))];
+  }
+};
+
+/** @returns whether it is not there any more */
+const removeEmpty = async (folder: string): Promise<boolean> => {
+  try {
+    await rmdir(folder);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'ENOENT';
+  }
+};
+
+/** What `prepareStateDirectory` refuses, without making anything. @throws {StateDirectoryError} it, or its keys, are another user's */
+export const requireOwnStateDirectory = (stateDir: string): Promise<void> =>
+  explained(stateDir, async () => {
+    for (const folder of [stateDir, join(stateDir, 'keys')]) {
+      if (await isThere(stateDir, folder)) await requireOwn(folder);
+    }
+  });
 
 /** Whether something is at `path`, within the state directory. @throws {StateDirectoryError} this user may not look */
 export const isThere = (stateDir: string, path: string): Promise<boolean> =>

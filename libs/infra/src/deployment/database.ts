@@ -15,6 +15,8 @@ import {
   createDurablePool,
   createRelaxedPool,
   ensureDatabase,
+  requireReachable,
+  requireServerSite,
   startEmbeddedPostgres,
   type EmbeddedPostgres,
 } from '../postgres/index.js';
@@ -47,6 +49,10 @@ export interface Database {
   /** Closes what this process opened; the last process of an embedded server stops it. */
   close(): Promise<void>;
 }
+
+/** Refuses a database that cannot be had, while there is nothing yet to take back. Makes nothing. */
+export const requireDatabase = ({ databaseUrl, stateDir }: Config, log: Logger): Promise<void> =>
+  databaseUrl === null ? requireServerSite(stateDir) : requireReachable(databaseUrl, log);
 
 /** Starts or reaches the database and brings its schemas up to date. Any number of processes may do so at once. */
 export const openDatabase = async (config: Config, applicationName: string, log: Logger): Promise<Database> => {

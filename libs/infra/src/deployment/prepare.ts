@@ -13,6 +13,7 @@ import {
 import { PepperMismatch } from '../agents/index.js';
 import {
   ensureSecretFile,
+  leavingNoFolders,
   missingSecretFile,
   prepareStateDirectory,
   secretPathsOf,
@@ -20,6 +21,7 @@ import {
 } from '../config/index.js';
 import { VaultKeyMismatch } from '../vault/index.js';
 import type { ServiceMetrics } from '../metrics/index.js';
+import { requireDatabase } from './database.js';
 import { Deployment } from './deployment.js';
 import { firstIds, type FirstIds } from './first-organization.js';
 import { ensureSealKey } from './seal-key-rotation.js';
@@ -51,7 +53,10 @@ export const prepareDeployment = async (
   onStep: OnStep,
   metrics?: ServiceMetrics,
 ): Promise<{ deployment: Deployment; prepared: Prepared }> => {
-  await step(onStep, 'state_directory', () => prepareStateDirectory(config.stateDir));
+  await leavingNoFolders(config.stateDir, async () => {
+    await step(onStep, 'state_directory', () => prepareStateDirectory(config.stateDir));
+    await opened(onStep, () => requireDatabase(config, logger));
+  });
   const madeFiles = await step(onStep, 'keys', async () => {
     const made: string[] = [];
     const { vaultKey, pepper } = secretPathsOf(config);
@@ -63,6 +68,7 @@ export const prepareDeployment = async (
       throw await lostSecretOf(error, madeFiles);
     },
   );
+  onStep('database', deployment.database.preparation);
   try {
     return { deployment, prepared: await populate(deployment, onStep) };
   } catch (error) {
@@ -82,11 +88,9 @@ const lostSecretOf = async (error: unknown, madeFiles: readonly string[]): Promi
   return missingSecretFile(madeFiles.join(' and '), { cause: error });
 };
 
-const opened = async (onStep: OnStep, open: () => Promise<Deployment>): Promise<Deployment> => {
+const opened = async <Result>(onStep: OnStep, open: () => Promise<Result>): Promise<Result> => {
   try {
-    const deployment = await open();
-    onStep('database', deployment.database.preparation);
-    return deployment;
+    return await open();
   } catch (error) {
     onStep('database', 'failed');
     throw error;

@@ -38,6 +38,11 @@ export const ensureDatabase = async (connectionString: string, log: Logger): Pro
   }
 };
 
+/** Refuses what {@link ensureDatabase} would refuse of the server and the login, and waits as it does. Makes nothing. */
+export const requireReachable = async (connectionString: string, log: Logger): Promise<void> => {
+  await existsOnceStarted(connectionString, log);
+};
+
 const existsOnceStarted = async (connectionString: string, log: Logger): Promise<boolean> => {
   for (let waitedMs = 0; ; waitedMs += START_POLL_MS) {
     try {

@@ -8,11 +8,11 @@ export {
   startEmbeddedPostgres,
 } from './embedded-server.js';
 export { DatabaseClient } from './database-client.js';
-export { ensureDatabase } from './ensure-database.js';
+export { ensureDatabase, requireReachable } from './ensure-database.js';
 export { installSchema } from './install-schema.js';
 export { MortalClient } from './mortal-client.js';
 export { packagedPostgresVersion } from './server-binaries.js';
-export { serverAccountFor } from './server-site.js';
+export { requireServerSite, serverAccountFor } from './server-site.js';
 export { createDurablePool, createReadOnlyPool, createRelaxedPool, type PoolOptions, poolVerify } from './pools.js';
 export { isPassing, isRefusedStatement, sqlStateOf } from './sql-state.js';
 export { isDatabaseUnusable } from './unusable.js';

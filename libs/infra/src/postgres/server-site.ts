@@ -48,6 +48,16 @@ export const prepareServerSite = async (stateDir: string): Promise<ServerSite> =
   };
 };
 
+/**
+ * Refuses a state directory that no server could run in, before anything is made in it.
+ * @throws {EmbeddedPostgresError}
+ */
+export const requireServerSite = async (stateDir: string): Promise<void> => {
+  const home = await realpath(stateDir);
+  const account = await serverAccountFor(join(home, 'postgres'));
+  if (account) await makePassable(home, account);
+};
+
 /** Whom the files of a data directory belong to, or will; null: whoever runs this. */
 export const serverAccountFor = (dataDir: string): Promise<ServerAccount | null> =>
   accountFor(dataDir, process.getuid?.() === 0);
