@@ -170,6 +170,9 @@ describe('ags doctor where something else is wrong', () => {
     const run = await doctor(['--url', url], { AGS_API_KEY: service.adminKey });
     await new Promise((resolve) => other.close(resolve));
     expect([run.code, unwell(run).includes('server_health')]).toEqual([1, true]);
+    expect(found(run, 'server_health')).toMatchObject({
+      next: expect.stringMatching(/^Name with --url where/) as string,
+    });
     expect(seen).toEqual(['undefined']);
   });
 

@@ -1,10 +1,27 @@
+import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parseConfig } from '#libs/infra/config';
+import { isRoot, STRANGER } from '../../../../test/support/as-stranger.js';
 import { judgeSchema } from './database.checks.js';
 import { problemOf } from './finding.js';
-import { judgeFreeSpace } from './machine.checks.js';
+import { checkStateDirectory, judgeFreeSpace } from './machine.checks.js';
 import { judgeSkew, type ClockReading } from './server.checks.js';
 
 const MIB = 1024 ** 2;
+
+describe('the state directory', () => {
+  it('of another user is refused as a start refuses it, whatever lies in it', async () => {
+    const stateDir = await mkdtemp(join(tmpdir(), 'ags-foreign-'));
+    // Who is not root has no way to give a folder away; the root of the file system is another's.
+    if (isRoot) await chown(stateDir, STRANGER, STRANGER);
+    const foreign = isRoot ? stateDir : '/';
+    const config = parseConfig({ SERVICE_STATE_DIR: foreign, DATABASE_URL: 'postgres://x@127.0.0.1:9/x' });
+    await expect(checkStateDirectory(config)).rejects.toThrow(`${foreign} cannot be used: it is another user's.`);
+    await rm(stateDir, { recursive: true });
+  });
+});
 
 describe('free space', () => {
   it.each([

@@ -1,7 +1,13 @@
 import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRestoredMark } from '#libs/infra/backup';
-import { ignoredVariables, isThere, problemsOfSettings, type Config } from '#libs/infra/config';
+import {
+  ignoredVariables,
+  isThere,
+  problemsOfSettings,
+  requireOwnStateDirectory,
+  type Config,
+} from '#libs/infra/config';
 import { ok, problem, warning, type Finding } from './finding.js';
 
 const CONFIG_HELP = '`npm run ags -- config` shows every setting and what is wrong with it.';
@@ -18,10 +24,11 @@ export const checkSettings = (): Finding => {
 /** Root's PostgreSQL passes through as another user, and must not read. */
 const FORBIDDEN_BITS = process.getuid?.() === 0 ? 0o066 : 0o077;
 
-/** @throws {StateDirectoryError} this user may not look into it */
+/** @throws {StateDirectoryError} this user may not look into it, or it is another user's: a start would refuse it */
 export const checkStateDirectory = async ({ stateDir, databaseUrl }: Config): Promise<Finding> => {
   if (!(await isThere(stateDir, stateDir))) return problem(`${stateDir} is not there.`, INIT_HELP);
   if (!(await stat(stateDir)).isDirectory()) return problem(`${stateDir} is not a folder.`, INIT_HELP);
+  await requireOwnStateDirectory(stateDir);
   if (databaseUrl === null && !(await isThere(stateDir, join(stateDir, 'postgres', 'PG_VERSION')))) {
     return problem(`There is no database in ${stateDir}.`, INIT_HELP);
   }

@@ -14,15 +14,18 @@ export const checkServerHealth = async (examination: Examination, url: string | 
   const said = await server.get('/v1/health');
   if (!isAnswer(said)) {
     if (said.kind === 'not_running') return ok(`No service runs at ${address}.`);
+    const place = url === undefined ? 'SERVICE_HOST, SERVICE_PORT and SERVICE_BASE_URL' : 'what --url names';
     return problem(
       `${address} cannot be reached (${said.said}).`,
-      'Check SERVICE_BASE_URL, and what stands between here and the service.',
+      `Check ${place}, and what stands between here and the service.`,
     );
   }
   if (said.body['object'] !== 'health') {
     return problem(
       `What answers at ${address} is not this service.`,
-      'Set SERVICE_PORT or SERVICE_BASE_URL to where the service listens, or name it with --url.',
+      url === undefined
+        ? 'Set SERVICE_PORT or SERVICE_BASE_URL to where the service listens, or name it with --url.'
+        : 'Name with --url where the service listens, without a path; without --url the settings say where.',
     );
   }
   server.health = said;
