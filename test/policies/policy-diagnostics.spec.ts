@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { compilePolicy, DIAGNOSTICS_MAX, POLICY_DIAGNOSTICS, type PolicyDiagnostic } from '#libs/domain/policies';
-import { DIAGNOSTIC_CASES, HEAD, rule, when } from './diagnostic-cases.js';
+import { HEAD, rule, when } from './diagnostic-case.js';
+import { DIAGNOSTIC_CASES } from './diagnostic-cases.js';
 
 const diagnose = (source: string): readonly PolicyDiagnostic[] => {
   const result = compilePolicy(source);
