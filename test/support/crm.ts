@@ -1,5 +1,4 @@
-import { expect } from 'vitest';
-import type { RunningService } from './service.js';
+import type { Answer, RunningService } from './service.js';
 
 /** What the upstream of these tests expects, and nobody else may ever see. */
 export const UPSTREAM_TOKEN = 'upstream-canary-5f1d7c2b9a';
@@ -41,14 +40,14 @@ const configOf = (baseUrl: string) => ({
 
 /** A connector `crm` with its credential and an enforced policy, made over the API as an admin would. */
 export const connectCrm = async (service: RunningService, upstreamUrl: string): Promise<void> => {
-  const admin = { key: service.adminKey };
-  const body = { type: 'rest', name: 'crm', config: configOf(upstreamUrl) };
-  expect(await service.call('POST', '/v1/connectors', { ...admin, body })).toMatchObject({ status: 201 });
+  const asAdmin = async (method: string, path: string, body: unknown): Promise<Answer['json']> => {
+    const answer = await service.call(method, path, { key: service.adminKey, body });
+    if (answer.status >= 300) throw new Error(`${method} ${path} was answered with ${answer.status}: ${answer.text}`);
+    return answer.json;
+  };
+  await asAdmin('POST', '/v1/connectors', { type: 'rest', name: 'crm', config: configOf(upstreamUrl) });
   const credential = { kind: 'bearer', secret: { token: UPSTREAM_TOKEN } };
-  const stored = await service.call('PUT', '/v1/connectors/crm/credentials', { ...admin, body: credential });
-  expect(stored).toMatchObject({ status: 200 });
-  const policy = await service.call('POST', '/v1/policies', { ...admin, body: { name: 'CRM', source: POLICY } });
-  expect(policy).toMatchObject({ status: 201 });
-  const path = `/v1/policies/${String(policy.json['id'])}/versions/1/activate`;
-  expect(await service.call('POST', path, { ...admin, body: { mode: 'enforce' } })).toMatchObject({ status: 200 });
+  await asAdmin('PUT', '/v1/connectors/crm/credentials', credential);
+  const policy = await asAdmin('POST', '/v1/policies', { name: 'CRM', source: POLICY });
+  await asAdmin('POST', `/v1/policies/${String(policy['id'])}/versions/1/activate`, { mode: 'enforce' });
 };
