@@ -1,0 +1,121 @@
+import type { ClientAnswer, ClientCall, Evidence, LoggedEvent, Members } from './evidence.js';
+
+/** One action as the log tells it, read by the checker's own eyes: none of the service's folds is used here. */
+export interface ActionFile {
+  readonly id: string;
+  readonly submitted: Members | null;
+  readonly decision: Members | null;
+  readonly attempts: readonly Members[];
+  readonly outcomes: readonly LoggedEvent[];
+  readonly witnesses: readonly LoggedEvent[];
+  /** The deeds of kind `action` that name it. */
+  readonly deeds: readonly LoggedEvent[];
+  readonly events: readonly LoggedEvent[];
+}
+
+/** What a client was told of an action. */
+export interface Telling {
+  readonly call: ClientCall;
+  readonly action: string;
+  readonly view: Members;
+}
+
+/** The evidence, put in order once for all invariants. */
+export interface Dossier {
+  readonly evidence: Evidence;
+  readonly actions: ReadonlyMap<string, ActionFile>;
+  /** `DeedSealed` events of the organization's ledger, in the order of the log. */
+  readonly deeds: readonly LoggedEvent[];
+  readonly tellings: readonly Telling[];
+}
+
+export const membersOf = (value: unknown): Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** In the order in which the keys were met. */
+export const groupedBy = <Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): ReadonlyMap<string, readonly Item[]> => {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+};
+
+const ACTION_STREAM = 'action-';
+const isAccepted = ({ submitted }: ActionFile): boolean => submitted !== null;
+
+export const dossierOf = (evidence: Evidence): Dossier => {
+  const byStream = groupedBy(evidence.events, ({ stream }) => stream);
+  const deeds = evidence.events.filter(
+    ({ stream, type }) => stream === `ledger-${evidence.org}` && type === 'DeedSealed',
+  );
+  const deedsByAction = groupedBy(
+    deeds.filter(({ data }) => data['kind'] === 'action'),
+    ({ data }) => textOf(data['action']),
+  );
+  const files = [...byStream]
+    .filter(([stream]) => stream.startsWith(ACTION_STREAM))
+    .map(([stream, events]) => {
+      const id = stream.slice(ACTION_STREAM.length);
+      return fileOf(id, events, deedsByAction.get(id) ?? []);
+    });
+  const actions = new Map(files.filter(isAccepted).map((file) => [file.id, file]));
+  return { evidence, actions, deeds, tellings: evidence.calls.flatMap(tellingsOf) };
+};
+
+const fileOf = (id: string, events: readonly LoggedEvent[], deeds: readonly LoggedEvent[]): ActionFile => {
+  const of = (type: string): readonly LoggedEvent[] => events.filter((event) => event.type === type);
+  return {
+    id,
+    submitted: of('ActionSubmitted')[0]?.data ?? null,
+    decision: of('ActionDecided')[0] ? membersOf(of('ActionDecided')[0]?.data['decision']) : null,
+    attempts: of('ExecutionStarted').map(({ data }) => data),
+    outcomes: of('ExecutionFinished'),
+    witnesses: of('ActionWitnessed'),
+    deeds,
+    events,
+  };
+};
+
+const LAG_HEADER = 'service-projection-lag';
+
+/**
+ * The action of an answer to a submission, a read or a refusal; of a list, each of its rows. A list that says itself that it
+ * is behind tells nothing.
+ */
+const tellingsOf = (call: ClientCall): readonly Telling[] => {
+  const { json = {}, headers = {} }: Partial<ClientAnswer> = call.answer ?? {};
+  const isCurrentList = json['object'] === 'list' && Array.isArray(json['data']) && !(LAG_HEADER in headers);
+  const rows = isCurrentList ? (json['data'] as unknown[]) : [];
+  return [json, membersOf(membersOf(json['error'])['action']), ...rows.map(membersOf)]
+    .filter((view) => view['object'] === 'action')
+    .map((view) => ({ call, action: textOf(view['id']), view }));
+};
+
+/** The one outcome that the log tells first; null while there is none. */
+export const outcomeOf = ({ outcomes }: ActionFile): Members | null => outcomes[0]?.data ?? null;
+
+export const isDenied = ({ decision }: ActionFile): boolean => decision?.['outcome'] === 'deny';
+
+/** Whether the log says how the action ended: refused, or executed with an outcome and its witness. */
+export const isRecorded = (file: ActionFile): boolean =>
+  isDenied(file) || file.witnesses.length > 0 || outcomeOf(file)?.['status'] === 'failed';
+
+/** `executing`, `witnessing`, `recorded`, `sealed`: as document 1 names what a caller sees. */
+export const stateOf = (file: ActionFile): string => {
+  if (file.deeds.length > 0) return 'sealed';
+  if (isRecorded(file)) return 'recorded';
+  return file.outcomes.length > 0 ? 'witnessing' : 'executing';
+};
+
+/** For the end of a sentence: the calls by which a client knows of something. */
+export const callsText = (calls: readonly ClientCall[]): string =>
+  calls.map(({ number, method, path }) => `call ${number} (${method} ${path})`).join(', ');

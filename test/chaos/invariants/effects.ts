@@ -1,0 +1,110 @@
+import { groupedBy, isDenied, outcomeOf, textOf, type ActionFile, type Dossier } from '../dossier.js';
+import type { ClientCall, UpstreamRequest } from '../evidence.js';
+
+/** Document 3, Retries: the first, and at most two more. */
+const REPEATABLE_MAX = 3;
+
+const byAction = ({ evidence }: Dossier): ReadonlyMap<string, readonly UpstreamRequest[]> =>
+  groupedBy(evidence.upstream, ({ action }) => action ?? '');
+
+const toolOf = ({ submitted }: ActionFile): string => textOf(submitted?.['tool']);
+
+/** INV-02. Of a `once` tool at most one request reached the upstream; of others three; each named an action of the log. */
+export const atMostOnce = (dossier: Dossier): readonly string[] => {
+  const { evidence, actions } = dossier;
+  const faults: string[] = [];
+  for (const [id, requests] of byAction(dossier)) {
+    const file = actions.get(id);
+    if (!file) {
+      faults.push(
+        `${requests.length} requests reached the upstream under the action "${id}", which the log does not know`,
+      );
+      continue;
+    }
+    const terms = evidence.tools[toolOf(file)];
+    const most = terms?.class === 'repeatable' ? REPEATABLE_MAX : 1;
+    if (requests.length > most) {
+      faults.push(`${id} (${toolOf(file)}) reached the upstream ${requests.length} times, and may at most ${most}`);
+    }
+    if (isDenied(file)) faults.push(`${id} (${toolOf(file)}) was refused and reached the upstream`);
+    if (requests.length > file.attempts.length) {
+      faults.push(
+        `${id} reached the upstream ${requests.length} times, and the log tells of ${file.attempts.length} claims`,
+      );
+    }
+  }
+  return faults;
+};
+
+/** INV-03. `succeeded` was applied, `failed` was not; what nobody can know is `unknown`. A read has nothing to apply. */
+export const outcomesAreTrue = (dossier: Dossier): readonly string[] => {
+  const requests = byAction(dossier);
+  return [...dossier.actions.values()].flatMap((file) => {
+    const status = outcomeOf(file)?.['status'];
+    const applied = (requests.get(file.id) ?? []).filter(({ isApplied }) => isApplied).length;
+    if (status === 'succeeded' && applied === 0) {
+      return [`${file.id} (${toolOf(file)}) is called succeeded, and the upstream applied nothing`];
+    }
+    const isRead = dossier.evidence.tools[toolOf(file)]?.isRead === true;
+    if (status === 'failed' && applied > 0 && !isRead) {
+      return [`${file.id} (${toolOf(file)}) is called failed, and the upstream applied it`];
+    }
+    return [];
+  });
+};
+
+interface KeyedCall {
+  readonly call: ClientCall;
+  /** What the answer named; null where it named none or there was none. */
+  readonly action: string | null;
+}
+
+/** INV-07. A key leads to one action, one execution and one effect, and to no other request. */
+export const keysAreIdempotent = (dossier: Dossier): readonly string[] => {
+  const { evidence, tellings, actions } = dossier;
+  const told = new Map(tellings.map(({ call, action }) => [call.number, action]));
+  const submissions = evidence.calls.filter(
+    ({ method, path, idempotencyKey }) => method === 'POST' && path === '/v1/actions' && idempotencyKey !== null,
+  );
+  const keyed = submissions.map((call): KeyedCall => ({ call, action: told.get(call.number) ?? null }));
+  const faults = [...groupedBy(keyed, ({ call }) => `${call.caller ?? ''} ${call.idempotencyKey ?? ''}`)].flatMap(
+    ([, calls]) => keyFaults(calls),
+  );
+  for (const [hash, files] of groupedBy([...actions.values()], keyHashOf)) {
+    if (hash !== '' && files.length > 1)
+      faults.push(`one key led to ${files.length} actions: ${files.map(({ id }) => id).join(', ')}`);
+  }
+  for (const [effect, requests] of groupedBy(evidence.upstream, (request) => request.effect)) {
+    const ids = new Set(requests.map(({ action }) => action));
+    if (ids.size > 1)
+      faults.push(`the effect ${effect} of one key was sent under ${ids.size} actions: ${[...ids].join(', ')}`);
+  }
+  return faults;
+};
+
+const keyHashOf = ({ submitted }: ActionFile): string => {
+  const hash = textOf(submitted?.['idempotency_key_hash']);
+  return hash === '' ? '' : `${textOf(submitted?.['agent'])} ${hash}`;
+};
+
+const keyFaults = (calls: readonly KeyedCall[]): readonly string[] => {
+  const key = calls[0]?.call.idempotencyKey ?? '';
+  const ids = new Set(calls.flatMap(({ action }) => (action === null ? [] : [action])));
+  const faults = ids.size > 1 ? [`the key ${key} led to ${ids.size} actions: ${[...ids].join(', ')}`] : [];
+  for (const { call, action } of calls) {
+    const earlier = calls.find((other) => other.action !== null && other.call.endedMs <= call.beganMs);
+    if (!earlier || !call.answer) continue;
+    const isSame = earlier.call.request === call.request;
+    if (!isSame && call.answer.status !== 422 && call.answer.status !== 503) {
+      faults.push(
+        `the key ${key} came with another request in call ${call.number}, and got ${call.answer.status}, not 422`,
+      );
+    }
+    if (isSame && action !== null && call.answer.headers['service-idempotent-replayed'] !== 'true') {
+      faults.push(
+        `the key ${key} had led to ${action}, and the answer to call ${call.number} does not say that it is a replay`,
+      );
+    }
+  }
+  return faults;
+};
