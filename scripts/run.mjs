@@ -1,4 +1,4 @@
-// `npm start`, `npm run ags`, `npm run demo`, `npm run bench`: build what is stale, then become that program.
+// `npm start`, `npm run ags`, `npm run demo`, `npm run bench`, `npm run chaos`: build what is stale, then become that program.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -9,6 +9,7 @@ const programs = {
   cli: 'programs/cli.js',
   demo: 'programs/demo.js',
   bench: 'test/bench/main.js',
+  chaos: 'test/chaos/main.js',
 };
 
 const program = programs[process.argv[2]];

@@ -1,0 +1,38 @@
+import { startEmbeddedPostgres } from '#libs/infra/postgres';
+import { startService } from '../support/service.js';
+import { silentLogger } from '../support/silent-logger.js';
+import { CHAOS_SETTINGS, runChaos, type ChaosProgress, type ChaosResult } from './chaos-run.js';
+import { plansOf } from './faults.js';
+
+const CALLS_PER_ROUND = 12;
+const MORE_AGENTS = 2;
+/** Two sweeps of 5 s and some slack (the catalogue's own limit); sweeps are shorter here, and a busy machine is slow. */
+const REST_LIMIT_MS = 12_000;
+
+/** So many kills of a service and a database of the run's own, gone when it ends. */
+export const chaosOfKills = async (
+  seed: number,
+  kills: number,
+  onProgress: (progress: ChaosProgress) => void,
+): Promise<ChaosResult> => {
+  const service = await startService({ env: CHAOS_SETTINGS });
+  try {
+    // Held here too, so that the database outlives every process that is killed.
+    const server = await startEmbeddedPostgres({ stateDir: service.stateDir, log: silentLogger });
+    try {
+      return await runChaos(service, {
+        seed,
+        plans: plansOf(seed, kills),
+        callsPerRound: CALLS_PER_ROUND,
+        moreAgents: MORE_AGENTS,
+        connectionString: server.connectionString('service'),
+        restLimitMs: REST_LIMIT_MS,
+        onProgress,
+      });
+    } finally {
+      await server.release();
+    }
+  } finally {
+    await service.stop();
+  }
+};

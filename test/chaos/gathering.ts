@@ -1,0 +1,179 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import pg from 'pg';
+import { verifyBundle } from '#libs/crypto';
+import { UPSTREAM_TOKEN } from '../support/crm.js';
+import { runAgs } from '../support/run-ags.js';
+import type { RunningService } from '../support/service.js';
+import type { Caller, ClientLog, Received } from './client-log.js';
+import type { AccessLine, ClientCall, Evidence, ExportedBundle, LoggedEvent, Members } from './evidence.js';
+
+export type Query = <Row extends pg.QueryResultRow>(text: string) => Promise<readonly Row[]>;
+
+/** One connection for one question. */
+export const asking =
+  (connectionString: string): Query =>
+  async <Row extends pg.QueryResultRow>(text: string) => {
+    const client = new pg.Client({ connectionString, application_name: 'ags chaos' });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+
+const EVENTS = 'select position, stream, revision, id, type, data, metadata from event_store.events order by position';
+const UNSEALED = `select substr(stream, 8) as id from event_store.events where type = 'ActionSubmitted'
+  except select data::json ->> 'action' from event_store.events where type = 'DeedSealed'`;
+const TABLES = `select quote_ident(schemaname) || '.' || quote_ident(tablename) as name from pg_tables
+  where schemaname not in ('pg_catalog', 'information_schema')`;
+
+interface EventRow extends pg.QueryResultRow {
+  readonly position: string;
+  readonly stream: string;
+  readonly revision: string;
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+}
+
+export const readEvents = async (ask: Query): Promise<readonly LoggedEvent[]> =>
+  (await ask<EventRow>(EVENTS)).map(({ position, revision, data, metadata, ...named }) => ({
+    ...named,
+    position: Number(position),
+    revision: Number(revision),
+    data: JSON.parse(data) as Members,
+    metadata: JSON.parse(metadata) as Members,
+  }));
+
+/** Actions without a deed, now. */
+export const unsealedNow = async (ask: Query): Promise<readonly string[]> =>
+  (await ask<{ id: string }>(UNSEALED)).map(({ id }) => id);
+
+const LISTS: Readonly<Record<string, string>> = {
+  actions: '/v1/actions',
+  deeds: '/v1/deeds',
+  connectors: '/v1/connectors',
+  policies: '/v1/policies',
+};
+const PAGE_ROWS = 100;
+
+const listed = async (log: ClientLog, caller: Caller, path: string): Promise<readonly Members[]> => {
+  const rows: Members[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const next = cursor === '' ? '' : `&cursor=${cursor}`;
+    const { answer }: Received = await log.call('GET', `${path}?limit=${PAGE_ROWS}${next}`, { caller });
+    if (answer?.status !== 200)
+      throw new Error(`${path} was answered with ${answer?.status ?? 'nothing'}: ${answer?.body ?? ''}`);
+    rows.push(...(answer.json['data'] as Members[]));
+    cursor = answer.json['next_cursor'] as string | null;
+  }
+  return rows;
+};
+
+const allRows = async (log: ClientLog, caller: Caller): Promise<ReadonlyMap<string, readonly Members[]>> => {
+  const lists = new Map<string, readonly Members[]>();
+  for (const [name, path] of Object.entries(LISTS)) lists.set(name, await listed(log, caller, path));
+  return lists;
+};
+
+/** Lists as they are, and as they are when every projection has been made anew. */
+export const rowsBothWays = async (
+  service: RunningService,
+  log: ClientLog,
+  caller: Caller,
+): Promise<Pick<Evidence, 'rows' | 'rebuildFault'>> => {
+  const before = await allRows(log, caller);
+  const rebuilt = await runAgs(['projections', 'rebuild', '--json'], { env: service.environment });
+  const after = await allRows(log, caller);
+  const rows = Object.keys(LISTS).map(
+    (name) => [name, { before: before.get(name) ?? [], after: after.get(name) ?? [] }] as const,
+  );
+  return { rows: Object.fromEntries(rows), rebuildFault: rebuilt.code === 0 ? null : rebuilt.stderr.trim() };
+};
+
+export const judgedBundles = (
+  bundles: readonly { readonly bytes: Buffer; readonly isCut: boolean }[],
+  { org, pin }: RunningService,
+): Promise<readonly ExportedBundle[]> =>
+  Promise.all(
+    bundles.map(async ({ bytes, isCut }, index) => ({
+      name: `export ${index + 1} of ${bundles.length}`,
+      bytes,
+      isCut,
+      isLast: index === bundles.length - 1,
+      verdict: await verifyBundle(inOnePiece(bytes), { org, pins: [pin] }),
+    })),
+  );
+
+async function* inOnePiece(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+const REQUEST_LINE = /\brequest_id=(?<requestId>\S+) method=.*? status=(?<status>\d{3}) .* message=request$/;
+
+export const accessLinesIn = (output: string): readonly AccessLine[] =>
+  output.split('\n').flatMap((line) => {
+    const { requestId = '', status = '' } = REQUEST_LINE.exec(line)?.groups ?? {};
+    return requestId === '' ? [] : [{ requestId, status: Number(status) }];
+  });
+
+/** The keys are shown once, to whoever starts the service first, and by nobody else. */
+const SHOWN_ONCE = /^ {2}(?:admin|agent) key .*$|^ {4}-H 'Authorization: Bearer .*$/gm;
+
+export const canariesOf = (callers: readonly Caller[]): Evidence['canaries'] => [
+  { name: 'the credential of the connector', text: UPSTREAM_TOKEN },
+  ...callers.map(({ name, key }) => ({ name: `the key of ${name}`, text: key })),
+];
+
+interface Found {
+  readonly canaries: Evidence['canaries'];
+  readonly output: string;
+  readonly calls: readonly ClientCall[];
+  readonly bundles: readonly ExportedBundle[];
+}
+
+/** Everything that was written or answered: outputs, files of the state directory, rows of the database, answers. */
+export const placesOf = async (service: RunningService, found: Found, ask: Query): Promise<Evidence['places']> => {
+  const tables = await ask<{ name: string }>(TABLES);
+  const dumps = tables.map(async ({ name }) => {
+    const rows = await ask<{ row: string }>(`select row::text as row from ${name} as row`);
+    return { name: `the table ${name}`, bytes: Buffer.from(rows.map(({ row }) => row).join('\n')) };
+  });
+  const answers = found.calls.map(({ answer }) => `${JSON.stringify(answer?.headers ?? {})} ${answer?.body ?? ''}`);
+  return [
+    { name: 'what the service printed', bytes: Buffer.from(found.output.replaceAll(SHOWN_ONCE, '')) },
+    { name: 'the answers', bytes: Buffer.from(answers.join('\n')) },
+    ...found.bundles.map(({ name, bytes }) => ({ name, bytes })),
+    ...(await Promise.all(dumps)),
+    ...(await filesWith(found.canaries, service.stateDir)),
+  ];
+};
+
+/**
+ * The database's own files too: what was deleted, and what the write-ahead log keeps. They may be large, so only those that
+ * hold something are kept.
+ */
+const filesWith = async (canaries: Evidence['canaries'], folder: string): Promise<Evidence['places']> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const places: { name: string; bytes: Buffer }[] = [];
+  for (const entry of entries.filter((found) => found.isFile())) {
+    const path = join(entry.parentPath, entry.name);
+    const bytes = await readIfThere(path);
+    if (canaries.some(({ text }) => bytes.includes(text)))
+      places.push({ name: `the file ${relative(folder, path)}`, bytes });
+  }
+  return places;
+};
+
+/** A running database removes files of its own. */
+const readIfThere = async (path: string): Promise<Buffer> => {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+    throw error;
+  }
+};

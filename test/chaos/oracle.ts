@@ -1,0 +1,65 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startUpstream, type SeenRequest } from '../support/upstream.js';
+import type { UpstreamRequest } from './evidence.js';
+
+/**
+ * What the upstream does with an effect, by the word in its name:
+ * - `ok`: applies it and says so, after the milliseconds in the name;
+ * - `busy`: the first request gets 503 and nothing is applied, each further one is `ok`;
+ * - `refused`: 409, nothing applied;
+ * - `doubtful`: applies it and answers 503 all the same;
+ * - `lost`: applies nothing and breaks the connection; `gone`: applies it and breaks the connection.
+ */
+export const MANNERS = ['ok', 'busy', 'refused', 'doubtful', 'lost', 'gone'] as const;
+export type Manner = (typeof MANNERS)[number];
+
+/** `effect-<manner>-<ms>-<rest>`: part of a path, and told apart by its end. */
+export const effectOf = (manner: Manner, answerMs: number, rest: string): string =>
+  `effect-${manner}-${answerMs}-${rest}`;
+
+/** An upstream that writes down what reaches it before it answers, and that can be kept from answering. */
+export interface Oracle {
+  readonly baseUrl: string;
+  readonly requests: readonly UpstreamRequest[];
+  /** The next request that changes something is applied and never answered. Resolves when it is there. */
+  holdNextWrite(): Promise<void>;
+  /** Takes that back, should it not have come. */
+  holdNothing(): void;
+  close(): Promise<void>;
+}
+
+export const startOracle = async (): Promise<Oracle> => {
+  const requests: UpstreamRequest[] = [];
+  const seenOnce = new Set<string>();
+  let onHeld: (() => void) | null = null;
+  const answer = (seen: SeenRequest, response: ServerResponse): void => {
+    const [effect = '', manner = '', answerMs = '0'] = /effect-([a-z]+)-(\d+)-[a-z0-9]+/.exec(seen.path) ?? [];
+    const isFirst = !seenOnce.has(effect);
+    seenOnce.add(effect);
+    const isApplied = manner !== 'lost' && manner !== 'refused' && !(manner === 'busy' && isFirst);
+    requests.push({ action: idIn(seen.headers['service-action-id']), effect, isApplied });
+    if (onHeld !== null && seen.method !== 'GET' && isApplied) {
+      onHeld();
+      onHeld = null;
+      return;
+    }
+    const status = { busy: isFirst ? 503 : 200, refused: 409, doubtful: 503 }[manner] ?? 200;
+    void delay(Number(answerMs)).then(() => {
+      if (manner === 'lost' || manner === 'gone') response.destroy();
+      else response.writeHead(status, { 'content-type': 'application/json' }).end('{"ok":true}');
+    });
+  };
+  const upstream = await startUpstream(answer);
+  return {
+    baseUrl: upstream.baseUrl,
+    requests,
+    holdNextWrite: () => new Promise((resolve) => (onHeld = resolve)),
+    holdNothing: () => {
+      onHeld = null;
+    },
+    close: () => upstream.close(),
+  };
+};
+
+const idIn = (header: string | string[] | undefined): string | null => (typeof header === 'string' ? header : null);

@@ -1,0 +1,166 @@
+import type { RoundPlan } from '../faults.js';
+import type { InvariantId } from '../checker.js';
+
+/** A way in which the service could be wrong, as a change to the text of its bundles. */
+export interface PlantedBug {
+  readonly name: string;
+  /** By which the checker must name it; it may break others on the way. */
+  readonly breaks: InvariantId;
+  /** Each text must be in the bundles exactly once, or the run fails: a bug that is not there proves nothing. */
+  readonly changes: readonly { readonly text: string; readonly becomes: string }[];
+  /** What the bug needs in order to show; none: ordinary traffic. */
+  readonly plans?: readonly RoundPlan[];
+}
+
+const LOST_EXECUTION: readonly RoundPlan[] = [{ kill: { kind: 'execution' }, orders: [] }];
+
+/** At least one for each invariant that is computed. */
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'an answer names a deed that is none',
+    breaks: 'INV-01',
+    changes: [
+      {
+        text: 'state: deed === null ? action.state : "sealed",',
+        becomes:
+          'state: deed === null ? action.state : "sealed", get deed() { return deed && deed + "0"; }, set deed(_) {},',
+      },
+      { text: 'deed,\n\t\tnext_action: null,', becomes: 'next_action: null,' },
+    ],
+  },
+  {
+    name: 'a lost execution is sent again, though its tool may run once',
+    breaks: 'INV-02',
+    changes: [{ text: 'return !!last && last.class === "repeatable" &&', becomes: 'return !!last &&' }],
+    plans: LOST_EXECUTION,
+  },
+  {
+    name: 'an outcome that nobody knows is called succeeded',
+    breaks: 'INV-03',
+    changes: [
+      {
+        text: 'return unknownOutcome("upstream_error", "The connection',
+        becomes:
+          'return { ...unknownOutcome(null, null), status: "succeeded" };\n\treturn unknownOutcome("upstream_error", "The connection',
+      },
+    ],
+  },
+  {
+    name: 'the sealer passes over failures',
+    breaks: 'INV-04',
+    changes: [
+      {
+        text: 'const isSealingEvent = (action, envelope) => ',
+        becomes: 'const isSealingEvent = (action, envelope) => action.outcome?.status !== "failed" && ',
+      },
+    ],
+  },
+  {
+    name: 'a deed is sealed twice',
+    breaks: 'INV-04',
+    changes: [
+      {
+        text: 'for (const request of requests) {',
+        becomes:
+          'for (const request of requests.flatMap((asked) => (asked.sections.action ? [asked, asked] : [asked]))) {',
+      },
+    ],
+  },
+  {
+    name: 'the chain skips a seq',
+    breaks: 'INV-05',
+    changes: [
+      {
+        text: 'const deed = composeDeed(request, previous, issuedAt, signingKey);',
+        becomes:
+          'if (previous.seq === 9) previous = { ...previous, seq: 10 };\n\t\t\tconst deed = composeDeed(request, previous, issuedAt, signingKey);',
+      },
+      {
+        text: 'expectedRevision: tail.seq === 0 ? "no_stream" : tail.seq - 1,',
+        becomes: 'expectedRevision: tail.seq === 0 ? "no_stream" : tail.seq - (tail.seq > 10 ? 2 : 1),',
+      },
+    ],
+  },
+  {
+    name: 'a deed carries a signature of something else',
+    breaks: 'INV-06',
+    changes: [
+      {
+        text: 'signature: seal.signature,',
+        becomes: 'signature: previous.seq % 5 === 4 ? seal.coseSignature : seal.signature,',
+      },
+    ],
+  },
+  {
+    name: 'an Idempotency-Key is ignored',
+    breaks: 'INV-07',
+    changes: [{ text: 'const key = request.idempotencyKey;', becomes: 'const key = null;' }],
+  },
+  {
+    name: 'a projection misses one type of event',
+    breaks: 'INV-10',
+    changes: [
+      {
+        text: 'if (id !== null) actions.set(id,',
+        becomes: 'if (id !== null && envelope.event.type !== "ActionWitnessed") actions.set(id,',
+      },
+    ],
+  },
+  {
+    name: 'a credential is printed',
+    breaks: 'INV-15',
+    changes: [
+      {
+        text: 'const credential = secret === null ? NO_CREDENTIAL : applyCredential(config, secret);',
+        becomes:
+          'const credential = secret === null ? NO_CREDENTIAL : applyCredential(config, secret);\n\t\t\tconsole.log(credential.headers);',
+      },
+    ],
+  },
+  {
+    name: 'an outcome is dropped',
+    breaks: 'INV-16',
+    changes: [
+      {
+        text: 'await this.record(happened);',
+        becomes: 'if (happened.outcome.status !== "failed") await this.record(happened);',
+      },
+    ],
+  },
+  {
+    name: 'a read is answered with an earlier state',
+    breaks: 'INV-17',
+    changes: [
+      {
+        text: 'const view = actionView(read, { result });',
+        becomes: 'const view = { ...actionView(read, { result }), state: "executing" };',
+      },
+    ],
+  },
+  {
+    name: 'a second outcome takes the place of the first',
+    breaks: 'INV-18',
+    changes: [
+      {
+        text: 'if (outcome.status === "failed") return [recorded];',
+        becomes:
+          'if (outcome.status === "failed") return [recorded, { ...recorded, data: { ...recorded.data, status: "succeeded" } }];',
+      },
+    ],
+  },
+  {
+    name: 'an id that does not exist makes the service fail',
+    breaks: 'INV-19',
+    changes: [
+      {
+        text: 'if (!known || !isVisible(known, exchange)) throw new DomainError("not_found");',
+        becomes: 'if (known.action === null || !isVisible(known, exchange)) throw new DomainError("not_found");',
+      },
+    ],
+  },
+  {
+    name: 'an answer has no request id',
+    breaks: 'INV-20',
+    changes: [{ text: '"Service-Request-Id": requestId,', becomes: '' }],
+  },
+];

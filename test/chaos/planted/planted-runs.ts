@@ -1,0 +1,74 @@
+import { ensureDatabase } from '#libs/infra/postgres';
+import { startOwnServer, type OwnServer } from '../../support/own-server.js';
+import { silentLogger } from '../../support/silent-logger.js';
+import { startService } from '../../support/service.js';
+import { CHAOS_SETTINGS, runChaos } from '../chaos-run.js';
+import { violationsIn, type Violation } from '../checker.js';
+import type { RoundPlan } from '../faults.js';
+import type { PlantedBug } from './bugs.js';
+import { plantedProgram } from './planted-program.js';
+
+const SEED = 11;
+const CALLS = 12;
+/** Services at once: each takes about forty of the server's hundred connections. */
+const LANES = 2;
+/** Of a service that sweeps five times a second, and has nothing to recover from but a bug. */
+const REST_LIMIT_MS = 6_000;
+
+/** Runs services, two at a time, that share one PostgreSQL; each has a database of its own. */
+export class PlantedRuns {
+  private made = 0;
+  private readonly lanes: Promise<unknown>[] = Array.from({ length: LANES }, () => Promise.resolve());
+
+  private constructor(private readonly server: OwnServer) {}
+
+  static async start(): Promise<PlantedRuns> {
+    return new PlantedRuns(await startOwnServer());
+  }
+
+  stop(): Promise<void> {
+    return this.server.dispose();
+  }
+
+  /** What the checker says of a service with that bug. */
+  ofBug({ changes, plans = [] }: PlantedBug): Promise<readonly Violation[]> {
+    return this.inTurn(() => this.run(changes, plans));
+  }
+
+  /** And of the same service, from the same kind of copy, without any. */
+  ofNone(plans: readonly RoundPlan[]): Promise<readonly Violation[]> {
+    return this.inTurn(() => this.run([], plans));
+  }
+
+  /** The lanes in turn: runs take about the same time. */
+  private inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
+    const before = this.lanes.shift() ?? Promise.resolve();
+    const result = before.then(run);
+    this.lanes.push(result.catch(() => null));
+    return result;
+  }
+
+  private async run(changes: PlantedBug['changes'], plans: readonly RoundPlan[]): Promise<readonly Violation[]> {
+    const connectionString = this.server.connectionString(`planted_${(this.made += 1)}`);
+    await ensureDatabase(connectionString, silentLogger);
+    const { program, remove } = await plantedProgram(changes);
+    try {
+      const service = await startService({ program, env: { ...CHAOS_SETTINGS, DATABASE_URL: connectionString } });
+      try {
+        const { evidence } = await runChaos(service, {
+          seed: SEED,
+          plans,
+          callsPerRound: CALLS,
+          moreAgents: 0,
+          connectionString,
+          restLimitMs: REST_LIMIT_MS,
+        });
+        return violationsIn(evidence);
+      } finally {
+        await service.stop();
+      }
+    } finally {
+      await remove();
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Caller, ClientLog } from './client-log.js';
+import { effectOf, MANNERS, type Manner } from './oracle.js';
+import type { Chance } from './random.js';
+import { membersOf, textOf } from './dossier.js';
+import type { ToolTerms } from './evidence.js';
+
+/** As test/support/crm.ts configures them. */
+export const CRM_TOOLS: Readonly<Record<string, ToolTerms>> = {
+  'crm.get_customer': { class: 'repeatable', isRead: true },
+  'crm.add_note': { class: 'once', isRead: false },
+  'crm.delete_customer': { class: 'once', isRead: false },
+};
+
+/** A submission that is sent again, after a while, until it has led to an action. */
+interface Submission {
+  readonly caller: Caller;
+  readonly idempotencyKey: string;
+  readonly body: { readonly tool: string; readonly args: Readonly<Record<string, string>>; readonly wait: number };
+  /** Null until an answer named it. */
+  action: string | null;
+}
+
+const LONGEST_ANSWER_MS = 60;
+const SPREAD_MS = 120;
+const WAITS_S = [0, 1, 5];
+/** What is sent at once when everything is asked for again. */
+const AT_ONCE = 24;
+/** Of a round's calls: what must be among them, so that every kind of end and each failpoint is met sooner or later. */
+const FIXED: readonly (readonly [tool: string, manner: Manner])[] = [
+  ['crm.add_note', 'ok'],
+  ['crm.add_note', 'refused'],
+  ['crm.add_note', 'lost'],
+  ['crm.get_customer', 'busy'],
+  ['crm.delete_customer', 'ok'],
+];
+
+/** What agents and an operator do: reads, writes, refusals, repeated keys, polls, lists, exports, and some nonsense. */
+export class Traffic {
+  private readonly submissions: Submission[] = [];
+
+  constructor(
+    private readonly log: ClientLog,
+    private readonly chance: Chance,
+    private readonly agents: readonly Caller[],
+    private readonly admin: Caller,
+  ) {}
+
+  get submitted(): number {
+    return this.submissions.length;
+  }
+
+  /** So many calls at about the same time. Resolves when each has its answer, or has lost it. */
+  async round(calls: number): Promise<void> {
+    const some = Array.from({ length: Math.max(0, calls - FIXED.length) }, () => this.randomCall());
+    const submissions = [...FIXED, ...some].map(([tool, manner]) => this.submission(tool, manner));
+    await Promise.all([
+      ...submissions.map((submission) => this.during(() => this.submitAndLook(submission))),
+      this.during(() => this.submitTwice(this.submission('crm.add_note', 'ok'))),
+      this.during(() => this.repeatAnEarlierOne()),
+      this.during(async () => void (await this.exported())),
+      this.during(() => this.browse()),
+      this.during(() => this.nonsense()),
+    ]);
+  }
+
+  /** Every submission that led nowhere once more, until each has led to its action; then each action is read. */
+  async settle(): Promise<void> {
+    for (const submission of this.submissions) if (this.chance.next() < 0.5) submission.action = null;
+    for (let round = 0; round < 5; round += 1) {
+      const open = this.submissions.filter(({ action }) => action === null);
+      await inTurns(open, (submission) => this.submit(submission));
+    }
+    await inTurns(this.submissions, async ({ action, caller }) => {
+      if (action !== null) await this.log.call('GET', `/v1/actions/${action}?wait=2`, { caller });
+    });
+    await this.browse();
+  }
+
+  private randomCall(): readonly [string, Manner] {
+    const tool = this.chance.oneOf([
+      'crm.add_note',
+      'crm.add_note',
+      'crm.get_customer',
+      'crm.delete_customer',
+      'crm.x',
+    ]);
+    return [tool, this.chance.next() < 0.5 ? 'ok' : this.chance.oneOf(MANNERS)];
+  }
+
+  private submission(tool: string, manner: Manner): Submission {
+    const id = effectOf(manner, this.chance.between(0, LONGEST_ANSWER_MS), this.chance.hex(16));
+    const args: Record<string, string> = tool === 'crm.add_note' ? { id, text: `note ${this.chance.hex(32)}` } : { id };
+    const submission = {
+      caller: this.chance.oneOf(this.agents),
+      idempotencyKey: `key-${this.chance.hex(24)}`,
+      body: { tool, args, wait: this.chance.oneOf(WAITS_S) },
+      action: null,
+    };
+    this.submissions.push(submission);
+    return submission;
+  }
+
+  /** Calls of a round do not all begin at one instant. */
+  private async during(task: () => Promise<void>): Promise<void> {
+    await delay(this.chance.between(0, SPREAD_MS));
+    await task();
+  }
+
+  private async submit(submission: Submission): Promise<void> {
+    const { caller, idempotencyKey, body } = submission;
+    const { answer } = await this.log.call('POST', '/v1/actions', { caller, idempotencyKey, body });
+    const { id, error } = answer?.json ?? {};
+    const refused = membersOf(membersOf(error)['action'])['id'];
+    submission.action ??= textOf(id ?? refused) || null;
+  }
+
+  private async submitAndLook(submission: Submission): Promise<void> {
+    await this.submit(submission);
+    const { action, caller } = submission;
+    if (action !== null) await this.log.call('GET', `/v1/actions/${action}?wait=2`, { caller });
+  }
+
+  private async submitTwice(submission: Submission): Promise<void> {
+    await Promise.all([this.submit(submission), this.submit(submission)]);
+  }
+
+  /** The same request once more, and then another one under its key. */
+  private async repeatAnEarlierOne(): Promise<void> {
+    const earlier = this.chance.oneOf(this.submissions);
+    await this.submit(earlier);
+    const { caller, idempotencyKey, body, action } = earlier;
+    if (action === null) return;
+    const other = { ...body, args: { ...body.args, id: `${body.args['id'] ?? ''}0` } };
+    await this.log.call('POST', '/v1/actions', { caller, idempotencyKey, body: other });
+  }
+
+  /** @returns the bundle as far as it came */
+  async exported(): Promise<{ readonly bytes: Buffer; readonly isCut: boolean } | null> {
+    const { answer, bytes } = await this.log.call('GET', '/v1/deeds/export', { caller: this.admin });
+    if (answer !== null && answer.status !== 200) return null;
+    this.bundles.push({ bytes, isCut: answer === null });
+    return { bytes, isCut: answer === null };
+  }
+
+  /** Every export that was begun, in order. */
+  readonly bundles: { readonly bytes: Buffer; readonly isCut: boolean }[] = [];
+
+  private async browse(): Promise<void> {
+    await this.log.call('GET', '/v1/actions?limit=20', { caller: this.chance.oneOf(this.agents) });
+    await this.log.call('GET', '/v1/deeds?limit=20', { caller: this.admin });
+    await this.log.call('GET', '/v1/health', { caller: null });
+  }
+
+  /** What a client gets wrong, each answered with an envelope. */
+  private async nonsense(): Promise<void> {
+    const [caller] = this.agents as [Caller];
+    await this.log.call('GET', '/v1/nowhere', { caller });
+    await this.log.call('GET', '/v1/actions', { caller: null });
+    await this.log.call('POST', '/v1/actions', { caller, body: { tool: '', args: [] } });
+    await this.log.call('GET', `/v1/actions/act_0${this.chance.hex(25)}`, { caller });
+  }
+}
+
+const inTurns = async <Item>(items: readonly Item[], task: (item: Item) => Promise<void>): Promise<void> => {
+  for (let start = 0; start < items.length; start += AT_ONCE) {
+    await Promise.all(items.slice(start, start + AT_ONCE).map(task));
+  }
+};
