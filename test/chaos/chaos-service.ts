@@ -1,7 +1,8 @@
 import { startEmbeddedPostgres } from '#libs/infra/postgres';
 import { startService } from '../support/service.js';
 import { silentLogger } from '../support/silent-logger.js';
-import { CHAOS_SETTINGS, runChaos, type ChaosProgress, type ChaosResult } from './chaos-run.js';
+import { runChaos, type ChaosProgress, type ChaosResult } from './chaos-run.js';
+import { CHAOS_SETTINGS } from './chaos-scene.js';
 import { plansOf } from './faults.js';
 
 const CALLS_PER_ROUND = 12;

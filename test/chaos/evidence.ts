@@ -94,6 +94,8 @@ export interface ExportedBundle {
 
 /** How the service came to rest when the faults had ended. */
 export interface Rest {
+  /** From when on nothing was wrong any more; what was accepted before may have waited for that. */
+  readonly faultsEndedAt: string;
   readonly limitMs: number;
   /** Actions that had no deed when the limit had passed. */
   readonly unsealed: readonly string[];

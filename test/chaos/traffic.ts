@@ -1,16 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Caller, ClientLog } from './client-log.js';
+import type { ChaosScene } from './chaos-scene.js';
+import type { Caller } from './client-log.js';
 import { effectOf, MANNERS, type Manner } from './oracle.js';
 import type { Chance } from './random.js';
 import { membersOf, textOf } from './dossier.js';
-import type { ToolTerms } from './evidence.js';
-
-/** As test/support/crm.ts configures them. */
-export const CRM_TOOLS: Readonly<Record<string, ToolTerms>> = {
-  'crm.get_customer': { class: 'repeatable', isRead: true },
-  'crm.add_note': { class: 'once', isRead: false },
-  'crm.delete_customer': { class: 'once', isRead: false },
-};
 
 /** A submission that is sent again, after a while, until it has led to an action. */
 interface Submission {
@@ -40,10 +33,8 @@ export class Traffic {
   private readonly submissions: Submission[] = [];
 
   constructor(
-    private readonly log: ClientLog,
+    private readonly scene: ChaosScene,
     private readonly chance: Chance,
-    private readonly agents: readonly Caller[],
-    private readonly admin: Caller,
   ) {}
 
   get submitted(): number {
@@ -58,7 +49,7 @@ export class Traffic {
       ...submissions.map((submission) => this.during(() => this.submitAndLook(submission))),
       this.during(() => this.submitTwice(this.submission('crm.add_note', 'ok'))),
       this.during(() => this.repeatAnEarlierOne()),
-      this.during(async () => void (await this.exported())),
+      this.during(async () => void (await this.scene.exported())),
       this.during(() => this.browse()),
       this.during(() => this.nonsense()),
     ]);
@@ -72,7 +63,7 @@ export class Traffic {
       await inTurns(open, (submission) => this.submit(submission));
     }
     await inTurns(this.submissions, async ({ action, caller }) => {
-      if (action !== null) await this.log.call('GET', `/v1/actions/${action}?wait=2`, { caller });
+      if (action !== null) await this.scene.log.call('GET', `/v1/actions/${action}?wait=2`, { caller });
     });
     await this.browse();
   }
@@ -92,7 +83,7 @@ export class Traffic {
     const id = effectOf(manner, this.chance.between(0, LONGEST_ANSWER_MS), this.chance.hex(16));
     const args: Record<string, string> = tool === 'crm.add_note' ? { id, text: `note ${this.chance.hex(32)}` } : { id };
     const submission = {
-      caller: this.chance.oneOf(this.agents),
+      caller: this.chance.oneOf(this.scene.agents),
       idempotencyKey: `key-${this.chance.hex(24)}`,
       body: { tool, args, wait: this.chance.oneOf(WAITS_S) },
       action: null,
@@ -109,7 +100,7 @@ export class Traffic {
 
   private async submit(submission: Submission): Promise<void> {
     const { caller, idempotencyKey, body } = submission;
-    const { answer } = await this.log.call('POST', '/v1/actions', { caller, idempotencyKey, body });
+    const { answer } = await this.scene.log.call('POST', '/v1/actions', { caller, idempotencyKey, body });
     const { id, error } = answer?.json ?? {};
     const refused = membersOf(membersOf(error)['action'])['id'];
     submission.action ??= textOf(id ?? refused) || null;
@@ -118,7 +109,7 @@ export class Traffic {
   private async submitAndLook(submission: Submission): Promise<void> {
     await this.submit(submission);
     const { action, caller } = submission;
-    if (action !== null) await this.log.call('GET', `/v1/actions/${action}?wait=2`, { caller });
+    if (action !== null) await this.scene.log.call('GET', `/v1/actions/${action}?wait=2`, { caller });
   }
 
   private async submitTwice(submission: Submission): Promise<void> {
@@ -132,33 +123,22 @@ export class Traffic {
     const { caller, idempotencyKey, body, action } = earlier;
     if (action === null) return;
     const other = { ...body, args: { ...body.args, id: `${body.args['id'] ?? ''}0` } };
-    await this.log.call('POST', '/v1/actions', { caller, idempotencyKey, body: other });
+    await this.scene.log.call('POST', '/v1/actions', { caller, idempotencyKey, body: other });
   }
-
-  /** @returns the bundle as far as it came */
-  async exported(): Promise<{ readonly bytes: Buffer; readonly isCut: boolean } | null> {
-    const { answer, bytes } = await this.log.call('GET', '/v1/deeds/export', { caller: this.admin });
-    if (answer !== null && answer.status !== 200) return null;
-    this.bundles.push({ bytes, isCut: answer === null });
-    return { bytes, isCut: answer === null };
-  }
-
-  /** Every export that was begun, in order. */
-  readonly bundles: { readonly bytes: Buffer; readonly isCut: boolean }[] = [];
 
   private async browse(): Promise<void> {
-    await this.log.call('GET', '/v1/actions?limit=20', { caller: this.chance.oneOf(this.agents) });
-    await this.log.call('GET', '/v1/deeds?limit=20', { caller: this.admin });
-    await this.log.call('GET', '/v1/health', { caller: null });
+    await this.scene.log.call('GET', '/v1/actions?limit=20', { caller: this.chance.oneOf(this.scene.agents) });
+    await this.scene.log.call('GET', '/v1/deeds?limit=20', { caller: this.scene.admin });
+    await this.scene.log.call('GET', '/v1/health', { caller: null });
   }
 
   /** What a client gets wrong, each answered with an envelope. */
   private async nonsense(): Promise<void> {
-    const [caller] = this.agents as [Caller];
-    await this.log.call('GET', '/v1/nowhere', { caller });
-    await this.log.call('GET', '/v1/actions', { caller: null });
-    await this.log.call('POST', '/v1/actions', { caller, body: { tool: '', args: [] } });
-    await this.log.call('GET', `/v1/actions/act_0${this.chance.hex(25)}`, { caller });
+    const [caller] = this.scene.agents as [Caller];
+    await this.scene.log.call('GET', '/v1/nowhere', { caller });
+    await this.scene.log.call('GET', '/v1/actions', { caller: null });
+    await this.scene.log.call('POST', '/v1/actions', { caller, body: { tool: '', args: [] } });
+    await this.scene.log.call('GET', `/v1/actions/act_0${this.chance.hex(25)}`, { caller });
   }
 }
 

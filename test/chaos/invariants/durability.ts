@@ -30,12 +30,11 @@ export const acceptedIsDurable = ({ actions, tellings }: Dossier): readonly stri
   });
 
 /** INV-16. Once the faults have ended, all is sealed within the limit and the service is well, with nobody's help. */
-export const comesToRest = ({ evidence: { rest }, actions, tellings }: Dossier): readonly string[] => [
-  ...[...groupedBy(tellings, ({ action }) => action)].flatMap(([id, told]) => {
-    const file = actions.get(id);
-    const [first] = told;
-    const sealedAfterMs = file ? msBetween(file.submitted?.['at'], file.deeds[0]?.data['issued_at']) : null;
-    const isLate = first?.call.isUnderFault === false && sealedAfterMs !== null && sealedAfterMs > rest.limitMs;
+export const comesToRest = ({ evidence: { rest }, actions }: Dossier): readonly string[] => [
+  ...[...actions.values()].flatMap(({ id, submitted, deeds: [deed] }) => {
+    const acceptedAt = textOf(submitted?.['at']);
+    const sealedAfterMs = deed ? Date.parse(textOf(deed.data['issued_at'])) - Date.parse(acceptedAt) : 0;
+    const isLate = acceptedAt >= rest.faultsEndedAt && sealedAfterMs > rest.limitMs;
     return isLate ? [`${id} was sealed ${sealedAfterMs} ms after it was accepted, while nothing was wrong`] : [];
   }),
   ...rest.unsealed.map((id) => `${id} has no deed ${rest.limitMs} ms after the last fault`),
@@ -43,9 +42,6 @@ export const comesToRest = ({ evidence: { rest }, actions, tellings }: Dossier):
     ? []
     : [`health is ${JSON.stringify(rest.health)} ${rest.limitMs} ms after the last fault`]),
 ];
-
-const msBetween = (from: unknown, to: unknown): number | null =>
-  typeof from === 'string' && typeof to === 'string' ? Date.parse(to) - Date.parse(from) : null;
 
 /** INV-17. Whoever asks after an answer of his own never sees the action as it was before that answer. */
 export const readsOwnWrites = ({ tellings, evidence }: Dossier): readonly string[] => {

@@ -14,7 +14,8 @@ export const inputCausesNoFault = ({ evidence }: Dossier): readonly string[] => 
     const { status = 0 } = call.answer ?? {};
     if (status < 500) return [];
     const code = textOf(membersOf(call.answer?.json['error'])['code']);
-    const isExcused = call.isUnderFault && code !== 'internal_error' && code in ERROR_CATALOGUE;
+    const isKnown = isHealth(call.answer) || (code !== 'internal_error' && code in ERROR_CATALOGUE);
+    const isExcused = call.isUnderFault && isKnown;
     return isExcused
       ? []
       : [`${nameOf(call)} got ${status} ${code}${call.isUnderFault ? '' : ' while nothing was wrong'}`];
@@ -71,7 +72,7 @@ const answerFaults = ({ headers, status, json }: ClientAnswer): readonly string[
     if (value === undefined) return [`no ${name}`];
     return form.test(value) ? [] : [`${name} is ${value}`];
   });
-  if (status < 400) return faults;
+  if (status < 400 || isHealth({ json })) return faults;
   const error = membersOf(json['error']);
   const missing = ENVELOPE.filter((member) => !(member in error));
   if (missing.length > 0) return [...faults, `the envelope of ${status} has no ${missing.join(', ')}`];
@@ -82,5 +83,8 @@ const answerFaults = ({ headers, status, json }: ClientAnswer): readonly string[
     faults.push('the envelope has another request id than the header');
   return faults;
 };
+
+/** Health says `down` or `draining` with 503, and is itself whatever the status. */
+const isHealth = (answer: Pick<ClientAnswer, 'json'> | null): boolean => answer?.json['object'] === 'health';
 
 const nameOf = ({ number, method, path }: ClientCall): string => `call ${number} (${method} ${path})`;
