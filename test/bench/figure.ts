@@ -28,14 +28,14 @@ export const against = (
 };
 
 /** A figure with a goal of its own unit. */
-export const absolute = (figure: string, value: number, unit: string, goal: number): Figure => ({
+export const absolute = (figure: string, value: number, unit: string, aim: Aim, goal: number): Figure => ({
   figure,
   value: round(value),
   unit,
   limit: null,
   ratio: null,
   goal,
-  holds: holds(value, 'at most', goal),
+  holds: holds(value, aim, goal),
 });
 
 const holds = (measured: number, aim: Aim, goal: number): boolean =>

@@ -74,13 +74,13 @@ export const holds = (): void => {
   );
   printLongest('hold_evaluation_unwatched', unwatched(), GOALS_MS.unwatched);
   printLongest('hold_evaluation_watched', watched(), GOALS_MS.watched);
-  print(absolute('evaluation_p99', ordinaryEvaluationMs(), 'ms', GOALS_MS.ordinary));
+  print(absolute('evaluation_p99', ordinaryEvaluationMs(), 'ms', 'at most', GOALS_MS.ordinary));
 };
 
 const printLongest = (figure: string, works: readonly Hold[], goalMs: number): void => {
   const timed = works.map(([name, work]) => ({ name, ms: leastMs(work) })).sort((one, other) => other.ms - one.ms);
   for (const { name, ms } of timed.slice(0, 3)) say(`  ${figure}: ${name}: ${ms.toFixed(1)} ms`);
-  print(absolute(figure, timed[0]?.ms ?? 0, 'ms', goalMs));
+  print(absolute(figure, timed[0]?.ms ?? 0, 'ms', 'at most', goalMs));
 };
 
 /** Of each text the longest piece, the least of five runs. */
@@ -97,7 +97,7 @@ const printLongestPiece = (figure: string, texts: readonly (readonly [string, Ui
     return longestMs;
   };
   const longestMs = texts.map(([, text]) => Math.min(...Array.from({ length: RUNS }, () => longestPiece(text))));
-  print(absolute(figure, Math.max(...longestMs), 'ms', goalMs));
+  print(absolute(figure, Math.max(...longestMs), 'ms', 'at most', goalMs));
 };
 
 /** The two steps of recording an answer that nothing interrupts. */
