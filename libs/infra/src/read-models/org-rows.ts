@@ -1,7 +1,8 @@
 import { DomainError, type OrgId } from '#libs/domain/kernel';
-import { type DataSource, type ObjectLiteral, QueryFailedError, type SelectQueryBuilder } from 'typeorm';
-import { sqlStateOf, translateDatabaseError } from '../postgres/index.js';
+import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import { sqlStateOf } from '../postgres/index.js';
 import { storedText } from './columns.js';
+import { driverErrorOf, translateRowError } from './row-errors.js';
 import type { RowType } from './row-transaction.js';
 
 /** Rows that belong to an organization. */
@@ -85,8 +86,8 @@ const found = async <Result>(query: Promise<Result>): Promise<Result> => {
   try {
     return await query;
   } catch (error) {
-    const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
-    if (sqlStateOf(cause) !== STATEMENT_TIMED_OUT) throw translateDatabaseError(cause);
+    const cause = driverErrorOf(error);
+    if (sqlStateOf(cause) !== STATEMENT_TIMED_OUT) throw translateRowError(error);
     throw new DomainError('timeout', {
       message: 'The list took too long to search. Narrow it, for example by created_at or agent, and ask again.',
       cause,

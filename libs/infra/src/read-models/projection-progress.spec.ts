@@ -1,5 +1,6 @@
-import { type Clock, type Position, START } from '#libs/domain/kernel';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Clock, type Position, START, StoreUnavailable } from '#libs/domain/kernel';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
 import { MemoryEventStore } from '../event-store/index.js';
 import { type LocalProjection, LocalProjections } from './local-projections.js';
@@ -51,6 +52,22 @@ describe('progress of a projection in another process', () => {
     await readModels.projections.resume(identity, () => store.head());
     await advance(START, 5n);
     expect(await progress.reach('actions', 7n, 100)).toBe(5n);
+  });
+
+  it('is unavailable, and not a fault of ours, when the database ends under the question', async () => {
+    const side = new pg.Client({ connectionString: readModels.connectionString });
+    await side.connect();
+    await side.query('begin; lock table read_models.projection_checkpoints in access exclusive mode');
+    const reached = progress.reach('actions', 7n, 60_000);
+    const failed = expect(reached).rejects.toBeInstanceOf(StoreUnavailable);
+    await vi.waitFor(async () => {
+      const ended = await side.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`);
+      expect(ended.rowCount).toBe(1);
+    });
+    await failed;
+    await side.end();
+    await vi.waitFor(async () => expect(await progress.reach('actions', START, 0)).toBeGreaterThanOrEqual(START));
   });
 
   it('takes a checkpoint of another store, or none, for the start', async () => {

@@ -3,6 +3,7 @@ import { START, type Clock, type EventStore, type Position } from '#libs/domain/
 import type { DataSource } from 'typeorm';
 import type { LocalProjections } from './local-projections.js';
 import { ProjectionCheckpointRow, type ProjectionName } from './projection-checkpoint.row.js';
+import { translateRowError } from './row-errors.js';
 
 const POLL_INTERVAL_MS = 20;
 
@@ -11,6 +12,7 @@ export abstract class ProjectionProgress {
   /**
    * Waits until the projection's rows tell of everything up to `position`, at most `timeoutMs`.
    * @returns how far it is: `position` or beyond, or less when the time was over
+   * @throws {StoreUnavailable} the database did not answer
    */
   abstract reach(name: ProjectionName, position: Position, timeoutMs: number): Promise<Position>;
 }
@@ -29,11 +31,19 @@ export class PolledProjectionProgress extends ProjectionProgress {
     const endsAtMs = this.clock.monotonicMs() + timeoutMs;
     const storeId = await this.store.storeId();
     for (;;) {
-      const checkpoint = await this.source.manager.findOneBy(ProjectionCheckpointRow, { name, storeId });
+      const checkpoint = await this.checkpointOf(name, storeId);
       const reached = checkpoint ? BigInt(checkpoint.position) : START;
       const leftMs = endsAtMs - this.clock.monotonicMs();
       if (reached >= position || leftMs <= 0) return reached;
       await delay(Math.min(POLL_INTERVAL_MS, leftMs));
+    }
+  }
+
+  private async checkpointOf(name: ProjectionName, storeId: string): Promise<ProjectionCheckpointRow | null> {
+    try {
+      return await this.source.manager.findOneBy(ProjectionCheckpointRow, { name, storeId });
+    } catch (error) {
+      throw translateRowError(error);
     }
   }
 }
