@@ -21,7 +21,8 @@ rules:
 
 const idArg = { in: 'path', type: 'string', required: true };
 
-const configOf = (baseUrl: string) => ({
+const configOf = (baseUrl: string, timeoutMs: number) => ({
+  timeout_ms: timeoutMs,
   base_url: baseUrl,
   auth: { kind: 'bearer' },
   allowed_methods: ['GET', 'POST', 'DELETE'],
@@ -39,13 +40,17 @@ const configOf = (baseUrl: string) => ({
 });
 
 /** A connector `crm` with its credential and an enforced policy, made over the API as an admin would. */
-export const connectCrm = async (service: RunningService, upstreamUrl: string): Promise<void> => {
+export const connectCrm = async (
+  service: RunningService,
+  upstreamUrl: string,
+  { timeoutMs = 10_000 }: { timeoutMs?: number } = {},
+): Promise<void> => {
   const asAdmin = async (method: string, path: string, body: unknown): Promise<Answer['json']> => {
     const answer = await service.call(method, path, { key: service.adminKey, body });
     if (answer.status >= 300) throw new Error(`${method} ${path} was answered with ${answer.status}: ${answer.text}`);
     return answer.json;
   };
-  await asAdmin('POST', '/v1/connectors', { type: 'rest', name: 'crm', config: configOf(upstreamUrl) });
+  await asAdmin('POST', '/v1/connectors', { type: 'rest', name: 'crm', config: configOf(upstreamUrl, timeoutMs) });
   const credential = { kind: 'bearer', secret: { token: UPSTREAM_TOKEN } };
   await asAdmin('PUT', '/v1/connectors/crm/credentials', credential);
   const policy = await asAdmin('POST', '/v1/policies', { name: 'CRM', source: POLICY });

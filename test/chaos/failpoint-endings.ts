@@ -1,0 +1,48 @@
+import type { Failpoint } from '#libs/domain/kernel';
+
+export const FAULTS = ['kill', 'error', 'delay'] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/**
+ * How a call ends that meets the point, and how many requests of it reach the upstream whole. `may`: the point is not the
+ * call's own, so the call may be anywhere when it acts.
+ */
+export type Ending = `${'succeeded' | 'failed' | 'unknown'} ${0 | 1 | 2}` | 'may';
+
+interface Row {
+  /** What is met: a write unless said. `busy`: a read whose first attempt the upstream refuses. */
+  readonly by?: 'busy' | 'export';
+  readonly kill: Ending;
+  readonly error: Ending;
+  /** Longer than the tool may take and than an executor may be silent. */
+  readonly delay: Ending;
+}
+
+/** Once the fault is over and the same key was sent again. */
+export const ENDINGS: Readonly<Record<Failpoint, Row>> = {
+  // Nothing was stored: the same key runs as the first.
+  'gate.received': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },
+  'gate.t1': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },
+  // Claimed by a process that never began: a `once` tool is not begun by another.
+  'gate.t1.ack': { kill: 'unknown 0', error: 'failed 0', delay: 'unknown 0' },
+  // An executor that lives keeps a claim that it dropped for as long as the tool may take.
+  'gate.enqueue': { kill: 'unknown 0', error: 'unknown 0', delay: 'unknown 0' },
+  'exec.claimed': { kill: 'unknown 0', error: 'failed 0', delay: 'failed 0' },
+  // The second attempt of a read; past its time it is not sent, and a read that was not answered has nothing to apply.
+  'exec.t3': { by: 'busy', kill: 'succeeded 2', error: 'unknown 1', delay: 'failed 1' },
+  'exec.t3.ack': { by: 'busy', kill: 'succeeded 2', error: 'unknown 1', delay: 'failed 1' },
+  'exec.before_send': { kill: 'unknown 0', error: 'failed 0', delay: 'failed 0' },
+  'exec.mid_send': { kill: 'unknown 0', error: 'unknown 0', delay: 'unknown 0' },
+  // An answer that was there in time counts, however late it is read.
+  'exec.sent': { kill: 'unknown 1', error: 'unknown 1', delay: 'succeeded 1' },
+  'exec.answered': { kill: 'unknown 1', error: 'unknown 1', delay: 'succeeded 1' },
+  'exec.retry': { by: 'busy', kill: 'succeeded 2', error: 'unknown 1', delay: 'unknown 1' },
+  'exec.t4': { kill: 'unknown 1', error: 'succeeded 1', delay: 'succeeded 1' },
+  'exec.t4.ack': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },
+  'gate.reply': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },
+  'seal.before': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },
+  'seal.signed': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },
+  'seal.ack': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },
+  'proj.mid': { kill: 'may', error: 'succeeded 1', delay: 'succeeded 1' },
+  'export.mid': { by: 'export', kill: 'may', error: 'may', delay: 'may' },
+};

@@ -1,0 +1,127 @@
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/infra/postgres';
+import type { Failpoint } from '#libs/domain/kernel';
+import { connectCrm } from '../support/crm.js';
+import { silentLogger } from '../support/silent-logger.js';
+import { startService, type RunningService } from '../support/service.js';
+import { CHAOS_SETTINGS, ChaosScene } from './chaos-scene.js';
+import { violationsIn, type Violation } from './checker.js';
+import { membersOf, textOf } from './dossier.js';
+import { ENDINGS, type Fault } from './failpoint-endings.js';
+import { effectOf, startOracle, type Oracle } from './oracle.js';
+
+/** Of the tools here: shorter than a delay, longer than a restart. */
+const TOOL_TIMEOUT_MS = { kill: 8_000, error: 8_000, delay: 1_500 } as const satisfies Record<Fault, number>;
+const DELAY_MS = 2_500;
+const REST_LIMIT_MS = 12_000;
+const WAIT_S = 5;
+/** The tool's whole time, and a sweep. */
+const SEALED_DEADLINE_MS = 12_000;
+
+interface Asked {
+  readonly effect: string;
+  readonly idempotencyKey: string;
+  readonly body: { readonly tool: string; readonly args: Readonly<Record<string, string>>; readonly wait: number };
+}
+
+/** Faults at failpoints, one after the other, of a service of its own. */
+export class FailpointLane {
+  private asked = 0;
+  private turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    readonly scene: ChaosScene,
+    private readonly service: RunningService,
+    private readonly oracle: Oracle,
+    private readonly server: EmbeddedPostgres,
+  ) {}
+
+  /** @param fault the one whose tool's time it is set up for */
+  static async start(fault: Fault): Promise<FailpointLane> {
+    const oracle = await startOracle();
+    const service = await startService({ env: CHAOS_SETTINGS });
+    await connectCrm(service, oracle.baseUrl, { timeoutMs: TOOL_TIMEOUT_MS[fault] });
+    // Held here too, so that the database outlives every process that is killed.
+    const server = await startEmbeddedPostgres({ stateDir: service.stateDir, log: silentLogger });
+    const options = { connectionString: server.connectionString('service'), restLimitMs: REST_LIMIT_MS };
+    return new FailpointLane(new ChaosScene(service, oracle, options), service, oracle, server);
+  }
+
+  async stop(): Promise<void> {
+    await this.server.release();
+    await this.service.stop();
+    await this.oracle.close();
+  }
+
+  /**
+   * Orders the fault at the first hit of the point, makes a call meet it, and sends the same key again when it is over.
+   * @returns how the call ended, as {@link ENDINGS} writes it
+   * @throws {Error} the point was not met
+   */
+  meet(point: Failpoint, fault: Fault): Promise<string> {
+    return this.inTurn(() => this.meetNow(point, fault));
+  }
+
+  /** What the checker says of everything so far. */
+  violations({ isRebuilt }: { isRebuilt: boolean }): Promise<readonly Violation[]> {
+    return this.inTurn(async () => violationsIn(await this.scene.gather({ isRebuilt })));
+  }
+
+  private inTurn<Result>(task: () => Promise<Result>): Promise<Result> {
+    const result = this.turn.then(task);
+    this.turn = result.catch(() => null);
+    return result;
+  }
+
+  private async meetNow(point: Failpoint, fault: Fault): Promise<string> {
+    const { scene } = this;
+    const asked = this.newCall(ENDINGS[point].by === 'busy' ? 'busy' : 'ok');
+    scene.markFaults(true);
+    await scene.arm(`${point}=${fault === 'delay' ? `delay:${DELAY_MS}` : fault}@1`);
+    const [saidBefore, exited] = [scene.service.stdout.length, fault === 'kill' ? scene.exited() : null];
+    const met = ENDINGS[point].by === 'export' ? scene.exported() : this.submit(asked);
+    if (exited === null) {
+      await scene.said(`failpoint=${point} `, saidBefore);
+      await met;
+      await scene.arm('none');
+    } else {
+      const end = await exited;
+      if (end?.signal !== 'SIGKILL') throw new Error(`the service did not end itself at ${point}`);
+      await scene.startAgain(end, met);
+    }
+    await scene.untilWell(performance.now());
+    scene.markFaults(false);
+    return this.endingOf(asked);
+  }
+
+  private newCall(manner: 'ok' | 'busy'): Asked {
+    this.asked += 1;
+    const effect = effectOf(manner, 0, String(this.asked));
+    const tool = manner === 'busy' ? 'crm.get_customer' : 'crm.add_note';
+    const args = manner === 'busy' ? { id: effect } : { id: effect, text: 'a note' };
+    return { effect, idempotencyKey: `key-${this.asked}`, body: { tool, args, wait: WAIT_S } };
+  }
+
+  private async submit({ idempotencyKey, body }: Asked): Promise<Readonly<Record<string, unknown>>> {
+    const [caller] = this.scene.agents;
+    const { answer } = await this.scene.log.call('POST', '/v1/actions', {
+      caller: caller ?? null,
+      idempotencyKey,
+      body,
+    });
+    return answer?.json ?? {};
+  }
+
+  private async endingOf(asked: Asked): Promise<string> {
+    let view = await this.submit(asked);
+    const [caller, deadlineMs] = [this.scene.agents[0] ?? null, performance.now() + SEALED_DEADLINE_MS];
+    while (view['state'] !== 'sealed' && performance.now() < deadlineMs) {
+      const { answer } = await this.scene.log.call('GET', `/v1/actions/${textOf(view['id'])}?wait=${WAIT_S}`, {
+        caller,
+      });
+      view = answer?.json ?? {};
+    }
+    const requests = this.oracle.requests.filter(({ effect }) => effect === asked.effect).length;
+    const status = textOf(membersOf(view['execution'])['status']);
+    return view['state'] === 'sealed' ? `${status} ${requests}` : `not sealed: ${textOf(view['state'])}`;
+  }
+}
