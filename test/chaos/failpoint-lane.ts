@@ -1,13 +1,10 @@
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/infra/postgres';
 import type { Failpoint } from '#libs/domain/kernel';
-import { connectCrm } from '../support/crm.js';
-import { silentLogger } from '../support/silent-logger.js';
-import { startService, type RunningService } from '../support/service.js';
-import { CHAOS_SETTINGS, ChaosScene } from './chaos-scene.js';
+import type { ChaosScene } from './chaos-scene.js';
+import { setStage, type ChaosStage } from './chaos-stage.js';
 import { violationsIn, type Violation } from './checker.js';
 import { membersOf, textOf } from './dossier.js';
 import { ENDINGS, type Fault } from './failpoint-endings.js';
-import { effectOf, startOracle, type Oracle } from './oracle.js';
+import { effectOf } from './oracle.js';
 
 /** Of the tools here: shorter than a delay, longer than a restart. */
 const TOOL_TIMEOUT_MS = { kill: 8_000, error: 8_000, delay: 1_500 } as const satisfies Record<Fault, number>;
@@ -28,28 +25,19 @@ export class FailpointLane {
   private asked = 0;
   private turn: Promise<unknown> = Promise.resolve();
 
-  private constructor(
-    readonly scene: ChaosScene,
-    private readonly service: RunningService,
-    private readonly oracle: Oracle,
-    private readonly server: EmbeddedPostgres,
-  ) {}
+  private constructor(private readonly stage: ChaosStage) {}
+
+  get scene(): ChaosScene {
+    return this.stage.scene;
+  }
 
   /** @param fault the one whose tool's time it is set up for */
   static async start(fault: Fault): Promise<FailpointLane> {
-    const oracle = await startOracle();
-    const service = await startService({ env: CHAOS_SETTINGS });
-    await connectCrm(service, oracle.baseUrl, { timeoutMs: TOOL_TIMEOUT_MS[fault] });
-    // Held here too, so that the database outlives every process that is killed.
-    const server = await startEmbeddedPostgres({ stateDir: service.stateDir, log: silentLogger });
-    const options = { connectionString: server.connectionString('service'), restLimitMs: REST_LIMIT_MS };
-    return new FailpointLane(new ChaosScene(service, oracle, options), service, oracle, server);
+    return new FailpointLane(await setStage({ restLimitMs: REST_LIMIT_MS, toolTimeoutMs: TOOL_TIMEOUT_MS[fault] }));
   }
 
-  async stop(): Promise<void> {
-    await this.server.release();
-    await this.service.stop();
-    await this.oracle.close();
+  stop(): Promise<void> {
+    return this.stage.close();
   }
 
   /**
@@ -120,7 +108,7 @@ export class FailpointLane {
       });
       view = answer?.json ?? {};
     }
-    const requests = this.oracle.requests.filter(({ effect }) => effect === asked.effect).length;
+    const requests = this.scene.oracle.requests.filter(({ effect }) => effect === asked.effect).length;
     const status = textOf(membersOf(view['execution'])['status']);
     return view['state'] === 'sealed' ? `${status} ${requests}` : `not sealed: ${textOf(view['state'])}`;
   }

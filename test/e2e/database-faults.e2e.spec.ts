@@ -1,0 +1,210 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { setStage, type ChaosStage } from '../chaos/chaos-stage.js';
+import { violationsIn } from '../chaos/checker.js';
+import { effectOf } from '../chaos/oracle.js';
+import { removeStateDir } from '../support/service.js';
+
+const DEADLINE_MS = 180_000;
+const REST_LIMIT_MS = 15_000;
+const HOUR_MS = 3_600_000;
+const SHIFTED_CLOCK = new URL('../support/shifted-clock.mjs', import.meta.url).href;
+
+let stage: ChaosStage | null = null;
+let sent = 0;
+afterEach(async () => {
+  await stage?.close();
+  stage = null;
+});
+
+/** A write under a key of its own, or the one given. */
+const write = async ({ scene }: ChaosStage, effect = effectOf('ok', 0, String((sent += 1))), characters = 10) => {
+  const body = { tool: 'crm.add_note', args: { id: effect, text: 'x'.repeat(characters) }, wait: 10 };
+  const [caller = null] = scene.agents;
+  const { answer } = await scene.log.call('POST', '/v1/actions', { caller, idempotencyKey: `key-${effect}`, body });
+  return { effect, characters, answer };
+};
+
+const UNAVAILABLE = { status: 503, json: { error: { code: 'service_unavailable' } } };
+const SEALED = { status: 200, json: { state: 'sealed', execution: { status: 'succeeded' } } };
+
+/** Everything that must hold, once the fault is over. */
+const expectIntact = async ({ scene }: ChaosStage): Promise<void> => {
+  await scene.untilWell(performance.now());
+  scene.markFaults(false);
+  expect(violationsIn(await scene.gather({ isRebuilt: true }))).toEqual([]);
+};
+
+const canMount = ((): boolean => {
+  const folder = mkdtempSync(join(tmpdir(), 'ags-mount-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], { stdio: 'ignore' });
+    execFileSync('umount', [folder]);
+    return true;
+  } catch (error) {
+    return error === null;
+  } finally {
+    rmdirSync(folder);
+  }
+})();
+
+describe.skipIf(!canMount)('a disk that is full (where a small one can be mounted: root, with CAP_SYS_ADMIN)', () => {
+  const DISK_MIB = 192;
+
+  it(
+    'records and runs nothing more, is still read, and goes on when there is room',
+    async () => {
+      const disk = await mkdtemp(join(tmpdir(), 'ags-disk-'));
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=711`, 'tmpfs', disk]);
+      const stateDir = join(disk, 'state');
+      try {
+        stage = await setStage({ restLimitMs: REST_LIMIT_MS, stateDir });
+        const { scene } = stage;
+        const first = await write(stage);
+        expect(first.answer).toMatchObject(SEALED);
+        scene.markFaults(true);
+        await fill(disk);
+        const refused = await writeUntilRefused(stage);
+        expect(refused.answer).toMatchObject(UNAVAILABLE);
+        expect(scene.oracle.requests.filter(({ effect }) => effect === refused.effect)).toEqual([]);
+        const [caller = null] = scene.agents;
+        const read = await scene.log.call('GET', `/v1/actions/${String(first.answer?.json['id'])}`, { caller });
+        expect(read.answer).toMatchObject(SEALED);
+        await rm(join(disk, 'filler'));
+        await scene.untilWell(performance.now());
+        const again = await write(stage, refused.effect, refused.characters);
+        expect(again.answer).toMatchObject({ status: 200, json: { state: 'sealed' } });
+        await expectIntact(stage);
+      } finally {
+        // Where there is no room, nobody can let go of the database.
+        await rm(join(disk, 'filler'), { force: true });
+        await stage?.close();
+        stage = null;
+        await removeStateDir(stateDir);
+        execFileSync('umount', [disk]);
+        await rm(disk, { recursive: true });
+      }
+    },
+    DEADLINE_MS,
+  );
+
+  /** To the last byte. The database takes room of its own meanwhile, so the file may be cut short. */
+  const fill = async (disk: string): Promise<void> => {
+    const { bavail, bsize } = await statfs(disk);
+    await writeFile(join(disk, 'filler'), Buffer.alloc(bavail * bsize)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOSPC') throw error;
+    });
+  };
+
+  /** What the database still has room for is recorded as ever. */
+  const writeUntilRefused = async (running: ChaosStage) => {
+    for (let count = 0; count < 200; count += 1) {
+      const written = await write(running, undefined, 60_000);
+      if (written.answer?.status === 503) return written;
+    }
+    throw new Error('the disk is full, and everything is recorded');
+  };
+});
+
+describe('a PostgreSQL whose connections others have taken', () => {
+  it(
+    'answers 503 meanwhile, and goes on by itself when they are free',
+    async () => {
+      stage = await setStage({ restLimitMs: REST_LIMIT_MS });
+      const { scene, connectionString } = stage;
+      expect((await write(stage)).answer).toMatchObject(SEALED);
+      scene.markFaults(true);
+      const taken = await takeAllConnections(connectionString);
+      const refused = await write(stage);
+      expect(refused.answer).toMatchObject({
+        ...UNAVAILABLE,
+        headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
+      });
+      expect(scene.oracle.requests.filter(({ effect }) => effect === refused.effect)).toEqual([]);
+      await Promise.all(taken.map((client) => client.end()));
+      await scene.untilWell(performance.now());
+      expect((await write(stage, refused.effect, refused.characters)).answer).toMatchObject({
+        json: { state: 'sealed' },
+      });
+      await expectIntact(stage);
+    },
+    DEADLINE_MS,
+  );
+
+  const TOO_MANY = '53300';
+
+  const connected = async (connectionString: string): Promise<pg.Client | null> => {
+    const client = new pg.Client({ connectionString, application_name: 'somebody else' });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      if ((error as { code?: unknown }).code === TOO_MANY) return null;
+      throw error;
+    }
+  };
+
+  /** Those of the service too: each that it loses is taken before it can be had again. */
+  const takeAllConnections = async (connectionString: string): Promise<readonly pg.Client[]> => {
+    const taken: pg.Client[] = [];
+    for (let freed = true; freed;) {
+      for (
+        let client = await connected(connectionString);
+        client !== null;
+        client = await connected(connectionString)
+      ) {
+        taken.push(client);
+      }
+      const ended = await taken[0]!.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where backend_type = 'client backend' and application_name <> 'somebody else'`);
+      freed = (ended.rowCount ?? 0) > 0;
+    }
+    return taken;
+  };
+});
+
+describe('a clock that is set back while the service runs', () => {
+  it(
+    'changes nothing for callers, and no deed is dated before the one it follows',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'ags-clock-'));
+      await chmod(folder, 0o711);
+      const file = join(folder, 'shift');
+      await writeFile(file, '0');
+      const env = { NODE_OPTIONS: `--import=${SHIFTED_CLOCK}`, CLOCK_SHIFT_FILE: file };
+      const running = await setStage({ restLimitMs: REST_LIMIT_MS, env });
+      stage = running;
+      const { scene } = running;
+      const before = await write(running);
+      expect(before.answer).toMatchObject(SEALED);
+      await writeFile(file, String(-HOUR_MS));
+      await vi.waitFor(async () => {
+        const { answer } = await write(running);
+        expect(answer).toMatchObject(SEALED);
+        expect(Date.parse(String(answer?.json['created_at']))).toBeLessThan(Date.now() - HOUR_MS / 2);
+      });
+      const replayed = await write(running, before.effect, before.characters);
+      expect(replayed.answer).toMatchObject({ headers: { 'service-idempotent-replayed': 'true' }, ...SEALED });
+      await writeFile(file, '0');
+      expect((await write(running)).answer).toMatchObject(SEALED);
+      const evidence = await scene.gather({ isRebuilt: true });
+      expect(violationsIn(evidence)).toEqual([]);
+      const dates = evidence.events
+        .filter(({ type }) => type === 'DeedSealed')
+        .map(({ data }) => String(data['issued_at']));
+      expect(dates).toEqual(dates.toSorted());
+      const accepted = evidence.events
+        .filter(({ type }) => type === 'ActionSubmitted')
+        .map(({ data }) => String(data['at']));
+      expect(accepted).not.toEqual(accepted.toSorted());
+      await rm(folder, { recursive: true });
+    },
+    DEADLINE_MS,
+  );
+});
