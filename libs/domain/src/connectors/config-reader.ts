@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
+import { type ConfigPlace, isKnownKey, nextAfterUnknownKey } from './config-keys.js';
 import type { ConfigProblems } from './config-problems.js';
 
 interface TextRule {
@@ -87,9 +88,10 @@ export class ConfigReader {
     if (!this.has(key)) this.report(key, 'is required.');
   }
 
-  refuseUnknown(known: readonly string[]): void {
+  refuseUnknown(place: ConfigPlace): void {
     for (const key of Object.keys(this.object)) {
-      if (!known.includes(key)) this.report(key, `is not a known key. Known are ${known.join(', ')}.`);
+      if (isKnownKey(key, place)) continue;
+      this.problems.reportUnknown(this.at(key), `is not a known key. ${nextAfterUnknownKey(key, place)}`);
     }
   }
 }

@@ -5,7 +5,6 @@ import { ConfigReader } from './config-reader.js';
 import { valueFault } from './rest-arguments.js';
 import { type ReadBack, REST_LIMITS, type RestTool } from './rest-config.js';
 
-const KEYS = ['tool', 'args', 'expect', 'consistency', 'attempts', 'interval_ms', 'on_not_found'] as const;
 const STEPS = String.raw`(?:\.[A-Za-z_$][A-Za-z0-9_$-]{0,63}|\[(?:0|[1-9][0-9]{0,5})\])`;
 /** `args.order.id`, `result.body.items[0].id`: the whole value, never a part of a text. */
 const TEMPLATE = new RegExp(String.raw`^\{\{\s*(args|result\.body)(${STEPS}+)\s*\}\}$`);
@@ -27,7 +26,7 @@ export const readReadBack = (tool: ConfigReader): ReadBack | undefined => {
   }
   const intervalMs = reader.integer('interval_ms', REST_LIMITS.readBackIntervalMs);
   const onNotFound = reader.choice('on_not_found', ['gap', 'violation']) ?? 'gap';
-  reader.refuseUnknown(KEYS);
+  reader.refuseUnknown('readback');
   if (target === undefined) return undefined;
   return {
     tool: target,

@@ -6,20 +6,6 @@ import { ARGUMENT_PLACES, ARGUMENT_TYPES, REST_LIMITS, type RestArgument } from 
 import { isAllowedHeaderArgumentName } from './rest-headers.js';
 import { patternFault } from './rest-pattern.js';
 
-const KEYS = [
-  'in',
-  'type',
-  'enum',
-  'pattern',
-  'min',
-  'max',
-  'max_length',
-  'required',
-  'sensitive',
-  'description',
-  'header',
-] as const;
-
 /** Arguments are named as the upstream names them: `page[size]`, `$filter`, `created.gte`. */
 const ARGUMENT_NAME = /^[A-Za-z_$][A-Za-z0-9_.$[\]-]{0,63}$/;
 /** Means the prototype to JavaScript readers of the same JSON. */
@@ -75,7 +61,7 @@ const readArgument = (reader: ConfigReader): RestArgument | undefined => {
   const required = reader.flag('required');
   const sensitive = reader.flag('sensitive');
   const description = reader.text('description', { maxCharacters: REST_LIMITS.descriptionCharacters });
-  reader.refuseUnknown(KEYS);
+  reader.refuseUnknown('argument');
   if (place === undefined || type === undefined) return undefined;
   if (place === 'path' && required === false)
     reader.report('required', 'must be true or left out: an argument in the path is always required.');

@@ -194,7 +194,9 @@ describe('REST config: keys, limits and cross-rules', () => {
     ).toHaveLength(64));
 
   it('names the first problem and counts the others', () =>
-    expect(refusal(config({ timeout_ms: 1, redirects: 'x', tools: [tool({ path: '/nowhere' })] }))).toMatchObject({
+    expect(
+      refusal({ timeout_ms: 1, ...config({ redirects: 'x', tools: [tool({ path: '/nowhere' })] }) }),
+    ).toMatchObject({
       param: 'config.timeout_ms',
       message: 'config.timeout_ms must be an integer from 100 to 60000. The config has 2 more problems.',
     }));

@@ -15,20 +15,6 @@ import { isAllowedHeaderName, isCredentialHeaderName, isHeaderValue } from './re
 import { isUnderAnyPrefix, literalPathFault } from './rest-paths.js';
 import { readTool, type ToolContext } from './rest-tool.reader.js';
 
-const KEYS = [
-  'base_url',
-  'auth',
-  'allowed_methods',
-  'allowed_path_prefixes',
-  'timeout_ms',
-  'max_response_bytes',
-  'redirects',
-  'send_action_id',
-  'headers',
-  'test',
-  'tools',
-] as const;
-
 const CREDENTIAL_PARAM = /^[A-Za-z0-9._~-]{1,64}$/;
 /** Nothing a URL parser would drop, decode or read as userinfo, query or fragment. */
 const BASE_URL = /^https?:\/\/[^\s\p{Cc}\\@?#/]+(?:\/[\x21-\x7e]*)?$/u;
@@ -43,7 +29,7 @@ export interface RestConfigSettings {
  * @throws {DomainError} validation_failed, `param` the first problem's field, for example `config.tools[1].readback.tool`
  */
 export const readRestConfig = (value: JsonValue, settings: RestConfigSettings): RestConfig => {
-  const problems = new ConfigProblems();
+  const problems = new ConfigProblems(value);
   const config = readConfig(value, settings, problems);
   problems.throwIfAny();
   return config as RestConfig;
@@ -80,7 +66,7 @@ const readConfig = (
     ),
     credentialParam: auth.param ?? null,
   });
-  reader.refuseUnknown(KEYS);
+  reader.refuseUnknown('config');
   return {
     base_url: baseUrl ?? '',
     auth,
@@ -130,7 +116,7 @@ const readAuth = (reader: ConfigReader): RestAuth => {
   const auth = ConfigReader.of(reader.raw('auth'), reader.at('auth'), reader.problems);
   if (auth === null) return { kind: 'none' };
   const kind = auth.choice('kind', ['bearer', 'header', 'basic', 'query', 'none']) ?? 'none';
-  auth.refuseUnknown(['kind', 'header', 'param']);
+  auth.refuseUnknown('auth');
   if (kind !== 'header' && auth.has('header')) auth.report('header', 'is for kind header only.');
   if (kind !== 'query' && auth.has('param')) auth.report('param', 'is for kind query only.');
   if (kind === 'header') {
@@ -213,7 +199,7 @@ const readTest = (reader: ConfigReader, prefixes: readonly string[]): RestConfig
   if (test === null) return undefined;
   const method = test.choice('method', ['GET', 'HEAD']) ?? 'GET';
   const path = test.text('path', { maxCharacters: REST_LIMITS.pathCharacters, isRequired: true });
-  test.refuseUnknown(['method', 'path']);
+  test.refuseUnknown('test');
   if (path === undefined) return undefined;
   const fault = literalPathFault(path);
   if (fault !== null) test.report('path', `${fault}.`);

@@ -14,19 +14,6 @@ import {
 import { isAllowedHeaderName } from './rest-headers.js';
 import { cleanedPath, fillPath, isUnderAnyPrefix, parsePathTemplate, placeholdersOf } from './rest-paths.js';
 
-const KEYS = [
-  'name',
-  'description',
-  'method',
-  'path',
-  'side_effect',
-  'idempotent',
-  'idempotency_header',
-  'args',
-  'readback',
-  'postcondition',
-] as const;
-
 /** Document 3, Connector: the names of native types. */
 const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 /** From harmless to grave: a tool may be declared graver than its method says, never lighter. */
@@ -63,7 +50,7 @@ export const readTool = (
   if (args !== undefined) checkArguments(tool, { path: toolPath, args, method, idempotencyHeader }, context);
   const readback = readReadBack(tool);
   const postcondition = readPostcondition(tool);
-  tool.refuseUnknown(KEYS);
+  tool.refuseUnknown('tool');
   if (name === undefined || method === undefined || toolPath === undefined || args === undefined) return undefined;
   const given = { description, idempotency_header: idempotencyHeader, readback, postcondition };
   return {
