@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SealKeyEntry } from '#libs/crypto';
 import {
@@ -318,6 +319,24 @@ describe('the text of ags verify', () => {
     expect(await told('--keys', keys)).not.toContain('- when its seal keys');
     expect(await told('--head', head())).not.toContain('- that the chain ends');
     expect(await told('--keys', keys, '--head', head())).not.toContain('Not proven');
+  });
+
+  const packedAgain = (): Buffer => {
+    // What gzip writes of a file: the flag of a name, then the name.
+    const header = Buffer.concat([good.subarray(0, 10), Buffer.from('deeds.tar\0')]);
+    header[3] = 0x08;
+    return Buffer.concat([header, good.subarray(10)]);
+  };
+
+  it.each([
+    ['was packed again with its name', packedAgain, /The gzip header .* gzip -n/s],
+    ['was unpacked', () => gunzipSync(good), /The file is the archive of a bundle without its gzip.* gzip -n/s],
+    ['is one of the files inside', () => Buffer.from('{"seq":1}\n'), /The file is not gzip, as a bundle is\./],
+    ['ends with more than it began', () => Buffer.concat([good, good]), /The file is not one whole gzip member/],
+  ])('of a file that %s says so', async (_title, bytes, said) => {
+    const run = await runInProcess(['verify', await saved('other', bytes()), ...trusting(PIN)]);
+    expect(run).toMatchObject({ code: 1, stdout: expect.stringMatching(/^Broken\./) as string });
+    expect(run.stdout).toMatch(said);
   });
 
   it('does not take an earlier head for the end', async () => {

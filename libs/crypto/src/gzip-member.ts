@@ -6,6 +6,7 @@ import { BundleFormatError } from './bundle-format-error.js';
 // RFC 1952: magic, method 8, no flags, no time, no hint, unknown system. The same bytes on every platform.
 const HEADER = Buffer.from('1f8b08000000000000ff', 'hex');
 const FIXED_HEADER_BYTES = 4;
+const MAGIC_BYTES = 2;
 const TRAILER_BYTES = 8;
 const TWO_TO_32 = 2 ** 32;
 const DEFLATED_CHUNK_BYTES = 131_072;
@@ -142,10 +143,24 @@ class MemberFrame {
   }
 }
 
+/**
+ * Why a file that begins so is no bundle: `not_gzip`, or `other_header` for gzip with another method or with flags, as
+ * `gzip` writes it of a file whose name it keeps. Null where its header is as docs/deed-format.md demands, or too little
+ * of it is there.
+ */
+export const gzipHeaderFault = (beginning: Uint8Array): 'not_gzip' | 'other_header' | null => {
+  if (isHeaderSoFar(beginning, FIXED_HEADER_BYTES)) return null;
+  return isHeaderSoFar(beginning, MAGIC_BYTES) ? 'other_header' : 'not_gzip';
+};
+
+const isHeaderSoFar = (bytes: Uint8Array, count: number): boolean => {
+  const known = Math.min(bytes.length, count);
+  return HEADER.subarray(0, known).equals(bytes.subarray(0, known));
+};
+
 /** Judges as much of a header as has arrived: magic, method and flags. */
 const judgeHeader = (bytes: Buffer): void => {
-  const known = Math.min(bytes.length, FIXED_HEADER_BYTES);
-  if (!HEADER.subarray(0, known).equals(bytes.subarray(0, known))) throw new BundleFormatError('bad_gzip');
+  if (gzipHeaderFault(bytes) !== null) throw new BundleFormatError('bad_gzip');
 };
 
 /** CRC-32 and length of what passes by: the trailer of RFC 1952 section 2.3.1. */

@@ -96,6 +96,7 @@ export {
   type TrustFault,
 } from './deed-judgement.js';
 export { type BundleContent, type BundleRange, BundleSourceError, writeBundle } from './export-bundle.js';
+export { gzipHeaderFault } from './gzip-member.js';
 export { verifyBundle, type VerifyOptions } from './verify-bundle.js';
 export {
   checkSignedIntent,

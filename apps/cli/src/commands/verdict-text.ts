@@ -1,11 +1,14 @@
-import type { BundleVerdict, VerdictReason } from '#libs/crypto';
+import { gzipHeaderFault, type BundleVerdict, type VerdictReason } from '#libs/crypto';
 import { facts } from '../terminal.js';
 
-/** The verdict as a person reads it. `keys` is the file whose key set it was judged by, if one was given. */
-export const verdictText = (verdict: BundleVerdict, keys: string | undefined): string => {
+/**
+ * The verdict as a person reads it. `keys` is the file whose key set it was judged by, if one was given; `beginning` is
+ * what the file of the bundle begins with, a block of tar or as much as there is.
+ */
+export const verdictText = (verdict: BundleVerdict, keys: string | undefined, beginning: Buffer): string => {
   const { result, reason, first_bad_seq: seq } = verdict;
   const lines = [headline(verdict)];
-  if (result !== 'intact' && reason !== null) lines.push(REASONS[reason]);
+  if (result !== 'intact' && reason !== null) lines.push(sentenceOf(reason, beginning));
   if (result === 'broken' && seq !== null && verdict.links_intact) {
     lines.push('Every hash and link holds: what is in doubt is a key.');
   }
@@ -63,6 +66,27 @@ const factsOf = (verdict: BundleVerdict, keys: string | undefined): [string, str
   ]);
   return pairs;
 };
+
+/** What stands in the place of a bundle is named where it can be told: most such files come of unpacking one. */
+const sentenceOf = (reason: VerdictReason, beginning: Buffer): string => {
+  if (reason !== 'bad_gzip') return REASONS[reason];
+  switch (gzipHeaderFault(beginning)) {
+    case null:
+      return REASONS.bad_gzip;
+    case 'other_header':
+      return (
+        'The gzip header is not the one that a bundle has (docs/deed-format.md): it keeps a file name, for example. ' +
+        'Was the bundle packed again? Unpacked and packed by gzip -n, it has the header it had.'
+      );
+    case 'not_gzip':
+      return beginning.subarray(0, TAR_OPENING.length).equals(TAR_OPENING)
+        ? 'The file is the archive of a bundle without its gzip: it was unpacked. Packed by gzip -n, it is a bundle again.'
+        : 'The file is not gzip, as a bundle is. Give the file that the export answered, whole and not unpacked.';
+  }
+};
+
+/** The name of the first file, which the header block begins with. */
+const TAR_OPENING = Buffer.from('manifest.json\0');
 
 /** Closed: a reason without a sentence does not compile. */
 const REASONS: Record<VerdictReason, string> = {

@@ -24,6 +24,8 @@ interface VerifyOptions extends JsonOption {
   readonly keys?: string;
 }
 
+/** The first name of the archive inside, were it not packed. */
+const BEGINNING_BYTES = 100;
 const KEY_SET_PATH = '/.well-known/service/keys.json';
 
 /** `ags verify`: needs no server, no database and no state directory. */
@@ -81,8 +83,9 @@ const verify = async (
   const { terminal } = context;
   const keySet = keys === undefined ? {} : { keySet: await readKeySet(keys, bundle) };
   const progress = new ProgressLine(terminal);
+  const source = new WatchedSource(bundle === STANDARD_INPUT ? process.stdin : createReadStream(bundle));
   const verdict = await readable(bundle, () =>
-    verifyBundle(bundle === STANDARD_INPUT ? (process.stdin as AsyncIterable<Uint8Array>) : bundle, {
+    verifyBundle(source, {
       org,
       pins: pin,
       heads: head,
@@ -93,9 +96,24 @@ const verify = async (
     }),
   );
   progress.clear();
-  present(terminal, json === true, { objects: [verdict], text: verdictText(verdict, keys) });
+  present(terminal, json === true, { objects: [verdict], text: verdictText(verdict, keys, source.beginning) });
   if (verdict.result !== 'intact') context.exitCode = EXIT.refused;
 };
+
+/** Keeps what a bundle begins with, which tells a file that is none for what it is. */
+class WatchedSource implements AsyncIterable<Uint8Array> {
+  beginning = Buffer.alloc(0);
+
+  constructor(private readonly source: AsyncIterable<Uint8Array>) {}
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for await (const chunk of this.source) {
+      const missing = BEGINNING_BYTES - this.beginning.length;
+      if (missing > 0) this.beginning = Buffer.concat([this.beginning, chunk.subarray(0, missing)]);
+      yield chunk;
+    }
+  }
+}
 
 /** What is no key set ends the command: a verdict without it would look like one with it. */
 const readKeySet = async (file: string, bundle: string): Promise<readonly SealKeyEntry[]> => {
