@@ -339,6 +339,19 @@ describe('the text of ags verify', () => {
     expect(run.stdout).toMatch(said);
   });
 
+  it.each([
+    ['that is no bundle', () => Promise.resolve(Buffer.from('hello'))],
+    ['whose first deed was changed', () => withBadSeal(1)],
+  ])('of a file %s does not say whose word its keys were judged by', async (_title, bytes) => {
+    const path = await saved('unjudged', await bytes());
+    const keys = await saved('fetched.json', keySetOf(entryOf(KEY)));
+    for (const options of [[], ['--keys', keys]]) {
+      const { stdout } = await runInProcess(['verify', path, ...trusting(PIN), ...options]);
+      expect(stdout).toContain('hashes and links hold  for no deed');
+      expect(stdout).not.toContain('keys judged by');
+    }
+  });
+
   it('does not take an earlier head for the end', async () => {
     const earlier = `3:${givenChain(3).at(-1)?.seal.bodyHash ?? ''}`;
     expect(await told('--head', earlier)).toContain('- that the chain ends at seq 20');

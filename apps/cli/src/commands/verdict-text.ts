@@ -60,6 +60,8 @@ const factsOf = (verdict: BundleVerdict, keys: string | undefined): [string, str
       `${key.fingerprint} (${key.pinned ? 'pinned' : 'not pinned'}, ${deedsInWords(key.deeds)})`,
     ]);
   }
+  // Until a deed holds, no window and no revocation has decided anything.
+  if (head === null) return pairs;
   pairs.push([
     'keys judged by',
     `the windows and revocations of ${keys === undefined ? 'the bundle itself' : `--keys ${keys}`}`,
