@@ -74,6 +74,14 @@ const REFUSED_TOKENS: Readonly<Record<string, readonly [PolicyDiagnosticCode, st
   'flow-seq-start': ['yaml_flow', 'A list is written in brackets.'],
 };
 
+/** A star that no name follows, or a name that no alias has, begins a glob. */
+const globHint = (token: string): string | undefined => {
+  if (token === '*') return 'Write it in quotes: "*". A field of match that is left out matches everything too.';
+  return GLOB.test(token) ? `Write it in quotes: "${token}".` : undefined;
+};
+
+const GLOB = /^\*(?=.*[.*/])[A-Za-z0-9_.*/-]{1,79}$/;
+
 // The lexer's own marks between tokens: they stand for no character of the text.
 const MARKS: ReadonlySet<string> = new Set([CST.BOM, CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]);
 
@@ -117,7 +125,10 @@ class TokenCheck {
     if (!this.checkNesting(type, token)) return false;
     if (type === 'double-quoted-scalar' && !this.checkEscapes(token)) return false;
     const refused = REFUSED_TOKENS[type];
-    if (refused !== undefined) this.diagnostics.report(refused[0], this.offset, refused[1]);
+    if (refused !== undefined) {
+      const hint = type === 'alias' ? globHint(token) : undefined;
+      this.diagnostics.report(refused[0], this.offset, refused[1], { hint });
+    }
     return this.checkDocument(type);
   }
 

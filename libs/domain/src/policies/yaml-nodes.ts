@@ -26,7 +26,7 @@ export function* parseYaml(source: SourceText, diagnostics: Diagnostics): Genera
   // A second document was refused before.
   const [document] = new Composer(YAML_OPTIONS).compose(tokens, true, text.length);
   for (const problem of [...(document?.errors ?? []), ...(document?.warnings ?? [])])
-    reportSyntax(problem, diagnostics);
+    reportSyntax(problem, source, diagnostics);
   if (diagnostics.hasErrors) return undefined;
   const contents = document?.contents ?? null;
   if (contents === null || (isScalar(contents) && contents.value === null)) {
@@ -48,9 +48,20 @@ const SYNTAX_HINTS: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: ESCAPE_HINT,
 };
 
-const reportSyntax = (problem: YAMLError, diagnostics: Diagnostics): void => {
+const reportSyntax = (problem: YAMLError, source: SourceText, diagnostics: Diagnostics): void => {
+  const [offset] = problem.pos;
   const message = `This is not valid YAML: ${problem.message}.`;
-  diagnostics.report('yaml_syntax', problem.pos[0], message, { hint: SYNTAX_HINTS[problem.code] });
+  const hint = SYNTAX_HINTS[problem.code] ?? conditionHint(source.lineAt(source.lineIndexAt(offset)));
+  diagnostics.report('yaml_syntax', offset, message, { hint });
+};
+
+/** YAML takes a quoted text at the beginning of a condition for the whole condition. */
+const conditionHint = (line: string): string | undefined => {
+  const condition = /^\s*(?:- +)?when:\s+(["'].*?)\s*$/.exec(line)?.[1];
+  if (condition === undefined) return undefined;
+  return condition.includes("'") || [...condition].length > QUOTED_MAX_CHARACTERS
+    ? 'Write the condition as a block: "when: |", and the condition indented on the next line.'
+    : `Put the whole condition in single quotes: '${condition}'.`;
 };
 
 /** A mapping's known fields. Everything else about its keys was reported when it was read. */
@@ -172,11 +183,14 @@ const reportType = (report: Report, { place, node, keyPlace }: Entry, wanted: st
   report.add('wrong_type', where, `${name} must be ${wanted}, not ${kindOf(node)}.`, hint);
 };
 
+const QUOTED_MAX_CHARACTERS = 80;
+
 /** For a message: one line, at most 80 characters. */
 export const quoted = (text: string): string => {
   const line = text.replace(/\s+/g, ' ');
   const characters = [...line];
-  return characters.length <= 80 ? line : `${characters.slice(0, 79).join('')}…`;
+  if (characters.length <= QUOTED_MAX_CHARACTERS) return line;
+  return `${characters.slice(0, QUOTED_MAX_CHARACTERS - 1).join('')}…`;
 };
 
 const kindOf = (node: Node | null): string => {

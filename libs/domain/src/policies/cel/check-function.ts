@@ -1,6 +1,7 @@
 import type { PolicyDiagnosticCode } from '../diagnostics.js';
 import { didYouMean } from '../did-you-mean.js';
 import { checkLiterals } from './check-literals.js';
+import { NOT_HINT } from './operator-hints.js';
 import { type Signature, SIGNATURES } from './signatures.js';
 import { type Call, type Expression, pathOf } from './syntax-tree.js';
 import { type CelType, ERROR, isAssignable, join, nameOf } from './types.js';
@@ -118,6 +119,9 @@ const unknownFunction = (name: string): CallFinding => {
   const use = Object.hasOwn(MACRO_USES, name) ? MACRO_USES[name] : undefined;
   if (use !== undefined) {
     return { code: 'unknown_function', message: `${name}() is not used like this.`, hint: `Write it as in ${use}.` };
+  }
+  if (name.toLowerCase() === 'not') {
+    return { code: 'unknown_function', message: `There is no function "${name}".`, hint: NOT_HINT };
   }
   const known = Object.keys(SIGNATURES).filter((one) => /^[a-z]/.test(one));
   const hint = didYouMean(name, [...known, ...Object.keys(MACRO_USES)]);

@@ -1,4 +1,5 @@
 import { tokensOf } from './expression-text.js';
+import { operatorHint } from './operator-hints.js';
 
 export interface SyntaxFault {
   readonly code: 'expression_syntax' | 'unsupported_expression';
@@ -46,7 +47,12 @@ export const syntaxFault = (text: string): SyntaxFault | null => {
   for (const { token, offset } of tokensOf(text)) {
     if (QUOTED.test(token) && !CLOSED.test(token)) return invalidAt(offset, 'a text lacks its closing quote');
     if (token === '?' && reader.isAtOptional) return optionalAt(offset);
-    if (!reader.accepts(token)) return invalidAt(offset, `"${clipped(token)}" is not expected here`);
+    if (reader.accepts(token)) continue;
+    const hint = reader.hintAt(text.slice(offset));
+    return {
+      ...invalidAt(offset, `"${clipped(token)}" is not expected here`),
+      ...(hint === undefined ? {} : { hint }),
+    };
   }
   return reader.isComplete ? null : invalidAt(text.trimEnd().length, 'it ends too early');
 };
@@ -76,7 +82,8 @@ const clipped = (token: string): string => {
 class TokenReader {
   /** What must come before the end: closing brackets, and the colon of a condition. */
   private readonly awaited: string[] = [];
-  private previous = '';
+  /** The last two tokens, the later one first. */
+  private before: readonly [string, string] = ['', ''];
   private hasValue = false;
 
   get isComplete(): boolean {
@@ -86,29 +93,34 @@ class TokenReader {
   /** Where a question mark would make what follows optional: a field, an index, an item or an entry. */
   get isAtOptional(): boolean {
     if (this.hasValue) return false;
-    return this.previous === ',' ? this.awaited.at(-1) !== ')' : OPTIONAL_AFTER.has(this.previous);
+    return this.before[0] === ',' ? this.awaited.at(-1) !== ')' : OPTIONAL_AFTER.has(this.before[0]);
   }
 
   accepts(token: string): boolean {
     const isAccepted = this.hasValue ? this.afterValue(token) : this.forValue(token);
-    this.previous = token;
+    if (isAccepted) this.before = [token, this.before[0]];
     return isAccepted;
   }
 
+  /** Of a token that was not accepted: the next step, where an operator was awaited, or had one character too many. */
+  hintAt(rest: string): string | undefined {
+    return this.hasValue || this.before[0] === '==' ? operatorHint(rest, this.before) : undefined;
+  }
+
   private forValue(token: string): boolean {
-    if (this.previous === '.') return this.becomes(NAME.test(token));
+    if (this.before[0] === '.') return this.becomes(NAME.test(token));
     // An empty list, map or argument list, and a comma before the end of one.
-    if (CLOSERS.has(token)) return (this.previous in OPENERS || this.previous === ',') && this.closes(token);
+    if (CLOSERS.has(token)) return (this.before[0] in OPENERS || this.before[0] === ',') && this.closes(token);
     if (token in OPENERS) return this.opens(token);
     if (UNARY.has(token) || token === '.') return true;
     return this.becomes(LITERAL.test(token) || (NAME.test(token) && token !== 'in'));
   }
 
   private afterValue(token: string): boolean {
-    if (BYTES_PREFIX.test(this.previous) && LITERAL.test(token)) return true;
+    if (BYTES_PREFIX.test(this.before[0]) && LITERAL.test(token)) return true;
     if (CLOSERS.has(token)) return this.closes(token);
     // Of a call or a message the name stands before, and of an index the value.
-    if (token in OPENERS) return (token === '[' || NAME.test(this.previous)) && this.opens(token);
+    if (token in OPENERS) return (token === '[' || NAME.test(this.before[0])) && this.opens(token);
     if (token === '?') this.awaited.push(':');
     else if (token === ':') {
       const awaited = this.awaited.at(-1);
