@@ -10,12 +10,14 @@ export type TimedResult<Value> = { readonly hasEnded: true; readonly value: Valu
  * of this process can run meanwhile, and a run that was ended while the machine gave the processor to others is made
  * again until it has had its time (document 1, Limits: 50 ms are for the evaluation, not for waiting on a busy process).
  * The work must be free of effects: it may be cut off at any point and repeated.
+ *
+ * @param clock what the work has used of the processor, in milliseconds from any moment
  */
-export const runWithin = <Value>(limitMs: number, work: () => Value): TimedResult<Value> => {
-  const started = processorTimeMs();
+export const runWithin = <Value>(limitMs: number, work: () => Value, clock = processorTimeMs): TimedResult<Value> => {
+  const started = clock();
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const result = attemptWithin(limitMs, work);
-    if (result.hasEnded || processorTimeMs() - started >= limitMs) return result;
+    if (result.hasEnded || clock() - started >= limitMs) return result;
   }
   return { hasEnded: false };
 };
