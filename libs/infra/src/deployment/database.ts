@@ -84,7 +84,11 @@ const connected = async (
   applicationName: string,
   log: Logger,
 ): Promise<Omit<Database, 'preparation'>> => {
-  const onError = (error: Error): void => log.warn('an idle database connection was lost', { error });
+  let isClosing = false;
+  const onError = (error: Error): void => {
+    // A pool lets go of connections whose server it does not wait for, and an embedded one is stopped next.
+    if (!isClosing) log.warn('an idle database connection was lost', { error });
+  };
   const seenLog = new SeenLog(onWentBack);
   const common = { connectionString, applicationName, onError, verify: seenLog.verify };
   const durable = createDurablePool({ ...common, maxConnections: DURABLE_CONNECTIONS });
@@ -98,6 +102,7 @@ const connected = async (
   });
   await readModels.initialize();
   const close = async (): Promise<void> => {
+    isClosing = true;
     await store.close();
     await Promise.all([durable.end(), relaxed.end(), readModels.destroy()]);
     await embedded?.release();
