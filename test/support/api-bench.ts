@@ -165,7 +165,7 @@ export class ApiBench {
       { provide: ConnectorSettings, useValue: new ConnectorSettings(true) },
       {
         provide: ConnectorRegistry,
-        useValue: new ConnectorDrivers([new RestDriver(egress, vault, clock, randomness)]),
+        useValue: new ConnectorDrivers([new RestDriver(egress, vault, clock, randomness, this.logger)]),
       },
       { provide: RunningExecutions, useValue: this.executions },
       { provide: EgressPolicy, useValue: egress },

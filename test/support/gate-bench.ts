@@ -197,7 +197,9 @@ export class GateBench {
     this.door = new EgressDoor({
       settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [] },
     });
-    const registry = new ConnectorDrivers([new RestDriver(this.door, new OneTokenVault(), this.clock, random)]);
+    const registry = new ConnectorDrivers([
+      new RestDriver(this.door, new OneTokenVault(), this.clock, random, silentLogger),
+    ]);
     const { streams, runner, clock, backlog } = this;
     this.gate = new GateKernel({
       store,

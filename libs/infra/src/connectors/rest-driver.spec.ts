@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { digestOfJson, type JsonObject } from '#libs/crypto';
 import { DomainError } from '#libs/domain/kernel';
 
+import { collectingLogger } from '../../../../test/support/collecting-logger.js';
 import { httpAnswer, jsonAnswer, type RawAnswer } from '../../../../test/support/raw-upstream.js';
 import { ACTION, type GivenCredential } from './testing/given-call.js';
 import { bearer, cleanUpAfterEach, given } from './testing/given-upstream.js';
@@ -256,6 +257,17 @@ describe('REST driver: retries (document 3, R-14)', () => {
     expect(outcome.retryAfterMs).toBeGreaterThanOrEqual(160);
     expect(outcome.retryAfterMs).toBeLessThanOrEqual(240);
     expect((await send('create')).retryAfterMs).toBeNull();
+  });
+
+  it.each([
+    ['a closed port', () => Promise.resolve(['127.0.0.1']), 'ECONNREFUSED'],
+    ['a name without an address', () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' })), 'ENOTFOUND'],
+  ])('%s: the log says why nothing was reached, and the outcome does not', async (_, resolve, fault) => {
+    const logger = collectingLogger();
+    const { send, server } = await given(() => null, { resolve, logger });
+    await server.close();
+    expect((await send('get', { id: '1' })).errorMessage).not.toContain(fault);
+    expect(logger.warnings).toMatchObject([{ action_id: ACTION, tool: 'get', reason: 'unreachable', fault }]);
   });
 
   it('a connection that broke after the request is not', async () => {

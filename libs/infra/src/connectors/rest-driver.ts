@@ -20,7 +20,7 @@ import {
   type Vault,
   verdictOfStatus,
 } from '#libs/domain/connectors';
-import { type Clock, DomainError, failpoint, type Randomness } from '#libs/domain/kernel';
+import { type Clock, DomainError, failpoint, type Logger, type Randomness } from '#libs/domain/kernel';
 import { type EgressDoor, EgressFailure, type EgressResponse } from '#libs/infra/egress';
 
 import { outcomeOfFailure } from './call-outcomes.js';
@@ -57,6 +57,7 @@ export class RestDriver extends ConnectorDriver {
     private readonly vault: Vault,
     private readonly clock: Clock,
     private readonly randomness: Randomness,
+    private readonly logger: Logger,
   ) {
     super();
   }
@@ -175,12 +176,27 @@ export class RestDriver extends ConnectorDriver {
 
   private afterFailure(attempt: Attempt, failure: EgressFailure, hasSentBefore: boolean): CallOutcome {
     const outcome = outcomeOfFailure(failure, attempt.tool.side_effect === 'read');
+    this.report(attempt, failure);
     const isPassing = failure.reason === 'unreachable' || failure.isStale;
     return {
       ...outcome,
       hasSent: outcome.hasSent || hasSentBefore,
       retryAfterMs: isPassing ? this.retryDelay(attempt, null) : null,
     };
+  }
+
+  /** What an outcome does not tell an agent: whether a name, a port or a certificate is wrong. Names no address. */
+  private report({ call, tool }: Attempt, { reason, cause }: EgressFailure): void {
+    if (reason === 'withdrawn') return;
+    const fault = (cause as NodeJS.ErrnoException | undefined)?.code;
+    this.logger.warn('a call had no answer from its upstream', {
+      action_id: call.action,
+      org_id: call.org,
+      connector: call.connector.id,
+      tool: tool.name,
+      reason,
+      ...(fault === undefined ? {} : { fault }),
+    });
   }
 
   private retryDelay({ call, tool }: Attempt, askedMs: number | null): number | null {

@@ -130,7 +130,9 @@ export class Deployment {
     this.egress = new EgressDoor({
       settings: { allowPrivate: isDev, allowPlainText: isDev, allow: config.egressAllow, ownEndpoints },
     });
-    this.drivers = new ConnectorDrivers([new RestDriver(this.egress, this.vault, this.clock, this.randomness)]);
+    this.drivers = new ConnectorDrivers([
+      new RestDriver(this.egress, this.vault, this.clock, this.randomness, this.logger),
+    ]);
     this.directory = new PostgresKeyDirectory(durable);
     this.hasher = new PepperKeyHasher(secrets.pepper);
     this.ids = new PepperIds(secrets.pepper);

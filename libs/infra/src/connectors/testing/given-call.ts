@@ -15,10 +15,11 @@ import {
   type StoredSecret,
   Vault,
 } from '#libs/domain/connectors';
-import { idOf } from '#libs/domain/kernel';
-import { EgressDoor, type EgressSettings } from '#libs/infra/egress';
+import { idOf, type Logger } from '#libs/domain/kernel';
+import { EgressDoor, type EgressSettings, type Resolve } from '#libs/infra/egress';
 import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 
+import { silentLogger } from '../../../../../test/support/silent-logger.js';
 import { RestDriver } from '../rest-driver.js';
 
 const ORG = idOf('org', randomBytes(16));
@@ -67,6 +68,8 @@ export interface GivenCall {
   readonly config: JsonObject;
   readonly credential?: GivenCredential;
   readonly settings?: Partial<EgressSettings>;
+  readonly resolve?: Resolve;
+  readonly logger?: Logger;
 }
 
 /** An outcome whose result was read from its text. */
@@ -80,14 +83,20 @@ export interface CallHarness {
   close(): void;
 }
 
-export const givenCall = async ({ config, credential, settings }: GivenCall): Promise<CallHarness> => {
+export const givenCall = async ({
+  config,
+  credential,
+  settings,
+  resolve = () => Promise.resolve(['127.0.0.1']),
+  logger = silentLogger,
+}: GivenCall): Promise<CallHarness> => {
   const vault = new OpenVault();
   const clock = new SystemClock();
   const door = new EgressDoor({
     settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [], ...settings },
-    resolve: () => Promise.resolve(['127.0.0.1']),
+    resolve,
   });
-  const driver = new RestDriver(door, vault, clock, new SystemRandomness());
+  const driver = new RestDriver(door, vault, clock, new SystemRandomness(), logger);
   const stored = readConfig('rest', config, { isProduction: false });
   const connector = live(stored.config, stored.configHash, credential);
   if (credential !== undefined) {
