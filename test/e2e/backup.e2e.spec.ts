@@ -216,10 +216,16 @@ describe('ags restore', () => {
     const behind = await ags(restoredDir, 'confirm-restore', '--head', `${seq}:${hash}`);
     expect(behind).toMatchObject({ code: 1, error: { code: 'restore_behind' } });
     await expect(startService({ stateDir: restoredDir })).rejects.toThrow(/confirm-restore --help/);
-    const confirmed = await ags(restoredDir, 'confirm-restore', '--head', `1:${await firstHash()}`);
+    const first = `1:${await firstHash()}`;
+    // What was refused with the file is refused without it too: it is remembered.
+    const remembered = ['confirm-restore', '--heads', join(service.stateDir, 'sealed-heads')];
+    for (const args of [remembered, ['confirm-restore'], ['confirm-restore', '--head', first]]) {
+      expect(await ags(restoredDir, ...args)).toMatchObject({ code: 1, error: { code: 'restore_behind' } });
+    }
+    const confirmed = await ags(restoredDir, 'confirm-restore', '--head', first, '--accept-fork');
     expect(confirmed).toMatchObject({
       code: 0,
-      object: { object: 'restore_confirmation', checked: [service.org], unchecked: [] },
+      object: { object: 'restore_confirmation', checked: [service.org], unchecked: [], forked: [{ org: service.org }] },
     });
   });
 

@@ -135,7 +135,11 @@ const restore = async ({ terminal }: CommandContext, { stateDir }: Config, file:
     facts(headFacts(ledgers)),
     '',
     'Deeds that were sealed later are not there. Compare these heads with the last that you know (a bundle, a ledger',
-    'check, a head noted elsewhere), and then run `npm run ags -- confirm-restore`: nothing is sealed before.',
+    'check, a head noted elsewhere). Nothing is sealed before you have run, with the state directory that was in use:',
+    '',
+    '  npm run ags -- confirm-restore --heads OLD_STATE_DIR/sealed-heads',
+    '',
+    'Without that file or another head (`--head`) nothing is compared, and you declare that nothing was published since.',
   ].join('\n');
   return { objects: [view], text };
 };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ChainHead } from '#libs/crypto';
-import type { EventStore, OrgId } from '#libs/domain/kernel';
+import type { EventStore, Logger, OrgId } from '#libs/domain/kernel';
 import type { SealedHead } from '#libs/domain/ledger';
 import { parseConfig } from '#libs/infra/config';
 import type { Administration } from '../administration.js';
@@ -60,7 +60,9 @@ const confirm = async (
   const { readSealedHeads, SealedHeadsFile, sealedHeadsPath } = await import('#libs/infra/ledger');
   const { isHeldBy, readTail } = await import('#libs/domain/ledger');
   const path = sealedHeadsPath(stateDir);
-  const heads = [...(await readSealedHeads(path)), ...(file === undefined ? [] : await headsIn(file))];
+  const orgs = (await census.organizations()).map(({ org }) => org);
+  const given = file === undefined ? [] : await headsIn(file);
+  const heads = [...(await readSealedHeads(path)), ...given];
   // Also where nothing is compared: a name that is none must not look like a check.
   if (named.length > 0 || wanted !== undefined) {
     const { org } = await census.organization(wanted);
@@ -68,7 +70,15 @@ const confirm = async (
   }
   const lost: SealedHead[] = [];
   for (const head of heads) if (!(await isHeldBy(log, head))) lost.push(head);
-  if (lost.length > 0 && !acceptFork) throw await behind(log, lost);
+  if (lost.length > 0 && !acceptFork) {
+    // Or the same command without the file, which then knows of nothing, would pass.
+    await remember(
+      path,
+      given.filter((head) => lost.includes(head) && orgs.includes(head.org)),
+      loggerOf(terminal),
+    );
+    throw await behind(log, lost);
+  }
   if (lost.length > 0) {
     const remembered = await SealedHeadsFile.open(path, loggerOf(terminal));
     for (const org of new Set(lost.map((head) => head.org))) {
@@ -80,9 +90,16 @@ const confirm = async (
   const mark = await readRestoredMark(stateDir);
   await removeRestoredMark(stateDir);
   const checked = [...new Set(heads.map((head) => head.org))];
-  const orgs = (await census.organizations()).map(({ org }) => org);
   const ledgers = { checked, unchecked: orgs.filter((org) => !checked.includes(org)) };
   return confirmed(stateDir, mark?.created_at ?? null, { ...ledgers, forked: lost });
+};
+
+const remember = async (path: string, heads: readonly SealedHead[], logger: Logger): Promise<void> => {
+  if (heads.length === 0) return;
+  const { SealedHeadsFile } = await import('#libs/infra/ledger');
+  const file = await SealedHeadsFile.open(path, logger);
+  for (const head of heads) await file.remember(head);
+  await file.close();
 };
 
 /** @throws {CliError} usage: that is not such a file */
