@@ -16,9 +16,12 @@ beforeEach(async () => {
 afterEach(() => removeStateDir(stateDir));
 
 /** A start that fails: its exit code and what it printed. */
-const failedStart = async (settings: Readonly<Record<string, string>>) => {
+const failedStart = async (settings: Readonly<Record<string, string>>, ...args: readonly string[]) => {
   const env = environmentWith({ SERVICE_STATE_DIR: stateDir, SERVICE_PORT: '0', ...settings });
-  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), 'standalone'], { cwd: ROOT, env });
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), 'standalone', ...args], {
+    cwd: ROOT,
+    env,
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
@@ -34,6 +37,13 @@ const listening = async (): Promise<Server> => {
 };
 
 describe('a start that cannot be', () => {
+  it('with arguments: says that there are none, and where settings come from', async () => {
+    const { code, stdout, stderr } = await failedStart({}, '--port', '9000');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^--port 9000: .*takes no arguments.*SERVICE_PORT/);
+    expect(await readdir(stateDir)).toEqual([]);
+  });
+
   it('on a port in use: says which setting, and has shown the secrets all the same', async () => {
     const taken = await listening();
     const { port } = taken.address() as { port: number };

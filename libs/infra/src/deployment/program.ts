@@ -62,6 +62,7 @@ export const runProgram = (
   start: (config: Config, logger: Logger, metrics: ServiceMetrics) => Promise<RunningProgram>,
 ): void => {
   const main = async (): Promise<void> => {
+    if (process.argv.length > 2) return refuseArguments(process.argv.slice(2));
     const config = parseConfig();
     const format = config.env === 'production' ? 'json' : 'text';
     const logger = new PinoLogger({ level: config.logLevel, format });
@@ -89,6 +90,19 @@ export const runProgram = (
     process.stderr.write(`${textForOperator(error)}\n`);
     process.exit(1);
   });
+};
+
+const TAKES_NO_ARGUMENTS =
+  'A program of the service takes no arguments: its settings come from the environment, as SERVICE_PORT=9000 does. ' +
+  '`npm run ags -- config` lists them all.\n';
+
+const refuseArguments = (given: readonly string[]): void => {
+  if (given.length === 1 && (given[0] === '--help' || given[0] === '-h')) {
+    process.stdout.write(TAKES_NO_ARGUMENTS);
+    return;
+  }
+  process.stderr.write(`${given.join(' ')}: ${TAKES_NO_ARGUMENTS}`);
+  process.exitCode = 2;
 };
 
 /** As long as the process is there, its start and its draining included. */
