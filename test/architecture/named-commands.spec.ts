@@ -28,6 +28,16 @@ describe('where people are told to run a command', () => {
     expect(BARE.test('Make one with `ags init`.')).toBe(true);
   });
 
+  it('the command itself hears the signal that ends npm', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const programs = Object.values(scripts).filter((script) => script.includes('scripts/run.mjs'));
+    expect(programs.length).toBeGreaterThan(3);
+    // A shell between the two would end alone, and leave the command running.
+    expect(programs.filter((script) => !script.startsWith('exec '))).toEqual([]);
+  });
+
   it('there is such a command', () => {
     const known = new Set(commands.map((command) => command.join(' ')));
     const named = lines.flatMap(({ text, place }) =>
