@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ApiModule, ApiServer } from '../../api/src/api.module.js';
 import { Projector, ProjectorModule } from '../../projector/src/projector.module.js';
 import { Worker, WorkerModule } from '../../worker/src/worker.module.js';
+import type { Config } from '#libs/infra/config';
 import {
   InfraModule,
   prepareDeployment,
@@ -78,11 +79,15 @@ const firstWords = ({ org, owner, agent, adminKey, agentKey, sealKeyFingerprint 
 const KEYS_STAY =
   'The keys above are made and stay valid; they are not shown again. Keep them, mend what follows, and run `npm start` again.\n';
 
+const IN_DEVELOPMENT =
+  '  SERVICE_ENV is dev: connectors may reach private addresses, every port and plain http (docs/operations.md).';
+
 /** What a person does next. */
-const welcome = (baseUrl: string, { agentKey }: Prepared): string =>
+const welcome = (baseUrl: string, env: Config['env'], { agentKey }: Prepared): string =>
   [
     `  Agent Governance Service is up at ${baseUrl}`,
     '',
+    ...(env === 'dev' ? [IN_DEVELOPMENT, ''] : []),
     agentKey === null
       ? '  A call, once a connector provides the tool (docs/connectors-rest.md):'
       : '  A first call. No connector provides the tool yet, so it is refused, and the refusal is sealed:',
@@ -100,7 +105,7 @@ runProgram(async (config, logger, metrics) => {
   process.stdout.write(firstWords(prepared));
   const standalone = new Standalone(deployment);
   try {
-    process.stdout.write(welcome(await standalone.start(), prepared));
+    process.stdout.write(welcome(await standalone.start(), config.env, prepared));
   } catch (error) {
     // Half a start is let go of too: nobody would stop the database that it has started.
     await standalone.stop();

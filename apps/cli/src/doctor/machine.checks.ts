@@ -4,12 +4,14 @@ import { readRestoredMark } from '#libs/infra/backup';
 import {
   ignoredVariables,
   isThere,
+  parseConfig,
   problemsOfSettings,
   requireOwnStateDirectory,
   type Config,
 } from '#libs/infra/config';
 import { ok, problem, warning, type Finding } from './finding.js';
 
+const IN_DEVELOPMENT = 'SERVICE_ENV is dev: connectors may reach private addresses, every port and plain http.';
 const CONFIG_HELP = '`npm run ags -- config` shows every setting and what is wrong with it.';
 const INIT_HELP = 'Set SERVICE_STATE_DIR to where the service lives, or make one with `npm run ags -- init`.';
 
@@ -17,7 +19,10 @@ export const checkSettings = (): Finding => {
   const problems = problemsOfSettings();
   if (problems.length > 0) return problem(`The settings are not usable: ${problems.join('; ')}.`, CONFIG_HELP);
   const ignored = ignoredVariables();
-  if (ignored.length === 0) return ok('The settings are usable.');
+  if (ignored.length === 0) {
+    const isOpen = parseConfig().env === 'dev';
+    return ok(isOpen ? `The settings are usable. ${IN_DEVELOPMENT}` : 'The settings are usable.');
+  }
   return warning(`The settings are usable, and these variables are none: ${ignored.join(', ')}.`, CONFIG_HELP);
 };
 
