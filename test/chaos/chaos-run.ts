@@ -111,13 +111,14 @@ class ChaosRun {
     sent: Promise<void>,
   ): Promise<Omit<ProcessEnd, 'isExpected'>> {
     const { oracle, service } = this.scene;
+    const allSent = (): Promise<void> => sent.then(() => delay(LINGER_MS));
     if (kill.kind === 'moment') await Promise.race([delay(kill.afterMs), exited]);
     if (kill.kind === 'execution') {
-      await Promise.race([oracle.holdNextWrite(), delay(MISSED_AFTER_MS), exited]);
+      await Promise.race([oracle.holdNextWrite(), allSent(), exited]);
       oracle.holdNothing();
     }
     if (kill.kind === 'failpoint') {
-      const patience = Promise.race([delay(MISSED_AFTER_MS), sent.then(() => delay(LINGER_MS))]);
+      const patience = Promise.race([delay(MISSED_AFTER_MS), allSent()]);
       const end = await Promise.race([exited, patience.then(() => null)]);
       if (end !== null) return end;
       this.missed += 1;
