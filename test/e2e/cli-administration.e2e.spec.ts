@@ -231,11 +231,13 @@ describe('ags seal-keys', () => {
   const published = async (): Promise<Record<string, unknown>[]> =>
     (await ags('seal-keys', 'list')).objects.map((key) => ({ ...key }));
 
-  it.each(['0', '5s', '59s', '366d'])('does not rotate with an overlap of %s, and makes no key', async (overlap) => {
+  it('does not rotate with an overlap that is too short or too long, and makes no key', async () => {
     const before = await published();
-    const refused = await ags('seal-keys', 'rotate', '--overlap', overlap);
-    expect(refused).toMatchObject({ code: 2, stdout: '', error: { code: 'validation_failed' } });
-    expect(refused.error['message']).toContain('one minute to 365 days');
+    const rotate = (overlap: string): Promise<AgsRun> => ags('seal-keys', 'rotate', '--overlap', overlap);
+    for (const refused of await Promise.all(['0', '5s', '59s', '366d'].map(rotate))) {
+      expect(refused).toMatchObject({ code: 2, stdout: '', error: { code: 'validation_failed' } });
+      expect(refused.error['message']).toContain('one minute to 365 days');
+    }
     expect(await published()).toEqual(before);
   });
 

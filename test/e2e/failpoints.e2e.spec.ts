@@ -6,7 +6,7 @@ import { ENDINGS, type Fault } from '../chaos/failpoint-endings.js';
 import { FailpointLane } from '../chaos/failpoint-lane.js';
 import { runAgs } from '../support/run-ags.js';
 
-/** AGS_FAILPOINTS=all: each point by each fault, and the checker after each. CI runs it; it takes some minutes. */
+/** AGS_FAILPOINTS=all: each point by each fault, and the checker after each; some minutes. */
 const IS_ALL = process.env['AGS_FAILPOINTS'] === 'all';
 const CASE_DEADLINE_MS = IS_ALL ? 600_000 : 120_000;
 
