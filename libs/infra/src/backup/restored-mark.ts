@@ -1,5 +1,6 @@
 import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inStateDirectory } from '../config/index.js';
 import { RestoreNotConfirmed } from './backup-error.js';
 import type { LedgerHead } from './backup-manifest.js';
 
@@ -25,16 +26,17 @@ export const writeRestoredMark = async (folder: string, mark: RestoredMark): Pro
   }
 };
 
-/** Null where nothing waits for a decision. */
-export const readRestoredMark = async (stateDir: string): Promise<RestoredMark | null> => {
-  try {
-    return JSON.parse(await readFile(pathOf(stateDir), 'utf8')) as RestoredMark;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    throw error;
-  }
-};
+/** Null where nothing waits for a decision. @throws {StateDirectoryError} this user may not look */
+export const readRestoredMark = (stateDir: string): Promise<RestoredMark | null> =>
+  inStateDirectory(stateDir, async () => {
+    try {
+      return JSON.parse(await readFile(pathOf(stateDir), 'utf8')) as RestoredMark;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+      throw error;
+    }
+  });
 
 export const removeRestoredMark = async (stateDir: string): Promise<void> => {
   await rm(pathOf(stateDir), { force: true });

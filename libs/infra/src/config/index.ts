@@ -24,6 +24,7 @@ export {
   secretPathsOf,
 } from './secret-files.js';
 export {
+  inStateDirectory,
   isThere,
   leavingNoFolders,
   makeOwnStateDirectory,

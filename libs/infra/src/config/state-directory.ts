@@ -17,7 +17,7 @@ const KEYS_MODE = 0o700;
  * @throws {StateDirectoryError}
  */
 export const prepareStateDirectory = (stateDir: string): Promise<'done' | 'changed' | 'skipped'> =>
-  explained(stateDir, async () => {
+  inStateDirectory(stateDir, async () => {
     const keys = join(stateDir, 'keys');
     await makeOwnStateDirectory(stateDir);
     const isNew = await makeFolder(keys, KEYS_MODE);
@@ -29,13 +29,13 @@ export const prepareStateDirectory = (stateDir: string): Promise<'done' | 'chang
 
 /** The folder itself, unless it is there; folders above it as any program makes them. @throws {StateDirectoryError} */
 export const makeStateDirectory = async (stateDir: string): Promise<void> => {
-  await explained(stateDir, () => makeFolder(stateDir, STATE_MODE));
+  await inStateDirectory(stateDir, () => makeFolder(stateDir, STATE_MODE));
 };
 
 /** The same, where it is to be filled. @throws {StateDirectoryError} also where it is another user's: root could write there */
 export const makeOwnStateDirectory = async (stateDir: string): Promise<void> => {
   await makeStateDirectory(stateDir);
-  await explained(stateDir, () => requireOwn(stateDir));
+  await inStateDirectory(stateDir, () => requireOwn(stateDir));
 };
 
 /**
@@ -76,7 +76,7 @@ const removeEmpty = async (folder: string): Promise<boolean> => {
 
 /** What `prepareStateDirectory` refuses, without making anything. @throws {StateDirectoryError} it, or its keys, are another user's */
 export const requireOwnStateDirectory = (stateDir: string): Promise<void> =>
-  explained(stateDir, async () => {
+  inStateDirectory(stateDir, async () => {
     for (const folder of [stateDir, join(stateDir, 'keys')]) {
       if (await isThere(stateDir, folder)) await requireOwn(folder);
     }
@@ -84,7 +84,7 @@ export const requireOwnStateDirectory = (stateDir: string): Promise<void> =>
 
 /** Whether something is at `path`, within the state directory. @throws {StateDirectoryError} this user may not look */
 export const isThere = (stateDir: string, path: string): Promise<boolean> =>
-  explained(stateDir, async () => {
+  inStateDirectory(stateDir, async () => {
     try {
       await stat(path);
       return true;
@@ -136,7 +136,8 @@ const ensureMode = async (folder: string, mode: number): Promise<boolean> => {
   return true;
 };
 
-const explained = async <Result>(stateDir: string, work: () => Promise<Result>): Promise<Result> => {
+/** Work on what lies in the state directory. @throws {StateDirectoryError} where this user or the file system keeps it from that */
+export const inStateDirectory = async <Result>(stateDir: string, work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();
   } catch (error) {
@@ -150,13 +151,24 @@ const understood = async (stateDir: string, error: NodeJS.ErrnoException): Promi
   if (!isUpOrDown(stateDir, path)) return null;
   const elsewhere = 'et SERVICE_STATE_DIR to a folder of your own.';
   if (code === 'EACCES' || code === 'EPERM') {
-    const said = `${path} cannot be used: access is denied.${await ownersOf(stateDir)}`;
+    const denied = (await isClosed(stateDir)) ? stateDir : path;
+    const said = `${denied} cannot be used: access is denied.${await ownersOf(stateDir)}`;
     const message = `${said} Run this as the user that made the state directory, or s${elsewhere}`;
     return new StateDirectoryError(message, { cause: error });
   }
   const why = syscall === 'mkdir' && code === 'ENOENT' ? 'no folder can be made there' : fileFaultOf(code);
   if (why === undefined) return null;
   return new StateDirectoryError(`${path} cannot be used: ${why}. S${elsewhere}`, { cause: error });
+};
+
+/** Whether this user may not enter the folder: then it does not matter which file in it was looked for. */
+const isClosed = async (folder: string): Promise<boolean> => {
+  try {
+    await stat(`${folder}${sep}.`);
+    return false;
+  } catch (error) {
+    return ['EACCES', 'EPERM'].includes(codeOf(error) ?? '');
+  }
 };
 
 const isUpOrDown = (stateDir: string, path: string): boolean =>
