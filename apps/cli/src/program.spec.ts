@@ -78,7 +78,7 @@ describe('a command that cannot be understood', () => {
     ['an overlap without a unit', ['keys', 'roll', 'key_1evn4bssm6fs5f1q8e6zep4ap0', '--overlap', '24'], /24h/],
     ['a scope that does not exist', ['keys', 'create', '--scopes', 'actions:write'], /actions:execute/],
     ['a key for nobody', ['keys', 'create'], /--agent/],
-    ['a key for two', ['keys', 'create', '--admin', '--agent', 'agt_1evn4bssm6fs5f1q8e6zep4ap0'], /--agent/],
+    ['a key for two', ['keys', 'create', '--admin', '--agent', 'agt_1evn4bssm6fs5f1q8e6zep4ap0'], /not both/],
     ['an admin key with scopes', ['keys', 'create', '--admin', '--scopes', 'deeds:read'], /--scopes/],
     ['a label without a value', ['agents', 'create', 'x', '--label', 'team'], /name=value/],
     ['a kid that is none', ['seal-keys', 'revoke', 'abc'], /32 lowercase hex/],

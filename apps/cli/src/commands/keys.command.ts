@@ -16,6 +16,8 @@ import {
 } from '../command-context.js';
 import { table, type Answer } from '../terminal.js';
 
+const NOT_BOTH = 'Give --agent or --admin, not both.';
+
 interface HolderOptions extends OrgOption {
   readonly agent?: AgentId;
   readonly admin?: true;
@@ -53,7 +55,7 @@ const registerList = (keys: Command, context: CommandContext): void => {
       .option('--admin', 'only admin keys')
       .option('--json', 'one JSON object a line')
       .action(async ({ org, agent, admin, json }: HolderOptions & JsonOption) => {
-        if (agent !== undefined && admin) throw usage('Give --agent or --admin, not both.');
+        if (agent !== undefined && admin) throw usage(NOT_BOTH);
         await withAdministration(context, json === true, async ({ census, clock }) => {
           const held =
             agent === undefined
@@ -126,7 +128,8 @@ const registerCreate = (keys: Command, context: CommandContext): void => {
 };
 
 const requireOneHolder = ({ agent, admin, scopes, live }: CreateOptions): void => {
-  if ((agent === undefined) === (admin === undefined)) throw usage('Say whose key it is: --agent AGENT, or --admin.');
+  if (agent !== undefined && admin) throw usage(NOT_BOTH);
+  if (agent === undefined && !admin) throw usage('Say whose key it is: --agent AGENT, or --admin.');
   if (admin && (scopes || live))
     throw usage('An admin key is always live and has the scope admin: leave out --scopes and --live.');
 };
