@@ -173,7 +173,17 @@ describe('ags events export, beside a running service', () => {
     expect(own.objects.length).toBeLessThan(whole.length);
     const stretch = await ags('events', 'export', '--from', '3', '--to', '7');
     expect(stretch.stdout).toBe(whole.slice(3, 8).join(''));
-    expect(await ags('events', 'export', '--from', String(Number(to) + 1_000))).toMatchObject({ code: 0, stdout: '' });
+  });
+
+  it('from a position that the log has not reached is empty, and says where it ends', async () => {
+    const beyond = String(Number(await head()) + 1_000);
+    const { code, stdout, stderr } = await ags('events', 'export', '--from', beyond);
+    expect([code, stdout]).toEqual([0, '']);
+    const end = /^The log ends at position (\d+): there is nothing from (\d+) on\.\n$/.exec(stderr);
+    expect(end?.[2]).toBe(beyond);
+    expect(Number(end?.[1])).toBeLessThanOrEqual(Number(await head()));
+    const one = await ags('events', 'export', '--from', String(end?.[1]), '--to', String(end?.[1]));
+    expect([one.objects.length, one.stderr]).toEqual([1, '']);
   });
 
   it.each([

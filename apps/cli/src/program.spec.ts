@@ -80,6 +80,7 @@ describe('a command that cannot be understood', () => {
     ['a key for nobody', ['keys', 'create'], /--agent/],
     ['a key for two', ['keys', 'create', '--admin', '--agent', 'agt_1evn4bssm6fs5f1q8e6zep4ap0'], /not both/],
     ['an admin key with scopes', ['keys', 'create', '--admin', '--scopes', 'deeds:read'], /--scopes/],
+    ['a stretch that ends before it begins', ['events', 'export', '--from', '5', '--to', '3'], /--from 5 .* --to 3/],
     ['a label without a value', ['agents', 'create', 'x', '--label', 'team'], /name=value/],
     ['a kid that is none', ['seal-keys', 'revoke', 'abc'], /32 lowercase hex/],
     ['a bundle of nobody', ['verify', 'x'], /--org/],

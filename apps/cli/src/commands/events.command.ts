@@ -3,7 +3,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { type EventStore, type OrgId, type Position, type RecordedEvent } from '#libs/domain/kernel';
 import type { Administration } from '../administration.js';
 import { fileArgument, idArgument } from '../arguments.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError, EXIT, usage } from '../cli-error.js';
 import {
   refuseInterrupted,
   untilInterrupted,
@@ -56,21 +56,27 @@ const registerExport = (events: Command, context: CommandContext): void => {
       .option('--to <position>', 'up to this position, inclusive', positionArgument)
       .option('--output <file>', 'a new file, mode 0600; default: standard output', fileArgument)
       .option('--json', 'what is said about the export, and an error, as one JSON object')
-      .action(async (options: ExportOptions) =>
-        withAdministration(context, options.json === true, async (administration) => {
+      .action(async (options: ExportOptions) => {
+        requireStretch(options);
+        await withAdministration(context, options.json === true, async (administration) => {
           await requireOrganization(administration, options.org);
           return untilInterrupted((interrupted) => {
-            const progress = new ProgressLine(context.terminal);
-            const lines = linesOf(administration.log, options, progress, interrupted);
+            const lines = linesOf(administration.log, options, context.terminal, interrupted);
             return options.output === undefined
               ? exportToOutput(context.terminal, lines)
               : exportToFile(lines, options.output);
           });
-        }),
-      ),
+        });
+      }),
     'npm run --silent ags -- events export > events.jsonl',
     'npm run --silent ags -- events export --org org_... --from 1000 --output events.jsonl',
   );
+};
+
+/** @throws {CliError} usage */
+const requireStretch = ({ from, to }: ExportOptions): void => {
+  if (from === undefined || to === undefined || from <= to) return;
+  throw usage(`Nothing lies from --from ${from} up to --to ${to}: give the lower position first.`);
 };
 
 const exportToOutput = async (terminal: Terminal, lines: AsyncIterable<string>): Promise<null> => {
@@ -106,10 +112,14 @@ const exportToFile = async (lines: AsyncIterable<string>, path: string): Promise
 const linesOf = async function* (
   log: EventStore,
   { org, from, to }: ExportOptions,
-  progress: ProgressLine,
+  terminal: Terminal,
   interrupted: AbortSignal,
 ): AsyncGenerator<string> {
+  const progress = new ProgressLine(terminal);
   const head = await log.head();
+  if (from !== undefined && from > head) {
+    terminal.err(`The log ends at position ${head}: there is nothing from ${from} on.\n`);
+  }
   const last = to !== undefined && to < head ? to : head;
   let after = (from ?? 0n) - 1n;
   const hole: { missing: Position | null } = { missing: null };
