@@ -75,7 +75,12 @@ describe('ags doctor beside a running service', () => {
       await doctor(['--url', service.baseUrl], { AGS_API_KEY: service.adminKey }),
     ]) {
       expect(run.code).toBe(0);
-      expect(found(run, 'ledger_chain')).toMatchObject({ status: 'ok' });
+      expect(found(run, 'ledger_chain')).toMatchObject({
+        status: 'ok',
+        message: expect.stringMatching(
+          /^The service was asked, and .* hold \(\d+ checked, at most 1,000\)\.$/,
+        ) as string,
+      });
       expect(run.stdout + run.stderr).not.toContain(service.adminKey);
     }
   });
@@ -150,6 +155,17 @@ describe('ags doctor where something else is wrong', () => {
     expect(run.code).toBe(0);
     expect(found(run, 'server_health')).toMatchObject({ status: 'ok', message: `No service runs at ${url}.` });
     expect(found(run, 'version_drift')).toMatchObject({ status: 'skipped' });
+  });
+
+  it('says of a port that no HTTP client asks that it was not asked', async () => {
+    const url = 'http://127.0.0.1:9';
+    expect(found(await doctor(['--url', url]), 'server_health')).toMatchObject({
+      status: 'problem',
+      message: `${url} was not asked: its port is one that browsers and other HTTP clients refuse.`,
+      next: expect.stringContaining('--url') as string,
+    });
+    const run = await doctor([], { SERVICE_PORT: '6000' });
+    expect(found(run, 'server_health')).toMatchObject({ next: expect.stringMatching(/^Set SERVICE_PORT/) as string });
   });
 
   it('does not know where a port of 0 came to lie', async () => {

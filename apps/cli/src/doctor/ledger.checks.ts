@@ -53,7 +53,12 @@ const askServer = async (examination: Examination, server: Server, apiKey: strin
   if (said.body['object'] !== 'ledger_check') {
     return problem(`The service answered the check with ${said.status}.`, 'Its log says why.');
   }
-  return judge([['the ledger of the key', said.body as unknown as Verdict]], true);
+  const verdict = said.body as unknown as Verdict;
+  return judge(
+    [['the ledger of the key', verdict]],
+    true,
+    (checked) => `The service was asked, and the last deeds of the ledger of the key hold (${checked}).`,
+  );
 };
 
 const checkStore = async (examination: Examination): Promise<Finding> => {
@@ -70,10 +75,19 @@ const checkStore = async (examination: Examination): Promise<Finding> => {
     if (timeIsOver.aborted) break;
     verdicts.push([org, await ledger.check(org, { last: LAST_DEEDS }, timeIsOver)]);
   }
-  return judge(verdicts, verdicts.length === orgs.length);
+  return judge(
+    verdicts,
+    verdicts.length === orgs.length,
+    (checked) => `The last deeds of every ledger hold (${checked} each).`,
+  );
 };
 
-const judge = (verdicts: readonly (readonly [whose: string, Verdict])[], isComplete: boolean): Finding => {
+/** @param intact what to say where all hold; it is given how many were checked */
+const judge = (
+  verdicts: readonly (readonly [whose: string, Verdict])[],
+  isComplete: boolean,
+  intact: (checked: string) => string,
+): Finding => {
   const checked = verdicts.reduce((sum, [, verdict]) => sum + verdict.checked, 0).toLocaleString('en');
   const bad = verdicts.find(([, { result, reason }]) => result !== 'intact' && reason !== 'time_limit');
   if (bad) {
@@ -84,9 +98,7 @@ const judge = (verdicts: readonly (readonly [whose: string, Verdict])[], isCompl
     );
   }
   if (isComplete && verdicts.every(([, { result }]) => result === 'intact')) {
-    return ok(
-      `The last deeds of every ledger hold (${checked} checked, at most ${LAST_DEEDS.toLocaleString('en')} each).`,
-    );
+    return ok(intact(`${checked} checked, at most ${LAST_DEEDS.toLocaleString('en')}`));
   }
   return warning(
     `Not all could be checked in time; ${checked} deeds hold.`,

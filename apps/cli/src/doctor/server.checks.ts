@@ -14,6 +14,14 @@ export const checkServerHealth = async (examination: Examination, url: string | 
   const said = await server.get('/v1/health');
   if (!isAnswer(said)) {
     if (said.kind === 'not_running') return ok(`No service runs at ${address}.`);
+    if (said.kind === 'blocked_port') {
+      return problem(
+        `${address} was not asked: its port is one that browsers and other HTTP clients refuse.`,
+        url === undefined
+          ? 'Set SERVICE_PORT, or the port in SERVICE_BASE_URL, to another one, such as 8080.'
+          : 'Name with --url the address that the clients of the service have.',
+      );
+    }
     const place = url === undefined ? 'SERVICE_HOST, SERVICE_PORT and SERVICE_BASE_URL' : 'what --url names';
     return problem(
       `${address} cannot be reached (${said.said}).`,

@@ -16,6 +16,8 @@ export interface ServerAnswer {
 export type Silence =
   /** Nothing listens there. */
   | { readonly kind: 'not_running' }
+  /** A port that the fetch standard blocks, for other protocols' sake: nothing was sent. */
+  | { readonly kind: 'blocked_port' }
   /** Something is wrong on the way; `said` is the system's own word. */
   | { readonly kind: 'unreachable'; readonly said: string };
 
@@ -62,6 +64,8 @@ const silenceOf = (error: unknown): Silence => {
   }
   const { cause } = error;
   if (!(cause instanceof Error)) return { kind: 'unreachable', said: error.message };
+  // The fetch standard knows this failure by no code.
+  if (cause.message === 'bad port') return { kind: 'blocked_port' };
   const isRefused = 'code' in cause && cause.code === 'ECONNREFUSED';
   return isRefused ? { kind: 'not_running' } : { kind: 'unreachable', said: cause.message };
 };
