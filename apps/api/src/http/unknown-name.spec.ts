@@ -13,7 +13,7 @@ describe('after a name that an endpoint does not have', () => {
   it.each([
     ['a slip', 'stat', ACTIONS, 'state'],
     ['another case', 'Tool', ACTIONS, 'tool'],
-    ['a word of another API', 'status', ACTIONS, 'state'],
+    ['a word of another API', 'outcome', ACTIONS, 'decision'],
     ['another bound than there is', 'created_at[lte]', ACTIONS, 'created_at[lt]'],
     ['another bound than there is', 'created_at[gt]', ACTIONS, 'created_at[gte]'],
     ['a day to begin with', 'since', DEEDS, 'issued_at[gte]'],
@@ -27,6 +27,11 @@ describe('after a name that an endpoint does not have', () => {
   ])('the one that was meant is named: %s, %s', (_, name, known, meant) =>
     expect(nextAfterUnknown(name, known)).toBe(`Did you mean ${meant}?`),
   );
+
+  it('the filters that tell the same are named for the status of an action, which is none', () =>
+    expect(nextAfterUnknown('status', ACTIONS)).toBe(
+      'The status of an action is no filter: filter by state, decision or verdict.',
+    ));
 
   it('what it takes is named where nothing is close, or the word means nothing there', () => {
     expect(nextAfterUnknown('status', ['from', 'to'])).toBe('It takes from, to.');

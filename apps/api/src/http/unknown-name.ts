@@ -4,7 +4,6 @@ import { closestName } from '#libs/domain/kernel';
 const ALIASES: ReadonlyMap<string, readonly string[]> = new Map(
   (
     [
-      [['status'], ['state']],
       [
         ['per_page', 'page_size', 'page[size]', 'size', 'count', 'first', 'top', 'max_results'],
         ['limit', 'last'],
@@ -35,8 +34,14 @@ const ALIASES: ReadonlyMap<string, readonly string[]> = new Map(
   ).flatMap(([others, ours]) => others.map((other): [string, readonly string[]] => [other, ours])),
 );
 
+/** The one word that an action's `status` is comes of these together, so none of them was meant for certain. */
+const STATUS_FILTERS = ['state', 'decision', 'verdict'] as const;
+
 /** Of a parameter or field that an endpoint does not have: the next step, as a sentence. */
 export const nextAfterUnknown = (name: string, known: readonly string[]): string => {
+  if (name === 'status' && STATUS_FILTERS.every((filter) => known.includes(filter))) {
+    return 'The status of an action is no filter: filter by state, decision or verdict.';
+  }
   const meant = ALIASES.get(name)?.find((ours) => known.includes(ours)) ?? closestName(name, known);
   if (meant !== null) return `Did you mean ${meant}?`;
   return known.length === 0 ? 'It takes none.' : `It takes ${known.join(', ')}.`;
