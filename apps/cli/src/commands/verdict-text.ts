@@ -78,7 +78,7 @@ const sentenceOf = (reason: VerdictReason, beginning: Buffer): string => {
     case 'other_header':
       return (
         'The gzip header is not the one that a bundle has (docs/deed-format.md): it keeps a file name, for example. ' +
-        'Was the bundle packed again? Unpacked and packed by gzip -n, it has the header it had.'
+        'Was the bundle packed again? Unpacked and packed by gzip -n, it is one again.'
       );
     case 'not_gzip':
       return beginning.subarray(0, TAR_OPENING.length).equals(TAR_OPENING)
