@@ -13,10 +13,12 @@ export class EdgeResponse extends ServerResponse {
   bodyBytes = 0;
   /** Runs once, just before the status line is written: the last moment for headers. */
   beforeHead: () => void = () => undefined;
+  /** The last answer on its connection, whatever its client asked for. */
+  endsConnection = false;
 
   override writeHead(...args: unknown[]): this {
     this.beforeHead();
-    if (hasUnreadBody(this.req)) {
+    if (this.endsConnection || hasUnreadBody(this.req)) {
       this.setHeader('Connection', 'close');
       if (this.req.socket) lingerOnClose(this.req.socket);
     }

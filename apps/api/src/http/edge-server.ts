@@ -6,6 +6,7 @@ import { EdgeResponse, isLingering } from './edge-response.js';
 import { Exchange, rememberExchange } from './exchange.js';
 import type { EdgeParts } from './edge-parts.js';
 import { answerMalformed } from './malformed-requests.js';
+import { serveInTurn } from './pipeline.js';
 
 export interface HttpTimeouts {
   /** From the connection, or the answer before, to the last header. */
@@ -49,13 +50,15 @@ export const createEdgeServer = (edge: EdgeParts, handler: RequestListener, time
   server.maxHeadersCount = 0;
   server.timeout = timeouts.idleTimeoutMs;
   const serve = (request: IncomingMessage, response: EdgeResponse, awaitsContinue: boolean): void => {
-    if (isLingering(request.socket)) {
-      request.socket.destroy();
-      return;
-    }
-    const exchange = begin(edge, request, response);
-    exchange.awaitsContinue = awaitsContinue;
-    handler(request, response);
+    serveInTurn(request.socket, response, () => {
+      if (isLingering(request.socket)) {
+        request.socket.destroy();
+        return;
+      }
+      const exchange = begin(edge, request, response);
+      exchange.awaitsContinue = awaitsContinue;
+      handler(request, response);
+    });
   };
   server.on('request', (request, response) => serve(request, response as EdgeResponse, false));
   server.on('checkContinue', (request, response) => serve(request, response as EdgeResponse, true));

@@ -1,0 +1,72 @@
+import type { Socket } from 'node:net';
+import type { EdgeResponse } from './edge-response.js';
+
+/** Requests of one connection that may wait behind the one being served. */
+export const MAX_WAITING_REQUESTS = 32;
+
+/** A request whose turn comes when those before it are answered. */
+interface Turn {
+  readonly response: EdgeResponse;
+  readonly serve: () => void;
+}
+
+/**
+ * The requests of one connection, served one after another (RFC 9112, section 9.3.2). Node hands out every request that
+ * it has read, and reads on until answers pile up: without this, one connection could have as many requests under way as
+ * its sender cares to write.
+ */
+class Pipeline {
+  private readonly waiting: Turn[] = [];
+  private isServing = false;
+  private isFull = false;
+
+  constructor(private readonly socket: Socket) {
+    socket.once('close', () => {
+      this.waiting.length = 0;
+    });
+  }
+
+  enter(turn: Turn): void {
+    if (this.isFull) {
+      // The last that may wait is whole, since another came behind it: nothing is left to read for.
+      stopReading(this.socket);
+      return;
+    }
+    if (!this.isServing) {
+      this.begin(turn);
+      return;
+    }
+    this.waiting.push(turn);
+    if (this.waiting.length < MAX_WAITING_REQUESTS) return;
+    this.isFull = true;
+    turn.response.endsConnection = true;
+  }
+
+  private begin({ response, serve }: Turn): void {
+    this.isServing = true;
+    serve();
+    response.once('close', () => {
+      this.isServing = false;
+      const next = this.waiting.shift();
+      if (next && !this.socket.destroyed) this.begin(next);
+    });
+  }
+}
+
+/** For good: Node resumes a connection by itself when a request on it is done with. */
+const stopReading = (socket: Socket): void => {
+  socket.pause();
+  socket.resume = () => socket;
+};
+
+const pipelines = new WeakMap<Socket, Pipeline>();
+
+/**
+ * Serves a request when all that came before it on its connection are answered. The connection ends after the answer to
+ * the last that may wait; what was sent behind it is not served, and its client, left without an answer, knows so.
+ */
+export const serveInTurn = (socket: Socket, response: EdgeResponse, serve: () => void): void => {
+  const pipeline = pipelines.get(socket) ?? new Pipeline(socket);
+  pipelines.set(socket, pipeline);
+  pipeline.enter({ response, serve });
+};
