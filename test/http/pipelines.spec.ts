@@ -31,14 +31,19 @@ class HeldController {
 }
 
 let edge: TestEdge;
+/** With limits that a test waits for. */
+let hasty: TestEdge;
 /** The server's ends of the connections, in order. */
 const accepted: Socket[] = [];
 
 beforeAll(async () => {
-  edge = await startEdge({ controllers: [SampleController, HeldController] });
+  const controllers = [SampleController, HeldController];
+  edge = await startEdge({ controllers });
   edge.app.getHttpServer().on('connection', (socket: Socket) => accepted.push(socket));
+  const timeouts = { headersTimeoutMs: 500, requestTimeoutMs: 500 };
+  hasty = await startEdge({ controllers, edge: { timeouts } });
 });
-afterAll(() => edge.close());
+afterAll(() => Promise.all([edge?.close(), hasty?.close()]));
 beforeEach(() => {
   HeldController.begun = [];
   HeldController.isOpen = false;
@@ -107,6 +112,44 @@ describe('requests that are sent ahead on one connection', () => {
     HeldController.open();
     await serveAnother();
     expect(begunCount()).toBe(1);
+  });
+});
+
+describe('what is no request, behind one that is being served', () => {
+  const submit = (framing: string) =>
+    `POST /v1/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${framing}\r\n`;
+
+  /** The server has found that something on this connection is no request. */
+  const noticedOn = ({ socket: { localPort } }: RawConnection): Promise<void> =>
+    new Promise((resolve) => {
+      hasty.app.getHttpServer().on('clientError', (_error: Error, { remotePort }: Socket) => {
+        if (remotePort === localPort) resolve();
+      });
+    });
+
+  it.each([
+    ['bytes that are no HTTP', 400, 'nonsense\r\n\r\n'],
+    ['a request without an end', 408, 'GET /v1/health HT'],
+    ['a body without an end', 408, `${submit('Content-Length: 100\r\n')}{`],
+    ['a body in broken chunks', 400, `${submit('Transfer-Encoding: chunked\r\n')}zz\r\n`],
+  ])('is refused after the answer to that, and ends the connection: %s', async (_, status, bytes) => {
+    hasty.lines.length = 0;
+    const connection = await RawConnection.open(hasty.port);
+    const noticed = noticedOn(connection);
+    connection.send(`${HELD}${HELD}${bytes}`);
+    await noticed;
+    HeldController.open();
+    const answers = [await connection.answer(), await connection.answer(), await connection.answer()];
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200, status]);
+    expect(answers.map(({ headers }) => headers.get('connection'))).toEqual([
+      ['keep-alive'],
+      ['keep-alive'],
+      ['close'],
+    ]);
+    const ids = answers.map(({ headers }) => headers.get('service-request-id')?.[0]);
+    await eventually(() => hasty.accessLines().map(({ request_id: id }) => id)).toEqual(ids);
+    expect(await connection.untilClosed()).toBe('');
+    connection.close();
   });
 });
 

@@ -50,7 +50,7 @@ export const createEdgeServer = (edge: EdgeParts, handler: RequestListener, time
   server.maxHeadersCount = 0;
   server.timeout = timeouts.idleTimeoutMs;
   const serve = (request: IncomingMessage, response: EdgeResponse, awaitsContinue: boolean): void => {
-    serveInTurn(request.socket, response, () => {
+    serveInTurn(request, response, () => {
       if (isLingering(request.socket)) {
         request.socket.destroy();
         return;

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { DomainError, idOf } from '#libs/domain/kernel';
 import type { EdgeParts } from './edge-parts.js';
+import { endInTurn } from './pipeline.js';
 
 /** What Node's parser and timers report about a connection on which no request could be read. */
 export interface ClientError extends Error {
@@ -15,6 +16,11 @@ export interface ClientError extends Error {
  */
 export const answerMalformed = (edge: EdgeParts, error: ClientError | null, socket: Socket): void => {
   const exchange = edge.exchangeOn.get(socket) ?? null;
+  // A request that is whole gets its own answer. What is wrong came behind it, and its sender would take ours for that.
+  if (exchange?.request.complete === true && socket.writable && error?.code !== 'ECONNRESET') {
+    endInTurn(socket, () => answerMalformed(edge, error, socket));
+    return;
+  }
   if (!socket.writable || error?.code === 'ECONNRESET' || exchange?.response.headersSent === true) {
     socket.destroy();
     return;

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { EdgeResponse } from './edge-response.js';
 
@@ -6,6 +7,7 @@ export const MAX_WAITING_REQUESTS = 32;
 
 /** A request whose turn comes when those before it are answered. */
 interface Turn {
+  readonly request: IncomingMessage;
   readonly response: EdgeResponse;
   readonly serve: () => void;
 }
@@ -19,6 +21,7 @@ class Pipeline {
   private readonly waiting: Turn[] = [];
   private isServing = false;
   private isFull = false;
+  private end: (() => void) | null = null;
 
   constructor(private readonly socket: Socket) {
     socket.once('close', () => {
@@ -42,13 +45,25 @@ class Pipeline {
     turn.response.endsConnection = true;
   }
 
+  endWith(end: () => void): void {
+    // A request that waits and is not whole will never be: it is what cannot be read.
+    const isBroken = this.waiting.at(-1)?.request.complete === false;
+    if (this.isFull && !isBroken) return;
+    if (isBroken) this.waiting.pop();
+    this.isFull = true;
+    this.end = end;
+    if (!this.isServing) end();
+  }
+
   private begin({ response, serve }: Turn): void {
     this.isServing = true;
     serve();
     response.once('close', () => {
       this.isServing = false;
+      if (this.socket.destroyed) return;
       const next = this.waiting.shift();
-      if (next && !this.socket.destroyed) this.begin(next);
+      if (next) this.begin(next);
+      else this.end?.();
     });
   }
 }
@@ -65,8 +80,17 @@ const pipelines = new WeakMap<Socket, Pipeline>();
  * Serves a request when all that came before it on its connection are answered. The connection ends after the answer to
  * the last that may wait; what was sent behind it is not served, and its client, left without an answer, knows so.
  */
-export const serveInTurn = (socket: Socket, response: EdgeResponse, serve: () => void): void => {
+export const serveInTurn = (request: IncomingMessage, response: EdgeResponse, serve: () => void): void =>
+  pipelineOf(request.socket).enter({ request, response, serve });
+
+/**
+ * Ends a connection on which no further request can be read, by `end`, when all that came before are answered. It does
+ * nothing where the connection ends anyway.
+ */
+export const endInTurn = (socket: Socket, end: () => void): void => pipelineOf(socket).endWith(end);
+
+const pipelineOf = (socket: Socket): Pipeline => {
   const pipeline = pipelines.get(socket) ?? new Pipeline(socket);
   pipelines.set(socket, pipeline);
-  pipeline.enter({ response, serve });
+  return pipeline;
 };
