@@ -189,6 +189,27 @@ describe('slow senders', () => {
   });
 });
 
+describe('slow senders that never pause', () => {
+  it('are cut off at the same limits, though they go on after the answer', async () => {
+    const beginnings = ['GET /v1/health HTTP/1.1\r\nHost: x\r\nX-A: ', `${SUBMIT}Content-Length: 100000\r\n\r\n{`];
+    const senders = await Promise.all(Array.from({ length: 200 }, () => RawConnection.open(edge.port)));
+    const cutOff = Promise.all(senders.map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))));
+    senders.forEach((sender, index) => sender.send(beginnings[index % 2] ?? ''));
+    const trickle = setInterval(() => {
+      for (const sender of senders) if (!sender.socket.destroyed) sender.send('a');
+    }, 100);
+    try {
+      expect((await fetch(`${edge.url}/v1/health`)).status).toBe(200);
+      await cutOff;
+    } finally {
+      clearInterval(trickle);
+    }
+    const answers = await Promise.all(senders.map((sender) => sender.answer()));
+    expect(answers.map(({ status }) => status)).toEqual(Array(200).fill(408));
+    expect(SampleController.ran).toEqual([]);
+  });
+});
+
 describe('a client that leaves in the middle of its body', () => {
   const beginBody = async (): Promise<RawConnection> => {
     const connection = await RawConnection.open(edge.port);

@@ -53,18 +53,22 @@ const lingering = new WeakSet<Socket>();
 /** A request that arrives on such a connection was sent before the client saw its answer, and is not served. */
 export const isLingering = (socket: Socket): boolean => lingering.has(socket);
 
-/**
- * Node closes both directions when the last answer is written. With unread bytes in the receive buffer the kernel then
- * sends a reset, which may overtake the answer (RFC 9112, section 9.6). Closing one's own direction first and throwing
- * away what still comes in lets the client read why it was refused.
- */
+/** Node closes both directions when the last answer is written; here its client may still read why it was refused. */
 const lingerOnClose = (socket: Socket): void => {
   lingering.add(socket);
-  socket.destroySoon = () => {
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-    timer.unref();
-    socket.once('close', () => clearTimeout(timer));
-    socket.once('end', () => socket.destroy());
-    socket.end();
-  };
+  socket.destroySoon = () => endAndLinger(socket);
+};
+
+/**
+ * Ends our direction of a connection, after `last`, and throws away what still comes in: with unread bytes in the receive
+ * buffer the kernel sends a reset, which may overtake the answer (RFC 9112, section 9.6). Cut when the client ends its
+ * direction too, or after {@link LINGER_MS}, however much it still sends.
+ */
+export const endAndLinger = (socket: Socket, last = ''): void => {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  timer.unref();
+  socket.once('close', () => clearTimeout(timer));
+  socket.once('end', () => socket.destroy());
+  socket.end(last);
+  socket.resume();
 };

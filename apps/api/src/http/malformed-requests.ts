@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { DomainError, idOf } from '#libs/domain/kernel';
 import type { EdgeParts } from './edge-parts.js';
+import { endAndLinger } from './edge-response.js';
 import { endInTurn } from './pipeline.js';
 
 /** What Node's parser and timers report about a connection on which no request could be read. */
@@ -36,7 +37,10 @@ export const answerMalformed = (edge: EdgeParts, error: ClientError | null, sock
     Connection: 'close',
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${head.join('')}\r\n${answer.body}`);
+  endAndLinger(
+    socket,
+    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${head.join('')}\r\n${answer.body}`,
+  );
   if (exchange) exchange.rawStatus = answer.status;
   else {
     edge.accessLog.writeUnreadable({
@@ -49,12 +53,7 @@ export const answerMalformed = (edge: EdgeParts, error: ClientError | null, sock
     edge.meter.requestBegan();
     edge.meter.requestEnded({ route: null, method: '', status: answer.status, durationMs: 0 });
   }
-  // Half-closed sockets of clients that never answer would pile up.
-  socket.setTimeout(MALFORMED_LINGER_MS, () => socket.destroy());
-  socket.resume();
 };
-
-const MALFORMED_LINGER_MS = 2_000;
 
 const refusalOf = (error: ClientError | null): DomainError => {
   switch (error?.code) {
