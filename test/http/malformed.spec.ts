@@ -175,6 +175,20 @@ describe('slow senders', () => {
     await expectClosed(connection);
   });
 
+  it.each([
+    ['headers', `${SUBMIT}X-A: `, `b\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`],
+    ['its body', `${SUBMIT}Content-Length: ${BODY.length}\r\n\r\n{`, BODY.slice(1)],
+  ])('were told to send again: what comes of %s after that is not served', async (_, beginning, rest) => {
+    const connection = await RawConnection.open(edge.port);
+    connection.send(beginning);
+    expect((await connection.answer()).status).toBe(408);
+    connection.send(rest);
+    // By the time others were served, the server has read what came on the closed connection.
+    for (let count = 0; count < 5; count += 1) expect((await fetch(`${edge.url}/v1/health`)).status).toBe(200);
+    expect(SampleController.ran).toEqual([]);
+    connection.close();
+  });
+
   it('do not keep others from being served', async () => {
     const idle = await Promise.all(
       Array.from({ length: 500 }, async () => {

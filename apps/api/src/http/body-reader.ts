@@ -8,7 +8,7 @@ import { tooLarge } from './transport-checks.js';
  * @throws {DomainError} request_too_large, as soon as the first byte too many has arrived
  */
 export const readBody = async (exchange: Exchange, route: RouteEntry): Promise<Uint8Array> => {
-  const { request } = exchange;
+  const { request, clientGone } = exchange;
   // RFC 9110, section 10.1.1: a client that asked first sends its body only after this.
   if (exchange.awaitsContinue) exchange.response.writeContinue();
   const chunks: Buffer[] = [];
@@ -16,6 +16,7 @@ export const readBody = async (exchange: Exchange, route: RouteEntry): Promise<U
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       request.off('data', onData).off('end', onEnd).off('error', onLost).off('close', onLost);
+      clientGone.removeEventListener('abort', onLost);
       request.pause();
     };
     const onData = (chunk: Buffer): void => {
@@ -39,5 +40,8 @@ export const readBody = async (exchange: Exchange, route: RouteEntry): Promise<U
       );
     };
     request.on('data', onData).on('end', onEnd).on('error', onLost).on('close', onLost);
+    // Told that it was too slow, a client sends the request again: what comes of this one must not run beside that.
+    clientGone.addEventListener('abort', onLost);
+    if (clientGone.aborted) onLost();
   });
 };

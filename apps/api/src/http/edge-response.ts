@@ -65,6 +65,7 @@ const lingerOnClose = (socket: Socket): void => {
  * direction too, or after {@link LINGER_MS}, however much it still sends.
  */
 export const endAndLinger = (socket: Socket, last = ''): void => {
+  lingering.add(socket);
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   timer.unref();
   socket.once('close', () => clearTimeout(timer));

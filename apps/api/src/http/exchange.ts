@@ -51,8 +51,7 @@ export class Exchange {
   submission: { readonly mode: 'gateway' | 'proxy'; readonly toolMs: number | null } | null = null;
   /** The client sent `Expect: 100-continue` and holds its body back until it is asked for. */
   awaitsContinue = false;
-  /** Status of an answer that was written to the raw socket, past the response. */
-  rawStatus: number | null = null;
+  private rawAnswer: number | null = null;
   private mintedCommandId: string | null = null;
   private readonly goneAway = new AbortController();
   private readonly noMoreWaits = new AbortController();
@@ -69,10 +68,19 @@ export class Exchange {
     this.ip = request.socket.remoteAddress ?? '';
     this.apiVersion = latestVersion;
     response.once('close', () => {
-      if (response.writableFinished) return;
-      this.goneAway.abort();
-      this.noMoreWaits.abort();
+      if (!response.writableFinished) this.leave();
     });
+  }
+
+  /** Status of an answer that was written to the raw socket, past the response; null when there was none. */
+  get rawStatus(): number | null {
+    return this.rawAnswer;
+  }
+
+  /** To be called with that answer: whatever still comes of the request, nobody waits for it, and nothing may come of it. */
+  answeredPastResponse(status: number): void {
+    this.rawAnswer = status;
+    this.leave();
   }
 
   /** Since its headers were there. */
@@ -138,7 +146,7 @@ export class Exchange {
     };
   }
 
-  /** Aborted when the client went away before its answer was written. */
+  /** Aborted when the client went away before its answer was written, or was answered past the response. */
   get clientGone(): AbortSignal {
     return this.goneAway.signal;
   }
@@ -149,6 +157,11 @@ export class Exchange {
   }
 
   endWaits(): void {
+    this.noMoreWaits.abort();
+  }
+
+  private leave(): void {
+    this.goneAway.abort();
     this.noMoreWaits.abort();
   }
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { DomainError, idOf } from '#libs/domain/kernel';
 import type { EdgeParts } from './edge-parts.js';
 import { endAndLinger } from './edge-response.js';
+import type { Exchange } from './exchange.js';
 import { endInTurn } from './pipeline.js';
 
 /** What Node's parser and timers report about a connection on which no request could be read. */
@@ -17,15 +18,24 @@ export interface ClientError extends Error {
  */
 export const answerMalformed = (edge: EdgeParts, error: ClientError | null, socket: Socket): void => {
   const exchange = edge.exchangeOn.get(socket) ?? null;
+  const canBeTold = socket.writable && error?.code !== 'ECONNRESET';
   // A request that is whole gets its own answer. What is wrong came behind it, and its sender would take ours for that.
-  if (exchange?.request.complete === true && socket.writable && error?.code !== 'ECONNRESET') {
+  if (canBeTold && exchange?.request.complete === true) {
     endInTurn(socket, () => answerMalformed(edge, error, socket));
     return;
   }
-  if (!socket.writable || error?.code === 'ECONNRESET' || exchange?.response.headersSent === true) {
+  if (!canBeTold || exchange?.response.headersSent === true) {
     socket.destroy();
     return;
   }
+  tell(edge, { error, socket, exchange });
+};
+
+/** Writes the answer, and the access line of what was not even a request. */
+const tell = (
+  edge: EdgeParts,
+  { error, socket, exchange }: { error: ClientError | null; socket: Socket; exchange: Exchange | null },
+): void => {
   const requestId = exchange?.requestId ?? idOf('req', edge.sources.randomness.bytes(16));
   const version = exchange?.apiVersion ?? edge.versions.latest;
   const answer = edge.answers.render(refusalOf(error), requestId, exchange?.route ?? null);
@@ -41,7 +51,7 @@ export const answerMalformed = (edge: EdgeParts, error: ClientError | null, sock
     socket,
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${head.join('')}\r\n${answer.body}`,
   );
-  if (exchange) exchange.rawStatus = answer.status;
+  if (exchange) exchange.answeredPastResponse(answer.status);
   else {
     edge.accessLog.writeUnreadable({
       requestId,
