@@ -47,7 +47,11 @@ export const jsonAnswer = (status: number, body: unknown, headers: Record<string
  * A server below HTTP: it shows the very bytes that arrived and answers with the very bytes it is told to, so that no
  * parser of a framework stands between a test and the wire.
  */
-export const startRawUpstream = async (answer: RawAnswer, tls?: TlsOptions): Promise<RawUpstream> => {
+export const startRawUpstream = async (
+  answer: RawAnswer,
+  tls?: TlsOptions,
+  place = { port: 0, host: '127.0.0.1' },
+): Promise<RawUpstream> => {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();
   const counted = { bytes: 0, connections: 0 };
@@ -76,7 +80,7 @@ export const startRawUpstream = async (answer: RawAnswer, tls?: TlsOptions): Pro
   });
   server.on('tlsClientError', () => undefined);
   await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(place, resolve);
   });
   const address = server.address();
   return {

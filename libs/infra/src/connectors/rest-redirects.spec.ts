@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { httpAnswer, jsonAnswer, type RawAnswer, startRawUpstream } from '../../../../test/support/raw-upstream.js';
-import { SPELLED, insideV6, spellingsOf } from '../../../../test/support/forbidden-addresses.js';
+import { ADDRESSES, SPELLED, spellingsOf } from '../../../../test/support/forbidden-addresses.js';
 import { bearer, cleanups, cleanUpAfterEach, given } from './testing/given-upstream.js';
 
 cleanUpAfterEach();
@@ -65,8 +65,22 @@ describe('REST driver: redirects (E-10)', () => {
     'https://upstream.example:PORT/',
     '//upstream.example:CANARY/x',
     'http://u:p@upstream.example:PORT/',
-    'ftp://upstream.example/',
     'http://169.254.169.254/latest',
+    'http:\\\\127.0.0.1:CANARY\\v1\\x',
+    // E-06: names that only networks inside know.
+    'http://localhost:CANARY/',
+    '//a.localhost:CANARY/v1/x',
+    'http://metadata.google.internal/',
+    'http://db.internal:CANARY/',
+    'http://printer.local:CANARY/',
+    'http://redis:CANARY/',
+    // E-12
+    'ftp://upstream.example/',
+    'ws://upstream.example:PORT/v1/x',
+    'gopher://127.0.0.1:CANARY/_x',
+    'file:///etc/passwd',
+    'unix:/run/docker.sock',
+    'data:application/json,{}',
   ])('%s is blocked and gets no byte', async (location) => {
     const canary = await startRawUpstream(() => jsonAnswer(200, {}));
     cleanups.push(() => canary.close());
@@ -81,12 +95,12 @@ describe('REST driver: redirects (E-10)', () => {
     expect([canary.connections, server.requests.length]).toEqual([0, 1]);
   });
 
-  it('no spelling of a forbidden address is followed, at the upstream’s own port or another (E-01 to E-05)', async () => {
+  it('no forbidden address is followed, however written, at the upstream’s own port or another (E-01 to E-05, E-07)', async () => {
     const canary = await startRawUpstream(() => jsonAnswer(200, {}));
     cleanups.push(() => canary.close());
     let location = '';
     const { send, server } = await given(() => httpAnswer(302, '', { Location: location }), sameHost);
-    const literals = SPELLED.flatMap((v4) => insideV6(v4).map((v6) => `[${v6}]`));
+    const literals = ADDRESSES.map((address) => (address.includes(':') ? `[${address}]` : address));
     // A header carries no letters beyond Latin-1; the full-width spellings travel percent-encoded.
     const hosts = [...literals, ...SPELLED.flatMap(spellingsOf).map((host) => host.replace(/[^ -~]+/g, encodeURI))];
     for (const [index, host] of hosts.entries()) {
@@ -98,6 +112,27 @@ describe('REST driver: redirects (E-10)', () => {
     }
     expect([canary.connections, canary.receivedBytes, server.requests.length]).toEqual([0, 0, hosts.length]);
   });
+
+  it.each([[['::1']], [['127.0.0.1', '::1']]])(
+    'a hop on the same host is judged by what its name resolves to by then: %j (E-08)',
+    async (later) => {
+      const questions = [['127.0.0.1'], later];
+      const { send, server } = await given(
+        // Each hop dials anew: a kept connection leads to the address that was judged.
+        () => httpAnswer(302, '', { Location: '/v1/x', Connection: 'close' }),
+        {
+          ...sameHost,
+          settings: { allowPrivate: false, allow: ['127.0.0.1'] },
+          resolve: () => Promise.resolve(questions.shift() ?? []),
+        },
+      );
+      const canary = await startRawUpstream(() => jsonAnswer(200, {}), undefined, { port: server.port, host: '::1' });
+      cleanups.push(() => canary.close());
+      expect(await send('list')).toMatchObject({ status: 'failed', errorCode: 'destination_blocked', hasSent: true });
+      expect(questions).toEqual([]);
+      expect([server.requests.length, canary.connections, canary.receivedBytes]).toEqual([1, 0, 0]);
+    },
+  );
 
   it.each([
     '/admin/secrets',
