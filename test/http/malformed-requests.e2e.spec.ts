@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_WAITING_REQUESTS } from '../../apps/api/src/http/pipeline.js';
 import { type DescribedOperation, OPERATIONS } from './described-answer.js';
 import { configOf, POLICY } from './error-codes/lab.js';
 import { pathOf } from './error-codes/operations.js';
@@ -8,6 +9,7 @@ import { Stage } from './error-codes/stage.js';
 import { placesOf } from './malformed-requests/damages.js';
 import { bytesOf, type Draft } from './malformed-requests/draft.js';
 import { exchange } from './malformed-requests/exchange.js';
+import { flood, streamBodies, trickle } from './malformed-requests/hostile-senders.js';
 import { faultsOf } from './malformed-requests/judge.js';
 
 /** AGS_MALFORMED=200000 with another AGS_SEED is a night's work. */
@@ -194,5 +196,30 @@ describe(`${COUNT} malformed requests over every route`, () => {
     expect(await stage.send('GET', '/v1/health')).toMatchObject({ status: 200, json: { status: 'ok' } });
     expect(await stage.act('lab.write', 'after')).toMatchObject({ status: 200 });
     expect((await residentBytes()) - warmBytes, seeded()).toBeLessThan(MAX_GROWTH_BYTES);
+  });
+});
+
+describe('200 slow senders, 20 bodies of 100 MB and 10 floods of requests at once', () => {
+  it('are refused, cost no memory, and every other caller is served', async () => {
+    const { port, service } = stage;
+    const key = service.agentKey;
+    const before = await residentBytes();
+    const stopTrickling = await trickle(port, key, 200);
+    let isOver = false;
+    const hostile = Promise.all([streamBodies(port, key, 20), flood(port, key, 10)]).finally(() => (isOver = true));
+    let [served, largest] = [0, 0];
+    while (!isOver) {
+      expect(await stage.act('lab.write', `beside-${served}`)).toMatchObject({ status: 200 });
+      served += 1;
+      largest = Math.max(largest, await residentBytes());
+    }
+    stopTrickling();
+    const [statuses, answered] = await hostile;
+    expect(statuses).toEqual(Array(20).fill(413));
+    expect(answered).toEqual(Array(10).fill(1 + MAX_WAITING_REQUESTS));
+    expect(served).toBeGreaterThan(0);
+    // The bodies are 2,000 MB together; the floods cost 3,000 where each of their requests begins.
+    expect(largest - before).toBeLessThan(256 * 1_048_576);
+    expect(await stage.send('GET', '/v1/health')).toMatchObject({ status: 200, json: { status: 'ok' } });
   });
 });
