@@ -13,8 +13,8 @@ export default defineConfig({
     pool: 'forks',
     // Specs of one worker share loaded modules, and nothing else: each has a database, folders and servers of its own.
     isolate: false,
-    // One worker waits for its database most of the time; by itself vitest takes one on two cores.
-    maxWorkers: 2,
+    // A worker often waits: for its database, for a program, for a deadline. By itself vitest takes one on two cores.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
