@@ -161,6 +161,21 @@ describe('the file of sealed heads', () => {
     expect(await readSealedHeads(path)).toEqual([headOf(org, 7), headOf(other, 1)]);
   });
 
+  it('is tried again where what was put in its place could not be opened', async () => {
+    const org = newOrg();
+    const path = sealedHeadsPath(folder);
+    const file = await openFile();
+    await file.remember(headOf(org, 1));
+    await rm(path);
+    await mkdir(path);
+    await file.remember(headOf(org, 2));
+    await file.remember(headOf(org, 3));
+    expect(logger.errors).toHaveLength(1);
+    await rm(path, { recursive: true });
+    await file.remember(headOf(org, 4));
+    expect(await readSealedHeads(path)).toEqual([headOf(org, 4)]);
+  });
+
   it('that cannot be written any more is said once, and holds nothing up', async () => {
     const org = newOrg();
     const file = await openFile();

@@ -73,11 +73,14 @@ export class SealedHeadsFile extends SealedHeads {
 
   /** A handle of a file that somebody put another in the place of, or removed, would be read and written for nothing. */
   private async reopenIfReplaced(): Promise<void> {
-    if (!this.isWritable || this.file === null) return;
-    const [ours, there] = await Promise.all([this.file.stat(), stat(this.path).catch(() => null)]);
-    if (there?.ino === ours.ino && there.dev === ours.dev) return;
-    await this.file.close();
-    this.file = null;
+    if (!this.isWritable) return;
+    if (this.file !== null) {
+      const [ours, there] = await Promise.all([this.file.stat(), stat(this.path).catch(() => null)]);
+      if (there?.ino === ours.ino && there.dev === ours.dev) return;
+      await this.file.close();
+      // Where the next one cannot be opened, it is tried again every time.
+      this.file = null;
+    }
     this.scanAgain();
     await this.openFile();
   }
