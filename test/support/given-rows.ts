@@ -20,10 +20,12 @@ export const writeRows = async <Row extends object>(
   rowType: RowType<Row>,
   rows: readonly Row[],
 ): Promise<void> => {
-  const transaction = new RowTransaction(source.manager);
-  for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
-    await transaction.upsert(rowType, rows.slice(from, from + ROWS_A_STATEMENT));
-  }
+  await source.transaction(async (manager) => {
+    const transaction = new RowTransaction(manager);
+    for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
+      await transaction.upsert(rowType, rows.slice(from, from + ROWS_A_STATEMENT));
+    }
+  });
 };
 
 /** A sealed, verified action, submitted `number` seconds after noon. */

@@ -1,5 +1,6 @@
+import type pg from 'pg';
 import type { EntityManager, EntityMetadata, ObjectType } from 'typeorm';
-import { storedText } from './columns.js';
+import { quoted, RowShape } from './row-shape.js';
 
 /** Where the tables are that lists read. */
 export const LIVE_SCHEMA = 'read_models';
@@ -9,7 +10,7 @@ export type RowType<Row extends object> = ObjectType<Row>;
 
 /**
  * The rows a projection writes, inside one transaction. A row appears at most once in an upsert: whoever folds merges the
- * events of one row before. Statements take all rows of a call as one parameter, whatever their number.
+ * events of one row before. Statements take all rows of a call as parameters whose number does not depend on theirs.
  */
 export class RowTransaction {
   /** @param schema of tables of the same names and columns */
@@ -26,20 +27,18 @@ export class RowTransaction {
   ): Promise<readonly Row[]> {
     const wanted = [...values];
     if (wanted.length === 0) return [];
-    const metadata = this.metadataOf(rowType);
-    const column = metadata.findColumnWithPropertyName(property)?.databaseName ?? property;
-    const statement = `SELECT * FROM ${this.table(metadata)} WHERE ${quoted(column)} = ANY($1)`;
-    const records = await this.manager.query<Record<string, unknown>[]>(statement, [wanted]);
-    // By hand: the query builder's hydration takes longer than the query.
-    return records.map((record) => this.rowOf<Row>(metadata, record));
+    const shape = this.shapeOf(rowType);
+    const text = `${shape.selectStatement} WHERE ${this.column(rowType, property)} = ANY($1)`;
+    // Without a name: a plan made while a table is small would go on reading all of it.
+    const { rows } = await this.run<unknown[]>({ text, values: [wanted], rowMode: 'array' });
+    return rows.map((record) => shape.rowOf(record) as Row);
   }
 
   /** Inserts each row, or replaces the one with its primary key. */
   async upsert<Row extends object>(rowType: RowType<Row>, rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return;
-    const metadata = this.metadataOf(rowType);
-    const records = rows.map((row) => this.recordOf(metadata, row));
-    await this.manager.query(this.upsertStatement(metadata), [JSON.stringify(records)]);
+    const shape = this.shapeOf(rowType);
+    await this.run({ name: `upsert ${shape.table}`, text: shape.upsertStatement, values: shape.valuesOf(rows) });
   }
 
   async remove<Row extends object>(
@@ -48,9 +47,8 @@ export class RowTransaction {
     values: readonly string[],
   ): Promise<void> {
     if (values.length === 0) return;
-    const metadata = this.metadataOf(rowType);
-    const column = metadata.findColumnWithPropertyName(property)?.databaseName ?? property;
-    await this.manager.query(`DELETE FROM ${this.table(metadata)} WHERE ${quoted(column)} = ANY($1)`, [values]);
+    const table = this.table(this.metadataOf(rowType));
+    await this.manager.query(`DELETE FROM ${table} WHERE ${this.column(rowType, property)} = ANY($1)`, [values]);
   }
 
   /** Removes all rows at once, however many. Readers of the table wait until the transaction ends. */
@@ -58,21 +56,25 @@ export class RowTransaction {
     await this.manager.query(`TRUNCATE ${this.table(this.metadataOf(rowType))}`);
   }
 
-  private upsertStatement(metadata: EntityMetadata): string {
+  /** By the driver itself: TypeORM has no word for a statement that the server keeps, or for records without names. */
+  private async run<Record extends pg.QueryResultRow>(statement: pg.QueryConfig & { rowMode?: 'array' }) {
+    const client = (await this.manager.queryRunner?.connect()) as pg.ClientBase | undefined;
+    if (!client) throw new Error('rows are written within a transaction');
+    return client.query<Record>(statement);
+  }
+
+  private shapeOf(rowType: RowType<object>): RowShape {
+    const metadata = this.metadataOf(rowType);
     const table = this.table(metadata);
-    const known = upsertStatements.get(table);
-    if (known !== undefined) return known;
-    const columns = metadata.columns.map((column) => quoted(column.databaseName));
-    const keys = metadata.primaryColumns.map((column) => quoted(column.databaseName));
-    const changes = columns
-      .filter((column) => !keys.includes(column))
-      .map((column) => `${column} = excluded.${column}`);
-    const list = columns.join(', ');
-    const statement =
-      `INSERT INTO ${table} (${list}) SELECT ${list} FROM json_populate_recordset(null::${table}, $1) ` +
-      `ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${changes.join(', ')}`;
-    upsertStatements.set(table, statement);
-    return statement;
+    const known = shapes.get(metadata)?.get(table);
+    if (known) return known;
+    const shape = new RowShape(metadata, table);
+    shapes.set(metadata, new Map(shapes.get(metadata)).set(table, shape));
+    return shape;
+  }
+
+  private column<Row extends object>(rowType: RowType<Row>, property: keyof Row & string): string {
+    return quoted(this.metadataOf(rowType).findColumnWithPropertyName(property)?.databaseName ?? property);
   }
 
   private table(metadata: EntityMetadata): string {
@@ -82,29 +84,7 @@ export class RowTransaction {
   private metadataOf(rowType: RowType<object>): EntityMetadata {
     return this.manager.dataSource.getMetadata(rowType);
   }
-
-  private rowOf<Row extends object>(metadata: EntityMetadata, record: Record<string, unknown>): Row {
-    const { driver } = this.manager.dataSource;
-    const row: Record<string, unknown> = {};
-    for (const column of metadata.columns) {
-      row[column.propertyName] = driver.prepareHydratedValue(record[column.databaseName], column);
-    }
-    return row as Row;
-  }
-
-  /** One row by its column names. Text is stored as PostgreSQL can keep it. */
-  private recordOf(metadata: EntityMetadata, row: object): Record<string, unknown> {
-    const { driver } = this.manager.dataSource;
-    const record: Record<string, unknown> = {};
-    for (const column of metadata.columns) {
-      const value: unknown = driver.preparePersistentValue(column.getEntityValue(row), column);
-      record[column.databaseName] = typeof value === 'string' ? storedText(value) : value;
-    }
-    return record;
-  }
 }
 
-/** By table. */
-const upsertStatements = new Map<string, string>();
-
-const quoted = (name: string): string => `"${name}"`;
+/** Of a source's row types, by table. */
+const shapes = new WeakMap<EntityMetadata, Map<string, RowShape>>();
