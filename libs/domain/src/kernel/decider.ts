@@ -26,6 +26,9 @@ export const ONLY_STREAM = '';
 /** The first dash splits: ids hold none (style, Names). */
 export const streamOf = (category: string, id: string): string => (id === ONLY_STREAM ? category : `${category}-${id}`);
 
-export const categoryOf = (stream: string): string => stream.split('-', 1)[0] as string;
+export const categoryOf = (stream: string): string => {
+  const dash = stream.indexOf('-');
+  return dash < 0 ? stream : stream.slice(0, dash);
+};
 
 export const idInStream = (stream: string): string => stream.slice(stream.indexOf('-') + 1);
