@@ -75,6 +75,17 @@ describe('a projection that is rebuilt', () => {
     expect(await leftBehind()).toEqual([]);
   });
 
+  it('tells the planner of every column that a query may ask about', async () => {
+    await givenLife(1);
+    await rebuild(actionsProjection);
+    const found = await readModels.source.query<{ attname: string }[]>(
+      `SELECT attname FROM pg_stats WHERE schemaname = 'read_models' AND tablename = 'actions'`,
+    );
+    const { columns } = readModels.source.getMetadata(ActionRow);
+    const asked = columns.map(({ databaseName }) => databaseName).filter((name) => name !== 'folded');
+    expect(found.map(({ attname }) => attname).sort()).toEqual(asked.sort());
+  });
+
   it('heals rows that were changed, removed and invented behind its back', async () => {
     for (let number = 1; number <= 3; number += 1) await givenLife(number);
     await projectAll();
