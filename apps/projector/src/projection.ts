@@ -7,7 +7,7 @@ import {
   type Position,
   type RecordedEvent,
 } from '#libs/domain/kernel';
-import type { ProjectionName, RowTransaction, RowType } from '#libs/infra/read-models';
+import type { ProjectionName, RowType } from '#libs/infra/read-models';
 
 /** Every event type of one stream's union. Leaving one out does not compile. */
 export type EventTypes<Event extends DomainEvent> = Readonly<Record<Event['type'], true>>;
@@ -22,7 +22,25 @@ export interface Projection {
   /** Every table it writes, and no other projection. */
   readonly rowTypes: readonly RowType<object>[];
   /** Writes what the events change. Reads the rows it needs first: a batch may begin in the middle of a stream. */
-  project(events: readonly EventEnvelope[], rows: RowTransaction): Promise<void>;
+  project(events: readonly EventEnvelope[], rows: ProjectedRows): Promise<void>;
+}
+
+/** The rows of a projection's tables, as its fold reads and changes them. */
+export interface ProjectedRows {
+  /** The rows whose key, the one `property` of it, is one of `values`; none that is missing is an error. */
+  select<Row extends object>(
+    rowType: RowType<Row>,
+    property: keyof Row & string,
+    values: Iterable<string>,
+  ): Promise<readonly Row[]>;
+  /** Inserts each row, or replaces the one with its primary key. A row appears at most once. */
+  upsert<Row extends object>(rowType: RowType<Row>, rows: readonly Row[]): Promise<void>;
+  /** By key, as in `select`. */
+  remove<Row extends object>(
+    rowType: RowType<Row>,
+    property: keyof Row & string,
+    values: readonly string[],
+  ): Promise<void>;
 }
 
 /**

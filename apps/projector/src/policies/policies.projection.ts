@@ -1,8 +1,8 @@
 import { categoryOf, idInStream, type EventEnvelope } from '#libs/domain/kernel';
 import type { OrganizationEvent } from '#libs/domain/people';
 import type { PolicyEvent } from '#libs/domain/policies';
-import { PolicyRow, PolicySlotRow, PolicyVersionRow, type RowTransaction } from '#libs/infra/read-models';
-import { keysToLoad, type EventTypes, type Projection } from '../projection.js';
+import { PolicyRow, PolicySlotRow, PolicyVersionRow } from '#libs/infra/read-models';
+import { keysToLoad, type EventTypes, type ProjectedRows, type Projection } from '../projection.js';
 
 const POLICY_EVENTS: EventTypes<PolicyEvent> = { PolicyCreated: true, PolicyVersionAdded: true };
 const ORGANIZATION_EVENTS: EventTypes<OrganizationEvent> = {
@@ -35,7 +35,7 @@ export const policiesProjection: Projection = {
   },
 };
 
-const projectPolicies = async (events: readonly EventEnvelope[], rows: RowTransaction): Promise<void> => {
+const projectPolicies = async (events: readonly EventEnvelope[], rows: ProjectedRows): Promise<void> => {
   const loaded = await rows.select(PolicyRow, 'id', keysToLoad(events, policyOf, beginsPolicy));
   const policies = new Map<string, PolicyRow>(loaded.map((row) => [row.id, row]));
   const versions = new Map<string, PolicyVersionRow>();
@@ -74,7 +74,7 @@ const versionRow = (data: Extract<PolicyEvent, { type: 'PolicyVersionAdded' }>['
   createdAt: data.at,
 });
 
-const projectSlots = async (events: readonly EventEnvelope[], rows: RowTransaction): Promise<void> => {
+const projectSlots = async (events: readonly EventEnvelope[], rows: ProjectedRows): Promise<void> => {
   const slots = new Map<string, PolicySlotRow>();
   for (const envelope of events) {
     const event = envelope.event as OrganizationEvent;

@@ -32,8 +32,8 @@ const givenLife = (number: number): Promise<void> =>
 const projectAll = async (): Promise<void> => {
   for (const each of PROJECTIONS) await followLog(each, log.store, readModels.projections, 500);
 };
-const rebuild = (projection: Projection, onRebuilding: () => void = () => undefined) =>
-  new ProjectionRebuild(projection, { store: log.store, source: readModels.source }, onRebuilding).run();
+const rebuild = (projection: Projection, onRebuilding: () => void = () => undefined, pageEvents = 4_000) =>
+  new ProjectionRebuild(projection, { store: log.store, source: readModels.source, pageEvents }, onRebuilding).run();
 
 /** Everything about the live tables but their rows. */
 const shapeOfTables = () =>
@@ -48,7 +48,7 @@ const shapeOfTables = () =>
      ORDER BY 1, 2`,
   );
 const leftBehind = () =>
-  readModels.source.query<object[]>(
+  readModels.source.query<{ nspname: string }[]>(
     `SELECT nspname FROM pg_namespace WHERE starts_with(nspname, 'read_models_rebuild')`,
   );
 
@@ -61,8 +61,10 @@ describe('a projection that is rebuilt', () => {
         await readModels.forgetCheckpoints(...PROJECTION_NAMES);
         await projectAll();
         const rows = await readModels.dump(...TABLES);
-        for (const each of PROJECTIONS) await rebuild(each);
-        expect(await readModels.dump(...TABLES)).toEqual(rows);
+        for (const pageEvents of [4_000, 7, 1]) {
+          for (const each of PROJECTIONS) await rebuild(each, undefined, pageEvents);
+          expect(await readModels.dump(...TABLES)).toEqual(rows);
+        }
       }),
       { numRuns: 10 },
     );
@@ -107,6 +109,31 @@ describe('a projection that is rebuilt', () => {
     const head = await log.store.head();
     expect(rebuilt).toEqual({ events: Number(head) + 1, position: head });
     expect(told.at(-1)).toBe(Number(head) + 1);
+  });
+});
+
+describe('the pages of a rebuild', () => {
+  it('are folded while the one before is being written', async () => {
+    for (let number = 1; number <= 3; number += 1) await givenLife(number);
+    const holder = readModels.source.createQueryRunner();
+    let pages = 0;
+    const holdingUp: Projection = {
+      ...actionsProjection,
+      async project(events, rows) {
+        await actionsProjection.project(events, rows);
+        pages += 1;
+        if (pages === 1) {
+          const [schema] = await leftBehind();
+          await holder.startTransaction();
+          await holder.query(`LOCK TABLE ${schema!.nspname}.actions IN SHARE MODE`);
+        }
+        // The first page waits for this to be written: it is the second that lets it.
+        if (pages === 2) await holder.commitTransaction();
+      },
+    };
+    await rebuild(holdingUp, undefined, 6);
+    await holder.release();
+    expect(await readModels.dump('actions')).toHaveLength(3);
   });
 });
 
@@ -174,9 +201,11 @@ describe('a rebuild that cannot be', () => {
     await projectAll();
     const rows = await readModels.dump('actions');
     await log.append(`action-${testId('act', 2)}`, { type: 'ActionForgotten', data: {} });
-    await expect(rebuild(actionsProjection)).rejects.toThrow(UnreadableEvent);
-    expect(await readModels.dump('actions')).toEqual(rows);
-    expect(await leftBehind()).toEqual([]);
+    for (const pageEvents of [4_000, 2]) {
+      await expect(rebuild(actionsProjection, undefined, pageEvents)).rejects.toThrow(UnreadableEvent);
+      expect(await readModels.dump('actions')).toEqual(rows);
+      expect(await leftBehind()).toEqual([]);
+    }
   });
 
   it('of two at once, which no lock can quite exclude, is one of them at most: the rows are whole', async () => {

@@ -1,13 +1,9 @@
 import type { DataSource } from 'typeorm';
 import { START, type EventStore, type Position, type RecordedEvent } from '#libs/domain/kernel';
 import { sqlStateOf } from '#libs/infra/postgres';
-import {
-  ProjectionDatabase,
-  ReplacementTables,
-  type ProjectionIdentity,
-  type RowTransaction,
-} from '#libs/infra/read-models';
-import { readableEvents, type Projection } from '../projection.js';
+import { ProjectionDatabase, ReplacementTables, type ProjectionIdentity } from '#libs/infra/read-models';
+import { readableEvents, type ProjectedRows, type Projection } from '../projection.js';
+import { LateRows } from './late-rows.js';
 
 const PAGE_EVENTS = 4_000;
 /** A reader that holds a live table makes the swap wait for a second each time, and gives the readers behind it a turn. */
@@ -17,6 +13,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
 export interface RebuildParts {
   readonly store: EventStore;
   readonly source: DataSource;
+  /** Read, folded and written at a time. Default 4,000. */
+  readonly pageEvents?: number;
 }
 
 /** Told after every page. */
@@ -35,6 +33,7 @@ export interface Rebuilt {
 export class ProjectionRebuild {
   private readonly database: ProjectionDatabase;
   private readonly tables: ReplacementTables;
+  private readonly pageEvents: number;
   private position = START;
   private events = 0;
 
@@ -45,6 +44,7 @@ export class ProjectionRebuild {
   ) {
     this.database = new ProjectionDatabase(parts.source);
     this.tables = new ReplacementTables(parts.source, projection.rowTypes);
+    this.pageEvents = parts.pageEvents ?? PAGE_EVENTS;
   }
 
   /**
@@ -67,16 +67,35 @@ export class ProjectionRebuild {
     return { events: this.events, position: this.position };
   }
 
-  /** To the end of the log, or near it where it keeps growing. The next page is read while one is written. */
+  /**
+   * To the end of the log, or near it where it keeps growing. A page is folded while the next is read and the one before is
+   * written.
+   */
   private async fold(): Promise<void> {
-    let page = await this.pageAfter(this.position);
-    for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
-      const { position } = last;
-      const written = this.tables.write((rows) => this.project(page, rows));
-      const hasMore = page.length === PAGE_EVENTS;
-      const [next] = await Promise.all([hasMore ? this.pageAfter(position) : [], written]);
-      this.moveTo(position, page.length);
-      page = next;
+    const rows = new LateRows(this.tables);
+    try {
+      for await (const page of this.pages()) {
+        await this.project(page, rows);
+        await rows.send();
+        this.moveTo(page.at(-1)?.position ?? this.position, page.length);
+      }
+      await rows.arrived();
+    } finally {
+      // Nothing writes any more when the tables are dropped.
+      await Promise.allSettled([rows.arrived()]);
+    }
+  }
+
+  private async *pages(): AsyncGenerator<readonly RecordedEvent[]> {
+    let next = this.pageAfter(this.position);
+    for (;;) {
+      const page = await next;
+      const last = page.at(-1);
+      if (!last) return;
+      next = page.length === this.pageEvents ? this.pageAfter(last.position) : Promise.resolve([]);
+      // It shows when it is asked for.
+      next.catch(() => undefined);
+      yield page;
     }
   }
 
@@ -98,7 +117,7 @@ export class ProjectionRebuild {
     }
   }
 
-  private async catchUp(rows: RowTransaction, upTo: Position): Promise<[reached: Position, read: number]> {
+  private async catchUp(rows: ProjectedRows, upTo: Position): Promise<[reached: Position, read: number]> {
     let [reached, read] = [this.position, 0];
     while (reached < upTo) {
       const page = await this.pageAfter(reached);
@@ -111,14 +130,14 @@ export class ProjectionRebuild {
     return [reached, read];
   }
 
-  private async project(page: readonly RecordedEvent[], rows: RowTransaction): Promise<void> {
+  private async project(page: readonly RecordedEvent[], rows: ProjectedRows): Promise<void> {
     const { events, unreadable } = readableEvents(this.projection, page);
     if (unreadable) throw unreadable;
     if (events.length > 0) await this.projection.project(events, rows);
   }
 
   private pageAfter(position: Position): Promise<readonly RecordedEvent[]> {
-    return this.parts.store.readAll(position, PAGE_EVENTS);
+    return this.parts.store.readAll(position, this.pageEvents);
   }
 
   private moveTo(position: Position, read: number): void {

@@ -7,7 +7,7 @@ import { NO_TIMEOUT, openProjectionSource } from '../projection-source.js';
 import { PROJECTIONS } from '../projections.js';
 import { ProjectionRebuild } from './projection-rebuild.js';
 
-/** Reading and writing take turns on few connections. */
+/** One writes a page while the other reads rows for the next. */
 const CONNECTIONS = 2;
 const LEASE = 'rebuild';
 

@@ -1,0 +1,95 @@
+import type { ReplacementTables, RowTransaction, RowType } from '#libs/infra/read-models';
+import type { ProjectedRows } from '../projection.js';
+
+/** By key; null is a row that was removed. */
+type Changed = Map<string, object | null>;
+
+interface Change {
+  readonly rowType: RowType<object>;
+  note(property: string, changed: Changed): void;
+  write(rows: RowTransaction): Promise<void>;
+}
+
+/**
+ * Rows that reach new tables a little later: the next events are folded while what the last ones changed is being written.
+ * A fold finds what it would in one transaction: what is on its way is read from here, and everything older from the
+ * tables.
+ */
+export class LateRows implements ProjectedRows {
+  private changes: Change[] = [];
+  private onTheirWay: readonly Change[] = [];
+  private written: Promise<void> = Promise.resolve();
+
+  constructor(private readonly tables: ReplacementTables) {}
+
+  async select<Row extends object>(
+    rowType: RowType<Row>,
+    property: keyof Row & string,
+    values: Iterable<string>,
+  ): Promise<readonly Row[]> {
+    const changed: Changed = new Map();
+    for (const change of [...this.onTheirWay, ...this.changes]) {
+      if (change.rowType === rowType) change.note(property, changed);
+    }
+    const wanted = [...values];
+    const older = wanted.filter((value) => !changed.has(value));
+    const found = older.length > 0 ? await this.readOlder(rowType, property, older) : [];
+    return [...found, ...wanted.flatMap((value) => (changed.get(value) as Row | null | undefined) ?? [])];
+  }
+
+  upsert<Row extends object>(rowType: RowType<Row>, upserted: readonly Row[]): Promise<void> {
+    this.changes.push({
+      rowType,
+      note: (property, changed) => {
+        for (const row of upserted) changed.set((row as Record<string, unknown>)[property] as string, row);
+      },
+      write: (rows) => rows.upsert(rowType, upserted),
+    });
+    return Promise.resolve();
+  }
+
+  remove<Row extends object>(
+    rowType: RowType<Row>,
+    property: keyof Row & string,
+    values: readonly string[],
+  ): Promise<void> {
+    this.changes.push({
+      rowType,
+      note: (_property, changed) => {
+        for (const value of values) changed.set(value, null);
+      },
+      write: (rows) => rows.remove(rowType, property, values),
+    });
+    return Promise.resolve();
+  }
+
+  /** Sends what was changed on its way, once all before it has arrived. */
+  async send(): Promise<void> {
+    await this.written;
+    const sent = this.changes;
+    this.onTheirWay = sent;
+    this.changes = [];
+    this.written = this.tables.write(async (rows) => {
+      for (const change of sent) await change.write(rows);
+    });
+    // It shows in the next call.
+    this.written.catch(() => undefined);
+  }
+
+  /** Until everything that was sent has arrived. */
+  async arrived(): Promise<void> {
+    await this.written;
+  }
+
+  private async readOlder<Row extends object>(
+    rowType: RowType<Row>,
+    property: keyof Row & string,
+    values: readonly string[],
+  ): Promise<readonly Row[]> {
+    let found: readonly Row[] = [];
+    await this.tables.write(async (rows) => {
+      found = await rows.select(rowType, property, values);
+    });
+    return found;
+  }
+}
