@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { answered } from '#libs/infra/postgres';
+import { answered, textArray } from '#libs/infra/postgres';
 import { GatheredCalls } from '#libs/infra/runtime';
 import type { Digest } from '#libs/crypto';
 import { PayloadStore, type Payload, type PayloadKind } from '#libs/domain/kernel';
@@ -77,11 +77,11 @@ export class PostgresPayloadStore extends PayloadStore {
         text: `insert into gate.payloads (owner, kind, digest, org, body)
           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) on conflict do nothing`,
         values: [
-          payloads.map(({ owner }) => owner),
-          payloads.map(({ kind }) => kind),
-          payloads.map(({ digest }) => digest),
-          payloads.map(({ org }) => org),
-          payloads.map(({ body }) => body),
+          textArray(payloads.map(({ owner }) => owner)),
+          textArray(payloads.map(({ kind }) => kind)),
+          textArray(payloads.map(({ digest }) => digest)),
+          textArray(payloads.map(({ org }) => org)),
+          textArray(payloads.map(({ body }) => body)),
         ],
       }),
     );
@@ -95,7 +95,11 @@ export class PostgresPayloadStore extends PayloadStore {
         text: `select asked.place, payload.body
           from unnest($1::text[], $2::text[], $3::text[]) with ordinality as asked (owner, kind, digest, place)
           join gate.payloads payload using (owner, kind, digest)`,
-        values: [asked.map(({ owner }) => owner), asked.map(({ kind }) => kind), asked.map(({ digest }) => digest)],
+        values: [
+          textArray(asked.map(({ owner }) => owner)),
+          textArray(asked.map(({ kind }) => kind)),
+          textArray(asked.map(({ digest }) => digest)),
+        ],
       }),
     );
     const bodies = new Map(rows.map(({ place, body }) => [Number(place), body]));

@@ -1,4 +1,5 @@
 export { answered } from './answered.js';
+export { bigintArray, textArray, uuidArray } from './binary-arrays.js';
 export { translateDatabaseError } from './database-errors.js';
 export { EmbeddedPostgresError, type ServerAccount } from './embedded-postgres-error.js';
 export {

@@ -8,7 +8,7 @@ import {
   RevisionConflict,
   StoreUnavailable,
 } from '#libs/domain/kernel';
-import { isPassing, isRefusedStatement } from '../../postgres/index.js';
+import { bigintArray, isPassing, isRefusedStatement, textArray, uuidArray } from '../../postgres/index.js';
 import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
 
 const MAX_BATCH_APPENDS = 256;
@@ -158,7 +158,7 @@ export class CoalescingAppender {
   }
 
   private async send(batch: readonly Waiting[]): Promise<void> {
-    const { rows } = await this.pool.query<OutcomeRow>({ ...APPEND, values: argumentsOf(batch) });
+    const { rows } = await this.pool.query<OutcomeRow>({ ...APPEND, values: [...argumentsOf(batch)] });
     const [first] = rows;
     if (first?.stream === null) {
       const headBefore = BigInt(first.log_position as string);
@@ -171,18 +171,20 @@ export class CoalescingAppender {
   }
 }
 
-const argumentsOf = (batch: readonly Waiting[]): unknown[] => {
+const argumentsOf = (batch: readonly Waiting[]): readonly Buffer[] => {
   const appends = batch.map(({ append }) => append);
   const events = appends.flatMap((append) => append.events);
   return [
-    appends.map(({ stream }) => stream),
-    appends.map(({ expectedRevision }) => revisionNumber(expectedRevision)),
-    appends.flatMap((append) => append.events.map(() => append.stream)),
-    appends.flatMap((append) => append.events.map((_, index) => revisionNumber(append.expectedRevision) + 1 + index)),
-    events.map(({ id }) => id),
-    events.map(({ type }) => type),
-    events.map(({ data }) => data),
-    events.map(({ metadata }) => metadata),
+    textArray(appends.map(({ stream }) => stream)),
+    bigintArray(appends.map(({ expectedRevision }) => revisionNumber(expectedRevision))),
+    textArray(appends.flatMap((append) => append.events.map(() => append.stream))),
+    bigintArray(
+      appends.flatMap((append) => append.events.map((_, index) => revisionNumber(append.expectedRevision) + 1 + index)),
+    ),
+    uuidArray(events.map(({ id }) => id)),
+    textArray(events.map(({ type }) => type)),
+    textArray(events.map(({ data }) => data)),
+    textArray(events.map(({ metadata }) => metadata)),
   ];
 };
 

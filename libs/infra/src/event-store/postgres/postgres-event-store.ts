@@ -14,7 +14,7 @@ import {
   type SubscribeOptions,
   type Subscription,
 } from '#libs/domain/kernel';
-import { createDurablePool, isPassing, translateDatabaseError } from '../../postgres/index.js';
+import { createDurablePool, isPassing, textArray, translateDatabaseError } from '../../postgres/index.js';
 import { GatheredCalls, SystemClock, SystemRandomness } from '../../runtime/index.js';
 import { AppendBell } from '../append-bell.js';
 import { LogSubscription } from '../log-subscription.js';
@@ -206,7 +206,7 @@ export class PostgresEventStore extends EventStore {
   /** One question for all who ask at the same moment. */
   private async readHeads(asked: readonly (readonly string[])[]): Promise<readonly ReadonlyMap<string, number>[]> {
     const streams = [...new Set(asked.flat())];
-    const rows = await this.read<{ stream: string; revision: string }>(HEADS, [streams]);
+    const rows = await this.read<{ stream: string; revision: string }>(HEADS, [textArray(streams)]);
     const heads = new Map(rows.map(({ stream, revision }) => [stream, Number(revision)]));
     return asked.map(() => heads);
   }
