@@ -44,6 +44,7 @@ export {
   type Seal,
   SEAL_TAG,
   sealDeed,
+  sealDeedInPool,
   type SealFault,
   sealFault,
   sealInput,

@@ -9,6 +9,7 @@ import {
   isSealSigned,
   isSealSignedInPool,
   sealDeed,
+  sealDeedInPool,
   sealFault,
   sealInput,
   type StoredSeal,
@@ -38,10 +39,20 @@ describe('seal', () => {
     expect(sealDeed(body, key)).toEqual(seal);
   });
 
-  it('is not returned when what was signed does not verify (reliability finding 13)', () => {
+  it('is the same when it is made on threads of the pool', async () => {
+    expect(await sealDeedInPool(body, digestOf(body), key)).toEqual(seal);
+  });
+
+  it('is not returned when what was signed does not verify (reliability finding 13)', async () => {
     const faulty = SigningKey.generate();
     vi.spyOn(faulty, 'sign').mockImplementation((message) => key.sign(message));
     expect(() => sealDeed(body, faulty)).toThrow('does not verify');
+    vi.spyOn(faulty, 'signInPool').mockImplementation((message) => key.signInPool(message));
+    await expect(sealDeedInPool(body, digestOf(body), faulty)).rejects.toThrow('does not verify');
+  });
+
+  it('is not returned over bytes that are not those of the hash', async () => {
+    await expect(sealDeedInPool(Buffer.from('{"a":2}'), digestOf(body), key)).rejects.toThrow('does not verify');
   });
 
   it('holds over its bytes and no others', async () => {

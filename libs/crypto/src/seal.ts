@@ -42,6 +42,22 @@ export const sealDeed = (body: Uint8Array, key: SigningKey): StoredSeal => {
   return { ...seal, coseSignature: encodeBase64url(key.sign(coseSignatureInput(kid, body))) };
 };
 
+/**
+ * As `sealDeed`, on threads of the pool: the event loop stays free, and several deeds are sealed at once.
+ * @param bodyHash of the body, as the deed after it names it
+ */
+export const sealDeedInPool = async (body: Uint8Array, bodyHash: Digest, key: SigningKey): Promise<StoredSeal> => {
+  const { kid } = key.publicKey;
+  const [signature, coseSignature] = await Promise.all([
+    key.signInPool(sealInput(bodyHash)),
+    key.signInPool(coseSignatureInput(kid, body)),
+  ]);
+  const seal = { bodyHash, kid, signature: encodeBase64url(signature) };
+  const isHeld = digestOf(body) === bodyHash && (await isSealSignedInPool(seal, key.publicKey));
+  if (!isHeld) throw new Error('a seal made just now does not verify');
+  return { ...seal, coseSignature: encodeBase64url(coseSignature) };
+};
+
 /** What is wrong with a seal over these bytes under this key, or null. Which key to trust is the caller's question. */
 export const sealFault = (body: Uint8Array, seal: Seal, key: VerifiedPublicKey): SealFault | null => {
   if (digestOf(body) !== seal.bodyHash) return 'body_hash_mismatch';

@@ -71,9 +71,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'INV-05',
     changes: [
       {
-        text: 'const deed = composeDeed(request, previous, issuedAt, signingKey);',
+        text: 'const deed = composeDeed(request, previous, issuedAt, signingKey.publicKey.kid);',
         becomes:
-          'if (previous.seq === 9) previous = { ...previous, seq: 10 };\n\t\t\tconst deed = composeDeed(request, previous, issuedAt, signingKey);',
+          'if (previous.seq === 9) previous = { ...previous, seq: 10 };\n\t\t\tconst deed = composeDeed(request, previous, issuedAt, signingKey.publicKey.kid);',
       },
       {
         text: 'expectedRevision: tail.seq === 0 ? "no_stream" : tail.seq - 1,',

@@ -1,27 +1,44 @@
-import { buildDeedBody, deriveDeedId, encodeDeedBody, sealDeed, type Digest, type SigningKey } from '#libs/crypto';
+import {
+  buildDeedBody,
+  deriveDeedId,
+  digestOf,
+  encodeDeedBody,
+  sealDeedInPool,
+  type Digest,
+  type SigningKey,
+} from '#libs/crypto';
 import type { ActionId, DeedId, Timestamp } from '../kernel/index.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { SealRequest } from './seal-source.js';
 
+/** A deed at its place in the chain, not signed yet. */
+export interface ComposedDeed {
+  readonly request: SealRequest;
+  readonly previous: ChainEnd;
+  readonly body: Uint8Array;
+  readonly bodyHash: Digest;
+  readonly issuedAt: Timestamp;
+}
+
 export interface SealedDeed {
   readonly request: SealRequest;
   readonly event: LedgerEvent;
-  /** Size of the body. */
-  readonly bytes: number;
 }
 
-type StoredSeal = ReturnType<typeof sealDeed>;
+/** The deed before the next one. */
+export interface ChainEnd {
+  /** 0 where there is none. */
+  readonly seq: number;
+  readonly bodyHash: Digest | null;
+}
+
+type StoredSeal = Awaited<ReturnType<typeof sealDeedInPool>>;
 
 /**
  * The deed of a request at its place in the chain. Everything but `issued_at` and the key comes from the log, so an
  * auditor who takes `issued_at` from the deed gets the same bytes.
  */
-export const deedBodyOf = (
-  request: SealRequest,
-  previous: { seq: number; bodyHash: Digest | null },
-  issuedAt: string,
-  kid: string,
-): Uint8Array => {
+export const deedBodyOf = (request: SealRequest, previous: ChainEnd, issuedAt: string, kid: string): Uint8Array => {
   const { sections } = request;
   return encodeDeedBody(
     buildDeedBody({
@@ -37,19 +54,25 @@ export const deedBodyOf = (
 
 export const composeDeed = (
   request: SealRequest,
-  previous: { seq: number; bodyHash: Digest | null },
-  issuedAt: string,
-  key: SigningKey,
-): SealedDeed => {
-  const body = deedBodyOf(request, previous, issuedAt, key.publicKey.kid);
-  const event = deedEvent(request, previous, body, { issuedAt, seal: sealDeed(body, key) });
-  return { request, bytes: body.byteLength, event };
+  previous: ChainEnd,
+  issuedAt: Timestamp,
+  kid: string,
+): ComposedDeed => {
+  const body = deedBodyOf(request, previous, issuedAt, kid);
+  return { request, previous, body, bodyHash: digestOf(body), issuedAt };
+};
+
+/** A deed names the hash of the one before and not its signature, so any number of a chain are signed at once. */
+export const sealComposed = async (deed: ComposedDeed, key: SigningKey): Promise<SealedDeed> => {
+  const { request, previous, body, bodyHash, issuedAt } = deed;
+  const seal = await sealDeedInPool(body, bodyHash, key);
+  return { request, event: deedEvent(request, previous, body, { issuedAt, seal }) };
 };
 
 /** All that the ledger stores of a deed. */
 export const deedEvent = (
   request: SealRequest,
-  previous: { seq: number; bodyHash: Digest | null },
+  previous: ChainEnd,
   body: Uint8Array,
   { issuedAt, seal }: { issuedAt: Timestamp; seal: StoredSeal },
 ): LedgerEvent => ({

@@ -20,11 +20,12 @@ import {
   type NewEvent,
   type OrgId,
   type RecordedEvent,
+  type Timestamp,
 } from '../kernel/index.js';
-import { composeDeed, type SealedDeed } from './compose-deed.js';
+import { composeDeed, sealComposed, type ChainEnd, type SealedDeed } from './compose-deed.js';
 import { isStoreAway, ownFaultOf } from './ledger-fault.js';
 import type { LedgerTail } from './ledger-tails.js';
-import { nextSeal, sealKeyDecider } from './seal-key.decider.js';
+import { nextSeal, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
 import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
 import { compareLengths, LedgerWentBack, readCheckedTail, type SealedHeads } from './sealed-heads.js';
 import type { SealKeyRing } from './sealing.ports.js';
@@ -171,27 +172,47 @@ export class Sealer {
     return tail;
   }
 
-  private async signBatch(tail: LedgerTail, requests: readonly SealRequest[]): Promise<SealedDeed[]> {
+  /** The next deeds after a tail, as many as one append holds. */
+  private async signBatch(tail: LedgerTail, requests: readonly SealRequest[]): Promise<readonly SealedDeed[]> {
     // Read before the keys are: a rotation that this answer does not know of yet retires its key a minute after it at the
     // earliest, however long this process stands still before it signs (INV-06).
     const now = timestampOf(this.parts.clock.nowMs());
-    const keys = (await this.parts.streams.load(streamRef(sealKeyDecider, ONLY_STREAM))).state;
+    const ref = streamRef(sealKeyDecider, ONLY_STREAM);
+    // Signed while the store is asked, under the keys as they were; it counts only where they still are the same.
+    const [current, signed] = await Promise.allSettled([
+      this.parts.streams.load(ref),
+      this.parts.streams.remembered(ref).then(async ({ revision, state }) => {
+        return { revision, deeds: await this.signUnder(state, now, tail, requests) };
+      }),
+    ]);
+    if (current.status === 'rejected') throw current.reason;
+    const { revision, state } = current.value;
+    const isCurrent = signed.status === 'fulfilled' && signed.value.revision === revision;
+    return isCurrent ? signed.value.deeds : this.signUnder(state, now, tail, requests);
+  }
+
+  private async signUnder(
+    keys: SealKeys,
+    now: Timestamp,
+    tail: LedgerTail,
+    requests: readonly SealRequest[],
+  ): Promise<readonly SealedDeed[]> {
     // A clock that goes back cannot put a deed before the one it follows (ruling 22).
     const seal = nextSeal(keys, tail.issuedAt !== null && tail.issuedAt > now ? tail.issuedAt : now);
     if (!seal) throw new NoActiveSealKey();
     const { key, issuedAt } = seal;
     const signingKey = await this.parts.keyRing.open(key.kid);
-    const deeds: SealedDeed[] = [];
+    const signing: Promise<SealedDeed>[] = [];
     let bytes = 0;
-    let previous = { seq: tail.seq, bodyHash: tail.bodyHash };
+    let previous: ChainEnd = tail;
     for (const request of requests) {
-      const deed = composeDeed(request, previous, issuedAt, signingKey);
-      bytes += deed.bytes;
-      if (deeds.length > 0 && bytes > BATCH_MAX_BYTES) break;
-      deeds.push(deed);
-      previous = { seq: deed.event.data.seq, bodyHash: deed.event.data.body_hash };
+      const deed = composeDeed(request, previous, issuedAt, signingKey.publicKey.kid);
+      bytes += deed.body.byteLength;
+      if (signing.length > 0 && bytes > BATCH_MAX_BYTES) break;
+      signing.push(sealComposed(deed, signingKey));
+      previous = { seq: previous.seq + 1, bodyHash: deed.bodyHash };
     }
-    return deeds;
+    return Promise.all(signing);
   }
 
   private async append(org: OrgId, tail: LedgerTail, deeds: readonly SealedDeed[]): Promise<void> {
@@ -201,10 +222,10 @@ export class Sealer {
     const last = deeds[deeds.length - 1] as SealedDeed;
     const { seq, body_hash: bodyHash, issued_at: issuedAt } = last.event.data;
     this.tails.set(org, { seq, bodyHash, issuedAt, sealedUpTo: last.request.position });
-    await this.parts.heads.remember({ org, seq, bodyHash });
     for (const { event } of deeds) {
       if (event.data.action) this.parts.bus.publish(actionChannel(event.data.action), 'sealed');
     }
+    await this.parts.heads.remember({ org, seq, bodyHash });
   }
 }
 
