@@ -59,6 +59,19 @@ export const readingContract = (log: LogUnderTest): void => {
       expect(await log.store.heads([])).toEqual(new Map());
     });
 
+    it('are never behind what was seen without a question', async () => {
+      const other = await log.harness.open();
+      const [ours, theirs] = [newStream(), newStream()];
+      for (let revision = 0; revision < 5; revision += 1) {
+        const expectedRevision = revision === 0 ? 'no_stream' : revision - 1;
+        await log.store.append({ stream: ours, expectedRevision, events: newEvents(1) });
+        await other.append({ stream: theirs, expectedRevision, events: newEvents(1) });
+        const seen = log.store.seenHeads([ours, theirs, newStream()]);
+        const heads = await log.store.heads([ours, theirs]);
+        for (const [stream, last] of seen) expect(last).toBeLessThanOrEqual(heads.get(stream) ?? -1);
+      }
+    });
+
     it('sees what another client was answered before', async () => {
       const other = await log.harness.open();
       const stream = newStream();

@@ -32,8 +32,20 @@ export class ActionReader {
    * submitted, abandoned, or another's.
    */
   async read(id: ActionId, org: OrgId): Promise<ReadAction | null> {
-    const [stream, ledger] = [streamOf('action', id), ledgerStream(org)];
-    const heads = await this.store.heads([stream, ledger]);
+    return this.readAt(id, org, await this.store.heads(streamsOf(id, org)));
+  }
+
+  /**
+   * The sealed action where this process has itself seen its deed go into the log; else null. Sealed is for good, so nobody
+   * need be asked again.
+   */
+  async readIfSeenSealed(id: ActionId, org: OrgId): Promise<ReadAction | null> {
+    const read = await this.readAt(id, org, this.store.seenHeads(streamsOf(id, org)));
+    return read === null || read.deed === null ? null : read;
+  }
+
+  private async readAt(id: ActionId, org: OrgId, heads: ReadonlyMap<string, number>): Promise<ReadAction | null> {
+    const [stream, ledger] = streamsOf(id, org);
     const last = heads.get(stream);
     if (last === undefined) return null;
     const recorded = await this.store.readStream(stream, { limit: last + 1, mayRemember: true });
@@ -72,6 +84,8 @@ export class ActionReader {
     return valueIn(await this.payloads.get(action, 'policy_input', digest)) as JsonObject | null;
   }
 }
+
+const streamsOf = (id: ActionId, org: OrgId): readonly [string, string] => [streamOf('action', id), ledgerStream(org)];
 
 /** Canonical texts that the gate itself wrote: no second reading of them is possible, so none is looked for. */
 const valueIn = (document: string | null): JsonValue =>

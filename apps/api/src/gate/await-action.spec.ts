@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { actionDecider, type LivingAction } from '#libs/domain/gate';
-import { actionChannel, DomainError, type ActionId } from '#libs/domain/kernel';
+import { actionChannel, DomainError, idInStream, type ActionId } from '#libs/domain/kernel';
 import { LedgerTails } from '#libs/domain/ledger';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { GateBench, ManualStarter } from '../../../../test/support/gate-bench.js';
+import { LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
 import { startUpstream, type Upstream } from '../../../../test/support/upstream.js';
 import { ActionReader } from './action-reader.js';
 import { AwaitAction } from './await-action.js';
@@ -58,5 +59,35 @@ describe('a long poll (document 1, GET /v1/actions/{id})', () => {
     await vi.waitUntil(() => stillAllowed.mock.calls.length === 1);
     bench.bus.publish(actionChannel(id), 'another attempt');
     await expect(answered).rejects.toThrow(expect.objectContaining({ code: 'api_key_revoked' }));
+  });
+});
+
+describe('a wait for the seal', () => {
+  it('asks nobody once this process has itself put the deed into the log', async () => {
+    const ledger = new LedgerBench(new MemoryEventStore());
+    await ledger.activateKey();
+    const org = newOrg();
+    const stream = await ledger.recordAction(org, 'executed');
+    const reader = new ActionReader(ledger.store, new LedgerTails(ledger.store), bench.payloads);
+    const waiting = new AwaitAction(reader, ledger.bus, ledger.clock);
+    const heads = vi.spyOn(ledger.store, 'heads');
+    const patience = { waitMs: WAIT_MS, ended: new AbortController().signal };
+    const caller = { org, stillAllowed: () => Promise.resolve() };
+    const answered = waiting.settled(idInStream(stream) as ActionId, caller, patience, { isNew: true });
+    await ledger.feed(ledger.sealer(), await ledger.log());
+    expect((await answered)?.deed).toMatch(/^deed_/);
+    expect(heads.mock.calls.flat(2)).not.toContain(stream);
+  });
+
+  it('asks the store where another process may have done so', async () => {
+    const ledger = new LedgerBench(new MemoryEventStore());
+    await ledger.activateKey();
+    const org = newOrg();
+    const id = idInStream(await ledger.recordAction(org, 'executed')) as ActionId;
+    await ledger.feed(ledger.sealer(), await ledger.log());
+    vi.spyOn(ledger.store, 'seenHeads').mockReturnValueOnce(new Map());
+    const reader = new ActionReader(ledger.store, new LedgerTails(ledger.store), bench.payloads);
+    expect(await reader.readIfSeenSealed(id, org)).toBeNull();
+    expect((await reader.read(id, org))?.deed).toMatch(/^deed_/);
   });
 });

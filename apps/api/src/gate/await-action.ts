@@ -84,8 +84,10 @@ export class AwaitAction {
     try {
       if (isNew && waitMs > 0) await bell.rungWithin(Math.min(waitMs, READ_AGAIN_MS), ended);
       for (;;) {
+        const wasRung = bell.isRung;
         bell.reset();
-        const read = await this.reader.read(id, org);
+        const read =
+          (wasRung ? await this.reader.readIfSeenSealed(id, org) : null) ?? (await this.reader.read(id, org));
         const remainingMs = deadline - this.clock.monotonicMs();
         if ((await isEnough(read)) || remainingMs <= 0 || ended.aborted) return read;
         await bell.rungWithin(Math.min(remainingMs, READ_AGAIN_MS), ended);
@@ -98,20 +100,24 @@ export class AwaitAction {
 
 /** Remembers a ring that comes while nobody listens. */
 class Bell {
-  private isRung = false;
+  #isRung = false;
   private wake: (() => void) | null = null;
 
+  get isRung(): boolean {
+    return this.#isRung;
+  }
+
   ring(): void {
-    this.isRung = true;
+    this.#isRung = true;
     this.wake?.();
   }
 
   reset(): void {
-    this.isRung = false;
+    this.#isRung = false;
   }
 
   rungWithin(ms: number, ended: AbortSignal): Promise<void> {
-    if (this.isRung) return Promise.resolve();
+    if (this.#isRung) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {
         clearTimeout(timer);

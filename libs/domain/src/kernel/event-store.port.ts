@@ -125,6 +125,14 @@ export abstract class EventStore {
   /** Last revision of each stream that exists, as of one moment no earlier than the call. Streams that do not exist are absent. */
   abstract heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>>;
 
+  /**
+   * Last revisions as far as this process has seen them by itself, without a question: never beyond what `heads` would
+   * answer, often behind it, absent where it has seen nothing. For facts that do not change once they are there.
+   */
+  seenHeads(_streams: readonly string[]): ReadonlyMap<string, number> {
+    return new Map();
+  }
+
   /** Position of the last event, {@link START} when there is none. */
   abstract head(): Promise<Position>;
 

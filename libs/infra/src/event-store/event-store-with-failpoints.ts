@@ -47,6 +47,10 @@ export class EventStoreWithFailpoints extends EventStore {
     return this.store.heads(streams);
   }
 
+  override seenHeads(streams: readonly string[]): ReadonlyMap<string, number> {
+    return this.store.seenHeads(streams);
+  }
+
   override head(): Promise<Position> {
     return this.store.head();
   }

@@ -70,12 +70,16 @@ export class MemoryEventStore extends EventStore {
   }
 
   heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return Promise.resolve(this.seenHeads(streams));
+  }
+
+  override seenHeads(streams: readonly string[]): ReadonlyMap<string, number> {
     const heads = new Map<string, number>();
     for (const stream of streams) {
       const recorded = this.streams.get(stream);
       if (recorded) heads.set(stream, recorded.length - 1);
     }
-    return Promise.resolve(heads);
+    return heads;
   }
 
   head(): Promise<Position> {

@@ -167,6 +167,11 @@ export class PostgresEventStore extends EventStore {
     return new Map(streams.flatMap((stream) => (heads.has(stream) ? [[stream, heads.get(stream) as number]] : [])));
   }
 
+  override seenHeads(streams: readonly string[]): ReadonlyMap<string, number> {
+    const seen = streams.map((stream) => [stream, this.recent.lastOf(stream)] as const);
+    return new Map(seen.filter((entry): entry is [string, number] => entry[1] !== null));
+  }
+
   async head(): Promise<Position> {
     const [row] = await this.read<{ position: string }>(HEAD, []);
     return row ? BigInt(row.position) : START;

@@ -40,6 +40,14 @@ describe('recent events: the end of the log', () => {
     expect(positions(recent.after(START, 10))).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
+  it('knows the last revision of a stream as long as it knows one of its events', () => {
+    const recent = new RecentEvents();
+    recent.add([event(0, 'a', 0), event(1, 'a', 1), event(2, 'b', 0)]);
+    expect(['a', 'b', 'c'].map((stream) => recent.lastOf(stream))).toEqual([1, 0, null]);
+    recent.add([event(4, 'c', 3)]);
+    expect(['a', 'b', 'c'].map((stream) => recent.lastOf(stream))).toEqual([null, null, 3]);
+  });
+
   it('starts anew after a hole: others appended in between', () => {
     const recent = new RecentEvents();
     recent.add(events(0, 3));

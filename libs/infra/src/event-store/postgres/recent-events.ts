@@ -14,6 +14,7 @@ export class RecentEvents {
   private dropped = 0;
   private characters = 0;
   private readonly streams = new Map<string, Map<number, RecordedEvent>>();
+  private readonly lasts = new Map<string, number>();
 
   /** @param events consecutive, in order of position */
   add(events: readonly RecordedEvent[]): void {
@@ -48,12 +49,18 @@ export class RecentEvents {
     return events;
   }
 
+  /** The last revision of a stream that is known here; null where none is. */
+  lastOf(stream: string): number | null {
+    return this.lasts.get(stream) ?? null;
+  }
+
   private push(event: RecordedEvent): void {
     this.run.push(event);
     this.characters += size(event);
     const known = this.streams.get(event.stream);
     if (known) known.set(event.revision, event);
     else this.streams.set(event.stream, new Map([[event.revision, event]]));
+    this.lasts.set(event.stream, event.revision);
   }
 
   private trim(): void {
@@ -69,7 +76,9 @@ export class RecentEvents {
     this.characters -= size(event);
     const known = this.streams.get(event.stream);
     known?.delete(event.revision);
-    if (known?.size === 0) this.streams.delete(event.stream);
+    if (known?.size !== 0) return;
+    this.streams.delete(event.stream);
+    this.lasts.delete(event.stream);
   }
 
   private clear(): void {
@@ -77,6 +86,7 @@ export class RecentEvents {
     this.dropped = 0;
     this.characters = 0;
     this.streams.clear();
+    this.lasts.clear();
   }
 }
 
