@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { agentDecider } from '#libs/domain/agents';
 import { actionDecider, type LivingAction } from '#libs/domain/gate';
-import { streamOf, timestampOf, type ActionId } from '#libs/domain/kernel';
+import { streamOf, streamRef, timestampOf, type ActionId } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { GateBench, ManualStarter } from '../support/gate-bench.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
@@ -44,6 +45,35 @@ describe('an allowed call', () => {
       'ExecutionStarted',
     ]);
     expect(upstream.countFor(action)).toBe(0);
+  });
+
+  it('asks the store for nothing that was asked for since its caller was judged', async () => {
+    const starter = new ManualStarter(bench.executorId, null);
+    const call = async () => {
+      const since = bench.streams.lastQuestion;
+      await bench.streams.load(streamRef(agentDecider, bench.agent));
+      await bench.submit({ tool: 'crm.get' }, bench.handler(starter), bench.metadata(), since);
+    };
+    await call();
+    const heads = vi.spyOn(bench.store, 'heads');
+    await call();
+    expect(heads).toHaveBeenCalledOnce();
+    expect(heads.mock.calls[0]?.[0].map((stream) => stream.split('-')[0]).sort()).toEqual([
+      'agent',
+      'connector',
+      'org',
+    ]);
+  });
+
+  it('hears of a Stop that was answered before its caller was judged', async () => {
+    const call = async () => {
+      const since = bench.streams.lastQuestion;
+      await bench.streams.load(streamRef(agentDecider, bench.agent));
+      return bench.submit({ tool: 'crm.get' }, bench.handler(), bench.metadata(), since);
+    };
+    await settled((await call()).action);
+    await bench.organizations.stop(bench.org, null, bench.metadata());
+    expect(await settled((await call()).action)).toMatchObject({ decision: { outcome: 'deny', code: 'org_stopped' } });
   });
 
   it('with arguments that fail the schema fails, nothing sent', async () => {

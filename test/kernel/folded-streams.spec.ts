@@ -46,6 +46,69 @@ describe('states folded from streams', () => {
     await expect(new FoldedStreams(store).load(ref('a'))).rejects.toThrow(UnknownEventType);
   });
 
+  describe('that a question covered since some moment', () => {
+    const asked = () => vi.spyOn(store, 'heads');
+    const given = async (...ids: readonly string[]): Promise<FoldedStreams> => {
+      for (const id of ids) await note(id, 'no_stream', `${id} one`);
+      return new FoldedStreams(store);
+    };
+
+    it('are not asked for again', async () => {
+      const streams = await given('a', 'b');
+      const since = streams.lastQuestion;
+      await streams.load(ref('a'));
+      const heads = asked();
+      const { a, b } = await streams.loadAll({ a: ref('a'), b: ref('b') }, { since });
+      expect(heads.mock.calls).toEqual([[['notebook-b']]]);
+      expect([a.state, b.state]).toEqual([['a one'], ['b one']]);
+      await streams.loadAll({ a: ref('a'), b: ref('b') }, { since });
+      expect(heads).toHaveBeenCalledOnce();
+    });
+
+    it('hold whatever was in the log at that moment', async () => {
+      const streams = await given('a');
+      await streams.load(ref('a'));
+      await note('a', 0, 'two');
+      const since = streams.lastQuestion;
+      const { a } = await streams.loadAll({ a: ref('a') }, { since });
+      expect(a.state).toEqual(['a one', 'two']);
+    });
+
+    it('are asked for where the question that covered them was on its way already', async () => {
+      const streams = await given('a');
+      const early = streams.load(ref('a'));
+      const since = streams.lastQuestion;
+      await early;
+      await note('a', 0, 'two');
+      const { a } = await streams.loadAll({ a: ref('a') }, { since });
+      expect(a.state).toEqual(['a one', 'two']);
+    });
+
+    it('bring along what had to be asked for behind them the last time', async () => {
+      const streams = await given('a', 'b');
+      const request = async () => {
+        const since = streams.lastQuestion;
+        await streams.load(ref('a'));
+        return streams.loadAll({ a: ref('a'), b: ref('b') }, { since });
+      };
+      await request();
+      await note('b', 0, 'two');
+      const heads = asked();
+      expect((await request()).b.state).toEqual(['b one', 'two']);
+      expect(heads.mock.calls).toEqual([[['notebook-a', 'notebook-b']]]);
+    });
+
+    it('are read although what they bring along cannot be', async () => {
+      const streams = await given('a', 'b');
+      const since = streams.lastQuestion;
+      await streams.load(ref('a'));
+      await streams.loadAll({ a: ref('a'), b: ref('b') }, { since });
+      await note('b', 0, 'two', 'Scribbled');
+      expect((await streams.load(ref('a'))).state).toEqual(['a one']);
+      await expect(streams.load(ref('b'))).rejects.toThrow(UnknownEventType);
+    });
+  });
+
   /** Which of them are remembered: those for which nothing is read. */
   const remembered = async (streams: FoldedStreams, ids: readonly string[]): Promise<readonly string[]> => {
     const read = vi.spyOn(store, 'readStream');

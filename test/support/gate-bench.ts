@@ -48,6 +48,7 @@ import {
   type Folded,
   type KeyId,
   type OrgId,
+  type QuestionNumber,
   type Payload,
   type PayloadKind,
   type PolicyId,
@@ -298,6 +299,7 @@ export class GateBench {
     request: Partial<ActionRequest>,
     handler = this.handler(),
     metadata = this.metadata(),
+    since?: QuestionNumber,
   ): Promise<SubmittedAction> {
     const whole: ActionRequest = {
       tool: 'crm.get',
@@ -310,7 +312,7 @@ export class GateBench {
       session: null,
       ...request,
     };
-    return handler.execute(new SubmitAction(this.org, this.agent, whole, metadata));
+    return handler.execute(new SubmitAction(this.org, this.agent, whole, metadata, since));
   }
 
   /** The action as its stream tells it, once `isEnough`. */

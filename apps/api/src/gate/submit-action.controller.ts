@@ -77,9 +77,11 @@ export class SubmitActionController {
       onBehalfOf: exchange.onBehalfOf,
       session: exchange.session,
     };
+    // A body may have taken long to come.
+    const since = exchange.isFresh ? caller.judgedSince : undefined;
     try {
       return await this.commands.execute(
-        new SubmitAction(caller.org, caller.agent, request, exchange.commandMetadata()),
+        new SubmitAction(caller.org, caller.agent, request, exchange.commandMetadata(), since),
       );
     } catch (error) {
       throw error instanceof StrictJsonError ? argumentsProblem(error) : error;

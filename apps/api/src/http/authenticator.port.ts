@@ -1,5 +1,5 @@
 import type { AgentScope } from '#libs/domain/agents';
-import type { AgentId, KeyId, OrgId } from '#libs/domain/kernel';
+import type { AgentId, KeyId, OrgId, QuestionNumber } from '#libs/domain/kernel';
 
 /** What a route may ask of a key: an agent key's scopes, or `admin`, which org admin keys alone have. */
 export type Scope = AgentScope | 'admin';
@@ -15,7 +15,13 @@ interface KeyHolder {
 
 /** Who is calling, proven. Made by an {@link Authenticator} for this one request; never kept for the next. */
 export type Principal =
-  | (KeyHolder & { readonly kind: 'agent'; readonly agent: AgentId; readonly scopes: readonly AgentScope[] })
+  | (KeyHolder & {
+      readonly kind: 'agent';
+      readonly agent: AgentId;
+      readonly scopes: readonly AgentScope[];
+      /** The last question to the store before this judgement: whatever a later one covered is as fresh. */
+      readonly judgedSince: QuestionNumber;
+    })
   | (KeyHolder & {
       readonly kind: 'admin_key';
       /** The same for a key and all that it was rolled to. */

@@ -88,12 +88,17 @@ export class Exchange {
     return this.sources.clock.monotonicMs() - this.startedAtMs;
   }
 
+  /** The judgement at the door still holds. */
+  get isFresh(): boolean {
+    return this.ageMs <= ACCESS_MAX_AGE_MS;
+  }
+
   /**
    * {@link stillAllowed}, where the caller was judged some time ago.
    * @throws {DomainError}
    */
   async stillAllowedIfOld(): Promise<void> {
-    if (this.ageMs > ACCESS_MAX_AGE_MS) await this.stillAllowed();
+    if (!this.isFresh) await this.stillAllowed();
   }
 
   /** Every value of a header in the order sent. Node's own `headers` keeps one or joins them, so `sent once` needs this. */

@@ -6,6 +6,7 @@ import {
   type FoldedStreams,
   type KeyId,
   type OrgId,
+  type QuestionNumber,
   timestampOf,
 } from '../kernel/index.js';
 import { organizationDecider, type LivingOrganization } from '../people/index.js';
@@ -23,6 +24,8 @@ export type Caller =
       readonly key: KeyId;
       readonly livemode: boolean;
       readonly scopes: readonly AgentScope[];
+      /** The last question to the store before this judgement: whatever a later one covered is as fresh. */
+      readonly judgedSince: QuestionNumber;
     }
   | {
       readonly kind: 'admin_key';
@@ -66,9 +69,10 @@ export class Authenticate {
       const { state } = await this.streams.load(org);
       return this.adminKey(parsed, state.status === 'none' ? null : state);
     }
-    const loaded = await this.streams.loadAll({ org, agent: streamRef(agentDecider, holder.agent) });
+    const judgedSince = this.streams.lastQuestion;
+    const loaded = await this.streams.loadAll({ agent: streamRef(agentDecider, holder.agent), org });
     const agent = loaded.agent.state;
-    const caller = this.agentKey(parsed, agent.status === 'none' ? null : agent);
+    const caller = this.agentKey(parsed, agent.status === 'none' ? null : agent, judgedSince);
     if (options.judgeStop) refuseStopped(agent.status, loaded.org.state.status);
     return caller;
   }
@@ -85,10 +89,10 @@ export class Authenticate {
     };
   }
 
-  private agentKey(parsed: ParsedApiKey, state: LivingAgent | null): Caller {
+  private agentKey(parsed: ParsedApiKey, state: LivingAgent | null, judgedSince: QuestionNumber): Caller {
     const key = this.proven(parsed, state ? [...state.keys.values()] : []);
     const { org, agent } = state as LivingAgent;
-    return { kind: 'agent', org, agent, key: key.key, livemode: key.livemode, scopes: key.scopes };
+    return { kind: 'agent', org, agent, key: key.key, livemode: key.livemode, scopes: key.scopes, judgedSince };
   }
 
   private proven<

@@ -37,6 +37,15 @@ export class UnknownEventType extends Error {
   }
 }
 
+/** A stream that does not exist. */
+export const unbegun = <State>(ref: StreamRef<State>): Folded<State> => ({
+  stream: ref.stream,
+  revision: 'no_stream',
+  state: ref.initialState(),
+  weight: 0,
+  causations: new Set(),
+});
+
 type StatesOf<Refs> = {
   readonly [Key in keyof Refs]: Refs[Key] extends StreamRef<infer State> ? Folded<State> : never;
 };
@@ -44,6 +53,10 @@ type StatesOf<Refs> = {
 const DEFAULT_CAPACITY: FoldedCapacity = { streams: 20_000, weight: 64 * 1024 * 1024 };
 
 const LARGEST_SHARE = 4;
+/** Of one stream: each costs a lookup in every question for it. */
+const MAX_FOLLOWERS = 4;
+
+const NOTHING_FOUND: ReadonlyMap<string, Folded<unknown>> = new Map();
 
 /** What is remembered at most: whatever people put into their events, a process stays small. */
 export interface FoldedCapacity {
@@ -52,32 +65,62 @@ export interface FoldedCapacity {
   readonly weight: number;
 }
 
+/** Counts the questions that were put to the store: which of them came after something is all that anybody asks of it. */
+export type QuestionNumber = number & { readonly [isQuestionNumber]: true };
+declare const isQuestionNumber: unique symbol;
+
+export interface LoadOptions {
+  /**
+   * A stream that a question after this one has covered is not asked for again. What had to be asked for all the same is
+   * asked along whenever the first of these streams is: so the second question of a kind of request is spared the next time.
+   * Default: all are asked for.
+   */
+  readonly since?: QuestionNumber | undefined;
+}
+
+/** What is remembered of a stream, and by which question it was last found to be so. */
+interface Remembered {
+  readonly folded: Folded<unknown>;
+  readonly asked: number;
+}
+
 /**
  * What decisions read (architecture, 'What a decision reads'): states folded from streams, never from a projection. Each
  * load asks the store for the streams' current revisions and folds only what is new, so an answered Stop holds for every
  * call that starts after it, in every process.
  */
 export class FoldedStreams {
-  private readonly cache = new Map<string, Folded<unknown>>();
+  private readonly cache = new Map<string, Remembered>();
   private weight = 0;
+  private questions = 0;
+  /** Streams that were asked for after another one, by its name: the latest few. */
+  private readonly followers = new Map<string, Map<string, StreamRef<unknown>>>();
 
   constructor(
     private readonly store: EventStore,
     private readonly capacity = DEFAULT_CAPACITY,
   ) {}
 
+  /** The last question so far. What is asked after it cannot miss what was answered before it. */
+  get lastQuestion(): QuestionNumber {
+    return this.questions as QuestionNumber;
+  }
+
   async load<State>(ref: StreamRef<State>): Promise<Folded<State>> {
     const { only } = await this.loadAll({ only: ref });
     return only;
   }
 
-  /** All of them as of one question to the store. */
-  async loadAll<Refs extends Readonly<Record<string, StreamRef<unknown>>>>(refs: Refs): Promise<StatesOf<Refs>> {
-    const entries = Object.entries(refs);
-    const heads = await this.store.heads(entries.map(([, ref]) => ref.stream));
-    const folded = await Promise.all(
-      entries.map(async ([name, ref]) => [name, await this.upTo(ref, heads.get(ref.stream))] as const),
-    );
+  /** All of them as of one question to the store; as of none where {@link LoadOptions.since} says so of each. */
+  async loadAll<Refs extends Readonly<Record<string, StreamRef<unknown>>>>(
+    refs: Refs,
+    { since }: LoadOptions = {},
+  ): Promise<StatesOf<Refs>> {
+    const wanted = Object.entries(refs).map(([name, ref]) => ({ name, ref, known: this.knownSince(since, ref) }));
+    const due = wanted.flatMap(({ ref, known }) => (known === null ? [ref] : []));
+    const found = await this.ask(due);
+    if (since !== undefined) this.learn(wanted[0]?.ref, due);
+    const folded = wanted.map(({ name, ref, known }) => [name, known ?? found.get(ref.stream)]);
     return Object.fromEntries(folded) as StatesOf<Refs>;
   }
 
@@ -86,28 +129,56 @@ export class FoldedStreams {
    * when nothing is remembered.
    */
   async remembered<State>(ref: StreamRef<State>): Promise<Folded<State>> {
-    return (this.cache.get(ref.stream) as Folded<State> | undefined) ?? this.load(ref);
+    return (this.cache.get(ref.stream)?.folded as Folded<State> | undefined) ?? this.load(ref);
   }
 
   /** What this process just appended itself, so that the next load need not read it back. */
   advance<State>(from: Folded<State>, ref: StreamRef<State>, events: readonly EventEnvelope[]): Folded<State> {
     const next = foldOnto(from, ref, events);
-    this.remember(next);
+    this.remember(next, 0);
     return next;
   }
 
-  private async upTo<State>(ref: StreamRef<State>, head: number | undefined): Promise<Folded<State>> {
-    const empty: Folded<State> = {
-      stream: ref.stream,
-      revision: 'no_stream',
-      state: ref.initialState(),
-      weight: 0,
-      causations: new Set(),
+  /** Null where no question after `since` has covered the stream. */
+  private knownSince(since: QuestionNumber | undefined, { stream }: StreamRef<unknown>): Folded<unknown> | null {
+    const known = this.cache.get(stream);
+    return since !== undefined && known !== undefined && known.asked > since ? known.folded : null;
+  }
+
+  /** What followed a stream is likely to follow it again. */
+  private learn(leader: StreamRef<unknown> | undefined, due: readonly StreamRef<unknown>[]): void {
+    if (leader === undefined) return;
+    const followers = this.followers.get(leader.stream) ?? new Map<string, StreamRef<unknown>>();
+    for (const ref of due) {
+      if (ref.stream !== leader.stream && this.cache.has(ref.stream))
+        setNewest(followers, ref.stream, ref, MAX_FOLLOWERS);
+    }
+    if (followers.size > 0) setNewest(this.followers, leader.stream, followers, this.capacity.streams);
+  }
+
+  private async ask(refs: readonly StreamRef<unknown>[]): Promise<ReadonlyMap<string, Folded<unknown>>> {
+    if (refs.length === 0) return NOTHING_FOUND;
+    const asked = new Set(refs.map(({ stream }) => stream));
+    const next = refs
+      .flatMap(({ stream }) => [...(this.followers.get(stream)?.values() ?? [])])
+      .filter(({ stream }) => !asked.has(stream) && this.cache.has(stream));
+    const question = (this.questions += 1);
+    const heads = await this.store.heads([...refs, ...next].map(({ stream }) => stream));
+    const found = new Map<string, Folded<unknown>>();
+    const upTo = async (ref: StreamRef<unknown>): Promise<void> => {
+      found.set(ref.stream, await this.upTo(ref, heads.get(ref.stream), question));
     };
+    // What keeps one of the next from being read is for whoever wants it.
+    await Promise.all([...refs.map(upTo), ...next.map((ref) => upTo(ref).catch(() => undefined))]);
+    return found;
+  }
+
+  private async upTo<State>(ref: StreamRef<State>, head: number | undefined, question: number): Promise<Folded<State>> {
+    const empty = unbegun(ref);
     if (head === undefined) return empty;
-    const known = (this.cache.get(ref.stream) as Folded<State> | undefined) ?? empty;
+    const known = (this.cache.get(ref.stream)?.folded as Folded<State> | undefined) ?? empty;
     if (known.revision !== 'no_stream' && known.revision >= head) {
-      this.remember(known);
+      this.remember(known, question);
       return known;
     }
     const from = known.revision === 'no_stream' ? 0 : known.revision + 1;
@@ -124,30 +195,42 @@ export class FoldedStreams {
     if (next.revision === 'no_stream' || next.revision < head) {
       throw new StoreUnavailable(`${ref.stream} was read up to ${next.revision}, but stands at ${head}`);
     }
-    this.remember(next);
+    this.remember(next, question);
     return next;
   }
 
-  private remember(folded: Folded<unknown>): void {
+  /** @param question that found the stream so; 0 for none */
+  private remember(folded: Folded<unknown>, question: number): void {
     const known = this.cache.get(folded.stream);
-    if (known && known.revision !== 'no_stream' && folded.revision !== 'no_stream' && known.revision > folded.revision)
-      return;
+    // What two questions found out of turn: the later state holds for both.
+    const latest = known && isBeyond(known.folded, folded) ? known.folded : folded;
+    const asked = Math.max(known?.asked ?? 0, question);
     // Re-inserting keeps the map in order of use, so the first key is the one to drop.
     this.forget(known);
     // One alone must not drive out everybody else's.
-    if (folded.weight > this.capacity.weight / LARGEST_SHARE) return;
-    this.cache.set(folded.stream, folded);
-    this.weight += folded.weight;
+    if (latest.weight > this.capacity.weight / LARGEST_SHARE) return;
+    this.cache.set(latest.stream, { folded: latest, asked });
+    this.weight += latest.weight;
     for (const oldest of this.cache.values()) {
       if (this.cache.size <= this.capacity.streams && this.weight <= this.capacity.weight) return;
       this.forget(oldest);
     }
   }
 
-  private forget(folded: Folded<unknown> | undefined): void {
-    if (folded && this.cache.delete(folded.stream)) this.weight -= folded.weight;
+  private forget(known: Remembered | undefined): void {
+    if (known && this.cache.delete(known.folded.stream)) this.weight -= known.folded.weight;
   }
 }
+
+/** Maps keep the order in which keys were set: the first is the one to drop. */
+const setNewest = <Value>(map: Map<string, Value>, key: string, value: Value, maxSize: number): void => {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > maxSize) map.delete(map.keys().next().value as string);
+};
+
+const isBeyond = (a: Folded<unknown>, b: Folded<unknown>): boolean =>
+  a.revision !== 'no_stream' && b.revision !== 'no_stream' && a.revision > b.revision;
 
 const foldOnto = <State>(
   base: Folded<State>,

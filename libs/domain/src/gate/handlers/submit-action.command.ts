@@ -1,5 +1,5 @@
 import { Command } from '@nestjs/cqrs';
-import type { ActionId, AgentId, CommandMetadata, OrgId } from '../../kernel/index.js';
+import type { ActionId, AgentId, CommandMetadata, OrgId, QuestionNumber } from '../../kernel/index.js';
 import type { ActionRequest } from '../submission.js';
 
 export interface SubmittedAction {
@@ -15,6 +15,8 @@ export class SubmitAction extends Command<SubmittedAction> {
     readonly agent: AgentId,
     readonly request: ActionRequest,
     readonly metadata: CommandMetadata,
+    /** What the store was asked after this question need not be asked again. Default: everything is asked. */
+    readonly since?: QuestionNumber,
   ) {
     super();
   }

@@ -9,6 +9,7 @@ import {
   StoreUnavailable,
   streamRef,
   timestampOf,
+  unbegun,
   type ActionId,
   type Folded,
 } from '../../kernel/index.js';
@@ -126,24 +127,30 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     return { action: id, isReplay: false };
   }
 
-  /** All that the decision reads, as of one question to the store (architecture, 'What a decision reads'). */
+  /** All that the decision reads, none of it older than the call (architecture, 'What a decision reads'). */
   private async look(command: SubmitAction, request: CanonicalRequest, id: ActionId): Promise<Surroundings> {
-    const refs = {
-      agent: streamRef(agentDecider, command.agent),
-      org: streamRef(organizationDecider, command.org),
-      action: streamRef(actionDecider, id),
-    };
+    const { since } = command;
+    const refs = { agent: streamRef(agentDecider, command.agent), org: streamRef(organizationDecider, command.org) };
     const connectorRef = request.name
       ? streamRef(connectorDecider, connectorStreamId(command.org, request.name.connector))
       : null;
-    const loaded = connectorRef
-      ? await this.gate.streams.loadAll({ ...refs, connector: connectorRef })
-      : { ...(await this.gate.streams.loadAll(refs)), connector: null };
+    const [loaded, action] = await Promise.all([
+      connectorRef
+        ? this.gate.streams.loadAll({ ...refs, connector: connectorRef }, { since })
+        : { ...(await this.gate.streams.loadAll(refs, { since })), connector: null },
+      this.actionBefore(request, id),
+    ]);
     const [agent, org] = [loaded.agent.state, loaded.org.state];
     if (agent.status === 'none' || org.status === 'none') throw new DomainError('invalid_api_key');
     const connector = loaded.connector?.state ?? null;
     const resolved = connector ? resolveTool(request, connector, this.gate.registry) : null;
-    return { agent, org, connector, resolved, action: loaded.action };
+    return { agent, org, connector, resolved, action };
+  }
+
+  /** An id that was drawn a moment ago names nothing yet; were it otherwise, the append would say so. */
+  private actionBefore({ idempotencyKey }: CanonicalRequest, id: ActionId): Promise<Folded<Action>> | Folded<Action> {
+    const ref = streamRef(actionDecider, id);
+    return idempotencyKey === null ? unbegun(ref) : this.gate.streams.load(ref);
   }
 }
 
