@@ -8,11 +8,24 @@ import {
   type EventEnvelope,
   type EventMetadata,
 } from './event-codec.js';
-import { type AppendResult, type EventStore, type ExpectedRevision, RevisionConflict } from './event-store.port.js';
+import {
+  type Append,
+  type AppendResult,
+  type EventStore,
+  type ExpectedRevision,
+  RevisionConflict,
+} from './event-store.port.js';
 import { streamRef, type Folded, type FoldedStreams } from './folded-streams.js';
 
 /** Each attempt loses only to another command that won, so few are ever needed. */
 const MAX_ATTEMPTS = 16;
+
+export interface RunOptions<State> {
+  /** A state just loaded, to spare the first load; a conflict loads anew. */
+  readonly known?: Folded<State>;
+  /** Default: the store's own. Called again with other events where the first ones met a conflict. */
+  readonly append?: (append: Append) => Promise<AppendResult>;
+}
 
 export interface CommandResult<State> {
   readonly folded: Folded<State>;
@@ -30,7 +43,6 @@ export class CommandRunner {
   ) {}
 
   /**
-   * @param known a state just loaded, to spare the first load; a conflict loads anew
    * @throws {DomainError} from `decide`; `conflict` when other commands kept winning
    */
   async run<State, Command, Event extends DomainEvent>(
@@ -38,7 +50,7 @@ export class CommandRunner {
     id: string,
     command: Command,
     metadata: CommandMetadata,
-    known?: Folded<State>,
+    { known, append }: RunOptions<State> = {},
   ): Promise<CommandResult<State>> {
     const ref = streamRef(decider, id);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
@@ -47,7 +59,8 @@ export class CommandRunner {
       const events = decider.decide(command, folded.state);
       if (events.length === 0) return { folded, events: [], isReplay: false };
       try {
-        const envelopes = await appendEvents(this.store, folded.stream, folded.revision, events, metadata);
+        const store = append ? { append } : this.store;
+        const envelopes = await appendEvents(store, folded.stream, folded.revision, events, metadata);
         return { folded: this.streams.advance(folded, ref, envelopes), events: envelopes, isReplay: false };
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;
@@ -71,7 +84,7 @@ export const eventMetadata = (metadata: CommandMetadata): EventMetadata => ({
 
 /** Encodes the events at their places and appends them. The envelopes say where they now stand. */
 export const appendEvents = async <Event extends DomainEvent>(
-  store: EventStore,
+  store: Pick<EventStore, 'append'>,
   stream: string,
   expectedRevision: ExpectedRevision,
   events: readonly Event[],

@@ -1,3 +1,5 @@
+import type { Payload } from './payload-store.port.js';
+
 /**
  * The log of all facts: one total order over all streams. A fact is true when its event is here, and not before.
  * Adapters: libs/infra/src/event-store. One contract suite runs against each: test/contracts/event-store.contract.ts.
@@ -39,6 +41,8 @@ export interface Append {
   readonly expectedRevision: ExpectedRevision;
   /** At least one. All or none are written. */
   readonly events: readonly NewEvent[];
+  /** What the events name by digest, to be stored with them: only where {@link EventStore.storesPayloads}. */
+  readonly payloads?: readonly Payload[];
 }
 
 export interface AppendResult {
@@ -108,6 +112,11 @@ export interface Subscription {
 }
 
 export abstract class EventStore {
+  /** Payloads lie in the same database as the events, and an append takes its own along. */
+  get storesPayloads(): boolean {
+    return false;
+  }
+
   /** Minted when the store was made. A stored position is void under another store's id. */
   abstract storeId(): Promise<string>;
 

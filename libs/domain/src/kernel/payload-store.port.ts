@@ -1,4 +1,5 @@
 import type { Digest } from '#libs/crypto';
+import type { Append, AppendResult, EventStore } from './event-store.port.js';
 
 /** What agents and tools said. Removed by retention while deeds, which hold digests only, keep verifying. */
 export type PayloadKind = 'policy_input' | 'result';
@@ -14,6 +15,9 @@ export interface Payload {
   readonly body: string;
 }
 
+/** Larger ones are written before their append: nobody else's is held up by them. Characters of the body. */
+const MAX_ALONG = 16_384;
+
 /**
  * Rows beside the log (architecture): written before the event that names them, inert until then. Where the event store
  * lives in the same server the commit need not be durable by itself: the order of the WAL makes it so no later than the event.
@@ -23,4 +27,15 @@ export abstract class PayloadStore {
   abstract put(payload: Payload): Promise<void>;
   /** Null when it was never written, or removed by retention. */
   abstract get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null>;
+
+  /**
+   * Appends events that name a payload: written with them where the store can, and before them where not.
+   * @throws {RevisionConflict} {AppendTooLarge} {StoreUnavailable} as {@link EventStore.append}; the payload may stand, inert
+   */
+  async append(store: EventStore, append: Append, payload: Payload): Promise<AppendResult> {
+    if (store.storesPayloads && payload.body.length <= MAX_ALONG)
+      return store.append({ ...append, payloads: [payload] });
+    await this.put(payload);
+    return store.append(append);
+  }
 }

@@ -93,7 +93,13 @@ const connected = async (
   const common = { connectionString, applicationName, onError, verify: seenLog.verify };
   const durable = createDurablePool({ ...common, maxConnections: DURABLE_CONNECTIONS });
   const relaxed = createRelaxedPool({ ...common, maxConnections: RELAXED_CONNECTIONS });
-  const store = new PostgresEventStore({ connectionString, applicationName, onConnectionLost: onError, seenLog });
+  const store = new PostgresEventStore({
+    connectionString,
+    applicationName,
+    onConnectionLost: onError,
+    seenLog,
+    storesPayloads: true,
+  });
   const readModels = readModelSource({
     ...common,
     maxConnections: READ_MODEL_CONNECTIONS,

@@ -21,11 +21,14 @@ export const expectedRevisionOf = (revision: number): ExpectedRevision => (revis
 /**
  * What every adapter refuses before the store sees it, so that one bad append cannot spoil the others it travels with.
  *
+ * @param mayBring whether the store stores payloads
  * @returns its size in bytes, as {@link APPEND_LIMIT_BYTES} counts
  * @throws {AppendTooLarge}
  * @throws {TypeError} a defect of the caller: no such append may ever be sent
  */
-export const checkAppend = ({ stream, expectedRevision, events }: Append): number => {
+export const checkAppend = ({ stream, expectedRevision, events, payloads = [] }: Append, mayBring = false): number => {
+  if (payloads.length > 0 && !mayBring) throw new TypeError('this store does not store payloads');
+  for (const { body } of payloads) checkText('payload', body);
   checkName('stream', stream);
   if (expectedRevision !== 'no_stream' && !(Number.isSafeInteger(expectedRevision) && expectedRevision >= 0)) {
     throw new TypeError(`an expected revision is a natural number or 'no_stream'`);

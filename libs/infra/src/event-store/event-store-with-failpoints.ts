@@ -25,6 +25,10 @@ export class EventStoreWithFailpoints extends EventStore {
     super();
   }
 
+  override get storesPayloads(): boolean {
+    return this.store.storesPayloads;
+  }
+
   override async append(append: Append): Promise<AppendResult> {
     const points = APPENDS[append.events[0]?.type ?? ''];
     if (!points) return this.store.append(append);

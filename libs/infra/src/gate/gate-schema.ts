@@ -5,6 +5,27 @@ import { installSchema } from '#libs/infra/postgres';
  * Rows of the gate beside the log: payloads (inert until an event names them), the sweepers' own tables with
  * their checkpoints, and one row a process that shows that it lives.
  */
+/**
+ * An append of events (docs/adr/0003) and the payloads that they name, in one transaction. The lock of the log comes first:
+ * of two that write the same payload, one would otherwise hold the row and wait for the lock that the other holds.
+ */
+const APPEND = `
+create or replace function gate.append(
+  in_streams text[], in_expected bigint[],
+  in_event_streams text[], in_revisions bigint[], in_ids uuid[], in_types text[], in_data text[], in_metadata text[],
+  in_owners text[], in_kinds text[], in_digests text[], in_orgs text[], in_bodies text[]
+) returns table (stream text, is_recorded boolean, revision bigint, log_position bigint)
+language plpgsql volatile
+as $function$
+begin
+  perform pg_advisory_xact_lock(4701);
+  insert into gate.payloads (owner, kind, digest, org, body)
+    select * from unnest(in_owners, in_kinds, in_digests, in_orgs, in_bodies) on conflict do nothing;
+  return query select * from event_store.append(
+    in_streams, in_expected, in_event_streams, in_revisions, in_ids, in_types, in_data, in_metadata);
+end
+$function$`;
+
 const STATEMENTS = [
   `create schema if not exists gate`,
   `create table if not exists gate.payloads (
@@ -37,6 +58,7 @@ const STATEMENTS = [
    )`,
   // For housekeeping alone: who is silent is never judged by a time of day.
   `alter table gate.liveness add column if not exists beaten_at timestamptz not null default now()`,
+  APPEND,
 ];
 
 export const installGateSchema = (pool: pg.Pool): Promise<void> => installSchema(pool, 'gate', STATEMENTS);

@@ -2,7 +2,14 @@ import type pg from 'pg';
 import { answered, textArray } from '#libs/infra/postgres';
 import { GatheredCalls } from '#libs/infra/runtime';
 import type { Digest } from '#libs/crypto';
-import { PayloadStore, type Payload, type PayloadKind } from '#libs/domain/kernel';
+import {
+  PayloadStore,
+  type Append,
+  type AppendResult,
+  type EventStore,
+  type Payload,
+  type PayloadKind,
+} from '#libs/domain/kernel';
 
 interface Asked {
   readonly owner: string;
@@ -62,12 +69,22 @@ export class PostgresPayloadStore extends PayloadStore {
 
   override async put(payload: Payload): Promise<void> {
     await this.puts.of(payload);
-    if (payload.kind === 'result') this.recent.add(keyOf(payload), payload.body);
+    this.remember(payload);
+  }
+
+  override async append(store: EventStore, append: Append, payload: Payload): Promise<AppendResult> {
+    const result = await super.append(store, append, payload);
+    this.remember(payload);
+    return result;
   }
 
   override async get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null> {
     const asked = { owner, kind, digest };
     return this.recent.get(keyOf(asked)) ?? this.gets.of(asked);
+  }
+
+  private remember(payload: Payload): void {
+    if (payload.kind === 'result') this.recent.add(keyOf(payload), payload.body);
   }
 
   private async putAll(payloads: readonly Payload[]): Promise<readonly void[]> {

@@ -217,7 +217,7 @@ export class ActionExecutor {
     const metadata = executorMetadata(known.state as LivingAction, `claim:${data.claim}`, now);
     const command = { type: 'ClaimExecution' as const, data, metadata };
     try {
-      const result = await this.gate.runner.run(actionDecider, id, command, metadata, known);
+      const result = await this.gate.runner.run(actionDecider, id, command, metadata, { known });
       return result.events.length > 0 ? result.folded : null;
     } catch (error) {
       if (error instanceof StoreUnavailable) this.withdraw(data.claim);

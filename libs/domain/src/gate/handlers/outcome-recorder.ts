@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { digestOf, type Digest } from '#libs/crypto';
+import { digestOf } from '#libs/crypto';
 import type { CallOutcome } from '../../connectors/index.js';
 import {
   actionChannel,
+  type Append,
+  type AppendResult,
   type Bus,
   type Folded,
   type Logger,
+  type Payload,
   type PayloadStore,
   StoreUnavailable,
   timestampOf,
@@ -64,11 +67,12 @@ export class OutcomeRecorder {
   async record({ folded, attempt, outcome, withdrawn }: AttemptOutcome): Promise<void> {
     const action = folded.state as LivingAction;
     const now = timestampOf(this.gate.clock.nowMs());
+    const result = outcome.result === null ? null : resultOf(action, outcome.result);
     const data: ExecutionOutcome = {
       status: outcome.status,
       error_code: outcome.errorCode,
       error_message: outcome.errorMessage,
-      result_digest: outcome.result === null ? null : await this.storeResult(action, outcome.result),
+      result_digest: result?.digest ?? null,
       started_at: attempt.at,
       finished_at: now,
       latency_ms: Math.max(0, Date.parse(now) - Date.parse(attempt.at)),
@@ -79,14 +83,14 @@ export class OutcomeRecorder {
       data: { claim: attempt.claim, outcome: data, withdrawn },
       metadata,
     };
-    await this.gate.runner.run(actionDecider, attempt.action, command, metadata, folded);
+    const append = (events: Append): Promise<AppendResult> =>
+      result === null ? this.gate.store.append(events) : this.payloads.append(this.gate.store, events, result);
+    await this.gate.runner.run(actionDecider, attempt.action, command, metadata, { known: folded, append });
     this.bus.publish(actionChannel(attempt.action), 'recorded');
   }
-
-  private async storeResult({ submission }: LivingAction, body: string): Promise<Digest> {
-    const { action: owner, org } = submission;
-    const digest = digestOf(body);
-    await this.payloads.put({ owner, org, kind: 'result', digest, body });
-    return digest;
-  }
 }
+
+const resultOf = ({ submission }: LivingAction, body: string): Payload => {
+  const { action: owner, org } = submission;
+  return { owner, org, kind: 'result', digest: digestOf(body), body };
+};

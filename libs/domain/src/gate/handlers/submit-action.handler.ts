@@ -11,7 +11,10 @@ import {
   timestampOf,
   unbegun,
   type ActionId,
+  type Append,
+  type AppendResult,
   type Folded,
+  type Payload,
 } from '../../kernel/index.js';
 import { organizationDecider, type LivingOrganization } from '../../people/index.js';
 import { actionDecider } from '../action.decider.js';
@@ -95,13 +98,9 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const now = command.metadata.now;
     const input = policyInputOf(request, around.agent, around.resolved, now);
     const document = inputDocument(input);
-    const writing = this.payloads.put({ owner: id, org: command.org, kind: 'policy_input', ...document });
-    // Both are awaited below; a failure of the first must not go unheard while the second is under way.
-    const [decision] = await Promise.all([
+    const decision =
       builtinDecision(around.agent, around.org, around.resolved, () => whyToolUnknown(request, around.connector)) ??
-        this.policy.judge(command.org, around.org.enforced, input),
-      writing,
-    ]);
+      (await this.policy.judge(command.org, around.org.enforced, input));
     const idempotencyKeyHash =
       request.idempotencyKey === null ? null : this.ids.keyHash(command.org, command.agent, request.idempotencyKey);
     const submission = submissionOf(request, id, around.agent, around.resolved, {
@@ -117,8 +116,10 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     };
     const data = { submission, decision, execution, claimant };
     const metadata = { ...command.metadata, correlation: id };
+    const payload: Payload = { owner: id, org: command.org, kind: 'policy_input', ...document };
+    const append = (events: Append): Promise<AppendResult> => this.payloads.append(this.gate.store, events, payload);
     const accepted = await this.gate.runner
-      .run(actionDecider, id, { type: 'SubmitAction', data, metadata }, metadata, around.action)
+      .run(actionDecider, id, { type: 'SubmitAction', data, metadata }, metadata, { known: around.action, append })
       .catch((error: unknown) => {
         if (claimant) this.starter.withdraw(claimant, error instanceof StoreUnavailable);
         throw error instanceof DomainError && error.code === 'conflict' ? new KeyIsUsed() : error;

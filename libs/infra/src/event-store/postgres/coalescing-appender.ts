@@ -3,6 +3,7 @@ import type pg from 'pg';
 import {
   type Append,
   type AppendResult,
+  type Payload,
   type Position,
   type RecordedEvent,
   RevisionConflict,
@@ -23,11 +24,24 @@ const APPEND = {
   text: 'select stream, is_recorded, revision, log_position from event_store.append($1, $2, $3, $4, $5, $6, $7, $8)',
 } as const;
 
+/** Installed with the gate's tables, which hold the payloads. */
+const APPEND_WITH_PAYLOADS = {
+  name: 'event_store_append_with_payloads',
+  text: 'select stream, is_recorded, revision, log_position from gate.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+} as const;
+
 interface OutcomeRow {
   readonly stream: string | null;
   readonly is_recorded: boolean;
   readonly revision: string | null;
   readonly log_position: string | null;
+}
+
+export interface AppenderOptions {
+  /** How long an append is tried while the server does not answer. */
+  readonly deadlineMs: number;
+  /** The gate's tables are in the same database. */
+  readonly storesPayloads: boolean;
 }
 
 /** An append on its way; it settles once, by its result or by its deadline. */
@@ -41,9 +55,9 @@ class Waiting {
 
   constructor(
     readonly append: Append,
-    deadlineMs: number,
+    { deadlineMs, storesPayloads }: AppenderOptions,
   ) {
-    this.bytes = checkAppend(append);
+    this.bytes = checkAppend(append, storesPayloads) + (append.payloads ?? []).reduce(addBody, 0);
     this.result = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
@@ -85,14 +99,14 @@ export class CoalescingAppender {
    */
   constructor(
     private readonly pool: pg.Pool,
-    private readonly deadlineMs: number,
+    private readonly options: AppenderOptions,
     private readonly onAppended: (events: readonly RecordedEvent[]) => void,
   ) {}
 
   append(append: Append): Promise<AppendResult> {
     if (this.isClosed) throw new StoreUnavailable('the store was closed');
     if (this.waitingCount >= MAX_WAITING_APPENDS) throw new StoreUnavailable('too many appends are waiting');
-    const waiting = new Waiting(append, this.deadlineMs);
+    const waiting = new Waiting(append, this.options);
     this.waitingCount += 1;
     const sameStream = this.waiting.get(append.stream);
     if (sameStream) sameStream.push(waiting);
@@ -158,7 +172,12 @@ export class CoalescingAppender {
   }
 
   private async send(batch: readonly Waiting[]): Promise<void> {
-    const { rows } = await this.pool.query<OutcomeRow>({ ...APPEND, values: [...argumentsOf(batch)] });
+    const payloads = batch.flatMap(({ append }) => append.payloads ?? []);
+    const { rows } = await this.pool.query<OutcomeRow>(
+      payloads.length === 0
+        ? { ...APPEND, values: [...argumentsOf(batch)] }
+        : { ...APPEND_WITH_PAYLOADS, values: [...argumentsOf(batch), ...payloadArguments(payloads)] },
+    );
     const [first] = rows;
     if (first?.stream === null) {
       const headBefore = BigInt(first.log_position as string);
@@ -187,6 +206,16 @@ const argumentsOf = (batch: readonly Waiting[]): readonly Buffer[] => {
     textArray(events.map(({ metadata }) => metadata)),
   ];
 };
+
+const payloadArguments = (payloads: readonly Payload[]): readonly Buffer[] => [
+  textArray(payloads.map(({ owner }) => owner)),
+  textArray(payloads.map(({ kind }) => kind)),
+  textArray(payloads.map(({ digest }) => digest)),
+  textArray(payloads.map(({ org }) => org)),
+  textArray(payloads.map(({ body }) => body)),
+];
+
+const addBody = (bytes: number, { body }: Payload): number => bytes + Buffer.byteLength(body);
 
 const recordedAfter = (headBefore: Position, batch: readonly Waiting[]): readonly RecordedEvent[] => {
   let position = headBefore;

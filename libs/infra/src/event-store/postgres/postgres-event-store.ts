@@ -31,6 +31,8 @@ export interface PostgresEventStoreOptions {
   readonly onConnectionLost: (error: Error) => void;
   /** Shared with the process's other connections. Default: one of its own, and where the log went back every call fails. */
   readonly seenLog?: SeenLog;
+  /** The gate's tables are in the same database: an append takes the payloads along that its events name. Default false. */
+  readonly storesPayloads?: boolean;
   /** How long one call keeps trying while the server does not answer. Default 5 s. */
   readonly deadlineMs?: number;
   /** How often a subscription looks for what other processes appended. Default 200 ms. */
@@ -124,12 +126,17 @@ export class PostgresEventStore extends EventStore {
       maxConnections: options.maxReadConnections ?? MAX_READ_CONNECTIONS,
       statementTimeoutMs: this.deadlineMs,
     });
-    this.appender = new CoalescingAppender(this.appendPool, this.deadlineMs, (events) => {
+    const { deadlineMs, storesPayloads } = this;
+    this.appender = new CoalescingAppender(this.appendPool, { deadlineMs, storesPayloads }, (events) => {
       this.seen.see(events);
       this.recent.add(events);
       this.bell.ring();
     });
     this.headsOf = new GatheredCalls((asked) => this.readHeads(asked), { maxItems: MAX_HEADS_CALLERS });
+  }
+
+  override get storesPayloads(): boolean {
+    return this.options.storesPayloads ?? false;
   }
 
   async storeId(): Promise<string> {

@@ -1,0 +1,128 @@
+import type pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { digestOf } from '#libs/crypto';
+import { type Append, type Payload, RevisionConflict } from '#libs/domain/kernel';
+import { PostgresEventStore } from '#libs/infra/event-store';
+import { createRelaxedPool } from '#libs/infra/postgres';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { testId, TEST_ORG } from '../../../../test/support/given-log.js';
+import { newEvents } from '../../../../test/support/new-event.js';
+import { installGateSchema } from './gate-schema.js';
+import { PostgresPayloadStore } from './postgres-payload-store.js';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let store: PostgresEventStore;
+let payloads: PostgresPayloadStore;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  const { connectionString } = database;
+  const common = { connectionString, applicationName: 'a spec' };
+  pool = createRelaxedPool({ ...common, maxConnections: 2, onError: () => undefined });
+  await installGateSchema(pool);
+  store = new PostgresEventStore({ ...common, onConnectionLost: () => undefined, storesPayloads: true });
+  payloads = new PostgresPayloadStore(pool);
+});
+afterEach(async () => {
+  await store.close();
+  await pool.end();
+  await database.drop();
+});
+
+const payloadOf = (number: number, body = `{"number":${number}}`): Payload => ({
+  owner: testId('act', number),
+  org: TEST_ORG,
+  kind: 'policy_input',
+  digest: digestOf(body),
+  body,
+});
+const beginning = (number: number): Append => ({
+  stream: `action-${testId('act', number)}`,
+  expectedRevision: 'no_stream',
+  events: newEvents(2),
+});
+const stored = ({ owner, kind, digest }: Payload): Promise<string | null> => payloads.get(owner, kind, digest);
+
+describe('a payload that an append brings along', () => {
+  it('is stored with the events that name it, by no statement of its own', async () => {
+    const put = vi.spyOn(payloads, 'put');
+    const numbers = [1, 2, 3];
+    await Promise.all(numbers.map((number) => payloads.append(store, beginning(number), payloadOf(number))));
+    expect(await Promise.all(numbers.map((number) => stored(payloadOf(number))))).toEqual(
+      numbers.map((number) => payloadOf(number).body),
+    );
+    expect(await store.heads(numbers.map((number) => beginning(number).stream))).toEqual(
+      new Map(numbers.map((number) => [beginning(number).stream, 1])),
+    );
+    expect(put).not.toHaveBeenCalled();
+  });
+
+  it('and the events are stored together or not at all', async () => {
+    await pool.query(`create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'refused' using errcode = 'check_violation'; end $$`);
+    await pool.query(`create constraint trigger refuse after insert on event_store.events
+      deferrable initially deferred for each row execute function refuse()`);
+    await expect(payloads.append(store, beginning(1), payloadOf(1))).rejects.toMatchObject({ code: '23514' });
+    expect(await stored(payloadOf(1))).toBeNull();
+    expect(await store.heads([beginning(1).stream])).toEqual(new Map());
+  });
+
+  it('does not take its neighbours along where its own append meets a conflict', async () => {
+    await store.append(beginning(1));
+    const [lost, won, again] = await Promise.allSettled([
+      payloads.append(store, beginning(1), payloadOf(1)),
+      payloads.append(store, beginning(2), payloadOf(2)),
+      store.append(beginning(3)),
+    ]);
+    expect(lost).toMatchObject({ status: 'rejected', reason: expect.any(RevisionConflict) as unknown });
+    expect([won.status, again.status]).toEqual(['fulfilled', 'fulfilled']);
+    expect(await stored(payloadOf(2))).toBe(payloadOf(2).body);
+  });
+
+  it('may be stored already', async () => {
+    await payloads.put(payloadOf(1));
+    await payloads.append(store, beginning(1), payloadOf(1));
+    expect(await stored(payloadOf(1))).toBe(payloadOf(1).body);
+  });
+
+  it('is written by two processes at once, and neither waits for the other in a circle', async () => {
+    const { connectionString } = database;
+    const common = { connectionString, applicationName: 'another', onConnectionLost: () => undefined };
+    const other = new PostgresEventStore({ ...common, storesPayloads: true });
+    const numbers = Array.from({ length: 200 }, (_, index) => index);
+    const ends = await Promise.allSettled(
+      numbers.flatMap((number) => [
+        payloads.append(store, beginning(number), payloadOf(number)),
+        payloads.append(other, beginning(number), payloadOf(number)),
+      ]),
+    );
+    await other.close();
+    const faults = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []));
+    expect(faults).toHaveLength(numbers.length);
+    expect(faults.every((fault) => fault instanceof RevisionConflict)).toBe(true);
+  });
+});
+
+describe('a payload is written before its append', () => {
+  it('where it is long: nobody else waits behind it', async () => {
+    const put = vi.spyOn(payloads, 'put');
+    const long = payloadOf(1, JSON.stringify('x'.repeat(20_000)));
+    await payloads.append(store, beginning(1), long);
+    expect(put).toHaveBeenCalledExactlyOnceWith(long);
+    expect(await stored(long)).toBe(long.body);
+  });
+
+  it('where the events lie elsewhere', async () => {
+    const { connectionString } = database;
+    const elsewhere = new PostgresEventStore({
+      connectionString,
+      applicationName: 'elsewhere',
+      onConnectionLost: () => undefined,
+    });
+    const put = vi.spyOn(payloads, 'put');
+    await payloads.append(elsewhere, beginning(1), payloadOf(1));
+    expect(put).toHaveBeenCalledOnce();
+    await expect(elsewhere.append({ ...beginning(2), payloads: [payloadOf(2)] })).rejects.toThrow(TypeError);
+    await elsewhere.close();
+  });
+});
