@@ -41,7 +41,7 @@ export class BundleReader {
   private readonly bytes: ByteReader;
 
   constructor(source: AsyncIterable<Uint8Array>) {
-    this.bytes = new ByteReader(readGzipMember(source));
+    this.bytes = new ByteReader(ahead(readGzipMember(source)));
   }
 
   async manifest(): Promise<BundleManifest> {
@@ -94,6 +94,22 @@ export class BundleReader {
   private async zeros(count: number): Promise<void> {
     const bytes = await this.bytes.take(count);
     if (bytes.some((byte) => byte !== 0)) throw new BundleFormatError('bad_tar');
+  }
+}
+
+/** Asks for the next item before it gives one out, so that the next is made while this one is used. */
+async function* ahead<Item>(source: AsyncGenerator<Item>): AsyncGenerator<Item> {
+  try {
+    for (let asked = source.next(); ;) {
+      const given = await asked;
+      if (given.done === true) return;
+      asked = source.next();
+      // Nobody waits for it yet, and a failure that nobody waits for would end the process.
+      asked.catch(() => undefined);
+      yield given.value;
+    }
+  } finally {
+    await source.return(undefined);
   }
 }
 
