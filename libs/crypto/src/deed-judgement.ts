@@ -18,9 +18,9 @@ export type KeyLookup =
   | { readonly publicKey: null; readonly fault: 'unknown_key' | 'key_not_pinned' };
 
 /** A deed that is whole by itself but for its signature, which was not verified yet. */
-export interface ReadDeed {
+export interface ReadDeed<Body extends LinkedBody = DeedBody> {
   readonly fault: null;
-  readonly body: DeedBody;
+  readonly body: Body;
   readonly seal: Seal;
   readonly key: KeyLookup;
 }
@@ -69,7 +69,10 @@ export const readDeed = (
 };
 
 /** The second half. */
-export const judgeSeal = ({ body, seal, key }: ReadDeed, verify: SealVerifier): SoundDeed => {
+export const judgeSeal = <Body extends LinkedBody>(
+  { body, seal, key }: ReadDeed<Body>,
+  verify: SealVerifier,
+): SoundDeed<Body> => {
   const { bodyHash } = seal;
   // Without a key that the reader vouches for there is nothing to verify a signature with.
   if (key.publicKey === null) {

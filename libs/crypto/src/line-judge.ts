@@ -3,7 +3,8 @@ import type { BundleManifest } from './bundle-format.js';
 import type { LineFault } from './bundle-verdict.js';
 import { readLine } from './bundle-walk.js';
 import { type LinkedBody, revokedKid } from './deed-chain.js';
-import { type DeedJudgement, judgeSeal, type ReadDeed, type SoundDeed } from './deed-judgement.js';
+import { type DeedJudgement, judgeSeal, type ReadDeed } from './deed-judgement.js';
+import type { DeedBody } from './deed-schema.js';
 import type { Keyring } from './keyring.js';
 import { isSealSigned } from './seal.js';
 
@@ -36,21 +37,21 @@ export const judgeLines = (
   manifest: BundleManifest,
   keyring: Keyring,
 ): LineJudgement[] => {
-  const read: ReadDeed[] = [];
+  const read: ReadDeed<LinkedBody>[] = [];
   let faulty: LineJudgement | null = null;
   for (const line of linesOf(block)) {
     const deed = readLine(line, firstSeq + read.length, manifest, keyring);
-    if (deed.fault === null) read.push(deed);
+    // What waits for its signature is small, or the garbage collector would carry whole bodies about.
+    if (deed.fault === null) read.push({ ...deed, body: linkOnly(deed.body) });
     else faulty = deed;
     if (faulty !== null) break;
   }
-  const judged: LineJudgement[] = read.map((deed) => withLinkOnly(judgeSeal(deed, isSealSigned)));
+  const judged: LineJudgement[] = read.map((deed) => judgeSeal(deed, isSealSigned));
   return faulty === null ? judged : [...judged, faulty];
 };
 
 /** What is left of a deed until it is walked, and all of it that goes from thread to thread. */
-const withLinkOnly = (judgement: SoundDeed): LineJudgement => {
-  const { org, seq, issued_at, chain, admin } = judgement.body;
-  const revocation = revokedKid(judgement.body) === null ? null : admin;
-  return { ...judgement, body: { org, seq, issued_at, chain, admin: revocation } };
+const linkOnly = (body: DeedBody): LinkedBody => {
+  const { org, seq, issued_at, chain, admin } = body;
+  return { org, seq, issued_at, chain, admin: revokedKid(body) === null ? null : admin };
 };
