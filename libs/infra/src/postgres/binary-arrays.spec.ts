@@ -25,11 +25,11 @@ describe('arrays in binary form', () => {
   const arrived = async (type: string, array: Buffer): Promise<unknown> =>
     (await pool.query<{ value: unknown }>(`select $1::${type}[]::text[] as value`, [array])).rows[0]?.value;
 
-  it('carry every text, whatever is in it', async () => {
+  it('carry every text, whatever is in it, and null', async () => {
     const texts = fc.array(
       fc.oneof(
         fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', '')),
-        fc.constantFrom('', 'NULL', '{}', '"\\"', "'", ',', '\u2028', '😀'),
+        fc.constantFrom(null, '', 'NULL', '{}', '"\\"', "'", ',', '\u2028', '😀'),
       ),
     );
     await fc.assert(

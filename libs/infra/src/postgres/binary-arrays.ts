@@ -12,16 +12,18 @@ const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
 const BIGINT_BYTES = 8;
 const UUID_BYTES = 16;
+/** In the place of an element's length. */
+const NULL_LENGTH = -1;
 
 /** `text[]`. A lone surrogate would be stored as U+FFFD, and U+0000 is refused by the server (22021). */
-export const textArray = (values: readonly string[]): Buffer => {
-  const lengths = values.map((value) => Buffer.byteLength(value));
-  const bytes = lengths.reduce((sum, length) => sum + LENGTH_BYTES + length, HEADER_BYTES);
+export const textArray = (values: readonly (string | null)[]): Buffer => {
+  const lengths = values.map((value) => (value === null ? NULL_LENGTH : Buffer.byteLength(value)));
+  const bytes = lengths.reduce((sum, length) => sum + LENGTH_BYTES + Math.max(0, length), HEADER_BYTES);
   const array = arrayOf(TEXT_OID, values.length, bytes);
   let at = HEADER_BYTES;
   values.forEach((value, index) => {
     at = array.writeInt32BE(lengths[index] as number, at);
-    at += array.write(value, at);
+    if (value !== null) at += array.write(value, at);
   });
   return array;
 };

@@ -1,6 +1,6 @@
 import type { EntityMetadata, ValueTransformer } from 'typeorm';
+import { textArray } from '../postgres/index.js';
 import { JSON_TEXT, storedText } from './columns.js';
-import { textArray } from './text-array.js';
 
 interface RowColumn {
   readonly property: string;
