@@ -11,10 +11,13 @@ export interface ProjectionSettings {
   readonly longestRetryMs: number;
 }
 
-/** Batches as architecture, 'The hot path', found them; a longer linger, since a list that waits ends it at once. */
+/**
+ * Batches as architecture, 'The hot path', found them. A much longer linger: a list that waits ends it at once, and most
+ * actions begin and end within it, so that under load their rows are written once instead of read and written again.
+ */
 export const PROJECTION_DEFAULTS: ProjectionSettings = {
   batchSize: 1_000,
-  lingerMs: 50,
+  lingerMs: 250,
   saveIntervalMs: 500,
   settledAfterMs: 1_000,
   firstRetryMs: 200,
