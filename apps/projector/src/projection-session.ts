@@ -116,7 +116,7 @@ export class ProjectionSession implements LocalProjection {
   private async save(): Promise<void> {
     const position = this.projected;
     if (this.isOver || this.saved >= position) return;
-    await this.database.advance(this.identity, this.saved, position, () => Promise.resolve());
+    await this.database.advance(this.identity, this.saved, position);
     this.saved = position;
   }
 

@@ -1,5 +1,6 @@
 import type { Position } from '#libs/domain/kernel';
 import { failpoint, START } from '#libs/domain/kernel';
+import type pg from 'pg';
 import type { DataSource, EntityManager } from 'typeorm';
 import { ProjectionCheckpointRow, type ProjectionName } from './projection-checkpoint.row.js';
 import type { ReplacementTables } from './replacement-tables.js';
@@ -72,21 +73,31 @@ export class ProjectionDatabase {
 
   /**
    * Moves the checkpoint and writes rows: both or neither. The checkpoint goes first, so that of two writers the second
-   * waits for the first and then writes nothing.
+   * waits for the first and then writes nothing. Every batch passes here beside the calls that people wait for, so
+   * statements that need no answer of each other travel together.
    *
+   * @param write left out where the events change no row
    * @throws {CheckpointMoved} it was not at `from`
    */
   async advance(
     identity: ProjectionIdentity,
     from: Position,
     to: Position,
-    write: (rows: RowTransaction) => Promise<void>,
+    write?: (rows: RowTransaction) => Promise<void>,
   ): Promise<void> {
-    await this.source.transaction(async (manager) => {
-      await moveCheckpoint(manager, identity, from, to);
-      await failpoint('proj.mid');
-      await write(new RowTransaction(manager));
-    });
+    const runner = this.source.createQueryRunner();
+    try {
+      const client = (await runner.connect()) as pg.ClientBase;
+      const move = moveStatement(client, identity, from, to);
+      if (!write) return requireMoved(identity, await client.query(move));
+      await inTransaction(client, move, async (moved) => {
+        requireMoved(identity, moved);
+        await failpoint('proj.mid');
+        await write(new RowTransaction(runner.manager));
+      });
+    } finally {
+      await runner.release();
+    }
   }
 
   /**
@@ -146,16 +157,34 @@ const voidReason = (
   return checkpoint.version === version ? null : 'other_version';
 };
 
-const moveCheckpoint = async (
-  manager: EntityManager,
+/** Without parameters: only so may it travel with the statement that begins the transaction. */
+const moveStatement = (
+  client: pg.ClientBase,
   { name, version, storeId }: ProjectionIdentity,
   from: Position,
   to: Position,
+): string =>
+  `UPDATE read_models.projection_checkpoints SET position = ${to}
+    WHERE name = ${client.escapeLiteral(name)} AND store_id = ${client.escapeLiteral(storeId)}
+      AND version = ${version} AND position = ${from}`;
+
+const requireMoved = ({ name }: ProjectionIdentity, moved: pg.QueryResult): void => {
+  if (moved.rowCount !== 1) throw new CheckpointMoved(name);
+};
+
+/** @param first sent with the beginning; its result goes to `work` */
+const inTransaction = async (
+  client: pg.ClientBase,
+  first: string,
+  work: (result: pg.QueryResult) => Promise<void>,
 ): Promise<void> => {
-  const [, moved] = await manager.query<[unknown[], number]>(
-    `UPDATE read_models.projection_checkpoints SET position = $5
-      WHERE name = $1 AND version = $2 AND store_id = $3 AND position = $4`,
-    [name, version, storeId, from.toString(), to.toString()],
-  );
-  if (moved !== 1) throw new CheckpointMoved(name);
+  try {
+    const [, result] = (await client.query(`BEGIN; ${first}`)) as unknown as [pg.QueryResult, pg.QueryResult];
+    await work(result);
+    await client.query('COMMIT');
+  } catch (error) {
+    // A connection that cannot even do this is gone, and the transaction with it.
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
 };

@@ -30,8 +30,7 @@ describe('progress of a projection in another process', () => {
     progress = new PolledProjectionProgress(readModels.source, store, new SteppingClock());
   });
 
-  const advance = (from: Position, to: Position) =>
-    readModels.projections.advance(identity, from, to, () => Promise.resolve());
+  const advance = (from: Position, to: Position) => readModels.projections.advance(identity, from, to);
 
   it('answers at once when the checkpoint is there already', async () => {
     await readModels.projections.resume(identity, () => store.head());
@@ -75,7 +74,7 @@ describe('progress of a projection in another process', () => {
     expect(await progress.reach('actions', 7n, 0)).toBe(START);
     const other = { ...identity, storeId: 'another store' };
     await readModels.projections.resume(other, () => store.head());
-    await readModels.projections.advance(other, START, 9n, () => Promise.resolve());
+    await readModels.projections.advance(other, START, 9n);
     expect(await progress.reach('actions', 7n, 0)).toBe(START);
   });
 });
