@@ -123,25 +123,25 @@ describe('states folded from streams', () => {
   };
 
   it('are as many as there is room for, those used last', async () => {
-    const streams = new FoldedStreams(store, { streams: 2, weight: 1_000_000 });
-    for (const id of ['a', 'b', 'c']) {
+    const streams = new FoldedStreams(store, { entries: 4, weight: 1_000_000 });
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
       await note(id, 'no_stream', id);
       await streams.load(ref(id));
     }
-    expect(await remembered(streams, ['c', 'b', 'a'])).toEqual(['c', 'b']);
+    expect(await remembered(streams, ['e', 'd', 'c', 'b'])).toEqual(['e', 'd', 'c']);
   });
 
   it('weigh what their events hold: many large ones are not kept', async () => {
-    const streams = new FoldedStreams(store, { streams: 100, weight: 60_000 });
+    const streams = new FoldedStreams(store, { entries: 100, weight: 60_000 });
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
       await note(id, 'no_stream', 'x'.repeat(13_000));
       await streams.load(ref(id));
     }
-    expect(await remembered(streams, ['e', 'd', 'c', 'b', 'a'])).toEqual(['e', 'd', 'c', 'b']);
+    expect(await remembered(streams, ['e', 'd', 'c', 'b'])).toEqual(['e', 'd', 'c']);
   });
 
   it('one that alone weighs a quarter of all is read each time, and drives no other out', async () => {
-    const streams = new FoldedStreams(store, { streams: 100, weight: 60_000 });
+    const streams = new FoldedStreams(store, { entries: 100, weight: 60_000 });
     await note('a', 'no_stream', 'small');
     await streams.load(ref('a'));
     await note('b', 'no_stream', 'x'.repeat(16_000));
@@ -151,7 +151,7 @@ describe('states folded from streams', () => {
   });
 
   it('weigh their events once, however often they grow', async () => {
-    const streams = new FoldedStreams(store, { streams: 100, weight: 40_000 });
+    const streams = new FoldedStreams(store, { entries: 100, weight: 40_000 });
     await note('a', 'no_stream', 'small');
     await streams.load(ref('a'));
     await note('b', 'no_stream', 'x'.repeat(1_000));

@@ -1,6 +1,7 @@
 import { streamOf, type Fold } from './decider.js';
 import { decodeEvent, type DomainEvent, type EventEnvelope } from './event-codec.js';
 import { type EventStore, type ExpectedRevision, StoreUnavailable } from './event-store.port.js';
+import { RecentlyUsed, type Capacity } from './recently-used.js';
 
 /** A stream and how to fold it. Made by {@link streamRef}. */
 export interface StreamRef<State> {
@@ -50,20 +51,13 @@ type StatesOf<Refs> = {
   readonly [Key in keyof Refs]: Refs[Key] extends StreamRef<infer State> ? Folded<State> : never;
 };
 
-const DEFAULT_CAPACITY: FoldedCapacity = { streams: 20_000, weight: 64 * 1024 * 1024 };
+/** Weights are characters: a policy's state holds the source of each of its versions. */
+const DEFAULT_CAPACITY: Capacity = { entries: 20_000, weight: 64 * 1024 * 1024 };
 
-const LARGEST_SHARE = 4;
 /** Of one stream: each costs a lookup in every question for it. */
 const MAX_FOLLOWERS = 4;
 
 const NOTHING_FOUND: ReadonlyMap<string, Folded<unknown>> = new Map();
-
-/** What is remembered at most: whatever people put into their events, a process stays small. */
-export interface FoldedCapacity {
-  readonly streams: number;
-  /** Of all of them together; a policy's state holds the source of each of its versions. */
-  readonly weight: number;
-}
 
 /** Counts the questions that were put to the store: which of them came after something is all that anybody asks of it. */
 export type QuestionNumber = number & { readonly [isQuestionNumber]: true };
@@ -90,16 +84,18 @@ interface Remembered {
  * call that starts after it, in every process.
  */
 export class FoldedStreams {
-  private readonly cache = new Map<string, Remembered>();
-  private weight = 0;
+  private readonly cache: RecentlyUsed<Remembered>;
   private questions = 0;
   /** Streams that were asked for after another one, by its name: the latest few. */
-  private readonly followers = new Map<string, Map<string, StreamRef<unknown>>>();
+  private readonly followers: RecentlyUsed<ReadonlyMap<string, StreamRef<unknown>>>;
 
   constructor(
     private readonly store: EventStore,
-    private readonly capacity = DEFAULT_CAPACITY,
-  ) {}
+    capacity = DEFAULT_CAPACITY,
+  ) {
+    this.cache = new RecentlyUsed(capacity);
+    this.followers = new RecentlyUsed({ entries: capacity.entries, weight: Infinity });
+  }
 
   /** The last question so far. What is asked after it cannot miss what was answered before it. */
   get lastQuestion(): QuestionNumber {
@@ -148,12 +144,10 @@ export class FoldedStreams {
   /** What followed a stream is likely to follow it again. */
   private learn(leader: StreamRef<unknown> | undefined, due: readonly StreamRef<unknown>[]): void {
     if (leader === undefined) return;
-    const followers = this.followers.get(leader.stream) ?? new Map<string, StreamRef<unknown>>();
-    for (const ref of due) {
-      if (ref.stream !== leader.stream && this.cache.has(ref.stream))
-        setNewest(followers, ref.stream, ref, MAX_FOLLOWERS);
-    }
-    if (followers.size > 0) setNewest(this.followers, leader.stream, followers, this.capacity.streams);
+    const next = due.filter(({ stream }) => stream !== leader.stream && this.cache.get(stream) !== undefined);
+    if (next.length === 0) return;
+    const latest = [...(this.followers.get(leader.stream)?.values() ?? []), ...next].slice(-MAX_FOLLOWERS);
+    this.followers.set(leader.stream, new Map(latest.map((ref) => [ref.stream, ref])), 0);
   }
 
   private async ask(refs: readonly StreamRef<unknown>[]): Promise<ReadonlyMap<string, Folded<unknown>>> {
@@ -161,7 +155,7 @@ export class FoldedStreams {
     const asked = new Set(refs.map(({ stream }) => stream));
     const next = refs
       .flatMap(({ stream }) => [...(this.followers.get(stream)?.values() ?? [])])
-      .filter(({ stream }) => !asked.has(stream) && this.cache.has(stream));
+      .filter(({ stream }) => !asked.has(stream) && this.cache.get(stream) !== undefined);
     const question = (this.questions += 1);
     const heads = await this.store.heads([...refs, ...next].map(({ stream }) => stream));
     const found = new Map<string, Folded<unknown>>();
@@ -205,29 +199,9 @@ export class FoldedStreams {
     // What two questions found out of turn: the later state holds for both.
     const latest = known && isBeyond(known.folded, folded) ? known.folded : folded;
     const asked = Math.max(known?.asked ?? 0, question);
-    // Re-inserting keeps the map in order of use, so the first key is the one to drop.
-    this.forget(known);
-    // One alone must not drive out everybody else's.
-    if (latest.weight > this.capacity.weight / LARGEST_SHARE) return;
-    this.cache.set(latest.stream, { folded: latest, asked });
-    this.weight += latest.weight;
-    for (const oldest of this.cache.values()) {
-      if (this.cache.size <= this.capacity.streams && this.weight <= this.capacity.weight) return;
-      this.forget(oldest);
-    }
-  }
-
-  private forget(known: Remembered | undefined): void {
-    if (known && this.cache.delete(known.folded.stream)) this.weight -= known.folded.weight;
+    this.cache.set(latest.stream, { folded: latest, asked }, latest.weight);
   }
 }
-
-/** Maps keep the order in which keys were set: the first is the one to drop. */
-const setNewest = <Value>(map: Map<string, Value>, key: string, value: Value, maxSize: number): void => {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > maxSize) map.delete(map.keys().next().value as string);
-};
 
 const isBeyond = (a: Folded<unknown>, b: Folded<unknown>): boolean =>
   a.revision !== 'no_stream' && b.revision !== 'no_stream' && a.revision > b.revision;
