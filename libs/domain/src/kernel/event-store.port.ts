@@ -1,4 +1,4 @@
-import type { Payload } from './payload-store.port.js';
+import type { Payload } from './payload.js';
 
 /**
  * The log of all facts: one total order over all streams. A fact is true when its event is here, and not before.

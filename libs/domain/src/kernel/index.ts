@@ -17,5 +17,6 @@ export * from './job-queue.port.js';
 export * from './logger.port.js';
 export * from './meter.port.js';
 export * from './payload-store.port.js';
+export * from './payload.js';
 export * from './timestamp.js';
 export * from './turns.js';

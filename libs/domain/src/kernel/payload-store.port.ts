@@ -1,19 +1,6 @@
 import type { Digest } from '#libs/crypto';
 import type { Append, AppendResult, EventStore } from './event-store.port.js';
-
-/** What agents and tools said. Removed by retention while deeds, which hold digests only, keep verifying. */
-export type PayloadKind = 'policy_input' | 'result';
-
-export interface Payload {
-  /** The action it belongs to. */
-  readonly owner: string;
-  readonly org: string;
-  readonly kind: PayloadKind;
-  /** Of `body`; stands in the event that names the payload. */
-  readonly digest: Digest;
-  /** JSON text in RFC 8785 form. */
-  readonly body: string;
-}
+import type { Payload, PayloadKind } from './payload.js';
 
 /** Larger ones are written before their append: nobody else's is held up by them. Characters of the body. */
 const MAX_ALONG = 16_384;
