@@ -68,13 +68,26 @@ export interface ReadableEvents {
   readonly unreadable: UnreadableEvent | null;
 }
 
-export const readableEvents = (projection: Projection, recorded: readonly RecordedEvent[]): ReadableEvents => {
+/** What an event says. Both throw where it cannot be read. */
+export interface EventReader {
+  decode(recorded: RecordedEvent): EventEnvelope;
+  schemaOf(envelope: EventEnvelope): number;
+}
+
+/** Every follower of a process reads the same events: what was parsed for one is there for the others. */
+const SHARED_READER: EventReader = { decode: decodeEvent, schemaOf: ({ metadata }) => metadata.schema };
+
+export const readableEvents = (
+  projection: Projection,
+  recorded: readonly RecordedEvent[],
+  reader = SHARED_READER,
+): ReadableEvents => {
   const events: EventEnvelope[] = [];
   let position: Position | null = null;
   for (const event of recorded) {
     const known = projection.follows[categoryOf(event.stream)];
     if (known) {
-      const envelope = readEvent(event, known);
+      const envelope = readEvent(event, known, reader);
       if (envelope instanceof UnreadableEvent) return { events, position, unreadable: envelope };
       events.push(envelope);
     }
@@ -83,11 +96,15 @@ export const readableEvents = (projection: Projection, recorded: readonly Record
   return { events, position, unreadable: null };
 };
 
-const readEvent = (recorded: RecordedEvent, known: Readonly<Record<string, true>>): EventEnvelope | UnreadableEvent => {
+const readEvent = (
+  recorded: RecordedEvent,
+  known: Readonly<Record<string, true>>,
+  reader: EventReader,
+): EventEnvelope | UnreadableEvent => {
   if (!Object.hasOwn(known, recorded.type)) return new UnreadableEvent(recorded, 'unknown_type');
   try {
-    const envelope = decodeEvent(recorded);
-    return envelope.metadata.schema > EVENT_SCHEMA_VERSION ? new UnreadableEvent(recorded, 'newer_schema') : envelope;
+    const envelope = reader.decode(recorded);
+    return reader.schemaOf(envelope) > EVENT_SCHEMA_VERSION ? new UnreadableEvent(recorded, 'newer_schema') : envelope;
   } catch (error) {
     return new UnreadableEvent(recorded, 'corrupt', error);
   }

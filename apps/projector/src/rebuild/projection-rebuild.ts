@@ -4,6 +4,7 @@ import { sqlStateOf } from '#libs/infra/postgres';
 import { ProjectionDatabase, ReplacementTables, type ProjectionIdentity } from '#libs/infra/read-models';
 import { readableEvents, type ProjectedRows, type Projection } from '../projection.js';
 import { LateRows } from './late-rows.js';
+import { READ_ONCE } from './read-once.js';
 
 const PAGE_EVENTS = 4_000;
 /** A reader that holds a live table makes the swap wait for a second each time, and gives the readers behind it a turn. */
@@ -131,7 +132,7 @@ export class ProjectionRebuild {
   }
 
   private async project(page: readonly RecordedEvent[], rows: ProjectedRows): Promise<void> {
-    const { events, unreadable } = readableEvents(this.projection, page);
+    const { events, unreadable } = readableEvents(this.projection, page, READ_ONCE);
     if (unreadable) throw unreadable;
     if (events.length > 0) await this.projection.project(events, rows);
   }
