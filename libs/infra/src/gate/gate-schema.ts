@@ -1,10 +1,7 @@
 import type pg from 'pg';
+import { LOG_LOCK } from '#libs/infra/event-store';
 import { installSchema } from '#libs/infra/postgres';
 
-/**
- * Rows of the gate beside the log: payloads (inert until an event names them), the sweepers' own tables with
- * their checkpoints, and one row a process that shows that it lives.
- */
 /**
  * An append of events (docs/adr/0003) and the payloads that they name, in one transaction. The lock of the log comes first:
  * of two that write the same payload, one would otherwise hold the row and wait for the lock that the other holds.
@@ -18,7 +15,7 @@ create or replace function gate.append(
 language plpgsql volatile
 as $function$
 begin
-  perform pg_advisory_xact_lock(4701);
+  perform pg_advisory_xact_lock(${LOG_LOCK});
   insert into gate.payloads (owner, kind, digest, org, body)
     select * from unnest(in_owners, in_kinds, in_digests, in_orgs, in_bodies) on conflict do nothing;
   return query select * from event_store.append(
@@ -26,6 +23,10 @@ begin
 end
 $function$`;
 
+/**
+ * Rows of the gate beside the log: payloads (inert until an event names them), the sweepers' own tables with
+ * their checkpoints, and one row a process that shows that it lives.
+ */
 const STATEMENTS = [
   `create schema if not exists gate`,
   `create table if not exists gate.payloads (

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { payloadArrays } from '#libs/infra/event-store';
 import { answered, textArray } from '#libs/infra/postgres';
 import { GatheredCalls } from '#libs/infra/runtime';
 import type { Digest } from '#libs/crypto';
@@ -93,13 +94,7 @@ export class PostgresPayloadStore extends PayloadStore {
         name: 'payload-put',
         text: `insert into gate.payloads (owner, kind, digest, org, body)
           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) on conflict do nothing`,
-        values: [
-          textArray(payloads.map(({ owner }) => owner)),
-          textArray(payloads.map(({ kind }) => kind)),
-          textArray(payloads.map(({ digest }) => digest)),
-          textArray(payloads.map(({ org }) => org)),
-          textArray(payloads.map(({ body }) => body)),
-        ],
+        values: [...payloadArrays(payloads)],
       }),
     );
     return payloads.map(() => undefined);

@@ -1,3 +1,6 @@
+/** Whoever writes into the log holds this advisory lock until its commit is visible. */
+export const LOG_LOCK = 4701;
+
 /**
  * The one way into the log (docs/adr/0003). Takes several appends, at most one of a stream:
  *
@@ -29,7 +32,7 @@ begin
       using errcode = 'invalid_transaction_state';
   end if;
 
-  perform pg_advisory_xact_lock(4701);
+  perform pg_advisory_xact_lock(${LOG_LOCK});
 
   select coalesce(max(e.position), -1) into head from event_store.events e;
 

@@ -11,6 +11,7 @@ import {
 } from '#libs/domain/kernel';
 import { bigintArray, isPassing, isRefusedStatement, textArray, uuidArray } from '../../postgres/index.js';
 import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
+import { payloadArrays } from './payload-arrays.js';
 
 const MAX_BATCH_APPENDS = 256;
 const MAX_BATCH_BYTES = 1_000_000;
@@ -176,7 +177,7 @@ export class CoalescingAppender {
     const { rows } = await this.pool.query<OutcomeRow>(
       payloads.length === 0
         ? { ...APPEND, values: [...argumentsOf(batch)] }
-        : { ...APPEND_WITH_PAYLOADS, values: [...argumentsOf(batch), ...payloadArguments(payloads)] },
+        : { ...APPEND_WITH_PAYLOADS, values: [...argumentsOf(batch), ...payloadArrays(payloads)] },
     );
     const [first] = rows;
     if (first?.stream === null) {
@@ -206,14 +207,6 @@ const argumentsOf = (batch: readonly Waiting[]): readonly Buffer[] => {
     textArray(events.map(({ metadata }) => metadata)),
   ];
 };
-
-const payloadArguments = (payloads: readonly Payload[]): readonly Buffer[] => [
-  textArray(payloads.map(({ owner }) => owner)),
-  textArray(payloads.map(({ kind }) => kind)),
-  textArray(payloads.map(({ digest }) => digest)),
-  textArray(payloads.map(({ org }) => org)),
-  textArray(payloads.map(({ body }) => body)),
-];
 
 const addBody = (bytes: number, { body }: Payload): number => bytes + Buffer.byteLength(body);
 

@@ -1,0 +1,11 @@
+import type { Payload } from '#libs/domain/kernel';
+import { textArray } from '../../postgres/index.js';
+
+/** Payloads as statements take them: owners, kinds, digests, organizations, bodies. */
+export const payloadArrays = (payloads: readonly Payload[]): readonly Buffer[] => [
+  textArray(payloads.map(({ owner }) => owner)),
+  textArray(payloads.map(({ kind }) => kind)),
+  textArray(payloads.map(({ digest }) => digest)),
+  textArray(payloads.map(({ org }) => org)),
+  textArray(payloads.map(({ body }) => body)),
+];
