@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { digestOf, sealDeed } from '#libs/crypto';
+import { digestOf } from '#libs/crypto';
 import {
   appendEvents,
   decodeEvent,
@@ -20,6 +20,7 @@ import {
   type SealKeyEvent,
 } from '#libs/domain/ledger';
 import { MemoryEventStore } from '#libs/infra/event-store';
+import { sealAtOnce } from '../../libs/crypto/src/testing/seal-at-once.js';
 import { after, metadataAt, NOW } from '../support/given.js';
 import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
 
@@ -204,7 +205,7 @@ describe('an audit finds', () => {
     const index = indexOf('DeedSealed');
     const stored = JSON.parse((log[index] as RecordedEvent).data) as LedgerEvent['data'];
     const stranger = await new LedgerBench(new MemoryEventStore()).activateKey();
-    const { signature } = sealDeed(Buffer.from(stored.body), stranger);
+    const { signature } = sealAtOnce(Buffer.from(stored.body), stranger);
     const data = JSON.stringify({ ...stored, signature });
     expect(codes(audit(changed(index, { data })))).toEqual(['bad_seal']);
   });

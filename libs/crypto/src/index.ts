@@ -44,7 +44,6 @@ export {
   type Seal,
   SEAL_TAG,
   sealDeed,
-  sealDeedInPool,
   type SealFault,
   sealFault,
   sealInput,

@@ -28,25 +28,13 @@ export type SealFault = 'body_hash_mismatch' | 'bad_signature';
 export const sealInput = (bodyHash: Digest): Uint8Array => Buffer.from(`${SEAL_TAG}\n${bodyHash}`, 'ascii');
 
 /**
- * Seals canonical deed bytes, and verifies the seal before it returns: a bit flipped between signing and storing would
- * otherwise stand in the chain for ever (reliability finding 13). Throws when it does not verify.
+ * Seals canonical deed bytes on threads of the pool, and verifies the seal before it gives it: a bit flipped between signing
+ * and storing would otherwise stand in the chain for ever (reliability finding 13). Throws when it does not verify.
  * The signature of the COSE form is only made. No deed links to it and no bundle holds it; whoever hands it out verifies
  * it first (`isDeedCoseSigned`).
- */
-export const sealDeed = (body: Uint8Array, key: SigningKey): StoredSeal => {
-  const bodyHash = digestOf(body);
-  const { kid } = key.publicKey;
-  const seal = { bodyHash, kid, signature: encodeBase64url(key.sign(sealInput(bodyHash))) };
-  const fault = sealFault(body, seal, key.publicKey);
-  if (fault !== null) throw new Error(`a seal made just now does not verify: ${fault}`);
-  return { ...seal, coseSignature: encodeBase64url(key.sign(coseSignatureInput(kid, body))) };
-};
-
-/**
- * As `sealDeed`, on threads of the pool: the event loop stays free, and several deeds are sealed at once.
  * @param bodyHash of the body, as the deed after it names it
  */
-export const sealDeedInPool = async (body: Uint8Array, bodyHash: Digest, key: SigningKey): Promise<StoredSeal> => {
+export const sealDeed = async (body: Uint8Array, bodyHash: Digest, key: SigningKey): Promise<StoredSeal> => {
   const { kid } = key.publicKey;
   const [signature, coseSignature] = await Promise.all([
     key.signInPool(sealInput(bodyHash)),

@@ -6,7 +6,7 @@ import type { DeedBody } from '../deed-schema.js';
 import { digestOf } from '../digest.js';
 import type { SigningKey } from '../ed25519.js';
 import { canonicalBytes } from '../jcs.js';
-import { sealDeed } from '../seal.js';
+import { sealAtOnce } from './seal-at-once.js';
 import {
   AT,
   broken,
@@ -96,7 +96,7 @@ export const lineAttacks: BundleAttack[] = [
     'the signature of the COSE form in its place',
     withDeed({
       ...deedAt(AT),
-      seal: { ...deedAt(AT).seal, signature: sealDeed(deedAt(AT).body, KEY).coseSignature },
+      seal: { ...deedAt(AT).seal, signature: sealAtOnce(deedAt(AT).body, KEY).coseSignature },
     }),
   ),
   broken('wrong_seq', AT, 'another seq on the line', withDeed({ ...deedAt(5), seq: AT })),
@@ -196,7 +196,7 @@ export const sealAttacks: BundleAttack[] = [
     'bad_signature',
     AT,
     'signed by another key under the genuine kid',
-    withDeed({ ...deedAt(AT), seal: { ...sealDeed(deedAt(AT).body, stranger), kid: KEY.publicKey.kid } }),
+    withDeed({ ...deedAt(AT), seal: { ...sealAtOnce(deedAt(AT).body, stranger), kid: KEY.publicKey.kid } }),
   ),
   broken(
     'bad_signature',

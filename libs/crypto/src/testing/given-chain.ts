@@ -9,7 +9,7 @@ import { type BundleManifest, encodeDeedLine, fingerprintOf, type SealedDeed } f
 import { type BundleContent, type BundleRange, writeBundle } from '../export-bundle.js';
 import { writeGzipMember } from '../gzip-member.js';
 import { canonicalBytes } from '../jcs.js';
-import { sealDeed } from '../seal.js';
+import { sealAtOnce } from './seal-at-once.js';
 import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from '../ustar.js';
 
 const idFrom = (prefix: string, text: string): string =>
@@ -138,7 +138,7 @@ export const seal = (body: DeedBody, key: SigningKey): SealedDeed => {
 
 /** Bytes under a genuine seal, as a bundle carries them; they may be no deed body at all. */
 export const sealBytes = (seq: number, body: Uint8Array, key: SigningKey = KEY): SealedDeed => {
-  const { bodyHash, kid, signature } = sealDeed(body, key);
+  const { bodyHash, kid, signature } = sealAtOnce(body, key);
   return { seq, body, seal: { bodyHash, kid, signature } };
 };
 

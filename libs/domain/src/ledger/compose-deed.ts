@@ -3,7 +3,7 @@ import {
   deriveDeedId,
   digestOf,
   encodeDeedBody,
-  sealDeedInPool,
+  sealDeed,
   type Digest,
   type SigningKey,
 } from '#libs/crypto';
@@ -32,7 +32,7 @@ export interface ChainEnd {
   readonly bodyHash: Digest | null;
 }
 
-type StoredSeal = Awaited<ReturnType<typeof sealDeedInPool>>;
+type StoredSeal = Awaited<ReturnType<typeof sealDeed>>;
 
 /**
  * The deed of a request at its place in the chain. Everything but `issued_at` and the key comes from the log, so an
@@ -65,7 +65,7 @@ export const composeDeed = (
 /** A deed names the hash of the one before and not its signature, so any number of a chain are signed at once. */
 export const sealComposed = async (deed: ComposedDeed, key: SigningKey): Promise<SealedDeed> => {
   const { request, previous, body, bodyHash, issuedAt } = deed;
-  const seal = await sealDeedInPool(body, bodyHash, key);
+  const seal = await sealDeed(body, bodyHash, key);
   return { request, event: deedEvent(request, previous, body, { issuedAt, seal }) };
 };
 
