@@ -5,6 +5,7 @@ import { runAgs } from '../support/run-ags.js';
 import type { RunningService } from '../support/service.js';
 import { ClientLog, type Caller } from './client-log.js';
 import type { Evidence, Members, ProcessEnd, ToolTerms } from './evidence.js';
+import { unlogged } from './invariants/edge.js';
 import {
   accessLinesIn,
   asking,
@@ -153,6 +154,7 @@ export class ChaosScene {
     const check = await log.call('GET', '/v1/ledger/check?last=10000', { caller: admin });
     await this.exported();
     const exports = await judgedBundles(this.bundles, service);
+    await this.untilLogged();
     const { output } = this;
     const canaries = canariesOf([...this.agents, admin]);
     return {
@@ -170,6 +172,13 @@ export class ChaosScene {
       canaries,
       places: await placesOf(service, { canaries, output, calls: log.calls, bundles: exports }, this.ask),
     };
+  }
+
+  /** What a process prints comes a moment after what it answers; a line that does not come is for the checker to find. */
+  private async untilLogged(): Promise<void> {
+    const deadlineMs = performance.now() + SAID_DEADLINE_MS;
+    while (unlogged(this.log.calls, accessLinesIn(this.output)).length > 0 && performance.now() < deadlineMs)
+      await delay(SAID_POLL_MS);
   }
 
   /** All that was accepted sealed, or the limit passed: counted from the last call that could still begin something. */

@@ -1,6 +1,6 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
 import { groupedBy, membersOf, textOf, type Dossier } from '../dossier.js';
-import type { ClientAnswer, ClientCall } from '../evidence.js';
+import type { AccessLine, ClientAnswer, ClientCall } from '../evidence.js';
 
 /** INV-15. A byte search of everything that was written or answered. */
 export const secretsStaySecret = ({ evidence: { canaries, places } }: Dossier): readonly string[] =>
@@ -29,13 +29,14 @@ export const inputCausesNoFault = ({ evidence }: Dossier): readonly string[] => 
     ...lost.map((call) => `${nameOf(call)} got no answer while nothing was wrong`),
     ...internal.map(({ requestId }) => `${requestId} was answered with 500, says the access log`),
     ...ends.map(({ code, signal }) => `a process ended by itself, with ${code ?? signal ?? 'nothing'}`),
-    ...unlogged(evidence.calls, new Map(evidence.accessLines.map(({ requestId, status }) => [requestId, status]))),
+    ...unlogged(evidence.calls, evidence.accessLines),
   ];
 };
 
 /** What a client was answered while nothing was wrong is in the access log, with the same status. */
-const unlogged = (calls: readonly ClientCall[], lines: ReadonlyMap<string, number>): readonly string[] =>
-  calls.flatMap((call) => {
+export const unlogged = (calls: readonly ClientCall[], accessLines: readonly AccessLine[]): readonly string[] => {
+  const lines = new Map(accessLines.map(({ requestId, status }) => [requestId, status]));
+  return calls.flatMap((call) => {
     if (call.isUnderFault || call.answer === null) return [];
     const id = call.answer.headers['service-request-id'] ?? '';
     if (id === '' || lines.get(id) === call.answer.status) return [];
@@ -43,6 +44,7 @@ const unlogged = (calls: readonly ClientCall[], lines: ReadonlyMap<string, numbe
       `${nameOf(call)} got ${call.answer.status}, and the access log says ${lines.get(id) ?? 'nothing'} of ${id}`,
     ];
   });
+};
 
 const FIXED_HEADERS: Readonly<Record<string, RegExp>> = {
   'service-request-id': /^req_[0-9A-Za-z]+$/,
