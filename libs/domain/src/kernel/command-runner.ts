@@ -13,6 +13,8 @@ import {
   type AppendResult,
   type EventStore,
   type ExpectedRevision,
+  type NewEvent,
+  recordedAt,
   RevisionConflict,
 } from './event-store.port.js';
 import { streamRef, type Folded, type FoldedStreams } from './folded-streams.js';
@@ -98,11 +100,6 @@ export const appendEvents = async <Event extends DomainEvent>(
     event,
     metadata: meta,
     // Only the last position is known exactly; the events of one append stand next to each other in the log.
-    recorded: {
-      ...(encoded[index] as (typeof encoded)[number]),
-      stream,
-      revision: first + index,
-      position: result.position,
-    },
+    recorded: recordedAt(encoded[index] as NewEvent, stream, first + index, result.position),
   }));
 };

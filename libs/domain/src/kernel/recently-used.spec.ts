@@ -42,4 +42,11 @@ describe('what was used last', () => {
     kept.set('small', 1, 26);
     expect(kept.get('small')).toBeUndefined();
   });
+
+  it('weighs once, however often it is set', () => {
+    const kept = new RecentlyUsed<number>({ entries: 100, weight: 100 });
+    kept.set('other', 1, 1);
+    for (let turn = 0; turn < 10; turn += 1) kept.set('often', turn, 20);
+    expect([kept.get('other'), kept.get('often')]).toEqual([1, 9]);
+  });
 });

@@ -34,8 +34,8 @@ export class RecentlyUsed<Value> {
 
   /** Not kept where it alone weighs more than a quarter of the capacity: it would drive out everybody else's. */
   set(name: string, value: Value, weight: number): void {
-    this.remove(name);
     if (weight <= this.capacity.weight / 4) this.add(name, { value, weight });
+    else this.remove(name);
   }
 
   private add(name: string, entry: Entry<Value>): void {
@@ -45,8 +45,9 @@ export class RecentlyUsed<Value> {
       this.young = new Map();
       this.youngWeight = 0;
     }
+    this.youngWeight += entry.weight - (this.young.get(name)?.weight ?? 0);
+    // What the old generation holds under this name stands in the shadow, and leaves with it.
     this.young.set(name, entry);
-    this.youngWeight += entry.weight;
   }
 
   private remove(name: string): void {

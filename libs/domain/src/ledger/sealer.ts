@@ -243,5 +243,6 @@ const encodeDeed = ({ event, request }: SealedDeed, stream: string): NewEvent =>
   const { org, deed, seq, issued_at: now, body_hash: bodyHash } = event.data;
   const caused = { org, actor: SYSTEM, requestId: null, commandId: request.source.event_id, correlation: deed, now };
   const metadata = { ...eventMetadata(caused), source: request.source };
-  return { ...encodeEvent(event, metadata, stream, seq - 1), id: uuidOfHash(bodyHash.slice('sha256:'.length)) };
+  const { type, data, metadata: meta } = encodeEvent(event, metadata, stream, seq - 1);
+  return { id: uuidOfHash(bodyHash.slice('sha256:'.length)), type, data, metadata: meta };
 };

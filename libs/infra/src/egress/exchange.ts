@@ -127,12 +127,14 @@ const sendAll = async (outgoing: ClientRequest, body: Uint8Array | null): Promis
 
 const firstAnswer = (outgoing: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    outgoing.once('response', resolve);
+    const onClose = () => reject(new Error('the connection was closed without an answer'));
+    outgoing.once('response', (incoming) => {
+      outgoing.off('close', onClose);
+      resolve(incoming);
+    });
     // Stays for good: an error after the answer also reaches the body's reader, and must not go unheard here.
     outgoing.on('error', reject);
-    outgoing.once('close', () => {
-      reject(new Error('the connection was closed without an answer'));
-    });
+    outgoing.once('close', onClose);
   });
 
 const headersOf = (incoming: IncomingMessage): EgressResponse['headers'] => {

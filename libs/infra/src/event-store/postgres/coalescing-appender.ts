@@ -3,8 +3,10 @@ import type pg from 'pg';
 import {
   type Append,
   type AppendResult,
+  type NewEvent,
   type Payload,
   type Position,
+  recordedAt,
   type RecordedEvent,
   RevisionConflict,
   StoreUnavailable,
@@ -192,15 +194,21 @@ export class CoalescingAppender {
 }
 
 const argumentsOf = (batch: readonly Waiting[]): readonly Buffer[] => {
-  const appends = batch.map(({ append }) => append);
-  const events = appends.flatMap((append) => append.events);
+  const [events, streams, revisions]: [NewEvent[], string[], number[]] = [[], [], []];
+  for (const { append } of batch) {
+    let revision = revisionNumber(append.expectedRevision);
+    for (const event of append.events) {
+      revision += 1;
+      events.push(event);
+      streams.push(append.stream);
+      revisions.push(revision);
+    }
+  }
   return [
-    textArray(appends.map(({ stream }) => stream)),
-    bigintArray(appends.map(({ expectedRevision }) => revisionNumber(expectedRevision))),
-    textArray(appends.flatMap((append) => append.events.map(() => append.stream))),
-    bigintArray(
-      appends.flatMap((append) => append.events.map((_, index) => revisionNumber(append.expectedRevision) + 1 + index)),
-    ),
+    textArray(batch.map(({ append }) => append.stream)),
+    bigintArray(batch.map(({ append }) => revisionNumber(append.expectedRevision))),
+    textArray(streams),
+    bigintArray(revisions),
     uuidArray(events.map(({ id }) => id)),
     textArray(events.map(({ type }) => type)),
     textArray(events.map(({ data }) => data)),
@@ -211,13 +219,17 @@ const argumentsOf = (batch: readonly Waiting[]): readonly Buffer[] => {
 const addBody = (bytes: number, { body }: Payload): number => bytes + Buffer.byteLength(body);
 
 const recordedAfter = (headBefore: Position, batch: readonly Waiting[]): readonly RecordedEvent[] => {
+  const recorded: RecordedEvent[] = [];
   let position = headBefore;
-  return batch.flatMap(({ append: { stream, expectedRevision, events } }) =>
-    events.map((event, index) => {
+  for (const { append } of batch) {
+    let revision = revisionNumber(append.expectedRevision);
+    for (const event of append.events) {
+      revision += 1;
       position += 1n;
-      return { ...event, stream, revision: revisionNumber(expectedRevision) + 1 + index, position };
-    }),
-  );
+      recorded.push(recordedAt(event, append.stream, revision, position));
+    }
+  }
+  return recorded;
 };
 
 const settleAllWritten = (batch: readonly Waiting[], headBefore: bigint): void => {

@@ -8,6 +8,7 @@ import {
   type Position,
   type Randomness,
   type ReadStreamOptions,
+  recordedAt,
   type RecordedEvent,
   START,
   type StoreUnavailable,
@@ -244,12 +245,5 @@ export class PostgresEventStore extends EventStore {
 
 const unavailable = (error: unknown): StoreUnavailable => translateDatabaseError(error) as StoreUnavailable;
 
-const recordedEventOf = (row: EventRow): RecordedEvent => ({
-  id: row.id,
-  type: row.type,
-  data: row.data,
-  metadata: row.metadata,
-  stream: row.stream,
-  revision: Number(row.revision),
-  position: BigInt(row.position),
-});
+const recordedEventOf = (row: EventRow): RecordedEvent =>
+  recordedAt(row, row.stream, Number(row.revision), BigInt(row.position));

@@ -13,8 +13,8 @@ export class RecentEvents {
   /** Events of the run's front that were dropped; they are cut off now and then. */
   private dropped = 0;
   private characters = 0;
-  private readonly streams = new Map<string, Map<number, RecordedEvent>>();
-  private readonly lasts = new Map<string, number>();
+  /** In a run without a hole the events of a stream follow each other, too. */
+  private readonly streams = new Map<string, RecordedEvent[]>();
 
   /** @param events consecutive, in order of position */
   add(events: readonly RecordedEvent[]): void {
@@ -39,28 +39,22 @@ export class RecentEvents {
   /** The events of a stream from a revision on, in order; null unless all of them are known here. */
   ofStream(stream: string, from: number, count: number): readonly RecordedEvent[] | null {
     const known = this.streams.get(stream);
-    if (!known || known.size < count) return null;
-    const events: RecordedEvent[] = [];
-    for (let revision = from; revision < from + count; revision += 1) {
-      const event = known.get(revision);
-      if (!event) return null;
-      events.push(event);
-    }
-    return events;
+    const first = known?.[0]?.revision;
+    if (known === undefined || first === undefined || from < first || from + count > first + known.length) return null;
+    return known.slice(from - first, from - first + count);
   }
 
   /** The last revision of a stream that is known here; null where none is. */
   lastOf(stream: string): number | null {
-    return this.lasts.get(stream) ?? null;
+    return this.streams.get(stream)?.at(-1)?.revision ?? null;
   }
 
   private push(event: RecordedEvent): void {
     this.run.push(event);
     this.characters += size(event);
     const known = this.streams.get(event.stream);
-    if (known) known.set(event.revision, event);
-    else this.streams.set(event.stream, new Map([[event.revision, event]]));
-    this.lasts.set(event.stream, event.revision);
+    if (known) known.push(event);
+    else this.streams.set(event.stream, [event]);
   }
 
   private trim(): void {
@@ -75,10 +69,8 @@ export class RecentEvents {
     this.dropped += 1;
     this.characters -= size(event);
     const known = this.streams.get(event.stream);
-    known?.delete(event.revision);
-    if (known?.size !== 0) return;
-    this.streams.delete(event.stream);
-    this.lasts.delete(event.stream);
+    known?.shift();
+    if (known?.length === 0) this.streams.delete(event.stream);
   }
 
   private clear(): void {
@@ -86,7 +78,6 @@ export class RecentEvents {
     this.dropped = 0;
     this.characters = 0;
     this.streams.clear();
-    this.lasts.clear();
   }
 }
 
