@@ -60,6 +60,24 @@ export class LeanClient {
   }
 }
 
+/** Kept connections for requests that may overlap: one is made where none waits. */
+export class LeanClients {
+  private readonly waiting: LeanClient[] = [];
+
+  constructor(private readonly target: URL) {}
+
+  async send(request: Buffer): Promise<LeanAnswer> {
+    const client = this.waiting.pop() ?? (await LeanClient.connect(this.target));
+    const answer = await client.send(request);
+    this.waiting.push(client);
+    return answer;
+  }
+
+  close(): void {
+    for (const client of this.waiting) client.close();
+  }
+}
+
 /** A request with a JSON body, as bytes. */
 export const leanRequest = (method: string, target: string, headers: Record<string, string>, body = ''): Buffer => {
   const lines = Object.entries({ Host: 'bench', ...headers }).map(([name, value]) => `${name}: ${value}`);

@@ -7,6 +7,7 @@ import { holds } from './holds.js';
 import { residentBytes } from './memory.js';
 import { offlineVerify } from './offline-verify.js';
 import { paced, quantile } from './pace.js';
+import { LeanClients, leanRequest } from './lean-client.js';
 import { listSpeed } from './lists.js';
 import { rebuildSpeed } from './rebuild.js';
 import { saturation } from './saturation.js';
@@ -32,19 +33,23 @@ const gateOverhead = async (service: RunningService, seconds: number): Promise<v
   const client = new pg.Client({ connectionString: server.connectionString('service') });
   await client.connect();
   await client.query('create table if not exists public.bench_commits (id bigserial primary key, note text not null)');
-  const body = { tool: 'crm.add_note', args: { id: '42', text: 'bench' } };
+  const body = JSON.stringify({ tool: 'crm.add_note', args: { id: '42', text: 'bench' } });
+  const request = leanRequest('POST', '/v1/actions', { Authorization: `Bearer ${service.agentKey}` }, body);
+  const clients = new LeanClients(new URL(service.baseUrl));
   const overheads: number[] = [];
   const submit = async (): Promise<void> => {
     const begun = performance.now();
-    const answer = await service.call('POST', '/v1/actions', { key: service.agentKey, body });
+    const answer = await clients.send(request);
     const tookMs = performance.now() - begun;
-    if (answer.json['state'] !== 'sealed') throw new Error(`an action did not end sealed: ${answer.text}`);
-    overheads.push(tookMs - (upstreamMs.get(String(answer.json['id'])) ?? 0));
+    const { id, state } = JSON.parse(answer.body) as { id?: string; state?: string };
+    if (state !== 'sealed') throw new Error(`an action did not end sealed: ${answer.body}`);
+    overheads.push(tookMs - (upstreamMs.get(String(id)) ?? 0));
   };
   say(`warming up, then ${PER_SECOND} actions/s for ${seconds} s ...`);
   await paced(PER_SECOND, 5, submit);
   overheads.length = 0;
   await paced(PER_SECOND, seconds, submit);
+  clients.close();
   say(`${PER_SECOND} durable single-row commits/s for ${Math.ceil(seconds / 3)} s ...`);
   const commits: number[] = [];
   await paced(PER_SECOND, Math.ceil(seconds / 3), async () => {
