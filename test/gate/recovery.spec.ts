@@ -67,6 +67,14 @@ describe('an execution that the queue forgot', () => {
     scene = await RecoveryScene.set();
     const { bench } = scene;
     const { action: id } = await bench.submit({ tool: 'crm.update' }, bench.handler(new ManualStarter(null, null)));
+    expect(await scene.sweepUntil(isRecorded, id)).toMatchObject({ outcome: { status: 'succeeded' } });
+    expect(scene.upstream.countFor(id)).toBe(1);
+  });
+
+  it('runs once, too, where the queue tells of it again and again while it is swept', async () => {
+    scene = await RecoveryScene.set();
+    const { bench } = scene;
+    const { action: id } = await bench.submit({ tool: 'crm.update' }, bench.handler(new ManualStarter(null, null)));
     for (let times = 0; times < 10; times += 1) await scene.queue.add('execute', id);
     expect(await scene.sweepUntil(isRecorded, id)).toMatchObject({ outcome: { status: 'succeeded' } });
     expect(scene.upstream.countFor(id)).toBe(1);

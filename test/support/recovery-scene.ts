@@ -1,6 +1,7 @@
 import type { JsonObject } from '#libs/crypto';
 import {
   ActionExecutor,
+  ExecutionPlaces,
   ExecutionSweeper,
   Liveness,
   openExecutionChange,
@@ -106,7 +107,7 @@ export class RecoveryScene {
   }
 
   sweeperOf(executor: ActionExecutor): ExecutionSweeper {
-    const runs = { executor, queue: this.queue };
+    const runs = { executor, places: new ExecutionPlaces(executor, this.logger) };
     return new ExecutionSweeper(this.bench.gate, new FoldedOpenExecutions(this.bench), this.beats, runs, this.logger);
   }
 

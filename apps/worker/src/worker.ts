@@ -43,8 +43,8 @@ export class Worker {
     const gate = deployment.gateKernel();
     this.executor = new ActionExecutor(gate, executorId, payloads, bus, logger);
     this.places = new ExecutionPlaces(this.executor, logger);
-    const runs = { executor: this.executor, places: this.places, queue };
-    this.inlineStarter = new InlineExecutionStarter(runs, executorId, randomness, logger);
+    const runs = { executor: this.executor, places: this.places };
+    this.inlineStarter = new InlineExecutionStarter({ ...runs, queue }, executorId, randomness, logger);
     const sweeper = new ExecutionSweeper(gate, openExecutions, liveness, runs, logger);
     this.housekeeping = new Housekeeping(
       {

@@ -42,6 +42,8 @@ export const newClaim = (executor: string, randomness: Randomness): Claimant => 
 
 /** Leaves the execution to a worker. */
 export class QueuedExecutionStarter extends ExecutionStarter {
+  private isQueueAway = false;
+
   constructor(
     private readonly queue: JobQueue,
     private readonly logger: Logger,
@@ -62,8 +64,12 @@ export class QueuedExecutionStarter extends ExecutionStarter {
     try {
       await failpoint('gate.enqueue');
       await this.queue.add('execute', action);
+      this.isQueueAway = false;
     } catch (error) {
-      this.logger.warn('the queue did not take an execution; a sweeper will', { action_id: action, error });
+      // Once for as long as it lasts: at a thousand calls a second the log would hold nothing else.
+      const level = this.isQueueAway ? 'debug' : 'warn';
+      this.isQueueAway = true;
+      this.logger[level]('the queue did not take an execution; a sweeper will', { action_id: action, error });
     }
   }
 }

@@ -9,7 +9,6 @@ import {
   timestampOf,
   type ActionId,
   type CommandMetadata,
-  type JobQueue,
 } from '../../kernel/index.js';
 import { actionDecider, isRepeatableNow } from '../action.decider.js';
 import {
@@ -24,6 +23,7 @@ import { ExecutorSilence } from '../executor-silence.js';
 import type { GateKernel } from '../gate-kernel.js';
 import type { ListedExecution, Liveness, OpenExecutions } from '../recovery.ports.js';
 import type { ActionExecutor } from './action-executor.js';
+import type { ExecutionPlaces } from './execution-places.js';
 import { Takeovers } from './takeovers.js';
 
 /** Looked at together: one question to the store, and what they need recorded in few appends. */
@@ -62,7 +62,7 @@ export class ExecutionSweeper {
     private readonly gate: GateKernel,
     private readonly open: OpenExecutions,
     private readonly liveness: Liveness,
-    private readonly runs: { executor: ActionExecutor; queue: JobQueue },
+    private readonly runs: { executor: ActionExecutor; places: Pick<ExecutionPlaces, 'takeUp'> },
     private readonly logger: Logger,
   ) {
     this.silence = new ExecutorSilence(gate.settings.executorSilenceMs);
@@ -171,15 +171,25 @@ export class ExecutionSweeper {
     return (await this.gate.runner.run(actionDecider, id, command, metadata)).events.length > 0;
   }
 
-  /** Accepted, never claimed: the queue forgot it, or nobody took it in time. */
+  /**
+   * Accepted, never claimed: the queue forgot it, or nobody took it in time. It is taken up here and not handed to the
+   * queue, which may be away, and whose jobs would grow by all that waits with every sweep of every process.
+   */
   private async startOrExpire(id: ActionId, action: LivingAction, nowMs: number): Promise<boolean> {
     if (nowMs < Date.parse(action.ready?.startBy ?? action.createdAt)) {
-      await this.runs.queue.add('execute', id);
+      this.takeUp(id);
       return true;
     }
     const metadata = this.metadata(action, `expire-start:${id}`);
     const command = { type: 'ExpireStart' as const, data: {}, metadata };
     return (await this.gate.runner.run(actionDecider, id, command, metadata)).events.length > 0;
+  }
+
+  /** Begun and not waited for: an upstream may hang. */
+  private takeUp(id: ActionId): void {
+    this.runs.places.takeUp(id).catch((error: unknown) => {
+      this.logger.error('an execution could not be taken up; the next sweep comes again', { action_id: id, error });
+    });
   }
 
   private metadata({ submission }: LivingAction, commandId: string): CommandMetadata {
