@@ -47,6 +47,14 @@ export interface AppenderOptions {
   readonly storesPayloads: boolean;
 }
 
+/** What one call to the store has shown. */
+export interface AnsweredCall {
+  /** All that it wrote, in order of position; none where an append met a conflict, and the places are not all known. */
+  readonly events: readonly RecordedEvent[];
+  /** Events that stand in the log: of every append that is answered with success at least the last. */
+  readonly found: readonly RecordedEvent[];
+}
+
 /** An append on its way; it settles once, by its result or by its deadline. */
 class Waiting {
   readonly result: Promise<AppendResult>;
@@ -98,12 +106,12 @@ export class CoalescingAppender {
 
   /**
    * @param pool one connection, for this alone
-   * @param onAppended told before the callers are: the events in order of position, none where their places are not known
+   * @param onAnswered told before the callers are
    */
   constructor(
     private readonly pool: pg.Pool,
     private readonly options: AppenderOptions,
-    private readonly onAppended: (events: readonly RecordedEvent[]) => void,
+    private readonly onAnswered: (answered: AnsweredCall) => void,
   ) {}
 
   append(append: Append): Promise<AppendResult> {
@@ -184,10 +192,11 @@ export class CoalescingAppender {
     const [first] = rows;
     if (first?.stream === null) {
       const headBefore = BigInt(first.log_position as string);
-      this.onAppended(recordedAfter(headBefore, batch));
+      const events = recordedAfter(headBefore, batch);
+      this.onAnswered({ events, found: events });
       settleAllWritten(batch, headBefore);
     } else {
-      this.onAppended([]);
+      this.onAnswered({ events: [], found: lastRecorded(batch, rows) });
       settleEach(batch, rows);
     }
   }
@@ -230,6 +239,14 @@ const recordedAfter = (headBefore: Position, batch: readonly Waiting[]): readonl
     }
   }
   return recorded;
+};
+
+const lastRecorded = (batch: readonly Waiting[], rows: readonly OutcomeRow[]): readonly RecordedEvent[] => {
+  const lastEvents = new Map(batch.map(({ append }) => [append.stream, append.events.at(-1) as NewEvent]));
+  return rows.flatMap(({ stream, is_recorded: isRecorded, revision, log_position: position }) => {
+    const event = isRecorded ? lastEvents.get(stream as string) : undefined;
+    return event ? [recordedAt(event, stream as string, Number(revision), BigInt(position as string))] : [];
+  });
 };
 
 const settleAllWritten = (batch: readonly Waiting[], headBefore: bigint): void => {

@@ -128,8 +128,8 @@ export class PostgresEventStore extends EventStore {
       statementTimeoutMs: this.deadlineMs,
     });
     const { deadlineMs, storesPayloads } = this;
-    this.appender = new CoalescingAppender(this.appendPool, { deadlineMs, storesPayloads }, (events) => {
-      this.seen.see(events);
+    this.appender = new CoalescingAppender(this.appendPool, { deadlineMs, storesPayloads }, ({ events, found }) => {
+      this.seen.see(found);
       this.recent.add(events);
       this.bell.ring();
     });

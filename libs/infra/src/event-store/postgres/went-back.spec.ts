@@ -85,6 +85,18 @@ describe('a log that went back in time under a process (F-08)', () => {
     await expect(store.head()).rejects.toThrow(LogWentBack);
   });
 
+  it('is noticed by whoever answered an append beside one that met a conflict', async () => {
+    const taken = newStream();
+    await store.append({ stream: taken, expectedRevision: 'no_stream', events: newEvents(1) });
+    const ends = await Promise.allSettled([
+      append(store, 2),
+      store.append({ stream: taken, expectedRevision: 'no_stream', events: newEvents(1) }),
+    ]);
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    await goBackTo(2);
+    await expect(store.head()).rejects.toThrow(LogWentBack);
+  });
+
   it('and one that is whole is read on', async () => {
     await append(store, 3);
     await loseConnections();
