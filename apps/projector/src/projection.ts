@@ -7,7 +7,7 @@ import {
   type Position,
   type RecordedEvent,
 } from '#libs/domain/kernel';
-import type { ProjectionName, RowType } from '#libs/infra/read-models';
+import type { IdentifiedRow, ProjectionName, RowType } from '#libs/infra/read-models';
 
 /** Every event type of one stream's union. Leaving one out does not compile. */
 export type EventTypes<Event extends DomainEvent> = Readonly<Record<Event['type'], true>>;
@@ -27,20 +27,11 @@ export interface Projection {
 
 /** The rows of a projection's tables, as its fold reads and changes them. */
 export interface ProjectedRows {
-  /** The rows whose key, the one `property` of it, is one of `values`; none that is missing is an error. */
-  select<Row extends object>(
-    rowType: RowType<Row>,
-    property: keyof Row & string,
-    values: Iterable<string>,
-  ): Promise<readonly Row[]>;
+  /** The rows of these ids; none that is missing is an error. */
+  select<Row extends IdentifiedRow>(rowType: RowType<Row>, ids: Iterable<string>): Promise<readonly Row[]>;
   /** Inserts each row, or replaces the one with its primary key. A row appears at most once. */
   upsert<Row extends object>(rowType: RowType<Row>, rows: readonly Row[]): Promise<void>;
-  /** By key, as in `select`. */
-  remove<Row extends object>(
-    rowType: RowType<Row>,
-    property: keyof Row & string,
-    values: readonly string[],
-  ): Promise<void>;
+  remove(rowType: RowType<IdentifiedRow>, ids: readonly string[]): Promise<void>;
 }
 
 /**

@@ -20,7 +20,7 @@ export const connectorsProjection: Projection = {
   rowTypes: [ConnectorRow],
 
   async project(events, rows) {
-    const loaded = await rows.select(ConnectorRow, 'id', keysToLoad(events, connectorOf, beginsConnector));
+    const loaded = await rows.select(ConnectorRow, keysToLoad(events, connectorOf, beginsConnector));
     const connectors = new Map<string, ConnectorState>(loaded.map((row) => [row.id, row.folded]));
     for (const envelope of events) {
       const id = connectorOf(envelope);
@@ -28,7 +28,7 @@ export const connectorsProjection: Projection = {
       connectors.set(id, connectorDecider.evolve(state, envelope.event as ConnectorEvent));
     }
     const gone = [...connectors].filter(([, state]) => !isLive(state)).map(([id]) => id);
-    await rows.remove(ConnectorRow, 'id', gone);
+    await rows.remove(ConnectorRow, gone);
     await rows.upsert(ConnectorRow, [...connectors.values()].flatMap(connectorRows));
   },
 };

@@ -31,7 +31,7 @@ export const actionsProjection: Projection = {
   rowTypes: [ActionRow],
 
   async project(events, rows) {
-    const loaded = await rows.select(ActionRow, 'id', keysToLoad(events, actionOf, beginsAction));
+    const loaded = await rows.select(ActionRow, keysToLoad(events, actionOf, beginsAction));
     const actions = new Map(loaded.map((row) => [row.id as string, listedAction(row)]));
     for (const envelope of events) {
       const id = actionOf(envelope);

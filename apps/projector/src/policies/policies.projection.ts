@@ -36,7 +36,7 @@ export const policiesProjection: Projection = {
 };
 
 const projectPolicies = async (events: readonly EventEnvelope[], rows: ProjectedRows): Promise<void> => {
-  const loaded = await rows.select(PolicyRow, 'id', keysToLoad(events, policyOf, beginsPolicy));
+  const loaded = await rows.select(PolicyRow, keysToLoad(events, policyOf, beginsPolicy));
   const policies = new Map<string, PolicyRow>(loaded.map((row) => [row.id, row]));
   const versions = new Map<string, PolicyVersionRow>();
   for (const envelope of events) {

@@ -33,7 +33,7 @@ describe('late rows', () => {
 
   const found = async (): Promise<readonly string[]> => {
     const ids = [1, 2, 3, 4].map((number) => testId('pol', number));
-    return (await rows.select(PolicyRow, 'id', ids)).map(({ name }) => name).sort();
+    return (await rows.select(PolicyRow, ids)).map(({ name }) => name).sort();
   };
 
   it('are found before they are sent, on their way and once they have arrived', async () => {
@@ -63,7 +63,7 @@ describe('late rows', () => {
     await rows.upsert(PolicyRow, [policy(1), policy(2)]);
     await rows.send();
     await rows.arrived();
-    await rows.remove(PolicyRow, 'id', [policy(1).id]);
+    await rows.remove(PolicyRow, [policy(1).id]);
     expect(await found()).toEqual(['policy 2']);
     await rows.send();
     await rows.arrived();

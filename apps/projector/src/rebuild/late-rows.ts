@@ -1,12 +1,12 @@
-import type { ReplacementTables, RowTransaction, RowType } from '#libs/infra/read-models';
+import type { IdentifiedRow, ReplacementTables, RowTransaction, RowType } from '#libs/infra/read-models';
 import type { ProjectedRows } from '../projection.js';
 
-/** By key; null is a row that was removed. */
+/** By id; null is a row that was removed. */
 type Changed = Map<string, object | null>;
 
 interface Change {
   readonly rowType: RowType<object>;
-  note(property: string, changed: Changed): void;
+  note(changed: Changed): void;
   write(rows: RowTransaction): Promise<void>;
 }
 
@@ -22,43 +22,36 @@ export class LateRows implements ProjectedRows {
 
   constructor(private readonly tables: ReplacementTables) {}
 
-  async select<Row extends object>(
-    rowType: RowType<Row>,
-    property: keyof Row & string,
-    values: Iterable<string>,
-  ): Promise<readonly Row[]> {
+  async select<Row extends IdentifiedRow>(rowType: RowType<Row>, ids: Iterable<string>): Promise<readonly Row[]> {
     const changed: Changed = new Map();
     for (const change of [...this.onTheirWay, ...this.changes]) {
-      if (change.rowType === rowType) change.note(property, changed);
+      if (change.rowType === rowType) change.note(changed);
     }
-    const wanted = [...values];
-    const older = wanted.filter((value) => !changed.has(value));
-    const found = older.length > 0 ? await this.readOlder(rowType, property, older) : [];
-    return [...found, ...wanted.flatMap((value) => (changed.get(value) as Row | null | undefined) ?? [])];
+    const wanted = [...ids];
+    const older = wanted.filter((id) => !changed.has(id));
+    const found = older.length > 0 ? await this.readOlder(rowType, older) : [];
+    return [...found, ...wanted.flatMap((id) => (changed.get(id) as Row | null | undefined) ?? [])];
   }
 
   upsert<Row extends object>(rowType: RowType<Row>, upserted: readonly Row[]): Promise<void> {
     this.changes.push({
       rowType,
-      note: (property, changed) => {
-        for (const row of upserted) changed.set((row as Record<string, unknown>)[property] as string, row);
+      note: (changed) => {
+        // Of a type that is selected, which has ids.
+        for (const row of upserted) changed.set((row as Row & IdentifiedRow).id, row);
       },
       write: (rows) => rows.upsert(rowType, upserted),
     });
     return Promise.resolve();
   }
 
-  remove<Row extends object>(
-    rowType: RowType<Row>,
-    property: keyof Row & string,
-    values: readonly string[],
-  ): Promise<void> {
+  remove(rowType: RowType<IdentifiedRow>, ids: readonly string[]): Promise<void> {
     this.changes.push({
       rowType,
-      note: (_property, changed) => {
-        for (const value of values) changed.set(value, null);
+      note: (changed) => {
+        for (const id of ids) changed.set(id, null);
       },
-      write: (rows) => rows.remove(rowType, property, values),
+      write: (rows) => rows.remove(rowType, ids),
     });
     return Promise.resolve();
   }
@@ -81,14 +74,13 @@ export class LateRows implements ProjectedRows {
     await this.written;
   }
 
-  private async readOlder<Row extends object>(
+  private async readOlder<Row extends IdentifiedRow>(
     rowType: RowType<Row>,
-    property: keyof Row & string,
-    values: readonly string[],
+    ids: readonly string[],
   ): Promise<readonly Row[]> {
     let found: readonly Row[] = [];
     await this.tables.write(async (rows) => {
-      found = await rows.select(rowType, property, values);
+      found = await rows.select(rowType, ids);
     });
     return found;
   }

@@ -15,4 +15,4 @@ export { LocalProjectionProgress, PolledProjectionProgress, ProjectionProgress }
 export { installReadModels, READ_MODEL_MIGRATIONS, readModelSource } from './read-model-source.js';
 export type { RebuildReport } from './rebuild-report.js';
 export { ReplacementTables } from './replacement-tables.js';
-export { RowTransaction, type RowType } from './row-transaction.js';
+export { type IdentifiedRow, RowTransaction, type RowType } from './row-transaction.js';

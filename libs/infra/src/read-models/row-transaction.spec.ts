@@ -50,7 +50,7 @@ describe('rows of a transaction', () => {
     const written = TEXTS.map((text, index) => versionRow(index, text));
     await inTransaction((rows) => rows.upsert(PolicyVersionRow, written));
     const ids = written.map(({ id }) => id);
-    const found = await inTransaction((rows) => rows.select(PolicyVersionRow, 'id', ids));
+    const found = await inTransaction((rows) => rows.select(PolicyVersionRow, ids));
     expect([...found].sort((one, other) => one.version - other.version)).toEqual(written);
   });
 

@@ -8,6 +8,11 @@ export const LIVE_SCHEMA = 'read_models';
 /** A class of rows: `ActionRow` and its like. */
 export type RowType<Row extends object> = ObjectType<Row>;
 
+/** A row whose primary key is its id. */
+export interface IdentifiedRow {
+  readonly id: string;
+}
+
 /**
  * The rows a projection writes, inside one transaction. A row appears at most once in an upsert: whoever folds merges the
  * events of one row before. Statements take all rows of a call as parameters whose number does not depend on theirs.
@@ -19,16 +24,12 @@ export class RowTransaction {
     private readonly schema: string = LIVE_SCHEMA,
   ) {}
 
-  /** The rows whose `property` is one of `values`; none that is missing is an error. */
-  async select<Row extends object>(
-    rowType: RowType<Row>,
-    property: keyof Row & string,
-    values: Iterable<string>,
-  ): Promise<readonly Row[]> {
-    const wanted = [...values];
+  /** The rows of these ids; none that is missing is an error. */
+  async select<Row extends IdentifiedRow>(rowType: RowType<Row>, ids: Iterable<string>): Promise<readonly Row[]> {
+    const wanted = [...ids];
     if (wanted.length === 0) return [];
     const shape = this.shapeOf(rowType);
-    const text = `${shape.selectStatement} WHERE ${this.column(rowType, property)} = ANY($1)`;
+    const text = `${shape.selectStatement} WHERE id = ANY($1)`;
     // Without a name: a plan made while a table is small would go on reading all of it.
     const { rows } = await this.run<unknown[]>({ text, values: [wanted], rowMode: 'array' });
     return rows.map((record) => shape.rowOf(record) as Row);
@@ -41,14 +42,10 @@ export class RowTransaction {
     await this.run({ name: `upsert ${shape.table}`, text: shape.upsertStatement, values: shape.valuesOf(rows) });
   }
 
-  async remove<Row extends object>(
-    rowType: RowType<Row>,
-    property: keyof Row & string,
-    values: readonly string[],
-  ): Promise<void> {
-    if (values.length === 0) return;
+  async remove(rowType: RowType<IdentifiedRow>, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
     const table = this.table(this.metadataOf(rowType));
-    await this.manager.query(`DELETE FROM ${table} WHERE ${this.column(rowType, property)} = ANY($1)`, [values]);
+    await this.manager.query(`DELETE FROM ${table} WHERE id = ANY($1)`, [ids]);
   }
 
   /** Removes all rows at once, however many. Readers of the table wait until the transaction ends. */
@@ -71,10 +68,6 @@ export class RowTransaction {
     const shape = new RowShape(metadata, table);
     shapes.set(metadata, new Map(shapes.get(metadata)).set(table, shape));
     return shape;
-  }
-
-  private column<Row extends object>(rowType: RowType<Row>, property: keyof Row & string): string {
-    return quoted(this.metadataOf(rowType).findColumnWithPropertyName(property)?.databaseName ?? property);
   }
 
   private table(metadata: EntityMetadata): string {
