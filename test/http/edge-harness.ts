@@ -7,7 +7,7 @@ import { createHttpEdge, type HttpEdge, type HttpEdgeOptions } from '../../apps/
 import { HttpEdgeModule } from '../../apps/api/src/http/http-edge.module.js';
 import { NestLogger } from '../../apps/api/src/http/nest-logger.js';
 import { Authenticator, type Principal } from '../../apps/api/src/http/authenticator.port.js';
-import { Clock, DomainError, idOf, StoreUnavailable } from '#libs/domain/kernel';
+import { Clock, DomainError, idOf, type QuestionNumber, StoreUnavailable } from '#libs/domain/kernel';
 import { IdempotencyStore } from '#libs/infra/idempotency';
 import { PinoLogger } from '#libs/infra/logging';
 import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
@@ -18,9 +18,12 @@ const idFrom = <Prefix extends 'org' | 'agt' | 'key'>(prefix: Prefix, seed: numb
 export const ORG = idFrom('org', 1);
 export const AGENT = idFrom('agt', 2);
 
+/** Of every agent key. */
+export const JUDGED_SINCE = 7 as QuestionNumber;
+
 const holder = { org: ORG, livemode: false, pinnedVersion: null };
 const agent = (seed: number, scopes: readonly string[], name = AGENT): Principal =>
-  ({ ...holder, kind: 'agent', agent: name, key: idFrom('key', seed), scopes }) as Principal;
+  ({ ...holder, kind: 'agent', agent: name, key: idFrom('key', seed), scopes, judgedSince: JUDGED_SINCE }) as Principal;
 
 const SCOPES = ['actions:execute', 'actions:read', 'deeds:read'];
 
