@@ -1,3 +1,6 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { type RecordedEvent, START } from '#libs/domain/kernel';
 import { RecentEvents } from './recent-events.js';
@@ -74,6 +77,25 @@ describe('recent events: the end of the log', () => {
       recent.add([event(position, 's-a', position, 'x'.repeat(900_000))]);
     expect(positions(recent.after(10n, 20))).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19]);
     expect(recent.after(9n, 20)).toEqual([]);
+  });
+
+  it('lets go of long events that it has forgotten, however few they are', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const recent = new RecentEvents();
+    const added: WeakRef<RecordedEvent>[] = [];
+    for (let position = 0; position < 40; position += 1) {
+      const long = event(position, `s-${position}`, 0, 'x'.repeat(900_000));
+      added.push(new WeakRef(long));
+      recent.add([long]);
+    }
+    // What was looked at in one turn is held until its end.
+    await turn();
+    collectGarbage();
+    const held = added.filter((reference) => reference.deref() !== undefined);
+    expect(positions(recent.after(30n, 20))).toHaveLength(9);
+    // Twice as many at most, for they are cut off now and then.
+    expect(held.length).toBeLessThan(20);
   });
 });
 

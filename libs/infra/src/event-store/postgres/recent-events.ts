@@ -10,8 +10,9 @@ const MAX_CHARACTERS = 8_388_608;
  */
 export class RecentEvents {
   private run: RecordedEvent[] = [];
-  /** Events of the run's front that were dropped; they are cut off now and then. */
+  /** Events of the run's front that were dropped; they are cut off now and then, and stay in memory until then. */
   private dropped = 0;
+  private droppedCharacters = 0;
   private characters = 0;
   /** In a run without a hole the events of a stream follow each other, too. */
   private readonly streams = new Map<string, RecordedEvent[]>();
@@ -59,15 +60,17 @@ export class RecentEvents {
 
   private trim(): void {
     while (this.run.length - this.dropped > MAX_EVENTS || this.characters > MAX_CHARACTERS) this.dropFirst();
-    if (this.dropped <= MAX_EVENTS) return;
+    if (this.dropped <= MAX_EVENTS && this.droppedCharacters <= MAX_CHARACTERS) return;
     this.run = this.run.slice(this.dropped);
     this.dropped = 0;
+    this.droppedCharacters = 0;
   }
 
   private dropFirst(): void {
     const event = this.run[this.dropped] as RecordedEvent;
     this.dropped += 1;
     this.characters -= size(event);
+    this.droppedCharacters += size(event);
     const known = this.streams.get(event.stream);
     known?.shift();
     if (known?.length === 0) this.streams.delete(event.stream);
@@ -76,6 +79,7 @@ export class RecentEvents {
   private clear(): void {
     this.run = [];
     this.dropped = 0;
+    this.droppedCharacters = 0;
     this.characters = 0;
     this.streams.clear();
   }
