@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { JobConsumer } from '#libs/domain/kernel';
+import { jobQueueContract } from '../../../../test/contracts/job-queue.contract.js';
+import { collectingLogger } from '../../../../test/support/collecting-logger.js';
+import { hasRedisServer, NO_REDIS, RedisServer } from '../../../../test/support/redis-server.js';
+import { BullJobQueue, JobQueueUnavailable } from './bull-job-queue.js';
+
+const PATIENCE = { timeout: 20_000 };
+
+describe.skipIf(!hasRedisServer())(`jobs on Redis (${hasRedisServer() ? 'redis-server' : NO_REDIS})`, () => {
+  let server: RedisServer;
+  const open: { close(): Promise<void> }[] = [];
+  beforeAll(async () => {
+    server = await RedisServer.start();
+  });
+  afterEach(async () => {
+    for (const each of open.splice(0).reverse()) await each.close();
+  });
+  afterAll(() => server.stop());
+
+  const queueOf = (keyspace: string, log = collectingLogger()): BullJobQueue => {
+    const queue = new BullJobQueue({ url: server.url, log, keyspace });
+    open.push(queue);
+    return queue;
+  };
+  const consumed = (queue: BullJobQueue, given: string[]): JobConsumer => {
+    const consumer = queue.process('execute', 4, (id) => Promise.resolve(void given.push(id)));
+    open.push(consumer);
+    return consumer;
+  };
+  /** Adds one after the other until one of them arrives, as sweeps do. */
+  const arrivesAgain = async (queue: BullJobQueue, given: readonly string[]): Promise<void> => {
+    let turn = 0;
+    await vi.waitFor(async () => {
+      await queue.add('execute', `again ${(turn += 1)}`).catch(() => undefined);
+      expect(given.some((id) => id.startsWith('again'))).toBe(true);
+    }, PATIENCE);
+  };
+
+  jobQueueContract('Redis', () => {
+    const log = collectingLogger();
+    const queue = new BullJobQueue({ url: server.url, log, keyspace: randomUUID() });
+    return Promise.resolve({ queue, reported: log.errors, close: () => queue.close() });
+  });
+
+  it('hands a job from one process to another, and not to another deployment', async () => {
+    const keyspace = randomUUID();
+    const given: string[] = [];
+    consumed(queueOf(randomUUID()), given);
+    await queueOf(keyspace).add('execute', 'a');
+    const theirs: string[] = [];
+    consumed(queueOf(keyspace), theirs);
+    await vi.waitFor(() => expect(theirs).toEqual(['a']), PATIENCE);
+    expect(given).toEqual([]);
+  });
+
+  it('counts what waits, and keeps nothing of what is over', async () => {
+    const keyspace = randomUUID();
+    const queue = queueOf(keyspace);
+    for (const id of ['a', 'b', 'c']) await queue.add('execute', id);
+    expect(await queue.depth()).toBe(3);
+    const given: string[] = [];
+    consumed(queue, given);
+    await vi.waitFor(async () => expect(await queue.depth()).toBe(0), PATIENCE);
+    const redis = new Redis(server.url);
+    open.push({ close: async () => void (await redis.quit()) });
+    await vi.waitFor(async () => {
+      const left = await redis.keys(`${keyspace}*`);
+      expect(left.filter((key) => !/:(?:meta|id|events|stalled-check|marker)$/.test(key))).toEqual([]);
+    }, PATIENCE);
+  });
+
+  it('goes on after Redis was killed and started again', async () => {
+    const log = collectingLogger();
+    const queue = queueOf(randomUUID(), log);
+    const given: string[] = [];
+    consumed(queue, given);
+    await queue.add('execute', 'before');
+    await vi.waitFor(() => expect(given).toEqual(['before']), PATIENCE);
+    await server.kill();
+    await vi.waitFor(() => expect(log.warnings.length).toBeGreaterThan(0), PATIENCE);
+    await expect(queue.add('execute', 'lost')).rejects.toThrow(JobQueueUnavailable);
+    await expect(queue.depth()).rejects.toThrow(JobQueueUnavailable);
+    await server.start();
+    await arrivesAgain(queue, given);
+    expect(given).not.toContain('lost');
+  }, 40_000);
+
+  it('goes on after everything in Redis was deleted, with a job under way', async () => {
+    const queue = queueOf(randomUUID());
+    const given: string[] = [];
+    let finish = (): void => undefined;
+    const consumer = queue.process('execute', 2, (id) => {
+      given.push(id);
+      return id === 'long' ? new Promise((resolve) => (finish = resolve)) : Promise.resolve();
+    });
+    open.push(consumer);
+    await queue.add('execute', 'long');
+    await vi.waitFor(() => expect(given).toEqual(['long']), PATIENCE);
+    const redis = new Redis(server.url);
+    await redis.flushall();
+    await redis.quit();
+    finish();
+    await arrivesAgain(queue, given);
+  }, 40_000);
+
+  it('does not take longer than a second to say that a server hangs', async () => {
+    const queue = queueOf(randomUUID());
+    const given: string[] = [];
+    consumed(queue, given);
+    await queue.add('execute', 'before');
+    server.signal('SIGSTOP');
+    try {
+      await expect(queue.add('execute', 'late')).rejects.toThrow(JobQueueUnavailable);
+    } finally {
+      server.signal('SIGCONT');
+    }
+    await arrivesAgain(queue, given);
+  }, 40_000);
+
+  it('dials again where the server turned into a replica, and says that the job was not taken', async () => {
+    const queue = queueOf(randomUUID());
+    await queue.add('execute', 'before');
+    const redis = new Redis(server.url);
+    open.push({ close: async () => void (await redis.quit()) });
+    await redis.replicaof('127.0.0.1', 1);
+    try {
+      await vi.waitFor(() => expect(queue.add('execute', 'refused')).rejects.toThrow(JobQueueUnavailable), PATIENCE);
+    } finally {
+      await redis.replicaof('NO', 'ONE');
+    }
+    const given: string[] = [];
+    consumed(queue, given);
+    await arrivesAgain(queue, given);
+  }, 40_000);
+
+  it('says that a job was not taken where the memory of the server is full, and goes on when it is not any more', async () => {
+    const queue = queueOf(randomUUID());
+    await queue.add('execute', 'before');
+    const redis = new Redis(server.url);
+    open.push({ close: async () => void (await redis.quit()) });
+    await redis.config('SET', 'maxmemory', '1');
+    await expect(queue.add('execute', 'refused')).rejects.toThrow(JobQueueUnavailable);
+    await redis.config('SET', 'maxmemory', '0');
+    const given: string[] = [];
+    consumed(queue, given);
+    await arrivesAgain(queue, given);
+    expect(given).not.toContain('refused');
+  }, 40_000);
+
+  it('passes over what is no job of ours', async () => {
+    const log = collectingLogger();
+    const keyspace = randomUUID();
+    const queue = queueOf(keyspace, log);
+    const given: string[] = [];
+    consumed(queue, given);
+    const connection = new Redis(server.url);
+    open.push({ close: async () => void (await connection.quit()) });
+    const foreign = new Queue('execute', { connection, prefix: `${keyspace}:jobs` });
+    for (const data of [{}, { id: 7 }, 'text', null]) await foreign.add('execute', data);
+    await arrivesAgain(queue, given);
+    expect(given.every((id) => id.startsWith('again'))).toBe(true);
+    expect(log.errors).toEqual([]);
+  });
+
+  it('replaces a worker that takes nothing while jobs wait', async () => {
+    const log = collectingLogger();
+    const keyspace = randomUUID();
+    const queue = queueOf(keyspace, log);
+    const given: string[] = [];
+    consumed(queue, given);
+    await queue.add('execute', 'before');
+    await vi.waitFor(() => expect(given).toEqual(['before']), PATIENCE);
+    // A job without the marker that wakes workers: what they see of one whose marker was lost.
+    const redis = new Redis(server.url);
+    open.push({ close: async () => void (await redis.quit()) });
+    const jobs = `${keyspace}:jobs:execute`;
+    const job = { name: 'execute', data: '{"id":"unseen"}', opts: '{"attempts":1}', timestamp: '1', priority: '0' };
+    await redis.multi().hset(`${jobs}:900`, job).lpush(`${jobs}:wait`, '900').exec();
+    await vi.waitFor(() => expect(given).toEqual(['before', 'unseen']), PATIENCE);
+    expect(log.warnings).toEqual([{ queue: 'execute' }]);
+    await queue.add('execute', 'after');
+    await vi.waitFor(() => expect(given).toEqual(['before', 'unseen', 'after']), PATIENCE);
+  }, 40_000);
+});

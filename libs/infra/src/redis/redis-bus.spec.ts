@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { busContract } from '../../../../test/contracts/bus.contract.js';
+import { collectingLogger } from '../../../../test/support/collecting-logger.js';
+import { hasRedisServer, NO_REDIS, RedisServer } from '../../../../test/support/redis-server.js';
+import { RedisBus } from './redis-bus.js';
+
+const PATIENCE = { timeout: 15_000 };
+
+describe.skipIf(!hasRedisServer())(`a bus on Redis (${hasRedisServer() ? 'redis-server' : NO_REDIS})`, () => {
+  let server: RedisServer;
+  const buses: RedisBus[] = [];
+  beforeAll(async () => {
+    server = await RedisServer.start();
+  });
+  afterEach(() => Promise.all(buses.splice(0).map((bus) => bus.close())));
+  afterAll(() => server.stop());
+
+  const busOf = (keyspace: string, log = collectingLogger()): RedisBus => {
+    const bus = new RedisBus({ url: server.url, log, keyspace });
+    buses.push(bus);
+    return bus;
+  };
+  /** Two processes of one deployment. */
+  const pair = async (logHere = collectingLogger()): Promise<readonly [RedisBus, RedisBus]> => {
+    const keyspace = randomUUID();
+    const both = [busOf(keyspace, logHere), busOf(keyspace)] as const;
+    await Promise.all(both.map((bus) => bus.heard()));
+    return both;
+  };
+
+  busContract('Redis, one process', () => {
+    const log = collectingLogger();
+    const bus = busOf(randomUUID(), log);
+    return Promise.resolve({ bus, reported: log.errors, close: () => Promise.resolve() });
+  });
+
+  it('is heard by another process, once and in order', async () => {
+    const [here, there] = await pair();
+    const [own, other] = [vi.fn(), vi.fn()];
+    here.subscribe('action:a', own);
+    there.subscribe('action:a', other);
+    there.subscribe('action:b', () => expect.unreachable());
+    for (const message of ['1', '', 'ünï 🦊']) here.publish('action:a', message);
+    await vi.waitFor(() => expect(other.mock.calls).toEqual([['1'], [''], ['ünï 🦊']]), PATIENCE);
+    expect(own.mock.calls).toEqual(other.mock.calls);
+  });
+
+  it('is not heard by another deployment', async () => {
+    const [here, there] = await pair();
+    const stranger = busOf(randomUUID());
+    await stranger.heard();
+    stranger.subscribe('action:a', () => expect.unreachable());
+    const heard = vi.fn();
+    there.subscribe('action:a', heard);
+    here.publish('action:a', 'x');
+    await vi.waitFor(() => expect(heard).toHaveBeenCalledTimes(1), PATIENCE);
+  });
+
+  it('hears nothing in what others write there', async () => {
+    const keyspace = randomUUID();
+    const bus = busOf(keyspace);
+    const neighbour = busOf(keyspace);
+    await bus.heard();
+    const heard = vi.fn();
+    bus.subscribe('action:a', heard);
+    const writer = new Redis(server.url);
+    for (const text of ['{', '[]', '["a","action:a",1]', '{"channel":"action:a"}', 'null']) {
+      await writer.publish(`${keyspace}:bus`, text);
+    }
+    await writer.quit();
+    neighbour.publish('action:a', 'last');
+    await vi.waitFor(() => expect(heard.mock.calls).toEqual([['last']]), PATIENCE);
+  });
+
+  it('tells its own process while Redis is away, says so once, and is heard elsewhere again when it is back', async () => {
+    const log = collectingLogger();
+    const [here, there] = await pair(log);
+    const [own, other] = [vi.fn(), vi.fn()];
+    here.subscribe('action:a', own);
+    there.subscribe('action:a', other);
+    await server.kill();
+    await vi.waitFor(() => expect(log.warnings.length).toBeGreaterThan(0), PATIENCE);
+    here.publish('action:a', 'alone');
+    await vi.waitFor(() => expect(own).toHaveBeenCalledWith('alone'));
+    expect(other).not.toHaveBeenCalled();
+    await server.start();
+    await vi.waitFor(() => {
+      here.publish('action:a', 'back');
+      expect(other).toHaveBeenCalledWith('back');
+    }, PATIENCE);
+    const connections = log.warnings.map(({ connection }) => connection);
+    expect(connections.toSorted()).toEqual(['bus publisher', 'bus subscriber']);
+  });
+
+  it('notices a server that hangs, and hears again when it answers', async () => {
+    const log = collectingLogger();
+    const [there, here] = await pair(log);
+    const other = vi.fn();
+    there.subscribe('action:a', other);
+    server.signal('SIGSTOP');
+    try {
+      await vi.waitFor(() => {
+        expect(log.warnings.map(({ connection }) => connection)).toContain('bus subscriber');
+      }, PATIENCE);
+    } finally {
+      server.signal('SIGCONT');
+    }
+    await vi.waitFor(() => {
+      here.publish('action:a', 'back');
+      expect(other).toHaveBeenCalledWith('back');
+    }, PATIENCE);
+  }, 40_000);
+});

@@ -1,0 +1,54 @@
+import { Redis, type RedisOptions } from 'ioredis';
+import type { Logger } from '#libs/domain/kernel';
+
+export interface RedisEndpoint {
+  /** `redis://` or `rediss://`, with user, password and database number where there are any. */
+  readonly url: string;
+  readonly log: Logger;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 2_000;
+/** A server that holds a command longer than this has hung, or is no longer there: the connection is given up. */
+const SILENCE_TIMEOUT_MS = 15_000;
+
+/**
+ * A connection that is made at its first command and made again for as long as it is needed. A server that turned into a
+ * replica refuses writes (`READONLY`): behind the same name there is another one by now, so it is dialled again.
+ *
+ * @param role stands in `CLIENT LIST`, and in the log
+ */
+export const connectRedis = ({ url, log }: RedisEndpoint, role: string, options: RedisOptions = {}): Redis => {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectionName: `ags ${role}`,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SILENCE_TIMEOUT_MS,
+    retryStrategy: (times) => Math.min(FIRST_RETRY_MS * 2 ** Math.min(times, 10), LONGEST_RETRY_MS),
+    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+    ...options,
+  });
+  reportOutages(redis, role, log);
+  return redis;
+};
+
+/** One line when it is lost and one when it is back, however often it was dialled in between. */
+const reportOutages = (redis: Redis, role: string, log: Logger): void => {
+  let isAway = false;
+  redis.on('error', (error) => {
+    if (isAway) return;
+    isAway = true;
+    log.warn('Redis is away; work goes on and is found by sweeps, a little later', { connection: role, error });
+  });
+  redis.on('ready', () => {
+    if (isAway) log.info('Redis is back', { connection: role });
+    isAway = false;
+  });
+};
+
+/** Lets what was sent be answered, for a moment, then closes. */
+export const closeRedis = async (redis: Redis): Promise<void> => {
+  if (redis.status === 'ready') await redis.quit().catch(() => undefined);
+  redis.disconnect();
+};
