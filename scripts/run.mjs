@@ -1,4 +1,4 @@
-// `npm start`, `npm run ags`, `npm run demo`, `npm run bench`, `npm run chaos`: build what is stale, then become that program.
+// `npm start`, `npm run start:api`, `npm run ags`, `npm run demo`, `npm run bench`, `npm run chaos`: build what is stale, then become that program.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -6,6 +6,9 @@ import { buildIfStale } from './build.mjs';
 
 const programs = {
   standalone: 'programs/standalone.js',
+  api: 'programs/api.js',
+  worker: 'programs/worker.js',
+  projector: 'programs/projector.js',
   cli: 'programs/cli.js',
   demo: 'programs/demo.js',
   bench: 'test/bench/main.js',

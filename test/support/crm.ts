@@ -41,7 +41,7 @@ const configOf = (baseUrl: string, timeoutMs: number) => ({
 
 /** A connector `crm` with its credential and an enforced policy, made over the API as an admin would. */
 export const connectCrm = async (
-  service: RunningService,
+  service: Pick<RunningService, 'call' | 'adminKey'>,
   upstreamUrl: string,
   { timeoutMs = 10_000 }: { timeoutMs?: number } = {},
 ): Promise<void> => {

@@ -175,20 +175,8 @@ export class RunningService {
     if (this.isOwnStateDir) await removeStateDir(this.stateDir);
   }
 
-  async call(method: string, path: string, { key, body, headers = {} }: Call = {}): Promise<Answer> {
-    const response = await fetch(`${this.baseUrl}${path}`, {
-      method,
-      headers: {
-        ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const json = text.startsWith('{') ? (JSON.parse(text) as Answer['json']) : {};
-    const error = (json['error'] ?? {}) as Answer['error'];
-    return { status: response.status, headers: response.headers, text, json, error };
+  call(method: string, path: string, call: Call = {}): Promise<Answer> {
+    return callAt(this.baseUrl, method, path, call);
   }
 
   private running(): ChildProcess {
@@ -213,6 +201,28 @@ export class RunningService {
     return value;
   }
 }
+
+/** One request to whatever answers there. */
+export const callAt = async (
+  baseUrl: string,
+  method: string,
+  path: string,
+  { key, body, headers = {} }: Call = {},
+): Promise<Answer> => {
+  const response = await fetch(`${baseUrl}${path}`, {
+    method,
+    headers: {
+      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const json = text.startsWith('{') ? (JSON.parse(text) as Answer['json']) : {};
+  const error = (json['error'] ?? {}) as Answer['error'];
+  return { status: response.status, headers: response.headers, text, json, error };
+};
 
 /** Starts the service on an empty state directory of its own (or a given one) and waits until it says where it is. */
 export const startService = async ({

@@ -124,7 +124,7 @@ describe('ags config', () => {
   });
 
   it('says all problems at once and ends with 1', async () => {
-    const wrong = { SERVICE_PORT: '70000', LOG_LEVEL: 'loud', REDIS_URL: 'redis://x' };
+    const wrong = { SERVICE_PORT: '70000', LOG_LEVEL: 'loud', REDIS_URL: 'memcached://x' };
     const asText = await run(['config'], wrong);
     expect(asText.code).toBe(1);
     for (const variable of Object.keys(wrong)) expect(asText.stdout).toMatch(new RegExp(`^  ${variable} `, 'm'));

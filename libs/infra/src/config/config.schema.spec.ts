@@ -27,7 +27,7 @@ describe('settings', () => {
       SERVICE_PORT: '65536',
       LOG_LEVEL: 'loud',
       DATABASE_URL: 'mysql://x',
-      REDIS_URL: 'redis://x',
+      REDIS_URL: 'memcached://x',
     });
     expect(problems.map((line) => line.split(' ')[0])).toEqual([
       'SERVICE_PORT',
@@ -62,11 +62,19 @@ describe('settings', () => {
     ]);
   });
 
+  it('take a Redis by its URL alone', () => {
+    for (const url of ['redis://cache:6380/2', 'rediss://user:secret@cache', 'redis://[::1]:6379']) {
+      expect(parseConfig({ REDIS_URL: url }).redisUrl).toBe(url);
+    }
+    for (const url of ['cache:6379', 'redis:///2', 'http://cache']) {
+      expect(problemsOf({ REDIS_URL: url })).toEqual(['REDIS_URL must be a redis:// or rediss:// URL']);
+    }
+  });
+
   it('refuse what this version has no adapter for, and say so in their help', () => {
-    const refused = { EVENT_STORE_URL: 'esdb://x', REDIS_URL: 'redis://x' };
+    const refused = { EVENT_STORE_URL: 'esdb://x' };
     expect(problemsOf(refused)).toEqual([
       'EVENT_STORE_URL must be unset: an event store other than PostgreSQL is not part of this version',
-      'REDIS_URL must be unset: a queue or bus in Redis is not part of this version',
     ]);
     const helps = SETTINGS_HELP.filter(({ variable }) => Object.hasOwn(refused, variable));
     for (const { description } of helps) expect(description).toMatch(/^Not usable in this version/);

@@ -62,6 +62,11 @@ const postgresUrl = (text: string): string => {
   return isPostgres ? text : problem('must be a postgres:// URL');
 };
 
+const redisUrl = (text: string): string => {
+  const isRedis = URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol) && new URL(text).hostname !== '';
+  return isRedis ? text : problem('must be a redis:// or rediss:// URL');
+};
+
 /** Where a listener of its own listens. */
 export class ListenAddress {
   constructor(
@@ -181,11 +186,11 @@ const SETTINGS = {
     notYet('an event store other than PostgreSQL'),
     null,
   ),
-  redisUrl: setting<null>(
+  redisUrl: setting<string | null>(
     'REDIS_URL',
     null,
-    'Not usable in this version, whose queue and bus are in process: leave it unset.',
-    notYet('a queue or bus in Redis'),
+    'Redis 6.2 or newer, redis://... or rediss://...: wakes the processes of a deployment. Absent: each wakes only itself, and sweeps find the rest.',
+    redisUrl,
     null,
   ),
   vaultKeyFile: setting<string | null>(

@@ -65,16 +65,26 @@ import {
   PolledProjectionProgress,
   type ProjectionProgress,
 } from '../read-models/index.js';
-import { InProcessBus, InProcessJobQueue, readBuildFacts, SystemClock, SystemRandomness } from '../runtime/index.js';
+import { readBuildFacts, SystemClock, SystemRandomness } from '../runtime/index.js';
 import { PostgresVault } from '../vault/index.js';
 import { openDatabase, type Database } from './database.js';
 import { openSecrets, type Secrets } from './secrets.js';
+import { bellsOf, type Bells } from './bells.js';
+
+interface OpenedParts {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly bells: Bells;
+}
 
 /**
  * Every part of a running deployment, adapters bound to their ports: what the programs (api, worker, projector, command
  * line) are composed from. The one place that chooses between the engines of the two profiles.
  */
 export class Deployment {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  private readonly bells: Bells;
   readonly clock: Clock = new SystemClock();
   readonly randomness: Randomness = new SystemRandomness();
   readonly bus: Bus;
@@ -110,13 +120,16 @@ export class Deployment {
   private constructor(
     readonly config: Config,
     readonly logger: Logger,
-    readonly database: Database,
-    readonly secrets: Secrets,
+    parts: OpenedParts,
     readonly metrics: ServiceMetrics,
   ) {
+    const { database, secrets, bells } = parts;
+    this.database = database;
+    this.secrets = secrets;
+    this.bells = bells;
     const { store, durable, relaxed } = database;
-    this.bus = new InProcessBus(logger);
-    this.queue = new InProcessJobQueue(logger, metrics);
+    this.bus = bells.bus;
+    this.queue = bells.queue;
     metrics.queue = this.queue;
     this.streams = new FoldedStreams(store);
     this.runner = new CommandRunner(store, this.streams);
@@ -166,7 +179,8 @@ export class Deployment {
     const database = await openDatabase(config, applicationName, logger);
     try {
       const secrets = await openSecrets(config, database.durable, new SystemRandomness());
-      return new Deployment(config, logger, database, secrets, metrics);
+      const bells = await bellsOf(config, database.store, logger, metrics);
+      return new Deployment(config, logger, { database, secrets, bells }, metrics);
     } catch (error) {
       await database.close();
       throw error;
@@ -175,6 +189,7 @@ export class Deployment {
 
   async close(): Promise<void> {
     this.egress.close();
+    await this.bells.close();
     await this.database.close();
   }
 
@@ -233,11 +248,13 @@ export class Deployment {
 }
 
 /** What every process of the deployment knows as its own, whether it listens or not (reliability E-13, E-17). */
-const settledEndpoints = ({ baseUrl, host, port }: Config, connectionString: string): readonly OwnEndpoint[] => {
+const settledEndpoints = (config: Config, connectionString: string): readonly OwnEndpoint[] => {
+  const { baseUrl, host, port, redisUrl } = config;
   // As the driver reads it: host and port may stand in the query.
   const database = new DatabaseClient({ connectionString });
   return [
     { host: database.host, port: database.port },
+    ...(redisUrl === null ? [] : [endpointOf(redisUrl)]),
     ...(baseUrl === null ? [] : [endpointOf(baseUrl)]),
     ...(port === 0 ? [] : [{ host, port }]),
   ];

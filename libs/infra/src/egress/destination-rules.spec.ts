@@ -110,6 +110,8 @@ describe('the service itself is never a destination (E-13, E-17)', () => {
     ['http://svc.example.com', 'svc.example.com', 80],
     ['https://svc.example.com:8443/base', 'svc.example.com', 8_443],
     ['http://[::1]:8080', '[::1]', 8_080],
+    ['redis://cache.internal/2', 'cache.internal', 6_379],
+    ['rediss://user:secret@cache.internal:6380', 'cache.internal', 6_380],
   ])('%s is one of its own', (url, host, port) => expect(endpointOf(url)).toEqual({ host, port }));
 
   it('another port of this machine is another service', () =>

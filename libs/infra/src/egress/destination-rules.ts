@@ -98,7 +98,12 @@ export class DestinationRules {
   }
 }
 
-const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+const DEFAULT_PORTS: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'redis:': 6_379,
+  'rediss:': 6_379,
+};
 
 /** Where a URL of ours leads. */
 export const endpointOf = (url: string): OwnEndpoint => {

@@ -1,0 +1,36 @@
+import type { Bus, EventStore, JobQueue, Logger } from '#libs/domain/kernel';
+import type { Config } from '../config/index.js';
+import type { ServiceMetrics } from '../metrics/index.js';
+import { InProcessBus, InProcessJobQueue } from '../runtime/index.js';
+
+/** What tells processes that something is to be done. Neither holds anything that cannot be found again from the log. */
+export interface Bells {
+  readonly bus: Bus;
+  readonly queue: JobQueue;
+  close(): Promise<void>;
+}
+
+/** In process, or on Redis where the settings name one. A Redis that is away keeps nothing from starting. */
+export const bellsOf = async (
+  { redisUrl: url }: Config,
+  store: EventStore,
+  log: Logger,
+  meter: ServiceMetrics,
+): Promise<Bells> => {
+  if (url === null) {
+    const inProcess = { bus: new InProcessBus(log), queue: new InProcessJobQueue(log, meter) };
+    return { ...inProcess, close: () => Promise.resolve() };
+  }
+  // Loaded where it is used: it would make every other start a tenth longer.
+  const { BullJobQueue, RedisBus } = await import('../redis/index.js');
+  // Deployments that share a server are told apart by what no two of them share.
+  const options = { url, log, keyspace: `ags:${await store.storeId()}` };
+  const [bus, queue] = [new RedisBus(options), new BullJobQueue({ ...options, meter })];
+  return {
+    bus,
+    queue,
+    close: async () => {
+      await Promise.all([bus.close(), queue.close()]);
+    },
+  };
+};
