@@ -12,8 +12,17 @@ import { runAgs, type AgsRun } from '../support/run-ags.js';
 import { startService, type RunningService } from '../support/service.js';
 
 const CHECKS = [
-  ...['config', 'state_directory', 'disk_space', 'database', 'database_role', 'migrations', 'wal_level', 'vault_key'],
-  ...['pepper', 'seal_key', 'server_health', 'version_drift', 'clock_skew', 'ledger_chain', 'active_policy'],
+  ...['config', 'state_directory', 'disk_space', 'database', 'database_role', 'migrations', 'wal_level', 'redis'],
+  ...[
+    'vault_key',
+    'pepper',
+    'seal_key',
+    'server_health',
+    'version_drift',
+    'clock_skew',
+    'ledger_chain',
+    'active_policy',
+  ],
 ];
 
 let service: RunningService;

@@ -9,6 +9,7 @@ import { CHECKS, problem, problemOf, skipped, titleOf, type CheckName, type Find
 import { checkPepper, checkSealKey, checkVaultKey } from './keys.checks.js';
 import { checkActivePolicy, checkLedgerChain } from './ledger.checks.js';
 import { checkDiskSpace, checkSettings, checkStateDirectory } from './machine.checks.js';
+import { checkRedis } from './redis.check.js';
 import { checkClockSkew, checkServerHealth, checkVersionDrift } from './server.checks.js';
 
 /** Document 3, Local setup and diagnostics: each check's time. */
@@ -37,6 +38,7 @@ const NEEDS: Readonly<Record<CheckName, readonly CheckName[]>> = {
   database_role: ['database'],
   migrations: ['database'],
   wal_level: ['database'],
+  redis: ['config'],
   vault_key: ['migrations'],
   pepper: ['migrations'],
   seal_key: ['migrations', 'vault_key'],
@@ -85,6 +87,7 @@ const checksOf = (
   database_role: () => checkDatabaseRole(examination),
   migrations: () => checkMigrations(examination),
   wal_level: () => checkWalLevel(examination),
+  redis: () => checkRedis(config),
   vault_key: () => checkVaultKey(examination),
   pepper: () => checkPepper(examination),
   seal_key: () => checkSealKey(examination),

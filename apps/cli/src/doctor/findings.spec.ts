@@ -7,6 +7,7 @@ import { isRoot, STRANGER } from '../../../../test/support/as-stranger.js';
 import { judgeSchema } from './database.checks.js';
 import { problemOf } from './finding.js';
 import { checkStateDirectory, judgeFreeSpace } from './machine.checks.js';
+import { judgeRedis } from './redis.check.js';
 import { judgeSkew, type ClockReading } from './server.checks.js';
 
 const MIB = 1024 ** 2;
@@ -33,6 +34,26 @@ describe('free space', () => {
   ])('of %i MiB is %s', (mebibytes, status, shown) => {
     const finding = judgeFreeSpace('/state', mebibytes * MIB);
     expect(finding).toMatchObject({ status, message: `${shown} are free in the file system of /state.` });
+    expect(finding.next === null).toBe(status === 'ok');
+  });
+});
+
+describe('Redis', () => {
+  const well = { version: '7.0.15', isReplica: false, evictionPolicy: 'noeviction', isPersistent: true };
+
+  it.each([
+    ['that is well', well, 'ok', 'Redis 7.0.15 answers.'],
+    ['that does not say how it evicts', { ...well, evictionPolicy: null }, 'ok', 'answers'],
+    ['of the oldest version', { ...well, version: '6.2.0' }, 'ok', '6.2.0'],
+    ['that is too old', { ...well, version: '6.0.16' }, 'problem', 'Redis is 6.0.16.'],
+    ['that is far too old', { ...well, version: '5.9.9' }, 'problem', 'Redis is 5.9.9.'],
+    ['that is a replica', { ...well, isReplica: true }, 'problem', 'names a replica'],
+    ['that drops keys', { ...well, evictionPolicy: 'allkeys-lru' }, 'warning', 'allkeys-lru'],
+    ['that forgets', { ...well, isPersistent: false }, 'warning', 'appendonly no'],
+    ['that is not there', { fault: 'ECONNREFUSED' }, 'problem', 'does not answer (ECONNREFUSED)'],
+  ])('%s is judged', (_title, state, status, said) => {
+    const finding = judgeRedis(state);
+    expect(finding).toMatchObject({ status, message: expect.stringContaining(said) as string });
     expect(finding.next === null).toBe(status === 'ok');
   });
 });

@@ -1,1 +1,2 @@
 export { inspectSchema, type SchemaState } from './installed-schema.js';
+export { inspectRedis, type RedisState } from './inspect-redis.js';

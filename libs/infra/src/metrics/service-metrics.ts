@@ -59,12 +59,21 @@ export class ServiceMetrics implements Meter {
       { labelNames: [], buckets: OVERHEAD_BUCKETS_S },
     );
     this.jobs = this.counter('worker_jobs_total', 'Jobs taken from the queue.', ['kind', 'result']);
-    this.gauge('worker_queue_depth', 'Jobs that wait.', () => this.queue?.depth() ?? 0);
+    this.gauge('worker_queue_depth', 'Jobs that wait.', () => this.depth());
     this.sweeps = this.counter('gate_sweeps_total', 'Rounds of what looks for work left behind.', [
       'sweeper',
       'result',
     ]);
     this.timeLimits = this.counter('policy_eval_time_limit_total', 'Policy evaluations that took too long.', ['mode']);
+  }
+
+  /** Not a number while the queue does not say: the other families are served all the same. */
+  private async depth(): Promise<number> {
+    try {
+      return (await this.queue?.depth()) ?? 0;
+    } catch {
+      return Number.NaN;
+    }
   }
 
   /** Text exposition format 0.0.4. */
