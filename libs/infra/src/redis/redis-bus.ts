@@ -55,12 +55,6 @@ export class RedisBus extends Bus {
     return this.local.subscribe(channel, listener);
   }
 
-  /** Resolves when what others publish from now on is heard here. */
-  async heard(): Promise<void> {
-    if (this.pinging === null) this.follow();
-    await this.subscriber.subscribe(this.topic);
-  }
-
   async close(): Promise<void> {
     if (this.pinging !== null) clearInterval(this.pinging);
     await Promise.all([closeRedis(this.publisher), closeRedis(this.subscriber)]);
