@@ -138,4 +138,15 @@ describe.skipIf(!isThere)(`two of each program, woken by Redis (${isThere ? 'red
     },
     DEADLINE_MS,
   );
+
+  it(
+    'each ends by itself when it is told to, with Redis or without',
+    async () => {
+      const [first, ...others] = fleet.processes.filter((process) => process.isRunning);
+      expect(await first?.end('SIGTERM')).toBe(0);
+      await redis.kill();
+      expect(await Promise.all(others.map((process) => process.end('SIGTERM')))).toEqual(others.map(() => 0));
+    },
+    DEADLINE_MS,
+  );
 });

@@ -54,10 +54,14 @@ export class FleetProcess {
     return this.log.text;
   }
 
+  get isRunning(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
   /** Resolves with its exit code, or the signal that ended it. */
   async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
     const { child } = this;
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? child.signalCode;
+    if (!this.isRunning) return child.exitCode ?? child.signalCode;
     const exited = once(child, 'exit', { signal: AbortSignal.timeout(EXIT_DEADLINE_MS) });
     child.kill(signal);
     const [code, by] = (await exited) as [number | null, NodeJS.Signals | null];
