@@ -3,7 +3,15 @@ import { isDeedCoseSigned, parseDeedBody, parsePublicKeyText, sealFault, type Di
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
 import { after, metadataAt, NOW } from '../support/given.js';
-import { decodeEvent, ONLY_STREAM, type OrgId, type RecordedEvent } from '#libs/domain/kernel';
+import {
+  AppendTooLarge,
+  decodeEvent,
+  ONLY_STREAM,
+  type Append,
+  type AppendResult,
+  type OrgId,
+  type RecordedEvent,
+} from '#libs/domain/kernel';
 import {
   deedBodyOf,
   foldAction,
@@ -26,6 +34,16 @@ const expectChain = (ledger: readonly RecordedEvent[]): void => {
     previous = event.data.body_hash;
   });
 };
+
+/** Takes no more than three deeds at once. */
+class NarrowStore extends MemoryEventStore {
+  refused = 0;
+  override append(append: Append): Promise<AppendResult> {
+    if (!append.stream.startsWith('ledger-') || append.events.length <= 3) return super.append(append);
+    this.refused += 1;
+    return Promise.reject(new AppendTooLarge(1_000_001));
+  }
+}
 
 const bench = async (): Promise<{ bench: LedgerBench; org: OrgId }> => {
   const made = new LedgerBench(new MemoryEventStore());
@@ -75,6 +93,19 @@ describe('the sealer', () => {
     const ledger = await log.ledgerOf(org);
     expect(ledger).toHaveLength(60);
     expectChain(ledger);
+  });
+
+  it('seals in smaller appends what is too large for one', async () => {
+    const store = new NarrowStore();
+    const log = new LedgerBench(store);
+    await log.activateKey();
+    const org = newOrg();
+    for (let index = 0; index < 10; index += 1) await log.recordAction(org);
+    await log.feed(log.sealer(), await log.log());
+    const ledger = await log.ledgerOf(org);
+    expect(ledger).toHaveLength(10);
+    expectChain(ledger);
+    expect(store.refused).toBeGreaterThan(0);
   });
 
   it('keeps organizations apart', async () => {

@@ -1,4 +1,5 @@
 import {
+  AppendTooLarge,
   decodeEvent,
   encodeEvent,
   eventMetadata,
@@ -22,7 +23,7 @@ import {
   type RecordedEvent,
   type Timestamp,
 } from '../kernel/index.js';
-import { composeDeed, sealComposed, type ChainEnd, type SealedDeed } from './compose-deed.js';
+import { composeDeed, sealComposed, type ChainEnd, type ComposedDeed, type SealedDeed } from './compose-deed.js';
 import { isStoreAway, ownFaultOf } from './ledger-fault.js';
 import type { LedgerTail } from './ledger-tails.js';
 import { nextSeal, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
@@ -132,18 +133,23 @@ export class Sealer {
    * @throws {NoActiveSealKey}
    */
   async seal(org: OrgId, requests: readonly SealRequest[]): Promise<void> {
-    let conflicts = 0;
+    let [conflicts, most] = [0, BATCH_MAX_DEEDS];
     for (let next = 0; next < requests.length;) {
       const tail = await this.tailOf(org);
       while (next < requests.length && (requests[next] as SealRequest).position <= tail.sealedUpTo) next += 1;
       if (next === requests.length) return;
       await failpoint('seal.before');
-      const deeds = await this.signBatch(tail, requests.slice(next, next + BATCH_MAX_DEEDS));
+      const deeds = await this.signBatch(tail, requests.slice(next, next + most));
       try {
         await this.append(org, tail, deeds);
-        conflicts = 0;
+        [conflicts, most] = [0, BATCH_MAX_DEEDS];
       } catch (error) {
         this.tails.delete(org);
+        // Bodies are counted, and events escape what is in them: the worst of texts may be twice as long.
+        if (error instanceof AppendTooLarge && deeds.length > 1) {
+          most = Math.ceil(deeds.length / 2);
+          continue;
+        }
         if (!(error instanceof RevisionConflict) || (conflicts += 1) > MAX_CONFLICTS) throw error;
       }
     }
@@ -202,17 +208,18 @@ export class Sealer {
     if (!seal) throw new NoActiveSealKey();
     const { key, issuedAt } = seal;
     const signingKey = await this.parts.keyRing.open(key.kid);
-    const signing: Promise<SealedDeed>[] = [];
+    const composed: ComposedDeed[] = [];
     let bytes = 0;
     let previous: ChainEnd = tail;
     for (const request of requests) {
       const deed = composeDeed(request, previous, issuedAt, signingKey.publicKey.kid);
       bytes += deed.body.byteLength;
-      if (signing.length > 0 && bytes > BATCH_MAX_BYTES) break;
-      signing.push(sealComposed(deed, signingKey));
+      if (composed.length > 0 && bytes > BATCH_MAX_BYTES) break;
+      composed.push(deed);
       previous = { seq: previous.seq + 1, bodyHash: deed.bodyHash };
     }
-    return Promise.all(signing);
+    // None is begun before all are composed: a deed that cannot be would leave signatures behind that nobody waits for.
+    return Promise.all(composed.map((deed) => sealComposed(deed, signingKey)));
   }
 
   private async append(org: OrgId, tail: LedgerTail, deeds: readonly SealedDeed[]): Promise<void> {
