@@ -73,6 +73,18 @@ describe.skipIf(!hasRedisServer())(`jobs on Redis (${hasRedisServer() ? 'redis-s
     }, PATIENCE);
   });
 
+  it('begins when a Redis comes that was not there at the start, with the worker it has', async () => {
+    const log = collectingLogger();
+    const given: string[] = [];
+    await server.kill();
+    const queue = queueOf(randomUUID(), log);
+    consumed(queue, given);
+    await expect(queue.add('execute', 'lost')).rejects.toThrow(JobQueueUnavailable);
+    await server.start();
+    await arrivesAgain(queue, given);
+    expect(log.warnings).not.toContainEqual({ queue: 'execute' });
+  }, 40_000);
+
   it('goes on after Redis was killed and started again', async () => {
     const log = collectingLogger();
     const queue = queueOf(randomUUID(), log);

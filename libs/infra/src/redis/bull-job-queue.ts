@@ -92,6 +92,8 @@ export class BullJobQueue extends JobQueue {
   private queueNamed(queue: QueueName): Queue<Job> {
     const known = this.queues.get(queue);
     if (known) return known;
+    // Begun here: of an attempt of its own BullMQ takes the first failure for the last word, and never works again.
+    if (this.producer.status === 'wait') this.producer.connect().catch(() => undefined);
     const opened = new Queue<Job>(queue, { connection: this.producer, prefix: this.prefix, skipVersionCheck: true });
     // The connection reports by itself.
     opened.on('error', () => undefined);
@@ -161,7 +163,8 @@ class BullConsumer implements JobConsumer {
   private newTaker(): Taker {
     const { queue, concurrency } = this.lane;
     // A blocking command is answered after five seconds at the latest (BullMQ's own default).
-    const connection = connectRedis(this.endpoint, `jobs ${queue}`, { maxRetriesPerRequest: null });
+    // Not lazy, nor is BullMQ's second connection then: it would take a first attempt that fails for the last word.
+    const connection = connectRedis(this.endpoint, `jobs ${queue}`, { lazyConnect: false, maxRetriesPerRequest: null });
     const worker = new Worker<Partial<Job> | null>(queue, ({ data }) => this.take(data?.id), {
       connection,
       prefix: this.prefix,
