@@ -133,6 +133,21 @@ describe.skipIf(!hasRedisServer())(`jobs on Redis (${hasRedisServer() ? 'redis-s
     await arrivesAgain(queue, given);
   }, 40_000);
 
+  it('closes while a server hangs, sooner than the server would be given up', async () => {
+    const queue = queueOf(randomUUID());
+    const given: string[] = [];
+    const consumer = consumed(queue, given);
+    await queue.add('execute', 'before');
+    await vi.waitFor(() => expect(given).toEqual(['before']), PATIENCE);
+    server.signal('SIGSTOP');
+    try {
+      await consumer.close();
+      await queue.close();
+    } finally {
+      server.signal('SIGCONT');
+    }
+  }, 10_000);
+
   it('dials again where the server turned into a replica, and says that the job was not taken', async () => {
     const queue = queueOf(randomUUID());
     await queue.add('execute', 'before');

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '#libs/domain/kernel';
 
@@ -12,6 +13,8 @@ const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 2_000;
 /** A server that holds a command longer than this has hung, or is no longer there: the connection is given up. */
 const SILENCE_TIMEOUT_MS = 15_000;
+/** A server that hangs holds no process up that stops. */
+const FAREWELL_MS = 500;
 
 /**
  * A connection that is made at its first command and made again for as long as it is needed. A server that turned into a
@@ -49,6 +52,11 @@ const reportOutages = (redis: Redis, role: string, log: Logger): void => {
 
 /** Lets what was sent be answered, for a moment, then closes. */
 export const closeRedis = async (redis: Redis): Promise<void> => {
-  if (redis.status === 'ready') await redis.quit().catch(() => undefined);
+  if (redis.status === 'ready') {
+    const over = new AbortController();
+    const moment = delay(FAREWELL_MS, undefined, { signal: over.signal }).catch(() => undefined);
+    await Promise.race([redis.quit().catch(() => undefined), moment]);
+    over.abort();
+  }
   redis.disconnect();
 };
