@@ -17,13 +17,34 @@ const SILENCE_TIMEOUT_MS = 15_000;
 const FAREWELL_MS = 500;
 
 /**
+ * Its silence is counted no longer than it lasts. ioredis goes on counting when a connection is lost over a command: the
+ * next one would be cut for that silence, and a process that has closed everything kept from ending.
+ */
+class Connection extends Redis {
+  constructor(options: RedisOptions, url?: string) {
+    if (url === undefined) super(options);
+    else super(url, options);
+    this.on('close', () => {
+      const counted = this as unknown as { socketTimeoutTimer?: NodeJS.Timeout | undefined };
+      clearTimeout(counted.socketTimeoutTimer);
+      counted.socketTimeoutTimer = undefined;
+    });
+  }
+
+  /** BullMQ makes the one on which a worker waits from the one it is given. */
+  override duplicate(override?: Partial<RedisOptions>): Redis {
+    return new Connection({ ...this.options, ...override });
+  }
+}
+
+/**
  * A connection that is made at its first command and made again for as long as it is needed. A server that turned into a
  * replica refuses writes (`READONLY`): behind the same name there is another one by now, so it is dialled again.
  *
  * @param role stands in `CLIENT LIST`, and in the log
  */
 export const connectRedis = ({ url, log }: RedisEndpoint, role: string, options: RedisOptions = {}): Redis => {
-  const redis = new Redis(url, {
+  const settings: RedisOptions = {
     lazyConnect: true,
     connectionName: `ags ${role}`,
     connectTimeout: CONNECT_TIMEOUT_MS,
@@ -31,7 +52,8 @@ export const connectRedis = ({ url, log }: RedisEndpoint, role: string, options:
     retryStrategy: (times) => Math.min(FIRST_RETRY_MS * 2 ** Math.min(times, 10), LONGEST_RETRY_MS),
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
     ...options,
-  });
+  };
+  const redis = new Connection(settings, url);
   reportOutages(redis, role, log);
   return redis;
 };

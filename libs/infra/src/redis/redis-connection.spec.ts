@@ -1,0 +1,29 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { collectingLogger } from '../../../../test/support/collecting-logger.js';
+import { hasRedisServer, NO_REDIS, RedisServer } from '../../../../test/support/redis-server.js';
+import { connectRedis } from './redis-connection.js';
+
+describe.skipIf(!hasRedisServer())(`a connection to Redis (${hasRedisServer() ? 'redis-server' : NO_REDIS})`, () => {
+  afterEach(() => vi.useRealTimers());
+
+  it('leaves nothing that is counted where it is lost over a command', async () => {
+    const server = await RedisServer.start();
+    const redis = connectRedis({ url: server.url, log: collectingLogger() }, 'test').duplicate({
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+    });
+    redis.on('error', () => undefined);
+    await redis.ping();
+    server.signal('SIGSTOP');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const lost = new Promise((resolve) => redis.once('end', resolve));
+    const asked = redis.ping().catch(() => undefined);
+    expect(vi.getTimerCount()).toBe(1);
+    await server.kill();
+    await Promise.all([lost, asked]);
+
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
+    await server.stop();
+  }, 20_000);
+});
