@@ -26,4 +26,13 @@ describe.skipIf(!hasRedisServer())(`a connection to Redis (${hasRedisServer() ? 
     vi.useRealTimers();
     await server.stop();
   }, 20_000);
+
+  it('is known to the server by its role', async () => {
+    const server = await RedisServer.start();
+    const redis = connectRedis({ url: server.url, log: collectingLogger() }, 'jobs producer');
+    await redis.ping();
+    expect(await redis.client('LIST')).toContain(' name=ags:jobs-producer ');
+    redis.disconnect();
+    await server.stop();
+  });
 });

@@ -46,7 +46,8 @@ class Connection extends Redis {
 export const connectRedis = ({ url, log }: RedisEndpoint, role: string, options: RedisOptions = {}): Redis => {
   const settings: RedisOptions = {
     lazyConnect: true,
-    connectionName: `ags ${role}`,
+    // A name holds no space.
+    connectionName: `ags:${role.replaceAll(' ', '-')}`,
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SILENCE_TIMEOUT_MS,
     retryStrategy: (times) => Math.min(FIRST_RETRY_MS * 2 ** Math.min(times, 10), LONGEST_RETRY_MS),
