@@ -171,6 +171,9 @@ describe('the embedded PostgreSQL', () => {
     process.kill(pid, 'SIGKILL');
     await vi.waitFor(async () => expect(await ask(server, 'select 7')).toBe(7), { timeout: 20_000, interval: 100 });
     expect(postmasterPidIn(stateDir)).not.toBe(pid);
+    // It answers a moment before whoever started it is counted as a user again, and only a user stops it.
+    const USERS = `select count(*)::integer from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and granted`;
+    await vi.waitFor(async () => expect(await ask(server, USERS)).toBe(1), { timeout: 20_000, interval: 20 });
     await server.release();
     expect(existsSync(join(stateDir, 'postgres', 'postmaster.pid'))).toBe(false);
   });
