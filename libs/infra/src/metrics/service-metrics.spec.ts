@@ -107,4 +107,11 @@ describe('the metrics of the service', () => {
     metrics.queue = { depth: () => Promise.resolve(7) };
     expect((await samples()).get('service_worker_queue_depth')).toBe(7);
   });
+
+  it('of a queue that does not say how much waits is no number, and the others are served', async () => {
+    metrics.queue = { depth: () => Promise.reject(new Error('away')) };
+    const text = await metrics.text();
+    expect(text).toMatch(/^service_worker_queue_depth NaN$|^service_worker_queue_depth Nan$/m);
+    expect(text).toMatch(/^service_build_info\{/m);
+  });
 });
