@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type JobConsumer, JobQueue, type Meter, NO_METER, type QueueName } from '#libs/domain/kernel';
-import { closeRedis, connectRedis, type RedisEndpoint } from './redis-connection.js';
+import { reportedJob } from '../runtime/index.js';
+import { atMost, closeRedis, connectRedis, type RedisEndpoint } from './redis-connection.js';
 
 export interface BullJobQueueOptions extends RedisEndpoint {
   /** Apart from other deployments on the same server. */
@@ -39,7 +40,8 @@ export class BullJobQueue extends JobQueue {
   private readonly producer: Redis;
   private readonly queues = new Map<QueueName, Queue<Job>>();
   private readonly prefix: string;
-  private state: 'unasked' | 'up' | 'away' = 'unasked';
+  /** Known to be; before the first answer it is not known. */
+  private isAway = false;
 
   constructor(private readonly options: BullJobQueueOptions) {
     super();
@@ -49,7 +51,7 @@ export class BullJobQueue extends JobQueue {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
     });
-    this.producer.on('ready', () => (this.state = 'up')).on('close', () => (this.state = 'away'));
+    this.producer.on('ready', () => (this.isAway = false)).on('close', () => (this.isAway = true));
   }
 
   /** @throws {JobQueueUnavailable} at once while Redis is known to be away, and after a second where it does not answer */
@@ -67,15 +69,8 @@ export class BullJobQueue extends JobQueue {
   process(queue: QueueName, concurrency: number, handler: Handler): JobConsumer {
     const { log, meter = NO_METER } = this.options;
     this.queueNamed(queue);
-    return new BullConsumer(this.options, this.prefix, { queue, concurrency }, async (id) => {
-      try {
-        await handler(id);
-        meter.jobEnded(queue, 'done');
-      } catch (error) {
-        meter.jobEnded(queue, 'error');
-        log.error('a job failed; it is left to the sweeper', { queue, id, error });
-      }
-    });
+    const job = reportedJob(queue, handler, log, meter);
+    return new BullConsumer(this.options, this.prefix, { queue, concurrency }, job);
   }
 
   async close(): Promise<void> {
@@ -85,7 +80,7 @@ export class BullJobQueue extends JobQueue {
 
   /** Calls that wait for a connection would pile up as long as there is none. */
   private opened(queue: QueueName): Queue<Job> {
-    if (this.state === 'away') throw new JobQueueUnavailable('Redis is away');
+    if (this.isAway) throw new JobQueueUnavailable('Redis is away');
     return this.queueNamed(queue);
   }
 
@@ -154,9 +149,7 @@ class BullConsumer implements JobConsumer {
     clearInterval(this.watch);
     const closed = this.taker.worker.close().catch(() => undefined);
     await Promise.all(this.running);
-    const late = new AbortController();
-    await Promise.race([closed, delay(CLOSING_TIMEOUT_MS, undefined, { signal: late.signal }).catch(() => undefined)]);
-    late.abort();
+    await atMost(CLOSING_TIMEOUT_MS, closed);
     await this.letGo(this.taker);
   }
 

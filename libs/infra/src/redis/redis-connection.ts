@@ -75,11 +75,17 @@ const reportOutages = (redis: Redis, role: string, log: Logger): void => {
 
 /** Lets what was sent be answered, for a moment, then closes. */
 export const closeRedis = async (redis: Redis): Promise<void> => {
-  if (redis.status === 'ready') {
-    const over = new AbortController();
-    const moment = delay(FAREWELL_MS, undefined, { signal: over.signal }).catch(() => undefined);
-    await Promise.race([redis.quit().catch(() => undefined), moment]);
-    over.abort();
-  }
+  if (redis.status === 'ready')
+    await atMost(
+      FAREWELL_MS,
+      redis.quit().catch(() => undefined),
+    );
   redis.disconnect();
+};
+
+/** Waits for work that never fails, and no longer than that. */
+export const atMost = async (limitMs: number, work: Promise<unknown>): Promise<void> => {
+  const over = new AbortController();
+  await Promise.race([work, delay(limitMs, undefined, { signal: over.signal }).catch(() => undefined)]);
+  over.abort();
 };

@@ -1,4 +1,5 @@
 import { type JobConsumer, JobQueue, type Logger, type Meter, NO_METER, type QueueName } from '#libs/domain/kernel';
+import { reportedJob } from './reported-job.js';
 
 type Handler = (id: string) => Promise<void>;
 
@@ -34,15 +35,7 @@ export class InProcessJobQueue extends JobQueue {
 
   process(queue: QueueName, concurrency: number, handler: Handler): JobConsumer {
     const lane = this.lane(queue);
-    const consumer = new Consumer(lane, concurrency, async (id) => {
-      try {
-        await handler(id);
-        this.meter.jobEnded(queue, 'done');
-      } catch (error) {
-        this.meter.jobEnded(queue, 'error');
-        this.log.error('a job failed; it is left to the sweeper', { queue, id, error });
-      }
-    });
+    const consumer = new Consumer(lane, concurrency, reportedJob(queue, handler, this.log, this.meter));
     lane.consumers.add(consumer);
     consumer.wake();
     return consumer;
