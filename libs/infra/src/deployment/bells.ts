@@ -21,7 +21,7 @@ export const bellsOf = async (
     const inProcess = { bus: new InProcessBus(log), queue: new InProcessJobQueue(log, meter) };
     return { ...inProcess, close: () => Promise.resolve() };
   }
-  // Loaded where it is used: it would make every other start a tenth longer.
+  // Loaded where it is used: no other start needs it.
   const { BullJobQueue, RedisBus } = await import('../redis/index.js');
   // Deployments that share a server are told apart by what no two of them share.
   const options = { url, log, keyspace: `ags:${await store.storeId()}` };
