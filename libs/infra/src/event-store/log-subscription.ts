@@ -1,5 +1,6 @@
 import type { Position, RecordedEvent, SubscribeOptions, Subscription } from '#libs/domain/kernel';
 import type { AppendBell } from './append-bell.js';
+import type { IsNext } from './recent-events.js';
 
 const DEFAULT_BATCH_SIZE = 500;
 const FIRST_RETRY_MS = 50;
@@ -20,11 +21,12 @@ export class LogHasHole extends Error {
 export interface FollowedLog {
   readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]>;
   readonly bell: AppendBell;
+  readonly isNext: IsNext;
   /** How often to look for what other processes appended. */
   readonly pollIntervalMs: number;
 }
 
-/** Follows a log with gapless positions by reading it: told at once of appends here, and by polling of all others. */
+/** Follows a log by reading it: told at once of appends here, and by polling of all others. */
 export class LogSubscription implements Subscription {
   private current: Position;
   private isRung = false;
@@ -86,23 +88,24 @@ export class LogSubscription implements Subscription {
   private async read(): Promise<readonly RecordedEvent[]> {
     const events = await this.untilSuccess(LONGEST_READ_RETRY_MS, async () => {
       const found = await this.log.readAll(this.current, this.batchSize);
-      this.checkGapless(found);
+      this.checkComplete(found);
       return found;
     });
     return events ?? [];
   }
 
-  private checkGapless(events: readonly RecordedEvent[]): void {
-    events.forEach(({ position }, index) => {
-      const due = this.current + BigInt(index) + 1n;
-      if (position !== due) throw new LogHasHole(due, position);
-    });
+  private checkComplete(events: readonly RecordedEvent[]): void {
+    let end = this.current;
+    for (const { position } of events) {
+      if (!this.log.isNext(end, position)) throw new LogHasHole(end + 1n, position);
+      end = position;
+    }
   }
 
   private async handle(events: readonly RecordedEvent[]): Promise<void> {
     await this.untilSuccess(LONGEST_HANDLER_RETRY_MS, async () => {
       await this.options.onEvents(events);
-      this.current += BigInt(events.length);
+      this.current = events.at(-1)?.position ?? this.current;
     });
   }
 

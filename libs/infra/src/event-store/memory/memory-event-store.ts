@@ -16,6 +16,7 @@ import { SystemClock, SystemRandomness } from '../../runtime/index.js';
 import { AppendBell } from '../append-bell.js';
 import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
 import { LogSubscription } from '../log-subscription.js';
+import { isNextOfGapless } from '../recent-events.js';
 import { storeIdOf } from '../store-id.js';
 
 /** Everyone who could append shares the bell; the look around is for form's sake. */
@@ -96,6 +97,7 @@ export class MemoryEventStore extends EventStore {
       {
         readAll: (after, limit) => this.readAll(after, limit),
         bell: this.bell,
+        isNext: isNextOfGapless,
         pollIntervalMs: POLL_INTERVAL_MS,
       },
       options,

@@ -19,9 +19,9 @@ import { createDurablePool, isPassing, textArray, translateDatabaseError } from 
 import { GatheredCalls, SystemClock, SystemRandomness } from '../../runtime/index.js';
 import { AppendBell } from '../append-bell.js';
 import { LogSubscription } from '../log-subscription.js';
+import { isNextOfGapless, RecentEvents } from '../recent-events.js';
 import { storeIdOf } from '../store-id.js';
 import { CoalescingAppender } from './coalescing-appender.js';
-import { RecentEvents } from './recent-events.js';
 import { SeenLog } from './seen-log.js';
 
 export interface PostgresEventStoreOptions {
@@ -99,7 +99,7 @@ export class PostgresEventStore extends EventStore {
   private readonly appendPool: pg.Pool;
   private readonly readPool: pg.Pool;
   private readonly bell = new AppendBell();
-  private readonly recent = new RecentEvents();
+  private readonly recent = new RecentEvents(isNextOfGapless);
   private readonly headsOf: GatheredCalls<readonly string[], ReadonlyMap<string, number>>;
   private readonly appender: CoalescingAppender;
   private readonly deadlineMs: number;
@@ -194,6 +194,7 @@ export class PostgresEventStore extends EventStore {
       {
         readAll: (after, limit) => this.follow(after, limit),
         bell: this.bell,
+        isNext: isNextOfGapless,
         pollIntervalMs: this.options.pollIntervalMs ?? POLL_INTERVAL_MS,
       },
       options,

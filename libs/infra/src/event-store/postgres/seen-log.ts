@@ -1,22 +1,12 @@
 import type pg from 'pg';
-import type { Position, RecordedEvent } from '#libs/domain/kernel';
+import type { RecordedEvent } from '#libs/domain/kernel';
 import { sqlStateOf } from '../../postgres/index.js';
+import { LogWentBack } from '../log-went-back.js';
 
 const AT = { name: 'event_store_at', text: 'select id from event_store.events where position = $1' } as const;
 /** Of a database that was dropped and made anew. */
 const UNDEFINED_TABLE = '42P01';
 const IS_REPLAYING = 'select pg_is_in_recovery() as is_replaying';
-
-/** The database was put back to an earlier time, by a restore or by a failover that lost commits (reliability F-08). */
-export class LogWentBack extends Error {
-  override readonly name = 'LogWentBack';
-  constructor(position: Position) {
-    super(
-      `The database went back in time: it does not hold the event at position ${position} that this process has seen. ` +
-        'What the process remembers is void, so it ends: start it again. The next start says whose ledgers lack deeds.',
-    );
-  }
-}
 
 /**
  * What this process has seen of the log. A database goes back in time only while nobody is connected to it, so whatever
@@ -41,7 +31,7 @@ export class SeenLog {
     if (rows[0]?.is_replaying) throw new Error('the database is a standby that has not replayed the whole log yet');
     // It may have been one when it was asked first.
     if (await holds(connection, this.latest)) return;
-    const error = new LogWentBack(this.latest.position);
+    const error = new LogWentBack('database', this.latest.position);
     this.onWentBack(error);
     throw error;
   };

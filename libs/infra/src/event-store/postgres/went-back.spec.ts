@@ -7,9 +7,10 @@ import { createTestDatabase, type TestDatabase } from '../../../../../test/suppo
 import { newEvents, newStream } from '../../../../../test/support/new-event.js';
 import { startOwnServer } from '../../../../../test/support/own-server.js';
 import { DatabaseClient } from '../../postgres/index.js';
+import { LogWentBack } from '../log-went-back.js';
 import { installEventStoreSchema } from './install-schema.js';
 import { PostgresEventStore } from './postgres-event-store.js';
-import { LogWentBack, SeenLog } from './seen-log.js';
+import { SeenLog } from './seen-log.js';
 
 let database: TestDatabase;
 let side: pg.Client;

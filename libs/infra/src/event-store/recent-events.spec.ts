@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { type RecordedEvent, START } from '#libs/domain/kernel';
-import { RecentEvents } from './recent-events.js';
+import { isNextInOrder, isNextOfGapless, RecentEvents } from './recent-events.js';
 
 const event = (position: number, stream = `s-${position}`, revision = 0, data = '{}'): RecordedEvent => ({
   id: `${position}`,
@@ -20,7 +20,7 @@ const positions = (found: readonly RecordedEvent[] | null) => found?.map(({ posi
 
 describe('recent events: the end of the log', () => {
   it('gives what follows a position, up to the limit', () => {
-    const recent = new RecentEvents();
+    const recent = new RecentEvents(isNextOfGapless);
     recent.add(events(3, 6));
     expect(positions(recent.after(4n, 10))).toEqual([5, 6]);
     expect(positions(recent.after(2n, 2))).toEqual([3, 4]);
@@ -28,7 +28,7 @@ describe('recent events: the end of the log', () => {
   });
 
   it('says nothing of what comes after a position it does not know', () => {
-    const recent = new RecentEvents();
+    const recent = new RecentEvents(isNextOfGapless);
     expect(recent.after(START, 10)).toEqual([]);
     recent.add(events(3, 6));
     expect(recent.after(1n, 10)).toEqual([]);
@@ -36,7 +36,7 @@ describe('recent events: the end of the log', () => {
   });
 
   it('takes an event once, whoever brings it', () => {
-    const recent = new RecentEvents();
+    const recent = new RecentEvents(isNextOfGapless);
     recent.add(events(0, 3));
     recent.add(events(1, 5));
     recent.add(events(2, 2));
@@ -44,7 +44,7 @@ describe('recent events: the end of the log', () => {
   });
 
   it('knows the last revision of a stream as long as it knows one of its events', () => {
-    const recent = new RecentEvents();
+    const recent = new RecentEvents(isNextOfGapless);
     recent.add([event(0, 'a', 0), event(1, 'a', 1), event(2, 'b', 0)]);
     expect(['a', 'b', 'c'].map((stream) => recent.lastOf(stream))).toEqual([1, 0, null]);
     recent.add([event(4, 'c', 3)]);
@@ -52,7 +52,7 @@ describe('recent events: the end of the log', () => {
   });
 
   it('starts anew after a hole: others appended in between', () => {
-    const recent = new RecentEvents();
+    const recent = new RecentEvents(isNextOfGapless);
     recent.add(events(0, 3));
     recent.add(events(5, 6));
     expect(recent.after(START, 10)).toEqual([]);
@@ -62,7 +62,7 @@ describe('recent events: the end of the log', () => {
   });
 
   it('forgets the oldest beyond 4,096 events and goes on for ever', () => {
-    const recent = new RecentEvents();
+    const recent = new RecentEvents(isNextOfGapless);
     for (let first = 0; first < 20_000; first += 100) recent.add(events(first, first + 99));
     expect(recent.after(20_000n - 4_098n, 1)).toEqual([]);
     expect(positions(recent.after(20_000n - 4_097n, 1))).toEqual([20_000 - 4_096]);
@@ -72,7 +72,7 @@ describe('recent events: the end of the log', () => {
   });
 
   it('forgets the oldest beyond 8 MiB of text', () => {
-    const recent = new RecentEvents();
+    const recent = new RecentEvents(isNextOfGapless);
     for (let position = 0; position < 20; position += 1)
       recent.add([event(position, 's-a', position, 'x'.repeat(900_000))]);
     expect(positions(recent.after(10n, 20))).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19]);
@@ -82,7 +82,7 @@ describe('recent events: the end of the log', () => {
   it('lets go of long events that it has forgotten, however few they are', async () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
-    const recent = new RecentEvents();
+    const recent = new RecentEvents(isNextOfGapless);
     const added: WeakRef<RecordedEvent>[] = [];
     for (let position = 0; position < 40; position += 1) {
       const long = event(position, `s-${position}`, 0, 'x'.repeat(900_000));
@@ -101,12 +101,37 @@ describe('recent events: the end of the log', () => {
 
 describe('recent events: of a stream', () => {
   it('gives a range that it knows whole, and nothing else', () => {
-    const recent = new RecentEvents();
+    const recent = new RecentEvents(isNextOfGapless);
     recent.add([event(0, 's-a', 4), event(1, 's-b', 0), event(2, 's-a', 5), event(3, 's-a', 6)]);
     expect(positions(recent.ofStream('s-a', 4, 3))).toEqual([0, 2, 3]);
     expect(positions(recent.ofStream('s-a', 5, 1))).toEqual([2]);
     expect(recent.ofStream('s-a', 3, 2)).toBeNull();
     expect(recent.ofStream('s-a', 6, 2)).toBeNull();
     expect(recent.ofStream('s-c', 0, 1)).toBeNull();
+  });
+});
+
+describe('recent events of a log whose positions have gaps', () => {
+  const inOrder = (): RecentEvents => {
+    const recent = new RecentEvents(isNextInOrder);
+    recent.add([event(100), event(143), event(250)]);
+    return recent;
+  };
+
+  it('follow each other as they were brought', () => {
+    const recent = inOrder();
+    expect(positions(recent.after(100n, 10))).toEqual([143, 250]);
+    expect(positions(recent.after(143n, 1))).toEqual([250]);
+    expect(recent.after(250n, 10)).toEqual([]);
+  });
+
+  it('say nothing of what comes before the first of them, and after a break nothing of what came before it', () => {
+    const recent = inOrder();
+    expect(recent.after(57n, 10)).toEqual([]);
+    recent.clear();
+    expect(recent.after(100n, 10)).toEqual([]);
+    recent.add([event(400)]);
+    expect(recent.after(250n, 10)).toEqual([]);
+    expect(recent.ofStream('s-250', 0, 1)).toBe(null);
   });
 });

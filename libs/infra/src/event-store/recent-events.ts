@@ -1,10 +1,19 @@
-import type { Position, RecordedEvent } from '#libs/domain/kernel';
+import { type Position, type RecordedEvent, START } from '#libs/domain/kernel';
+
+/** Whether nothing of the log lies between two positions, the second of which was brought after the first. */
+export type IsNext = (end: Position, position: Position) => boolean;
+
+/** Of a log whose positions have no gaps. */
+export const isNextOfGapless: IsNext = (end, position) => position === end + 1n;
+
+/** Of events that come in the order of their log, none left out, whatever their positions are. */
+export const isNextInOrder: IsNext = (end, position) => position > end;
 
 const MAX_EVENTS = 4_096;
 const MAX_CHARACTERS = 8_388_608;
 
 /**
- * The end of the log as far as this process has seen it: what it appended itself and what it read, one run of positions
+ * The end of the log as far as this process has seen it: what it appended itself and what it read, one run of events
  * without a hole. Events never change, so what stands here need not be asked of the database; what does not stand here
  * says nothing.
  */
@@ -16,6 +25,10 @@ export class RecentEvents {
   private characters = 0;
   /** In a run without a hole the events of a stream follow each other, too. */
   private readonly streams = new Map<string, RecordedEvent[]>();
+  /** Nothing of the log lies between this position and the run. */
+  private anchor: Position = START;
+
+  constructor(private readonly isNext: IsNext) {}
 
   /** @param events consecutive, in order of position */
   add(events: readonly RecordedEvent[]): void {
@@ -23,7 +36,7 @@ export class RecentEvents {
       const end = this.run.at(-1)?.position;
       if (end !== undefined && event.position <= end) continue;
       // Others appended in between: a run with a hole could not be followed.
-      if (end !== undefined && event.position !== end + 1n) this.clear();
+      if (end !== undefined && !this.isNext(end, event.position)) this.clear();
       this.push(event);
     }
     this.trim();
@@ -31,9 +44,8 @@ export class RecentEvents {
 
   /** Events after a position, exclusive; empty when the next one is not known here. */
   after(position: Position, limit: number): readonly RecordedEvent[] {
-    const first = this.run[this.dropped]?.position;
-    if (first === undefined || position + 1n < first) return [];
-    const begin = this.dropped + Number(position + 1n - first);
+    if (this.run.length === 0 || position < this.anchor) return [];
+    const begin = this.firstAfter(position);
     return this.run.slice(begin, begin + limit);
   }
 
@@ -50,7 +62,27 @@ export class RecentEvents {
     return this.streams.get(stream)?.at(-1)?.revision ?? null;
   }
 
+  /** What comes from now on does not follow what was brought so far. */
+  clear(): void {
+    this.run = [];
+    this.dropped = 0;
+    this.droppedCharacters = 0;
+    this.characters = 0;
+    this.streams.clear();
+  }
+
+  private firstAfter(position: Position): number {
+    let [low, high] = [this.dropped, this.run.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.run[middle] as RecordedEvent).position > position) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
   private push(event: RecordedEvent): void {
+    if (this.run.length === 0) this.anchor = event.position - 1n;
     this.run.push(event);
     this.characters += size(event);
     const known = this.streams.get(event.stream);
@@ -69,19 +101,12 @@ export class RecentEvents {
   private dropFirst(): void {
     const event = this.run[this.dropped] as RecordedEvent;
     this.dropped += 1;
+    this.anchor = event.position;
     this.characters -= size(event);
     this.droppedCharacters += size(event);
     const known = this.streams.get(event.stream);
     known?.shift();
     if (known?.length === 0) this.streams.delete(event.stream);
-  }
-
-  private clear(): void {
-    this.run = [];
-    this.dropped = 0;
-    this.droppedCharacters = 0;
-    this.characters = 0;
-    this.streams.clear();
   }
 }
 
