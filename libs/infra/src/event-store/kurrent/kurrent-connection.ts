@@ -1,0 +1,276 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Channel } from '@grpc/grpc-js';
+import type {
+  AppendExpectedRevision,
+  AppendResult,
+  Credentials,
+  EventData,
+  EventStoreDBClient,
+  RecordedEvent as KurrentEvent,
+  ResolvedEvent,
+  StreamingRead,
+} from '@eventstore/db-client';
+import { type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
+import { LogWentBack } from '../log-went-back.js';
+import { isMissingStream, isRefusedUser, mayPass } from './kurrent-failures.js';
+import { parseKurrentUrl } from './kurrent-url.js';
+import { positionOf } from './recorded-text.js';
+
+/** One try of a request; a hung server costs this much before the next connection is tried. */
+const ATTEMPT_TIMEOUT_MS = 2_000;
+const FIRST_RETRY_MS = 10;
+const LONGEST_RETRY_MS = 250;
+
+export interface KurrentConnectionOptions {
+  readonly url: string;
+  /** How long a request is tried while the server does not answer. */
+  readonly deadlineMs: number;
+  /** Told once when the store is away, and once (null) when it is back. */
+  readonly onOutage: (error: Error | null) => void;
+  /** Told that the log went back in time: all that the process remembers of it is void, and it must end. */
+  readonly onWentBack: (error: LogWentBack) => void;
+}
+
+/** What every request says of itself. */
+export interface RequestOptions {
+  /** A follower may not know yet what was answered. */
+  readonly requiresLeader: true;
+  /**
+   * Always given, also where the server knows no users: an append with credentials of its own is a call of its own, with a
+   * deadline. The others share one stream and, in the client's memory, one table for the whole process, whose failures
+   * reach appends of other connections (ADR 0013).
+   */
+  readonly credentials: Credentials;
+  /** Milliseconds. Reads have none: they end by {@link KurrentConnection.read}. */
+  readonly deadline: number;
+}
+
+type Reading = StreamingRead<ResolvedEvent>;
+type Work<Result> = (client: EventStoreDBClient, options: RequestOptions) => Promise<Result>;
+
+/** What the client has, and does not show: its connection, as its gRPC library knows it. */
+interface ConnectedClient {
+  readonly getChannel: () => Promise<Pick<Channel, 'close' | 'getConnectivityState' | 'watchConnectivityState'>>;
+}
+
+/** The server sent nothing for too long, or has not answered at all. */
+class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+}
+
+/**
+ * The process's one client of the event store. Requests are repeated until their deadline; a client that got no answer is
+ * replaced, with its connection; and whatever connection comes after a failure is asked first for the last event that this
+ * process has seen.
+ */
+export class KurrentConnection {
+  readonly nodes: readonly { readonly host: string; readonly port: number }[];
+  private readonly address;
+  private client: Promise<EventStoreDBClient> | null = null;
+  private proof: Promise<void> | null = null;
+  /** Of all events that this process has seen, the last of the log. */
+  private lastSeen: RecordedEvent | null = null;
+  /** Reads under way. */
+  private readonly reads = new Set<Reading>();
+  private isAway = false;
+  private isClosed = false;
+
+  constructor(private readonly options: KurrentConnectionOptions) {
+    this.address = parseKurrentUrl(options.url);
+    this.nodes = this.address.nodes;
+  }
+
+  /** Notes what this process has seen of the log. */
+  see(events: readonly RecordedEvent[]): void {
+    for (const event of events) {
+      if (this.lastSeen === null || event.position > this.lastSeen.position) this.lastSeen = event;
+    }
+  }
+
+  /**
+   * @throws {StoreUnavailable} no answer within the deadline: it may or may not have been written
+   * @throws what the server answered
+   */
+  append(stream: string, events: EventData[], expectedRevision: AppendExpectedRevision): Promise<AppendResult> {
+    return this.repeat((client, options) =>
+      within(options.deadline, client.appendToStream(stream, events, { expectedRevision, ...options })),
+    );
+  }
+
+  /**
+   * Reads to the end of what was asked for. A try in which nothing comes for too long is given up.
+   *
+   * @throws {StoreUnavailable} no answer within the deadline
+   * @throws what the server answered
+   */
+  read(start: (client: EventStoreDBClient, options: RequestOptions) => Reading): Promise<readonly KurrentEvent[]> {
+    return this.repeat((client, options) => this.collect(start(client, options), options.deadline));
+  }
+
+  /** For a stream of events that has no end. Proven: the log is the one that this process knows. */
+  async proven(): Promise<EventStoreDBClient> {
+    const client = await this.current();
+    const proof = (this.proof ??= this.prove(client));
+    await proof.catch((error: unknown) => {
+      if (this.proof === proof) this.proof = null;
+      throw error;
+    });
+    return client;
+  }
+
+  /** The next request asks first whether the log is still the one that this process knows. */
+  doubt(): void {
+    this.proof = null;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const reading of this.reads) end(reading, new StoreUnavailable('the store was closed'));
+    await this.drop();
+  }
+
+  /** @param work one try of a request: it may be made several times, and abandoned */
+  private async repeat<Result>(work: Work<Result>): Promise<Result> {
+    const startedAt = performance.now();
+    const leftMs = (): number => this.options.deadlineMs - (performance.now() - startedAt);
+    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
+      try {
+        const result = await this.attempt(work, Math.max(Math.min(ATTEMPT_TIMEOUT_MS, leftMs()), 1));
+        this.report(null);
+        return result;
+      } catch (error) {
+        if (error instanceof LogWentBack || !mayPass(error)) throw error;
+        this.report(error as Error);
+        if (leftMs() <= waitMs || this.isClosed) throw unavailable(error);
+      }
+      await delay(waitMs);
+    }
+  }
+
+  private async attempt<Result>(work: Work<Result>, limitMs: number): Promise<Result> {
+    const used = this.current();
+    try {
+      return await work(await this.proven(), this.requestOptions(limitMs));
+    } catch (error) {
+      if (mayPass(error)) this.doubt();
+      // A connection to a server that hangs stays as it is: another one may lead elsewhere.
+      if (isSilence(error) && this.client === used) void this.drop();
+      throw error;
+    }
+  }
+
+  private requestOptions(deadline: number): RequestOptions {
+    return { requiresLeader: true, credentials: this.address.credentials ?? NOBODY, deadline };
+  }
+
+  private current(): Promise<EventStoreDBClient> {
+    if (this.isClosed) throw new StoreUnavailable('the store was closed');
+    return (this.client ??= this.connect());
+  }
+
+  private async connect(): Promise<EventStoreDBClient> {
+    const { EventStoreDBClient } = await import('@eventstore/db-client');
+    return EventStoreDBClient.connectionString(this.address.connectionString);
+  }
+
+  /**
+   * Lets the connection go. Nothing that is under way on it is cancelled: to whoever reads, a read that was cancelled looks
+   * like one that has come to its end.
+   */
+  private async drop(): Promise<void> {
+    const dropped = this.client;
+    this.client = null;
+    this.proof = null;
+    if (!dropped) return;
+    const { getChannel } = (await dropped) as unknown as ConnectedClient;
+    await getChannel().then(
+      (channel) => channel.close(),
+      () => undefined,
+    );
+  }
+
+  private async prove(client: EventStoreDBClient): Promise<void> {
+    const channel = await (client as unknown as ConnectedClient).getChannel();
+    if (this.lastSeen !== null) await this.compare(client, this.lastSeen);
+    // Between two requests it is lost and made anew without a word.
+    const proof = this.proof;
+    channel.watchConnectivityState(channel.getConnectivityState(false), Infinity, () => {
+      if (this.proof === proof) this.doubt();
+    });
+  }
+
+  private async compare(client: EventStoreDBClient, seen: RecordedEvent): Promise<void> {
+    const [fromRevision, options] = [BigInt(seen.revision), this.requestOptions(ATTEMPT_TIMEOUT_MS)];
+    const reading = client.readStream(seen.stream, { fromRevision, maxCount: 1, ...options });
+    const [event] = await this.collect(reading, ATTEMPT_TIMEOUT_MS).catch((error: unknown) => {
+      if (isMissingStream(error)) return [];
+      throw error;
+    });
+    if (event && event.id === seen.id && positionOf(event) === seen.position) return;
+    const error = new LogWentBack('event store', seen.position);
+    this.options.onWentBack(error);
+    throw error;
+  }
+
+  private async collect(reading: Reading, silenceMs: number): Promise<readonly KurrentEvent[]> {
+    // It may fail once more after nobody listens.
+    reading.on('error', () => undefined);
+    this.reads.add(reading);
+    const timer = setTimeout(
+      () => end(reading, new NoAnswer(`nothing was sent for ${Math.round(silenceMs)} ms`)),
+      silenceMs,
+    );
+    try {
+      const events: KurrentEvent[] = [];
+      for await (const { event } of reading) {
+        timer.refresh();
+        if (event) events.push(event);
+      }
+      return events;
+    } finally {
+      clearTimeout(timer);
+      this.reads.delete(reading);
+    }
+  }
+
+  private report(error: Error | null): void {
+    if (this.isAway === (error !== null) || this.isClosed) return;
+    this.isAway = error !== null;
+    this.options.onOutage(error);
+  }
+}
+
+/** A server without TLS is sent no user: the client leaves it out. */
+const NOBODY: Credentials = { username: 'nobody', password: 'nobody' };
+
+const isSilence = (error: unknown): boolean =>
+  error instanceof NoAnswer || (error instanceof Error && 'type' in error && error.type === 'deadline-exceeded');
+
+const within = async <Result>(limitMs: number, answer: Promise<Result>): Promise<Result> => {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new NoAnswer(`no answer within ${Math.round(limitMs)} ms`)), limitMs);
+  });
+  try {
+    return await Promise.race([answer, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** Failed first, and cancelled only then: the other way round it would look complete. */
+const end = (reading: Reading, error: Error): void => {
+  reading.destroy(error);
+  void reading.cancel().catch(() => undefined);
+};
+
+const unavailable = (error: unknown): StoreUnavailable => {
+  if (error instanceof StoreUnavailable) return error;
+  if (isRefusedUser(error)) {
+    return new StoreUnavailable('the event store refuses the user of EVENT_STORE_URL, who must be able to read $all', {
+      cause: error,
+    });
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StoreUnavailable(`the event store does not answer (${reason})`, { cause: error });
+};

@@ -1,0 +1,269 @@
+import type { AppendExpectedRevision, RecordedEvent as KurrentEvent } from '@eventstore/db-client';
+import {
+  type Append,
+  type AppendResult,
+  AppendTooLarge,
+  type Clock,
+  EventStore,
+  type NewEvent,
+  type Position,
+  type Randomness,
+  type ReadStreamOptions,
+  recordedAt,
+  type RecordedEvent,
+  RevisionConflict,
+  START,
+  StoreUnavailable,
+  type SubscribeOptions,
+  type Subscription,
+} from '#libs/domain/kernel';
+import { GatheredCalls, SystemClock, SystemRandomness } from '../../runtime/index.js';
+import { AppendBell } from '../append-bell.js';
+import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
+import { LogSubscription } from '../log-subscription.js';
+import { isNextInOrder, RecentEvents } from '../recent-events.js';
+import { storeIdOf } from '../store-id.js';
+import { KurrentConnection, type KurrentConnectionOptions } from './kurrent-connection.js';
+import { isMissingStream, isTooLarge, isWrongRevision } from './kurrent-failures.js';
+import { LiveTail } from './live-tail.js';
+import { eventDataOf, isSystemEvent, positionOf, recordedEventOf } from './recorded-text.js';
+
+export interface KurrentEventStoreOptions extends Partial<KurrentConnectionOptions> {
+  /** As `parseKurrentUrl` reads it. */
+  readonly url: string;
+  /** How often a subscription looks for what it was not told of. Default 1 s. */
+  readonly pollIntervalMs?: number;
+  readonly clock?: Clock;
+  readonly randomness?: Randomness;
+}
+
+const DEADLINE_MS = 5_000;
+const POLL_INTERVAL_MS = 1_000;
+const PAGE_SIZE = 1_000;
+/** The log ends with events of the server itself now and then. */
+const HEAD_PAGE_SIZE = 16;
+/** Callers that share one question for heads, and questions that are asked at once. */
+const MAX_HEADS_CALLERS = 256;
+/** Beyond it the store is far behind, and waiting longer would only add to the pile. */
+const MAX_WAITING_APPENDS = 20_000;
+
+/**
+ * The log in KurrentDB or EventStoreDB (docs/adr/0013). A position is that of the server's log: it rises and has gaps.
+ * Everything is asked of the leader. An append that failed unclearly is followed by the very same one, at the same revision
+ * with the same ids, which the server answers as it answered the first.
+ */
+export class KurrentEventStore extends EventStore {
+  private readonly connection: KurrentConnection;
+  private readonly bell = new AppendBell();
+  private readonly recent = new RecentEvents(isNextInOrder);
+  private readonly headsOf: GatheredCalls<readonly string[], ReadonlyMap<string, number>>;
+  /** By stream, the last of the appends that wait for each other: they arrive in the order of asking. */
+  private readonly lanes = new Map<string, Promise<unknown>>();
+  private waitingAppends = 0;
+  private tail: LiveTail | null = null;
+  private knownStoreId: string | null = null;
+  private isClosed = false;
+
+  constructor(private readonly options: KurrentEventStoreOptions) {
+    super();
+    this.connection = new KurrentConnection({
+      deadlineMs: DEADLINE_MS,
+      onOutage: () => undefined,
+      onWentBack: () => undefined,
+      ...options,
+    });
+    this.headsOf = new GatheredCalls((asked) => this.readHeads(asked), { maxItems: MAX_HEADS_CALLERS });
+  }
+
+  async storeId(): Promise<string> {
+    const { clock = new SystemClock(), randomness = new SystemRandomness() } = this.options;
+    return (this.knownStoreId ??= await storeIdOf(this, clock, randomness));
+  }
+
+  async append(append: Append): Promise<AppendResult> {
+    checkAppend(append);
+    if (this.isClosed) throw new StoreUnavailable('the store was closed');
+    if (this.waitingAppends >= MAX_WAITING_APPENDS) throw new StoreUnavailable('too many appends are waiting');
+    this.waitingAppends += 1;
+    const before = this.lanes.get(append.stream);
+    const result = before ? before.then(() => this.write(append)) : this.write(append);
+    const ended = result.catch(() => undefined);
+    this.lanes.set(append.stream, ended);
+    try {
+      return await result;
+    } finally {
+      this.waitingAppends -= 1;
+      if (this.lanes.get(append.stream) === ended) this.lanes.delete(append.stream);
+    }
+  }
+
+  async readStream(stream: string, options: ReadStreamOptions = {}): Promise<readonly RecordedEvent[]> {
+    const isBackwards = options.direction === 'backwards';
+    if (options.mayRemember && !isBackwards && options.limit !== undefined) {
+      const known = this.recent.ofStream(stream, options.from ?? 0, options.limit);
+      if (known) return known;
+    }
+    let next: bigint | 'start' | 'end' = isBackwards ? 'end' : 'start';
+    if (options.from !== undefined) next = BigInt(options.from);
+    let missing = options.limit ?? Number.MAX_SAFE_INTEGER;
+    const events: RecordedEvent[] = [];
+    for (let page = PAGE_SIZE; page === PAGE_SIZE && missing > 0;) {
+      const read = await this.readPage(stream, next, Math.min(PAGE_SIZE, missing), isBackwards);
+      for (const event of read) events.push(recordedEventOf(event));
+      page = read.length;
+      missing -= page;
+      const last = events.at(-1)?.revision ?? 0;
+      if (isBackwards && last === 0) break;
+      next = BigInt(isBackwards ? last - 1 : last + 1);
+    }
+    this.connection.see(events);
+    return events;
+  }
+
+  async heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const heads = await this.headsOf.of(streams);
+    return new Map(streams.flatMap((stream) => (heads.has(stream) ? [[stream, heads.get(stream) as number]] : [])));
+  }
+
+  override seenHeads(streams: readonly string[]): ReadonlyMap<string, number> {
+    const seen = streams.map((stream) => [stream, this.recent.lastOf(stream)] as const);
+    return new Map(seen.filter((entry): entry is [string, number] => entry[1] !== null));
+  }
+
+  async head(): Promise<Position> {
+    for (let from: Position | null = null; ;) {
+      const fromPosition = from === null ? 'end' : { commit: from, prepare: from };
+      const page = await this.connection.read((client, options) =>
+        client.readAll({ direction: 'backwards', fromPosition, maxCount: HEAD_PAGE_SIZE, ...options }),
+      );
+      const last = page.find((event) => !isSystemEvent(event));
+      if (last) return positionOf(last);
+      const first = page.at(-1);
+      if (!first) return START;
+      from = positionOf(first);
+    }
+  }
+
+  async readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
+    const events: RecordedEvent[] = [];
+    for (let from = after; events.length < limit;) {
+      // The event at `from` comes along.
+      const maxCount = limit - events.length + 1;
+      const page = await this.readAllPage(from, maxCount);
+      for (const event of page) {
+        if (positionOf(event) > from && !isSystemEvent(event)) events.push(recordedEventOf(event));
+      }
+      const last = page.at(-1);
+      if (page.length < maxCount || !last) break;
+      from = positionOf(last);
+    }
+    this.connection.see(events);
+    return events.length > limit ? events.slice(0, limit) : events;
+  }
+
+  subscribeToAll(options: SubscribeOptions): Subscription {
+    this.tail ??= this.startTail();
+    return new LogSubscription(
+      {
+        readAll: (after, limit) => this.follow(after, limit),
+        bell: this.bell,
+        isNext: isNextInOrder,
+        pollIntervalMs: this.options.pollIntervalMs ?? POLL_INTERVAL_MS,
+      },
+      options,
+    );
+  }
+
+  /** Waits for appends under way, then lets the connection go. Subscriptions are closed first, by whoever made them. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all(this.lanes.values());
+    await this.tail?.close();
+    await this.connection.close();
+  }
+
+  private async write(append: Append): Promise<AppendResult> {
+    const { stream, expectedRevision, events } = append;
+    try {
+      const expected: AppendExpectedRevision =
+        expectedRevision === 'no_stream' ? 'no_stream' : BigInt(expectedRevision);
+      const answer = await this.connection.append(stream, events.map(eventDataOf), expected);
+      if (!answer.position) throw new TypeError('an append was answered without its position');
+      const result = { revision: Number(answer.nextExpectedRevision), position: answer.position.commit };
+      this.connection.see([recordedAt(events.at(-1) as NewEvent, stream, result.revision, result.position)]);
+      return result;
+    } catch (error) {
+      if (isTooLarge(error)) throw new AppendTooLarge(checkAppend(append));
+      if (!isWrongRevision(error)) throw error;
+      const { actualVersion } = error;
+      return await this.standing(append, typeof actualVersion === 'bigint' ? Number(actualVersion) : -1);
+    }
+  }
+
+  /** The server forgets some of what it knew of ids: an append that stands where it was meant to is the same again. */
+  private async standing(append: Append, actual: number): Promise<AppendResult> {
+    const { stream, expectedRevision, events } = append;
+    const from = revisionNumber(expectedRevision) + 1;
+    const recorded = await this.readStream(stream, { from, limit: events.length });
+    const last = recorded.at(-1);
+    if (last && recorded.length === events.length && events.every(({ id }, index) => recorded[index]?.id === id)) {
+      return { revision: last.revision, position: last.position };
+    }
+    throw new RevisionConflict(stream, expectedRevision, expectedRevisionOf(actual));
+  }
+
+  private async readPage(
+    stream: string,
+    fromRevision: bigint | 'start' | 'end',
+    maxCount: number,
+    isBackwards: boolean,
+  ): Promise<readonly KurrentEvent[]> {
+    const direction = isBackwards ? 'backwards' : 'forwards';
+    try {
+      const page = await this.connection.read((client, options) =>
+        client.readStream(stream, { direction, fromRevision, maxCount, ...options }),
+      );
+      // A stream that is there ends with an event. To believe otherwise would be to take it for one that is not.
+      if (fromRevision === 'end' && page.length === 0) throw new StoreUnavailable(`the end of ${stream} was not told`);
+      return page;
+    } catch (error) {
+      if (isMissingStream(error)) return [];
+      throw error;
+    }
+  }
+
+  private readAllPage(from: Position, maxCount: number): Promise<readonly KurrentEvent[]> {
+    const fromPosition = from === START ? 'start' : { commit: from, prepare: from };
+    return this.connection.read((client, options) => client.readAll({ fromPosition, maxCount, ...options }));
+  }
+
+  private startTail(): LiveTail {
+    return new LiveTail({
+      connection: this.connection,
+      head: () => this.head(),
+      onBegin: () => this.recent.clear(),
+      onEvent: (event) => {
+        this.connection.see([event]);
+        this.recent.add([event]);
+        this.bell.ring();
+      },
+    });
+  }
+
+  /** What the server has sent by itself needs no reading; the rest of the log is read. */
+  private async follow(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
+    const known = this.recent.after(after, limit);
+    return known.length > 0 ? known : this.readAll(after, limit);
+  }
+
+  /** One question a stream for all who ask at the same moment. */
+  private async readHeads(asked: readonly (readonly string[])[]): Promise<readonly ReadonlyMap<string, number>[]> {
+    const heads = new Map<string, number>();
+    const read = async (stream: string): Promise<void> => {
+      const [last] = await this.readPage(stream, 'end', 1, true);
+      if (last) heads.set(stream, Number(last.revision));
+    };
+    await Promise.all([...new Set(asked.flat())].map(read));
+    return asked.map(() => heads);
+  }
+}

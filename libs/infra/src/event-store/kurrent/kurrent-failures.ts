@@ -1,0 +1,32 @@
+import type { CommandError, WrongExpectedVersionError } from '@eventstore/db-client';
+
+/**
+ * What a failure of the client means. It is told by `type`: messages are empty on the usual paths, and many failures (a
+ * server that is away, a cluster without a leader) are plain errors without one.
+ */
+const typeOf = (error: unknown): string | null =>
+  error instanceof Error && 'type' in error ? String((error as CommandError).type) : null;
+
+/** The stream stands at another revision; nothing was written. */
+export const isWrongRevision = (error: unknown): error is WrongExpectedVersionError =>
+  typeOf(error) === 'wrong-expected-version';
+
+export const isTooLarge = (error: unknown): boolean => typeOf(error) === 'maximum-append-size-exceeded';
+
+export const isMissingStream = (error: unknown): boolean => typeOf(error) === 'stream-not-found';
+
+/** User or password are not accepted, or the user may not read `$all`. */
+export const isRefusedUser = (error: unknown): boolean => typeOf(error) === 'access-denied';
+
+/** Somebody deleted a stream for ever: no stream of ours ever is. */
+const isDeletedStream = (error: unknown): boolean => typeOf(error) === 'stream-deleted';
+
+/** The same request again may be answered. Everything else has its answer. */
+export const mayPass = (error: unknown): boolean =>
+  !(
+    isWrongRevision(error) ||
+    isTooLarge(error) ||
+    isMissingStream(error) ||
+    isDeletedStream(error) ||
+    error instanceof TypeError
+  );

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Append, type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
+import { KurrentProgram, kurrentProgram } from '../../../../../test/support/kurrent-program.js';
+import { newEvents, newStream } from '../../../../../test/support/new-event.js';
+import { LogWentBack } from '../log-went-back.js';
+import { KurrentEventStore, type KurrentEventStoreOptions } from './kurrent-event-store.js';
+
+const program = kurrentProgram();
+const WRITERS = 32;
+
+describe.skipIf(program === null)('a real event store that fails, where KURRENTDB_PROGRAM names one', () => {
+  let server: KurrentProgram;
+  const stores: KurrentEventStore[] = [];
+
+  beforeEach(async () => {
+    server = await KurrentProgram.start(program as string);
+  }, 60_000);
+  afterEach(async () => {
+    server.signal('SIGCONT');
+    await Promise.all(stores.splice(0).map((store) => store.close()));
+    await server.stop();
+  }, 60_000);
+
+  const open = (options: Partial<KurrentEventStoreOptions> = {}): KurrentEventStore => {
+    const store = new KurrentEventStore({ url: server.url, deadlineMs: 30_000, ...options });
+    stores.push(store);
+    return store;
+  };
+  const firstOf = (stream: string, count = 1): Append => ({
+    stream,
+    expectedRevision: 'no_stream',
+    events: newEvents(count),
+  });
+  const following = (store: KurrentEventStore, after: bigint) => {
+    const events: RecordedEvent[] = [];
+    const subscription = store.subscribeToAll({
+      after,
+      onEvents: (batch) => Promise.resolve(void events.push(...batch)),
+      onError: () => undefined,
+    });
+    return { events, subscription };
+  };
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'loses and doubles nothing of 32 writers when it is ended by %s, and ends no subscription',
+    { timeout: 120_000 },
+    async (signal) => {
+      const [store, reader] = [open(), open()];
+      const after = await reader.head();
+      const { events: seen, subscription } = following(reader, after);
+      const written = new Map<string, string[]>();
+      let isOver = false;
+      const writing = Promise.all(
+        Array.from({ length: WRITERS }, async () => {
+          const stream = newStream();
+          const ids: string[] = [];
+          written.set(stream, ids);
+          while (!isOver) {
+            const expectedRevision = ids.length === 0 ? 'no_stream' : ids.length - 1;
+            const events = newEvents(2);
+            expect((await store.append({ stream, expectedRevision, events })).revision).toBe(ids.length + 1);
+            ids.push(...events.map(({ id }) => id));
+          }
+        }),
+      );
+      const answered = () => [...written.values()].reduce((sum, ids) => sum + ids.length, 0);
+      for (let round = 1; round <= 3; round += 1) {
+        const before = answered();
+        await vi.waitFor(() => expect(answered()).toBeGreaterThan(before + 500), { timeout: 30_000 });
+        await server.kill(signal);
+        await server.start();
+      }
+      isOver = true;
+      await writing;
+      const inLog = new Map<string, string[]>();
+      for (let from = after; ;) {
+        const page = await reader.readAll(from, 1_000);
+        for (const { stream, id } of page) inLog.set(stream, [...(inLog.get(stream) ?? []), id]);
+        const last = page.at(-1);
+        if (!last) break;
+        from = last.position;
+      }
+      expect(inLog).toEqual(written);
+      await vi.waitFor(() => expect(seen.length).toBe(answered()), { timeout: 20_000 });
+      expect(seen.every(({ position }, index) => index === 0 || position > (seen[index - 1]?.position ?? 0n))).toBe(
+        true,
+      );
+      await subscription.close();
+    },
+  );
+
+  it('says within its deadline that a server which hangs does not answer, and leaves no doubt behind', async () => {
+    const store = open({ deadlineMs: 1_500 });
+    await store.append(firstOf(newStream()));
+    const append = firstOf(newStream(), 2);
+    server.signal('SIGSTOP');
+    const results = await Promise.allSettled([
+      store.append(append),
+      store.heads([append.stream]),
+      store.head(),
+      store.readAll(-1n, 1),
+      store.storeId(),
+    ]);
+    for (const result of results) expect(result).toMatchObject({ reason: expect.any(StoreUnavailable) as unknown });
+    server.signal('SIGCONT');
+    const patient = open();
+    const result = await patient.append(append);
+    expect(result.revision).toBe(1);
+    expect(await store.append(append)).toEqual(result);
+    expect(await store.readStream(append.stream)).toHaveLength(2);
+  });
+
+  it('goes on following after a server that hung', async () => {
+    const [store, other] = [open(), open()];
+    const { events, subscription } = following(store, await store.head());
+    await other.append(firstOf(newStream()));
+    await vi.waitFor(() => expect(events).toHaveLength(1), { timeout: 5_000 });
+    server.signal('SIGSTOP');
+    const late = other.append(firstOf(newStream()));
+    await expect(open({ deadlineMs: 1_000 }).head()).rejects.toBeInstanceOf(StoreUnavailable);
+    server.signal('SIGCONT');
+    await late;
+    await vi.waitFor(() => expect(events).toHaveLength(2), { timeout: 20_000 });
+    await subscription.close();
+  });
+
+  it('is noticed to have gone back in time, before anything is written to it', async () => {
+    const onWentBack = vi.fn();
+    const store = open({ onWentBack });
+    await store.append(firstOf(newStream()));
+    await server.kill('SIGTERM');
+    await server.saveFiles();
+    await server.start();
+    const { position } = await store.append(firstOf(newStream()));
+    await server.kill();
+    await server.restoreFiles();
+    await server.start();
+    const lost = firstOf(newStream());
+    await expect(store.append(lost)).rejects.toBeInstanceOf(LogWentBack);
+    expect(onWentBack.mock.calls[0]?.[0]).toMatchObject({
+      message: expect.stringContaining(String(position)) as string,
+    });
+    expect(await open().readStream(lost.stream)).toEqual([]);
+  });
+});
