@@ -18,5 +18,6 @@ export * from './logger.port.js';
 export * from './meter.port.js';
 export * from './payload-store.port.js';
 export * from './payload.js';
+export * from './recently-used.js';
 export * from './timestamp.js';
 export * from './turns.js';

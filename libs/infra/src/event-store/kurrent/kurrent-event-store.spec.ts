@@ -8,7 +8,7 @@ const start = async (program: string): Promise<EventStoreHarness> => {
   const opened: KurrentEventStore[] = [];
   return {
     open: () => {
-      const store = new KurrentEventStore({ url: server.url, deadlineMs: 10_000 });
+      const store = new KurrentEventStore({ url: server.url, deadlineMs: 10_000, isLongLived: true });
       opened.push(store);
       return Promise.resolve(store);
     },

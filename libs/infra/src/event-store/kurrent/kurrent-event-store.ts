@@ -23,14 +23,24 @@ import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules
 import { LogSubscription } from '../log-subscription.js';
 import { isNextInOrder, RecentEvents } from '../recent-events.js';
 import { storeIdOf } from '../store-id.js';
-import { KurrentConnection, type KurrentConnectionOptions } from './kurrent-connection.js';
-import { isMissingStream, isTooLarge, isWrongRevision } from './kurrent-failures.js';
+import { UnknownPosition } from '../unknown-position.js';
+import { KurrentConnection } from './kurrent-connection.js';
+import { isMissingStream, isNoPosition, isTooLarge, isWrongRevision } from './kurrent-failures.js';
 import { LiveTail } from './live-tail.js';
+import { type StreamHead, TrackedHeads } from './tracked-heads.js';
 import { eventDataOf, isSystemEvent, positionOf, recordedEventOf } from './recorded-text.js';
 
-export interface KurrentEventStoreOptions extends Partial<KurrentConnectionOptions> {
+export interface KurrentEventStoreOptions {
   /** As `parseKurrentUrl` reads it. */
   readonly url: string;
+  /** How long one call keeps trying while the server does not answer. Default 5 s. */
+  readonly deadlineMs?: number | undefined;
+  /** Told once when the store is away, and once (null) when it is back. */
+  readonly onOutage?: (error: Error | null) => void;
+  /** Told that the log went back in time: all that the process remembers of it is void, and it must end. */
+  readonly onWentBack?: (error: Error) => void;
+  /** For a process that stays: it is told of every event from the start, which makes questions cheap. Default false. */
+  readonly isLongLived?: boolean;
   /** How often a subscription looks for what it was not told of. Default 1 s. */
   readonly pollIntervalMs?: number;
   readonly clock?: Clock;
@@ -44,6 +54,8 @@ const PAGE_SIZE = 1_000;
 const HEAD_PAGE_SIZE = 16;
 /** Callers that share one question for heads, and questions that are asked at once. */
 const MAX_HEADS_CALLERS = 256;
+/** What is told comes some milliseconds after it is answered. */
+const TELLING_TIMEOUT_MS = 250;
 /** Beyond it the store is far behind, and waiting longer would only add to the pile. */
 const MAX_WAITING_APPENDS = 20_000;
 
@@ -56,23 +68,21 @@ export class KurrentEventStore extends EventStore {
   private readonly connection: KurrentConnection;
   private readonly bell = new AppendBell();
   private readonly recent = new RecentEvents(isNextInOrder);
+  private readonly tracked = new TrackedHeads();
   private readonly headsOf: GatheredCalls<readonly string[], ReadonlyMap<string, number>>;
   /** By stream, the last of the appends that wait for each other: they arrive in the order of asking. */
   private readonly lanes = new Map<string, Promise<unknown>>();
   private waitingAppends = 0;
-  private tail: LiveTail | null = null;
+  private tail: LiveTail | null;
   private knownStoreId: string | null = null;
   private isClosed = false;
 
   constructor(private readonly options: KurrentEventStoreOptions) {
     super();
-    this.connection = new KurrentConnection({
-      deadlineMs: DEADLINE_MS,
-      onOutage: () => undefined,
-      onWentBack: () => undefined,
-      ...options,
-    });
+    const { url, deadlineMs = DEADLINE_MS, onOutage = () => undefined, onWentBack = () => undefined } = options;
+    this.connection = new KurrentConnection({ url, deadlineMs, onOutage, onWentBack });
     this.headsOf = new GatheredCalls((asked) => this.readHeads(asked), { maxItems: MAX_HEADS_CALLERS });
+    this.tail = options.isLongLived ? this.startTail() : null;
   }
 
   async storeId(): Promise<string> {
@@ -149,7 +159,10 @@ export class KurrentEventStore extends EventStore {
     for (let from = after; events.length < limit;) {
       // The event at `from` comes along.
       const maxCount = limit - events.length + 1;
-      const page = await this.readAllPage(from, maxCount);
+      const page = await this.readAllPage(from, maxCount).catch((error: unknown) => {
+        if (!isNoPosition(error) || from !== after) throw error;
+        return this.readAllFrom(from + 1n, maxCount);
+      });
       for (const event of page) {
         if (positionOf(event) > from && !isSystemEvent(event)) events.push(recordedEventOf(event));
       }
@@ -187,9 +200,13 @@ export class KurrentEventStore extends EventStore {
     try {
       const expected: AppendExpectedRevision =
         expectedRevision === 'no_stream' ? 'no_stream' : BigInt(expectedRevision);
+      const toldBefore = this.tail?.toldUpTo ?? null;
+      const written = this.tracked.writing(stream);
       const answer = await this.connection.append(stream, events.map(eventDataOf), expected);
       if (!answer.position) throw new TypeError('an append was answered without its position');
       const result = { revision: Number(answer.nextExpectedRevision), position: answer.position.commit };
+      // The same append again is answered as the first, however far the stream has gone since.
+      if (toldBefore !== null && result.position > toldBefore) written(result.revision);
       this.connection.see([recordedAt(events.at(-1) as NewEvent, stream, result.revision, result.position)]);
       return result;
     } catch (error) {
@@ -237,14 +254,27 @@ export class KurrentEventStore extends EventStore {
     return this.connection.read((client, options) => client.readAll({ fromPosition, maxCount, ...options }));
   }
 
+  /** Of whoever begins with an event, and says so by the position before. */
+  private async readAllFrom(position: Position, maxCount: number): Promise<readonly KurrentEvent[]> {
+    try {
+      return await this.readAllPage(position, maxCount);
+    } catch (error) {
+      throw isNoPosition(error) ? new UnknownPosition(position) : error;
+    }
+  }
+
   private startTail(): LiveTail {
     return new LiveTail({
       connection: this.connection,
       head: () => this.head(),
-      onBegin: () => this.recent.clear(),
+      onBegin: () => {
+        this.recent.clear();
+        this.tracked.clear();
+      },
       onEvent: (event) => {
         this.connection.see([event]);
         this.recent.add([event]);
+        this.tracked.see(event.stream, event.revision);
         this.bell.ring();
       },
     });
@@ -256,14 +286,31 @@ export class KurrentEventStore extends EventStore {
     return known.length > 0 ? known : this.readAll(after, limit);
   }
 
-  /** One question a stream for all who ask at the same moment. */
+  /** For all who ask at the same moment. */
   private async readHeads(asked: readonly (readonly string[])[]): Promise<readonly ReadonlyMap<string, number>[]> {
+    const streams = [...new Set(asked.flat())];
+    const known = this.tail && (await this.trackedHeads(this.tail, streams));
     const heads = new Map<string, number>();
-    const read = async (stream: string): Promise<void> => {
-      const [last] = await this.readPage(stream, 'end', 1, true);
-      if (last) heads.set(stream, Number(last.revision));
-    };
-    await Promise.all([...new Set(asked.flat())].map(read));
+    await Promise.all(
+      streams.map(async (stream) => {
+        const { head } = known?.(stream) ?? { head: await this.headOf(stream) };
+        if (head !== null) heads.set(stream, head);
+      }),
+    );
     return asked.map(() => heads);
+  }
+
+  /**
+   * One question, for the end of the log, in place of one for every stream: whoever was told of everything up to that end
+   * knows where every stream stands that it watches. Null where the telling is late.
+   */
+  private async trackedHeads(tail: LiveTail, streams: readonly string[]) {
+    const [end, known] = await Promise.all([this.head(), this.tracked.learn(streams, (stream) => this.headOf(stream))]);
+    return (await tail.reached(end, TELLING_TIMEOUT_MS)) ? known : null;
+  }
+
+  private async headOf(stream: string): Promise<StreamHead> {
+    const [last] = await this.readPage(stream, 'end', 1, true);
+    return last ? Number(last.revision) : null;
   }
 }

@@ -89,6 +89,40 @@ describe.skipIf(program === null)('a real event store that fails, where KURRENTD
     },
   );
 
+  it('tells nobody less than what was answered before, of streams that it watches', { timeout: 60_000 }, async () => {
+    const [writer, asker] = [open(), open({ isLongLived: true })];
+    const streams = Array.from({ length: 16 }, newStream);
+    await Promise.all(
+      streams.map(async (stream, index) => {
+        for (let revision = 0; revision < 100; revision += 1) {
+          const expectedRevision = revision === 0 ? 'no_stream' : revision - 1;
+          await writer.append({ stream, expectedRevision, events: newEvents(1) });
+          // One that others move at the same time is asked for, too.
+          const neighbour = streams[(index + 1) % streams.length] as string;
+          const heads = await asker.heads([stream, neighbour]);
+          expect(heads.get(stream)).toBe(revision);
+        }
+      }),
+    );
+  });
+
+  it('does not take the answer to a repeated append for where the stream stands now', async () => {
+    const [store, other] = [open(), open({ isLongLived: true })];
+    const told = async (stream: string, revision: number): Promise<void> =>
+      vi.waitFor(() => expect(other.seenHeads([stream]).get(stream)).toBe(revision), { timeout: 5_000 });
+    await vi.waitFor(async () => {
+      const marker = newStream();
+      await store.append(firstOf(marker));
+      await told(marker, 0);
+    });
+    const append = firstOf(newStream());
+    await store.append(append);
+    await store.append({ stream: append.stream, expectedRevision: 0, events: newEvents(2) });
+    await told(append.stream, 2);
+    expect((await other.append(append)).revision).toBe(0);
+    expect(await other.heads([append.stream])).toEqual(new Map([[append.stream, 2]]));
+  });
+
   it('says within its deadline that a server which hangs does not answer, and leaves no doubt behind', async () => {
     const store = open({ deadlineMs: 1_500 });
     await store.append(firstOf(newStream()));

@@ -25,12 +25,41 @@ export interface LiveTailParts {
  */
 export class LiveTail {
   private position: Position | null = null;
+  /** Who waits for a position. */
+  private readonly waiting = new Set<() => void>();
   private subscription: AllStreamSubscription | null = null;
   private readonly closing = new AbortController();
   private readonly running: Promise<unknown>;
 
   constructor(private readonly parts: LiveTailParts) {
     this.running = Promise.all([this.follow(), this.watch()]);
+  }
+
+  /** Everything up to here was told; null before the first telling begins. */
+  get toldUpTo(): Position | null {
+    return this.position;
+  }
+
+  /**
+   * Waits until everything up to a position was told, at most `timeoutMs`, and not at all while nothing is being told.
+   *
+   * @returns whether it was
+   */
+  async reached(position: Position, timeoutMs: number): Promise<boolean> {
+    const isReached = (): boolean => this.position !== null && this.position >= position;
+    if (isReached() || this.subscription === null) return isReached();
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        this.waiting.delete(look);
+        resolve(isReached());
+      };
+      const look = (): void => {
+        if (isReached()) settle();
+      };
+      const timer = setTimeout(settle, timeoutMs);
+      this.waiting.add(look);
+    });
   }
 
   async close(): Promise<void> {
@@ -81,6 +110,7 @@ export class LiveTail {
     if (this.position !== null && event.position <= this.position) return;
     this.position = event.position;
     this.parts.onEvent(event);
+    for (const look of this.waiting) look();
   }
 
   /** A server that hangs, or a connection that is dead without a word, ends no subscription: here it is ended. */
