@@ -30,11 +30,4 @@ describe('what users read', () => {
   it('the help of every setting stands on its own', () => {
     expect(SETTINGS_HELP.filter(({ description }) => CITATION.test(description))).toEqual([]);
   });
-
-  it('names no part that this version does not have', () => {
-    const others = ['README.md', ...documents].filter((name) => name !== join('docs', 'glossary.md'));
-    expect(others.filter((name) => /kurrent/i.test(read(name)))).toEqual([]);
-    // The glossary says that it is not there.
-    expect(read('docs/glossary.md')).toMatch(/`EVENT_STORE_URL`\) has its port and no adapter yet/);
-  });
 });

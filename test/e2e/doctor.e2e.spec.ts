@@ -12,7 +12,17 @@ import { runAgs, type AgsRun } from '../support/run-ags.js';
 import { startService, type RunningService } from '../support/service.js';
 
 const CHECKS = [
-  ...['config', 'state_directory', 'disk_space', 'database', 'database_role', 'migrations', 'wal_level', 'redis'],
+  ...[
+    'config',
+    'state_directory',
+    'disk_space',
+    'database',
+    'database_role',
+    'migrations',
+    'wal_level',
+    'event_store',
+    'redis',
+  ],
   ...[
     'vault_key',
     'pepper',

@@ -22,7 +22,7 @@ import {
   secretPathsOf,
   type Config,
 } from '#libs/infra/config';
-import { PostgresEventStore } from '#libs/infra/event-store';
+import { checkKnownStore, openEventStore, placeOf, type OpenedEventStore } from '#libs/infra/event-store';
 import {
   answered,
   createDurablePool,
@@ -65,12 +65,13 @@ export class Administration {
     this.census = new Census(store, streams, directory);
   }
 
-  /** @throws {CliError} not_initialized @throws {SecretFileError} {PepperMismatch} {EmbeddedPostgresError} each saying what to do */
+  /** @throws {CliError} not_initialized @throws {SecretFileError} {PepperMismatch} {EmbeddedPostgresError} {WrongEventStore} each saying what to do */
   static async open(config: Config, logger: Logger): Promise<Administration> {
     await requireInitialized(config);
     const connection = await connect(config, logger);
     try {
       await requireInstalled(connection.pool, config);
+      await checkKnownStore(connection.pool, connection.store, placeOf(config.eventStoreUrl));
       const pepper = await readSecretFile(secretPathsOf(config).pepper);
       await requirePepper(connection.pool, pepper);
       return new Administration(connection, pepper, logger);
@@ -128,18 +129,21 @@ const notInitialized = ({ stateDir }: Config): CliError =>
 
 interface Connection {
   readonly embedded: EmbeddedPostgres | null;
-  readonly store: PostgresEventStore;
+  readonly store: OpenedEventStore;
   readonly pool: pg.Pool;
 }
 
-const connect = async ({ databaseUrl, stateDir }: Config, log: Logger): Promise<Connection> => {
+const connect = async ({ databaseUrl, eventStoreUrl, stateDir }: Config, log: Logger): Promise<Connection> => {
   const embedded = databaseUrl === null ? await startEmbeddedPostgres({ stateDir, log }) : null;
   const connectionString = databaseUrl ?? (embedded as EmbeddedPostgres).connectionString(EMBEDDED_DATABASE);
   const onLost = (error: Error): void => log.warn('an idle database connection was lost', { error });
   const common = { connectionString, applicationName: APPLICATION_NAME };
   return {
     embedded,
-    store: new PostgresEventStore({ ...common, onConnectionLost: onLost }),
+    store: openEventStore(
+      { eventStoreUrl, connectionString },
+      { applicationName: APPLICATION_NAME, log, onConnectionLost: onLost },
+    ),
     pool: createDurablePool({ ...common, maxConnections: CONNECTIONS, onError: onLost }),
   };
 };

@@ -23,6 +23,7 @@ export type CliErrorCode =
   | 'not_initialized'
   | 'file_unusable'
   | 'database_unavailable'
+  | 'event_store_unusable'
   | 'secrets_unusable'
   | 'interrupted'
   | 'log_incomplete'
@@ -59,6 +60,8 @@ export const notFound = (message: string): CliError => new CliError('not_found',
 /** Errors of parts that are loaded only when needed, by name: their messages say what to do. */
 const OPERATOR_ERRORS: Readonly<Record<string, Omit<Explanation, 'message'>>> = {
   UnfitDatabase: { code: 'database_unavailable', exitCode: EXIT.unusable },
+  UnknownPosition: { code: 'usage', exitCode: EXIT.unusable },
+  WrongEventStore: { code: 'event_store_unusable', exitCode: EXIT.unusable },
   BackupError: { code: 'backup_unusable', exitCode: EXIT.refused },
   RestoreNotConfirmed: { code: 'restore_unconfirmed', exitCode: EXIT.refused },
   PepperMismatch: { code: 'secrets_unusable', exitCode: EXIT.unusable },
@@ -82,7 +85,7 @@ export const explain = (error: unknown): Explanation | null => {
   if (!(error instanceof Error)) return null;
   const known = OPERATOR_ERRORS[error.name];
   if (known) return { ...known, message: error.message };
-  return explainFileError(error) ?? explainDatabaseError(error);
+  return explainFileError(error) ?? explainEventStoreError(error) ?? explainDatabaseError(error);
 };
 
 /** A refused value is a matter of how the command was called. */
@@ -99,6 +102,14 @@ export const explainFileError = (error: Error, path?: string): Explanation | nul
   if (why === undefined || place === null) return null;
   const message = `${place} cannot be used: ${why}. Check the path and try again.`;
   return { code: 'file_unusable', message, exitCode: EXIT.unusable };
+};
+
+/** Told by its setting: the class is loaded only with the store. */
+const explainEventStoreError = (error: Error): Explanation | null => {
+  if (!(error instanceof StoreUnavailable) || !('setting' in error)) return null;
+  const advice = `Check ${String(error.setting)} and that it runs, then try again.`;
+  const message = `The event store cannot be used: ${error.message}. ${advice}`;
+  return { code: 'event_store_unusable', message, exitCode: EXIT.unusable };
 };
 
 const explainDatabaseError = (error: Error): Explanation | null => {

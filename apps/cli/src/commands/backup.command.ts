@@ -150,6 +150,13 @@ const headFacts = (ledgers: readonly LedgerHead[]): [string, string][] =>
 /** @throws {CliError} external_database */
 const embeddedOnly = (what: string): Config => {
   const config = parseConfig();
+  if (config.eventStoreUrl !== null) {
+    throw new CliError(
+      'external_database',
+      `The log is the one that EVENT_STORE_URL names, which this command cannot ${what}. Use the server's own means: the ` +
+        'log first, then PostgreSQL, and the key files beside their backups.',
+    );
+  }
   if (config.databaseUrl === null) return config;
   throw new CliError(
     'external_database',

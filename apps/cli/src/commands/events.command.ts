@@ -126,10 +126,10 @@ const linesOf = async function* (
   while (after < last) {
     refuseInterrupted(interrupted);
     const page = (await log.readAll(after, PAGE_EVENTS)).filter(({ position }) => position <= last);
-    hole.missing ??= firstMissing(after, page) ?? (page.length === 0 ? after + 1n : null);
+    if (log.hasGaplessPositions) hole.missing ??= firstMissing(after, page) ?? (page.length === 0 ? after + 1n : null);
     yield textOf(page, org);
     after = page.at(-1)?.position ?? last;
-    progress.show(`Read up to event ${after.toLocaleString('en')} of ${last.toLocaleString('en')}`);
+    progress.show(`Read up to position ${after.toLocaleString('en')} of ${last.toLocaleString('en')}`);
   }
   progress.clear();
   if (hole.missing !== null) throw incomplete(hole.missing);
@@ -203,7 +203,7 @@ const follow = async (
     },
     onError: (error) => {
       if (error instanceof LogHasHole) end(incomplete(error.missing));
-      else if (!isWaiting) terminal.err('The database does not answer; waiting for it.\n');
+      else if (!isWaiting) terminal.err('The log does not answer; waiting for it.\n');
       isWaiting = true;
     },
   });

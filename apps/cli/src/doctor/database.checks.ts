@@ -34,7 +34,7 @@ select current_user as role, has_database_privilege(current_database(), 'CREATE'
           from pg_class c join pg_namespace n on n.oid = c.relnamespace
          where c.relkind = 'r'
            and (n.nspname in ('agents', 'event_store', 'gate', 'idempotency', 'ledger', 'read_models')
-                or c.relname in ('vault_secrets', 'vault_key_check') and n.nspname = 'public')
+                or c.relname in ('known_event_store', 'vault_secrets', 'vault_key_check') and n.nspname = 'public')
            and not (has_schema_privilege(n.oid, 'USAGE')
                     and has_table_privilege(c.oid, 'SELECT') and has_table_privilege(c.oid, 'INSERT'))) as closed`;
 
@@ -56,17 +56,19 @@ export const checkDatabaseRole = async (examination: Examination): Promise<Findi
 
 export const checkMigrations = async (examination: Examination): Promise<Finding> => {
   const { pool } = await examination.database();
-  return judgeSchema(await inspectSchema(pool));
+  return judgeSchema(await inspectSchema(pool, examination.config.eventStoreUrl === null));
 };
 
 export const judgeSchema = ({ eventStore, readModels, missingTables }: SchemaState): Finding => {
-  if (eventStore.installed === 0) {
+  const isPrepared = eventStore === null ? !missingTables.includes('gate.payloads') : eventStore.installed > 0;
+  if (!isPrepared) {
     return problem('The database is not prepared.', 'Run `npm run ags -- init`, or start the service.');
   }
-  if (eventStore.installed > eventStore.known || readModels.unknown.length > 0) {
+  const { installed, known } = eventStore ?? { installed: 0, known: 0 };
+  if (installed > known || readModels.unknown.length > 0) {
     return problem('The database was written by a newer version of the service.', 'Run that version.');
   }
-  if (eventStore.installed < eventStore.known || readModels.missing.length > 0) {
+  if (installed < known || readModels.missing.length > 0) {
     return warning('The database holds the schema of an older version.', START_HELP);
   }
   if (missingTables.length > 0) {

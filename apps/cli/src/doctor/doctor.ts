@@ -4,6 +4,7 @@ import { parseConfig, type Config } from '#libs/infra/config';
 import { redactText } from '#libs/infra/logging';
 import { explain } from '../cli-error.js';
 import { checkDatabase, checkDatabaseRole, checkMigrations, checkWalLevel } from './database.checks.js';
+import { checkEventStore } from './event-store.check.js';
 import { Examination } from './examination.js';
 import { CHECKS, problem, problemOf, skipped, titleOf, type CheckName, type Finding } from './finding.js';
 import { checkPepper, checkSealKey, checkVaultKey } from './keys.checks.js';
@@ -38,15 +39,16 @@ const NEEDS: Readonly<Record<CheckName, readonly CheckName[]>> = {
   database_role: ['database'],
   migrations: ['database'],
   wal_level: ['database'],
+  event_store: ['migrations'],
   redis: ['config'],
   vault_key: ['migrations'],
   pepper: ['migrations'],
-  seal_key: ['migrations', 'vault_key'],
+  seal_key: ['event_store', 'vault_key'],
   server_health: ['config'],
   version_drift: ['server_health'],
   clock_skew: ['database'],
-  ledger_chain: ['migrations'],
-  active_policy: ['migrations'],
+  ledger_chain: ['event_store'],
+  active_policy: ['event_store'],
 };
 
 /** Runs every check that can be run, one after the other. Changes nothing. */
@@ -87,6 +89,7 @@ const checksOf = (
   database_role: () => checkDatabaseRole(examination),
   migrations: () => checkMigrations(examination),
   wal_level: () => checkWalLevel(examination),
+  event_store: () => checkEventStore(examination),
   redis: () => checkRedis(config),
   vault_key: () => checkVaultKey(examination),
   pepper: () => checkPepper(examination),

@@ -3,7 +3,7 @@ import { FoldedStreams, type Logger } from '#libs/domain/kernel';
 import type { LivingOrganization } from '#libs/domain/people';
 import { PostgresKeyDirectory } from '#libs/infra/agents';
 import { EMBEDDED_DATABASE, type Config } from '#libs/infra/config';
-import { PostgresEventStore } from '#libs/infra/event-store';
+import { openEventStore, type OpenedEventStore } from '#libs/infra/event-store';
 import {
   createReadOnlyPool,
   isEmbeddedPostgresRunning,
@@ -15,11 +15,13 @@ import type { Server } from './server.js';
 
 const APPLICATION_NAME = 'ags cli';
 const CONNECTIONS = 2;
+/** A check has 3 seconds. */
+const DEADLINE_MS = 2_000;
 
 interface OpenedDatabase {
   readonly embedded: EmbeddedPostgres | null;
   readonly pool: pg.Pool;
-  readonly store: PostgresEventStore;
+  readonly store: OpenedEventStore;
   readonly streams: FoldedStreams;
   /** Whether the embedded server ran already; null where the database is not embedded. */
   readonly wasRunning: boolean | null;
@@ -58,16 +60,15 @@ export class Examination {
   }
 
   private async open(): Promise<OpenedDatabase> {
-    const { databaseUrl, stateDir } = this.config;
+    const { databaseUrl, eventStoreUrl, stateDir } = this.config;
     const wasRunning = databaseUrl === null ? await isEmbeddedPostgresRunning(stateDir) : null;
     const embedded = databaseUrl === null ? await startEmbeddedPostgres({ stateDir, log: this.logger }) : null;
     const connectionString = databaseUrl ?? (embedded as EmbeddedPostgres).connectionString(EMBEDDED_DATABASE);
     const onError = (error: Error): void => this.logger.debug('an idle database connection was lost', { error });
-    const store = new PostgresEventStore({
-      connectionString,
-      applicationName: APPLICATION_NAME,
-      onConnectionLost: onError,
-    });
+    const store = openEventStore(
+      { eventStoreUrl, connectionString },
+      { applicationName: APPLICATION_NAME, log: this.logger, onConnectionLost: onError, deadlineMs: DEADLINE_MS },
+    );
     const pool = createReadOnlyPool({
       connectionString,
       applicationName: APPLICATION_NAME,

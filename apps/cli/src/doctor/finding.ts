@@ -7,6 +7,7 @@ export const CHECKS = [
   'database_role',
   'migrations',
   'wal_level',
+  'event_store',
   'redis',
   'vault_key',
   'pepper',

@@ -112,7 +112,7 @@ export class SealingLoop {
       if (event?.position === lowWater.position && event.id === id) return lowWater.position;
     }
     const head = await this.parts.store.head();
-    if (head > START) this.parts.logger.info('reading the whole log for what is not sealed', { events: String(head) });
+    if (head > START) this.parts.logger.info('reading the whole log for what is not sealed', { head: String(head) });
     return START;
   }
 

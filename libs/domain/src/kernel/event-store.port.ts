@@ -128,6 +128,11 @@ export abstract class EventStore {
     return false;
   }
 
+  /** The next event stands at the next position, so that an event which is missing shows. Otherwise positions only rise. */
+  get hasGaplessPositions(): boolean {
+    return false;
+  }
+
   /** Minted when the store was made. A stored position is void under another store's id. */
   abstract storeId(): Promise<string>;
 
@@ -142,7 +147,7 @@ export abstract class EventStore {
   /** In order of revision (or backwards). Empty when the stream does not exist. */
   abstract readStream(stream: string, options?: ReadStreamOptions): Promise<readonly RecordedEvent[]>;
 
-  /** Last revision of each stream that exists, as of one moment no earlier than the call. Streams that do not exist are absent. */
+  /** Last revision of each stream that exists, each as of a moment no earlier than the call. Streams that do not exist are absent. */
   abstract heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>>;
 
   /**
@@ -156,7 +161,11 @@ export abstract class EventStore {
   /** Position of the last event, {@link START} when there is none. */
   abstract head(): Promise<Position>;
 
-  /** Events after a position, exclusive, in order. An event committed late is never skipped. */
+  /**
+   * Events after a position, exclusive, in order. An event committed late is never skipped.
+   *
+   * @param after {@link START}, the position of an event, or the one before it
+   */
   abstract readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]>;
 
   /** Catches up, then follows, across restarts of the server. Never skips, may repeat after a handler failed. */

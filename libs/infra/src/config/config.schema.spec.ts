@@ -71,13 +71,13 @@ describe('settings', () => {
     }
   });
 
-  it('refuse what this version has no adapter for, and say so in their help', () => {
-    const refused = { EVENT_STORE_URL: 'esdb://x' };
-    expect(problemsOf(refused)).toEqual([
-      'EVENT_STORE_URL must be unset: an event store other than PostgreSQL is not part of this version',
+  it('take an event store by its URL, and say what is wrong with one', () => {
+    const url = 'esdb://admin:changeit@one:2113,two:2113?tlsCAFile=/etc/ca.crt';
+    expect(parseConfig({ EVENT_STORE_URL: url }).eventStoreUrl).toBe(url);
+    expect(parseConfig({}).eventStoreUrl).toBe(null);
+    expect(problemsOf({ EVENT_STORE_URL: 'esdb://one' })).toEqual([
+      'EVENT_STORE_URL must name a user and password: a server with TLS takes no others (tls=false has none)',
     ]);
-    const helps = SETTINGS_HELP.filter(({ variable }) => Object.hasOwn(refused, variable));
-    for (const { description } of helps) expect(description).toMatch(/^Not usable in this version/);
   });
 
   it('take trusted proxies as addresses and ranges', () => {

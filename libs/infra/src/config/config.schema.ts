@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import { InvalidAllowEntry, parseAllowEntry } from '../egress/index.js';
 import { InvalidFailpoints, parseFailpoints } from '../failpoints/index.js';
+import { InvalidKurrentUrl, parseKurrentUrl } from './kurrent-url.js';
 import { isInjectedAddress, unknownVariables } from './unknown-variables.js';
 
 /** One setting: how it is read, and what `ags config` says about it. */
@@ -65,6 +66,16 @@ const postgresUrl = (text: string): string => {
 const redisUrl = (text: string): string => {
   const isRedis = URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol) && new URL(text).hostname !== '';
   return isRedis ? text : problem('must be a redis:// or rediss:// URL');
+};
+
+const kurrentUrl = (text: string): string => {
+  try {
+    parseKurrentUrl(text);
+    return text;
+  } catch (error) {
+    if (!(error instanceof InvalidKurrentUrl)) throw error;
+    return problem(error.message);
+  }
 };
 
 /** Where a listener of its own listens. */
@@ -132,11 +143,6 @@ const isNetwork = (text: string): boolean => {
   return prefix === undefined || (/^(0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
 };
 
-const notYet =
-  (what: string) =>
-  (_text: string): null =>
-    problem(`must be unset: ${what} is not part of this version`);
-
 /** Every setting there is, in the order of the help. */
 const SETTINGS = {
   env: setting(
@@ -179,11 +185,11 @@ const SETTINGS = {
     postgresUrl,
     null,
   ),
-  eventStoreUrl: setting<null>(
+  eventStoreUrl: setting<string | null>(
     'EVENT_STORE_URL',
     null,
-    'Not usable in this version, which keeps the log in PostgreSQL: leave it unset.',
-    notYet('an event store other than PostgreSQL'),
+    'KurrentDB or EventStoreDB 23.10 or newer, esdb://user:password@host:2113,...: holds the log. Absent: PostgreSQL does.',
+    kurrentUrl,
     null,
   ),
   redisUrl: setting<string | null>(

@@ -5,7 +5,9 @@ import { EMBEDDED_DATABASE, type Config } from '../config/index.js';
 import {
   EventStoreWithFailpoints,
   installEventStoreSchema,
-  PostgresEventStore,
+  openEventStore,
+  placeOf,
+  requireKnownStore,
   SeenLog,
 } from '../event-store/index.js';
 import { installGateSchema } from '../gate/index.js';
@@ -32,7 +34,7 @@ const LIST_TIMEOUT_MS = 10_000;
 
 type Preparation = 'done' | 'changed' | 'skipped';
 
-/** The deployment's PostgreSQL: the log, the read models and the rows beside the log. */
+/** The deployment's PostgreSQL, read models and the rows beside the log, and the log itself, wherever it lies. */
 export interface Database {
   readonly connectionString: string;
   /** `done`: made now; `changed`: brought up to this version; `skipped`: was as it must be. */
@@ -40,8 +42,10 @@ export interface Database {
   readonly store: EventStore;
   /** Commits are on disk when they are answered. */
   readonly durable: pg.Pool;
-  /** For rows that an append makes durable: same server, same WAL. */
+  /** For rows that may be lost: hints, made again from the log. */
   readonly relaxed: pg.Pool;
+  /** For rows that an event names: as durable as the event, whose append follows. */
+  readonly named: pg.Pool;
   /** For whoever answers lists. */
   readonly readModels: DataSource;
   /** For whoever makes a connection of its own. */
@@ -60,10 +64,11 @@ export const openDatabase = async (config: Config, applicationName: string, log:
   try {
     const connectionString = embedded?.connectionString(EMBEDDED_DATABASE) ?? (config.databaseUrl as string);
     const isNew = await ensureDatabase(connectionString, log);
-    const installedVersions = await installEventStoreSchema(connectionString);
+    const isLogHere = config.eventStoreUrl === null;
+    const installedVersions = isLogHere ? await installEventStoreSchema(connectionString) : 0;
     await installReadModels(connectionString);
     const preparation = isNew ? 'done' : installedVersions > 0 ? 'changed' : 'skipped';
-    const database = await connected(connectionString, embedded, applicationName, log);
+    const database = await connected(config, connectionString, embedded, applicationName, log);
     const store = config.failpoints === null ? database.store : new EventStoreWithFailpoints(database.store);
     return { ...database, store, preparation };
   } catch (error) {
@@ -79,6 +84,7 @@ const onWentBack = ({ message }: Error): void => {
 };
 
 const connected = async (
+  { eventStoreUrl }: Config,
   connectionString: string,
   embedded: EmbeddedPostgres | null,
   applicationName: string,
@@ -93,13 +99,12 @@ const connected = async (
   const common = { connectionString, applicationName, onError, verify: seenLog.verify };
   const durable = createDurablePool({ ...common, maxConnections: DURABLE_CONNECTIONS });
   const relaxed = createRelaxedPool({ ...common, maxConnections: RELAXED_CONNECTIONS });
-  const store = new PostgresEventStore({
-    connectionString,
-    applicationName,
-    onConnectionLost: onError,
-    seenLog,
-    storesPayloads: true,
-  });
+  // In one server the order of its WAL makes them durable no later than the append that names them.
+  const named = eventStoreUrl === null ? relaxed : durable;
+  const store = openEventStore(
+    { eventStoreUrl, connectionString },
+    { applicationName, log, onConnectionLost: onError, onWentBack, seenLog, storesPayloads: true, isLongLived: true },
+  );
   const readModels = readModelSource({
     ...common,
     maxConnections: READ_MODEL_CONNECTIONS,
@@ -107,20 +112,30 @@ const connected = async (
     isDurable: false,
   });
   await readModels.initialize();
-  const close = async (): Promise<void> => {
+  const disconnect = async (): Promise<void> => {
     isClosing = true;
     await store.close();
     await Promise.all([durable.end(), relaxed.end(), readModels.destroy()]);
+  };
+  try {
+    for (const install of SCHEMAS) await install(durable);
+    await requireKnownStore(durable, store, placeOf(eventStoreUrl));
+  } catch (error) {
+    await disconnect();
+    throw error;
+  }
+  const close = async (): Promise<void> => {
+    await disconnect();
     await embedded?.release();
   };
-  for (const install of [
-    installVaultSchema,
-    installGateSchema,
-    installKeySchema,
-    installLedgerSchema,
-    installIdempotencySchema,
-  ]) {
-    await install(durable);
-  }
-  return { connectionString, store, durable, relaxed, readModels, seenLog, close };
+  return { connectionString, store, durable, relaxed, named, readModels, seenLog, close };
 };
+
+/** Of the rows beside the log. */
+const SCHEMAS = [
+  installVaultSchema,
+  installGateSchema,
+  installKeySchema,
+  installLedgerSchema,
+  installIdempotencySchema,
+];

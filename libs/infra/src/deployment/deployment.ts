@@ -38,7 +38,7 @@ import {
 import { CompiledPolicies } from '#libs/domain/policies';
 import type { Vault } from '#libs/domain/connectors';
 import { PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
-import type { Config } from '../config/index.js';
+import { parseKurrentUrl, type Config } from '../config/index.js';
 import { ConnectorDrivers, RestDriver } from '../connectors/index.js';
 import { EgressDoor, endpointOf, type OwnEndpoint } from '../egress/index.js';
 import {
@@ -127,15 +127,15 @@ export class Deployment {
     this.database = database;
     this.secrets = secrets;
     this.bells = bells;
-    const { store, durable, relaxed } = database;
+    const { store, durable, relaxed, named } = database;
     this.bus = bells.bus;
     this.queue = bells.queue;
     metrics.queue = this.queue;
     this.streams = new FoldedStreams(store);
     this.runner = new CommandRunner(store, this.streams);
     this.tails = new LedgerTails(store);
-    this.payloads = new PostgresPayloadStore(relaxed);
-    this.payloadRows = new PostgresPayloadRows(relaxed, store);
+    this.payloads = new PostgresPayloadStore(named);
+    this.payloadRows = new PostgresPayloadRows(named, store);
     this.vault = new PostgresVault(durable, secrets.cipher);
     const settled = settledEndpoints(config, database.connectionString);
     const ownEndpoints = (): readonly OwnEndpoint[] => [...settled, ...this.ownEndpoints];
@@ -249,12 +249,13 @@ export class Deployment {
 
 /** What every process of the deployment knows as its own, whether it listens or not (reliability E-13, E-17). */
 const settledEndpoints = (config: Config, connectionString: string): readonly OwnEndpoint[] => {
-  const { baseUrl, host, port, redisUrl } = config;
+  const { baseUrl, host, port, redisUrl, eventStoreUrl } = config;
   // As the driver reads it: host and port may stand in the query.
   const database = new DatabaseClient({ connectionString });
   return [
     { host: database.host, port: database.port },
     ...(redisUrl === null ? [] : [endpointOf(redisUrl)]),
+    ...(eventStoreUrl === null ? [] : parseKurrentUrl(eventStoreUrl).nodes),
     ...(baseUrl === null ? [] : [endpointOf(baseUrl)]),
     ...(port === 0 ? [] : [{ host, port }]),
   ];

@@ -9,7 +9,7 @@ import {
   StateDirectoryError,
   type Config,
 } from '../config/index.js';
-import { UnfitDatabase } from '../event-store/index.js';
+import { UnfitDatabase, WrongEventStore } from '../event-store/index.js';
 import { startFailpoints } from '../failpoints/index.js';
 import { PinoLogger } from '../logging/index.js';
 import { MetricsListener, ServiceMetrics } from '../metrics/index.js';
@@ -45,6 +45,7 @@ const OPERATOR_ERRORS = [
   StateDirectoryError,
   UnfitDatabase,
   VaultKeyMismatch,
+  WrongEventStore,
 ];
 
 /** What a person at the terminal reads of an error: what to do, or where it came from. */

@@ -1,5 +1,6 @@
 import { StoreUnavailable } from '#libs/domain/kernel';
 import { fileFaultOf } from '../config/index.js';
+import { KurrentUnavailable } from '../event-store/index.js';
 import { isDatabaseUnusable } from '../postgres/index.js';
 
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {
@@ -38,6 +39,9 @@ const fileFault = ({ code, path }: SystemError): string | null => {
 };
 
 const databaseFault = (error: Error): string | null => {
+  if (error instanceof KurrentUnavailable) {
+    return `The event store cannot be used: ${error.message}. Check that it runs and that EVENT_STORE_URL names it.`;
+  }
   const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
   if (!isDatabaseUnusable(cause)) return null;
   // Node's and PostgreSQL's words name the host, the port and the login, and hold no password.

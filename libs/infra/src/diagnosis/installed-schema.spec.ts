@@ -43,7 +43,7 @@ afterAll(async () => {
 describe('the schema of a database', () => {
   it('that was prepared misses nothing, and holds no table that is not known', async () => {
     const pool = poolOf(database);
-    expect(await inspectSchema(pool)).toEqual({
+    expect(await inspectSchema(pool, true)).toEqual({
       eventStore: { installed: 1, known: 1 },
       readModels: { missing: [], unknown: [] },
       missingTables: [],
@@ -52,13 +52,20 @@ describe('the schema of a database', () => {
       `select schemaname || '.' || tablename as name from pg_tables
         where schemaname not in ('pg_catalog', 'information_schema')`,
     );
-    const bare = await inspectSchema(poolOf(empty));
+    const bare = await inspectSchema(poolOf(empty), true);
     // Of a database with an event store alone everything else is missing, by name.
     expect(rows.map(({ name }) => name).sort()).toEqual(
       [...bare.missingTables, 'event_store.event_store_schema', 'event_store.events'].sort(),
     );
     expect(bare).toMatchObject({ eventStore: { installed: 1 }, readModels: { unknown: [] } });
     expect(bare.readModels.missing).toHaveLength(1);
+  });
+
+  it('holds no log where that lies elsewhere', async () => {
+    expect(await inspectSchema(poolOf(database), false)).toMatchObject({ eventStore: null, missingTables: [] });
+    const bare = await inspectSchema(poolOf(empty), false);
+    expect(bare.missingTables).not.toContain('event_store.events');
+    expect(bare.missingTables).toContain('gate.payloads');
   });
 
   it('can only be looked at', async () => {

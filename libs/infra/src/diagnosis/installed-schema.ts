@@ -17,6 +17,7 @@ const TABLES: readonly string[] = [
   'ledger.low_water',
   'ledger.parked',
   'ledger.seal_keys',
+  'public.known_event_store',
   'public.vault_key_check',
   'public.vault_secrets',
   'read_models.actions',
@@ -31,18 +32,23 @@ const TABLES: readonly string[] = [
 
 /** Of versions that are installed and those that this build installs. */
 export interface SchemaState {
-  /** 0 where there is no event store. */
-  readonly eventStore: { readonly installed: number; readonly known: number };
+  /** 0 where there is no event store; null where the log lies elsewhere. */
+  readonly eventStore: { readonly installed: number; readonly known: number } | null;
   /** Migrations of the read models that were not run yet, and those run that this build does not know. */
   readonly readModels: { readonly missing: readonly string[]; readonly unknown: readonly string[] };
   readonly missingTables: readonly string[];
 }
 
-/** How the schemas of a database stand to this build's. Reads only. */
-export const inspectSchema = async (pool: pg.Pool): Promise<SchemaState> => {
+/**
+ * How the schemas of a database stand to this build's. Reads only.
+ *
+ * @param hasLog whether the log is in this database, too
+ */
+export const inspectSchema = async (pool: pg.Pool, hasLog: boolean): Promise<SchemaState> => {
+  const expected = TABLES.filter((name) => hasLog || !name.startsWith('event_store.'));
   const present = await pool.query<{ name: string }>(
     `select schemaname || '.' || tablename as name from pg_tables where schemaname || '.' || tablename = any ($1)`,
-    [TABLES],
+    [expected],
   );
   const tables = new Set(present.rows.map(({ name }) => name));
   const versions = tables.has('event_store.event_store_schema')
@@ -53,11 +59,13 @@ export const inspectSchema = async (pool: pg.Pool): Promise<SchemaState> => {
     : [];
   const run = migrations.map(({ name }) => name);
   return {
-    eventStore: { installed: Math.max(0, ...versions.map(({ version }) => version)), known: EVENT_STORE_VERSION },
+    eventStore: hasLog
+      ? { installed: Math.max(0, ...versions.map(({ version }) => version)), known: EVENT_STORE_VERSION }
+      : null,
     readModels: {
       missing: READ_MODEL_MIGRATIONS.filter((name) => !run.includes(name)),
       unknown: run.filter((name) => !READ_MODEL_MIGRATIONS.includes(name)),
     },
-    missingTables: TABLES.filter((name) => !tables.has(name)),
+    missingTables: expected.filter((name) => !tables.has(name)),
   };
 };

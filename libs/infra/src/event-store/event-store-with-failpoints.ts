@@ -29,6 +29,10 @@ export class EventStoreWithFailpoints extends EventStore {
     return this.store.storesPayloads;
   }
 
+  override get hasGaplessPositions(): boolean {
+    return this.store.hasGaplessPositions;
+  }
+
   override async append(append: Append): Promise<AppendResult> {
     const points = APPENDS[append.events[0]?.type ?? ''];
     if (!points) return this.store.append(append);

@@ -19,7 +19,7 @@ interface StoreCreated {
 
 /** The id of a store, minted when nobody asked before. Processes that ask at the same moment agree. */
 export const storeIdOf = async (store: EventStore, clock: Clock, randomness: Randomness): Promise<string> => {
-  const known = await readStoreId(store);
+  const known = await knownStoreIdOf(store);
   if (known !== null) return known;
   const minted = uuidOf(randomness.bytes(16));
   try {
@@ -34,13 +34,14 @@ export const storeIdOf = async (store: EventStore, clock: Clock, randomness: Ran
     return minted;
   } catch (error) {
     if (!(error instanceof RevisionConflict)) throw error;
-    const winner = await readStoreId(store);
+    const winner = await knownStoreIdOf(store);
     if (winner === null) throw error;
     return winner;
   }
 };
 
-const readStoreId = async (store: EventStore): Promise<string | null> => {
+/** The id of a store that has one; null for a store in which nothing was ever written. */
+export const knownStoreIdOf = async (store: EventStore): Promise<string | null> => {
   const [recorded] = await store.readStream(STREAM, { limit: 1 });
   return recorded ? decodeEvent<StoreCreated>(recorded).event.data.store_id : null;
 };

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Channel } from '@grpc/grpc-js';
 import type {
   AppendExpectedRevision,
   AppendResult,
@@ -11,9 +10,9 @@ import type {
   StreamingRead,
 } from '@eventstore/db-client';
 import { type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
+import { parseKurrentUrl } from '../../config/index.js';
 import { LogWentBack } from '../log-went-back.js';
-import { isMissingStream, isRefusedUser, mayPass } from './kurrent-failures.js';
-import { parseKurrentUrl } from './kurrent-url.js';
+import { isMissingStream, KurrentUnavailable, mayPass } from './kurrent-failures.js';
 import { positionOf } from './recorded-text.js';
 
 /** One try of a request; a hung server costs this much before the next connection is tried. */
@@ -50,7 +49,11 @@ type Work<Result> = (client: EventStoreDBClient, options: RequestOptions) => Pro
 
 /** What the client has, and does not show: its connection, as its gRPC library knows it. */
 interface ConnectedClient {
-  readonly getChannel: () => Promise<Pick<Channel, 'close' | 'getConnectivityState' | 'watchConnectivityState'>>;
+  readonly getChannel: () => Promise<{
+    close(): void;
+    getConnectivityState(mayConnect: boolean): number;
+    watchConnectivityState(current: number, deadline: number, onChange: () => void): void;
+  }>;
 }
 
 /** The server sent nothing for too long, or has not answered at all. */
@@ -141,7 +144,8 @@ export class KurrentConnection {
       } catch (error) {
         if (error instanceof LogWentBack || !mayPass(error)) throw error;
         this.report(error as Error);
-        if (leftMs() <= waitMs || this.isClosed) throw unavailable(error);
+        if (leftMs() <= waitMs || this.isClosed)
+          throw error instanceof StoreUnavailable ? error : new KurrentUnavailable(error);
       }
       await delay(waitMs);
     }
@@ -262,15 +266,4 @@ const within = async <Result>(limitMs: number, answer: Promise<Result>): Promise
 const end = (reading: Reading, error: Error): void => {
   reading.destroy(error);
   void reading.cancel().catch(() => undefined);
-};
-
-const unavailable = (error: unknown): StoreUnavailable => {
-  if (error instanceof StoreUnavailable) return error;
-  if (isRefusedUser(error)) {
-    return new StoreUnavailable('the event store refuses the user of EVENT_STORE_URL, who must be able to read $all', {
-      cause: error,
-    });
-  }
-  const reason = error instanceof Error ? error.message : String(error);
-  return new StoreUnavailable(`the event store does not answer (${reason})`, { cause: error });
 };

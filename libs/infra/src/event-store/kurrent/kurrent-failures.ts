@@ -1,4 +1,5 @@
 import type { CommandError, WrongExpectedVersionError } from '@eventstore/db-client';
+import { StoreUnavailable } from '#libs/domain/kernel';
 
 /**
  * What a failure of the client means. It is told by `type`: messages are empty on the usual paths, and many failures (a
@@ -15,8 +16,12 @@ export const isTooLarge = (error: unknown): boolean => typeOf(error) === 'maximu
 
 export const isMissingStream = (error: unknown): boolean => typeOf(error) === 'stream-not-found';
 
+/** No event stands at the position that was asked for. Two servers' words for it: there is no type, and no code of its own. */
+export const isNoPosition = (error: unknown): boolean =>
+  error instanceof Error && /InvalidPosition|invalid position/i.test(error.message);
+
 /** User or password are not accepted, or the user may not read `$all`. */
-export const isRefusedUser = (error: unknown): boolean => typeOf(error) === 'access-denied';
+const isRefusedUser = (error: unknown): boolean => typeOf(error) === 'access-denied';
 
 /** Somebody deleted a stream for ever: no stream of ours ever is. */
 const isDeletedStream = (error: unknown): boolean => typeOf(error) === 'stream-deleted';
@@ -27,6 +32,22 @@ export const mayPass = (error: unknown): boolean =>
     isWrongRevision(error) ||
     isTooLarge(error) ||
     isMissingStream(error) ||
+    isNoPosition(error) ||
     isDeletedStream(error) ||
     error instanceof TypeError
   );
+
+/** No answer that counts within the deadline; the message says why, as far as that is known, and holds no password. */
+export class KurrentUnavailable extends StoreUnavailable {
+  /** Whose server it is. */
+  readonly setting = 'EVENT_STORE_URL';
+
+  constructor(cause: unknown) {
+    super(reasonOf(cause), { cause });
+  }
+}
+
+const reasonOf = (cause: unknown): string => {
+  if (isRefusedUser(cause)) return 'it refuses the user, who must be able to read $all';
+  return `no answer (${cause instanceof Error ? cause.message : String(cause)})`;
+};

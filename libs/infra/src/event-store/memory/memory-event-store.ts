@@ -35,6 +35,10 @@ export class MemoryEventStore extends EventStore {
     super();
   }
 
+  override get hasGaplessPositions(): boolean {
+    return true;
+  }
+
   storeId(): Promise<string> {
     return storeIdOf(this, this.clock, this.randomness);
   }

@@ -140,6 +140,10 @@ export class PostgresEventStore extends EventStore {
     return this.options.storesPayloads ?? false;
   }
 
+  override get hasGaplessPositions(): boolean {
+    return true;
+  }
+
   async storeId(): Promise<string> {
     const { clock = new SystemClock(), randomness = new SystemRandomness() } = this.options;
     return (this.knownStoreId ??= await storeIdOf(this, clock, randomness));

@@ -1,0 +1,21 @@
+import { checkKnownStore, KurrentUnavailable, placeOf, WrongEventStore } from '#libs/infra/event-store';
+import type { Examination } from './examination.js';
+import { ok, problem, problemOf, type Finding } from './finding.js';
+
+/** Whether it answers, as one who may read all of it, and is the one whose rows the database holds. */
+export const checkEventStore = async (examination: Examination): Promise<Finding> => {
+  const { eventStoreUrl } = examination.config;
+  const { store, pool } = await examination.database();
+  try {
+    await store.head();
+    await checkKnownStore(pool, store, placeOf(eventStoreUrl));
+  } catch (error) {
+    if (error instanceof WrongEventStore) return problemOf(error.message);
+    if (!(error instanceof KurrentUnavailable)) throw error;
+    return problem(
+      `The event store cannot be used: ${error.message}.`,
+      'Look at EVENT_STORE_URL, and whether the server runs and is reached from here.',
+    );
+  }
+  return ok(eventStoreUrl === null ? 'The log is in PostgreSQL.' : 'The event store answers, and has this log.');
+};

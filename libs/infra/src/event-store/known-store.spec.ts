@@ -1,0 +1,73 @@
+import type pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { createDurablePool } from '../postgres/index.js';
+import { checkKnownStore, noteStore, placeOf, requireKnownStore, WrongEventStore } from './known-store.js';
+import { MemoryEventStore } from './memory/memory-event-store.js';
+import { PostgresEventStore } from './postgres/postgres-event-store.js';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+const here = placeOf(null);
+const elsewhere = placeOf('esdb://log:2113?tls=false');
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  const { connectionString } = database;
+  pool = createDurablePool({
+    connectionString,
+    applicationName: 'a spec',
+    maxConnections: 2,
+    onError: () => undefined,
+  });
+});
+afterEach(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+describe('the log that the rows of a database belong to', () => {
+  it('is the first one, whoever of several processes comes first, and stays it', async () => {
+    const store = new MemoryEventStore();
+    await Promise.all(Array.from({ length: 2 }, () => requireKnownStore(pool, store, elsewhere)));
+    await requireKnownStore(pool, store, elsewhere);
+    await checkKnownStore(pool, store, elsewhere);
+  });
+
+  it('is no other one, and nothing is written into that', async () => {
+    await requireKnownStore(pool, new MemoryEventStore(), elsewhere);
+    const other = new MemoryEventStore();
+    await expect(requireKnownStore(pool, other, elsewhere)).rejects.toBeInstanceOf(WrongEventStore);
+    await expect(checkKnownStore(pool, other, elsewhere)).rejects.toThrow(
+      'the one that EVENT_STORE_URL names is an empty one',
+    );
+    expect(await other.head()).toBe(-1n);
+    const id = await other.storeId();
+    await expect(checkKnownStore(pool, other, elsewhere)).rejects.toThrow(`EVENT_STORE_URL names is ${id}`);
+  });
+
+  it('is another one after it was moved', async () => {
+    await requireKnownStore(pool, new MemoryEventStore(), here);
+    const moved = new MemoryEventStore();
+    await noteStore(pool, await moved.storeId());
+    await requireKnownStore(pool, moved, elsewhere);
+  });
+
+  it('is not the one in the database when a setting was forgotten, whether there ever was one or not', async () => {
+    await requireKnownStore(pool, new MemoryEventStore(), elsewhere);
+    const { connectionString } = database;
+    const forgotten = new PostgresEventStore({
+      connectionString,
+      applicationName: 'forgotten',
+      onConnectionLost: () => undefined,
+    });
+    await expect(checkKnownStore(pool, forgotten, here)).rejects.toThrow('but the log in it is an empty one');
+    await pool.query('drop schema event_store cascade');
+    await expect(checkKnownStore(pool, forgotten, here)).rejects.toBeInstanceOf(WrongEventStore);
+    await forgotten.close();
+  });
+
+  it('is not known to a database that no start has prepared', async () => {
+    await checkKnownStore(pool, new MemoryEventStore(), here);
+  });
+});

@@ -1,0 +1,81 @@
+import type pg from 'pg';
+import type { EventStore } from '#libs/domain/kernel';
+import { installSchema, sqlStateOf } from '../postgres/index.js';
+import { knownStoreIdOf } from './store-id.js';
+
+const TABLE = `create table if not exists public.known_event_store (
+  only_row boolean primary key default true check (only_row),
+  store_id text not null
+)`;
+const NO_SUCH_TABLE = '42P01';
+
+/** The rows of this PostgreSQL were made of another log than the one that the settings name. */
+export class WrongEventStore extends Error {
+  override readonly name = 'WrongEventStore';
+  constructor(known: string, found: string | null, place: string) {
+    super(
+      `This PostgreSQL belongs to the event store ${known}, but ${place} is ${found ?? 'an empty one'}. ` +
+        'Going on would begin a second history beside the first. Set EVENT_STORE_URL to the store that has the log, or ' +
+        'leave it unset if the log is in PostgreSQL. A log is moved by `npm run ags -- migrate events`.',
+    );
+  }
+}
+
+/**
+ * Notes at the first start which log the rows belong to, and refuses every other from then on: a setting that was
+ * forgotten, or a store that was made anew.
+ *
+ * @param place what the settings name, as the message calls it
+ * @throws {WrongEventStore}
+ */
+export const requireKnownStore = async (pool: pg.Pool, store: EventStore, place: string): Promise<void> => {
+  await installSchema(pool, 'known event store', [TABLE]);
+  const known = (await noted(pool)) ?? (await note(pool, await store.storeId()));
+  await compare(known, store, place);
+};
+
+/** As {@link requireKnownStore}, where nothing may be written. */
+export const checkKnownStore = async (pool: pg.Pool, store: EventStore, place: string): Promise<void> => {
+  const known = await noted(pool);
+  if (known !== null) await compare(known, store, place);
+};
+
+/** From now on the rows belong to this log: those that hold positions of another are void, and made anew from it. */
+export const noteStore = async (pool: pg.Pool, storeId: string): Promise<void> => {
+  await installSchema(pool, 'known event store', [TABLE]);
+  await pool.query(
+    `insert into public.known_event_store (store_id) values ($1)
+       on conflict (only_row) do update set store_id = excluded.store_id`,
+    [storeId],
+  );
+};
+
+/** As the messages call the log that the settings name. */
+export const placeOf = (eventStoreUrl: string | null): string =>
+  eventStoreUrl === null ? 'the log in it' : 'the one that EVENT_STORE_URL names';
+
+const compare = async (known: string, store: EventStore, place: string): Promise<void> => {
+  const found = await knownStoreIdOf(store).catch(nullWithoutTable);
+  if (found !== known) throw new WrongEventStore(known, found, place);
+};
+
+const noted = async (pool: pg.Pool): Promise<string | null> => {
+  try {
+    const { rows } = await pool.query<{ store_id: string }>('select store_id from public.known_event_store');
+    return rows[0]?.store_id ?? null;
+  } catch (error) {
+    return nullWithoutTable(error);
+  }
+};
+
+/** Nothing was ever installed there. */
+const nullWithoutTable = (error: unknown): null => {
+  if (sqlStateOf(error) === NO_SUCH_TABLE) return null;
+  throw error;
+};
+
+/** Of processes that start at once, one notes it and all agree. */
+const note = async (pool: pg.Pool, storeId: string): Promise<string> => {
+  await pool.query('insert into public.known_event_store (store_id) values ($1) on conflict do nothing', [storeId]);
+  return (await noted(pool)) ?? storeId;
+};

@@ -1,0 +1,53 @@
+import type { EventStore, Logger } from '#libs/domain/kernel';
+import { KurrentEventStore } from './kurrent/kurrent-event-store.js';
+import { PostgresEventStore } from './postgres/postgres-event-store.js';
+import type { SeenLog } from './postgres/seen-log.js';
+
+export interface EventStorePlace {
+  /** EVENT_STORE_URL; null where the log lies in PostgreSQL. */
+  readonly eventStoreUrl: string | null;
+  /** Of the deployment's PostgreSQL. */
+  readonly connectionString: string;
+}
+
+export interface OpenEventStoreOptions {
+  readonly applicationName: string;
+  readonly log: Logger;
+  /** Told of an idle connection to PostgreSQL that was lost. */
+  readonly onConnectionLost: (error: Error) => void;
+  /** Of the process, where it makes other connections to the same PostgreSQL. */
+  readonly seenLog?: SeenLog;
+  /** The log went back in time: the process must end. */
+  readonly onWentBack?: (error: Error) => void;
+  /** The gate's tables are there. Default false. */
+  readonly storesPayloads?: boolean;
+  /** For a process that stays. Default false. */
+  readonly isLongLived?: boolean;
+  /** How long one call keeps trying while the server does not answer. Default 5 s. */
+  readonly deadlineMs?: number;
+}
+
+export type OpenedEventStore = EventStore & { close(): Promise<void> };
+
+/** The deployment's log, wherever it lies. Connects with the first question. */
+export const openEventStore = (
+  { eventStoreUrl, connectionString }: EventStorePlace,
+  { log, onWentBack = () => undefined, ...options }: OpenEventStoreOptions,
+): OpenedEventStore =>
+  eventStoreUrl === null
+    ? new PostgresEventStore({ connectionString, ...options })
+    : new KurrentEventStore({
+        url: eventStoreUrl,
+        onWentBack,
+        onOutage: tellOutages(log),
+        deadlineMs: options.deadlineMs,
+        isLongLived: options.isLongLived ?? false,
+      });
+
+/** One line when it is away and one when it is back. */
+const tellOutages =
+  (log: Logger) =>
+  (error: Error | null): void => {
+    if (error === null) log.info('the event store is back');
+    else log.warn('the event store is away; nothing is accepted until it answers', { error });
+  };

@@ -1,0 +1,9 @@
+import type { Position } from '#libs/domain/kernel';
+
+/** Positions of this log have gaps, and this one is none of an event: it cannot be read from there. */
+export class UnknownPosition extends Error {
+  override readonly name = 'UnknownPosition';
+  constructor(position: Position) {
+    super(`No event stands at position ${position}. Take a position from a line of \`ags events export\`.`);
+  }
+}
