@@ -133,9 +133,19 @@ interface Connection {
   readonly pool: pg.Pool;
 }
 
-const connect = async ({ databaseUrl, eventStoreUrl, stateDir }: Config, log: Logger): Promise<Connection> => {
+/** The deployment's PostgreSQL; an embedded one runs as long as it is held. */
+export const openRows = async (
+  { databaseUrl, stateDir }: Config,
+  log: Logger,
+): Promise<{ readonly connectionString: string; readonly embedded: EmbeddedPostgres | null }> => {
   const embedded = databaseUrl === null ? await startEmbeddedPostgres({ stateDir, log }) : null;
   const connectionString = databaseUrl ?? (embedded as EmbeddedPostgres).connectionString(EMBEDDED_DATABASE);
+  return { connectionString, embedded };
+};
+
+const connect = async (config: Config, log: Logger): Promise<Connection> => {
+  const { eventStoreUrl } = config;
+  const { connectionString, embedded } = await openRows(config, log);
   const onLost = (error: Error): void => log.warn('an idle database connection was lost', { error });
   const common = { connectionString, applicationName: APPLICATION_NAME };
   return {

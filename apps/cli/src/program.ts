@@ -10,6 +10,7 @@ import { registerDoctorCommand } from './commands/doctor.command.js';
 import { registerEventsCommands } from './commands/events.command.js';
 import { registerInitCommand } from './commands/init.command.js';
 import { registerKeysCommands } from './commands/keys.command.js';
+import { registerMigrateCommands } from './commands/migrate.command.js';
 import { registerOrgCommands } from './commands/org.command.js';
 import { registerProjectionsCommands } from './commands/projections.command.js';
 import { registerSealKeysCommands } from './commands/seal-keys.command.js';
@@ -58,6 +59,7 @@ const buildProgram = (context: CommandContext): Command => {
   registerProjectionsCommands(program, context);
   registerAuditCommand(program, context);
   registerEventsCommands(program, context);
+  registerMigrateCommands(program, context);
   registerBackupCommands(program, context, version);
   registerDoctorCommand(program, context, version);
   registerVerifyCommand(program, context);

@@ -38,6 +38,7 @@ export const registerProjectionsCommands = (program: Command, context: CommandCo
           rebuild(context, name === undefined ? [] : [name], {
             SERVICE_STATE_DIR: config.stateDir,
             DATABASE_URL: database.connectionString,
+            EVENT_STORE_URL: config.eventStoreUrl ?? '',
           }),
         );
         present(context.terminal, json === true, answerOf(rebuilt));

@@ -13,6 +13,7 @@ export {
 } from './config.schema.js';
 export { API_KEY_VARIABLE, givenApiKey } from './given-api-key.js';
 export { InvalidKurrentUrl, parseKurrentUrl } from './kurrent-url.js';
+export { givenText } from './given-text.js';
 export { callerFolder } from './caller-folder.js';
 export { fileFaultOf } from './file-fault.js';
 export { EMBEDDED_DATABASE } from './embedded-database.js';

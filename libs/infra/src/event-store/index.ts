@@ -1,5 +1,6 @@
 export { EventStoreWithFailpoints } from './event-store-with-failpoints.js';
-export { checkKnownStore, noteStore, placeOf, requireKnownStore, WrongEventStore } from './known-store.js';
+export { copyLog, LogsDiffer, type CopyProgress, type LogCopy } from './copy-log.js';
+export { checkKnownStore, notedStore, noteStore, placeOf, requireKnownStore, WrongEventStore } from './known-store.js';
 export { KurrentEventStore } from './kurrent/kurrent-event-store.js';
 export { KurrentUnavailable } from './kurrent/kurrent-failures.js';
 export { LogHasHole } from './log-subscription.js';
@@ -9,5 +10,6 @@ export { LOG_LOCK } from './postgres/append-function.sql.js';
 export { EVENT_STORE_VERSION, installEventStoreSchema, UnfitDatabase } from './postgres/install-schema.js';
 export { payloadArrays } from './postgres/payload-arrays.js';
 export { PostgresEventStore, type PostgresEventStoreOptions } from './postgres/postgres-event-store.js';
+export { knownStoreIdOf } from './store-id.js';
 export { SeenLog } from './postgres/seen-log.js';
 export { UnknownPosition } from './unknown-position.js';

@@ -30,13 +30,13 @@ export class WrongEventStore extends Error {
  */
 export const requireKnownStore = async (pool: pg.Pool, store: EventStore, place: string): Promise<void> => {
   await installSchema(pool, 'known event store', [TABLE]);
-  const known = (await noted(pool)) ?? (await note(pool, await store.storeId()));
+  const known = (await notedStore(pool)) ?? (await note(pool, await store.storeId()));
   await compare(known, store, place);
 };
 
 /** As {@link requireKnownStore}, where nothing may be written. */
 export const checkKnownStore = async (pool: pg.Pool, store: EventStore, place: string): Promise<void> => {
-  const known = await noted(pool);
+  const known = await notedStore(pool);
   if (known !== null) await compare(known, store, place);
 };
 
@@ -59,7 +59,8 @@ const compare = async (known: string, store: EventStore, place: string): Promise
   if (found !== known) throw new WrongEventStore(known, found, place);
 };
 
-const noted = async (pool: pg.Pool): Promise<string | null> => {
+/** The id of the log that the rows belong to; null where no start has noted it yet. */
+export const notedStore = async (pool: pg.Pool): Promise<string | null> => {
   try {
     const { rows } = await pool.query<{ store_id: string }>('select store_id from public.known_event_store');
     return rows[0]?.store_id ?? null;
@@ -77,5 +78,5 @@ const nullWithoutTable = (error: unknown): null => {
 /** Of processes that start at once, one notes it and all agree. */
 const note = async (pool: pg.Pool, storeId: string): Promise<string> => {
   await pool.query('insert into public.known_event_store (store_id) values ($1) on conflict do nothing', [storeId]);
-  return (await noted(pool)) ?? storeId;
+  return (await notedStore(pool)) ?? storeId;
 };

@@ -10,7 +10,7 @@ import {
 } from '#libs/domain/kernel';
 
 /** Holds one event for ever. A store moved to other software gets a new one, because its positions are new. */
-const STREAM = 'store';
+export const STORE_STREAM = 'store';
 
 interface StoreCreated {
   readonly type: 'StoreCreated';
@@ -24,7 +24,7 @@ export const storeIdOf = async (store: EventStore, clock: Clock, randomness: Ran
   const minted = uuidOf(randomness.bytes(16));
   try {
     const created: StoreCreated = { type: 'StoreCreated', data: { store_id: minted } };
-    await appendEvents(store, STREAM, 'no_stream', [created], {
+    await appendEvents(store, STORE_STREAM, 'no_stream', [created], {
       org: null,
       actor: SYSTEM,
       requestId: null,
@@ -42,7 +42,7 @@ export const storeIdOf = async (store: EventStore, clock: Clock, randomness: Ran
 
 /** The id of a store that has one; null for a store in which nothing was ever written. */
 export const knownStoreIdOf = async (store: EventStore): Promise<string | null> => {
-  const [recorded] = await store.readStream(STREAM, { limit: 1 });
+  const [recorded] = await store.readStream(STORE_STREAM, { limit: 1 });
   return recorded ? decodeEvent<StoreCreated>(recorded).event.data.store_id : null;
 };
 

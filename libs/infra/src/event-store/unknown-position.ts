@@ -4,6 +4,6 @@ import type { Position } from '#libs/domain/kernel';
 export class UnknownPosition extends Error {
   override readonly name = 'UnknownPosition';
   constructor(position: Position) {
-    super(`No event stands at position ${position}. Take a position from a line of \`ags events export\`.`);
+    super(`No event stands at position ${position}. Take one from a line of \`npm run ags -- events export\`.`);
   }
 }

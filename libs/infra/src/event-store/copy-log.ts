@@ -1,0 +1,146 @@
+import {
+  type Append,
+  APPEND_LIMIT_BYTES,
+  type EventStore,
+  type NewEvent,
+  type Position,
+  type RecordedEvent,
+  START,
+} from '#libs/domain/kernel';
+import { STORE_STREAM } from './store-id.js';
+
+const PAGE_EVENTS = 1_000;
+/** Appends that travel together where a store keeps their order: one commit for all. */
+const APPENDS_AT_ONCE = 200;
+
+/** The target holds something else than the beginning of the source. Nothing was written since that was seen. */
+export class LogsDiffer extends Error {
+  override readonly name = 'LogsDiffer';
+  constructor(place: string) {
+    super(
+      `The target holds another log: ${place} is not what the source has there. Give a store in which nothing was ever written, ` +
+        'or the one that an earlier run of this command has begun.',
+    );
+  }
+}
+
+export interface CopyProgress {
+  readonly step: 'comparing' | 'copying';
+  readonly events: number;
+  /** Of the source's log, from 0 to 1. */
+  readonly share: number;
+}
+
+export interface LogCopy {
+  readonly events: number;
+  /** Of these, copied by this run: the others were there already. */
+  readonly copied: number;
+  /** Minted for the target. */
+  readonly storeId: string;
+}
+
+export interface CopyLogOptions {
+  readonly source: EventStore;
+  readonly target: EventStore;
+  readonly onProgress: (progress: CopyProgress) => void;
+  /** Called between batches; throws to end the copy, which a later call goes on with. */
+  readonly mayGoOn: () => void;
+}
+
+/**
+ * Makes the target's log the same as the source's: every event in its order, with its stream, revision, id and bytes. Only
+ * the stream that names the store is the target's own: positions are new there, and rows that hold old ones must be void.
+ * Whatever the target holds of it already is compared and kept, so a copy that was interrupted goes on; at the end all of it
+ * is read back and compared. Nobody else may write into either.
+ *
+ * @throws {LogsDiffer}
+ */
+export const copyLog = async ({ source, target, onProgress, mayGoOn }: CopyLogOptions): Promise<LogCopy> => {
+  const compare = () => comparedLength({ source, target, onProgress, mayGoOn });
+  const begun = await compare();
+  const end = await source.head();
+  let events = begun.events;
+  for (let after = begun.after; ;) {
+    mayGoOn();
+    const page = await source.readAll(after, PAGE_EVENTS);
+    const last = page.at(-1);
+    if (!last) break;
+    await append(target, page);
+    events += page.length;
+    after = last.position;
+    onProgress({ step: 'copying', events, share: shareOf(after, end) });
+  }
+  const whole = await compare();
+  if (whole.events !== events) throw new Error(`${events} events were copied, and ${whole.events} are there`);
+  return { events, copied: events - begun.events, storeId: await target.storeId() };
+};
+
+/** How many events of the source the target has, from the first on, and the source's position of the last of them. */
+const comparedLength = async ({
+  source,
+  target,
+  onProgress,
+  mayGoOn,
+}: CopyLogOptions): Promise<{ readonly events: number; readonly after: Position }> => {
+  const end = await source.head();
+  let events = 0;
+  let after = START;
+  let found: readonly RecordedEvent[];
+  for (let foundAfter = START; (found = await target.readAll(foundAfter, PAGE_EVENTS)).length > 0;) {
+    mayGoOn();
+    const expected = await source.readAll(after, found.length);
+    found.forEach((event, index) => {
+      const original = expected[index];
+      if (!original || !isSame(original, event)) throw new LogsDiffer(`event ${events + index + 1}`);
+    });
+    events += found.length;
+    after = expected.at(-1)?.position ?? after;
+    foundAfter = found.at(-1)?.position ?? foundAfter;
+    onProgress({ step: 'comparing', events, share: shareOf(after, end) });
+  }
+  return { events, after };
+};
+
+const isSame = (one: RecordedEvent, other: RecordedEvent): boolean =>
+  one.stream === other.stream &&
+  one.revision === other.revision &&
+  one.type === other.type &&
+  (one.stream === STORE_STREAM || (one.id === other.id && one.data === other.data && one.metadata === other.metadata));
+
+/** In the order of the log: together only what a store of gapless positions writes in the order in which it is asked. */
+const append = async (target: EventStore, events: readonly RecordedEvent[]): Promise<void> => {
+  const atOnce = target.hasGaplessPositions ? APPENDS_AT_ONCE : 1;
+  let gathered: Append[] = [];
+  const send = async (): Promise<void> => {
+    await Promise.all(gathered.map((some) => target.append(some)));
+    gathered = [];
+  };
+  for (const some of appendsOf(events)) {
+    const isOwn = some.stream === STORE_STREAM;
+    if (isOwn || gathered.length === atOnce || gathered.some(({ stream }) => stream === some.stream)) await send();
+    if (isOwn) await target.storeId();
+    else gathered.push(some);
+  }
+  await send();
+};
+
+/** Events of one stream that follow each other in the log, as large as an append may be. */
+const appendsOf = (events: readonly RecordedEvent[]): readonly Append[] => {
+  const appends: { stream: string; expectedRevision: Append['expectedRevision']; events: NewEvent[]; bytes: number }[] =
+    [];
+  for (const { stream, revision, id, type, data, metadata } of events) {
+    const bytes = Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);
+    const last = appends.at(-1);
+    if (last?.stream === stream && last.bytes + bytes <= APPEND_LIMIT_BYTES) {
+      last.events.push({ id, type, data, metadata });
+      last.bytes += bytes;
+    } else {
+      const expectedRevision = revision === 0 ? 'no_stream' : revision - 1;
+      appends.push({ stream, expectedRevision, events: [{ id, type, data, metadata }], bytes });
+    }
+  }
+  return appends;
+};
+
+const shareOf = (position: Position, end: Position): number =>
+  end <= START ? 1 : Math.min(1, Number(position + 1n) / Number(end + 1n));
