@@ -1,0 +1,121 @@
+import type { IStreamsServer } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type {
+  AppendReq,
+  AppendResp,
+  BatchAppendReq,
+  BatchAppendResp,
+} from '@eventstore/db-client/generated/streams_pb.js';
+import {
+  type Metadata,
+  type ServerDuplexStream,
+  type ServerErrorResponse,
+  type ServerReadableStream,
+  status,
+} from '@grpc/grpc-js';
+import { appendResponse, batchResponse, expectedIn, proposedIn, streamNameIn } from './append-messages.js';
+import type { AppendAnswer, Appends } from './appends.js';
+import type { ProposedEvent } from './commit-log.js';
+import { LiveSubscription, type SubscribedLog } from './live-subscription.js';
+import { answerRead, type ReadCall } from './reading.js';
+import { notImplemented } from './rpc-error.js';
+
+export interface StreamsNode extends SubscribedLog {
+  /** Those of the leader. */
+  readonly appends: Appends;
+  /** Where one call carries many appends, each counts. */
+  readonly calls: Record<'append' | 'batchAppend' | 'read' | 'subscribe', number>;
+  /** Why a caller is not served, or not by this node. */
+  accessRefusal(metadata: Metadata): ServerErrorResponse | null;
+  leaderRefusal(metadata: Metadata): ServerErrorResponse | null;
+  /** Ends a connection. */
+  cut(peer: string): void;
+}
+
+type AppendCall = ServerReadableStream<AppendReq, AppendResp>;
+type BatchAppendCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>;
+
+interface Batch {
+  readonly correlationId: string;
+  readonly options: BatchAppendReq.Options;
+  readonly events: ProposedEvent[];
+}
+
+export const streamsService = (node: StreamsNode): IStreamsServer => ({
+  read: (call) => read(node, call),
+  append: (call, callback) => {
+    const refusal = node.accessRefusal(call.metadata) ?? node.leaderRefusal(call.metadata);
+    if (refusal) return callback(refusal);
+    append(node, call).then(
+      // Null: the connection is gone.
+      (response) => response && callback(null, response),
+      (error: ServerErrorResponse) => callback(error),
+    );
+  },
+  batchAppend: (call) => batchAppend(node, call),
+  delete: (_, callback) => callback(notImplemented('Delete')),
+  tombstone: (_, callback) => callback(notImplemented('Tombstone')),
+});
+
+const read = (node: StreamsNode, call: ReadCall): void => {
+  try {
+    const options = call.request.getOptions()!;
+    const isSubscription = options.hasSubscription();
+    node.calls[isSubscription ? 'subscribe' : 'read'] += 1;
+    const leaderRefusal = node.leaderRefusal(call.metadata);
+    const refusal = node.accessRefusal(call.metadata) ?? (isSubscription ? null : leaderRefusal);
+    if (refusal) throw refusal;
+    if (options.hasFilter()) throw notImplemented('filters');
+    if (!isSubscription) answerRead(node.log, call);
+    else if (options.hasAll()) new LiveSubscription(node, call, leaderRefusal);
+    else throw notImplemented('subscriptions to a stream');
+  } catch (error) {
+    call.emit('error', error);
+  }
+};
+
+const append = async (node: StreamsNode, call: AppendCall): Promise<AppendResp | null> => {
+  const requests: AppendReq[] = [];
+  call.on('data', (request: AppendReq) => requests.push(request));
+  await new Promise((resolve) => call.once('end', resolve));
+  node.calls.append += 1;
+  const [header, ...messages] = requests;
+  const options = header!.getOptions()!;
+  const expected = expectedIn(options);
+  const events = messages.map((message) => proposedIn(message.getProposedMessage()!));
+  const answer = await node.appends.take({ stream: streamNameIn(options), expected, events }, () =>
+    node.cut(call.getPeer()),
+  );
+  return answer && appendResponse(expected, answer);
+};
+
+const batchAppend = (node: StreamsNode, call: BatchAppendCall): void => {
+  const refusal = node.accessRefusal(call.metadata) ?? node.leaderRefusal(call.metadata);
+  const isDenied = refusal?.code === status.PERMISSION_DENIED;
+  if (refusal && !isDenied) return void call.emit('error', refusal);
+  const batches = new Map<string, Batch>();
+  call.on('data', (request: BatchAppendReq) => {
+    const batch = batchOf(request, batches);
+    batch.events.push(...request.getProposedMessagesList().map(proposedIn));
+    batches.set(batch.correlationId, batch);
+    if (!request.getIsFinal()) return;
+    batches.delete(batch.correlationId);
+    if (isDenied) call.write(batchResponse(batch, { kind: 'access_denied' }));
+    else void answerBatch(node, call, batch);
+  });
+  call.on('end', () => call.end());
+};
+
+const batchOf = (request: BatchAppendReq, batches: ReadonlyMap<string, Batch>): Batch => {
+  const correlationId = request.getCorrelationId()!.getString();
+  return batches.get(correlationId) ?? { correlationId, options: request.getOptions()!, events: [] };
+};
+
+const answerBatch = async (node: StreamsNode, call: BatchAppendCall, batch: Batch): Promise<void> => {
+  node.calls.batchAppend += 1;
+  const { options, events } = batch;
+  const answer: AppendAnswer | null = await node.appends.take(
+    { stream: streamNameIn(options), expected: expectedIn(options), events },
+    () => node.cut(call.getPeer()),
+  );
+  if (answer) call.write(batchResponse(batch, answer));
+};
