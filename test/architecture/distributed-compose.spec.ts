@@ -232,3 +232,11 @@ describe('the key files', () => {
     }
   });
 });
+
+it('docs/deployment.md names every variable, and no other', () => {
+  const written = text('docker-compose.distributed.yml') + text('docker-compose.cluster.env');
+  const rows = text('docs/deployment.md').match(/^\| (?:`[A-Z_]+`(?:, )?)+ \|/gm) ?? [];
+  const named = rows.flatMap((row) => row.match(/[A-Z_]{4,}/g) ?? []);
+  const used = [...written.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name);
+  expect(named.sort()).toEqual([...new Set(used)].sort());
+});
