@@ -190,6 +190,19 @@ describe('the sealing check', () => {
 });
 
 describe('draining', () => {
+  it('serves on once it is announced, and sends whoever comes elsewhere from the next time', async () => {
+    edge.edge.drain.announce();
+    const health = await get('/v1/health');
+    expect([health.status, health.json?.['status']]).toEqual([503, 'draining']);
+    const served = await get('/v1/version');
+    expect([served.status, served.headers.get('connection')]).toEqual([200, 'close']);
+    const polling = get('/v1/poll');
+    await eventually(() => waiting.length).toBe(1);
+    expect(await edge.edge.drain.drain(30_000)).toBe(true);
+    expect((await polling).json).toEqual({ done: true });
+    expect((await get('/v1/version')).status).toBe(503);
+  });
+
   it('refuses new work with 503, says so in health, and lets what is under way finish', async () => {
     const working = get('/v1/work');
     await eventually(() => waiting.length).toBe(1);

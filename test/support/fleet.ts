@@ -124,6 +124,14 @@ export class Fleet {
     for (const process of ended) this.processes.splice(this.processes.indexOf(process), 1);
   }
 
+  /** Ended as an operator would, and then another in its place. Resolves with the exit code of the one that ended. */
+  async replace(process: FleetProcess, env: Readonly<Record<string, string>> = {}): Promise<unknown> {
+    const code = await process.end('SIGTERM');
+    this.processes.splice(this.processes.indexOf(process), 1);
+    await this.start(process.program, 1, env);
+    return code;
+  }
+
   /** Calls go to the api processes in turn. */
   call(method: string, path: string, call: Call = {}): Promise<Answer> {
     this.turn += 1;

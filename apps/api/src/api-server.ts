@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamicModule, INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Deployment } from '#libs/infra/deployment';
@@ -58,8 +59,16 @@ export class ApiServer {
     return baseUrl;
   }
 
+  /** Health says draining, and everything is served, for as long as a load balancer may take to send nothing more. */
+  async announceStop(): Promise<void> {
+    // Where it could not start, nobody sends anything.
+    if (this.app?.getHttpServer().listening !== true) return;
+    this.edge.drain.announce();
+    await sleep(this.deployment.config.drainDelayMs);
+  }
+
   /**
-   * Health says draining; what is under way is answered.
+   * Health says draining; what is under way is answered, and nothing else.
    * @returns how many requests had no answer when the time was over
    */
   async drain(graceMs: number): Promise<number> {

@@ -16,6 +16,7 @@ runProgram(async (config, logger, metrics) => {
   logger.info('api started', { base_url: await server.listen(ApiProcessModule) });
   return {
     stop: async () => {
+      await server.announceStop();
       const requests = await server.drain(config.drainTimeoutMs);
       await server.close();
       await deployment.close();

@@ -43,6 +43,7 @@ class Standalone {
   /** New work is refused, work in flight ends or is left for recovery, then everything closes. */
   async stop(): Promise<Leftovers> {
     const { clock, config } = this.deployment;
+    await this.server.announceStop();
     const overAtMs = clock.monotonicMs() + config.drainTimeoutMs;
     this.worker.takeUpNothingMore();
     // Requests wait for their seals, so the sealer goes on until they are answered.

@@ -19,9 +19,16 @@ interface UnderWay {
 export class Drain {
   private readonly underWay = new Set<UnderWay>();
   private readonly waiters = new Set<() => void>();
+  private isAnnounced = false;
   private hasStarted = false;
 
+  /** Said by health, and by every answer that closes its connection. */
   get isDraining(): boolean {
+    return this.isAnnounced;
+  }
+
+  /** Nothing new is taken in. */
+  get isRefusing(): boolean {
     return this.hasStarted;
   }
 
@@ -41,11 +48,20 @@ export class Drain {
   }
 
   /**
-   * From now on health says `draining`, and every other new request is refused with 503 and `Connection: close`. What
+   * From now on health says `draining` and every answer closes its connection, while everything is served as before: who
+   * sends requests here has time to notice.
+   */
+  announce(): void {
+    this.isAnnounced = true;
+  }
+
+  /**
+   * From now on every new request but those for health is refused with 503 as well: {@link ShuttingDown}. What
    * waits is told to answer; what works may finish.
    * @returns true when everything under way has been answered, false when `graceMs` was not enough
    */
   async drain(graceMs: number): Promise<boolean> {
+    this.announce();
     this.hasStarted = true;
     for (const one of this.underWay) one.endWaits();
     if (this.underWay.size === 0) return true;

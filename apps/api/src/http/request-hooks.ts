@@ -46,5 +46,5 @@ const routeOf = (edge: EdgeParts, request: FastifyRequest): ReturnType<typeof ed
 };
 
 const refuseWhileDraining = (edge: EdgeParts, exchange: Exchange): void => {
-  if (edge.drain.isDraining && exchange.route?.pattern !== HEALTH_PATTERN) throw new ShuttingDown();
+  if (edge.drain.isRefusing && exchange.route?.pattern !== HEALTH_PATTERN) throw new ShuttingDown();
 };

@@ -247,6 +247,12 @@ const SETTINGS = {
     'How long an executor may be silent before its execution is taken over; the same in every process.',
     integer(200, 60_000),
   ),
+  drainDelayMs: setting(
+    'SERVICE_DRAIN_DELAY_MS',
+    '0',
+    'How long a stopping api serves on while its health says draining, before it refuses: as long as a load balancer takes to notice.',
+    integer(0, 600_000),
+  ),
   drainTimeoutMs: setting(
     'SERVICE_DRAIN_TIMEOUT_MS',
     '10000',

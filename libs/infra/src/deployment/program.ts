@@ -137,10 +137,13 @@ const stopped = async (
   const tookMs = (): number => Math.round(performance.now() - startedAt);
   try {
     const program = await started;
-    setTimeout(() => {
-      logger.error('the process did not stop in its time and ends here', { took_ms: tookMs() });
-      process.exit(1);
-    }, config.drainTimeoutMs + CLOSING_TIMEOUT_MS);
+    setTimeout(
+      () => {
+        logger.error('the process did not stop in its time and ends here', { took_ms: tookMs() });
+        process.exit(1);
+      },
+      config.drainDelayMs + config.drainTimeoutMs + CLOSING_TIMEOUT_MS,
+    );
     const { requests, executions } = await program.stop();
     const isClean = requests === 0 && executions === 0;
     logger[isClean ? 'info' : 'warn']('stopped', {
