@@ -43,7 +43,7 @@ export class KurrentProgram {
     await this.untilLeader();
   }
 
-  signal(name: 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void {
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
     this.child?.kill(name);
   }
 

@@ -35,17 +35,21 @@ export interface RequestOptions {
   /** A follower may not know yet what was answered. */
   readonly requiresLeader: true;
   /**
-   * Always given, also where the server knows no users: an append with credentials of its own is a call of its own, with a
-   * deadline. The others share one stream and, in the client's memory, one table for the whole process, whose failures
-   * reach appends of other connections (ADR 0013).
+   * Always given, also where the server knows no users: an append with credentials of its own is a call of its own. The
+   * others share one stream and, in the client's memory, one table for the whole process, whose failures reach appends of
+   * other connections (ADR 0013).
    */
   readonly credentials: Credentials;
-  /** Milliseconds. Reads have none: they end by {@link KurrentConnection.read}. */
+  /**
+   * None, in milliseconds. An append goes out an event at a time, and a call that ends before its last event looks complete
+   * to the server, which writes what it got: an append that nobody waits for any more is left to come to its end.
+   */
   readonly deadline: number;
 }
 
 type Reading = StreamingRead<ResolvedEvent>;
-type Work<Result> = (client: EventStoreDBClient, options: RequestOptions) => Promise<Result>;
+/** One try of a request, which takes no longer than the limit: it may be made several times, and abandoned. */
+type Work<Result> = (client: EventStoreDBClient, limitMs: number) => Promise<Result>;
 
 /** What the client has, and does not show: its connection, as its gRPC library knows it. */
 interface ConnectedClient {
@@ -95,8 +99,8 @@ export class KurrentConnection {
    * @throws what the server answered
    */
   append(stream: string, events: EventData[], expectedRevision: AppendExpectedRevision): Promise<AppendResult> {
-    return this.repeat((client, options) =>
-      within(options.deadline, client.appendToStream(stream, events, { expectedRevision, ...options })),
+    return this.repeat((client, limitMs) =>
+      within(limitMs, client.appendToStream(stream, events, { expectedRevision, ...this.requestOptions() })),
     );
   }
 
@@ -107,7 +111,7 @@ export class KurrentConnection {
    * @throws what the server answered
    */
   read(start: (client: EventStoreDBClient, options: RequestOptions) => Reading): Promise<readonly KurrentEvent[]> {
-    return this.repeat((client, options) => this.collect(start(client, options), options.deadline));
+    return this.repeat((client, limitMs) => this.collect(start(client, this.requestOptions()), limitMs));
   }
 
   /** For a stream of events that has no end. Proven: the log is the one that this process knows. */
@@ -132,7 +136,6 @@ export class KurrentConnection {
     await this.drop();
   }
 
-  /** @param work one try of a request: it may be made several times, and abandoned */
   private async repeat<Result>(work: Work<Result>): Promise<Result> {
     const startedAt = performance.now();
     const leftMs = (): number => this.options.deadlineMs - (performance.now() - startedAt);
@@ -154,7 +157,7 @@ export class KurrentConnection {
   private async attempt<Result>(work: Work<Result>, limitMs: number): Promise<Result> {
     const used = this.current();
     try {
-      return await work(await this.proven(), this.requestOptions(limitMs));
+      return await work(await this.proven(), limitMs);
     } catch (error) {
       if (mayPass(error)) this.doubt();
       // A connection to a server that hangs stays as it is: another one may lead elsewhere.
@@ -163,8 +166,8 @@ export class KurrentConnection {
     }
   }
 
-  private requestOptions(deadline: number): RequestOptions {
-    return { requiresLeader: true, credentials: this.address.credentials ?? NOBODY, deadline };
+  private requestOptions(): RequestOptions {
+    return { requiresLeader: true, credentials: this.address.credentials ?? NOBODY, deadline: NEVER_MS };
   }
 
   private current(): Promise<EventStoreDBClient> {
@@ -174,7 +177,13 @@ export class KurrentConnection {
 
   private async connect(): Promise<EventStoreDBClient> {
     const { EventStoreDBClient } = await import('@eventstore/db-client');
-    return EventStoreDBClient.connectionString(this.address.connectionString);
+    try {
+      return EventStoreDBClient.connectionString(this.address.connectionString);
+    } catch (error) {
+      // Another try, when the file of its authority is there.
+      this.client = null;
+      throw error;
+    }
   }
 
   /**
@@ -185,12 +194,10 @@ export class KurrentConnection {
     const dropped = this.client;
     this.client = null;
     this.proof = null;
-    if (!dropped) return;
-    const { getChannel } = (await dropped) as unknown as ConnectedClient;
-    await getChannel().then(
-      (channel) => channel.close(),
-      () => undefined,
-    );
+    // One that was never made, or has no connection, has nothing to let go of.
+    const client = await dropped?.catch(() => null);
+    const channel = await (client as unknown as ConnectedClient | null)?.getChannel().catch(() => null);
+    channel?.close();
   }
 
   private async prove(client: EventStoreDBClient): Promise<void> {
@@ -204,8 +211,8 @@ export class KurrentConnection {
   }
 
   private async compare(client: EventStoreDBClient, seen: RecordedEvent): Promise<void> {
-    const [fromRevision, options] = [BigInt(seen.revision), this.requestOptions(ATTEMPT_TIMEOUT_MS)];
-    const reading = client.readStream(seen.stream, { fromRevision, maxCount: 1, ...options });
+    const fromRevision = BigInt(seen.revision);
+    const reading = client.readStream(seen.stream, { fromRevision, maxCount: 1, ...this.requestOptions() });
     const [event] = await this.collect(reading, ATTEMPT_TIMEOUT_MS).catch((error: unknown) => {
       if (isMissingStream(error)) return [];
       throw error;
@@ -244,11 +251,12 @@ export class KurrentConnection {
   }
 }
 
+/** A year. */
+const NEVER_MS = 31_536_000_000;
 /** A server without TLS is sent no user: the client leaves it out. */
 const NOBODY: Credentials = { username: 'nobody', password: 'nobody' };
 
-const isSilence = (error: unknown): boolean =>
-  error instanceof NoAnswer || (error instanceof Error && 'type' in error && error.type === 'deadline-exceeded');
+const isSilence = (error: unknown): boolean => error instanceof NoAnswer;
 
 const within = async <Result>(limitMs: number, answer: Promise<Result>): Promise<Result> => {
   let timer: NodeJS.Timeout | undefined;

@@ -1,24 +1,27 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Append, type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
-import { KurrentProgram, kurrentProgram } from '../../../../../test/support/kurrent-program.js';
+import {
+  KURRENT_UNDER_TEST,
+  type KurrentUnderTest,
+  startKurrent,
+} from '../../../../../test/support/kurrent-under-test.js';
 import { newEvents, newStream } from '../../../../../test/support/new-event.js';
 import { LogWentBack } from '../log-went-back.js';
 import { KurrentEventStore, type KurrentEventStoreOptions } from './kurrent-event-store.js';
 
-const program = kurrentProgram();
 const WRITERS = 32;
 
-describe.skipIf(program === null)('a real event store that fails, where KURRENTDB_PROGRAM names one', () => {
-  let server: KurrentProgram;
+describe(`an event store that fails: ${KURRENT_UNDER_TEST}`, () => {
+  let server: KurrentUnderTest;
   const stores: KurrentEventStore[] = [];
 
   beforeEach(async () => {
-    server = await KurrentProgram.start(program as string);
+    server = await startKurrent();
   }, 60_000);
   afterEach(async () => {
-    server.signal('SIGCONT');
+    server.resume();
     await Promise.all(stores.splice(0).map((store) => store.close()));
-    await server.stop();
+    await server.close();
   }, 60_000);
 
   const open = (options: Partial<KurrentEventStoreOptions> = {}): KurrentEventStore => {
@@ -41,10 +44,10 @@ describe.skipIf(program === null)('a real event store that fails, where KURRENTD
     return { events, subscription };
   };
 
-  it.each(['SIGKILL', 'SIGTERM'] as const)(
-    'loses and doubles nothing of 32 writers when it is ended by %s, and ends no subscription',
+  it.each(['kill', 'terminate'] as const)(
+    'loses and doubles nothing of 32 writers after %s, and ends no subscription',
     { timeout: 120_000 },
-    async (signal) => {
+    async (end) => {
       const [store, reader] = [open(), open()];
       const after = await reader.head();
       const { events: seen, subscription } = following(reader, after);
@@ -67,7 +70,7 @@ describe.skipIf(program === null)('a real event store that fails, where KURRENTD
       for (let round = 1; round <= 3; round += 1) {
         const before = answered();
         await vi.waitFor(() => expect(answered()).toBeGreaterThan(before + 500), { timeout: 30_000 });
-        await server.kill(signal);
+        await server[end]();
         await server.start();
       }
       isOver = true;
@@ -127,7 +130,7 @@ describe.skipIf(program === null)('a real event store that fails, where KURRENTD
     const store = open({ deadlineMs: 1_500 });
     await store.append(firstOf(newStream()));
     const append = firstOf(newStream(), 2);
-    server.signal('SIGSTOP');
+    server.hang();
     const results = await Promise.allSettled([
       store.append(append),
       store.heads([append.stream]),
@@ -136,7 +139,7 @@ describe.skipIf(program === null)('a real event store that fails, where KURRENTD
       store.storeId(),
     ]);
     for (const result of results) expect(result).toMatchObject({ reason: expect.any(StoreUnavailable) as unknown });
-    server.signal('SIGCONT');
+    server.resume();
     const patient = open();
     const result = await patient.append(append);
     expect(result.revision).toBe(1);
@@ -144,15 +147,39 @@ describe.skipIf(program === null)('a real event store that fails, where KURRENTD
     expect(await store.readStream(append.stream)).toHaveLength(2);
   });
 
+  it(
+    'writes all of an append or nothing, however far it had come when it was given up',
+    { timeout: 60_000 },
+    async () => {
+      const data = JSON.stringify('x'.repeat(1_500));
+      const appendOfMany = (): Append => ({
+        ...firstOf(newStream()),
+        events: newEvents(500).map((event) => ({ ...event, data })),
+      });
+      const given = Array.from({ length: 60 }, (_, index) => ({ append: appendOfMany(), deadlineMs: 1 + 2 * index }));
+      const patient = open();
+      await patient.append(firstOf(newStream()));
+      for (const { append, deadlineMs } of given) {
+        await open({ deadlineMs })
+          .append(append)
+          .catch((error: unknown) => expect(error).toBeInstanceOf(StoreUnavailable));
+      }
+      for (const { append } of given) {
+        expect((await patient.append(append)).revision).toBe(499);
+        expect(await patient.readStream(append.stream)).toHaveLength(500);
+      }
+    },
+  );
+
   it('goes on following after a server that hung', async () => {
     const [store, other] = [open(), open()];
     const { events, subscription } = following(store, await store.head());
     await other.append(firstOf(newStream()));
     await vi.waitFor(() => expect(events).toHaveLength(1), { timeout: 5_000 });
-    server.signal('SIGSTOP');
+    server.hang();
     const late = other.append(firstOf(newStream()));
     await expect(open({ deadlineMs: 1_000 }).head()).rejects.toBeInstanceOf(StoreUnavailable);
-    server.signal('SIGCONT');
+    server.resume();
     await late;
     await vi.waitFor(() => expect(events).toHaveLength(2), { timeout: 20_000 });
     await subscription.close();
@@ -162,13 +189,9 @@ describe.skipIf(program === null)('a real event store that fails, where KURRENTD
     const onWentBack = vi.fn();
     const store = open({ onWentBack });
     await store.append(firstOf(newStream()));
-    await server.kill('SIGTERM');
-    await server.saveFiles();
-    await server.start();
+    const putBack = await server.backUp(await store.head());
     const { position } = await store.append(firstOf(newStream()));
-    await server.kill();
-    await server.restoreFiles();
-    await server.start();
+    await putBack();
     const lost = firstOf(newStream());
     await expect(store.append(lost)).rejects.toBeInstanceOf(LogWentBack);
     expect(onWentBack.mock.calls[0]?.[0]).toMatchObject({

@@ -1,0 +1,215 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Append, type RecordedEvent, START, StoreUnavailable } from '#libs/domain/kernel';
+import { KurrentServer } from '../../../../../test/support/kurrent/kurrent-server.js';
+import { newEvents, newStream } from '../../../../../test/support/new-event.js';
+import { GOOD_CERTIFICATE, TEST_AUTHORITY } from '../../egress/testing/certificates.js';
+import { UnknownPosition } from '../unknown-position.js';
+import { KurrentUnavailable } from './kurrent-failures.js';
+import { KurrentEventStore, type KurrentEventStoreOptions } from './kurrent-event-store.js';
+
+const servers: KurrentServer[] = [];
+const stores: KurrentEventStore[] = [];
+let server: KurrentServer;
+
+const start = async (options: Parameters<typeof KurrentServer.start>[0] = {}): Promise<KurrentServer> => {
+  const started = await KurrentServer.start(options);
+  servers.push(started);
+  return started;
+};
+const open = (options: Partial<KurrentEventStoreOptions> = {}): KurrentEventStore => {
+  const store = new KurrentEventStore({ url: server.url, ...options });
+  stores.push(store);
+  return store;
+};
+const firstOf = (stream: string, count = 1): Append => ({
+  stream,
+  expectedRevision: 'no_stream',
+  events: newEvents(count),
+});
+
+beforeEach(async () => {
+  server = await start();
+});
+afterEach(async () => {
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+  await Promise.all(servers.splice(0).map((started) => started.close()));
+});
+
+describe('what the adapter says to a server', () => {
+  it('is one call an append, and never the stream that appends of a process share', async () => {
+    const store = open();
+    await Promise.all(Array.from({ length: 20 }, () => store.append(firstOf(newStream(), 3))));
+    expect(server.calls).toMatchObject({ append: 20, batchAppend: 0 });
+  });
+
+  it('is one question, whatever streams it watches, where it is told of every event', async () => {
+    const store = open({ isLongLived: true });
+    const streams = Array.from({ length: 10 }, newStream);
+    for (const stream of streams) await store.append(firstOf(stream));
+    await vi.waitFor(() => expect(store.seenHeads(streams).size).toBe(10));
+    await store.heads(streams);
+    const before = server.calls.read;
+    expect((await store.heads(streams)).size).toBe(10);
+    expect(server.calls.read - before).toBe(1);
+  });
+});
+
+describe('an append whose connection is lost', () => {
+  it('is one event when it had been written', async () => {
+    const store = open();
+    const append = firstOf(newStream(), 2);
+    const lost = server.loseNextAnswer();
+    const result = await store.append(append);
+    await lost;
+    expect(result.revision).toBe(1);
+    expect(server.calls.append).toBe(2);
+    expect((await store.readStream(append.stream)).map(({ id }) => id)).toEqual(append.events.map(({ id }) => id));
+  });
+
+  it('is one event when it had not', async () => {
+    const store = open();
+    const append = firstOf(newStream());
+    const failed = server.failNextAppendUnwritten();
+    expect((await store.append(append)).revision).toBe(0);
+    await failed;
+    expect(await store.readStream(append.stream)).toHaveLength(1);
+  });
+});
+
+describe('a read that does not come to its end', () => {
+  it('is no empty one when the store is closed over it', async () => {
+    const store = new KurrentEventStore({ url: server.url });
+    await store.append(firstOf(newStream()));
+    server.hang();
+    const reads = Promise.allSettled([store.readAll(START, 10), store.head(), store.heads(['some-stream'])]);
+    await turn();
+    await store.close();
+    for (const read of await reads) expect(read).toMatchObject({ reason: expect.any(StoreUnavailable) as unknown });
+  });
+});
+
+describe('being told of events', () => {
+  const following = (store: KurrentEventStore) => {
+    const events: RecordedEvent[] = [];
+    const subscription = store.subscribeToAll({
+      after: START,
+      onEvents: (batch) => Promise.resolve(void events.push(...batch)),
+      onError: () => undefined,
+    });
+    return { events, subscription };
+  };
+
+  it('goes on after a server that drops whoever is slow, without repeats and without gaps', async () => {
+    server = await start({ dropSlowerThan: 32 });
+    const [store, writer] = [open({ pollIntervalMs: 60_000 }), open()];
+    const { events, subscription } = following(store);
+    const stream = newStream();
+    for (let written = 0; written < 2_000; written += 500) {
+      const expectedRevision = written === 0 ? 'no_stream' : written - 1;
+      await writer.append({ stream, expectedRevision, events: newEvents(500) });
+    }
+    await vi.waitFor(() => expect(events).toHaveLength(2_000), { timeout: 20_000 });
+    expect(events.every(({ revision }, index) => revision === index)).toBe(true);
+    expect(server.calls.subscribe).toBeGreaterThan(1);
+    await subscription.close();
+  });
+
+  it('goes on after it was dropped with nothing before it', async () => {
+    const [store, writer] = [open({ pollIntervalMs: 60_000 }), open()];
+    const { events, subscription } = following(store);
+    await writer.append(firstOf(newStream()));
+    await vi.waitFor(() => expect(events).toHaveLength(1), { timeout: 5_000 });
+    server.dropSubscriptions();
+    await writer.append(firstOf(newStream()));
+    await vi.waitFor(() => expect(events).toHaveLength(2), { timeout: 5_000 });
+    await subscription.close();
+  });
+
+  it('can be done without, by looking now and then', async () => {
+    const [store, writer] = [open({ pollIntervalMs: 20 }), open()];
+    const { events, subscription } = following(store);
+    await vi.waitFor(() => expect(server.calls.subscribe).toBe(1));
+    for (let count = 1; count <= 5; count += 1) {
+      server.dropSubscriptions();
+      await writer.append(firstOf(newStream()));
+      await vi.waitFor(() => expect(events).toHaveLength(count), { timeout: 5_000 });
+    }
+    await subscription.close();
+  });
+});
+
+describe('a server of several', () => {
+  it('that follows is left for the one that leads', async () => {
+    const follower = await start({ followerOf: server });
+    const store = open({ url: follower.url });
+    const append = firstOf(newStream());
+    await store.append(append);
+    expect(await store.readStream(append.stream)).toHaveLength(1);
+    expect(await store.heads([append.stream])).toEqual(new Map([[append.stream, 0]]));
+  });
+
+  it('is found among all by the one that leads', async () => {
+    const follower = await start({ followerOf: server });
+    const store = open({ url: `esdb://127.0.0.1:${follower.port},127.0.0.1:${server.port}?tls=false` });
+    expect((await store.append(firstOf(newStream()))).revision).toBe(0);
+    expect([server.calls.append, follower.calls.append]).toEqual([1, 0]);
+  });
+});
+
+describe('a server that knows its users', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'ags-kurrent-ca-'));
+    await writeFile(join(folder, 'ca.crt'), TEST_AUTHORITY);
+    server = await start({ tls: GOOD_CERTIFICATE, user: { username: 'ags', password: 'a:b@c' } });
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+  const urlOf = (user: string): string => `esdb://${user}@127.0.0.1:${server.port}?tlsCAFile=${join(folder, 'ca.crt')}`;
+
+  it('takes the one of the URL', async () => {
+    const store = open({ url: urlOf('ags:a%3Ab%40c') });
+    const append = firstOf(newStream());
+    await store.append(append);
+    expect(await store.readAll(START, 10)).toHaveLength(1);
+  });
+
+  it('refuses any other, and it is said so', async () => {
+    const store = open({ url: urlOf('ags:guessed'), deadlineMs: 300 });
+    for (const ask of [() => store.append(firstOf(newStream())), () => store.head()]) {
+      await expect(ask()).rejects.toBeInstanceOf(KurrentUnavailable);
+      await expect(ask()).rejects.toThrow('it refuses the user, who must be able to read $all');
+    }
+  });
+
+  it('is reached once the file of its authority is there', async () => {
+    const late = join(folder, 'late.crt');
+    const store = open({ url: `esdb://ags:a%3Ab%40c@127.0.0.1:${server.port}?tlsCAFile=${late}`, deadlineMs: 300 });
+    await expect(store.head()).rejects.toThrow('Failed to load certificate file');
+    await writeFile(late, TEST_AUTHORITY);
+    expect(await store.head()).toBe(START);
+  });
+
+  it('lets go of a store that never reached it', async () => {
+    const store = new KurrentEventStore({
+      url: `esdb://a:b@127.0.0.1:${server.port}?tlsCAFile=${join(folder, 'none')}`,
+      deadlineMs: 100,
+    });
+    await expect(store.head()).rejects.toThrow(KurrentUnavailable);
+    await store.close();
+  });
+});
+
+describe('a position', () => {
+  it('may be the one before an event, and is none in between', async () => {
+    const store = open();
+    await store.append(firstOf(newStream(), 5));
+    const events = await store.readAll(START, 10);
+    const third = events[2]?.position as bigint;
+    expect(await store.readAll(third - 1n, 10)).toEqual(events.slice(2));
+    await expect(store.readAll(third - 3n, 10)).rejects.toBeInstanceOf(UnknownPosition);
+  });
+});
