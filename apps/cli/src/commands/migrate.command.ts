@@ -22,11 +22,13 @@ const WRITERS = `
 select distinct split_part(application_name, ' ', 2) as program from pg_stat_activity
  where datname = current_database() and application_name ~ '^ags (api|worker|projector|standalone|demo|rebuild|cli)( |$)'`;
 
-/** Where a log is: the URL of an event store or of a PostgreSQL. */
+/** Where a log is: the URL of an event store or of a PostgreSQL; both null for the PostgreSQL of the service. */
 interface LogPlace {
   readonly eventStoreUrl: string | null;
   readonly connectionString: string | null;
 }
+
+const OWN_DATABASE: LogPlace = { eventStoreUrl: null, connectionString: null };
 
 interface MigrateOptions extends JsonOption {
   readonly from?: LogPlace;
@@ -51,7 +53,11 @@ export const registerMigrateCommands = (program: Command, context: CommandContex
           'the variable NAME.',
       )
       .summary('copy the event log, and go on with the copy')
-      .requiredOption('--to <url>', 'esdb://... or postgres://..., or env:NAME', placeArgument)
+      .requiredOption(
+        '--to <url>',
+        'esdb://..., postgres://..., `database` for the PostgreSQL of the service, or env:NAME',
+        placeArgument,
+      )
       .option('--from <url>', 'the same; default: the log that the settings name', placeArgument)
       .option('--json', 'one JSON object')
       .action(async (options: MigrateOptions) => {
@@ -68,6 +74,7 @@ export const registerMigrateCommands = (program: Command, context: CommandContex
 };
 
 const placeArgument = (text: string): LogPlace => {
+  if (text === 'database') return OWN_DATABASE;
   const url = givenText(text);
   if (url === null) throw new InvalidArgumentError(`The variable that ${text} names is not set.`);
   if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) {
@@ -78,7 +85,7 @@ const placeArgument = (text: string): LogPlace => {
     return { eventStoreUrl: url, connectionString: null };
   } catch (error) {
     if (!(error instanceof InvalidKurrentUrl)) throw error;
-    throw new InvalidArgumentError(`It ${error.message}, or be postgres://...`);
+    throw new InvalidArgumentError(`It ${error.message}, or be postgres://... or \`database\`.`);
   }
 };
 
@@ -100,9 +107,13 @@ const move = async (
   });
   const opened: OpenedEventStore[] = [];
   try {
-    const source = await openLog(from ?? { eventStoreUrl: config.eventStoreUrl, connectionString }, log);
+    const source = await openLog(
+      from ?? { ...OWN_DATABASE, eventStoreUrl: config.eventStoreUrl },
+      connectionString,
+      log,
+    );
     opened.push(source);
-    const target = await openLog(to, log);
+    const target = await openLog(to, connectionString, log);
     opened.push(target);
     return await moveBetween({ source, target, pool, terminal, interrupted });
   } finally {
@@ -148,10 +159,11 @@ const moveBetween = async ({ source, target, pool, terminal, interrupted }: Move
   return answerOf(copy);
 };
 
-const openLog = async (place: LogPlace, log: Logger): Promise<OpenedEventStore> => {
+/** @param own the PostgreSQL of the service */
+const openLog = async (place: LogPlace, own: string, log: Logger): Promise<OpenedEventStore> => {
   const { installEventStoreSchema, openEventStore } = await import('#libs/infra/event-store');
   const { ensureDatabase } = await import('#libs/infra/postgres');
-  const connectionString = place.connectionString ?? '';
+  const connectionString = place.connectionString ?? own;
   if (place.eventStoreUrl === null) {
     await ensureDatabase(connectionString, log);
     await installEventStoreSchema(connectionString);

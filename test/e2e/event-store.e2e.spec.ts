@@ -1,0 +1,185 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { verifyBundle } from '#libs/crypto';
+import { KURRENT_UNDER_TEST, type KurrentUnderTest, startKurrent } from '../support/kurrent-under-test.js';
+import { KurrentEventStore } from '#libs/infra/event-store';
+import { connectCrm } from '../support/crm.js';
+import { runAgs } from '../support/run-ags.js';
+import { startService, type RunningService } from '../support/service.js';
+import { startUpstream, type Upstream } from '../support/upstream.js';
+
+const PATIENCE = { timeout: 30_000, interval: 50 };
+
+const refusedCall = { tool: 'crm.nothing', args: {} };
+const submit = (service: RunningService, body: object = refusedCall) =>
+  service.call('POST', '/v1/actions', { key: service.agentKey, body });
+const audited = async (env: NodeJS.ProcessEnv) => (await runAgs(['audit', '--json'], { env })).object;
+const isWell = (service: RunningService) =>
+  vi.waitFor(
+    async () => expect((await service.call('GET', '/v1/health')).json).toMatchObject({ status: 'ok' }),
+    PATIENCE,
+  );
+const bundleOf = async (service: RunningService): Promise<Uint8Array> => {
+  const response = await fetch(`${service.baseUrl}/v1/deeds/export`, {
+    headers: { Authorization: `Bearer ${service.adminKey}` },
+  });
+  return new Uint8Array(await response.arrayBuffer());
+};
+async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+describe(`a service whose log is in an event store of its own: ${KURRENT_UNDER_TEST}`, () => {
+  let server: KurrentUnderTest;
+  let upstream: Upstream;
+  let service: RunningService;
+
+  beforeAll(async () => {
+    server = await startKurrent();
+    upstream = await startUpstream((_, response) => void response.writeHead(200).end('{"ok":true}'));
+    service = await startService({ env: { EVENT_STORE_URL: server.url } });
+    await connectCrm(service, upstream.baseUrl);
+  });
+  afterAll(async () => {
+    server.resume();
+    await service?.stop();
+    await upstream?.close();
+    await server?.close();
+  });
+
+  it('executes, refuses, seals, lists and exports as any other', async () => {
+    const body = { tool: 'crm.add_note', args: { id: '42', text: 'a note' } };
+    const done = await submit(service, body);
+    expect(done).toMatchObject({ status: 200, json: { state: 'sealed', status: 'executed' } });
+    expect(await submit(service)).toMatchObject({ status: 404, error: { action: { state: 'sealed' } } });
+    const list = await service.call('GET', '/v1/actions', { key: service.adminKey });
+    expect((list.json['data'] as { id: string }[]).map(({ id }) => id)).toContain(done.json['id']);
+    const verdict = await verifyBundle(inOnePiece(await bundleOf(service)), { org: service.org, pins: [service.pin] });
+    expect(verdict.result).toBe('intact');
+    expect(await audited(service.environment)).toMatchObject({ result: 'intact', unsealed: 0 });
+  });
+
+  it('does nothing that it cannot record while the store is killed, and goes on by itself', async () => {
+    const before = upstream.seen.length;
+    await server.kill();
+    const body = { tool: 'crm.add_note', args: { id: '42', text: 'a note' } };
+    expect(await submit(service, body)).toMatchObject({ status: 503, error: { code: 'service_unavailable' } });
+    expect(await service.call('GET', '/v1/health')).toMatchObject({ status: 503 });
+    const told = await runAgs(['agents', 'list', '--json'], { env: service.environment });
+    expect(told).toMatchObject({ code: 2, error: { code: 'event_store_unusable' } });
+    expect(upstream.seen).toHaveLength(before);
+    await server.start();
+    await isWell(service);
+    expect(await submit(service, body)).toMatchObject({ status: 200, json: { state: 'sealed' } });
+    expect(service.stdout).toContain('the event store is away');
+    expect(service.stdout).toContain('the event store is back');
+  });
+
+  it('does nothing that it cannot record while the store hangs, and goes on by itself', async () => {
+    server.hang();
+    expect(await submit(service)).toMatchObject({ status: 503, error: { code: 'service_unavailable' } });
+    const doctor = await runAgs(['doctor', '--json'], { env: service.environment });
+    const finding = doctor.objects.find(({ check }) => check === 'event_store');
+    expect(finding).toMatchObject({ status: 'problem' });
+    server.resume();
+    await isWell(service);
+    expect(await submit(service)).toMatchObject({ status: 404, error: { action: { state: 'sealed' } } });
+    expect(await audited(service.environment)).toMatchObject({ result: 'intact', unsealed: 0 });
+  });
+
+  it('is no destination of a connector (E-17)', async () => {
+    const base_url = `http://127.0.0.1:${/:(\d+)\?/.exec(server.url)?.[1] ?? ''}`;
+    const tools = [{ name: 'read', method: 'GET', path: '/', args: {} }];
+    const config = { base_url, auth: { kind: 'none' }, allowed_methods: ['GET'], allowed_path_prefixes: ['/'], tools };
+    const body = { name: 'own', type: 'rest', config };
+    const refused = await service.call('POST', '/v1/connectors', { key: service.adminKey, body });
+    expect(refused).toMatchObject({ status: 400, error: { code: 'destination_blocked' } });
+  });
+
+  it('does not begin a second history where the setting is forgotten', async () => {
+    const forgotten = { ...service.environment, EVENT_STORE_URL: '' };
+    const run = await runAgs(['agents', 'list', '--json'], { env: forgotten });
+    expect(run).toMatchObject({ code: 2, error: { code: 'event_store_unusable' } });
+    expect(run.error['message']).toContain('Going on would begin a second history');
+  });
+
+  it('ends where the log goes back in time under it', async () => {
+    const log = new KurrentEventStore({ url: server.url });
+    const putBack = await server.backUp(await log.head());
+    await log.close();
+    await isWell(service);
+    await submit(service);
+    const ended = service.exited();
+    await putBack();
+    expect(await ended).toEqual({ code: 1, signal: null });
+    expect(service.stderr).toContain('The event store went back in time');
+  });
+});
+
+describe('a log that moves to another store', () => {
+  let server: KurrentUnderTest;
+  let service: RunningService;
+  const started: RunningService[] = [];
+
+  beforeAll(async () => {
+    server = await startKurrent();
+  });
+  afterEach(async () => {
+    for (const running of started.splice(0)) await running.stop();
+  });
+  afterAll(() => server?.close());
+
+  it('takes everything along, there and back', async () => {
+    service = await startService();
+    started.push(service);
+    const { stateDir } = service;
+    for (let count = 0; count < 5; count += 1) await submit(service);
+    const listed = async (running: RunningService) =>
+      (await running.call('GET', '/v1/actions?limit=100', { key: service.adminKey })).json['data'];
+    const before = await listed(service);
+    const to = ['migrate', 'events', '--to', server.url, '--json'];
+    const refused = await runAgs(to, { env: service.environment });
+    expect(refused).toMatchObject({ code: 1, error: { code: 'conflict' } });
+    expect(refused.error['message']).toMatch(/standalone.*Stop all of its processes/);
+    await service.kill('SIGTERM');
+    const here = service.environment;
+    const intact = await audited(here);
+
+    const moved = await runAgs(to, { env: here });
+    expect(moved).toMatchObject({ code: 0, object: { object: 'event_migration', events: intact['events'] } });
+    const again = await runAgs(to, { env: here });
+    expect(again).toMatchObject({ code: 0, object: { events: null, copied: 0, store: moved.object['store'] } });
+    const there = { ...here, EVENT_STORE_URL: server.url };
+    expect(await audited(there)).toEqual(intact);
+
+    const onKurrent = await startService({ stateDir, env: { EVENT_STORE_URL: server.url } });
+    started.push(onKurrent);
+    await isWell(onKurrent);
+    expect(await listed(onKurrent)).toEqual(before);
+    const further = await onKurrent.call('POST', '/v1/actions', { key: service.agentKey, body: refusedCall });
+    expect(further.error['action']).toMatchObject({ state: 'sealed' });
+    await onKurrent.kill('SIGTERM');
+
+    // The PostgreSQL of the service still holds what it had: only the rest is copied.
+    const whole = await audited(there);
+    const back = await runAgs(['migrate', 'events', '--to', 'database', '--json'], { env: there });
+    expect(back).toMatchObject({ code: 0, object: { events: whole['events'] } });
+    expect(back.object['copied']).toBeLessThan(Number(whole['events']) / 2);
+    expect(await audited(here)).toEqual(whole);
+    const onceMore = await runAgs(['migrate', 'events', '--from', 'env:LOG', '--to', server.url], {
+      env: { ...here, LOG: server.url },
+    });
+    expect(onceMore).toMatchObject({ code: 2 });
+    expect(onceMore.stderr).toContain('one and the same store');
+  });
+
+  it('goes into no store that holds another', async () => {
+    service = await startService();
+    started.push(service);
+    await submit(service);
+    await service.kill('SIGTERM');
+    const run = await runAgs(['migrate', 'events', '--to', server.url, '--json'], { env: service.environment });
+    expect(run).toMatchObject({ code: 1, error: { code: 'event_store_unusable' } });
+    expect(run.error['message']).toContain('The target holds another log');
+    expect(await audited(service.environment)).toMatchObject({ result: 'intact' });
+  });
+});
