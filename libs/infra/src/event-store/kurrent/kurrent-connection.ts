@@ -48,6 +48,12 @@ export interface RequestOptions {
 }
 
 type Reading = StreamingRead<ResolvedEvent>;
+/** That the log behind a client's connection is the one that this process knows. */
+interface Proof {
+  readonly client: EventStoreDBClient;
+  readonly done: Promise<void>;
+}
+
 /** One try of a request, which takes no longer than the limit: it may be made several times, and abandoned. */
 type Work<Result> = (client: EventStoreDBClient, limitMs: number) => Promise<Result>;
 
@@ -74,7 +80,7 @@ export class KurrentConnection {
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
   private readonly address;
   private client: Promise<EventStoreDBClient> | null = null;
-  private proof: Promise<void> | null = null;
+  private proof: Proof | null = null;
   /** Of all events that this process has seen, the last of the log. */
   private lastSeen: RecordedEvent | null = null;
   /** Reads under way. */
@@ -117,11 +123,8 @@ export class KurrentConnection {
   /** For a stream of events that has no end. Proven: the log is the one that this process knows. */
   async proven(): Promise<EventStoreDBClient> {
     const client = await this.current();
-    const proof = (this.proof ??= this.prove(client));
-    await proof.catch((error: unknown) => {
-      if (this.proof === proof) this.proof = null;
-      throw error;
-    });
+    if (this.proof?.client !== client) this.proof = this.beginProof(client);
+    await this.proof.done;
     return client;
   }
 
@@ -200,14 +203,21 @@ export class KurrentConnection {
     channel?.close();
   }
 
-  private async prove(client: EventStoreDBClient): Promise<void> {
+  private beginProof(client: EventStoreDBClient): Proof {
+    const doubt = (): void => {
+      if (this.proof === proof) this.proof = null;
+    };
+    const proof: Proof = { client, done: this.prove(client, doubt) };
+    proof.done.catch(doubt);
+    return proof;
+  }
+
+  /** @param doubt called when the connection is no longer the one that was asked */
+  private async prove(client: EventStoreDBClient, doubt: () => void): Promise<void> {
     const channel = await (client as unknown as ConnectedClient).getChannel();
     if (this.lastSeen !== null) await this.compare(client, this.lastSeen);
     // Between two requests it is lost and made anew without a word.
-    const proof = this.proof;
-    channel.watchConnectivityState(channel.getConnectivityState(false), Infinity, () => {
-      if (this.proof === proof) this.doubt();
-    });
+    channel.watchConnectivityState(channel.getConnectivityState(false), Infinity, doubt);
   }
 
   private async compare(client: EventStoreDBClient, seen: RecordedEvent): Promise<void> {
