@@ -177,6 +177,24 @@ describe('projection runner', () => {
     expect(lines.ofLevel('warn').at(-1)).toMatchObject({ attributes: { reason: 'other_version' } });
   });
 
+  it('leaves rows of a newer version of its fold alone, and says so until that version comes', async () => {
+    await givenLife(1);
+    const newer = startRunner({ projection: { ...actionsProjection, version: 2 } });
+    await eventually(async () => expect(await states()).toEqual(['sealed']));
+    await newer.stop();
+    await readModels.source.query(`UPDATE read_models.actions SET state = 'of a newer fold'`);
+    const older = startRunner();
+    await eventually(() => expect(lines.ofLevel('error').length).toBeGreaterThan(1));
+    expect(lines.ofLevel('error').at(-1)).toMatchObject({
+      message: 'projection stopped',
+      attributes: { failure: expect.stringContaining('RowsOfNewerVersion') },
+    });
+    await older.stop();
+    await givenLife(2);
+    startRunner({ projection: { ...actionsProjection, version: 2 } });
+    await eventually(async () => expect(await states()).toEqual(['of a newer fold', 'sealed']));
+  });
+
   it('rebuilds while it runs when an operator asks', async () => {
     await givenLife(1);
     startRunner();

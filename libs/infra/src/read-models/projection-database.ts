@@ -43,6 +43,14 @@ export class OtherIdentity extends Error {
   }
 }
 
+/** The rows were made by a newer version of the fold, which still runs or will again: they are its to keep. */
+class RowsOfNewerVersion extends Error {
+  override readonly name = 'RowsOfNewerVersion';
+  constructor(projection: ProjectionName, version: number) {
+    super(`the rows of projection ${projection} are those of its version ${version}, which is newer; run that version`);
+  }
+}
+
 /** Longer, a list that waits behind the swap would notice. */
 const SWAP_LOCK_TIMEOUT_MS = 1_000;
 
@@ -55,11 +63,15 @@ export class ProjectionDatabase {
    * the log, whose events were lost.
    *
    * @param headOf of the store, asked once the checkpoint cannot move any more
+   * @throws {RowsOfNewerVersion} nothing was changed: an older process that took over would undo what the newer one made
    */
   async resume(identity: ProjectionIdentity, headOf: () => Promise<Position>): Promise<ResumePoint> {
     return this.source.transaction(async (manager) => {
       const { name, version, storeId, rowTypes } = identity;
       const checkpoint = await lockCheckpoint(manager, name);
+      if (checkpoint.storeId === storeId && checkpoint.version > version) {
+        throw new RowsOfNewerVersion(name, checkpoint.version);
+      }
       const position = BigInt(checkpoint.position);
       const isBeyondLog = position > (await headOf());
       const rebuildReason = voidReason(checkpoint, identity) ?? (isBeyondLog ? 'beyond_log' : null);

@@ -31,6 +31,15 @@ describe('read model source', () => {
     expect(migrations).toEqual([{ name: 'CreateReadModels1764000000000' }]);
   });
 
+  it('is refused where a newer version has changed it', async () => {
+    await source.query(`INSERT INTO read_models.migrations (timestamp, name) VALUES (9, 'AddColumn9')`);
+    await expect(installReadModels(database.connectionString)).rejects.toThrow(
+      /newer version of the service \(AddColumn9\)/,
+    );
+    await source.query(`DELETE FROM read_models.migrations WHERE name = 'AddColumn9'`);
+    await installReadModels(database.connectionString);
+  });
+
   it('has exactly the tables that its row types describe', async () => {
     const { upQueries } = await source.driver.createSchemaBuilder().log();
     expect(upQueries.map(({ query }) => query)).toEqual([]);

@@ -1,5 +1,6 @@
-import { DataSource, type DataSourceOptions, type Logger as QueryLogger } from 'typeorm';
+import { DataSource, type DataSourceOptions, type Logger as QueryLogger, type QueryRunner } from 'typeorm';
 import type pg from 'pg';
+import { UnfitDatabase } from '../event-store/index.js';
 import { MortalClient, poolVerify } from '../postgres/index.js';
 import { ConnectorRow } from './connectors/connector.row.js';
 import { ActionRow } from './gate/action.row.js';
@@ -79,7 +80,22 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
   return new DataSource(settings);
 };
 
-/** Brings the tables of a database up to date. Any number of processes may do so at once. */
+/** An older process has no rows in tables of a newer shape. */
+const refuseNewer = async (session: QueryRunner): Promise<void> => {
+  if (!(await session.hasTable(`${LIVE_SCHEMA}.migrations`))) return;
+  const run = (await session.query(`SELECT name FROM ${LIVE_SCHEMA}.migrations`)) as readonly { name: string }[];
+  const unknown = run.filter(({ name }) => !READ_MODEL_MIGRATIONS.includes(name));
+  if (unknown.length === 0) return;
+  const names = unknown.map(({ name }) => name).join(', ');
+  throw new UnfitDatabase(
+    `The rows that lists are read from were changed by a newer version of the service (${names}). Run that version.`,
+  );
+};
+
+/**
+ * Brings the tables of a database up to date. Any number of processes may do so at once.
+ * @throws {UnfitDatabase} a newer version has changed them
+ */
 export const installReadModels = async (connectionString: string): Promise<void> => {
   // A source of its own: its sessions end with it, and the lock with them, whatever happened in between.
   const source = readModelSource({
@@ -97,6 +113,7 @@ export const installReadModels = async (connectionString: string): Promise<void>
     const session = source.createQueryRunner();
     await session.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await session.query(`CREATE SCHEMA IF NOT EXISTS ${LIVE_SCHEMA}`);
+    await refuseNewer(session);
     await source.runMigrations();
     await session.release();
   } finally {
