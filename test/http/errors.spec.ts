@@ -26,6 +26,7 @@ describe('what a handler throws', () => {
     ['raced', 409, 'conflict', 'invalid_request_error', {}],
     ['limited', 429, 'budget_exceeded', 'rate_limit_error', { 'retry-after': '77' }],
     ['unavailable', 503, 'service_unavailable', 'api_error', { 'retry-after': '1' }],
+    ['of_newer_version', 503, 'service_unavailable', 'api_error', { 'retry-after': '1' }],
   ])('%s is answered with %i %s', async (what, status, code, type, headers) => {
     const answer = await get(`/v1/throw/${what}`);
     expect([answer.status, answer.error['code'], answer.error['type']]).toEqual([status, code, type]);

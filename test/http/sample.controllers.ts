@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { IsIn, IsInt, IsObject, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import type { JsonObject } from '#libs/crypto';
-import { AppendTooLarge, DomainError, RevisionConflict } from '#libs/domain/kernel';
+import { AppendTooLarge, DomainError, RevisionConflict, UnknownEventType } from '#libs/domain/kernel';
 import { type Principal } from '../../apps/api/src/http/authenticator.port.js';
 import { CursorCodec } from '../../apps/api/src/http/cursor-codec.js';
 import { Exchange } from '../../apps/api/src/http/exchange.js';
@@ -204,4 +204,5 @@ const THROWN: Readonly<Record<string, () => unknown>> = {
   diagnostics: () => new DomainError('policy_invalid', { extra: { diagnostics: [{ line: 1 }], checks: [] } }),
   limited: () => new DomainError('budget_exceeded', { retryAfterSeconds: 77 }),
   unavailable: () => new DomainError('service_unavailable'),
+  of_newer_version: () => new UnknownEventType('thing-1', 'ThingRenamed'),
 };

@@ -11,9 +11,9 @@ interface Noted extends DomainEvent {
 /** A state that holds on to all it was told. */
 const notebook = {
   category: 'notebook',
+  eventTypes: { Noted: true as const },
   initialState: (): readonly string[] => [],
-  evolve: (state: readonly string[], event: Noted): readonly string[] =>
-    event.type === 'Noted' ? [...state, event.data.text] : (undefined as never),
+  evolve: (state: readonly string[], event: Noted): readonly string[] => [...state, event.data.text],
 };
 
 let store: MemoryEventStore;
@@ -44,6 +44,14 @@ describe('states folded from streams', () => {
   it('never stand on an event of a type they do not know', async () => {
     await note('a', 'no_stream', 'one', 'Scribbled');
     await expect(new FoldedStreams(store).load(ref('a'))).rejects.toThrow(UnknownEventType);
+  });
+
+  it('never stand on an event of a newer schema', async () => {
+    await note('a', 'no_stream', 'one');
+    const metadata = JSON.stringify({ org: null, schema: 2 });
+    const event = { id: '00000000-0000-8000-8000-000000000001', type: 'Noted', data: '{"text":7}', metadata };
+    await store.append({ stream: 'notebook-a', expectedRevision: 0, events: [event] });
+    await expect(new FoldedStreams(store).load(ref('a'))).rejects.toThrow('type Noted in schema 2');
   });
 
   describe('that a question covered since some moment', () => {

@@ -94,6 +94,9 @@ export class Fleet {
     return new Fleet(database, stateDir, environment, objects.at(-1) ?? {});
   }
 
+  get org(): string {
+    return String(this.prepared['org']);
+  }
   get agent(): string {
     return String(this.prepared['agent']);
   }

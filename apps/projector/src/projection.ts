@@ -2,15 +2,12 @@ import {
   categoryOf,
   decodeEvent,
   EVENT_SCHEMA_VERSION,
-  type DomainEvent,
+  UnknownEventType,
   type EventEnvelope,
   type Position,
   type RecordedEvent,
 } from '#libs/domain/kernel';
 import type { IdentifiedRow, ProjectionName, RowType } from '#libs/infra/read-models';
-
-/** Every event type of one stream's union. Leaving one out does not compile. */
-export type EventTypes<Event extends DomainEvent> = Readonly<Record<Event['type'], true>>;
 
 /** A fold of the log into rows. What it writes depends on the events alone, never on how they are cut into batches. */
 export interface Projection {
@@ -97,7 +94,7 @@ const readEvent = (
     const envelope = reader.decode(recorded);
     return reader.schemaOf(envelope) > EVENT_SCHEMA_VERSION ? new UnreadableEvent(recorded, 'newer_schema') : envelope;
   } catch (error) {
-    return new UnreadableEvent(recorded, 'corrupt', error);
+    return new UnreadableEvent(recorded, error instanceof UnknownEventType ? 'newer_schema' : 'corrupt', error);
   }
 };
 

@@ -6,6 +6,7 @@ import {
   type ErrorCode,
   RevisionConflict,
   StoreUnavailable,
+  UnknownEventType,
 } from '#libs/domain/kernel';
 import { HttpException, NotFoundException } from '@nestjs/common';
 import type { Exchange } from './exchange.js';
@@ -60,6 +61,8 @@ export class ErrorAnswers {
   understand(error: unknown, exchange: Exchange): DomainError {
     if (error instanceof DomainError) return error;
     if (error instanceof StoreUnavailable) return new DomainError('service_unavailable', { cause: error });
+    // An api of the newer version knows it, and this one judges nothing by half a state.
+    if (error instanceof UnknownEventType) return new DomainError('service_unavailable', { cause: error });
     if (error instanceof RevisionConflict) return new DomainError('conflict', { cause: error });
     if (error instanceof AppendTooLarge) {
       const message = 'The change is too large to be recorded. Send less in one request.';

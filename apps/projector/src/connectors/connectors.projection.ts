@@ -1,7 +1,7 @@
 import { connectorDecider, isLive, type ConnectorEvent, type ConnectorState } from '#libs/domain/connectors';
 import { ConnectorRow } from '#libs/infra/read-models';
-import type { EventEnvelope } from '#libs/domain/kernel';
-import { keysToLoad, type EventTypes, type Projection } from '../projection.js';
+import type { EventEnvelope, EventTypes } from '#libs/domain/kernel';
+import { keysToLoad, type Projection } from '../projection.js';
 
 const CONNECTOR_EVENTS: EventTypes<ConnectorEvent> = {
   ConnectorCreated: true,

@@ -1,8 +1,15 @@
 import { actionDecider, type Action, type ActionEvent, type LivingAction } from '#libs/domain/gate';
-import { categoryOf, idInStream, type DeedId, type EventEnvelope, type Timestamp } from '#libs/domain/kernel';
+import {
+  categoryOf,
+  idInStream,
+  type DeedId,
+  type EventEnvelope,
+  type Timestamp,
+  type EventTypes,
+} from '#libs/domain/kernel';
 import type { LedgerEvent } from '#libs/domain/ledger';
 import { ActionRow } from '#libs/infra/read-models';
-import { keysToLoad, UnreadableEvent, type EventTypes, type Projection } from '../projection.js';
+import { keysToLoad, UnreadableEvent, type Projection } from '../projection.js';
 
 const ACTION_EVENTS: EventTypes<ActionEvent> = {
   ActionSubmitted: true,

@@ -1,8 +1,8 @@
 import type { DeedBody } from '#libs/crypto';
-import type { AgentId, EventEnvelope } from '#libs/domain/kernel';
+import type { AgentId, EventEnvelope, EventTypes } from '#libs/domain/kernel';
 import type { LedgerEvent } from '#libs/domain/ledger';
 import { DeedRow } from '#libs/infra/read-models';
-import { UnreadableEvent, type EventTypes, type Projection } from '../projection.js';
+import { UnreadableEvent, type Projection } from '../projection.js';
 
 const LEDGER_EVENTS: EventTypes<LedgerEvent> = { DeedSealed: true };
 

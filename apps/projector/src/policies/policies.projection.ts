@@ -1,8 +1,8 @@
-import { categoryOf, idInStream, type EventEnvelope } from '#libs/domain/kernel';
+import { categoryOf, idInStream, type EventEnvelope, type EventTypes } from '#libs/domain/kernel';
 import type { OrganizationEvent } from '#libs/domain/people';
 import type { PolicyEvent } from '#libs/domain/policies';
 import { PolicyRow, PolicySlotRow, PolicyVersionRow } from '#libs/infra/read-models';
-import { keysToLoad, type EventTypes, type ProjectedRows, type Projection } from '../projection.js';
+import { keysToLoad, type ProjectedRows, type Projection } from '../projection.js';
 
 const POLICY_EVENTS: EventTypes<PolicyEvent> = { PolicyCreated: true, PolicyVersionAdded: true };
 const ORGANIZATION_EVENTS: EventTypes<OrganizationEvent> = {

@@ -18,7 +18,7 @@ import { SealKeyAdministration, sealKeyDecider, type LedgerEvent } from '#libs/d
 import { parseDeedBody } from '#libs/crypto';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { SystemClock } from '#libs/infra/runtime';
-import { metadataAt } from '../../../../test/support/given.js';
+import { metadataAt, NOW } from '../../../../test/support/given.js';
 import { HeldProgress, LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
 import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { SealingLoop } from './sealing-loop.js';
@@ -218,6 +218,25 @@ describe('an organization that cannot be sealed', () => {
     const id = '00000000-0000-8000-8000-000000000001';
     const unreadable = { id, type, data, metadata: first?.metadata ?? '' };
     await store.append({ stream: before, expectedRevision: 1, events: [unreadable] });
+    await bench.recordAction(org);
+    start();
+    await eventuallySealed(other, [await bench.recordAction(other)]);
+    await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
+    expect(await sealedStreams(org)).toEqual([before]);
+  });
+
+  it.each([
+    ['changes what it knows', 'agent-agt_one', 'AgentRenamed', 1],
+    ['begins an action', 'action-act_one', 'ActionProposed', 1],
+    ['is of a kind of stream that it does not know', 'mandate-mdt_one', 'MandateGiven', 1],
+    ['is of a newer schema', 'agent-agt_two', 'AgentStopped', 2],
+  ])('is so by an event of a newer version that %s: it may be sealed by that', async (_, stream, type, schema) => {
+    await bench.activateKey();
+    const [org, other] = [newOrg(), newOrg()];
+    const before = await bench.recordAction(org);
+    const metadata = JSON.stringify({ org, actor: { type: 'system', id: null }, schema, at: NOW });
+    const event = { id: '00000000-0000-8000-8000-000000000001', type, data: '{}', metadata };
+    await store.append({ stream, expectedRevision: 'no_stream', events: [event] });
     await bench.recordAction(org);
     start();
     await eventuallySealed(other, [await bench.recordAction(other)]);

@@ -70,6 +70,15 @@ const evolve = (state: Agent, event: AgentEvent): Agent => {
 
 export const agentDecider: Decider<Agent, AgentCommand, AgentEvent> = {
   category: 'agent',
+  eventTypes: {
+    AgentRegistered: true,
+    AgentKeyCreated: true,
+    AgentKeyRolled: true,
+    AgentKeyRevoked: true,
+    AgentStopped: true,
+    AgentSuspended: true,
+    AgentResumed: true,
+  },
   initialState,
   decide,
   evolve,

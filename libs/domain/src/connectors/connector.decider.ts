@@ -122,6 +122,14 @@ const updated = (
 
 export const connectorDecider: Decider<ConnectorState, ConnectorCommand, ConnectorEvent> = {
   category: 'connector',
+  eventTypes: {
+    ConnectorCreated: true,
+    ConnectorUpdated: true,
+    ConnectorDisabled: true,
+    ConnectorDeleted: true,
+    ConnectorCredentialsUpdated: true,
+    ConnectorCredentialsRemoved: true,
+  },
   initialState,
   decide,
   evolve,

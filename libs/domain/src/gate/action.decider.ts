@@ -227,6 +227,16 @@ const later = (at: Timestamp, ms: number): Timestamp => new Date(Date.parse(at) 
 
 export const actionDecider: Decider<Action, ActionCommand, ActionEvent> = {
   category: 'action',
+  eventTypes: {
+    ActionSubmitted: true,
+    ActionDecided: true,
+    ExecutionReady: true,
+    ExecutionStarted: true,
+    ExecutionFinished: true,
+    ActionWitnessed: true,
+    LateReport: true,
+    SubmissionAbandoned: true,
+  },
   initialState,
   decide,
   evolve,

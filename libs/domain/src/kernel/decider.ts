@@ -1,5 +1,8 @@
 import type { DomainEvent } from './event-codec.js';
 
+/** Every event type of one stream's union. Leaving one out does not compile. */
+export type EventTypes<Event extends DomainEvent> = Readonly<Record<Event['type'], true>>;
+
 /**
  * The pure core of one kind of stream (docs/adr/0001). `decide` and `evolve` know no clock, no chance and no I/O: what
  * they need comes with the command.
@@ -8,6 +11,8 @@ export interface Fold<State, Event extends DomainEvent> {
   /** First part of the stream's name: `<category>-<id>`. */
   readonly category: string;
   readonly initialState: () => State;
+  /** What it knows. An event of any other type is of a newer version and never reaches {@link evolve}. */
+  readonly eventTypes: EventTypes<Event>;
   /** Total: an event without a case is a compile error. */
   readonly evolve: (state: State, event: Event) => State;
 }

@@ -5,6 +5,16 @@ import type { Actor } from './command.js';
 /** Raised when the meaning of an event's data changes; upcasters bring older ones up (docs/add-an-event.md). */
 export const EVENT_SCHEMA_VERSION = 1;
 
+/** The log holds an event that this build does not know, or not in that form. Going on would judge by half a state. */
+export class UnknownEventType extends Error {
+  override readonly name = 'UnknownEventType';
+  /** @param schema where it is that of the event which is newer, rather than its type */
+  constructor(stream: string, type: string, schema: number | null = null) {
+    const what = schema === null ? `type ${type}` : `type ${type} in schema ${schema}`;
+    super(`${stream} holds an event of ${what}, which this version does not know; run the newer version`);
+  }
+}
+
 /** Stands beside every event. Snake case: these bytes are read by auditors and by other languages. */
 export interface EventMetadata {
   /** Null only for what belongs to the whole deployment (seal keys, the store itself). */
@@ -71,15 +81,18 @@ export const eventIdOf = ({
 /** Several readers of one process follow the log and share its events: each is parsed once, and never changed. */
 const decoded = new WeakMap<RecordedEvent, EventEnvelope>();
 
-/** What we wrote ourselves: the log is trusted to be JSON. */
+/**
+ * What we wrote ourselves: the log is trusted to be JSON.
+ * @throws {UnknownEventType} a newer version wrote it in a schema of its own: nobody guesses what its members mean
+ */
 export const decodeEvent = <Event extends DomainEvent = DomainEvent>(recorded: RecordedEvent): EventEnvelope<Event> => {
   const known = decoded.get(recorded);
   if (known) return known as EventEnvelope<Event>;
-  const envelope = {
-    event: { type: recorded.type, data: JSON.parse(recorded.data) as object },
-    metadata: JSON.parse(recorded.metadata) as EventMetadata,
-    recorded,
-  };
+  const metadata = JSON.parse(recorded.metadata) as EventMetadata;
+  if (metadata.schema > EVENT_SCHEMA_VERSION) {
+    throw new UnknownEventType(recorded.stream, recorded.type, metadata.schema);
+  }
+  const envelope = { event: { type: recorded.type, data: JSON.parse(recorded.data) as object }, metadata, recorded };
   decoded.set(recorded, envelope);
   return envelope as EventEnvelope<Event>;
 };

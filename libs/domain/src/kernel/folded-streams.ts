@@ -1,11 +1,12 @@
 import { streamOf, type Fold } from './decider.js';
-import { decodeEvent, type DomainEvent, type EventEnvelope } from './event-codec.js';
+import { decodeEvent, UnknownEventType, type DomainEvent, type EventEnvelope } from './event-codec.js';
 import { type EventStore, type ExpectedRevision, StoreUnavailable } from './event-store.port.js';
 import { RecentlyUsed, type Capacity } from './recently-used.js';
 
 /** A stream and how to fold it. Made by {@link streamRef}. */
 export interface StreamRef<State> {
   readonly stream: string;
+  readonly eventTypes: Readonly<Record<string, true>>;
   initialState(): State;
   evolve(state: State, event: DomainEvent): State;
 }
@@ -15,6 +16,7 @@ export const streamRef = <State, Event extends DomainEvent>(
   id: string,
 ): StreamRef<State> => ({
   stream: streamOf(fold.category, id),
+  eventTypes: fold.eventTypes,
   initialState: fold.initialState,
   evolve: fold.evolve,
 });
@@ -28,14 +30,6 @@ export interface Folded<State> {
   readonly weight: number;
   /** Command ids that already left events here: a retried command is recognised and answered from the state. */
   readonly causations: ReadonlySet<string>;
-}
-
-/** The log holds an event this build does not know. Going on would judge by half a state. */
-export class UnknownEventType extends Error {
-  override readonly name = 'UnknownEventType';
-  constructor(stream: string, type: string) {
-    super(`${stream} holds an event of type ${type}, which this version does not know; run the newer version`);
-  }
 }
 
 /** A stream that does not exist. */
@@ -223,9 +217,12 @@ const foldOnto = <State>(
   return { stream: ref.stream, revision: last.recorded.revision, state, weight, causations };
 };
 
-/** `evolve` has no default case: an event of a newer version falls through it. */
+/**
+ * An event of a newer version is refused whatever the state: a fold that has no state yet would pass over it, and with it
+ * the beginning of a stream.
+ * @throws {UnknownEventType}
+ */
 export const evolveStrictly = <State>(ref: StreamRef<State>, state: State, event: DomainEvent): State => {
-  const next = ref.evolve(state, event) as State | undefined;
-  if (next === undefined) throw new UnknownEventType(ref.stream, event.type);
-  return next;
+  if (!Object.hasOwn(ref.eventTypes, event.type)) throw new UnknownEventType(ref.stream, event.type);
+  return ref.evolve(state, event);
 };

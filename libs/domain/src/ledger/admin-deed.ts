@@ -1,9 +1,10 @@
 import type { JsonValue } from '#libs/crypto';
 import type { AgentEvent } from '../agents/index.js';
 import type { ConnectorEvent } from '../connectors/index.js';
-import type { DomainEvent, EventEnvelope } from '../kernel/index.js';
-import type { OrganizationEvent } from '../people/index.js';
+import { UnknownEventType, type DomainEvent, type EventEnvelope, type EventTypes } from '../kernel/index.js';
+import type { OrganizationEvent, PersonEvent } from '../people/index.js';
 import type { PolicyEvent } from '../policies/index.js';
+import type { LedgerEvent } from './deed.events.js';
 
 /** What an admin deed says (document 2, Admin deeds): who did what to which object. Of `data` only the digest enters the deed. */
 export interface AdminAct {
@@ -78,10 +79,18 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
     act('policy.version_added', 'policy', policy, { origin, source_hash, version, version_hash, version_id }),
 };
 
-/** Null for an event that no admin deed seals. */
+/** Beside actions, which their fold judges: what an organization's log holds and no admin deed seals. */
+const UNSEALED: EventTypes<LedgerEvent | PersonEvent> = { DeedSealed: true, PersonCreated: true };
+
+/**
+ * Null for an event that no admin deed seals.
+ * @throws {UnknownEventType} a newer version may seal it. Passed over, it would never be: the deeds after it would say that
+ *   everything before them is sealed
+ */
 export const adminActOf = (envelope: EventEnvelope): AdminAct | null => {
   const { type, data } = envelope.event;
-  if (!Object.hasOwn(ADMIN_ACTS, type)) return null;
+  if (Object.hasOwn(UNSEALED, type)) return null;
+  if (!Object.hasOwn(ADMIN_ACTS, type)) throw new UnknownEventType(envelope.recorded.stream, type);
   const describe = ADMIN_ACTS[type as AdminEvent['type']] as (data: object) => AdminAct;
   return describe(data);
 };

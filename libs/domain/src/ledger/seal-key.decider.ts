@@ -150,6 +150,13 @@ const sealKeyAt = (keys: SealKeys, issuedAt: Timestamp): SealKey | null =>
 
 export const sealKeyDecider: Decider<SealKeys, SealKeyCommand, SealKeyEvent> = {
   category: SEAL_KEYS_STREAM,
+  eventTypes: {
+    SealKeyRegistered: true,
+    SealKeyProven: true,
+    SealKeyActivated: true,
+    SealKeyRetired: true,
+    SealKeyRevoked: true,
+  },
   initialState: () => [],
   decide,
   evolve,

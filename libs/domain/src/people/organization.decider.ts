@@ -129,6 +129,16 @@ const inSlot = (state: LivingOrganization, mode: 'enforce' | 'shadow', active: A
 
 export const organizationDecider: Decider<Organization, OrganizationCommand, OrganizationEvent> = {
   category: 'org',
+  eventTypes: {
+    OrganizationCreated: true,
+    OrganizationStopped: true,
+    OrganizationStarted: true,
+    AdminKeyCreated: true,
+    AdminKeyRolled: true,
+    AdminKeyRevoked: true,
+    PolicyActivated: true,
+    PolicyDeactivated: true,
+  },
   initialState,
   decide,
   evolve,

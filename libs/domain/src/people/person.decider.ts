@@ -9,6 +9,7 @@ export type Person = { readonly status: 'none' } | { readonly status: 'known'; r
 
 export const personDecider: Decider<Person, PersonCommand, PersonEvent> = {
   category: 'user',
+  eventTypes: { PersonCreated: true },
   initialState: () => ({ status: 'none' }),
   decide: (command, state) => {
     if (state.status !== 'none') throw new DomainError('conflict');

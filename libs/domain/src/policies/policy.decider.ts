@@ -95,6 +95,7 @@ const evolve = (state: Policy, event: PolicyEvent): Policy => {
 
 export const policyDecider: Decider<Policy, PolicyCommand, PolicyEvent> = {
   category: 'policy',
+  eventTypes: { PolicyCreated: true, PolicyVersionAdded: true },
   initialState,
   decide,
   evolve,

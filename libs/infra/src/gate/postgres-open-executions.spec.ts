@@ -85,6 +85,20 @@ describe('the executions that are open', () => {
     expect(errors).toEqual([]);
   });
 
+  it.each([
+    ['a type', 'ActionProposed', 1],
+    ['a schema', 'ActionSubmitted', 2],
+  ])('are among them where a newer version began them with %s of its own', async (_, type, schema) => {
+    const metadata = JSON.stringify({ org: 'org_other', schema });
+    const begun = { id: '00000000-0000-8000-8000-000000000002', type, data: '{}', metadata };
+    await store.append({ stream: action(1), expectedRevision: 'no_stream', events: [begun] });
+    expect(await listed()).toEqual([testId('act', 1)]);
+    const { type: ended, data } = finished(1);
+    const end = { id: unreadable.id, type: ended, data: JSON.stringify(data), metadata: unreadable.metadata };
+    await store.append({ stream: action(1), expectedRevision: 0, events: [end] });
+    expect(await listed()).toEqual([]);
+  });
+
   it('are not opened again by a statement of a former holder, which ends with its lease (F-02)', async () => {
     await following.close();
     const leases = new PostgresLeases(database.connectionString);

@@ -8,13 +8,17 @@ import {
   OpenExecutions,
   type ListedExecution,
   type OpenExecution,
+  type OpenExecutionChange,
 } from '#libs/domain/gate';
 import {
   categoryOf,
   decodeEvent,
+  idInStream,
   START,
+  UnknownEventType,
   type ActionId,
   type ConnectorId,
+  type EventMetadata,
   type EventStore,
   type OrgId,
   type Position,
@@ -151,14 +155,23 @@ const apply = async (session: LeaseSession, storeId: string, events: readonly Re
 
 /**
  * An event of an action that cannot be read changes nothing here: one that is open stays open, and whoever looks at it
- * names it. Events of other streams are nobody's executions.
+ * names it. One that a newer version began may have to be recovered, so it is open, too. Events of other streams are
+ * nobody's executions.
  */
-const changeIn = (recorded: RecordedEvent): ReturnType<typeof openExecutionChange> => {
+const changeIn = (recorded: RecordedEvent): OpenExecutionChange | null => {
   if (categoryOf(recorded.stream) !== actionDecider.category) return null;
   try {
+    if (!Object.hasOwn(actionDecider.eventTypes, recorded.type)) return begunByNewerVersion(recorded);
     return openExecutionChange(decodeEvent(recorded).event);
   } catch (error) {
+    if (error instanceof UnknownEventType) return begunByNewerVersion(recorded);
     if (error instanceof SyntaxError || error instanceof TypeError) return null;
     throw error;
   }
+};
+
+const begunByNewerVersion = ({ stream, revision, metadata }: RecordedEvent): OpenExecutionChange | null => {
+  const { org } = JSON.parse(metadata) as EventMetadata;
+  if (revision !== 0 || org === null) return null;
+  return { change: 'open', execution: { action: idInStream(stream), org: org as OrgId, connector: null } };
 };

@@ -84,9 +84,10 @@ export class PolledSealingBacklog extends SealingBacklog {
     const tail = await this.tailOf(org);
     if (tail === null) return true;
     if (tail.sealedUpTo >= position) return false;
-    if (!stream.startsWith('action-')) return sealRequestOf(envelope, null) !== null;
-    const earlier = await this.store.readStream(stream, { limit: revision + 1, mayRemember: true });
+    const isAction = stream.startsWith('action-');
+    const earlier = isAction ? await this.store.readStream(stream, { limit: revision + 1, mayRemember: true }) : [];
     try {
+      if (!isAction) return sealRequestOf(envelope, null) !== null;
       return sealRequestOf(envelope, foldAction(earlier.map((event) => decodeEvent(event)))) !== null;
     } catch {
       // What cannot be folded cannot be sealed either.
