@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectCrm } from '../support/crm.js';
-import { postmasterPidIn } from '../support/own-server.js';
-import type { RunningService } from '../support/service.js';
 import { ChaosScene, type SceneOptions } from './chaos-scene.js';
-import type { Evidence, ProcessEnd } from './evidence.js';
-import { killText, type Kill, type RoundPlan } from './faults.js';
+import type { ChaosTarget } from './chaos-target.js';
+import type { Evidence } from './evidence.js';
+import { countedAs, isOfStore, planText, type RoundPlan, type Store } from './faults.js';
 import { startOracle } from './oracle.js';
 import { chanceOf } from './random.js';
 import { Traffic } from './traffic.js';
@@ -14,6 +13,8 @@ export interface ChaosOptions extends SceneOptions {
   /** A round each; none: one round without any fault. */
   readonly plans: readonly RoundPlan[];
   readonly callsPerRound: number;
+  /** Kills a store of the run's own, and starts it again. Resolves when it runs. */
+  readonly killStore: Readonly<Partial<Record<Store, () => Promise<void>>>>;
   /** Agents beside the first. */
   readonly moreAgents: number;
   readonly onProgress?: (progress: ChaosProgress) => void;
@@ -48,7 +49,7 @@ const LINGER_MS = 100;
 const ACTED = /\bfailpoint=(\S+) action=(\S+)/g;
 
 /** Drives a service that runs, through faults or none, and gathers what happened. The service is left running. */
-export const runChaos = async (service: RunningService, options: ChaosOptions): Promise<ChaosResult> => {
+export const runChaos = async (service: ChaosTarget, options: ChaosOptions): Promise<ChaosResult> => {
   const oracle = await startOracle();
   try {
     await connectCrm(service, oracle.baseUrl);
@@ -73,7 +74,7 @@ class ChaosRun {
     for (let number = 2; number <= moreAgents + 1; number += 1) await scene.addAgent(`agent ${number}`);
     const traffic = new Traffic(scene, chanceOf(seed));
     for (const [killed, plan] of plans.entries()) {
-      this.progress(killed, traffic, `kill ${killText(plan.kill)}`);
+      this.progress(killed, traffic, `kill ${planText(plan)}`);
       await this.round(plan, () => traffic.round(callsPerRound));
     }
     this.progress(plans.length, traffic, 'letting it come to rest');
@@ -84,51 +85,48 @@ class ChaosRun {
     await traffic.settle();
     this.progress(plans.length, traffic, 'gathering and judging');
     const evidence = await scene.gather({ isRebuilt: true });
-    return { evidence, coverage: this.coverage(), output: scene.output };
+    return { evidence, coverage: this.coverage(), output: scene.service.output };
   }
 
-  private async round({ kill, orders }: RoundPlan, traffic: () => Promise<void>): Promise<void> {
+  private async round(plan: RoundPlan, traffic: () => Promise<void>): Promise<void> {
     const { scene } = this;
+    const { kill, orders } = plan;
     scene.markFaults(true);
-    this.counted.set(kill.kind, (this.counted.get(kill.kind) ?? 0) + 1);
+    const kind = countedAs(plan);
+    this.counted.set(kind, (this.counted.get(kind) ?? 0) + 1);
     const own = kill.kind === 'failpoint' ? [`${kill.point}=kill@${kill.atHit}`] : [];
     await scene.arm([...own, ...orders].join(',') || 'none');
     const exited = scene.exited();
     const sent = traffic();
-    if (kill.kind === 'database') {
+    if (isOfStore(kill)) {
       await delay(kill.afterMs);
-      process.kill(postmasterPidIn(scene.service.stateDir), 'SIGKILL');
+      await this.options.killStore[kill.kind]?.();
+      await Promise.race([exited, sent]);
+    } else {
+      await this.killed(plan, exited, sent);
     }
-    const end = await (kill.kind === 'database'
-      ? Promise.race([exited, sent.then(() => null)])
-      : this.ended(kill, exited, sent));
-    if (end !== null) await scene.startAgain(end, sent);
+    await scene.startAgain(sent);
   }
 
-  private async ended(
-    kill: Exclude<Kill, { kind: 'database' }>,
-    exited: ReturnType<ChaosScene['exited']>,
-    sent: Promise<void>,
-  ): Promise<Omit<ProcessEnd, 'isExpected'>> {
+  /** Resolves when a process is gone, by the plan or by hand. */
+  private async killed({ kill, victim }: RoundPlan, exited: Promise<unknown>, sent: Promise<void>): Promise<void> {
     const { oracle, service } = this.scene;
     const allSent = (): Promise<void> => sent.then(() => delay(LINGER_MS));
     if (kill.kind === 'moment') await Promise.race([delay(kill.afterMs), exited]);
-    if (kill.kind === 'execution') {
-      await Promise.race([oracle.holdNextWrite(), allSent(), exited]);
-      oracle.holdNothing();
-    }
+    if (kill.kind === 'execution') await Promise.race([oracle.holdNextWrite(), allSent(), exited]);
     if (kill.kind === 'failpoint') {
       const patience = Promise.race([delay(MISSED_AFTER_MS), allSent()]);
-      const end = await Promise.race([exited, patience.then(() => null)]);
-      if (end !== null) return end;
+      const hasExited = await Promise.race([exited.then(() => true), patience.then(() => false)]);
+      if (hasExited) return;
       this.missed += 1;
     }
-    return service.kill('SIGKILL');
+    await service.kill('SIGKILL', victim);
+    oracle.holdNothing();
   }
 
   private coverage(): Coverage {
     const acted: Record<string, number> = {};
-    for (const [, point = '', action = ''] of this.scene.output.matchAll(ACTED)) {
+    for (const [, point = '', action = ''] of this.scene.service.output.matchAll(ACTED)) {
       const name = `${point}=${action}`;
       acted[name] = (acted[name] ?? 0) + 1;
     }

@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { EventStorePlace } from '#libs/infra/event-store';
 import { runAgs } from '../support/run-ags.js';
-import type { RunningService } from '../support/service.js';
+import type { ChaosProcess, ChaosTarget } from './chaos-target.js';
 import { ClientLog, type Caller } from './client-log.js';
-import type { Evidence, Members, ProcessEnd, ToolTerms } from './evidence.js';
+import type { Evidence, Members, ToolTerms } from './evidence.js';
 import { unlogged } from './invariants/edge.js';
 import {
   accessLinesIn,
@@ -12,12 +13,11 @@ import {
   canariesOf,
   judgedBundles,
   placesOf,
-  readEvents,
   rowsBothWays,
   rowsOnce,
-  unsealedNow,
   type Query,
 } from './gathering.js';
+import { LogReader } from './log-reader.js';
 import type { Oracle } from './oracle.js';
 
 /** As test/support/crm.ts configures them. */
@@ -36,8 +36,10 @@ export const CHAOS_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 export interface SceneOptions {
-  /** Of the service's database; stays good across restarts. */
-  readonly connectionString: string;
+  /** Of the service's log and database; stays good across restarts. */
+  readonly place: EventStorePlace;
+  /** Whose files are searched for secrets. */
+  readonly folders: readonly string[];
   /** How long the service may take to come to rest. */
   readonly restLimitMs: number;
 }
@@ -48,37 +50,28 @@ export interface Exported {
   readonly isCut: boolean;
 }
 
-type End = Omit<ProcessEnd, 'isExpected'>;
-
 const POLL_MS = 100;
 const SAID_DEADLINE_MS = 10_000;
 const SAID_POLL_MS = 5;
 
 /** A service that is made to fail, and everything that is seen of it from outside. */
-export class ChaosScene {
+export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
   readonly log: ClientLog;
   readonly admin: Caller;
   readonly agents: Caller[];
   private readonly ask: Query;
-  private readonly ends: ProcessEnd[] = [];
   private readonly bundles: Exported[] = [];
-  private earlierOutput = '';
   private faultsEndedAt = new Date().toISOString();
 
   constructor(
-    readonly service: RunningService,
+    readonly service: Target,
     readonly oracle: Oracle,
     private readonly options: SceneOptions,
   ) {
     this.log = new ClientLog(service);
-    this.ask = asking(options.connectionString);
+    this.ask = asking(options.place.connectionString);
     this.admin = { name: 'admin', key: service.adminKey };
     this.agents = [{ name: 'agent 1', key: service.agentKey }];
-  }
-
-  /** All that the service printed so far. */
-  get output(): string {
-    return this.earlierOutput + this.service.stdout + this.service.stderr;
   }
 
   /** Said by whoever orders faults, and when the service is well again after them. */
@@ -94,34 +87,51 @@ export class ChaosScene {
     this.agents.push({ name, key: String(made.object['agent_key']) });
   }
 
-  /** In the place of what was armed before. */
+  /** In the place of what was armed before, in every process. One that ends meanwhile is started again. */
   async arm(orders: string): Promise<void> {
-    const saidBefore = this.service.stdout.length;
-    await writeFile(join(this.service.stateDir, 'failpoints'), orders);
-    process.kill(this.service.pid, 'SIGUSR2');
-    await this.said('failpoints are armed', saidBefore);
-  }
-
-  /** Waits until the service says it, after so many characters of its output. */
-  async said(text: string, after: number): Promise<void> {
-    const deadlineMs = performance.now() + SAID_DEADLINE_MS;
-    while (!this.service.stdout.slice(after).includes(text)) {
-      if (performance.now() > deadlineMs) throw new Error(`the service did not say "${text}":\n${this.service.stdout}`);
-      await delay(SAID_POLL_MS);
+    for (let areAllArmed = false; !areAllArmed;) {
+      await this.service.startMissing();
+      const armed = await Promise.all(this.service.processes.map((process) => this.armOne(process, orders)));
+      areAllArmed = armed.every((isArmed) => isArmed);
     }
   }
 
-  /** When it has ended by itself, or by its own hand; null when it does not for half a minute. */
-  exited(): Promise<End | null> {
+  /** @returns false where it has ended */
+  private async armOne(armed: ChaosProcess, orders: string): Promise<boolean> {
+    const saidBefore = armed.stdout.length;
+    await writeFile(join(armed.stateDir, 'failpoints'), orders);
+    if (!armed.isRunning) return false;
+    process.kill(armed.pid, 'SIGUSR2');
+    return this.said(armed, 'failpoints are armed', saidBefore);
+  }
+
+  /**
+   * Waits until a process says it, after so many characters of its output.
+   * @returns false where it has ended without
+   */
+  async said(speaker: ChaosProcess, text: string, after: number): Promise<boolean> {
+    const deadlineMs = performance.now() + SAID_DEADLINE_MS;
+    while (!speaker.stdout.slice(after).includes(text)) {
+      if (!speaker.isRunning) return false;
+      if (performance.now() > deadlineMs) throw new Error(`the service did not say "${text}":\n${speaker.stdout}`);
+      await delay(SAID_POLL_MS);
+    }
+    return true;
+  }
+
+  /** When a process has ended by itself, or by its own hand; null when none does for half a minute. */
+  exited(): Promise<unknown> {
     return this.service.exited().catch(() => null);
   }
 
-  /** Writes down how it ended, and starts it again when nobody waits for an answer any more. */
-  async startAgain(end: End, answered: Promise<unknown>): Promise<void> {
-    this.ends.push({ ...end, isExpected: end.signal === 'SIGKILL' });
+  /**
+   * Starts again what has ended: at once where others go on, and where there are none, when nobody waits for an answer any
+   * more.
+   */
+  async startAgain(answered: Promise<unknown>): Promise<void> {
+    if (this.service.processes.length === 0) await answered;
+    await this.service.startMissing();
     await answered;
-    this.earlierOutput = this.output;
-    await this.service.start();
   }
 
   /** @returns the bundle; null where an envelope came instead */
@@ -133,12 +143,16 @@ export class ChaosScene {
     return exported;
   }
 
-  /** Until health is `ok`, or the limit has passed since then. */
+  /** Until health is `ok` everywhere, or the limit has passed since then. */
   async untilWell(sinceMs: number): Promise<Members> {
     for (;;) {
-      const { answer } = await this.log.call('GET', '/v1/health', { caller: null });
+      const answers = await Promise.all(
+        this.service.baseUrls.map(() => this.log.call('GET', '/v1/health', { caller: null })),
+      );
+      const healths = answers.map(({ answer }) => answer?.json ?? {});
+      const unwell = healths.find(({ status }) => status !== 'ok');
       const isOver = performance.now() - sinceMs > this.options.restLimitMs;
-      if (answer?.json['status'] === 'ok' || isOver) return answer?.json ?? {};
+      if (unwell === undefined || isOver) return unwell ?? healths[0] ?? {};
       await delay(POLL_MS);
     }
   }
@@ -148,47 +162,58 @@ export class ChaosScene {
    * @param isRebuilt whether projections are made anew on the way, which takes a second
    */
   async gather({ isRebuilt }: { isRebuilt: boolean }): Promise<Evidence> {
+    const events = new LogReader(this.options.place);
+    try {
+      return await this.gatherFrom(events, isRebuilt);
+    } finally {
+      await events.close();
+    }
+  }
+
+  private async gatherFrom(reader: LogReader, isRebuilt: boolean): Promise<Evidence> {
     const { service, admin, log } = this;
-    const rest = await this.rest();
+    const rest = await this.rest(reader);
     const lists = await (isRebuilt ? rowsBothWays(service, log, admin) : rowsOnce(log, admin));
     const check = await log.call('GET', '/v1/ledger/check?last=10000', { caller: admin });
     await this.exported();
-    const exports = await judgedBundles(this.bundles, service);
+    const bundles = await judgedBundles(this.bundles, service);
     await this.untilLogged();
-    const { output } = this;
+    const { output, ends } = service;
+    const events = await reader.events();
     const canaries = canariesOf([...this.agents, admin]);
+    const found = { canaries, output, calls: log.calls, bundles, events };
     return {
       org: service.org,
       tools: CRM_TOOLS,
       calls: log.calls,
       upstream: this.oracle.requests,
-      events: await readEvents(this.ask),
-      exports,
+      events,
+      exports: bundles,
       ledgerCheck: check.answer?.json ?? {},
       ...lists,
       rest,
       accessLines: accessLinesIn(output),
-      processEnds: this.ends,
+      processEnds: ends.map((end) => ({ ...end, isExpected: end.signal === 'SIGKILL' })),
       canaries,
-      places: await placesOf(service, { canaries, output, calls: log.calls, bundles: exports }, this.ask),
+      places: await placesOf(found, this.options.folders, this.ask),
     };
   }
 
   /** What a process prints comes a moment after what it answers; a line that does not come is for the checker to find. */
   private async untilLogged(): Promise<void> {
     const deadlineMs = performance.now() + SAID_DEADLINE_MS;
-    while (unlogged(this.log.calls, accessLinesIn(this.output)).length > 0 && performance.now() < deadlineMs)
+    while (unlogged(this.log.calls, accessLinesIn(this.service.output)).length > 0 && performance.now() < deadlineMs)
       await delay(SAID_POLL_MS);
   }
 
   /** All that was accepted sealed, or the limit passed: counted from the last call that could still begin something. */
-  private async rest(): Promise<Evidence['rest']> {
+  private async rest(reader: LogReader): Promise<Evidence['rest']> {
     const beganMs = performance.now();
     const { restLimitMs: limitMs } = this.options;
-    let unsealed = await unsealedNow(this.ask);
+    let unsealed = await reader.unsealed();
     while (unsealed.length > 0 && performance.now() - beganMs < limitMs) {
       await delay(POLL_MS);
-      unsealed = await unsealedNow(this.ask);
+      unsealed = await reader.unsealed();
     }
     return { faultsEndedAt: this.faultsEndedAt, limitMs, unsealed, health: await this.untilWell(beganMs) };
   }

@@ -1,4 +1,5 @@
 import { startEmbeddedPostgres } from '#libs/infra/postgres';
+import { postmasterPidIn } from '../support/own-server.js';
 import { startService } from '../support/service.js';
 import { silentLogger } from '../support/silent-logger.js';
 import { runChaos, type ChaosProgress, type ChaosResult } from './chaos-run.js';
@@ -26,7 +27,9 @@ export const chaosOfKills = async (
         plans: plansOf(seed, kills),
         callsPerRound: CALLS_PER_ROUND,
         moreAgents: MORE_AGENTS,
-        connectionString: server.connectionString('service'),
+        place: { connectionString: server.connectionString('service'), eventStoreUrl: null },
+        folders: [service.stateDir],
+        killStore: { database: () => killDatabase(service.stateDir) },
         restLimitMs: REST_LIMIT_MS,
         onProgress,
       });
@@ -36,4 +39,10 @@ export const chaosOfKills = async (
   } finally {
     await service.stop();
   }
+};
+
+/** Whoever holds it starts it again: the service and this process do. */
+export const killDatabase = (stateDir: string): Promise<void> => {
+  process.kill(postmasterPidIn(stateDir), 'SIGKILL');
+  return Promise.resolve();
 };

@@ -1,12 +1,12 @@
 import { startEmbeddedPostgres } from '#libs/infra/postgres';
 import { connectCrm } from '../support/crm.js';
 import { silentLogger } from '../support/silent-logger.js';
-import { startService, type ServiceOptions } from '../support/service.js';
+import { startService, type RunningService, type ServiceOptions } from '../support/service.js';
 import { CHAOS_SETTINGS, ChaosScene } from './chaos-scene.js';
 import { startOracle } from './oracle.js';
 
 export interface ChaosStage {
-  readonly scene: ChaosScene;
+  readonly scene: ChaosScene<RunningService>;
   /** Of the service's database; stays good across restarts. */
   readonly connectionString: string;
   close(): Promise<void>;
@@ -26,8 +26,9 @@ export const setStage = async ({ restLimitMs, toolTimeoutMs, ...options }: Stage
   // Held here too, so that the database outlives every process that is killed.
   const server = await startEmbeddedPostgres({ stateDir: service.stateDir, log: silentLogger });
   const connectionString = server.connectionString('service');
+  const place = { connectionString, eventStoreUrl: null };
   return {
-    scene: new ChaosScene(service, oracle, { connectionString, restLimitMs }),
+    scene: new ChaosScene(service, oracle, { place, folders: [service.stateDir], restLimitMs }),
     connectionString,
     close: async () => {
       await server.release();

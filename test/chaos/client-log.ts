@@ -1,4 +1,4 @@
-import type { RunningService } from '../support/service.js';
+import type { ChaosTarget } from './chaos-target.js';
 import type { ClientAnswer, ClientCall, Members } from './evidence.js';
 
 /** Whose key a call carries. */
@@ -22,13 +22,13 @@ export interface Received {
 /** Longer than any answer may take: what comes later counts as lost. */
 const PATIENCE_MS = 60_000;
 
-/** Calls the service, and writes down what it sent and what came of it. */
+/** Calls the service, each of its addresses in turn, and writes down what it sent and what came of it. */
 export class ClientLog {
   private readonly entries: ClientCall[] = [];
   /** Said by whoever orders faults. */
   isUnderFault = false;
 
-  constructor(private readonly service: RunningService) {}
+  constructor(private readonly service: Pick<ChaosTarget, 'baseUrls'>) {}
 
   get calls(): readonly ClientCall[] {
     return this.entries.toSorted((left, right) => left.number - right.number);
@@ -40,7 +40,8 @@ export class ClientLog {
     const number = (this.sent += 1);
     const request = body === undefined ? '' : JSON.stringify(body);
     const [beganMs, beganUnderFault] = [performance.now(), this.isUnderFault];
-    const received = await receive(`${this.service.baseUrl}${path}`, {
+    const { baseUrls } = this.service;
+    const received = await receive(`${baseUrls[number % baseUrls.length] ?? ''}${path}`, {
       method,
       headers: {
         ...(caller === null ? {} : { Authorization: `Bearer ${caller.key}` }),

@@ -85,7 +85,8 @@ const fileOf = (id: string, events: readonly LoggedEvent[], deeds: readonly Logg
   };
 };
 
-const LAG_HEADER = 'service-projection-lag';
+/** Of a list that is behind. */
+export const LAG_HEADER = 'service-projection-lag';
 
 /**
  * The action of an answer to a submission, a read or a refusal; of a list, each of its rows. A list that says itself that it

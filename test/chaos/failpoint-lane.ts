@@ -1,5 +1,4 @@
 import type { Failpoint } from '#libs/domain/kernel';
-import type { ChaosScene } from './chaos-scene.js';
 import { setStage, type ChaosStage } from './chaos-stage.js';
 import { violationsIn, type Violation } from './checker.js';
 import { membersOf, textOf } from './dossier.js';
@@ -27,7 +26,7 @@ export class FailpointLane {
 
   private constructor(private readonly stage: ChaosStage) {}
 
-  get scene(): ChaosScene {
+  get scene(): ChaosStage['scene'] {
     return this.stage.scene;
   }
 
@@ -65,16 +64,17 @@ export class FailpointLane {
     const asked = this.newCall(ENDINGS[point].by === 'busy' ? 'busy' : 'ok');
     scene.markFaults(true);
     await scene.arm(`${point}=${fault === 'delay' ? `delay:${DELAY_MS}` : fault}@1`);
-    const [saidBefore, exited] = [scene.service.stdout.length, fault === 'kill' ? scene.exited() : null];
+    const { service } = scene;
+    const [saidBefore, exited] = [service.stdout.length, fault === 'kill' ? scene.exited() : null];
     const met = ENDINGS[point].by === 'export' ? scene.exported() : this.submit(asked);
     if (exited === null) {
-      await scene.said(`failpoint=${point} `, saidBefore);
+      await scene.said(service, `failpoint=${point} `, saidBefore);
       await met;
       await scene.arm('none');
     } else {
-      const end = await exited;
-      if (end?.signal !== 'SIGKILL') throw new Error(`the service did not end itself at ${point}`);
-      await scene.startAgain(end, met);
+      await exited;
+      if (service.isRunning) throw new Error(`the service did not end itself at ${point}`);
+      await scene.startAgain(met);
     }
     await scene.untilWell(performance.now());
     scene.markFaults(false);

@@ -1,12 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { verifyBundle } from '#libs/crypto';
 import { UPSTREAM_TOKEN } from '../support/crm.js';
 import { runAgs } from '../support/run-ags.js';
-import type { RunningService } from '../support/service.js';
+import type { ChaosTarget } from './chaos-target.js';
 import type { Caller, ClientLog, Received } from './client-log.js';
-import type { AccessLine, ClientCall, Evidence, ExportedBundle, LoggedEvent, Members } from './evidence.js';
+import { LAG_HEADER } from './dossier.js';
+import type { AccessLine, ClientCall, Evidence, ExportedBundle, Members } from './evidence.js';
 
 export type Query = <Row extends pg.QueryResultRow>(text: string) => Promise<readonly Row[]>;
 
@@ -23,34 +25,8 @@ export const asking =
     }
   };
 
-const EVENTS = 'select position, stream, revision, id, type, data, metadata from event_store.events order by position';
-const UNSEALED = `select substr(stream, 8) as id from event_store.events where type = 'ActionSubmitted'
-  except select data::json ->> 'action' from event_store.events where type = 'DeedSealed'`;
 const TABLES = `select quote_ident(schemaname) || '.' || quote_ident(tablename) as name from pg_tables
   where schemaname not in ('pg_catalog', 'information_schema')`;
-
-interface EventRow extends pg.QueryResultRow {
-  readonly position: string;
-  readonly stream: string;
-  readonly revision: string;
-  readonly id: string;
-  readonly type: string;
-  readonly data: string;
-  readonly metadata: string;
-}
-
-export const readEvents = async (ask: Query): Promise<readonly LoggedEvent[]> =>
-  (await ask<EventRow>(EVENTS)).map(({ position, revision, data, metadata, ...named }) => ({
-    ...named,
-    position: Number(position),
-    revision: Number(revision),
-    data: JSON.parse(data) as Members,
-    metadata: JSON.parse(metadata) as Members,
-  }));
-
-/** Actions without a deed, now. */
-export const unsealedNow = async (ask: Query): Promise<readonly string[]> =>
-  (await ask<{ id: string }>(UNSEALED)).map(({ id }) => id);
 
 const LISTS: Readonly<Record<string, string>> = {
   actions: '/v1/actions',
@@ -59,12 +35,25 @@ const LISTS: Readonly<Record<string, string>> = {
   policies: '/v1/policies',
 };
 const PAGE_ROWS = 100;
+const CURRENT_DEADLINE_MS = 10_000;
+const POLL_MS = 50;
+
+/** A page that says that it is behind is asked for again, for a while: its rows come from a process that may have to catch up. */
+const currentPage = async (log: ClientLog, caller: Caller, path: string): Promise<Received> => {
+  const deadlineMs = performance.now() + CURRENT_DEADLINE_MS;
+  for (;;) {
+    const received = await log.call('GET', path, { caller });
+    const isBehind = LAG_HEADER in (received.answer?.headers ?? {});
+    if (!isBehind || performance.now() > deadlineMs) return received;
+    await delay(POLL_MS);
+  }
+};
 
 const listed = async (log: ClientLog, caller: Caller, path: string): Promise<readonly Members[]> => {
   const rows: Members[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const next = cursor === '' ? '' : `&cursor=${cursor}`;
-    const { answer }: Received = await log.call('GET', `${path}?limit=${PAGE_ROWS}${next}`, { caller });
+    const { answer }: Received = await currentPage(log, caller, `${path}?limit=${PAGE_ROWS}${next}`);
     if (answer?.status !== 200)
       throw new Error(`${path} was answered with ${answer?.status ?? 'nothing'}: ${answer?.body ?? ''}`);
     rows.push(...(answer.json['data'] as Members[]));
@@ -87,7 +76,7 @@ export const rowsOnce = async (log: ClientLog, caller: Caller): Promise<Pick<Evi
 
 /** Lists as they are, and as they are when every projection has been made anew. */
 export const rowsBothWays = async (
-  service: RunningService,
+  service: ChaosTarget,
   log: ClientLog,
   caller: Caller,
 ): Promise<Pick<Evidence, 'rows' | 'rebuildFault'>> => {
@@ -102,7 +91,7 @@ export const rowsBothWays = async (
 
 export const judgedBundles = (
   bundles: readonly { readonly bytes: Buffer; readonly isCut: boolean }[],
-  { org, pin }: RunningService,
+  { org, pin }: ChaosTarget,
 ): Promise<readonly ExportedBundle[]> =>
   Promise.all(
     bundles.map(async ({ bytes, isCut }, index) => ({
@@ -139,22 +128,26 @@ interface Found {
   readonly output: string;
   readonly calls: readonly ClientCall[];
   readonly bundles: readonly ExportedBundle[];
+  readonly events: Evidence['events'];
 }
 
-/** Everything that was written or answered: outputs, files of the state directory, rows of the database, answers. */
-export const placesOf = async (service: RunningService, found: Found, ask: Query): Promise<Evidence['places']> => {
+/** Everything that was written or answered: outputs, files, the log, rows of the database, answers. */
+export const placesOf = async (found: Found, folders: readonly string[], ask: Query): Promise<Evidence['places']> => {
   const tables = await ask<{ name: string }>(TABLES);
   const dumps = tables.map(async ({ name }) => {
     const rows = await ask<{ row: string }>(`select row::text as row from ${name} as row`);
     return { name: `the table ${name}`, bytes: Buffer.from(rows.map(({ row }) => row).join('\n')) };
   });
   const answers = found.calls.map(({ answer }) => `${JSON.stringify(answer?.headers ?? {})} ${answer?.body ?? ''}`);
+  const events = found.events.map((event) => JSON.stringify(event));
+  const files = folders.map((folder) => filesWith(found.canaries, folder));
   return [
     { name: 'what the service printed', bytes: Buffer.from(found.output.replaceAll(SHOWN_ONCE, '')) },
     { name: 'the answers', bytes: Buffer.from(answers.join('\n')) },
+    { name: 'the log', bytes: Buffer.from(events.join('\n')) },
     ...found.bundles.map(({ name, bytes }) => ({ name, bytes })),
     ...(await Promise.all(dumps)),
-    ...(await filesWith(found.canaries, service.stateDir)),
+    ...(await Promise.all(files)).flat(),
   ];
 };
 

@@ -22,9 +22,9 @@ export const effectOf = (manner: Manner, answerMs: number, rest: string): string
 export interface Oracle {
   readonly baseUrl: string;
   readonly requests: readonly UpstreamRequest[];
-  /** The next request that changes something is applied and never answered. Resolves when it is there. */
+  /** The next request that changes something is applied and not answered. Resolves when it is there. */
   holdNextWrite(): Promise<void>;
-  /** Takes that back, should it not have come. */
+  /** Takes that back, should it not have come, and answers what is held, should somebody still wait for it. */
   holdNothing(): void;
   close(): Promise<void>;
 }
@@ -33,6 +33,9 @@ export const startOracle = async (): Promise<Oracle> => {
   const requests: UpstreamRequest[] = [];
   const seenOnce = new Set<string>();
   let onHeld: (() => void) | null = null;
+  const held: ServerResponse[] = [];
+  const succeed = (response: ServerResponse, status = 200): void =>
+    void response.writeHead(status, { 'content-type': 'application/json' }).end('{"ok":true}');
   const answer = (seen: SeenRequest, response: ServerResponse): void => {
     const [effect = '', manner = '', answerMs = '0'] = /effect-([a-z]+)-(\d+)-[a-z0-9]+/.exec(seen.path) ?? [];
     const isFirst = !seenOnce.has(effect);
@@ -42,12 +45,13 @@ export const startOracle = async (): Promise<Oracle> => {
     if (onHeld !== null && seen.method !== 'GET' && isApplied) {
       onHeld();
       onHeld = null;
+      held.push(response);
       return;
     }
     const status = { busy: isFirst ? 503 : 200, refused: 409, doubtful: 503 }[manner] ?? 200;
     void delay(Number(answerMs)).then(() => {
       if (manner === 'lost' || manner === 'gone') response.destroy();
-      else response.writeHead(status, { 'content-type': 'application/json' }).end('{"ok":true}');
+      else succeed(response, status);
     });
   };
   const upstream = await startUpstream(answer);
@@ -57,6 +61,7 @@ export const startOracle = async (): Promise<Oracle> => {
     holdNextWrite: () => new Promise((resolve) => (onHeld = resolve)),
     holdNothing: () => {
       onHeld = null;
+      for (const response of held.splice(0)) succeed(response);
     },
     close: () => upstream.close(),
   };

@@ -81,7 +81,7 @@ describe('an order that cannot be read', () => {
     const saidBefore = scene.service.stdout.length;
     await writeFile(join(scene.service.stateDir, 'failpoints'), 'gate.recieved=kill');
     process.kill(scene.service.pid, 'SIGUSR2');
-    await scene.said('failpoints stay as they were', saidBefore);
+    await scene.said(scene.service, 'failpoints stay as they were', saidBefore);
     const body = { tool: 'crm.add_note', args: {} };
     const { answer } = await scene.log.call('POST', '/v1/actions', { caller: scene.agents[0] ?? null, body });
     expect(answer).toMatchObject({ status: 503, json: { error: { code: 'service_unavailable' } } });

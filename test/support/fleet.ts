@@ -1,73 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { environmentWith } from '#libs/infra/config';
 import { createTestDatabase, type TestDatabase } from './database.js';
+import { FleetProcess, type ProgramName } from './fleet-process.js';
 import { runAgs } from './run-ags.js';
-import { callAt, ROOT, temporaryStateDir, type Answer, type Call } from './service.js';
-
-export type ProgramName = 'api' | 'worker' | 'projector';
-
-const START_DEADLINE_MS = 60_000;
-const EXIT_DEADLINE_MS = 30_000;
-
-/** A program of the deployment, as an operator starts it. */
-export class FleetProcess {
-  private constructor(
-    readonly program: ProgramName,
-    private readonly child: ChildProcess,
-    /** Of an api; empty for the others. */
-    readonly baseUrl: string,
-    private readonly log: { text: string },
-  ) {}
-
-  static async start(program: ProgramName, env: NodeJS.ProcessEnv): Promise<FleetProcess> {
-    const child = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), program], {
-      cwd: ROOT,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const log = { text: '' };
-    const started = new RegExp(`^(?:.* base_url=(\\S+))?.* message="${program} started"`, 'm');
-    const baseUrl = await new Promise<string>((resolve, reject) => {
-      const fail = (why: string): void => reject(new Error(`${program} ${why}\n${log.text}`));
-      const deadline = setTimeout(() => {
-        child.kill('SIGKILL');
-        fail('did not start');
-      }, START_DEADLINE_MS);
-      child.once('exit', (code, signal) => fail(`ended with ${code ?? signal}`));
-      const read = (chunk: Buffer): void => {
-        log.text += chunk.toString();
-        const line = started.exec(log.text);
-        if (line === null) return;
-        clearTimeout(deadline);
-        resolve(line[1] ?? '');
-      };
-      child.stdout.on('data', read);
-      child.stderr.on('data', read);
-    });
-    return new FleetProcess(program, child, baseUrl, log);
-  }
-
-  get output(): string {
-    return this.log.text;
-  }
-
-  get isRunning(): boolean {
-    return this.child.exitCode === null && this.child.signalCode === null;
-  }
-
-  /** Resolves with its exit code, or the signal that ended it. */
-  async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
-    const { child } = this;
-    if (!this.isRunning) return child.exitCode ?? child.signalCode;
-    const exited = once(child, 'exit', { signal: AbortSignal.timeout(EXIT_DEADLINE_MS) });
-    child.kill(signal);
-    const [code, by] = (await exited) as [number | null, NodeJS.Signals | null];
-    return code ?? by;
-  }
-}
+import { callAt, temporaryStateDir, type Answer, type Call } from './service.js';
 
 /** A deployment of several processes on one database, prepared by `ags init`. */
 export class Fleet {

@@ -73,7 +73,10 @@ export class RunningService {
   private printed = '';
   private logged = '';
   private address = '';
+  private earlierOutput = '';
   private readonly shown = new Map<string, string>();
+  /** How those processes ended that are gone. */
+  readonly ends: { readonly code: number | null; readonly signal: NodeJS.Signals | null }[] = [];
 
   constructor(
     readonly stateDir: string,
@@ -85,6 +88,9 @@ export class RunningService {
   /** Changes with every start: the port is any free one. */
   get baseUrl(): string {
     return this.address;
+  }
+  get baseUrls(): readonly string[] {
+    return [this.address];
   }
   get org(): string {
     return this.shownAs('organization');
@@ -109,8 +115,19 @@ export class RunningService {
   get stderr(): string {
     return this.logged;
   }
+  /** Of every start. */
+  get output(): string {
+    return this.earlierOutput + this.printed + this.logged;
+  }
   get pid(): number {
     return this.running().pid as number;
+  }
+  get isRunning(): boolean {
+    return this.child !== null && this.child.exitCode === null && this.child.signalCode === null;
+  }
+  /** Itself, while it runs. */
+  get processes(): readonly this[] {
+    return this.isRunning ? [this] : [];
   }
   /** For a program that is to work on the same state directory. */
   get environment(): NodeJS.ProcessEnv {
@@ -124,7 +141,9 @@ export class RunningService {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child = child;
+    this.earlierOutput = this.output;
     [this.printed, this.logged] = ['', ''];
+    child.once('exit', (code, signal) => this.ends.push({ code, signal }));
     child.stderr.on('data', (chunk: Buffer) => (this.logged += chunk.toString()));
     await new Promise<void>((resolve, reject) => {
       const fail = (why: string): void => reject(new Error(`${why}\n${this.printed}${this.logged}`));
@@ -165,13 +184,18 @@ export class RunningService {
 
   /** The same state directory again, by `npm start`; kills it first where it still runs. */
   async restart(): Promise<void> {
-    if (this.child && this.child.exitCode === null && this.child.signalCode === null) await this.kill('SIGTERM');
+    if (this.isRunning) await this.kill('SIGTERM');
     await this.start();
+  }
+
+  /** The same, unless it runs. */
+  async startMissing(): Promise<void> {
+    if (!this.isRunning) await this.start();
   }
 
   /** Ends it as an operator would, and removes a state directory of its own. */
   async stop(): Promise<void> {
-    if (this.child && this.child.exitCode === null && this.child.signalCode === null) await this.kill('SIGTERM');
+    if (this.isRunning) await this.kill('SIGTERM');
     if (this.isOwnStateDir) await removeStateDir(this.stateDir);
   }
 

@@ -61,7 +61,9 @@ export class PlantedRuns {
           plans,
           callsPerRound: CALLS,
           moreAgents: 0,
-          connectionString,
+          place: { connectionString, eventStoreUrl: null },
+          folders: [service.stateDir],
+          killStore: {},
           restLimitMs: REST_LIMIT_MS,
         });
         return violationsIn(evidence);

@@ -5,7 +5,7 @@ export { KurrentEventStore } from './kurrent/kurrent-event-store.js';
 export { KurrentUnavailable } from './kurrent/kurrent-failures.js';
 export { LogHasHole } from './log-subscription.js';
 export { MemoryEventStore } from './memory/memory-event-store.js';
-export { openEventStore, type OpenedEventStore } from './open-event-store.js';
+export { openEventStore, type EventStorePlace, type OpenedEventStore } from './open-event-store.js';
 export { LOG_LOCK } from './postgres/append-function.sql.js';
 export { EVENT_STORE_VERSION, installEventStoreSchema, UnfitDatabase } from './postgres/install-schema.js';
 export { payloadArrays } from './postgres/payload-arrays.js';
