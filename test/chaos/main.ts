@@ -4,19 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { ChaosProgress, ChaosResult } from './chaos-run.js';
+import { chaosOfFleet, foundForFleet } from './chaos-distributed.js';
 import { chaosOfKills } from './chaos-service.js';
 import type { Violation } from './checker.js';
 import { PLANTED_BUGS } from './planted/bugs.js';
 import { PlantedRuns } from './planted/planted-runs.js';
 import { blindnessOf, verdictOn, verdictText, type ChaosVerdict } from './verdict.js';
 
-const USAGE = `usage: npm run chaos -- [--kills 200] [--seed N] [--keep] [--json]
+const USAGE = `usage: npm run chaos -- [--profile distributed] [--kills 200] [--seed N] [--keep] [--json]
        npm run chaos -- --planted [--json]
 
 Kills a service of its own, and its PostgreSQL, again and again under traffic, lets it come to rest, and checks
 from outside what must hold always. Exit code 0: all of it held. 1: something did not. 2: the run itself failed,
 or saw too little to prove anything.
 
+  --profile  embedded, which is the default: one process. distributed: two of each program, and PostgreSQL, KurrentDB
+             and Redis to kill beside them; KurrentDB is the program that KURRENTDB_PROGRAM names, or else a server of
+             the tests that speaks its protocol, and Redis the redis-server of this machine
   --kills    how many kills; 200 unless said, about three seconds each
   --seed     where all chance comes from; printed, so that a run can be repeated. One of its own unless said
   --keep     leave the evidence in a folder, and name it
@@ -30,7 +34,11 @@ const EXIT = { intact: 0, violated: 1, failed: 2 } as const;
 const DEFAULT_KILLS = 200;
 const LARGEST_SEED = 2 ** 32 - 1;
 
+const PROFILES = { embedded: chaosOfKills, distributed: chaosOfFleet } as const;
+type Profile = keyof typeof PROFILES;
+
 interface Asked {
+  readonly profile: Profile;
   readonly kills: number;
   readonly seed: number;
   readonly isJson: boolean;
@@ -53,6 +61,7 @@ class UsageError extends Error {
 
 const read = (args: readonly string[]): Asked | null => {
   const options = {
+    profile: { type: 'string', default: 'embedded' },
     kills: { type: 'string', default: String(DEFAULT_KILLS) },
     seed: { type: 'string', default: String(randomInt(LARGEST_SEED)) },
     keep: { type: 'boolean', default: false },
@@ -63,6 +72,7 @@ const read = (args: readonly string[]): Asked | null => {
   const { values } = parse(args, options);
   if (values.help) return null;
   return {
+    profile: profileNamed(values.profile),
     kills: wholeNumber('--kills', values.kills, 100_000),
     seed: wholeNumber('--seed', values.seed, LARGEST_SEED),
     isJson: values.json,
@@ -80,6 +90,12 @@ const parse = <Options extends NonNullable<Parameters<typeof parseArgs>[0]>['opt
   } catch (error) {
     throw error instanceof TypeError ? new UsageError(error.message) : error;
   }
+};
+
+const profileNamed = (text: string): Profile => {
+  if (!Object.hasOwn(PROFILES, text))
+    throw new UsageError(`--profile is ${Object.keys(PROFILES).join(' or ')}, not "${text}"`);
+  return text as Profile;
 };
 
 const wholeNumber = (option: string, text: string, most: number): number => {
@@ -113,14 +129,15 @@ const keepEvidence = async ({ evidence, output }: ChaosResult, verdict: ChaosVer
   return folder;
 };
 
-const runKills = async ({ kills, seed, isJson, isKept }: Asked): Promise<number> => {
+const runKills = async ({ profile, kills, seed, isJson, isKept }: Asked): Promise<number> => {
   process.stderr.write(`seed ${seed}; ${kills} kills\n`);
-  const result = await chaosOfKills(seed, kills, showProgress);
+  if (profile === 'distributed') process.stderr.write(`${foundForFleet().join('\n')}\n`);
+  const result = await PROFILES[profile](seed, kills, showProgress);
   endProgress();
   const verdict = verdictOn(seed, result);
   process.stdout.write(`${isJson ? JSON.stringify(verdict) : verdictText(verdict)}\n`);
   if (isKept) process.stderr.write(`The evidence is in ${await keepEvidence(result, verdict)}\n`);
-  process.stderr.write(`The same plan again: npm run chaos -- --kills ${kills} --seed ${seed}\n`);
+  process.stderr.write(`The same plan again: npm run chaos -- --profile ${profile} --kills ${kills} --seed ${seed}\n`);
   const blindness = blindnessOf(verdict);
   if (verdict.result === 'violated') return EXIT.violated;
   if (blindness === null) return EXIT.intact;

@@ -1,0 +1,161 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { environmentWith } from '#libs/infra/config';
+import { FleetProcess, type ProgramName } from '../support/fleet-process.js';
+import { runAgs } from '../support/run-ags.js';
+import { callAt, temporaryStateDir, type Answer, type Call } from '../support/service.js';
+import type { ChaosProcess, ChaosTarget, EndedProcess, Victim } from './chaos-target.js';
+
+const PROGRAMS = ['projector', 'worker', 'api'] as const satisfies readonly ProgramName[];
+
+/** Where a process of a program has its place, as on a machine of its own: it keeps its state directory. */
+interface Slot {
+  readonly program: ProgramName;
+  readonly stateDir: string;
+  process: FleetProcess | null;
+}
+
+interface Placed {
+  readonly slot: Slot;
+  readonly process: FleetProcess;
+  readonly stateDir: string;
+}
+
+/** So many of each program on the same stores, each with a state directory of its own; they share the key files alone. */
+export class ChaosFleet implements ChaosTarget {
+  readonly ends: EndedProcess[] = [];
+  private readonly slots: readonly Slot[];
+  private earlierOutput = '';
+  private lastBaseUrls: readonly string[] = [];
+  private turn = 0;
+
+  private constructor(
+    /** Every state directory is in it. */
+    readonly folder: string,
+    private readonly settings: Readonly<Record<string, string>>,
+    private readonly prepared: Readonly<Record<string, unknown>>,
+    processesEach: number,
+  ) {
+    this.slots = PROGRAMS.flatMap((program) =>
+      Array.from({ length: processesEach }, (_, index) => ({
+        program,
+        stateDir: join(folder, `${program}-${index + 1}`),
+        process: null,
+      })),
+    );
+  }
+
+  /** Prepares the deployment and starts every process. */
+  static async start(settings: Readonly<Record<string, string>>, processesEach: number): Promise<ChaosFleet> {
+    const folder = await temporaryStateDir();
+    const env = environmentWith({ ...settings, SERVICE_STATE_DIR: operatorsIn(folder) });
+    const { code, objects, stderr } = await runAgs(['init', '--json'], { env });
+    if (code !== 0) throw new Error(`ags init ended with ${code}: ${stderr}`);
+    const fleet = new ChaosFleet(folder, settings, objects.at(-1) ?? {}, processesEach);
+    try {
+      await fleet.startMissing();
+      return fleet;
+    } catch (error) {
+      await fleet.stop();
+      throw error;
+    }
+  }
+
+  get org(): string {
+    return String(this.prepared['org']);
+  }
+  get adminKey(): string {
+    return String(this.prepared['admin_key']);
+  }
+  get agentKey(): string {
+    return String(this.prepared['agent_key']);
+  }
+  get pin(): string {
+    return String(this.prepared['seal_key_fingerprint']);
+  }
+  get environment(): NodeJS.ProcessEnv {
+    return environmentWith({ ...this.settings, SERVICE_STATE_DIR: operatorsIn(this.folder) });
+  }
+  /** A balancer that asks nobody: a call that is under way when its api dies is lost. */
+  get baseUrls(): readonly string[] {
+    const urls = this.placed.map(({ process }) => process.baseUrl).filter((url) => url !== '');
+    if (urls.length > 0) this.lastBaseUrls = urls;
+    return this.lastBaseUrls;
+  }
+  get processes(): readonly ChaosProcess[] {
+    return this.placed.map(({ process, stateDir }) => new PlacedProcess(process, stateDir));
+  }
+  get output(): string {
+    return [this.earlierOutput, ...this.slots.map(({ process }) => process?.output ?? '')].join('\n');
+  }
+
+  call(method: string, path: string, call: Call = {}): Promise<Answer> {
+    const { baseUrls } = this;
+    this.turn += 1;
+    return callAt(baseUrls[this.turn % baseUrls.length] ?? '', method, path, call);
+  }
+
+  async kill(signal: 'SIGKILL', victim: Victim): Promise<void> {
+    const ofProgram = this.slots.filter(({ program }) => program === victim.program);
+    const slots = victim.which === 'all' ? ofProgram : ofProgram.slice(victim.which, victim.which + 1);
+    await Promise.all(this.placed.filter(({ slot }) => slots.includes(slot)).map(({ process }) => process.end(signal)));
+  }
+
+  async exited(): Promise<void> {
+    await Promise.race(this.placed.map(({ process }) => process.ended));
+  }
+
+  async startMissing(): Promise<void> {
+    const missing = this.slots.filter(({ process }) => process?.isRunning !== true);
+    await Promise.all(missing.map((slot) => this.startIn(slot)));
+  }
+
+  /** As an operator would, and removes their state directories. */
+  async stop(): Promise<void> {
+    await Promise.all(this.placed.map(({ process }) => process.end('SIGTERM')));
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** What runs, and where. */
+  private get placed(): readonly Placed[] {
+    return this.slots.flatMap((slot) => {
+      const { process, stateDir } = slot;
+      return process?.isRunning === true ? [{ slot, process, stateDir }] : [];
+    });
+  }
+
+  private async startIn(slot: Slot): Promise<void> {
+    if (slot.process !== null) this.earlierOutput += `${slot.process.output}\n`;
+    slot.process = null;
+    await mkdir(slot.stateDir, { recursive: true, mode: 0o700 });
+    const keys = join(operatorsIn(this.folder), 'keys');
+    const env = environmentWith({
+      ...this.settings,
+      SERVICE_STATE_DIR: slot.stateDir,
+      SERVICE_VAULT_KEY_FILE: join(keys, 'vault.key'),
+      SERVICE_PEPPER_FILE: join(keys, 'pepper.key'),
+      SERVICE_PORT: '0',
+    });
+    slot.process = await FleetProcess.start(slot.program, env);
+    void slot.process.ended.then((end) => this.ends.push(end));
+  }
+}
+
+/** The state directory of whoever works on the command line; the key files are in it. */
+const operatorsIn = (folder: string): string => join(folder, 'operator');
+
+class PlacedProcess implements ChaosProcess {
+  constructor(
+    private readonly process: FleetProcess,
+    readonly stateDir: string,
+  ) {}
+  get pid(): number {
+    return this.process.pid;
+  }
+  get isRunning(): boolean {
+    return this.process.isRunning;
+  }
+  get stdout(): string {
+    return this.process.stdout;
+  }
+}
