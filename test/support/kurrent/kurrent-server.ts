@@ -55,6 +55,7 @@ export class KurrentServer {
       accessRefusal: (metadata) => this.accessRefusal(metadata),
       leaderRefusal: (metadata) => this.leaderRefusal(metadata),
       cut: (peer) => this.front.cut(peer),
+      isConnected: (peer) => this.front.isOpen(peer),
     };
     this.server.addService(StreamsService, streamsService(node));
   }

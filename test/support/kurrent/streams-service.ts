@@ -29,6 +29,7 @@ export interface StreamsNode extends SubscribedLog {
   leaderRefusal(metadata: Metadata): ServerErrorResponse | null;
   /** Ends a connection. */
   cut(peer: string): void;
+  isConnected(peer: string): boolean;
 }
 
 type AppendCall = ServerReadableStream<AppendReq, AppendResp>;
@@ -77,6 +78,9 @@ const append = async (node: StreamsNode, call: AppendCall): Promise<AppendResp |
   const requests: AppendReq[] = [];
   call.on('data', (request: AppendReq) => requests.push(request));
   await new Promise((resolve) => call.once('end', resolve));
+  // A connection that is lost ends the requests, too; a real server tells that from their end, and writes nothing. Of a call
+  // that its client has cancelled it writes what came before.
+  if (!node.isConnected(call.getPeer())) return null;
   node.calls.append += 1;
   const [header, ...messages] = requests;
   const options = header!.getOptions()!;

@@ -37,6 +37,7 @@ export class TcpFront {
     this.server = null;
     this.isHung = false;
     this.pairs.forEach(end);
+    this.pairs.clear();
     server.close();
     await once(server, 'close');
   }
@@ -57,6 +58,11 @@ export class TcpFront {
     for (const pair of this.pairs) if (peer.endsWith(`:${pair[1].localPort}`)) end(pair);
   }
 
+  /** Whether that client's connection still stands: it is known here before the server behind hears of it. */
+  isOpen(peer: string): boolean {
+    return [...this.pairs].some(([, server]) => peer.endsWith(`:${server.localPort}`));
+  }
+
   private connect(client: Socket): void {
     const server = connect({ port: this.serverPort(), host: '127.0.0.1', noDelay: true });
     const pair = [client, server] as const;
@@ -70,6 +76,7 @@ export class TcpFront {
       });
       if (this.isHung) from.pause();
     }
+    client.on('end', () => this.pairs.delete(pair));
   }
 }
 

@@ -21,7 +21,7 @@ const start = async (options: Parameters<typeof KurrentServer.start>[0] = {}): P
   return started;
 };
 const open = (options: Partial<KurrentEventStoreOptions> = {}): KurrentEventStore => {
-  const store = new KurrentEventStore({ url: server.url, ...options });
+  const store = new KurrentEventStore({ url: server.url, deadlineMs: 30_000, ...options });
   stores.push(store);
   return store;
 };
