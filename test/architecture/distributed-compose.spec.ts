@@ -141,7 +141,7 @@ describe('a program of docker-compose.distributed.yml', () => {
       expect(secondsOf(grace) * 1_000).toBeGreaterThan(drainTimeoutMs + 6_000);
       const test = healthcheck?.test?.join(' ') ?? /^HEALTHCHECK .*$/m.exec(image)?.[0] ?? '';
       const { metricsAddress } = parseConfig(settingsOf(name, PASSWORDS));
-      expect(test).toContain(name === 'api' ? '/v1/health' : `http://${metricsAddress?.toString()}/metrics`);
+      expect(test).toContain(name === 'api' ? '/v1/health' : `http://${metricsAddress?.toString()}/ready`);
     },
   );
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectCrm, UPSTREAM_TOKEN } from '../support/crm.js';
 import { startService, type RunningService } from '../support/service.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
@@ -14,7 +14,8 @@ beforeAll(async () => {
   upstream = await startUpstream((_request, response) => {
     setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}'), SLOW_MS);
   });
-  service = await startService({ env: { SERVICE_METRICS_ADDRESS: '127.0.0.1:0' } });
+  // Time enough to see it drain.
+  service = await startService({ env: { SERVICE_METRICS_ADDRESS: '127.0.0.1:0', SERVICE_DRAIN_DELAY_MS: '3000' } });
   await connectCrm(service, upstream.baseUrl);
   const call = (tool: string, key?: string) =>
     service.call('POST', '/v1/actions', {
@@ -38,10 +39,15 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-const scrape = async (): Promise<string> => {
+const at = (path: string): Promise<Response> => {
   const line = service.stdout.split('\n').find((each) => each.includes('metrics are served')) ?? '';
   const port = /port=(\d+)/.exec(line)?.[1] ?? '';
-  return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return fetch(`http://127.0.0.1:${port}${path}`);
+};
+const scrape = async (): Promise<string> => (await at('/metrics')).text();
+const readiness = async (): Promise<unknown> => {
+  const answer = await at('/ready');
+  return [answer.status, await answer.text()];
 };
 
 describe('the metrics of a running service', () => {
@@ -85,5 +91,13 @@ describe('the metrics of a running service', () => {
   it.skipIf(!PROMTOOL)('are what promtool accepts (Debian’s package prometheus)', async () => {
     const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: await scrape() });
     expect([status, stdout.toString(), stderr.toString()]).toEqual([0, '', '']);
+  });
+});
+
+describe('a supervisor that asks whether the process is ready', () => {
+  it('is told so while it runs, and no longer when it was told to stop', async () => {
+    expect(await readiness()).toEqual([200, 'ready\n']);
+    process.kill(service.pid, 'SIGTERM');
+    await vi.waitFor(async () => expect(await readiness()).toEqual([503, 'draining\n']), { interval: 5 });
   });
 });

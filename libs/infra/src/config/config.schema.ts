@@ -230,7 +230,7 @@ const SETTINGS = {
   metricsAddress: setting<ListenAddress | null>(
     'SERVICE_METRICS_ADDRESS',
     null,
-    'host:port that serves GET /metrics, without authentication: keep it on localhost or a private network. Port 0 takes any free one, which is logged. Absent: no metrics.',
+    'host:port that serves GET /metrics and GET /ready, without authentication: keep it on localhost or a private network. Port 0 takes any free one, which is logged. Absent: no metrics.',
     listenAddress,
     null,
   ),

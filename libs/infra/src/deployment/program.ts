@@ -75,17 +75,19 @@ export const runProgram = (
     await requireSettledRestore(config.stateDir);
     if (config.failpoints !== null) startFailpoints(config.failpoints, config.stateDir, logger);
     const metrics = new ServiceMetrics(readBuildFacts());
-    await serveMetrics(metrics, config, logger);
+    const listener = await serveMetrics(metrics, config, logger);
     const started = start(config, logger, metrics);
     let stopping: Promise<void> | null = null;
     for (const signal of STOP_SIGNALS) {
       // A ctrl-C comes twice under npm, which hands on what the terminal has sent already; a stop has its own time limit.
       process.on(signal, () => {
         if (stopping) logger.debug('stopping already', { signal });
+        if (listener) listener.readiness = 'draining';
         stopping ??= stopped(started, signal, { config, logger });
       });
     }
     await started;
+    if (listener && stopping === null) listener.readiness = 'ready';
   };
   main().catch((error: unknown) => {
     process.stderr.write(`${textForOperator(error)}\n`);
@@ -107,11 +109,17 @@ const refuseArguments = (given: readonly string[]): void => {
 };
 
 /** As long as the process is there, its start and its draining included. */
-const serveMetrics = async (metrics: ServiceMetrics, { metricsAddress }: Config, logger: Logger): Promise<void> => {
-  if (metricsAddress === null) return;
+const serveMetrics = async (
+  metrics: ServiceMetrics,
+  { metricsAddress }: Config,
+  logger: Logger,
+): Promise<MetricsListener | null> => {
+  if (metricsAddress === null) return null;
   try {
-    const { host: address, port } = await new MetricsListener(metrics).listen(metricsAddress);
+    const listener = new MetricsListener(metrics);
+    const { host: address, port } = await listener.listen(metricsAddress);
     logger.info('metrics are served', { address, port });
+    return listener;
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw new ConfigError([

@@ -32,6 +32,19 @@ describe('the listener of metrics', () => {
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
+  it('says whether the process is ready, which it is neither while it starts nor while it stops', async () => {
+    const ready = async () => {
+      const answer = await fetch(`${url}/ready`);
+      return [answer.status, await answer.text()];
+    };
+    expect(await ready()).toEqual([503, 'starting\n']);
+    listener.readiness = 'ready';
+    expect(await ready()).toEqual([200, 'ready\n']);
+    listener.readiness = 'draining';
+    expect(await ready()).toEqual([503, 'draining\n']);
+    expect((await fetch(`${url}/metrics`)).status).toBe(200);
+  });
+
   it('has nothing else', async () => {
     for (const path of ['/', '/v1/health', '/metrics/', '//metrics']) {
       expect((await fetch(url + path)).status, path).toBe(404);

@@ -3,20 +3,28 @@ import type { AddressInfo } from 'node:net';
 import { ListenAddress } from '../config/index.js';
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
-const PATH = '/metrics';
+const METRICS_PATH = '/metrics';
+const READY_PATH = '/ready';
 /** A scrape is a line and a few headers; nobody needs longer for them. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const MAX_HEADER_BYTES = 8_192;
 const MAX_CONNECTIONS = 64;
 
-/** Serves GET and HEAD /metrics without authentication on an address of its own (document 3, Metrics). */
+/** How far a program is: ready from the end of its start, when its stores have answered and its loops run, to its stop. */
+export type Readiness = 'starting' | 'ready' | 'draining';
+
+/**
+ * Serves GET and HEAD /metrics, and /ready for whoever supervises the process, without authentication on an address of its
+ * own (document 3, Metrics).
+ */
 export class MetricsListener {
   private readonly server: Server;
+  readiness: Readiness = 'starting';
 
   constructor(metrics: { text(): Promise<string> }) {
     const limits = { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES };
     this.server = createServer(limits, (request, response) => {
-      answer(metrics, request, response).catch(() => response.destroy());
+      answer({ metrics, readiness: this.readiness }, request, response).catch(() => response.destroy());
     });
     this.server.maxConnections = MAX_CONNECTIONS;
   }
@@ -43,16 +51,20 @@ export class MetricsListener {
 }
 
 const answer = async (
-  metrics: { text(): Promise<string> },
+  { metrics, readiness }: { metrics: { text(): Promise<string> }; readiness: Readiness },
   { method = '', url = '' }: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
   response.setHeader('Cache-Control', 'no-store');
-  if (url.split('?', 1)[0] !== PATH) return plain(response, 404, `Not found. Metrics are at ${PATH}.\n`);
+  const [path] = url.split('?', 1);
+  if (path !== METRICS_PATH && path !== READY_PATH) {
+    return plain(response, 404, `Not found. There are ${METRICS_PATH} and ${READY_PATH}.\n`);
+  }
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
     return plain(response, 405, 'Use GET or HEAD.\n');
   }
+  if (path === READY_PATH) return plain(response, readiness === 'ready' ? 200 : 503, `${readiness}\n`);
   const text = await metrics.text();
   response.writeHead(200, { 'Content-Type': CONTENT_TYPE, 'Content-Length': Buffer.byteLength(text) });
   response.end(method === 'HEAD' ? undefined : text);
