@@ -79,6 +79,10 @@ export class FleetProcess {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
+  signal(name: NodeJS.Signals): void {
+    this.child.kill(name);
+  }
+
   /** Resolves with its exit code, or the signal that ended it. */
   async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
     this.child.kill(signal);

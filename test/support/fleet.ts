@@ -63,10 +63,15 @@ export class Fleet {
     for (const process of ended) this.processes.splice(this.processes.indexOf(process), 1);
   }
 
+  /** Whoever takes it out sees to its end. */
+  takeOut(process: FleetProcess): void {
+    this.processes.splice(this.processes.indexOf(process), 1);
+  }
+
   /** Ended as an operator would, and then another in its place. Resolves with the exit code of the one that ended. */
   async replace(process: FleetProcess, env: Readonly<Record<string, string>> = {}): Promise<unknown> {
     const code = await process.end('SIGTERM');
-    this.processes.splice(this.processes.indexOf(process), 1);
+    this.takeOut(process);
     await this.start(process.program, 1, env);
     return code;
   }
