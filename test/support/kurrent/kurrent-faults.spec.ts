@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { GOOD_CERTIFICATE, TEST_AUTHORITY } from '../../../libs/infra/src/egress/testing/certificates.js';
+import { GOOD_CERTIFICATE, TEST_AUTHORITY } from '../certificates.js';
 import { deferred } from '../deferred.js';
 import { newStream } from '../new-event.js';
 import { KurrentServer, type KurrentServerOptions } from './kurrent-server.js';

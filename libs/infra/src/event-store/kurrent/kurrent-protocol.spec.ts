@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Append, type RecordedEvent, START, StoreUnavailable } from '#libs/domain/kernel';
 import { KurrentServer } from '../../../../../test/support/kurrent/kurrent-server.js';
 import { newEvents, newStream } from '../../../../../test/support/new-event.js';
-import { GOOD_CERTIFICATE, TEST_AUTHORITY } from '../../egress/testing/certificates.js';
+import { GOOD_CERTIFICATE, TEST_AUTHORITY } from '../../../../../test/support/certificates.js';
 import { UnknownPosition } from '../unknown-position.js';
 import { KurrentUnavailable } from './kurrent-failures.js';
 import { KurrentEventStore, type KurrentEventStoreOptions } from './kurrent-event-store.js';
