@@ -1,0 +1,91 @@
+// `npm run test:distributed`: what several processes on real stores must hold, on what this machine has. Says first what
+// it found, skips visibly what cannot be had, and ends with a summary; exit code 1 when a part failed.
+//
+//   contracts  the suites of the event store, the bus and the job queue, against every adapter
+//   processes  the end-to-end tests that start several processes
+//   sealers    two sealers on one organization, 10,000 deeds
+//   chaos      20 kills across two of each program and their stores
+//
+// `--only sealers,chaos` runs some: the others are in `npm test` too.
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { buildIfStale } from './build.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const CHAOS = ['--profile', 'distributed', '--kills', '20', '--seed', '5'];
+
+/** The first line that a program prints; null where it is not there, or fails. */
+const answerOf = (program, ...args) => {
+  const { status, stdout } = spawnSync(program, args, { encoding: 'utf8', timeout: 10_000 });
+  return status === 0 ? (stdout.trim().split('\n')[0] ?? '') : null;
+};
+
+const findings = () => {
+  const redis = answerOf('redis-server', '--version');
+  const engine = answerOf('docker', 'version', '--format', '{{.Server.Version}}');
+  const kurrent = process.env.KURRENTDB_PROGRAM;
+  return [
+    `redis-server: ${redis ?? 'not on the PATH. Skipped: what runs on Redis'}`,
+    kurrent
+      ? `KurrentDB: the server that KURRENTDB_PROGRAM names, ${kurrent}`
+      : 'KurrentDB: KURRENTDB_PROGRAM names none. A test server that speaks its protocol takes its place; skipped: the contract on a real one',
+    engine === null
+      ? 'container engine: none answers. Skipped: the containers of docker-compose.distributed.yml; its processes run without'
+      : `container engine: Docker ${engine}, which no part here needs`,
+  ];
+};
+
+/** Specs, by what is in them: one that is written later is found. */
+const specsWith = (pattern) =>
+  ['apps', 'libs', 'test']
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+    )
+    .filter((path) => path.endsWith('.spec.ts') && pattern.test(readFileSync(join(root, path), 'utf8')));
+
+const run = (args, env = {}) => {
+  const options = { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } };
+  return spawnSync(process.execPath, args, options).status === 0;
+};
+
+const test = (specs, { options = [], env = {} } = {}) => {
+  if (specs.length === 0) throw new Error('there are no such specs any more');
+  return run([join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...options, ...specs], env);
+};
+
+/** A fleet is six processes or more, which share a PostgreSQL of a hundred connections. */
+const ONE_AT_A_TIME = { options: ['--maxWorkers=1'] };
+
+const PARTS = {
+  contracts: () => test(specsWith(/\b(?:eventStore|bus|jobQueue)Contract\(/)),
+  processes: () => test(specsWith(/\/support\/fleet\.js'/), ONE_AT_A_TIME),
+  sealers: () => test(['test/ledger/two-sealers.spec.ts'], { env: { AGS_TWO_SEALERS: 'all' } }),
+  chaos: () => run([join(root, 'scripts', 'run.mjs'), 'chaos', ...CHAOS]),
+};
+
+const { values } = parseArgs({ options: { only: { type: 'string', default: Object.keys(PARTS).join(',') } } });
+const asked = values.only.split(',');
+const unknown = asked.find((name) => !Object.hasOwn(PARTS, name));
+if (unknown !== undefined) {
+  process.stderr.write(`--only names some of ${Object.keys(PARTS).join(', ')}, not "${unknown}"\n`);
+  process.exit(2);
+}
+
+const found = findings();
+process.stdout.write(`${found.join('\n')}\n`);
+await buildIfStale();
+const results = asked.map((name) => {
+  process.stdout.write(`\n==> ${name}\n`);
+  const startedMs = performance.now();
+  const hasPassed = PARTS[name]();
+  return { name, hasPassed, seconds: Math.round((performance.now() - startedMs) / 1000) };
+});
+const lines = results.map(
+  ({ name, hasPassed, seconds }) => `${hasPassed ? 'passed' : 'FAILED'}: ${name} (${seconds} s)`,
+);
+process.stdout.write(`\n${[...found, ...lines].join('\n')}\n`);
+process.exitCode = results.every(({ hasPassed }) => hasPassed) ? 0 : 1;
