@@ -33,6 +33,7 @@ describe('ags --help', () => {
       'seal-keys',
       'projections',
       'events',
+      'migrate',
       'backup',
       'restore',
       'doctor',
@@ -105,6 +106,23 @@ describe('a state directory of another user', () => {
     expect(objectsIn(stderr)).toEqual([
       { object: 'error', code: 'file_unusable', message: expect.stringContaining('access is denied') },
     ]);
+  });
+});
+
+describe('a log place that is not usable', () => {
+  const said = async (place: string, settings = {}): Promise<string> => {
+    const { code, stderr } = await run(['migrate', 'events', '--to', place], settings);
+    expect(code).toBe(2);
+    return stderr;
+  };
+
+  it('is named with what is wrong, and without its password', async () => {
+    expect(await said('http://log')).toContain('It must be a URL such as esdb://');
+    expect(await said('env:LOG_URL')).toContain('The variable that env:LOG_URL names is not set.');
+    const typed = await said('esdb://admin:hunter22@[::1]:2113');
+    expect(typed).toContain('must name its hosts as host:port');
+    expect(typed).not.toContain('hunter22');
+    expect(await said('env:LOG_URL', { LOG_URL: 'esdb://admin:hunter22@[::1]:2113' })).not.toContain('hunter22');
   });
 });
 

@@ -16,7 +16,8 @@ export const reportError = (terminal: Terminal, isJson: boolean, error: unknown)
 
 const explanationOf = (error: unknown): Explanation => {
   if (error instanceof CommanderError) {
-    return { code: 'usage', message: usageMessage(error.message), exitCode: EXIT.unusable };
+    // It quotes what was typed, which may be a URL with a password.
+    return { code: 'usage', message: redactText(usageMessage(error.message)), exitCode: EXIT.unusable };
   }
   const known = explain(error);
   if (known) return { ...known, message: redactText(known.message) };
