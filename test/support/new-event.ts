@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { NewEvent } from '#libs/domain/kernel';
+import type { Append, NewEvent } from '#libs/domain/kernel';
 
 /** An event that is like no other. */
 export const newEvent = (fields: Partial<NewEvent> = {}): NewEvent => ({
@@ -14,3 +14,10 @@ export const newEvents = (count: number): readonly NewEvent[] => Array.from({ le
 
 /** A stream that no other test writes. */
 export const newStream = (): string => `test-${randomUUID().replaceAll('-', '')}`;
+
+/** An append of so many events to a stream that is not there. */
+export const firstOf = (stream: string, count = 1): Append => ({
+  stream,
+  expectedRevision: 'no_stream',
+  events: newEvents(count),
+});

@@ -57,6 +57,12 @@ export class RecentEvents {
     return known.slice(from - first, from - first + count);
   }
 
+  /** The last revisions of those streams that are known here. */
+  headsOf(streams: readonly string[]): ReadonlyMap<string, number> {
+    const seen = streams.map((stream) => [stream, this.lastOf(stream)] as const);
+    return new Map(seen.filter((entry): entry is [string, number] => entry[1] !== null));
+  }
+
   /** The last revision of a stream that is known here; null where none is. */
   lastOf(stream: string): number | null {
     return this.streams.get(stream)?.at(-1)?.revision ?? null;

@@ -77,7 +77,6 @@ class NoAnswer extends Error {
  * process has seen.
  */
 export class KurrentConnection {
-  readonly nodes: readonly { readonly host: string; readonly port: number }[];
   private readonly address;
   private client: Promise<EventStoreDBClient> | null = null;
   private proof: Proof | null = null;
@@ -90,7 +89,6 @@ export class KurrentConnection {
 
   constructor(private readonly options: KurrentConnectionOptions) {
     this.address = parseKurrentUrl(options.url);
-    this.nodes = this.address.nodes;
   }
 
   /** Notes what this process has seen of the log. */

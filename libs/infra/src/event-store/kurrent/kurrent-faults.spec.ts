@@ -5,7 +5,7 @@ import {
   type KurrentUnderTest,
   startKurrent,
 } from '../../../../../test/support/kurrent-under-test.js';
-import { newEvents, newStream } from '../../../../../test/support/new-event.js';
+import { firstOf, newEvents, newStream } from '../../../../../test/support/new-event.js';
 import { LogWentBack } from '../log-went-back.js';
 import { KurrentEventStore, type KurrentEventStoreOptions } from './kurrent-event-store.js';
 
@@ -29,11 +29,6 @@ describe(`an event store that fails: ${KURRENT_UNDER_TEST}`, () => {
     stores.push(store);
     return store;
   };
-  const firstOf = (stream: string, count = 1): Append => ({
-    stream,
-    expectedRevision: 'no_stream',
-    events: newEvents(count),
-  });
   const following = (store: KurrentEventStore, after: bigint) => {
     const events: RecordedEvent[] = [];
     const subscription = store.subscribeToAll({

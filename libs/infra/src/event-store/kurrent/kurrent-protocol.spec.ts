@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Append, type RecordedEvent, START, StoreUnavailable } from '#libs/domain/kernel';
+import { type RecordedEvent, START, StoreUnavailable } from '#libs/domain/kernel';
 import { KurrentServer } from '../../../../../test/support/kurrent/kurrent-server.js';
-import { newEvents, newStream } from '../../../../../test/support/new-event.js';
+import { firstOf, newEvents, newStream } from '../../../../../test/support/new-event.js';
 import { GOOD_CERTIFICATE, TEST_AUTHORITY } from '../../../../../test/support/certificates.js';
 import { UnknownPosition } from '../unknown-position.js';
 import { KurrentUnavailable } from './kurrent-failures.js';
@@ -25,11 +25,6 @@ const open = (options: Partial<KurrentEventStoreOptions> = {}): KurrentEventStor
   stores.push(store);
   return store;
 };
-const firstOf = (stream: string, count = 1): Append => ({
-  stream,
-  expectedRevision: 'no_stream',
-  events: newEvents(count),
-});
 
 beforeEach(async () => {
   server = await start();

@@ -180,8 +180,7 @@ export class PostgresEventStore extends EventStore {
   }
 
   override seenHeads(streams: readonly string[]): ReadonlyMap<string, number> {
-    const seen = streams.map((stream) => [stream, this.recent.lastOf(stream)] as const);
-    return new Map(seen.filter((entry): entry is [string, number] => entry[1] !== null));
+    return this.recent.headsOf(streams);
   }
 
   async head(): Promise<Position> {

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Append, type RecordedEvent, START, StoreUnavailable } from '#libs/domain/kernel';
+import { type RecordedEvent, START, StoreUnavailable } from '#libs/domain/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
-import { newEvent, newEvents, newStream } from '../../../../../test/support/new-event.js';
+import { firstOf, newEvent, newEvents, newStream } from '../../../../../test/support/new-event.js';
 import { startTcpProxy, type TcpProxy } from '../../../../../test/support/tcp-proxy.js';
 import { LogHasHole } from '../index.js';
 import { PostgresEventStore, type PostgresEventStoreOptions } from './postgres-event-store.js';
@@ -36,11 +36,6 @@ describe('the PostgreSQL event store', () => {
     stores.push(store);
     return store;
   };
-  const firstOf = (stream: string, count = 1): Append => ({
-    stream,
-    expectedRevision: 'no_stream',
-    events: newEvents(count),
-  });
   const rows = async (): Promise<readonly { position: string; stream: string; id: string }[]> =>
     (await side.query('select position, stream, id from event_store.events order by position')).rows as never;
   const positionsAreGapless = async (): Promise<boolean> =>
