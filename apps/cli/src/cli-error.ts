@@ -62,6 +62,7 @@ const OPERATOR_ERRORS: Readonly<Record<string, Omit<Explanation, 'message'>>> = 
   UnfitDatabase: { code: 'database_unavailable', exitCode: EXIT.unusable },
   UnknownPosition: { code: 'usage', exitCode: EXIT.unusable },
   LogsDiffer: { code: 'event_store_unusable', exitCode: EXIT.refused },
+  SourceWentOn: { code: 'conflict', exitCode: EXIT.refused },
   WrongEventStore: { code: 'event_store_unusable', exitCode: EXIT.unusable },
   BackupError: { code: 'backup_unusable', exitCode: EXIT.refused },
   RestoreNotConfirmed: { code: 'restore_unconfirmed', exitCode: EXIT.refused },

@@ -132,7 +132,7 @@ interface Move {
 }
 
 const moveBetween = async ({ source, target, pool, terminal, interrupted }: Move): Promise<Answer> => {
-  const { copyLog, knownStoreIdOf, notedStore, noteStore } = await import('#libs/infra/event-store');
+  const { copyLog, knownStoreIdOf, notedStore, noteStore, requireEnd } = await import('#libs/infra/event-store');
   const [known, sourceId, targetId] = await Promise.all([
     notedStore(pool),
     knownStoreIdOf(source),
@@ -154,8 +154,11 @@ const moveBetween = async ({ source, target, pool, terminal, interrupted }: Move
     mayGoOn: () => refuseInterrupted(interrupted),
   });
   progress.clear();
-  await requireNobody(pool);
-  await noteStore(pool, copy.storeId);
+  await noteStore(pool, copy.storeId, async () => {
+    await requireNobody(pool);
+    // Whoever came and went since has written what the copy lacks.
+    await requireEnd(source, copy.end);
+  });
   return answerOf(copy);
 };
 
@@ -186,7 +189,11 @@ const requireNobody = async (pool: pg.Pool): Promise<void> => {
 const progressText = ({ step, events, share }: CopyProgress): string =>
   `${step === 'copying' ? 'Copied' : 'Compared'} ${events.toLocaleString('en')} events (${Math.floor(share * 100)} %)`;
 
-const answerOf = ({ events, copied, storeId }: Omit<LogCopy, 'events'> & { events: number | null }): Answer => ({
+const answerOf = ({
+  events,
+  copied,
+  storeId,
+}: Omit<LogCopy, 'events' | 'end'> & { events: number | null }): Answer => ({
   objects: [{ object: 'event_migration', events, copied, store: storeId }],
   text: [
     events === null ? 'This deployment has gone over to the target already.' : 'The target has the whole log.',

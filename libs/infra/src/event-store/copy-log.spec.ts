@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Append, type AppendResult, type RecordedEvent, START } from '#libs/domain/kernel';
-import { newEvent, newEvents, newStream } from '../../../../test/support/new-event.js';
-import { copyLog, LogsDiffer } from './copy-log.js';
+import { firstOf, newEvent, newEvents, newStream } from '../../../../test/support/new-event.js';
+import { copyLog, type CopyProgress, LogsDiffer, SourceWentOn } from './copy-log.js';
 import { MemoryEventStore } from './memory/memory-event-store.js';
 
 const EVERYTHING = 100_000;
@@ -59,7 +59,7 @@ describe('a log that is copied', () => {
     expect((await logOf(target)).map(({ stream }) => stream)).toEqual(
       (await logOf(source)).map(({ stream }) => stream),
     );
-    expect(copy).toEqual({ events: 181, copied: 181, storeId: await target.storeId() });
+    expect(copy).toEqual({ events: 181, copied: 181, storeId: await target.storeId(), end: await source.head() });
     expect(copy.storeId).not.toBe(await source.storeId());
     expect(onProgress).toHaveBeenLastCalledWith({ step: 'comparing', events: 181, share: 1 });
   });
@@ -86,6 +86,18 @@ describe('a log that is copied', () => {
     expect((await copyLog({ source, target, ...quiet })).events).toBe(181);
     await source.append({ stream: newStream(), expectedRevision: 'no_stream', events: newEvents(1) });
     expect(await copyLog({ source, target, ...quiet })).toMatchObject({ events: 182, copied: 1 });
+  });
+
+  it('is not whole where somebody wrote into the source while it was compared, and later goes on', async () => {
+    const target = new MemoryEventStore();
+    const late: Promise<unknown>[] = [];
+    const onProgress = ({ step, events }: CopyProgress): void => {
+      if (step === 'comparing' && events === 181 && late.length === 0) late.push(source.append(firstOf(newStream())));
+    };
+    await expect(copyLog({ source, target, ...quiet, onProgress })).rejects.toBeInstanceOf(SourceWentOn);
+    await Promise.all(late);
+    expect(await copyLog({ source, target, ...quiet })).toMatchObject({ events: 182, copied: 1 });
+    expect(withoutPlace(await logOf(target))).toEqual(withoutPlace(await logOf(source)));
   });
 
   it('goes into no store that holds anything else, and writes nothing there', async () => {

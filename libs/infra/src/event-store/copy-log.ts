@@ -24,6 +24,17 @@ export class LogsDiffer extends Error {
   }
 }
 
+/** Somebody wrote into the source while it was copied: the target is its beginning, and lacks the rest. */
+export class SourceWentOn extends Error {
+  override readonly name = 'SourceWentOn';
+  constructor() {
+    super(
+      'The source was written to while it was copied, so the target does not have all of it. Stop all processes of the ' +
+        'service, then run this again: it goes on where it ended.',
+    );
+  }
+}
+
 export interface CopyProgress {
   readonly step: 'comparing' | 'copying';
   readonly events: number;
@@ -37,6 +48,8 @@ export interface LogCopy {
   readonly copied: number;
   /** Minted for the target. */
   readonly storeId: string;
+  /** Position in the source of the last event that was copied. */
+  readonly end: Position;
 }
 
 export interface CopyLogOptions {
@@ -54,6 +67,7 @@ export interface CopyLogOptions {
  * is read back and compared. Nobody else may write into either.
  *
  * @throws {LogsDiffer}
+ * @throws {SourceWentOn}
  */
 export const copyLog = async ({ source, target, onProgress, mayGoOn }: CopyLogOptions): Promise<LogCopy> => {
   const compare = () => comparedLength({ source, target, onProgress, mayGoOn });
@@ -72,7 +86,13 @@ export const copyLog = async ({ source, target, onProgress, mayGoOn }: CopyLogOp
   }
   const whole = await compare();
   if (whole.events !== events) throw new Error(`${events} events were copied, and ${whole.events} are there`);
-  return { events, copied: events - begun.events, storeId: await target.storeId() };
+  await requireEnd(source, whole.after);
+  return { events, copied: events - begun.events, storeId: await target.storeId(), end: whole.after };
+};
+
+/** @throws {SourceWentOn} the log has events after its `end` */
+export const requireEnd = async (source: EventStore, end: Position): Promise<void> => {
+  if ((await source.head()) !== end) throw new SourceWentOn();
 };
 
 /** How many events of the source the target has, from the first on, and the source's position of the last of them. */

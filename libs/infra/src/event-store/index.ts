@@ -1,5 +1,5 @@
 export { EventStoreWithFailpoints } from './event-store-with-failpoints.js';
-export { copyLog, LogsDiffer, type CopyProgress, type LogCopy } from './copy-log.js';
+export { copyLog, LogsDiffer, requireEnd, SourceWentOn, type CopyProgress, type LogCopy } from './copy-log.js';
 export { checkKnownStore, notedStore, noteStore, placeOf, requireKnownStore, WrongEventStore } from './known-store.js';
 export { KurrentEventStore } from './kurrent/kurrent-event-store.js';
 export { KurrentUnavailable } from './kurrent/kurrent-failures.js';

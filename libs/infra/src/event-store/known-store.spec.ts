@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { createDurablePool } from '../postgres/index.js';
 import { checkKnownStore, noteStore, placeOf, requireKnownStore, WrongEventStore } from './known-store.js';
@@ -17,7 +17,7 @@ beforeEach(async () => {
   pool = createDurablePool({
     connectionString,
     applicationName: 'a spec',
-    maxConnections: 2,
+    maxConnections: 3,
     onError: () => undefined,
   });
 });
@@ -25,6 +25,17 @@ afterEach(async () => {
   await pool.end();
   await database.drop();
 });
+
+const untilWaitsForLock = (): Promise<void> =>
+  vi.waitFor(
+    async () => {
+      const waiting = await pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      expect(waiting.rowCount).toBe(1);
+    },
+    { timeout: 10_000 },
+  );
 
 describe('the log that the rows of a database belong to', () => {
   it('is the first one, whoever of several processes comes first, and stays it', async () => {
@@ -49,8 +60,35 @@ describe('the log that the rows of a database belong to', () => {
   it('is another one after it was moved', async () => {
     await requireKnownStore(pool, new MemoryEventStore(), here);
     const moved = new MemoryEventStore();
-    await noteStore(pool, await moved.storeId());
+    await noteStore(pool, await moved.storeId(), () => Promise.resolve());
     await requireKnownStore(pool, moved, elsewhere);
+  });
+
+  it('stays the one before where it may not be moved, and nobody starts until that is known', async () => {
+    const first = new MemoryEventStore();
+    await requireKnownStore(pool, first, here);
+    const ends: string[] = [];
+    let starting: Promise<void> | undefined;
+    const moving = noteStore(pool, 'another', async () => {
+      starting = requireKnownStore(pool, first, here).finally(() => ends.push('start'));
+      await untilWaitsForLock();
+      ends.push('check');
+      throw new Error('it may not');
+    });
+    await expect(moving).rejects.toThrow('it may not');
+    await starting;
+    expect(ends).toEqual(['check', 'start']);
+  });
+
+  it('is refused to whoever starts on the one before while it is moved', async () => {
+    const first = new MemoryEventStore();
+    await requireKnownStore(pool, first, here);
+    let starting: Promise<unknown> | undefined;
+    await noteStore(pool, 'another', async () => {
+      starting = checkKnownStore(pool, first, here).catch((error: unknown) => error);
+      await untilWaitsForLock();
+    });
+    expect(await starting).toBeInstanceOf(WrongEventStore);
   });
 
   it('is not the one in the database when a setting was forgotten, whether there ever was one or not', async () => {

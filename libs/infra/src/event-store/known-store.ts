@@ -40,14 +40,32 @@ export const checkKnownStore = async (pool: pg.Pool, store: EventStore, place: s
   if (known !== null) await compare(known, store, place);
 };
 
-/** From now on the rows belong to this log: those that hold positions of another are void, and made anew from it. */
-export const noteStore = async (pool: pg.Pool, storeId: string): Promise<void> => {
+/**
+ * From now on the rows belong to this log: those that hold positions of another are void, and made anew from it. Meanwhile
+ * no process starts on either: each asks first which one is known, and waits for the answer.
+ *
+ * @param check that it may be so
+ * @throws what the check throws: nothing has changed then
+ */
+export const noteStore = async (pool: pg.Pool, storeId: string, check: () => Promise<void>): Promise<void> => {
   await installSchema(pool, 'known event store', [TABLE]);
-  await pool.query(
-    `insert into public.known_event_store (store_id) values ($1)
-       on conflict (only_row) do update set store_id = excluded.store_id`,
-    [storeId],
-  );
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    await client.query('lock table public.known_event_store in access exclusive mode');
+    await check();
+    await client.query(
+      `insert into public.known_event_store (store_id) values ($1)
+         on conflict (only_row) do update set store_id = excluded.store_id`,
+      [storeId],
+    );
+    await client.query('commit');
+    client.release();
+  } catch (error) {
+    // Closing the connection ends the transaction, also where no rollback would get through.
+    client.release(true);
+    throw error;
+  }
 };
 
 /** As the messages call the log that the settings name. */
