@@ -1,5 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { appendEvents, FoldedStreams, streamRef, UnknownEventType, type DomainEvent } from '#libs/domain/kernel';
+import {
+  appendEvents,
+  FoldedStreams,
+  MissingEvent,
+  streamRef,
+  UnknownEventType,
+  type DomainEvent,
+} from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { metadataAt } from '../support/given.js';
 
@@ -52,6 +59,20 @@ describe('states folded from streams', () => {
     const event = { id: '00000000-0000-8000-8000-000000000001', type: 'Noted', data: '{"text":7}', metadata };
     await store.append({ stream: 'notebook-a', expectedRevision: 0, events: [event] });
     await expect(new FoldedStreams(store).load(ref('a'))).rejects.toThrow('type Noted in schema 2');
+  });
+
+  it.each([
+    ['its beginning', 0],
+    ['one in its middle', 1],
+  ])('never stand on a stream that lacks %s', async (_, missing) => {
+    await note('a', 'no_stream', 'one');
+    await note('a', 0, 'two');
+    await note('a', 1, 'three');
+    const all = await store.readStream('notebook-a');
+    vi.spyOn(store, 'readStream').mockResolvedValue(all.filter(({ revision }) => revision !== missing));
+    const load = new FoldedStreams(store).load(ref('a'));
+    await expect(load).rejects.toBeInstanceOf(MissingEvent);
+    await expect(load).rejects.toThrow(`notebook-a holds no event at revision ${missing}`);
   });
 
   describe('that a question covered since some moment', () => {

@@ -6,6 +6,7 @@ import { after, metadataAt, NOW } from '../support/given.js';
 import {
   AppendTooLarge,
   decodeEvent,
+  MissingEvent,
   ONLY_STREAM,
   type Append,
   type AppendResult,
@@ -198,6 +199,17 @@ describe('the sealer', () => {
     await log.runner.run(sealKeyDecider, ONLY_STREAM, { type: 'RevokeSealKey', data, metadata }, metadata);
     await log.recordAction(org);
     await expect(log.feed(sealer, await log.log())).rejects.toBeInstanceOf(NoActiveSealKey);
+  });
+
+  it('judges no action by a part of its events', async () => {
+    const { bench: log, org } = await bench();
+    await log.recordAction(org);
+    const envelopes = (await log.log()).map((recorded) => decodeEvent(recorded));
+    const action = envelopes.filter(({ recorded }) => recorded.stream.startsWith('action-'));
+    expect(foldAction(action).state).toBe('recorded');
+    for (let gone = 0; gone < action.length - 1; gone += 1) {
+      expect(() => foldAction(action.toSpliced(gone, 1))).toThrow(MissingEvent);
+    }
   });
 
   it('writes what an auditor rebuilds from the log alone, byte for byte', async () => {

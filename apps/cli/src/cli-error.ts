@@ -1,4 +1,4 @@
-import { DomainError, StoreUnavailable } from '#libs/domain/kernel';
+import { DomainError, MissingEvent, StoreUnavailable } from '#libs/domain/kernel';
 import { ConfigError, fileFaultOf, SecretFileError, StateDirectoryError } from '#libs/infra/config';
 import { EmbeddedPostgresError, isDatabaseUnusable } from '#libs/infra/postgres';
 
@@ -83,6 +83,9 @@ export const explain = (error: unknown): Explanation | null => {
   }
   if (error instanceof StateDirectoryError) {
     return { code: 'file_unusable', message: error.message, exitCode: EXIT.unusable };
+  }
+  if (error instanceof MissingEvent) {
+    return { code: 'event_store_unusable', message: `${error.message}.`, exitCode: EXIT.unusable };
   }
   if (!(error instanceof Error)) return null;
   const known = OPERATOR_ERRORS[error.name];

@@ -1,6 +1,7 @@
 import { streamOf, type Fold } from './decider.js';
 import { decodeEvent, UnknownEventType, type DomainEvent, type EventEnvelope } from './event-codec.js';
 import { type EventStore, type ExpectedRevision, StoreUnavailable } from './event-store.port.js';
+import { requireGapless } from './missing-event.js';
 import { RecentlyUsed, type Capacity } from './recently-used.js';
 
 /** A stream and how to fold it. Made by {@link streamRef}. */
@@ -175,6 +176,7 @@ export class FoldedStreams {
       limit: head - from + 1,
       mayRemember: true,
     });
+    requireGapless(recorded, from);
     const next = foldOnto(
       known,
       ref,

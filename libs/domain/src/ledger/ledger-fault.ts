@@ -1,14 +1,4 @@
-import { StoreUnavailable } from '../kernel/index.js';
-
-/**
- * The log names an event that it does not hold: nothing that comes later will mend that. Callers who need it have no
- * answer; whoever works for many organizations leaves this one aside.
- */
-export class MissingEvent extends StoreUnavailable {
-  constructor(stream: string, revision: number) {
-    super(`${stream} holds no event at revision ${revision}, which the log names; run \`npm run ags -- audit\``);
-  }
-}
+import { MissingEvent, StoreUnavailable } from '../kernel/index.js';
 
 /** The store gave no answer: it is everybody's trouble, and passes. */
 export const isStoreAway = (error: unknown): boolean =>

@@ -1,6 +1,7 @@
 import {
   decodeEvent,
   idInStream,
+  MissingEvent,
   START,
   streamOf,
   type EventStore,
@@ -9,7 +10,6 @@ import {
   type RecordedEvent,
 } from '../kernel/index.js';
 import type { LedgerEvent } from './deed.events.js';
-import { MissingEvent } from './ledger-fault.js';
 import type { Digest } from '#libs/crypto';
 
 /** The last deed of an organization, and how far its log is sealed. */
@@ -69,7 +69,7 @@ const tailAt = async (store: EventStore, org: OrgId, last: number): Promise<Ledg
 
 const eventAt = async (store: EventStore, stream: string, revision: number): Promise<RecordedEvent> => {
   const [event] = await store.readStream(stream, { from: revision, limit: 1, mayRemember: true });
-  if (!event) throw new MissingEvent(stream, revision);
+  if (event?.revision !== revision) throw new MissingEvent(stream, revision);
   return event;
 };
 

@@ -2,6 +2,7 @@ import { actionDecider, type Action, type LivingAction } from '../gate/index.js'
 import {
   categoryOf,
   evolveStrictly,
+  requireGapless,
   streamRef,
   type EventEnvelope,
   type EventPlace,
@@ -29,9 +30,15 @@ const evolveAction = (state: Action, { event }: EventEnvelope): Action => evolve
 /**
  * The action as its stream's events tell it, in order from the first.
  * @throws {UnknownEventType}
+ * @throws {MissingEvent}
  */
-export const foldAction = (envelopes: readonly EventEnvelope[]): Action =>
-  envelopes.reduce(evolveAction, actionDecider.initialState());
+export const foldAction = (envelopes: readonly EventEnvelope[]): Action => {
+  requireGapless(
+    envelopes.map(({ recorded }) => recorded),
+    0,
+  );
+  return envelopes.reduce(evolveAction, actionDecider.initialState());
+};
 
 /** Whether this event of an action stream is the one by which the action became `recorded`. */
 const isSealingEvent = (action: Action, envelope: EventEnvelope): action is LivingAction =>
