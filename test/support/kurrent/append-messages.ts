@@ -16,7 +16,7 @@ import { appendTooLarge, handlerThrew, timeout } from './rpc-error.js';
 
 type Success = Extract<AppendAnswer, { kind: 'written' | 'repeated' }>;
 
-export const streamNameIn = (options: AppendReq.Options | BatchAppendReq.Options): string =>
+export const streamNameIn = (options: Pick<AppendReq.Options, 'getStreamIdentifier'>): string =>
   Buffer.from(options.getStreamIdentifier()!.getStreamName_asU8()).toString();
 
 export const expectedIn = (options: AppendReq.Options | BatchAppendReq.Options): Expected => {

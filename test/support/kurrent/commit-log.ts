@@ -25,6 +25,13 @@ const FIRST_POSITION = 548;
 const RECORD_FRAME_BYTES = 120;
 const APPENDS_PER_SYSTEM_EVENT = 7;
 const NO_STREAM = -1;
+const DELETED = Number.MAX_SAFE_INTEGER;
+
+/** What metadata of a stream say of its beginning. */
+interface Cut {
+  readonly $tb?: number;
+  readonly $maxCount?: number;
+}
 
 /** What a server has on its disk: every event in one order, at the byte offset of its record. */
 export class CommitLog {
@@ -32,6 +39,7 @@ export class CommitLog {
   private readonly streams = new Map<string, LoggedEvent[]>();
   /** What an append that expects nothing is recognised by: lost with the process. */
   private readonly recentById = new Map<string, LoggedEvent>();
+  private readonly tombstoned = new Set<string>();
   private readonly listeners = new Set<() => void>();
   private appends = 0;
   private end = FIRST_POSITION;
@@ -49,8 +57,25 @@ export class CommitLog {
     return this.end;
   }
 
-  stream(name: string): readonly LoggedEvent[] | undefined {
-    return this.streams.get(name);
+  /** As far as its metadata let it be read: what they cut off is a hole. Undefined when there is none, or it was deleted. */
+  stream(name: string): readonly (LoggedEvent | undefined)[] | undefined {
+    const first = this.firstReadable(name);
+    return first === DELETED
+      ? undefined
+      : this.streams.get(name)?.map((event, index) => (index < first ? undefined : event));
+  }
+
+  isTombstoned(name: string): boolean {
+    return this.tombstoned.has(name);
+  }
+
+  /** It stays in $all, and an append that expects no stream begins another one where it ended. */
+  delete(stream: string): void {
+    this.writeMetadata(stream, { $tb: DELETED });
+  }
+
+  tombstone(stream: string): void {
+    this.tombstoned.add(stream);
   }
 
   /** As `CheckCommit` of the server's IndexWriter decides. */
@@ -65,8 +90,10 @@ export class CommitLog {
       return { kind: 'repeated', revision: last.revision, position: last.position };
     }
     const isPartlyNew = last !== undefined;
-    const expectedRevision = revisionOf(expected) ?? current;
+    const isBegunAnew = expected === 'no_stream' && this.firstReadable(stream) === DELETED;
+    const expectedRevision = isBegunAnew ? current : (revisionOf(expected) ?? current);
     if (isPartlyNew || expectedRevision !== current) return wrongVersion;
+    if (isBegunAnew) this.writeMetadata(stream, { $tb: current + 1 });
     return { kind: 'written', ...this.write(stream, proposed) };
   }
 
@@ -128,6 +155,19 @@ export class CommitLog {
     });
     const unknown = found.indexOf(undefined);
     return (unknown === -1 ? found : found.slice(0, unknown)) as LoggedEvent[];
+  }
+
+  private firstReadable(stream: string): number {
+    const latest = this.streams.get(`$$${stream}`)?.at(-1);
+    if (!latest) return 0;
+    const { $tb = 0, $maxCount = Infinity } = JSON.parse(Buffer.from(latest.data).toString()) as Cut;
+    return $tb === DELETED ? DELETED : Math.max($tb, (this.streams.get(stream)?.length ?? 0) - $maxCount);
+  }
+
+  private writeMetadata(stream: string, cut: Cut): void {
+    const data = Buffer.from(JSON.stringify(cut));
+    const event = { id: crypto.randomUUID(), type: '$metadata', isJson: true, data, metadata: Buffer.of() };
+    this.write(`$$${stream}`, [event]);
   }
 
   private write(stream: string, proposed: readonly ProposedEvent[]): { revision: number; position: number } {

@@ -31,6 +31,29 @@ describe.each(servers)('$name', ({ start }) => {
     await server.close();
   });
 
+  it('reads no further back than metadata of a stream let it, and goes on with its revisions', async () => {
+    const stream = newStream();
+    const revisions = async (options: { fromRevision?: bigint | 'end'; direction?: 'backwards' } = {}) =>
+      (await read(client.readStream(stream, options))).map(({ revision }) => Number(revision));
+    await client.appendToStream(stream, events(4));
+    await client.setStreamMetadata(stream, { maxCount: 3 });
+    expect(await revisions()).toEqual([1, 2, 3]);
+    await client.setStreamMetadata(stream, { truncateBefore: 2 });
+    expect(await revisions()).toEqual([2, 3]);
+    expect(await revisions({ fromRevision: 3n })).toEqual([3]);
+    expect(await revisions({ fromRevision: 'end', direction: 'backwards' })).toEqual([3, 2]);
+    await client.deleteStream(stream);
+    await expect(revisions()).rejects.toMatchObject({ type: 'stream-not-found' });
+    const again = await client.appendToStream(stream, events(1), { expectedRevision: 'no_stream' });
+    expect(again.nextExpectedRevision).toBe(4n);
+    expect(await revisions()).toEqual([4]);
+    await client.tombstoneStream(stream);
+    await expect(revisions()).rejects.toMatchObject({ type: 'stream-deleted' });
+    const credentials = { username: 'nobody', password: 'nobody' };
+    const appended = client.appendToStream(stream, events(1), { credentials });
+    await expect(appended).rejects.toMatchObject({ type: 'stream-deleted' });
+  });
+
   // The client takes this path where an append has credentials of its own.
   const credentials = { username: 'nobody', password: 'nobody' };
   describe.each([

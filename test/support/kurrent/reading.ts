@@ -2,8 +2,9 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerWritableStream } from '@grpc/grpc-js';
+import { streamNameIn } from './append-messages.js';
 import type { CommitLog, LoggedEvent } from './commit-log.js';
-import { handlerThrew, unexpectedResult } from './rpc-error.js';
+import { handlerThrew, streamDeleted, unexpectedResult } from './rpc-error.js';
 
 const TICKS_PER_MS = 10_000n;
 
@@ -11,7 +12,7 @@ export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 
 /** Where a read begins and where it goes. */
 interface Walk {
-  readonly events: readonly LoggedEvent[];
+  readonly events: readonly (LoggedEvent | undefined)[];
   readonly from: number;
   readonly step: 1 | -1;
 }
@@ -45,10 +46,18 @@ const walkAll = (log: CommitLog, options: ReadReq.Options.AllOptions, step: Walk
 
 const walkStream = (log: CommitLog, options: ReadReq.Options.StreamOptions, step: Walk['step']): Walk | null => {
   if (step === 1 && options.hasEnd()) throw unexpectedResult('ReadStreamResult: Error');
-  const events = log.stream(Buffer.from(options.getStreamIdentifier()!.getStreamName_asU8()).toString());
+  const stream = streamNameIn(options);
+  if (log.isTombstoned(stream)) throw streamDeleted(stream);
+  const events = log.stream(stream);
   if (!events) return null;
-  const from = options.hasEnd() ? Infinity : Number(options.getRevision());
-  return { events, from: step === 1 ? from : Math.min(from, events.length - 1), step };
+  if (step === -1)
+    return {
+      events,
+      from: Math.min(options.hasEnd() ? Infinity : Number(options.getRevision()), events.length - 1),
+      step,
+    };
+  const first = events.findIndex((event) => event !== undefined);
+  return { events, from: Math.max(Number(options.getRevision()), first), step };
 };
 
 export const positionIn = (all: ReadReq.Options.AllOptions): number => {

@@ -30,6 +30,12 @@ export const notLeader = (leaderPort: number) =>
     'leader-endpoint-port': String(leaderPort),
   });
 
+export const streamDeleted = (stream: string) =>
+  rpcError(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
+    exception: 'stream-deleted',
+    'stream-name': stream,
+  });
+
 export const appendTooLarge = () =>
   rpcError(status.INVALID_ARGUMENT, `Maximum Append Size of ${MAX_APPEND_BYTES} Exceeded.`, {
     exception: 'maximum-append-size-exceeded',

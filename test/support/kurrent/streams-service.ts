@@ -5,6 +5,8 @@ import type {
   BatchAppendReq,
   BatchAppendResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
 import {
   type Metadata,
   type ServerDuplexStream,
@@ -17,7 +19,7 @@ import type { AppendAnswer, Appends } from './appends.js';
 import type { ProposedEvent } from './commit-log.js';
 import { LiveSubscription, type SubscribedLog } from './live-subscription.js';
 import { answerRead, type ReadCall } from './reading.js';
-import { notImplemented } from './rpc-error.js';
+import { notImplemented, streamDeleted } from './rpc-error.js';
 
 export interface StreamsNode extends SubscribedLog {
   /** Those of the leader. */
@@ -53,8 +55,14 @@ export const streamsService = (node: StreamsNode): IStreamsServer => ({
     );
   },
   batchAppend: (call) => batchAppend(node, call),
-  delete: (_, callback) => callback(notImplemented('Delete')),
-  tombstone: (_, callback) => callback(notImplemented('Tombstone')),
+  delete: ({ request }, callback) => {
+    node.log.delete(streamNameIn(request.getOptions()!));
+    callback(null, new streams.DeleteResp().setNoPosition(new shared.Empty()));
+  },
+  tombstone: ({ request }, callback) => {
+    node.log.tombstone(streamNameIn(request.getOptions()!));
+    callback(null, new streams.TombstoneResp().setNoPosition(new shared.Empty()));
+  },
 });
 
 const read = (node: StreamsNode, call: ReadCall): void => {
@@ -85,10 +93,10 @@ const append = async (node: StreamsNode, call: AppendCall): Promise<AppendResp |
   const [header, ...messages] = requests;
   const options = header!.getOptions()!;
   const expected = expectedIn(options);
+  const stream = streamNameIn(options);
+  if (node.log.isTombstoned(stream)) throw streamDeleted(stream);
   const events = messages.map((message) => proposedIn(message.getProposedMessage()!));
-  const answer = await node.appends.take({ stream: streamNameIn(options), expected, events }, () =>
-    node.cut(call.getPeer()),
-  );
+  const answer = await node.appends.take({ stream, expected, events }, () => node.cut(call.getPeer()));
   return answer && appendResponse(expected, answer);
 };
 

@@ -12,7 +12,7 @@ import type {
 import { type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
 import { parseKurrentUrl } from '../../config/index.js';
 import { LogWentBack } from '../log-went-back.js';
-import { isMissingStream, KurrentUnavailable, mayPass } from './kurrent-failures.js';
+import { isDeletedStream, isMissingStream, KurrentUnavailable, mayPass } from './kurrent-failures.js';
 import { positionOf } from './recorded-text.js';
 
 /** One try of a request; a hung server costs this much before the next connection is tried. */
@@ -222,7 +222,7 @@ export class KurrentConnection {
     const fromRevision = BigInt(seen.revision);
     const reading = client.readStream(seen.stream, { fromRevision, maxCount: 1, ...this.requestOptions() });
     const [event] = await this.collect(reading, ATTEMPT_TIMEOUT_MS).catch((error: unknown) => {
-      if (isMissingStream(error)) return [];
+      if (isMissingStream(error) || isDeletedStream(error)) return [];
       throw error;
     });
     if (event && event.id === seen.id && positionOf(event) === seen.position) return;

@@ -5,6 +5,7 @@ import {
   AppendTooLarge,
   type Clock,
   EventStore,
+  MissingEvent,
   type NewEvent,
   type Position,
   type Randomness,
@@ -25,7 +26,7 @@ import { isNextInOrder, RecentEvents } from '../recent-events.js';
 import { storeIdOf } from '../store-id.js';
 import { UnknownPosition } from '../unknown-position.js';
 import { KurrentConnection } from './kurrent-connection.js';
-import { isMissingStream, isNoPosition, isTooLarge, isWrongRevision } from './kurrent-failures.js';
+import { isDeletedStream, isMissingStream, isNoPosition, isTooLarge, isWrongRevision } from './kurrent-failures.js';
 import { LiveTail } from './live-tail.js';
 import { type StreamHead, TrackedHeads } from './tracked-heads.js';
 import { eventDataOf, isSystemEvent, positionOf, recordedEventOf } from './recorded-text.js';
@@ -204,12 +205,16 @@ export class KurrentEventStore extends EventStore {
       const answer = await this.connection.append(stream, events.map(eventDataOf), expected);
       if (!answer.position) throw new TypeError('an append was answered without its position');
       const result = { revision: Number(answer.nextExpectedRevision), position: answer.position.commit };
+      const first = revisionNumber(expectedRevision) + 1;
+      // A stream that somebody deleted is not there for the server, which yet goes on with its revisions.
+      if (result.revision !== first + events.length - 1) throw new MissingEvent(stream, first);
       // The same append again is answered as the first, however far the stream has gone since.
       if (toldBefore !== null && result.position > toldBefore) written(result.revision);
       this.connection.see([recordedAt(events.at(-1) as NewEvent, stream, result.revision, result.position)]);
       return result;
     } catch (error) {
       if (isTooLarge(error)) throw new AppendTooLarge(checkAppend(append));
+      if (isDeletedStream(error)) throw new MissingEvent(stream, 0);
       if (!isWrongRevision(error)) throw error;
       const { actualVersion } = error;
       return await this.standing(append, typeof actualVersion === 'bigint' ? Number(actualVersion) : -1);
@@ -244,7 +249,7 @@ export class KurrentEventStore extends EventStore {
       return page;
     } catch (error) {
       if (isMissingStream(error)) return [];
-      throw error;
+      throw isDeletedStream(error) ? new MissingEvent(stream, 0) : error;
     }
   }
 

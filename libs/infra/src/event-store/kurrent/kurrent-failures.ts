@@ -23,8 +23,8 @@ export const isNoPosition = (error: unknown): boolean =>
 /** User or password are not accepted, or the user may not read `$all`. */
 const isRefusedUser = (error: unknown): boolean => typeOf(error) === 'access-denied';
 
-/** Somebody deleted a stream for ever: no stream of ours ever is. */
-const isDeletedStream = (error: unknown): boolean => typeOf(error) === 'stream-deleted';
+/** Somebody deleted the stream for ever. */
+export const isDeletedStream = (error: unknown): boolean => typeOf(error) === 'stream-deleted';
 
 /** The same request again may be answered. Everything else has its answer. */
 export const mayPass = (error: unknown): boolean =>

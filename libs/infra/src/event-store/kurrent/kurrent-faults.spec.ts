@@ -1,5 +1,6 @@
+import { EventStoreDBClient } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Append, type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
+import { type Append, MissingEvent, type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
 import {
   KURRENT_UNDER_TEST,
   type KurrentUnderTest,
@@ -180,6 +181,66 @@ describe(`an event store that fails: ${KURRENT_UNDER_TEST}`, () => {
     await late;
     await vi.waitFor(() => expect(events).toHaveLength(2), { timeout: 20_000 });
     await subscription.close();
+  });
+
+  describe('a stream that somebody else', () => {
+    let operator: EventStoreDBClient;
+    let store: KurrentEventStore;
+    let stream: string;
+    const next = (expectedRevision: number | 'no_stream'): Append => ({
+      stream,
+      expectedRevision,
+      events: newEvents(1),
+    });
+    beforeEach(async () => {
+      operator = EventStoreDBClient.connectionString(server.url);
+      store = open();
+      stream = newStream();
+      for (let revision = 0; revision < 4; revision += 1) {
+        await store.append(next(revision === 0 ? 'no_stream' : revision - 1));
+      }
+    });
+    afterEach(() => operator.dispose());
+
+    it.each([
+      ['$maxCount', { maxCount: 2 }],
+      ['$tb', { truncateBefore: 2 }],
+    ])(
+      'cut by %s shows its hole to whoever asks for what is gone, and is whole once that is taken back',
+      async (_, cut) => {
+        await operator.setStreamMetadata(stream, cut);
+        const revisions = async () => (await store.readStream(stream)).map(({ revision }) => revision);
+        expect(await revisions()).toEqual([2, 3]);
+        expect(await store.heads([stream])).toEqual(new Map([[stream, 3]]));
+        await operator.setStreamMetadata(stream, {});
+        expect(await revisions()).toEqual([0, 1, 2, 3]);
+      },
+    );
+
+    it('deleted is not begun a second time in silence', async () => {
+      await operator.deleteStream(stream);
+      expect(await store.readStream(stream)).toEqual([]);
+      const again = store.append(next('no_stream'));
+      await expect(again).rejects.toBeInstanceOf(MissingEvent);
+      await expect(again).rejects.toThrow(`${stream} holds no event at revision 0, and must.`);
+    });
+
+    it('deleted for ever is never taken for one that is not there', async () => {
+      await operator.tombstoneStream(stream);
+      const [readers, writers] = [[open(), open()], open()];
+      for (const ask of [
+        () => readers[0]?.readStream(stream),
+        () => readers[1]?.heads([stream]),
+        () => writers.append(next('no_stream')),
+        () => writers.append(next(3)),
+      ]) {
+        await expect(ask()).rejects.toBeInstanceOf(MissingEvent);
+      }
+      // It holds the last event that this process has seen.
+      await server.kill();
+      await server.start();
+      await expect(store.head()).rejects.toBeInstanceOf(LogWentBack);
+    });
   });
 
   it('is noticed to have gone back in time, before anything is written to it', async () => {
