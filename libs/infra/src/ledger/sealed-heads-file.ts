@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { constants, type FileHandle, mkdir, open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isDigest } from '#libs/crypto';
@@ -31,6 +32,8 @@ export const readSealedHeads = async (path: string): Promise<readonly SealedHead
 export class SealedHeadsFile extends SealedHeads {
   private readonly heads = new Map<OrgId, SealedHead>();
   private file: FileHandle | null = null;
+  /** Which file that is: device and inode. */
+  private identity = '';
   /** Not on a file system that is read-only: what the file says is compared, and this process alone remembers more. */
   private isWritable = true;
   /** Where the records of an organization stand: one, unless two processes began it at once. */
@@ -58,6 +61,7 @@ export class SealedHeadsFile extends SealedHeads {
     try {
       await makeFolder(dirname(this.path));
       this.file = await open(this.path, constants.O_RDWR | constants.O_CREAT, 0o600);
+      this.identity = identityOf(await this.file.stat());
     } catch (error) {
       if (!isCode(error, 'EROFS')) throw error;
       this.isWritable = false;
@@ -75,8 +79,8 @@ export class SealedHeadsFile extends SealedHeads {
   private async reopenIfReplaced(): Promise<void> {
     if (!this.isWritable) return;
     if (this.file !== null) {
-      const [ours, there] = await Promise.all([this.file.stat(), stat(this.path).catch(() => null)]);
-      if (there?.ino === ours.ino && there.dev === ours.dev) return;
+      const there = await stat(this.path).catch(() => null);
+      if (there !== null && identityOf(there) === this.identity) return;
       await this.file.close();
       // Where the next one cannot be opened, it is tried again every time.
       this.file = null;
@@ -207,6 +211,8 @@ export class SealedHeadsFile extends SealedHeads {
     if (head !== null) keepLatest(this.heads, head);
   }
 }
+
+const identityOf = ({ dev, ino }: Stats): string => `${dev}:${ino}`;
 
 /** A process whose keys and database lie elsewhere has made none. */
 const makeFolder = (folder: string): Promise<unknown> =>
