@@ -44,6 +44,7 @@ export {
   type Seal,
   SEAL_TAG,
   sealDeed,
+  sealDeedSync,
   type SealFault,
   sealFault,
   sealInput,

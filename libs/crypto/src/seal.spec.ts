@@ -9,6 +9,7 @@ import {
   isSealSigned,
   isSealSignedInPool,
   sealDeed,
+  sealDeedSync,
   sealFault,
   sealInput,
   type StoredSeal,
@@ -37,16 +38,21 @@ describe('seal', () => {
 
   it('is the same whoever makes it', async () => {
     expect(await sealDeed(body, digestOf(body), key)).toEqual(seal);
+    expect(sealDeedSync(body, digestOf(body), key)).toEqual(seal);
   });
 
   it('is not returned when what was signed does not verify (reliability finding 13)', async () => {
     const faulty = SigningKey.generate();
     vi.spyOn(faulty, 'signInPool').mockImplementation((message) => key.signInPool(message));
+    vi.spyOn(faulty, 'sign').mockImplementation((message) => key.sign(message));
     await expect(sealDeed(body, digestOf(body), faulty)).rejects.toThrow('does not verify');
+    expect(() => sealDeedSync(body, digestOf(body), faulty)).toThrow('does not verify');
   });
 
   it('is not returned over bytes that are not those of the hash', async () => {
-    await expect(sealDeed(Buffer.from('{"a":2}'), digestOf(body), key)).rejects.toThrow('does not verify');
+    const other = Buffer.from('{"a":2}');
+    await expect(sealDeed(other, digestOf(body), key)).rejects.toThrow('does not verify');
+    expect(() => sealDeedSync(other, digestOf(body), key)).toThrow('does not verify');
   });
 
   it('holds over its bytes and no others', async () => {

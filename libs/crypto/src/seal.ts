@@ -35,15 +35,36 @@ export const sealInput = (bodyHash: Digest): Uint8Array => Buffer.from(`${SEAL_T
  * @param bodyHash of the body, as the deed after it names it
  */
 export const sealDeed = async (body: Uint8Array, bodyHash: Digest, key: SigningKey): Promise<StoredSeal> => {
-  const { kid } = key.publicKey;
   const [signature, coseSignature] = await Promise.all([
     key.signInPool(sealInput(bodyHash)),
-    key.signInPool(coseSignatureInput(kid, body)),
+    key.signInPool(coseSignatureInput(key.publicKey.kid, body)),
   ]);
-  const seal = { bodyHash, kid, signature: encodeBase64url(signature) };
-  const isHeld = digestOf(body) === bodyHash && (await isSealSignedInPool(seal, key.publicKey));
+  const seal = storedSeal(bodyHash, key, signature, coseSignature);
+  return requireHeld(seal, digestOf(body) === bodyHash && (await isSealSignedInPool(seal, key.publicKey)));
+};
+
+/** As `sealDeed`, on the caller's thread: 0.2 ms. For a deed alone, to which a thread that must wake up first gives it late. */
+export const sealDeedSync = (body: Uint8Array, bodyHash: Digest, key: SigningKey): StoredSeal => {
+  const signature = key.sign(sealInput(bodyHash));
+  const seal = storedSeal(bodyHash, key, signature, key.sign(coseSignatureInput(key.publicKey.kid, body)));
+  return requireHeld(seal, sealFault(body, seal, key.publicKey) === null);
+};
+
+const storedSeal = (
+  bodyHash: Digest,
+  { publicKey: { kid } }: SigningKey,
+  signature: Uint8Array,
+  coseSignature: Uint8Array,
+): StoredSeal => ({
+  bodyHash,
+  kid,
+  signature: encodeBase64url(signature),
+  coseSignature: encodeBase64url(coseSignature),
+});
+
+const requireHeld = (seal: StoredSeal, isHeld: boolean): StoredSeal => {
   if (!isHeld) throw new Error('a seal made just now does not verify');
-  return { ...seal, coseSignature: encodeBase64url(coseSignature) };
+  return seal;
 };
 
 /** What is wrong with a seal over these bytes under this key, or null. Which key to trust is the caller's question. */

@@ -4,6 +4,7 @@ import {
   digestOf,
   encodeDeedBody,
   sealDeed,
+  sealDeedSync,
   type Digest,
   type SigningKey,
 } from '#libs/crypto';
@@ -63,11 +64,17 @@ export const composeDeed = (
 };
 
 /** A deed names the hash of the one before and not its signature, so any number of a chain are signed at once. */
-export const sealComposed = async (deed: ComposedDeed, key: SigningKey): Promise<SealedDeed> => {
-  const { request, previous, body, bodyHash, issuedAt } = deed;
-  const seal = await sealDeed(body, bodyHash, key);
-  return { request, event: deedEvent(request, previous, body, { issuedAt, seal }) };
-};
+export const sealComposed = async (deed: ComposedDeed, key: SigningKey): Promise<SealedDeed> =>
+  sealedWith(deed, await sealDeed(deed.body, deed.bodyHash, key));
+
+/** As `sealComposed`, on the caller's thread. */
+export const sealComposedSync = (deed: ComposedDeed, key: SigningKey): SealedDeed =>
+  sealedWith(deed, sealDeedSync(deed.body, deed.bodyHash, key));
+
+const sealedWith = ({ request, previous, body, issuedAt }: ComposedDeed, seal: StoredSeal): SealedDeed => ({
+  request,
+  event: deedEvent(request, previous, body, { issuedAt, seal }),
+});
 
 /** All that the ledger stores of a deed. */
 export const deedEvent = (

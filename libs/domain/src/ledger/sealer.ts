@@ -23,7 +23,14 @@ import {
   type RecordedEvent,
   type Timestamp,
 } from '../kernel/index.js';
-import { composeDeed, sealComposed, type ChainEnd, type ComposedDeed, type SealedDeed } from './compose-deed.js';
+import {
+  composeDeed,
+  sealComposed,
+  sealComposedSync,
+  type ChainEnd,
+  type ComposedDeed,
+  type SealedDeed,
+} from './compose-deed.js';
 import { isStoreAway, ownFaultOf } from './ledger-fault.js';
 import type { LedgerTail } from './ledger-tails.js';
 import { nextSeal, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
@@ -218,6 +225,8 @@ export class Sealer {
       composed.push(deed);
       previous = { seq: previous.seq + 1, bodyHash: deed.bodyHash };
     }
+    // A thread of the pool must wake up first, which takes longer than one signature.
+    if (composed.length === 1) return composed.map((deed) => sealComposedSync(deed, signingKey));
     // None is begun before all are composed: a deed that cannot be would leave signatures behind that nobody waits for.
     return Promise.all(composed.map((deed) => sealComposed(deed, signingKey)));
   }
