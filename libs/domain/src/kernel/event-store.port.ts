@@ -62,6 +62,32 @@ export interface AppendResult {
   readonly position: Position;
 }
 
+/** Appends on their way to the store, in one call of it: what may be asked about them while nothing can come between. */
+export interface DepartingAppends {
+  /** How their events will stand in the log if nobody else writes before them; in order of position. */
+  readonly events: readonly RecordedEvent[];
+  /** What lies between a position and them; null where this process does not know all of it. */
+  since(position: Position): readonly RecordedEvent[] | null;
+  /** The first events of a stream that lie before them; null where this process does not know them all. */
+  beginningOf(stream: string, count: number): readonly RecordedEvent[] | null;
+}
+
+/** Appends that follow others into the log, in the same commit and right behind them, or not at all. */
+export interface Companions {
+  /** Of streams that no other append of the call is about. */
+  readonly appends: readonly Append[];
+  /** Streams that must stand at these revisions; otherwise the companions are left out. */
+  readonly requires: ReadonlyMap<string, number>;
+  /** Told before those are whose appends they follow. */
+  readonly ended: (end: CompanionsEnd) => void;
+}
+
+/** `left_out`: certainly not written. `unclear`: they may or may not stand in the log. */
+export type CompanionsEnd = 'written' | 'left_out' | 'unclear';
+
+/** Asked of all appends at the moment they depart. Must not wait, since they do. Null: they go alone. */
+export type Accompany = (departing: DepartingAppends) => Companions | null;
+
 /** The stream has moved on. Nothing was written. */
 export class RevisionConflict extends Error {
   override readonly name = 'RevisionConflict';
@@ -131,6 +157,20 @@ export abstract class EventStore {
   /** The next event stands at the next position, so that an event which is missing shows. Otherwise positions only rise. */
   get hasGaplessPositions(): boolean {
     return false;
+  }
+
+  /** One commit may write to several streams, so that appends can be accompanied. */
+  get canAccompany(): boolean {
+    return false;
+  }
+
+  /**
+   * From now on companions may go with what this process appends, until the returned function is called. They are written
+   * where every one of their fellows is, and nobody else has written since this process last saw the end of the log. One
+   * at a time; a store that cannot accompany never asks.
+   */
+  accompany(_accompany: Accompany): () => void {
+    return () => undefined;
   }
 
   /** Minted when the store was made. A stored position is void under another store's id. */

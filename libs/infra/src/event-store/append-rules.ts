@@ -39,6 +39,16 @@ export const checkAppend = ({ stream, expectedRevision, events, payloads = [] }:
   return bytes;
 };
 
+/** For one that goes along with others: what is wrong with it is said to whoever sends it by itself. */
+export const isSendable = (append: Append): boolean => {
+  try {
+    checkAppend(append);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 const checkEvent = ({ id, type, data, metadata }: NewEvent): number => {
   if (!UUID.test(id)) throw new TypeError('an event id is a UUID in lower case');
   checkName('event type', type);

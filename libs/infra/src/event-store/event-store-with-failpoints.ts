@@ -1,6 +1,8 @@
 import {
   EventStore,
   failpoint,
+  isFailpointArmed,
+  type Accompany,
   type Append,
   type AppendResult,
   type Failpoint,
@@ -19,6 +21,8 @@ const APPENDS: Readonly<Record<string, readonly [before: Failpoint, answered: Fa
   DeedSealed: ['seal.signed', 'seal.ack'],
 };
 
+const SEALING = ['seal.before', 'seal.signed', 'seal.ack'] as const;
+
 /** A store whose appends meet failpoints. Stands before the real one only where failpoints may be armed. */
 export class EventStoreWithFailpoints extends EventStore {
   constructor(private readonly store: EventStore) {
@@ -31,6 +35,15 @@ export class EventStoreWithFailpoints extends EventStore {
 
   override get hasGaplessPositions(): boolean {
     return this.store.hasGaplessPositions;
+  }
+
+  override get canAccompany(): boolean {
+    return this.store.canAccompany;
+  }
+
+  /** A deed that goes along with others has no moment of its own; where one is asked for, it goes by itself. */
+  override accompany(accompany: Accompany): () => void {
+    return this.store.accompany((departing) => (SEALING.some(isFailpointArmed) ? null : accompany(departing)));
   }
 
   override async append(append: Append): Promise<AppendResult> {

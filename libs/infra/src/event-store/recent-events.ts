@@ -49,6 +49,16 @@ export class RecentEvents {
     return this.run.slice(begin, begin + limit);
   }
 
+  /** All events after a position, exclusive, up to the end of the run; null where not all of them are known here. */
+  since(position: Position): readonly RecordedEvent[] | null {
+    return this.run.length === 0 || position < this.anchor ? null : this.run.slice(this.firstAfter(position));
+  }
+
+  /** Where the run ends; null where nothing is known. */
+  get end(): Position | null {
+    return this.run.at(-1)?.position ?? null;
+  }
+
   /** The events of a stream from a revision on, in order; null unless all of them are known here. */
   ofStream(stream: string, from: number, count: number): readonly RecordedEvent[] | null {
     const known = this.streams.get(stream);

@@ -24,6 +24,49 @@ end
 $function$`;
 
 /**
+ * As `gate.append`, of appends the last of which accompany the others: those after the first `in_count`, with the events
+ * after the first `in_event_count`. They are written if the log ends at `in_head`, the streams of `in_required` stand at
+ * their revisions and every append fits; otherwise the others go on alone. The last column says which it was.
+ */
+const APPEND_ACCOMPANIED = `
+create or replace function gate.append_accompanied(
+  in_count integer, in_event_count integer, in_head bigint, in_required text[], in_required_revisions bigint[],
+  in_streams text[], in_expected bigint[],
+  in_event_streams text[], in_revisions bigint[], in_ids uuid[], in_types text[], in_data text[], in_metadata text[],
+  in_owners text[], in_kinds text[], in_digests text[], in_orgs text[], in_bodies text[]
+) returns table (stream text, is_recorded boolean, revision bigint, log_position bigint, is_accompanied boolean)
+language plpgsql volatile
+as $function$
+declare
+  fits boolean;
+begin
+  perform pg_advisory_xact_lock(${LOG_LOCK});
+  insert into gate.payloads (owner, kind, digest, org, body)
+    select * from unnest(in_owners, in_kinds, in_digests, in_orgs, in_bodies) on conflict do nothing;
+
+  select in_head = coalesce((select max(e.position) from event_store.events e), -1)
+     and not exists (
+       select from unnest(in_streams || in_required, in_expected || in_required_revisions) as asked (stream, expected)
+        where asked.expected <> coalesce(
+                (select max(e.revision) from event_store.events e where e.stream = asked.stream), -1))
+    into fits;
+
+  if not fits then
+    in_streams := in_streams[:in_count];
+    in_expected := in_expected[:in_count];
+    in_event_streams := in_event_streams[:in_event_count];
+    in_revisions := in_revisions[:in_event_count];
+    in_ids := in_ids[:in_event_count];
+    in_types := in_types[:in_event_count];
+    in_data := in_data[:in_event_count];
+    in_metadata := in_metadata[:in_event_count];
+  end if;
+  return query select appended.*, fits from event_store.append(
+    in_streams, in_expected, in_event_streams, in_revisions, in_ids, in_types, in_data, in_metadata) as appended;
+end
+$function$`;
+
+/**
  * Rows of the gate beside the log: payloads (inert until an event names them), the sweepers' own tables with
  * their checkpoints, and one row a process that shows that it lives.
  */
@@ -60,6 +103,7 @@ const STATEMENTS = [
   // For housekeeping alone: who is silent is never judged by a time of day.
   `alter table gate.liveness add column if not exists beaten_at timestamptz not null default now()`,
   APPEND,
+  APPEND_ACCOMPANIED,
 ];
 
 export const installGateSchema = (pool: pg.Pool): Promise<void> => installSchema(pool, 'gate', STATEMENTS);

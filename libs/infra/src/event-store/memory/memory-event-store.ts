@@ -1,11 +1,14 @@
 import {
+  type Accompany,
   type Append,
   type AppendResult,
   type Clock,
+  type DepartingAppends,
   EventStore,
   type Position,
   type Randomness,
   type ReadStreamOptions,
+  recordedAt,
   type RecordedEvent,
   RevisionConflict,
   START,
@@ -14,7 +17,7 @@ import {
 } from '#libs/domain/kernel';
 import { SystemClock, SystemRandomness } from '../../runtime/index.js';
 import { AppendBell } from '../append-bell.js';
-import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
+import { checkAppend, isSendable, expectedRevisionOf, revisionNumber } from '../append-rules.js';
 import { LogSubscription } from '../log-subscription.js';
 import { isNextOfGapless } from '../recent-events.js';
 import { storeIdOf } from '../store-id.js';
@@ -27,6 +30,7 @@ export class MemoryEventStore extends EventStore {
   private readonly log: RecordedEvent[] = [];
   private readonly streams = new Map<string, RecordedEvent[]>();
   private readonly bell = new AppendBell();
+  private accompanyDeparting: Accompany | null = null;
 
   constructor(
     private readonly clock: Clock = new SystemClock(),
@@ -37,6 +41,17 @@ export class MemoryEventStore extends EventStore {
 
   override get hasGaplessPositions(): boolean {
     return true;
+  }
+
+  override get canAccompany(): boolean {
+    return true;
+  }
+
+  override accompany(accompany: Accompany): () => void {
+    this.accompanyDeparting = accompany;
+    return () => {
+      if (this.accompanyDeparting === accompany) this.accompanyDeparting = null;
+    };
   }
 
   storeId(): Promise<string> {
@@ -53,9 +68,10 @@ export class MemoryEventStore extends EventStore {
     if (recorded.length !== first && !isRepeated(append, recorded.slice(first))) {
       throw new RevisionConflict(stream, expectedRevision, expectedRevisionOf(recorded.length - 1));
     }
-    if (recorded.length === first) this.write(append, recorded);
+    if (recorded.length === first) this.writeAccompanied(append);
     const revision = first + append.events.length - 1;
-    return { revision, position: (recorded[revision] as RecordedEvent).position };
+    const { position } = this.streams.get(stream)?.[revision] as RecordedEvent;
+    return { revision, position };
   }
 
   readStream(stream: string, options: ReadStreamOptions = {}): Promise<readonly RecordedEvent[]> {
@@ -108,22 +124,41 @@ export class MemoryEventStore extends EventStore {
     );
   }
 
-  private write({ stream, events }: Append, recorded: RecordedEvent[]): void {
-    for (const { id, type, data, metadata } of events) {
-      const event = Object.freeze({
-        id,
-        type,
-        data,
-        metadata,
-        stream,
-        revision: recorded.length,
-        position: BigInt(this.log.length),
-      });
-      recorded.push(event);
-      this.log.push(event);
+  private writeAccompanied(append: Append): void {
+    const companions = this.accompanyDeparting?.(this.departing(append)) ?? null;
+    const requires = [
+      ...(companions?.requires ?? []),
+      ...(companions?.appends ?? []).map((each) => [each.stream, revisionNumber(each.expectedRevision)] as const),
+    ];
+    const areWritten =
+      (companions?.appends ?? []).every(isSendable) &&
+      requires.every(([stream, revision]) => (this.streams.get(stream)?.length ?? 0) - 1 === revision);
+    this.write(append);
+    if (areWritten) companions?.appends.forEach((each) => this.write(each));
+    companions?.ended(areWritten ? 'written' : 'left_out');
+    this.bell.ring();
+  }
+
+  private departing({ stream, expectedRevision, events }: Append): DepartingAppends {
+    const [revision, position] = [revisionNumber(expectedRevision) + 1, this.log.length];
+    return {
+      events: events.map((event, index) => recordedAt(event, stream, revision + index, BigInt(position + index))),
+      since: (after) => this.log.slice(Number(after) + 1),
+      beginningOf: (name, count) => {
+        const known = this.streams.get(name) ?? [];
+        return known.length < count ? null : known.slice(0, count);
+      },
+    };
+  }
+
+  private write({ stream, events }: Append): void {
+    const recorded = this.streams.get(stream) ?? [];
+    for (const event of events) {
+      const written = Object.freeze(recordedAt(event, stream, recorded.length, BigInt(this.log.length)));
+      recorded.push(written);
+      this.log.push(written);
     }
     this.streams.set(stream, recorded);
-    this.bell.ring();
   }
 }
 

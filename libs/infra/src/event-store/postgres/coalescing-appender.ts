@@ -3,6 +3,7 @@ import type pg from 'pg';
 import {
   type Append,
   type AppendResult,
+  type Companions,
   type NewEvent,
   type Payload,
   type Position,
@@ -33,11 +34,18 @@ const APPEND_WITH_PAYLOADS = {
   text: 'select stream, is_recorded, revision, log_position from gate.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
 } as const;
 
+/** Installed with them. */
+const APPEND_ACCOMPANIED = {
+  name: 'event_store_append_accompanied',
+  text: 'select stream, is_recorded, revision, log_position, is_accompanied from gate.append_accompanied($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)',
+} as const;
+
 interface OutcomeRow {
   readonly stream: string | null;
   readonly is_recorded: boolean;
   readonly revision: string | null;
   readonly log_position: string | null;
+  readonly is_accompanied?: boolean;
 }
 
 export interface AppenderOptions {
@@ -53,6 +61,23 @@ export interface AnsweredCall {
   readonly events: readonly RecordedEvent[];
   /** Events that stand in the log: of every append that is answered with success at least the last. */
   readonly found: readonly RecordedEvent[];
+}
+
+/** What is known of a call before it is made. */
+export interface Departure {
+  /** The end of the log as far as this process has seen it. */
+  readonly head: Position;
+  /** Where its events will stand if the log still ends there. */
+  readonly events: readonly RecordedEvent[];
+  /** Who goes with it, if the log still ends there. */
+  readonly companions: Companions | null;
+}
+
+export interface AppenderListener {
+  /** Asked once about appends that depart; null where nobody may go with them. */
+  onDeparture(appends: readonly Append[]): Departure | null;
+  /** Told before the callers are. */
+  onAnswered(answered: AnsweredCall): void;
 }
 
 /** An append on its way; it settles once, by its result or by its deadline. */
@@ -104,14 +129,11 @@ export class CoalescingAppender {
   private draining: Promise<void> | null = null;
   private isClosed = false;
 
-  /**
-   * @param pool one connection, for this alone
-   * @param onAnswered told before the callers are
-   */
+  /** @param pool one connection, for this alone */
   constructor(
     private readonly pool: pg.Pool,
     private readonly options: AppenderOptions,
-    private readonly onAnswered: (answered: AnsweredCall) => void,
+    private readonly listener: AppenderListener,
   ) {}
 
   append(append: Append): Promise<AppendResult> {
@@ -161,16 +183,23 @@ export class CoalescingAppender {
   }
 
   private async deliver(batch: readonly Waiting[]): Promise<void> {
-    let due = batch;
+    const due = batch.filter((waiting) => !waiting.isSettled);
+    if (due.length > 0) await this.tryUntilSettled(due, this.listener.onDeparture(due.map(({ append }) => append)));
+  }
+
+  /** Nobody goes with a second try: where the first one was written after all, so were they. */
+  private async tryUntilSettled(batch: readonly Waiting[], first: Departure | null): Promise<void> {
+    let [due, departure] = [batch, first];
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
-      due = due.filter((waiting) => !waiting.isSettled);
-      if (due.length === 0) return;
+      const companions = departure?.companions ?? null;
       try {
-        await this.send(due);
+        await this.send(due, departure);
         return;
       } catch (error) {
-        if (isRefusedStatement(error) && due.length > 1) {
-          for (const waiting of due) await this.deliver([waiting]);
+        companions?.ended('unclear');
+        // One of several may be what was refused, or who went with them.
+        if (isRefusedStatement(error) && (due.length > 1 || companions !== null)) {
+          for (const waiting of due) await this.tryUntilSettled([waiting], null);
           return;
         }
         if (!isPassing(error)) {
@@ -179,32 +208,57 @@ export class CoalescingAppender {
         }
         await delay(waitMs);
       }
+      departure = null;
+      due = due.filter((waiting) => !waiting.isSettled);
+      if (due.length === 0) return;
     }
   }
 
-  private async send(batch: readonly Waiting[]): Promise<void> {
-    const payloads = batch.flatMap(({ append }) => append.payloads ?? []);
-    const { rows } = await this.pool.query<OutcomeRow>(
-      payloads.length === 0
-        ? { ...APPEND, values: [...argumentsOf(batch)] }
-        : { ...APPEND_WITH_PAYLOADS, values: [...argumentsOf(batch), ...payloadArrays(payloads)] },
-    );
+  private async send(batch: readonly Waiting[], departure: Departure | null): Promise<void> {
+    const appends = batch.map(({ append }) => append);
+    const { rows } = await this.pool.query<OutcomeRow>(statementOf(appends, departure));
     const [first] = rows;
-    if (first?.stream === null) {
+    const isAllWritten = first?.stream === null;
+    if (isAllWritten) {
       const headBefore = BigInt(first.log_position as string);
-      const events = recordedAfter(headBefore, batch);
-      this.onAnswered({ events, found: events });
+      const events =
+        departure !== null && departure.head === headBefore ? departure.events : recordedAfter(headBefore, appends);
+      const along = first.is_accompanied === true ? (departure?.companions?.appends ?? []) : [];
+      const end = events.at(-1)?.position ?? headBefore;
+      const written = along.length === 0 ? events : [...events, ...recordedAfter(end, along)];
+      this.listener.onAnswered({ events: written, found: written });
+      departure?.companions?.ended(along.length === 0 ? 'left_out' : 'written');
       settleAllWritten(batch, headBefore);
     } else {
-      this.onAnswered({ events: [], found: lastRecorded(batch, rows) });
+      this.listener.onAnswered({ events: [], found: lastRecorded(batch, rows) });
+      departure?.companions?.ended('left_out');
       settleEach(batch, rows);
     }
   }
 }
 
-const argumentsOf = (batch: readonly Waiting[]): readonly Buffer[] => {
+const statementOf = (appends: readonly Append[], departure: Departure | null): pg.QueryConfig => {
+  const payloads = appends.flatMap((append) => append.payloads ?? []);
+  if (departure !== null && departure.companions !== null) {
+    const { head, events, companions } = departure;
+    const required = [...companions.requires];
+    const conditions = [
+      appends.length,
+      events.length,
+      head,
+      textArray(required.map(([stream]) => stream)),
+      bigintArray(required.map(([, revision]) => revision)),
+    ];
+    const all = argumentsOf([...appends, ...companions.appends]);
+    return { ...APPEND_ACCOMPANIED, values: [...conditions, ...all, ...payloadArrays(payloads)] };
+  }
+  if (payloads.length === 0) return { ...APPEND, values: [...argumentsOf(appends)] };
+  return { ...APPEND_WITH_PAYLOADS, values: [...argumentsOf(appends), ...payloadArrays(payloads)] };
+};
+
+const argumentsOf = (appends: readonly Append[]): readonly Buffer[] => {
   const [events, streams, revisions]: [NewEvent[], string[], number[]] = [[], [], []];
-  for (const { append } of batch) {
+  for (const append of appends) {
     let revision = revisionNumber(append.expectedRevision);
     for (const event of append.events) {
       revision += 1;
@@ -214,8 +268,8 @@ const argumentsOf = (batch: readonly Waiting[]): readonly Buffer[] => {
     }
   }
   return [
-    textArray(batch.map(({ append }) => append.stream)),
-    bigintArray(batch.map(({ append }) => revisionNumber(append.expectedRevision))),
+    textArray(appends.map(({ stream }) => stream)),
+    bigintArray(appends.map(({ expectedRevision }) => revisionNumber(expectedRevision))),
     textArray(streams),
     bigintArray(revisions),
     uuidArray(events.map(({ id }) => id)),
@@ -227,10 +281,11 @@ const argumentsOf = (batch: readonly Waiting[]): readonly Buffer[] => {
 
 const addBody = (bytes: number, { body }: Payload): number => bytes + Buffer.byteLength(body);
 
-const recordedAfter = (headBefore: Position, batch: readonly Waiting[]): readonly RecordedEvent[] => {
+/** The events of appends that are written, or would be, right behind a position. */
+export const recordedAfter = (headBefore: Position, appends: readonly Append[]): readonly RecordedEvent[] => {
   const recorded: RecordedEvent[] = [];
   let position = headBefore;
-  for (const { append } of batch) {
+  for (const append of appends) {
     let revision = revisionNumber(append.expectedRevision);
     for (const event of append.events) {
       revision += 1;

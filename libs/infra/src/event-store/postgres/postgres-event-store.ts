@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import {
+  type Accompany,
   type Append,
   type AppendResult,
   type Clock,
@@ -18,10 +19,11 @@ import {
 import { createDurablePool, isPassing, textArray, translateDatabaseError } from '../../postgres/index.js';
 import { GatheredCalls, SystemClock, SystemRandomness } from '../../runtime/index.js';
 import { AppendBell } from '../append-bell.js';
+import { isSendable } from '../append-rules.js';
 import { LogSubscription } from '../log-subscription.js';
 import { isNextOfGapless, RecentEvents } from '../recent-events.js';
 import { storeIdOf } from '../store-id.js';
-import { CoalescingAppender } from './coalescing-appender.js';
+import { CoalescingAppender, type Departure, recordedAfter } from './coalescing-appender.js';
 import { SeenLog } from './seen-log.js';
 
 export interface PostgresEventStoreOptions {
@@ -104,6 +106,7 @@ export class PostgresEventStore extends EventStore {
   private readonly appender: CoalescingAppender;
   private readonly deadlineMs: number;
   private knownStoreId: string | null = null;
+  private accompanyDeparting: Accompany | null = null;
   private readonly seen: SeenLog;
 
   constructor(private readonly options: PostgresEventStoreOptions) {
@@ -128,11 +131,18 @@ export class PostgresEventStore extends EventStore {
       statementTimeoutMs: this.deadlineMs,
     });
     const { deadlineMs, storesPayloads } = this;
-    this.appender = new CoalescingAppender(this.appendPool, { deadlineMs, storesPayloads }, ({ events, found }) => {
-      this.seen.see(found);
-      this.recent.add(events);
-      this.bell.ring();
-    });
+    this.appender = new CoalescingAppender(
+      this.appendPool,
+      { deadlineMs, storesPayloads },
+      {
+        onDeparture: (appends) => this.onDeparture(appends),
+        onAnswered: ({ events, found }) => {
+          this.seen.see(found);
+          this.recent.add(events);
+          this.bell.ring();
+        },
+      },
+    );
     this.headsOf = new GatheredCalls((asked) => this.readHeads(asked), { maxItems: MAX_HEADS_CALLERS });
   }
 
@@ -142,6 +152,18 @@ export class PostgresEventStore extends EventStore {
 
   override get hasGaplessPositions(): boolean {
     return true;
+  }
+
+  /** The function that does it is installed with the gate's tables, as the payloads are. */
+  override get canAccompany(): boolean {
+    return this.storesPayloads;
+  }
+
+  override accompany(accompany: Accompany): () => void {
+    if (this.canAccompany) this.accompanyDeparting = accompany;
+    return () => {
+      if (this.accompanyDeparting === accompany) this.accompanyDeparting = null;
+    };
   }
 
   async storeId(): Promise<string> {
@@ -208,6 +230,20 @@ export class PostgresEventStore extends EventStore {
   async close(): Promise<void> {
     await this.appender.close();
     await Promise.all([this.appendPool.end(), this.readPool.end()]);
+  }
+
+  private onDeparture(appends: readonly Append[]): Departure | null {
+    const head = this.recent.end;
+    if (this.accompanyDeparting === null || head === null) return null;
+    const events = recordedAfter(head, appends);
+    const companions = this.accompanyDeparting({
+      events,
+      since: (position) => this.recent.since(position),
+      beginningOf: (stream, count) => (count === 0 ? [] : this.recent.ofStream(stream, 0, count)),
+    });
+    if (companions === null || companions.appends.every(isSendable)) return { head, events, companions };
+    companions.ended('left_out');
+    return { head, events, companions: null };
   }
 
   /** What this process has just appended needs no reading back; the rest of the log is read. */

@@ -1,0 +1,168 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type {
+  Append,
+  Companions,
+  CompanionsEnd,
+  DepartingAppends,
+  EventStore,
+  RecordedEvent,
+} from '#libs/domain/kernel';
+import { firstOf, newEvent, newEvents, newStream } from '../../support/new-event.js';
+import { type EventStoreHarness, expectConflict, type LogUnderTest } from './log-under-test.js';
+
+/** Answers with the companions that are set, once, and remembers what it was told. */
+class Companion {
+  next: Omit<Companions, 'ended'> | null = null;
+  look: (departing: DepartingAppends) => void = () => undefined;
+  asked = 0;
+  readonly told: CompanionsEnd[] = [];
+  readonly leave: () => void;
+
+  constructor(store: EventStore) {
+    this.leave = store.accompany((departing) => {
+      this.asked += 1;
+      this.look(departing);
+      const companions = this.next;
+      this.next = null;
+      return companions && { ...companions, ended: (end) => this.told.push(end) };
+    });
+  }
+}
+
+const NOTHING = new Map<string, number>();
+
+/** What an adapter promises whose `canAccompany` is true. */
+export const accompaniedAppendContract = (adapter: string, start: () => Promise<EventStoreHarness>): void => {
+  describe(`event store contract, append with companions: ${adapter}`, () => {
+    const log = {} as { -readonly [Part in keyof LogUnderTest]: LogUnderTest[Part] };
+    let companion: Companion;
+    beforeAll(async () => {
+      log.harness = await start();
+      log.store = await log.harness.open();
+    });
+    beforeEach(() => {
+      companion = new Companion(log.store);
+    });
+    afterEach(() => companion.leave());
+    afterAll(() => log.harness.close());
+
+    it('is for a store that says so', () => {
+      expect(log.store.canAccompany).toBe(true);
+    });
+
+    /** So that the process knows where the log ends. */
+    const seen = async (): Promise<Append> => {
+      const append = firstOf(newStream());
+      await log.store.append(append);
+      companion.asked = 0;
+      return append;
+    };
+    const lastEvents = async (count: number): Promise<readonly RecordedEvent[]> => {
+      const head = await log.store.head();
+      return log.store.readAll(head - BigInt(count), count);
+    };
+
+    it('writes them right behind, in the same commit, and tells them before it answers', async () => {
+      const before = await seen();
+      const [append, first, second] = [firstOf(newStream(), 2), firstOf(newStream(), 2), firstOf(newStream())];
+      companion.next = { appends: [first, second], requires: new Map([[before.stream, 0]]) };
+      const answered = log.store.append(append).then((result) => ({ result, told: [...companion.told] }));
+      const { result, told } = await answered;
+      expect(told).toEqual(['written']);
+      expect(result.revision).toBe(1);
+      const events = await lastEvents(5);
+      expect(events.map(({ id }) => id)).toEqual(
+        [append, first, second].flatMap((each) => each.events.map(({ id }) => id)),
+      );
+      expect(events[1]?.position).toBe(result.position);
+      expect(await log.store.readStream(first.stream)).toHaveLength(2);
+    });
+
+    it('shows them what departs, at the place where it will stand, and what is known before', async () => {
+      const before = await seen();
+      await log.store.append({ stream: before.stream, expectedRevision: 0, events: newEvents(2) });
+      const [earlier, ...since] = await log.store.readStream(before.stream);
+      const append = firstOf(newStream(), 2);
+      const shown: unknown[] = [];
+      companion.look = ({ events, since: after, beginningOf }) => {
+        shown.push(events, after((earlier as RecordedEvent).position));
+        shown.push(beginningOf(before.stream, 3), beginningOf(before.stream, 4));
+      };
+      await log.store.append(append);
+      expect(shown).toEqual([await log.store.readStream(append.stream), since, [earlier, ...since], null]);
+    });
+
+    it('leaves them out where a stream that they require has moved on', async () => {
+      const before = await seen();
+      const [append, along] = [firstOf(newStream()), firstOf(newStream())];
+      companion.next = { appends: [along], requires: new Map([[before.stream, 1]]) };
+      expect(await log.store.append(append)).toMatchObject({ revision: 0 });
+      expect(companion.told).toEqual(['left_out']);
+      expect(await log.store.readStream(append.stream)).toHaveLength(1);
+      expect(await log.store.readStream(along.stream)).toEqual([]);
+    });
+
+    it('leaves all of them out where one does not fit', async () => {
+      const before = await seen();
+      const fits = firstOf(newStream());
+      companion.next = { appends: [fits, firstOf(before.stream)], requires: NOTHING };
+      await log.store.append(firstOf(newStream()));
+      expect(companion.told).toEqual(['left_out']);
+      expect(await log.store.readStream(fits.stream)).toEqual([]);
+    });
+
+    it('leaves them out where somebody else has written since', async () => {
+      await seen();
+      const other = await log.harness.open();
+      // Where every client shares one memory, nothing is ever written unseen.
+      const isShared = other === log.store;
+      await other.append(firstOf(newStream()));
+      const along = firstOf(newStream());
+      companion.next = { appends: [along], requires: NOTHING };
+      await log.store.append(firstOf(newStream()));
+      expect(companion.told).toEqual([isShared ? 'written' : 'left_out']);
+      expect(await log.store.readStream(along.stream)).toHaveLength(isShared ? 1 : 0);
+    });
+
+    it('leaves them out where their fellow meets a conflict', async () => {
+      const before = await seen();
+      const along = firstOf(newStream());
+      companion.next = { appends: [along], requires: NOTHING };
+      await expectConflict(log.store.append(firstOf(before.stream)), {
+        stream: before.stream,
+        expected: 'no_stream',
+        actual: 0,
+      });
+      expect(companion.told).not.toContain('written');
+      expect(await log.store.readStream(along.stream)).toEqual([]);
+    });
+
+    it('leaves those out that could not be sent by themselves', async () => {
+      await seen();
+      const append = firstOf(newStream());
+      const unfit = { ...firstOf(newStream()), events: [newEvent({ data: '"\ud800"' })] };
+      companion.next = { appends: [unfit], requires: NOTHING };
+      await log.store.append(append);
+      expect(companion.told).toEqual(['left_out']);
+      expect(await log.store.readStream(append.stream)).toHaveLength(1);
+    });
+
+    it('writes them once where the same append comes again', async () => {
+      await seen();
+      const [append, along] = [firstOf(newStream()), firstOf(newStream())];
+      companion.next = { appends: [along], requires: NOTHING };
+      const result = await log.store.append(append);
+      companion.next = { appends: [along], requires: NOTHING };
+      expect(await log.store.append(append)).toEqual(result);
+      expect(await log.store.readStream(append.stream)).toHaveLength(1);
+      expect(await log.store.readStream(along.stream)).toHaveLength(1);
+    });
+
+    it('ends when the companion leaves', async () => {
+      await seen();
+      companion.leave();
+      await log.store.append(firstOf(newStream()));
+      expect(companion.asked).toBe(0);
+    });
+  });
+};
