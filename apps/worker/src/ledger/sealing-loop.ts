@@ -6,6 +6,8 @@ import {
   SYSTEM,
   timestampOf,
   type Clock,
+  type Companions,
+  type DepartingAppends,
   type EventEnvelope,
   type EventStore,
   type Logger,
@@ -57,6 +59,7 @@ export class SealingLoop {
   private lastLowWaterMs = 0;
   private savedUpTo: Position | null = null;
   private turn: Promise<unknown> = Promise.resolve();
+  private turnsWaiting = 0;
   private lastEvent: RecordedEvent | null = null;
   /** Up to here every batch was sealed or parked. */
   private doneUpTo: Position = START;
@@ -73,6 +76,8 @@ export class SealingLoop {
     for (const fault of await this.parts.sealer.wentBack()) {
       if (!this.parked.has(fault.org)) await this.park(fault.org, fault);
     }
+    const leave = store.accompany((departing) => this.accompany(departing));
+    held.addEventListener('abort', leave, { once: true });
     const subscription = store.subscribeToAll({
       after: this.doneUpTo,
       onEvents: (events) => this.inTurn(() => this.sealBatch(events)),
@@ -92,6 +97,7 @@ export class SealingLoop {
       held.addEventListener('abort', () => resolve(), { once: true });
     });
     clearInterval(retry);
+    leave();
     await subscription.close();
     await this.turn.catch(() => undefined);
     if (this.lastEvent) await this.saveLowWater(this.lastEvent);
@@ -99,9 +105,22 @@ export class SealingLoop {
 
   /** Batches and retries of parked organizations never run at once. */
   private inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const next = this.turn.then(work, work);
+    this.turnsWaiting += 1;
+    const next = this.turn.then(work, work).finally(() => (this.turnsWaiting -= 1));
     this.turn = next.catch(() => undefined);
     return next;
+  }
+
+  /** Only while nothing is being sealed: what is would be sealed twice, and one of the two for nothing. */
+  private accompany(departing: DepartingAppends): Companions | null {
+    if (this.turnsWaiting > 0) return null;
+    try {
+      return this.parts.sealer.accompany(departing, this.doneUpTo, (org) => !this.parked.has(org));
+    } catch (error) {
+      // It is met again when the event is sealed after it is recorded, and handled there.
+      this.parts.logger.warn('a deed could not be sealed along with its event', { error });
+      return null;
+    }
   }
 
   private async startPosition(): Promise<Position> {

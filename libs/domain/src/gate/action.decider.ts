@@ -186,7 +186,7 @@ const evolve = (state: Action, event: ActionEvent): Action => {
   switch (event.type) {
     case 'ActionDecided': {
       const decided = { ...next, decision: event.data.decision, decidedAt: event.data.at };
-      return event.data.decision.outcome === 'deny' ? recorded(decided) : decided;
+      return isRecordedBy(event) ? recorded(decided) : decided;
     }
     case 'ExecutionReady': {
       const { class: executionClass, timeout_ms: timeoutMs, start_by: startBy } = event.data;
@@ -195,10 +195,8 @@ const evolve = (state: Action, event: ActionEvent): Action => {
     case 'ExecutionStarted':
       return { ...next, attempts: [...next.attempts, event.data] };
     case 'ExecutionFinished': {
-      const outcome = outcomeOf(event.data);
-      const withOutcome: LivingAction = { ...next, outcome };
-      // A failure has no witness to wait for: it is recorded by this very event.
-      return outcome.status === 'failed' ? recorded(withOutcome) : { ...withOutcome, state: 'witnessing' };
+      const withOutcome: LivingAction = { ...next, outcome: outcomeOf(event.data) };
+      return isRecordedBy(event) ? recorded(withOutcome) : { ...withOutcome, state: 'witnessing' };
     }
     case 'ActionWitnessed':
       return recorded({ ...next, witness: witnessOf(event.data) });
@@ -206,6 +204,13 @@ const evolve = (state: Action, event: ActionEvent): Action => {
       return next;
   }
 };
+
+/** Whether an action that is not recorded yet is so by this event. */
+export const isRecordedBy = (event: ActionEvent): boolean =>
+  event.type === 'ActionWitnessed' ||
+  (event.type === 'ActionDecided' && event.data.decision.outcome === 'deny') ||
+  // A failure has no witness to wait for.
+  (event.type === 'ExecutionFinished' && event.data.status === 'failed');
 
 const recorded = (action: LivingAction): LivingAction => ({
   ...action,

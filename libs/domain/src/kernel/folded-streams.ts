@@ -120,7 +120,12 @@ export class FoldedStreams {
    * when nothing is remembered.
    */
   async remembered<State>(ref: StreamRef<State>): Promise<Folded<State>> {
-    return (this.cache.get(ref.stream)?.folded as Folded<State> | undefined) ?? this.load(ref);
+    return this.known(ref) ?? this.load(ref);
+  }
+
+  /** As `remembered`, and nothing is asked; null when nothing is remembered. */
+  known<State>(ref: StreamRef<State>): Folded<State> | null {
+    return (this.cache.get(ref.stream)?.folded as Folded<State> | undefined) ?? null;
   }
 
   /** What this process just appended itself, so that the next load need not read it back. */

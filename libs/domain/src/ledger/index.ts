@@ -3,6 +3,7 @@ export { CHECK_TIME_LIMIT_MS, CheckLedger, type CheckedRange } from './check-led
 export * from './compose-deed.js';
 export * from './deed-sections.js';
 export * from './deed.events.js';
+export * from './departing-request.js';
 export type { LedgerCheck } from './ledger-check.js';
 export * from './ledger-fault.js';
 export { LedgerReader, type StoredDeed } from './ledger-reader.js';

@@ -1,3 +1,4 @@
+import type { SigningKey } from '#libs/crypto';
 import {
   AppendTooLarge,
   decodeEvent,
@@ -12,14 +13,19 @@ import {
   timestampOf,
   uuidOfHash,
   actionChannel,
+  type Append,
   type Bus,
   type Clock,
+  type Companions,
+  type CompanionsEnd,
+  type DepartingAppends,
   type EventEnvelope,
   type EventMetadata,
   type EventStore,
   type FoldedStreams,
   type NewEvent,
   type OrgId,
+  type Position,
   type RecordedEvent,
   type Timestamp,
 } from '../kernel/index.js';
@@ -31,11 +37,12 @@ import {
   type ComposedDeed,
   type SealedDeed,
 } from './compose-deed.js';
+import { departingRequest } from './departing-request.js';
 import { isStoreAway, ownFaultOf } from './ledger-fault.js';
 import type { LedgerTail } from './ledger-tails.js';
-import { nextSeal, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
+import { nextSeal, type NextSeal, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
 import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
-import { compareLengths, LedgerWentBack, readCheckedTail, type SealedHeads } from './sealed-heads.js';
+import { compareLengths, LedgerWentBack, readCheckedTail, type SealedHead, type SealedHeads } from './sealed-heads.js';
 import type { SealKeyRing } from './sealing.ports.js';
 
 /** At most this many deeds or bytes in one append (architecture, step 5). */
@@ -73,6 +80,9 @@ export interface SealerParts {
 export class Sealer {
   private readonly actions = new ActionsInFlight();
   private readonly tails = new Map<OrgId, LedgerTail>();
+  /** The key of the last deeds that were signed. */
+  private signingKey: SigningKey | null = null;
+  private readonly luck = new Luck();
 
   constructor(private readonly parts: SealerParts) {}
 
@@ -163,6 +173,40 @@ export class Sealer {
   }
 
   /**
+   * The deed of what departs, to go into the log with it: one commit where two would follow each other. Null where it has
+   * to be sealed after it, as ever: where something must be read, waited for or sealed first, and where several are due.
+   * @param isSealable not for an organization that is parked
+   */
+  accompany(departing: DepartingAppends, seenUpTo: Position, isSealable: (org: OrgId) => boolean): Companions | null {
+    const sealedUpTo = (org: OrgId): Position | null =>
+      (isSealable(org) ? this.tails.get(org)?.sealedUpTo : undefined) ?? null;
+    const request = departingRequest(departing, { seenUpTo, sealedUpTo });
+    return request && this.luck.isWorthATry() ? this.deedAlong(request) : null;
+  }
+
+  private deedAlong(request: SealRequest): Companions | null {
+    const { org } = request;
+    const tail = this.tails.get(org);
+    const keys = this.parts.streams.known(streamRef(sealKeyDecider, ONLY_STREAM));
+    if (!tail || !keys || keys.revision === 'no_stream') return null;
+    const seal = this.nextSealAfter(tail, keys.state, timestampOf(this.parts.clock.nowMs()));
+    const { signingKey } = this;
+    if (!seal || seal.key.kid !== signingKey?.publicKey.kid) return null;
+    const deed = sealComposedSync(composeDeed(request, tail, seal.issuedAt, seal.key.kid), signingKey);
+    return {
+      appends: [appendOf(org, tail, [deed])],
+      // Nothing is sealed under keys that have changed meanwhile.
+      requires: new Map([[keys.stream, keys.revision]]),
+      ended: (end) => {
+        this.luck.had(end);
+        // Whoever waits for the deed does not wait for the file; what cannot be written there is said in the log.
+        if (end === 'written') void this.parts.heads.remember(this.sealed(org, [deed]));
+        else if (end === 'unclear') this.tails.delete(org);
+      },
+    };
+  }
+
+  /**
    * Nothing is wrong with the end of the ledger.
    * @throws {LedgerWentBack} and whatever keeps it from being read
    */
@@ -210,11 +254,11 @@ export class Sealer {
     tail: LedgerTail,
     requests: readonly SealRequest[],
   ): Promise<readonly SealedDeed[]> {
-    // A clock that goes back cannot put a deed before the one it follows (ruling 22).
-    const seal = nextSeal(keys, tail.issuedAt !== null && tail.issuedAt > now ? tail.issuedAt : now);
+    const seal = this.nextSealAfter(tail, keys, now);
     if (!seal) throw new NoActiveSealKey();
     const { key, issuedAt } = seal;
     const signingKey = await this.parts.keyRing.open(key.kid);
+    this.signingKey = signingKey;
     const composed: ComposedDeed[] = [];
     let bytes = 0;
     let previous: ChainEnd = tail;
@@ -231,19 +275,55 @@ export class Sealer {
     return Promise.all(composed.map((deed) => sealComposed(deed, signingKey)));
   }
 
+  /** A clock that goes back cannot put a deed before the one it follows (ruling 22). */
+  private nextSealAfter({ issuedAt }: LedgerTail, keys: SealKeys, now: Timestamp): NextSeal | null {
+    return nextSeal(keys, issuedAt !== null && issuedAt > now ? issuedAt : now);
+  }
+
   private async append(org: OrgId, tail: LedgerTail, deeds: readonly SealedDeed[]): Promise<void> {
-    const stream = streamOf('ledger', org);
-    const events = deeds.map((deed): NewEvent => encodeDeed(deed, stream));
-    await this.parts.store.append({ stream, expectedRevision: tail.seq === 0 ? 'no_stream' : tail.seq - 1, events });
+    await this.parts.store.append(appendOf(org, tail, deeds));
+    await this.parts.heads.remember(this.sealed(org, deeds));
+  }
+
+  /** These deeds stand in the log now. @returns where their ledger ends */
+  private sealed(org: OrgId, deeds: readonly SealedDeed[]): SealedHead {
     const last = deeds[deeds.length - 1] as SealedDeed;
     const { seq, body_hash: bodyHash, issued_at: issuedAt } = last.event.data;
     this.tails.set(org, { seq, bodyHash, issuedAt, sealedUpTo: last.request.position });
     for (const { event } of deeds) {
       if (event.data.action) this.parts.bus.publish(actionChannel(event.data.action), 'sealed');
     }
-    await this.parts.heads.remember({ org, seq, bodyHash });
+    return { org, seq, bodyHash };
   }
 }
+
+const LONGEST_PAUSE = 255;
+
+/**
+ * Where other processes write as well, a deed is often signed for a place in the log that is taken by then. After each time
+ * that it was left out twice as many pass before the next is tried.
+ */
+class Luck {
+  private pause = 0;
+  private left = 0;
+
+  isWorthATry(): boolean {
+    if (this.left === 0) return true;
+    this.left -= 1;
+    return false;
+  }
+
+  had(end: CompanionsEnd): void {
+    this.pause = end === 'written' ? 0 : Math.min(2 * this.pause + 1, LONGEST_PAUSE);
+    this.left = this.pause;
+  }
+}
+
+const appendOf = (org: OrgId, tail: LedgerTail, deeds: readonly SealedDeed[]): Append => {
+  const stream = streamOf('ledger', org);
+  const events = deeds.map((deed): NewEvent => encodeDeed(deed, stream));
+  return { stream, expectedRevision: tail.seq === 0 ? 'no_stream' : tail.seq - 1, events };
+};
 
 /** Of an event whose data may be unreadable. */
 const orgOf = (recorded: RecordedEvent): OrgId | null => {

@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { SigningKey } from '#libs/crypto';
+import {
+  decodeEvent,
+  NO_METER,
+  ONLY_STREAM,
+  streamOf,
+  type Accompany,
+  type Companions,
+  type CompanionsEnd,
+  type OrgId,
+  type RecordedEvent,
+} from '#libs/domain/kernel';
+import { SealKeyAdministration, sealKeyDecider, type LedgerEvent } from '#libs/domain/ledger';
+import { MemoryEventStore } from '#libs/infra/event-store';
+import { SystemClock } from '#libs/infra/runtime';
+import { metadataAt } from '../../../../test/support/given.js';
+import { HeldProgress, LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
+import { silentLogger } from '../../../../test/support/silent-logger.js';
+import { SealingLoop } from './sealing-loop.js';
+
+/** Tells what became of companions, and lets a test come between. */
+class WatchedStore extends MemoryEventStore {
+  readonly ends: CompanionsEnd[] = [];
+  offered = 0;
+  /** What is made of companions before they go; null for those that are kept back. */
+  change: (companions: Companions) => Companions | null = (companions) => companions;
+
+  override accompany(accompany: Accompany): () => void {
+    return super.accompany((departing) => {
+      const companions = accompany(departing);
+      if (companions === null) return null;
+      this.offered += 1;
+      const ended = (end: CompanionsEnd): void => {
+        this.ends.push(end);
+        companions.ended(end);
+      };
+      return this.change({ ...companions, ended });
+    });
+  }
+}
+
+const SETTLED = { timeout: 20_000, interval: 5 };
+
+let store: WatchedStore;
+let bench: LedgerBench;
+let stopping: AbortController;
+let firstKey: SigningKey;
+let running: Promise<void>;
+
+beforeEach(async () => {
+  store = new WatchedStore();
+  bench = new LedgerBench(store);
+  stopping = new AbortController();
+  firstKey = await bench.activateKey();
+  running = new SealingLoop({
+    store,
+    sealer: bench.sealer(),
+    sealKeys: new SealKeyAdministration(bench.runner, bench.streams, bench.keys),
+    progress: new HeldProgress(),
+    clock: new SystemClock(),
+    logger: silentLogger,
+    meter: NO_METER,
+    retryIntervalMs: 20,
+  }).run(stopping.signal);
+});
+afterEach(async () => {
+  stopping.abort();
+  await running;
+});
+
+const sourcesOf = async (org: OrgId): Promise<readonly (string | undefined)[]> =>
+  (await bench.ledgerOf(org)).map((recorded) => decodeEvent<LedgerEvent>(recorded).metadata.source?.stream);
+/** Each of these actions has one deed, in their order. */
+const sealedAre = (org: OrgId, streams: readonly (string | undefined)[]) =>
+  vi.waitFor(async () => expect(await sourcesOf(org)).toEqual(streams), SETTLED);
+/** An organization whose ledger the sealer knows: its first deed is sealed after its event. */
+const knownOrg = async (): Promise<OrgId> => {
+  const org = newOrg();
+  await sealedAre(org, [await bench.recordAction(org)]);
+  return org;
+};
+/** As soon as the sealer rests, so that the next deed can go along. */
+const recordAtRest = async (org: OrgId, kind: 'refused' | 'executed'): Promise<string> => {
+  const before = store.offered;
+  for (;;) {
+    const stream = await bench.recordAction(org, kind);
+    if (store.offered > before) return stream;
+    await sealedLast(org, stream);
+  }
+};
+const sealedLast = (org: OrgId, stream: string) =>
+  vi.waitFor(async () => expect((await sourcesOf(org)).at(-1)).toBe(stream), SETTLED);
+const behind = async (stream: string): Promise<RecordedEvent | undefined> => {
+  const log = await bench.log();
+  return log[log.findLastIndex((event) => event.stream === stream) + 1];
+};
+
+describe('a deed that goes along with its event', () => {
+  it.each(['refused', 'executed'] as const)('stands right behind what records an action that was %s', async (kind) => {
+    const org = await knownOrg();
+    const stream = await recordAtRest(org, kind);
+    expect(store.ends).toEqual(['written']);
+    const deed = await behind(stream);
+    expect(deed?.stream).toBe(streamOf('ledger', org));
+    expect(decodeEvent<LedgerEvent>(deed as RecordedEvent).metadata.source?.stream).toBe(stream);
+  });
+
+  it('is the only one of its event, and the next one follows it', async () => {
+    const org = await knownOrg();
+    await recordAtRest(org, 'executed');
+    const before = await sourcesOf(org);
+    const next = [await bench.recordAction(org), await bench.recordAction(org, 'executed')];
+    await sealedAre(org, [...before, ...next]);
+  });
+
+  it('is remembered outside of the log, and told to whoever waits', async () => {
+    const org = await knownOrg();
+    const published = vi.spyOn(bench.bus, 'publish');
+    const stream = await recordAtRest(org, 'executed');
+    expect(published).toHaveBeenCalledWith(expect.stringContaining(stream.slice('action-'.length)), 'sealed');
+    const ledger = await bench.ledgerOf(org);
+    expect(bench.heads.rows.get(org)?.seq).toBe(ledger.length);
+  });
+
+  it('goes by itself where the log has moved on meanwhile', async () => {
+    const org = await knownOrg();
+    store.change = (companions) => ({ ...companions, requires: new Map([['elsewhere', 7]]) });
+    const stream = await recordAtRest(org, 'executed');
+    expect(store.ends).toEqual(['left_out']);
+    await sealedLast(org, stream);
+  });
+
+  it.each([true, false])(
+    'is sealed once where nobody knows what became of it (it was written: %s)',
+    async (isWritten) => {
+      const org = await knownOrg();
+      store.change = ({ ended, ...companions }) => {
+        // As after a lost answer: the same rows, and no word of them.
+        const unclear = { ...companions, ended: () => ended('unclear') };
+        return isWritten ? unclear : { ...unclear, requires: new Map([['elsewhere', 7]]) };
+      };
+      const stream = await recordAtRest(org, 'executed');
+      expect(store.ends).toEqual(['unclear']);
+      await sealedLast(org, stream);
+      const next = await bench.recordAction(org);
+      await sealedLast(org, next);
+      const sources = await sourcesOf(org);
+      expect(new Set(sources).size).toBe(sources.length);
+    },
+  );
+
+  it('is signed by the key that counts when it is written', async () => {
+    const org = await knownOrg();
+    await recordAtRest(org, 'executed');
+    const metadata = { ...metadataAt(), org: null, commandId: 'revoke' };
+    const data = { kid: firstKey.publicKey.kid, reason: null };
+    await bench.runner.run(sealKeyDecider, ONLY_STREAM, { type: 'RevokeSealKey', data, metadata }, metadata);
+    const offered = store.offered;
+    const stream = await bench.recordAction(org, 'executed');
+    expect(store.offered).toBe(offered);
+    const key = await bench.activateKey();
+    await sealedLast(org, stream);
+    const last = (await bench.ledgerOf(org)).at(-1) as RecordedEvent;
+    expect(decodeEvent<LedgerEvent>(last).event.data.kid).toBe(key.publicKey.kid);
+  });
+
+  it('never goes once the sealer has stopped', async () => {
+    const org = await knownOrg();
+    await recordAtRest(org, 'executed');
+    stopping.abort();
+    await running;
+    const offered = store.offered;
+    await bench.recordAction(org, 'executed');
+    expect(store.offered).toBe(offered);
+  });
+});

@@ -1,0 +1,79 @@
+import { isRecordedBy, type ActionEvent } from '../gate/index.js';
+import {
+  categoryOf,
+  decodeEvent,
+  type DepartingAppends,
+  type EventEnvelope,
+  type OrgId,
+  type Position,
+  type RecordedEvent,
+} from '../kernel/index.js';
+import { adminActOf } from './admin-deed.js';
+import { SEAL_KEYS_STREAM } from './seal-key.decider.js';
+import { foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
+
+/** How far things are sealed. */
+export interface SealedSoFar {
+  /** Everything in the log up to here is sealed, or waits for its organization alone. */
+  readonly seenUpTo: Position;
+  /** The source of an organization's last deed; null where nothing can be sealed for it at the moment. */
+  sealedUpTo(org: OrgId): Position | null;
+}
+
+/** The types of events by which an action can become recorded: the others need not be read. */
+const RECORDING: ReadonlySet<string> = new Set<ActionEvent['type']>([
+  'ActionDecided',
+  'ExecutionFinished',
+  'ActionWitnessed',
+]);
+
+/** A sealer that has not seen more than this has work of its own to do first. */
+const MAX_UNSEEN = 64;
+
+/**
+ * The one deed that departing events ask for, to be sealed with them. Null where they ask for none or for several, and
+ * where something before them has to be sealed first, or is not known: a ledger has the order of the log.
+ */
+export const departingRequest = (departing: DepartingAppends, sealed: SealedSoFar): SealRequest | null => {
+  const [request, ...more] = departing.events.flatMap((recorded) => requestsOf(recorded, departing));
+  if (request === undefined || more.length > 0) return null;
+  const sealedUpTo = sealed.sealedUpTo(request.org);
+  const before = departing.since(sealed.seenUpTo);
+  if (sealedUpTo === null || before === null || before.length > MAX_UNSEEN) return null;
+  const isClear = (recorded: RecordedEvent): boolean =>
+    recorded.stream !== SEAL_KEYS_STREAM && (recorded.position <= sealedUpTo || !mayAsk(recorded, request.org));
+  return [...before, ...departing.events.filter(({ position }) => position < request.position)].every(isClear)
+    ? request
+    : null;
+};
+
+const requestsOf = (recorded: RecordedEvent, departing: DepartingAppends): readonly SealRequest[] => {
+  if (!mayBeAsked(recorded)) return [];
+  const envelope = decodeEvent(recorded);
+  if (categoryOf(recorded.stream) !== 'action') return listOf(sealRequestOf(envelope, null));
+  if (!isRecordedBy(envelope.event as ActionEvent)) return [];
+  const own = departing.events.filter(
+    ({ stream, revision }) => stream === recorded.stream && revision <= recorded.revision,
+  );
+  const earlier = departing.beginningOf(recorded.stream, recorded.revision + 1 - own.length);
+  if (earlier === null) return [];
+  return listOf(sealRequestOf(envelope, foldAction([...earlier, ...own].map((event) => decodeEvent(event)))));
+};
+
+/** By its stream and type alone. */
+const mayBeAsked = ({ stream, type }: RecordedEvent): boolean => {
+  const category = categoryOf(stream);
+  return category === 'action' ? RECORDING.has(type) : category !== 'ledger';
+};
+
+/** Whether an event may ask for a deed of this organization. */
+const mayAsk = (recorded: RecordedEvent, org: OrgId): boolean => {
+  if (!mayBeAsked(recorded)) return false;
+  const envelope: EventEnvelope = decodeEvent(recorded);
+  if (envelope.metadata.org !== org) return false;
+  return categoryOf(recorded.stream) === 'action'
+    ? isRecordedBy(envelope.event as ActionEvent)
+    : adminActOf(envelope) !== null;
+};
+
+const listOf = <Item>(item: Item | null): readonly Item[] => (item === null ? [] : [item]);

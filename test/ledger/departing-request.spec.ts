@@ -1,0 +1,143 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  START,
+  streamOf,
+  type DepartingAppends,
+  type OrgId,
+  type Position,
+  type RecordedEvent,
+} from '#libs/domain/kernel';
+import { departingRequest, type SealRequest } from '#libs/domain/ledger';
+import { MemoryEventStore } from '#libs/infra/event-store';
+import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
+
+let bench: LedgerBench;
+let org: OrgId;
+beforeEach(() => {
+  bench = new LedgerBench(new MemoryEventStore());
+  org = newOrg();
+});
+
+/** How many events at the log's end depart, how far it was seen before, and how far the organization is sealed. */
+interface Scene {
+  readonly departing: number;
+  readonly seenUpTo?: Position;
+  readonly sealedUpTo?: Position | null;
+  readonly isKnown?: boolean;
+}
+
+const requestIn = async ({
+  departing,
+  seenUpTo,
+  sealedUpTo = START,
+  isKnown = true,
+}: Scene): Promise<SealRequest | null> => {
+  const log = await bench.log();
+  const [before, events] = [log.slice(0, -departing), log.slice(-departing)];
+  const appends: DepartingAppends = {
+    events,
+    since: (position) => (isKnown ? before.filter((event) => event.position > position) : null),
+    beginningOf: (stream, count) => {
+      const known = before.filter((event) => event.stream === stream);
+      return known.length === count ? known : null;
+    },
+  };
+  const end = before.at(-1)?.position ?? START;
+  return departingRequest(appends, { seenUpTo: seenUpTo ?? end, sealedUpTo: () => sealedUpTo });
+};
+/** Position of the last event that is there. */
+const end = async (): Promise<Position> => ((await bench.log()).at(-1) as RecordedEvent).position;
+
+describe('the deed that departing events ask for', () => {
+  it('is that of an outcome, whose action began before', async () => {
+    const stream = await bench.recordAction(org, 'executed');
+    const request = await requestIn({ departing: 2 });
+    expect(request?.source).toMatchObject({ stream, revision: 5 });
+    expect(request?.org).toBe(org);
+    expect(request?.sections.execution?.status).toBe('succeeded');
+  });
+
+  it('is that of a refusal, whose action begins with it', async () => {
+    const stream = await bench.recordAction(org, 'refused');
+    expect((await requestIn({ departing: 2 }))?.source).toMatchObject({ stream, revision: 1 });
+  });
+
+  it('is none where nothing ends', async () => {
+    await bench.recordAction(org, 'executed');
+    const log = await bench.log();
+    const begun = new LedgerBench(new MemoryEventStore());
+    for (const event of log.slice(0, 4)) {
+      const { stream, revision } = event;
+      await begun.store.append({
+        stream,
+        expectedRevision: revision === 0 ? 'no_stream' : revision - 1,
+        events: [event],
+      });
+    }
+    bench = begun;
+    expect(await requestIn({ departing: 4 })).toBeNull();
+  });
+
+  it('is none of a deed', async () => {
+    await bench.activateKey();
+    const sealer = bench.sealer();
+    await bench.recordAction(org, 'refused');
+    await bench.feed(sealer, await bench.log());
+    expect((await bench.log()).at(-1)?.stream).toBe(streamOf('ledger', org));
+    expect(await requestIn({ departing: 1 })).toBeNull();
+  });
+
+  it('waits where several are due', async () => {
+    await bench.recordAction(org, 'refused');
+    await bench.recordAction(newOrg(), 'refused');
+    expect(await requestIn({ departing: 4 })).toBeNull();
+  });
+
+  it('waits where the beginning of the action is not known', async () => {
+    await bench.recordAction(org, 'executed');
+    expect(await requestIn({ departing: 1 })).not.toBeNull();
+    const [, ...rest] = await bench.log();
+    const appends: DepartingAppends = { events: rest.slice(-2), since: () => [], beginningOf: () => null };
+    expect(departingRequest(appends, { seenUpTo: START, sealedUpTo: () => START })).toBeNull();
+  });
+});
+
+describe('what stands before it in the log', () => {
+  it('is sealed first where it is the same organization’s', async () => {
+    const begin = await bench.recordAction(org, 'refused').then(end);
+    await bench.recordAction(org, 'refused');
+    expect(await requestIn({ departing: 2, seenUpTo: START })).toBeNull();
+    expect(await requestIn({ departing: 2, seenUpTo: begin })).not.toBeNull();
+    expect(await requestIn({ departing: 2, seenUpTo: START, sealedUpTo: begin })).not.toBeNull();
+  });
+
+  it('is nothing to it where it is another organization’s', async () => {
+    await bench.recordAction(newOrg(), 'refused');
+    await bench.recordAction(org, 'refused');
+    expect(await requestIn({ departing: 2, seenUpTo: START })).not.toBeNull();
+  });
+
+  it('comes first where it is about seal keys', async () => {
+    const before = await bench.recordAction(newOrg(), 'refused').then(end);
+    await bench.activateKey();
+    await bench.recordAction(org, 'refused');
+    expect(await requestIn({ departing: 2, seenUpTo: before })).toBeNull();
+  });
+
+  it('must be known', async () => {
+    await bench.recordAction(org, 'refused');
+    expect(await requestIn({ departing: 2, isKnown: false })).toBeNull();
+  });
+
+  it('must be little: a sealer far behind is busy with it', async () => {
+    for (let made = 0; made < 33; made += 1) await bench.recordAction(newOrg(), 'refused');
+    await bench.recordAction(org, 'refused');
+    expect(await requestIn({ departing: 2, seenUpTo: START })).toBeNull();
+    expect(await requestIn({ departing: 2, seenUpTo: 1n })).not.toBeNull();
+  });
+
+  it('does not matter where nothing can be sealed at the moment', async () => {
+    await bench.recordAction(org, 'refused');
+    expect(await requestIn({ departing: 2, sealedUpTo: null })).toBeNull();
+  });
+});
