@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
-  NO_METER,
   appendEvents,
   decodeEvent,
   ONLY_STREAM,
@@ -17,11 +16,9 @@ import {
 import { SealKeyAdministration, sealKeyDecider, type LedgerEvent } from '#libs/domain/ledger';
 import { parseDeedBody } from '#libs/crypto';
 import { MemoryEventStore } from '#libs/infra/event-store';
-import { SystemClock } from '#libs/infra/runtime';
 import { metadataAt, NOW } from '../../../../test/support/given.js';
 import { HeldProgress, LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
-import { silentLogger } from '../../../../test/support/silent-logger.js';
-import { SealingLoop } from './sealing-loop.js';
+import { RunningSealers } from '../../../../test/support/running-sealers.js';
 
 /** A log whose ledgers sometimes do not answer, handed on in batches of any size. */
 class FlakyStore extends MemoryEventStore {
@@ -60,38 +57,17 @@ const SETTLED = { timeout: 20_000, interval: 5 };
 let store: FlakyStore;
 let bench: LedgerBench;
 let progress: HeldProgress;
-let stopping: AbortController;
-let loops: Promise<void>[];
-let sweepsEnded: number;
+let sealers: RunningSealers;
 
 beforeEach(() => {
   store = new FlakyStore();
   bench = new LedgerBench(store);
   progress = new HeldProgress();
-  stopping = new AbortController();
-  loops = [];
-  sweepsEnded = 0;
+  sealers = new RunningSealers(progress);
 });
-afterEach(() => stop());
+afterEach(() => sealers.stop());
 
-const start = (): void => {
-  const loop = new SealingLoop({
-    store,
-    sealer: bench.sealer(),
-    sealKeys: new SealKeyAdministration(bench.runner, bench.streams, bench.keys),
-    progress,
-    clock: new SystemClock(),
-    logger: silentLogger,
-    meter: { ...NO_METER, sweepEnded: () => void (sweepsEnded += 1) },
-    retryIntervalMs: 20,
-  });
-  loops.push(loop.run(stopping.signal));
-};
-const stop = async (): Promise<void> => {
-  stopping.abort();
-  await Promise.all(loops);
-  stopping = new AbortController();
-};
+const start = (): void => sealers.start(bench);
 const ledgerOf = async (org: OrgId): Promise<readonly LedgerEvent['data'][]> =>
   (await bench.ledgerOf(org)).map((recorded) => decodeEvent<LedgerEvent>(recorded).event.data);
 const sealedStreams = async (org: OrgId): Promise<readonly (string | undefined)[]> =>
@@ -263,8 +239,8 @@ describe('an organization that cannot be sealed', () => {
       reason: 'unreadable',
     };
     await progress.park(row);
-    const sweeps = sweepsEnded;
-    await vi.waitFor(() => expect(sweepsEnded).toBeGreaterThan(sweeps + 2), SETTLED);
+    const sweeps = sealers.sweepsEnded;
+    await vi.waitFor(() => expect(sealers.sweepsEnded).toBeGreaterThan(sweeps + 2), SETTLED);
     expect(progress.rows.get(org)).toBe(row);
   });
 });
@@ -276,7 +252,7 @@ describe('an organization whose ledger went back in time (CP-44)', () => {
     start();
     const streams = [await bench.recordAction(org), await bench.recordAction(org)];
     await eventuallySealed(org, streams);
-    await stop();
+    await sealers.stop();
     const heads = store.heads.bind(store);
     const lost = vi.spyOn(store, 'heads').mockImplementation(async (names) => {
       const found = new Map(await heads(names));
@@ -287,8 +263,8 @@ describe('an organization whose ledger went back in time (CP-44)', () => {
     await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
     expect(progress.rows.get(org)?.reason).toContain('went back in time');
     // However quiet it is: the alarm is not withdrawn by the sweeps.
-    const sweeps = sweepsEnded;
-    await vi.waitFor(() => expect(sweepsEnded).toBeGreaterThan(sweeps + 2), SETTLED);
+    const sweeps = sealers.sweepsEnded;
+    await vi.waitFor(() => expect(sealers.sweepsEnded).toBeGreaterThan(sweeps + 2), SETTLED);
     expect([...progress.rows.keys()]).toEqual([org]);
     streams.push(await bench.recordAction(org));
     await eventuallySealed(other, [await bench.recordAction(other)]);
@@ -306,7 +282,7 @@ describe('rows that were tampered with are their own organization’s trouble', 
     start();
     const gone = await bench.recordAction(org);
     await eventuallySealed(org, [gone]);
-    await stop();
+    await sealers.stop();
     store.tampered = (stream, events) => (stream === gone ? [] : events);
     await bench.recordAction(org);
     const stream = await bench.recordAction(other, 'executed');
@@ -340,7 +316,7 @@ describe('a sealer that begins', () => {
     start();
     const streams = [await bench.recordAction(org), await bench.recordAction(org, 'executed')];
     await eventuallySealed(org, streams);
-    await stop();
+    await sealers.stop();
     const position = await store.head();
     expect(progress.low?.position).toBe(position);
     streams.push(await bench.recordAction(org, 'executed'));

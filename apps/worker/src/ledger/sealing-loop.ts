@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   decodeEvent,
   DomainError,
@@ -20,6 +21,7 @@ import {
 import {
   NoActiveSealKey,
   isStoreAway,
+  LedgerWentBack,
   revocationWork,
   SEAL_KEYS_STREAM,
   type ParkedOrg,
@@ -73,9 +75,8 @@ export class SealingLoop {
     this.parked = new Map((await progress.parked()).map((row) => [row.org, row]));
     await this.provePending();
     this.doneUpTo = await this.startPosition();
-    for (const fault of await this.parts.sealer.wentBack()) {
-      if (!this.parked.has(fault.org)) await this.park(fault.org, fault);
-    }
+    const { shorter, longer } = await this.parts.sealer.compareLengths();
+    for (const fault of shorter) await this.parkLost(fault);
     const leave = store.accompany((departing) => this.accompany(departing));
     held.addEventListener('abort', leave, { once: true });
     const subscription = store.subscribeToAll({
@@ -83,6 +84,9 @@ export class SealingLoop {
       onEvents: (events) => this.inTurn(() => this.sealBatch(events)),
       onError: (error) => logger.error('sealing waits', { error }),
     });
+    const looked = this.lookAtGrown(longer, held).catch((error: unknown) =>
+      logger.error('ledgers that others have sealed on could not be looked at', { error }),
+    );
     const retry = setInterval(() => {
       this.inTurn(() => this.retry(subscription, held)).then(
         () => meter.sweepEnded('unsealed', 'done'),
@@ -99,6 +103,7 @@ export class SealingLoop {
     clearInterval(retry);
     leave();
     await subscription.close();
+    await looked;
     await this.turn.catch(() => undefined);
     if (this.lastEvent) await this.saveLowWater(this.lastEvent);
   }
@@ -121,6 +126,34 @@ export class SealingLoop {
       this.parts.logger.warn('a deed could not be sealed along with its event', { error });
       return null;
     }
+  }
+
+  /**
+   * A machine that sealed long ago finds every ledger grown: one after the other, beside the sealing, which reads for itself
+   * where the ledgers end that it goes on with.
+   */
+  private async lookAtGrown(orgs: readonly OrgId[], held: AbortSignal): Promise<void> {
+    for (const org of orgs) {
+      while (!held.aborted && !(await this.isLookedAt(org))) {
+        await sleep(this.parts.retryIntervalMs, undefined, { signal: held }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** False where the store gave no answer. */
+  private async isLookedAt(org: OrgId): Promise<boolean> {
+    try {
+      await this.parts.sealer.rememberAnew(org);
+    } catch (error) {
+      if (isStoreAway(error)) return false;
+      // Any other that cannot be read is told when something is sealed.
+      if (error instanceof LedgerWentBack) await this.inTurn(() => this.parkLost(error));
+    }
+    return true;
+  }
+
+  private async parkLost(fault: LedgerWentBack): Promise<void> {
+    if (!this.parked.has(fault.org)) await this.park(fault.org, fault);
   }
 
   private async startPosition(): Promise<Position> {

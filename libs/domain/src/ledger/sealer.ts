@@ -38,11 +38,17 @@ import {
   type SealedDeed,
 } from './compose-deed.js';
 import { departingRequest } from './departing-request.js';
-import { isStoreAway, ownFaultOf } from './ledger-fault.js';
+import { ownFaultOf } from './ledger-fault.js';
 import type { LedgerTail } from './ledger-tails.js';
 import { nextSeal, type NextSeal, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
 import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
-import { compareLengths, LedgerWentBack, readCheckedTail, type SealedHead, type SealedHeads } from './sealed-heads.js';
+import {
+  compareLengths,
+  type LedgerLengths,
+  readCheckedTail,
+  type SealedHead,
+  type SealedHeads,
+} from './sealed-heads.js';
 import type { SealKeyRing } from './sealing.ports.js';
 
 /** At most this many deeds or bytes in one append (architecture, step 5). */
@@ -87,23 +93,20 @@ export class Sealer {
   constructor(private readonly parts: SealerParts) {}
 
   /**
-   * Whose ledgers lack deeds that they had, before anything is asked of them. One that has grown since is remembered anew.
+   * Whose ledgers are shorter than they were, before anything is asked of them, and whose have grown: one question for all.
    * @throws {StoreUnavailable}
    */
-  async wentBack(): Promise<readonly LedgerWentBack[]> {
-    const { shorter, longer } = await compareLengths(this.parts.store, this.parts.heads);
-    const faults = [...shorter];
-    for (const org of longer) {
-      try {
-        this.tails.delete(org);
-        await this.tailOf(org);
-      } catch (error) {
-        if (error instanceof LedgerWentBack) faults.push(error);
-        // A ledger that cannot be read is told when something is sealed.
-        else if (isStoreAway(error)) throw error;
-      }
-    }
-    return faults;
+  compareLengths(): Promise<LedgerLengths> {
+    return compareLengths(this.parts.store, this.parts.heads);
+  }
+
+  /**
+   * Compares the end of a ledger with what is remembered of it, and remembers it anew. Nobody need wait for it: whoever
+   * seals reads the end for itself.
+   * @throws {LedgerWentBack} and whatever keeps it from being read
+   */
+  async rememberAnew(org: OrgId): Promise<void> {
+    await this.readTail(org);
   }
 
   /**
@@ -222,10 +225,15 @@ export class Sealer {
   private async tailOf(org: OrgId): Promise<LedgerTail> {
     const known = this.tails.get(org);
     if (known) return known;
+    const tail = await this.readTail(org);
+    this.tails.set(org, tail);
+    return tail;
+  }
+
+  private async readTail(org: OrgId): Promise<LedgerTail> {
     const tail = await readCheckedTail(this.parts.store, this.parts.heads, org);
     // It may hold deeds whose append was unclear.
     if (tail.bodyHash !== null) await this.parts.heads.remember({ org, seq: tail.seq, bodyHash: tail.bodyHash });
-    this.tails.set(org, tail);
     return tail;
   }
 
