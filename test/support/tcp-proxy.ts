@@ -11,6 +11,8 @@ export interface TcpProxy {
   swallowAnswers(): void;
   /** As `swallowAnswers`, and for every connection that is made until `resume` too. */
   hang(): void;
+  /** Of the connections of this moment nothing arrives any more on either side, nor that the other one has ended. */
+  part(): void;
   /** Ends all connections and takes none until `resume`. */
   interrupt(): void;
   resume(): void;
@@ -21,6 +23,7 @@ export const startTcpProxy = async (connectionString: string): Promise<TcpProxy>
   const upstream = new URL(connectionString);
   const pairs = new Set<readonly [Socket, Socket]>();
   const swallowed = new Set<Socket>();
+  const parted = new Set<readonly [Socket, Socket]>();
   let isOpen = true;
   let isHung = false;
   let onCut: (() => void) | null = null;
@@ -33,13 +36,17 @@ export const startTcpProxy = async (connectionString: string): Promise<TcpProxy>
     pairs.add(pair);
     if (isHung) swallowed.add(remote);
     const end = (): void => {
+      if (parted.has(pair)) return;
       pairs.delete(pair);
       for (const socket of pair) socket.destroy();
     };
     remote.on('error', end).on('close', end);
     client.on('error', end).on('close', end);
-    client.on('data', (chunk) => remote.write(chunk));
+    client.on('data', (chunk) => {
+      if (!parted.has(pair)) remote.write(chunk);
+    });
     remote.on('data', (chunk) => {
+      if (parted.has(pair)) return;
       if (onCut) {
         onCut();
         onCut = null;
@@ -59,6 +66,7 @@ export const startTcpProxy = async (connectionString: string): Promise<TcpProxy>
     },
     cutNextAnswer: () => new Promise((resolve) => (onCut = resolve)),
     swallowAnswers: () => pairs.forEach(([, remote]) => swallowed.add(remote)),
+    part: () => pairs.forEach((pair) => parted.add(pair)),
     interrupt: () => {
       isOpen = false;
       endAll();

@@ -1,5 +1,8 @@
-/** How long a holder may show nothing: as long as an executor (architecture, step 2), for the same reasons. */
-export const HOLDER_SILENCE_MS = 5_000;
+/**
+ * How long a holder may show nothing (docs/adr/0015). Longer than a holder whose database has fallen silent needs to give up
+ * by itself; short enough that takeover is within 5 s of its last beat: this, two readings and the successor's start.
+ */
+export const HOLDER_SILENCE_MS = 3_000;
 
 /** What changes whenever a holder shows itself; null where nobody holds the lease, or nothing is told of who does. */
 export type HolderBeat = string | null;

@@ -84,6 +84,24 @@ describe('a lease', () => {
     await proxy.close();
   });
 
+  it('is taken over from one that is cut off from the database, and has ended its work by then', async () => {
+    const proxy = await startTcpProxy(database.connectionString);
+    const cutOff = await new PostgresLeases(proxy.through(database.connectionString)).tryTake('sealer');
+    proxy.part();
+    let hadEnded: boolean | undefined;
+    const work = (): Promise<void> => {
+      hadEnded = cutOff?.lost.aborted;
+      waiting.abort();
+      return Promise.resolve();
+    };
+    await new PostgresLeases(database.connectionString).hold('sealer', waiting.signal, work, (error) =>
+      errors.push(error),
+    );
+    expect(hadEnded).toBe(true);
+    await cutOff?.release();
+    await proxy.close();
+  });
+
   it('has a session that writes nothing more once the lease was taken away (F-02)', async () => {
     const lease = await new PostgresLeases(database.connectionString).tryTake('sealer');
     const { rows } = (await lease?.session.query('select pg_backend_pid() as pid')) as { rows: { pid: number }[] };

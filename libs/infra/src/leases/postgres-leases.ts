@@ -7,13 +7,15 @@ import { HolderWatch, type HolderBeat } from './holder-watch.js';
 
 /** How often a process that waits for a lease asks again: takeover is well within 5 s of a kill. */
 const RETRY_MS = 500;
-/** How often a holder makes sure that its session still lives, and shows that it does. */
-const HEARTBEAT_MS = 1_000;
 /**
- * After it a server is taken for gone: whoever waited without end for an answer, or for the end of a connection, would
- * never take a lease again.
+ * How often a holder makes sure that its session still lives, and shows that it does. Together with the next it is less than
+ * HOLDER_SILENCE_MS: who is cut off from the database has ended its work before another begins.
  */
-const ANSWER_TIMEOUT_MS = 3_000;
+const HEARTBEAT_MS = 500;
+/** After it a holder whose database does not answer gives up; whoever waited without end would never take a lease again. */
+const ANSWER_TIMEOUT_MS = 2_000;
+/** Waited for a connection, and for the end of one, to a server that may be gone. */
+const CONNECTION_TIMEOUT_MS = 3_000;
 /** When the system asks after a peer that says nothing: the sockets of a vanished server go some minutes later. */
 const KEEP_ALIVE_DELAY_MS = 10_000;
 
@@ -55,7 +57,7 @@ export class PostgresLeases {
     const client = new MortalClient({
       connectionString: this.connectionString,
       application_name: `lease ${name}`,
-      connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
+      connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
       query_timeout: ANSWER_TIMEOUT_MS,
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     });
@@ -92,13 +94,16 @@ export class PostgresLeases {
     onError: (error: unknown) => void,
   ): Promise<void> {
     const watch = new HolderWatch();
+    let pauseMs = RETRY_MS;
     const onTaken = async (client: pg.Client): Promise<void> => {
-      if (watch.isSilent(await beatOf(client, name), this.clock.monotonicMs())) {
-        onError(new Error(`the process that holds the lease ${name} stands still: its session is ended`));
-        await endSession(client, name, watch.beat);
-      }
+      if (!watch.isSilent(await beatOf(client, name), this.clock.monotonicMs())) return;
+      onError(new Error(`the process that holds the lease ${name} stands still: its session is ended`));
+      await endSession(client, name, watch.beat);
+      watch.startAgain();
+      pauseMs = 0;
     };
     while (!signal.aborted) {
+      pauseMs = RETRY_MS;
       try {
         const lease = await this.take(name, onTaken);
         if (lease) {
@@ -112,13 +117,13 @@ export class PostgresLeases {
         watch.startAgain();
         onError(error);
       }
-      if (!signal.aborted) await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      if (!signal.aborted) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 }
 
 const letGo = async (client: pg.Client): Promise<void> => {
-  await Promise.race([client.end().catch(() => undefined), sleep(ANSWER_TIMEOUT_MS, undefined, { ref: false })]);
+  await Promise.race([client.end().catch(() => undefined), sleep(CONNECTION_TIMEOUT_MS, undefined, { ref: false })]);
 };
 
 const keyOf = (name: string): string => `lease:${name}`;
