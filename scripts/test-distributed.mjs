@@ -1,7 +1,7 @@
 // `npm run test:distributed`: what several processes on real stores must hold, on what this machine has. Says first what
 // it found, skips visibly what cannot be had, and ends with a summary; exit code 1 when a part failed.
 //
-//   contracts  the suites of the event store, the bus and the job queue, against every adapter
+//   contracts  the suites of the event store, the bus and the job queue, against every adapter; faults of KurrentDB
 //   processes  the end-to-end tests that start several processes
 //   sealers    two sealers on one organization, 10,000 deeds
 //   chaos      20 kills across two of each program and their stores
@@ -28,11 +28,13 @@ const findings = () => {
   const redis = answerOf('redis-server', '--version');
   const engine = answerOf('docker', 'version', '--format', '{{.Server.Version}}');
   const kurrent = process.env.KURRENTDB_PROGRAM;
+  const foreign = process.env.KURRENTDB_URL;
   return [
     `redis-server: ${redis ?? 'not on the PATH. Skipped: what runs on Redis'}`,
     kurrent
       ? `KurrentDB: the server that KURRENTDB_PROGRAM names, ${kurrent}`
       : 'KurrentDB: KURRENTDB_PROGRAM names none. A test server that speaks its protocol takes its place; skipped: the contract on a real one',
+    ...(foreign ? ['KurrentDB: its contract and faults of the way to it on the server that KURRENTDB_URL names'] : []),
     engine === null
       ? 'container engine: none answers. Skipped: the containers of docker-compose.distributed.yml; its processes run without'
       : `container engine: Docker ${engine}, which no part here needs`,
@@ -61,7 +63,11 @@ const test = (specs, { options = [], env = {} } = {}) => {
 const ONE_AT_A_TIME = { options: ['--maxWorkers=1'] };
 
 const PARTS = {
-  contracts: () => test(specsWith(/\b(?:eventStore|bus|jobQueue)Contract\(/)),
+  contracts: () =>
+    test(
+      specsWith(/\b(?:(?:eventStore|bus|jobQueue)Contract|startKurrentLog)\(/),
+      process.env.KURRENTDB_URL ? ONE_AT_A_TIME : {},
+    ),
   processes: () => test(specsWith(/\/support\/fleet\.js'/), ONE_AT_A_TIME),
   sealers: () => test(['test/ledger/two-sealers.spec.ts'], { env: { AGS_TWO_SEALERS: 'all' } }),
   chaos: () => run([join(root, 'scripts', 'run.mjs'), 'chaos', ...CHAOS]),

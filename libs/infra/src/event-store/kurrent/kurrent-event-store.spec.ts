@@ -1,9 +1,9 @@
 import { eventStoreContract, type EventStoreHarness } from '../../../../../test/contracts/event-store.contract.js';
-import { KURRENT_UNDER_TEST, startKurrent } from '../../../../../test/support/kurrent-under-test.js';
+import { KURRENT_LOG_UNDER_TEST, startKurrentLog } from '../../../../../test/support/kurrent-under-test.js';
 import { KurrentEventStore } from './kurrent-event-store.js';
 
 const start = async (): Promise<EventStoreHarness> => {
-  const server = await startKurrent();
+  const server = await startKurrentLog();
   const opened: KurrentEventStore[] = [];
   return {
     open: () => {
@@ -24,4 +24,4 @@ const start = async (): Promise<EventStoreHarness> => {
   };
 };
 
-eventStoreContract(`kurrent, against ${KURRENT_UNDER_TEST}`, start);
+eventStoreContract(`kurrent, against ${KURRENT_LOG_UNDER_TEST}`, start);

@@ -2,9 +2,9 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Append, MissingEvent, type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
 import {
-  KURRENT_UNDER_TEST,
-  type KurrentUnderTest,
-  startKurrent,
+  KURRENT_LOG_UNDER_TEST,
+  type KurrentLogUnderTest,
+  startKurrentLog,
 } from '../../../../../test/support/kurrent-under-test.js';
 import { firstOf, newEvents, newStream } from '../../../../../test/support/new-event.js';
 import { LogWentBack } from '../log-went-back.js';
@@ -13,12 +13,12 @@ import { KurrentEventStore, type KurrentEventStoreOptions } from './kurrent-even
 const WRITERS = 32;
 const PATIENCE = { timeout: 20_000 };
 
-describe(`an event store that fails: ${KURRENT_UNDER_TEST}`, () => {
-  let server: KurrentUnderTest;
+describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
+  let server: KurrentLogUnderTest;
   const stores: KurrentEventStore[] = [];
 
   beforeEach(async () => {
-    server = await startKurrent();
+    server = await startKurrentLog();
   }, 60_000);
   afterEach(async () => {
     server.resume();
@@ -243,11 +243,12 @@ describe(`an event store that fails: ${KURRENT_UNDER_TEST}`, () => {
     });
   });
 
-  it('is noticed to have gone back in time, before anything is written to it', async () => {
+  it('is noticed to have gone back in time, before anything is written to it', async ({ skip }) => {
     const onWentBack = vi.fn();
     const store = open({ onWentBack });
     await store.append(firstOf(newStream()));
     const putBack = await server.backUp(await store.head());
+    if (putBack === null) return skip('somebody else runs the server');
     const { position } = await store.append(firstOf(newStream()));
     await putBack();
     const lost = firstOf(newStream());
