@@ -140,16 +140,20 @@ export class KurrentConnection {
   private async repeat<Result>(work: Work<Result>): Promise<Result> {
     const startedAt = performance.now();
     const leftMs = (): number => this.options.deadlineMs - (performance.now() - startedAt);
+    let said: unknown = null;
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
+      const limitMs = Math.max(Math.min(ATTEMPT_TIMEOUT_MS, leftMs()), 1);
       try {
-        const result = await this.attempt(work, Math.max(Math.min(ATTEMPT_TIMEOUT_MS, leftMs()), 1));
+        const result = await this.attempt(work, limitMs);
         this.report(null);
         return result;
       } catch (error) {
         if (error instanceof LogWentBack || !mayPass(error)) throw error;
         this.report(error as Error);
+        // A last try that was cut short says less than the one before it.
+        if (said === null || !isSilence(error) || limitMs === ATTEMPT_TIMEOUT_MS) said = error;
         if (leftMs() <= waitMs || this.isClosed)
-          throw error instanceof StoreUnavailable ? error : new KurrentUnavailable(error);
+          throw said instanceof StoreUnavailable ? said : new KurrentUnavailable(said);
       }
       await delay(waitMs);
     }

@@ -180,6 +180,12 @@ describe('a server that knows its users', () => {
     }
   });
 
+  it('is quoted, although the last try was cut short by the deadline', async () => {
+    const onOutage = (error: Error | null): void => void (error && server.hang());
+    const store = open({ url: urlOf('ags:guessed'), deadlineMs: 1_500, onOutage });
+    await expect(store.head()).rejects.toThrow('it refuses the user, who must be able to read $all');
+  });
+
   it('is reached once the file of its authority is there', async () => {
     const late = join(folder, 'late.crt');
     const store = open({ url: `esdb://ags:a%3Ab%40c@127.0.0.1:${server.port}?tlsCAFile=${late}`, deadlineMs: 300 });
