@@ -3,6 +3,7 @@ import { isDeedCoseSigned, parseDeedBody, parsePublicKeyText, sealFault, type Di
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
 import { after, metadataAt, NOW } from '../support/given.js';
+import { newEvent } from '../support/new-event.js';
 import {
   AppendTooLarge,
   decodeEvent,
@@ -17,6 +18,7 @@ import {
   deedBodyOf,
   foldAction,
   NoActiveSealKey,
+  NobodysEvent,
   SEAL_KEYS_STREAM,
   sealKeyDecider,
   sealRequestOf,
@@ -199,6 +201,16 @@ describe('the sealer', () => {
     await log.runner.run(sealKeyDecider, ONLY_STREAM, { type: 'RevokeSealKey', data, metadata }, metadata);
     await log.recordAction(org);
     await expect(log.feed(sealer, await log.log())).rejects.toBeInstanceOf(NoActiveSealKey);
+  });
+
+  it('stands still before an event that does not say whose it is, and names it', async () => {
+    const { bench: log, org } = await bench();
+    await log.recordAction(org);
+    const foreign = newEvent({ type: 'OrderPlaced', metadata: '' });
+    await log.store.append({ stream: 'orders-1', expectedRevision: 'no_stream', events: [foreign] });
+    const fed = log.feed(log.sealer(), await log.log());
+    await expect(fed).rejects.toBeInstanceOf(NobodysEvent);
+    await expect(fed).rejects.toThrow('orders-1 holds at revision 0 an event (OrderPlaced) that does not say whose');
   });
 
   it('judges no action by a part of its events', async () => {

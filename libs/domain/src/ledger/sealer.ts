@@ -38,7 +38,7 @@ import {
   type SealedDeed,
 } from './compose-deed.js';
 import { departingRequest } from './departing-request.js';
-import { ownFaultOf } from './ledger-fault.js';
+import { NobodysEvent, ownFaultOf } from './ledger-fault.js';
 import type { LedgerTail } from './ledger-tails.js';
 import { nextSeal, type NextSeal, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
 import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
@@ -112,7 +112,8 @@ export class Sealer {
   /**
    * What these events ask for, by organization. An event that cannot be read or folded is its organization's own trouble.
    * @param only leaves the events of all other organizations alone
-   * @throws {StoreUnavailable} {SyntaxError} of an event that does not even say whose it is
+   * @throws {StoreUnavailable}
+   * @throws {NobodysEvent}
    */
   async workIn(events: readonly RecordedEvent[], only: OrgId | null = null): Promise<Map<OrgId, SealWork>> {
     const works = new Map<OrgId, SealWork>();
@@ -338,7 +339,15 @@ const orgOf = (recorded: RecordedEvent): OrgId | null => {
   try {
     return decodeEvent(recorded).metadata.org as OrgId | null;
   } catch {
+    return orgInMetadata(recorded);
+  }
+};
+
+const orgInMetadata = (recorded: RecordedEvent): OrgId | null => {
+  try {
     return (JSON.parse(recorded.metadata) as EventMetadata).org as OrgId | null;
+  } catch (error) {
+    throw new NobodysEvent(recorded, error);
   }
 };
 
