@@ -55,7 +55,13 @@ describe('the URL of an event store', () => {
       'esdb://u:secret@a?tls=no',
       'xyz://u:secret@a',
       'esdb://u:secret%zz@a',
+      'esdb://u:secret?x@a?tls=true',
+      'esdb://u:se?secret@a',
+      'esdb://u:12?secret@a',
+      'esdb://u:12?secret&more@a',
+      'esdb://u:secret',
     ]) {
+      expect(() => parseKurrentUrl(url)).toThrow(InvalidKurrentUrl);
       expect(() => parseKurrentUrl(url)).not.toThrow(/secret/);
     }
   });

@@ -29,7 +29,7 @@ export interface KurrentAddress {
 export const parseKurrentUrl = (text: string): KurrentAddress => {
   const parts = SHAPE.exec(text)?.groups;
   if (!parts) throw new InvalidKurrentUrl('must be a URL such as esdb://user:password@host:2113?tls=true');
-  const nodes = (parts.hosts as string).split(',').map(nodeOf);
+  const nodes = (parts.hosts as string).split(',').map((host, index) => nodeOf(host, index + 1));
   const discover = parts.discover ?? '';
   if (discover !== '' && nodes.length > 1) {
     throw new InvalidKurrentUrl('must name one host after +discover: the DNS name of all nodes');
@@ -48,10 +48,11 @@ export const parseKurrentUrl = (text: string): KurrentAddress => {
   return { connectionString: `esdb${discover}://${user}${hosts}?${query}`, nodes, credentials };
 };
 
-const nodeOf = (text: string): { host: string; port: number } => {
+/** Named by its place: where a password was typed with a `?` or `@` of its own, a part of it stands here. */
+const nodeOf = (text: string, place: number): { host: string; port: number } => {
   const { host, port = String(DEFAULT_PORT) } = HOST.exec(text)?.groups ?? {};
   if (host === undefined || Number(port) > 65_535) {
-    throw new InvalidKurrentUrl(`must name its hosts as host:port, IPv6 addresses by a name; "${text}" is neither`);
+    throw new InvalidKurrentUrl(`must name its hosts as host:port, IPv6 addresses by a name; host ${place} is neither`);
   }
   return { host, port: Number(port) };
 };
@@ -94,7 +95,10 @@ const parametersOf = (query: string): Map<string, string> => {
     const [, key = pair, value = ''] = /^([^=]*)=(.*)$/.exec(pair) ?? [];
     const name = Object.keys(PARAMETERS).find((known) => known.toLowerCase() === key.toLowerCase());
     if (name === undefined) {
-      throw new InvalidKurrentUrl(`must have no parameter "${key}"; known are ${Object.keys(PARAMETERS).join(', ')}`);
+      // An @ comes after user and password: this is the rest of one that was typed with a `?`.
+      const unknown = query.includes('@') ? 'other parameters' : `parameter "${key}"`;
+      const known = Object.keys(PARAMETERS).join(', ');
+      throw new InvalidKurrentUrl(`must have no ${unknown}; known are ${known}. A password writes ? as %3F, @ as %40`);
     }
     const [judge, wanted] = PARAMETERS[name] as readonly [Judge, string];
     if (!judge(value)) throw new InvalidKurrentUrl(`must give ${name} as ${wanted}`);
