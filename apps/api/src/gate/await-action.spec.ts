@@ -73,10 +73,32 @@ describe('a wait for the seal', () => {
     const heads = vi.spyOn(ledger.store, 'heads');
     const patience = { waitMs: WAIT_MS, ended: new AbortController().signal };
     const caller = { org, stillAllowed: () => Promise.resolve() };
-    const answered = waiting.settled(idInStream(stream) as ActionId, caller, patience, { isNew: true });
+    const answered = waiting.settled(idInStream(stream) as ActionId, caller, patience, {
+      isNew: true,
+      isRefused: false,
+    });
     await ledger.feed(ledger.sealer(), await ledger.log());
     expect((await answered)?.deed).toMatch(/^deed_/);
     expect(heads.mock.calls.flat(2)).not.toContain(stream);
+  });
+
+  it('is over before it begins where the deed of a refusal went into the log with it', async () => {
+    const store = new MemoryEventStore();
+    const ledgers = new LedgerBench(store);
+    await ledgers.activateKey();
+    const org = newOrg();
+    const stream = await ledgers.recordAction(org, 'refused');
+    await ledgers.feed(ledgers.sealer(), await ledgers.log());
+    const reader = new ActionReader(store, new LedgerTails(store), bench.payloads);
+    const asks = vi.spyOn(reader, 'read');
+    const waiting = new AwaitAction(reader, bench.bus, bench.clock);
+    const caller = { org, stillAllowed: () => Promise.resolve() };
+    const patience = { waitMs: WAIT_MS, ended: new AbortController().signal };
+    const signs = { isNew: true, isRefused: true };
+    const read = await waiting.settled(idInStream(stream) as ActionId, caller, patience, signs);
+    expect(read?.deed).toEqual(expect.stringMatching(/^deed_/));
+    // Whoever waits for a sign asks the store when none comes.
+    expect(asks).not.toHaveBeenCalled();
   });
 
   it('asks the store where another process may have done so', async () => {

@@ -23,6 +23,7 @@ interface Signs {
   readonly channels: readonly string[];
   readonly isSign: (message: string) => boolean;
   readonly isNew: boolean;
+  readonly mayBeSealed: boolean;
 }
 
 /** Waits on the bus for an action to get on. Subscribes before it reads, so no change falls between. */
@@ -36,15 +37,17 @@ export class AwaitAction {
 
   /**
    * Until the action is sealed or waits for a person, or patience ends. Null when there is no such action.
-   * @param isNew it was submitted just now: it cannot have settled, so the first look waits for a sign
+   * @param isNew it was submitted just now: unless it was refused it cannot have settled, so the first look waits for a sign
+   * @param isRefused its deed may have gone into the log with it, and the sign before anybody looked for one
    */
   async settled(
     id: ActionId,
     caller: Waiter,
     patience: Patience,
-    { isNew }: { isNew: boolean },
+    { isNew, isRefused }: { isNew: boolean; isRefused: boolean },
   ): Promise<ReadAction | null> {
-    const signs = { channels: [actionChannel(id)], isSign: (message: string) => message !== 'recorded', isNew };
+    const isSign = (message: string): boolean => message !== 'recorded';
+    const signs = { channels: [actionChannel(id)], isSign, isNew, mayBeSealed: isRefused };
     return this.until({ id, org: caller.org }, signs, patience, async (read) => {
       await caller.stillAllowed();
       return read === null || read.deed !== null;
@@ -57,7 +60,7 @@ export class AwaitAction {
    */
   async changed(id: ActionId, caller: Waiter, patience: Patience): Promise<ReadAction | null> {
     const channels = [actionChannel(id), orgChannel(caller.org)];
-    const signs = { channels, isSign: () => true, isNew: false };
+    const signs = { channels, isSign: () => true, isNew: false, mayBeSealed: false };
     let first: string | undefined;
     return this.until({ id, org: caller.org }, signs, patience, async (read) => {
       await caller.stillAllowed();
@@ -70,7 +73,7 @@ export class AwaitAction {
 
   private async until(
     { id, org }: { id: ActionId; org: OrgId },
-    { channels, isSign, isNew }: Signs,
+    { channels, isSign, isNew, mayBeSealed }: Signs,
     { waitMs, ended }: Patience,
     isEnough: (read: ReadAction | null) => Promise<boolean>,
   ): Promise<ReadAction | null> {
@@ -82,12 +85,13 @@ export class AwaitAction {
       }),
     );
     try {
-      if (isNew && waitMs > 0) await bell.rungWithin(Math.min(waitMs, READ_AGAIN_MS), ended);
+      let sealed = mayBeSealed ? await this.reader.readIfSeenSealed(id, org) : null;
+      if (isNew && sealed === null && waitMs > 0) await bell.rungWithin(Math.min(waitMs, READ_AGAIN_MS), ended);
       for (;;) {
         const wasRung = bell.isRung;
         bell.reset();
-        const read =
-          (wasRung ? await this.reader.readIfSeenSealed(id, org) : null) ?? (await this.reader.read(id, org));
+        if (wasRung) sealed ??= await this.reader.readIfSeenSealed(id, org);
+        const read = sealed ?? (await this.reader.read(id, org));
         const remainingMs = deadline - this.clock.monotonicMs();
         if ((await isEnough(read)) || remainingMs <= 0 || ended.aborted) return read;
         await bell.rungWithin(Math.min(remainingMs, READ_AGAIN_MS), ended);

@@ -94,14 +94,14 @@ export class SubmitActionController {
    * action goes on.
    */
   private async answerable(submitted: SubmittedAction, waitMs: number, exchange: Exchange): Promise<ReadAction> {
-    const { action: id, isReplay } = submitted;
+    const { action: id, isReplay, isRefused } = submitted;
     const { waitingOver, clientGone } = exchange;
     const caller = { org: exchange.caller.org, stillAllowed: () => exchange.stillAllowedIfOld() };
-    let read = await this.waiting.settled(id, caller, { waitMs, ended: waitingOver }, { isNew: !isReplay });
+    let read = await this.waiting.settled(id, caller, { waitMs, ended: waitingOver }, { isNew: !isReplay, isRefused });
     if (read && read.deed === null && read.action.decision?.outcome === 'deny') {
       const remainingMs = Math.max(0, this.gate.settings.refusalSealTimeoutMs - waitMs);
       const longer = { waitMs: remainingMs, ended: clientGone };
-      read = await this.waiting.settled(id, caller, longer, { isNew: false });
+      read = await this.waiting.settled(id, caller, longer, { isNew: false, isRefused });
     }
     if (!read) throw new DomainError('service_unavailable');
     return read;

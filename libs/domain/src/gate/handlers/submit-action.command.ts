@@ -6,6 +6,8 @@ export interface SubmittedAction {
   readonly action: ActionId;
   /** The Idempotency-Key named an action that exists: nothing new ran. */
   readonly isReplay: boolean;
+  /** It was refused by this very call, and may be sealed already. */
+  readonly isRefused: boolean;
 }
 
 /** One tool call of an agent. Answers as soon as it is in the log; waiting for its end is the caller's business. */

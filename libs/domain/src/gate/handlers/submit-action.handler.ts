@@ -125,7 +125,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
         throw error instanceof DomainError && error.code === 'conflict' ? new KeyIsUsed() : error;
       });
     if (runs) await this.starter.start(id, accepted.folded, claimant, request.args);
-    return { action: id, isReplay: false };
+    return { action: id, isReplay: false, isRefused: decision.outcome === 'deny' };
   }
 
   /** All that the decision reads, none of it older than the call (architecture, 'What a decision reads'). */
@@ -166,5 +166,5 @@ const replay = (original: LivingAction, request: CanonicalRequest): SubmittedAct
   if (comparisonOf(request, submission.tool_digest).comparison !== submission.comparison_digest) {
     throw new DomainError('idempotency_conflict', { param: 'Idempotency-Key' });
   }
-  return { action: submission.action, isReplay: true };
+  return { action: submission.action, isReplay: true, isRefused: false };
 };
