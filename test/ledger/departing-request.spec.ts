@@ -3,6 +3,7 @@ import {
   START,
   streamOf,
   type DepartingAppends,
+  type NewEvent,
   type OrgId,
   type Position,
   type RecordedEvent,
@@ -10,6 +11,7 @@ import {
 import { departingRequest, type SealRequest } from '#libs/domain/ledger';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
+import { newEvent } from '../support/new-event.js';
 
 let bench: LedgerBench;
 let org: OrgId;
@@ -93,6 +95,13 @@ describe('the deed that departing events ask for', () => {
     expect(await requestIn({ departing: 4 })).toBeNull();
   });
 
+  it('waits where seal keys change in the same call', async () => {
+    await bench.recordAction(org, 'refused');
+    const change = newEvent({ type: 'SealKeyRevoked', metadata: '{"org":null,"schema":1}' });
+    await bench.store.append({ stream: 'sealkeys', expectedRevision: 'no_stream', events: [change] });
+    expect(await requestIn({ departing: 3 })).toBeNull();
+  });
+
   it('waits where the beginning of the action is not known', async () => {
     await bench.recordAction(org, 'executed');
     expect(await requestIn({ departing: 1 })).not.toBeNull();
@@ -122,6 +131,22 @@ describe('what stands before it in the log', () => {
     await bench.activateKey();
     await bench.recordAction(org, 'refused');
     expect(await requestIn({ departing: 2, seenUpTo: before })).toBeNull();
+  });
+
+  it.each([
+    ['an action by an event of a type that this version does not know', { type: 'ActionCancelled' }],
+    ['an action by an event that nobody can read', { metadata: 'no JSON' }],
+    ['an event of a newer schema', { type: 'LateReport', schema: 2 }],
+  ])('comes first where it may seal %s', async (_, change: Partial<NewEvent> & { schema?: number }) => {
+    const { type = 'LateReport', schema = 1, ...changes } = change;
+    const before = await bench.recordAction(newOrg(), 'refused').then(end);
+    const metadata = JSON.stringify({ org, causation: 'c', schema });
+    const unknown = newEvent({ type, metadata, ...changes });
+    await bench.store.append({ stream: 'action-x', expectedRevision: 'no_stream', events: [unknown] });
+    await bench.recordAction(org, 'refused');
+    expect(await requestIn({ departing: 2, seenUpTo: before })).toBeNull();
+    const seen = await end();
+    expect(await requestIn({ departing: 2, seenUpTo: seen - 2n })).not.toBeNull();
   });
 
   it('must be known', async () => {

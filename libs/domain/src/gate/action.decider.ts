@@ -186,7 +186,7 @@ const evolve = (state: Action, event: ActionEvent): Action => {
   switch (event.type) {
     case 'ActionDecided': {
       const decided = { ...next, decision: event.data.decision, decidedAt: event.data.at };
-      return isRecordedBy(event) ? recorded(decided) : decided;
+      return after(event, decided);
     }
     case 'ExecutionReady': {
       const { class: executionClass, timeout_ms: timeoutMs, start_by: startBy } = event.data;
@@ -195,11 +195,10 @@ const evolve = (state: Action, event: ActionEvent): Action => {
     case 'ExecutionStarted':
       return { ...next, attempts: [...next.attempts, event.data] };
     case 'ExecutionFinished': {
-      const withOutcome: LivingAction = { ...next, outcome: outcomeOf(event.data) };
-      return isRecordedBy(event) ? recorded(withOutcome) : { ...withOutcome, state: 'witnessing' };
+      return after(event, { ...next, outcome: outcomeOf(event.data), state: 'witnessing' });
     }
     case 'ActionWitnessed':
-      return recorded({ ...next, witness: witnessOf(event.data) });
+      return after(event, { ...next, witness: witnessOf(event.data) });
     case 'LateReport':
       return next;
   }
@@ -211,6 +210,9 @@ export const isRecordedBy = (event: ActionEvent): boolean =>
   (event.type === 'ActionDecided' && event.data.decision.outcome === 'deny') ||
   // A failure has no witness to wait for.
   (event.type === 'ExecutionFinished' && event.data.status === 'failed');
+
+const after = (event: ActionEvent, action: LivingAction): LivingAction =>
+  isRecordedBy(event) ? recorded(action) : action;
 
 const recorded = (action: LivingAction): LivingAction => ({
   ...action,

@@ -76,7 +76,7 @@ export interface DepartingAppends {
 export interface Companions {
   /** Of streams that no other append of the call is about. */
   readonly appends: readonly Append[];
-  /** Streams that must stand at these revisions; otherwise the companions are left out. */
+  /** Streams that must stand at these revisions before the call; otherwise the companions are left out. */
   readonly requires: ReadonlyMap<string, number>;
   /** Told before those are whose appends they follow. */
   readonly ended: (end: CompanionsEnd) => void;
@@ -85,7 +85,7 @@ export interface Companions {
 /** `left_out`: certainly not written. `unclear`: they may or may not stand in the log. */
 export type CompanionsEnd = 'written' | 'left_out' | 'unclear';
 
-/** Asked of all appends at the moment they depart. Must not wait, since they do. Null: they go alone. */
+/** Asked of all appends at the moment they depart. Must not wait, since they do, nor throw. Null: they go alone. */
 export type Accompany = (departing: DepartingAppends) => Companions | null;
 
 /** The stream has moved on. Nothing was written. */

@@ -3,7 +3,6 @@ import {
   categoryOf,
   decodeEvent,
   type DepartingAppends,
-  type EventEnvelope,
   type OrgId,
   type Position,
   type RecordedEvent,
@@ -20,12 +19,17 @@ export interface SealedSoFar {
   sealedUpTo(org: OrgId): Position | null;
 }
 
-/** The types of events by which an action can become recorded: the others need not be read. */
-const RECORDING: ReadonlySet<string> = new Set<ActionEvent['type']>([
-  'ActionDecided',
-  'ExecutionFinished',
-  'ActionWitnessed',
-]);
+/** Whether an action can become recorded by an event of this type: the others need not be read. */
+const RECORDS: Readonly<Record<ActionEvent['type'], boolean>> = {
+  ActionSubmitted: false,
+  ActionDecided: true,
+  ExecutionReady: false,
+  ExecutionStarted: false,
+  ExecutionFinished: true,
+  ActionWitnessed: true,
+  LateReport: false,
+  SubmissionAbandoned: false,
+};
 
 /** A sealer that has not seen more than this has work of its own to do first. */
 const MAX_UNSEEN = 64;
@@ -35,6 +39,8 @@ const MAX_UNSEEN = 64;
  * where something before them has to be sealed first, or is not known: a ledger has the order of the log.
  */
 export const departingRequest = (departing: DepartingAppends, sealed: SealedSoFar): SealRequest | null => {
+  // What departs is judged by the seal keys as they are before it.
+  if (departing.events.some(({ stream }) => stream === SEAL_KEYS_STREAM)) return null;
   const [request, ...more] = departing.events.flatMap((recorded) => requestsOf(recorded, departing));
   if (request === undefined || more.length > 0) return null;
   const sealedUpTo = sealed.sealedUpTo(request.org);
@@ -60,20 +66,23 @@ const requestsOf = (recorded: RecordedEvent, departing: DepartingAppends): reado
   return listOf(sealRequestOf(envelope, foldAction([...earlier, ...own].map((event) => decodeEvent(event)))));
 };
 
-/** By its stream and type alone. */
+/** By its stream and type alone, of an event of this version. */
 const mayBeAsked = ({ stream, type }: RecordedEvent): boolean => {
   const category = categoryOf(stream);
-  return category === 'action' ? RECORDING.has(type) : category !== 'ledger';
+  return category === 'action' ? RECORDS[type as ActionEvent['type']] : category !== 'ledger';
 };
 
-/** Whether an event may ask for a deed of this organization. */
+/** Whether an event may ask for a deed of this organization. What cannot be read, or is of a newer version, may. */
 const mayAsk = (recorded: RecordedEvent, org: OrgId): boolean => {
-  if (!mayBeAsked(recorded)) return false;
-  const envelope: EventEnvelope = decodeEvent(recorded);
-  if (envelope.metadata.org !== org) return false;
-  return categoryOf(recorded.stream) === 'action'
-    ? isRecordedBy(envelope.event as ActionEvent)
-    : adminActOf(envelope) !== null;
+  try {
+    const envelope = decodeEvent(recorded);
+    const category = categoryOf(recorded.stream);
+    if (envelope.metadata.org !== org || category === 'ledger') return false;
+    if (category !== 'action') return adminActOf(envelope) !== null;
+    return !Object.hasOwn(RECORDS, recorded.type) || isRecordedBy(envelope.event as ActionEvent);
+  } catch {
+    return true;
+  }
 };
 
 const listOf = <Item>(item: Item | null): readonly Item[] => (item === null ? [] : [item]);

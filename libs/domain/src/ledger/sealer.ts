@@ -182,10 +182,11 @@ export class Sealer {
    * @param isSealable not for an organization that is parked
    */
   accompany(departing: DepartingAppends, seenUpTo: Position, isSealable: (org: OrgId) => boolean): Companions | null {
+    if (!this.luck.isWorthATry()) return null;
     const sealedUpTo = (org: OrgId): Position | null =>
       (isSealable(org) ? this.tails.get(org)?.sealedUpTo : undefined) ?? null;
     const request = departingRequest(departing, { seenUpTo, sealedUpTo });
-    return request && this.luck.isWorthATry() ? this.deedAlong(request) : null;
+    return request && this.deedAlong(request);
   }
 
   private deedAlong(request: SealRequest): Companions | null {
@@ -310,7 +311,7 @@ const LONGEST_PAUSE = 255;
 
 /**
  * Where other processes write as well, a deed is often signed for a place in the log that is taken by then. After each time
- * that it was left out twice as many pass before the next is tried.
+ * that it was left out twice as many calls depart before the next is tried.
  */
 class Luck {
   private pause = 0;

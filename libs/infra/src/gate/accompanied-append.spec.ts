@@ -1,8 +1,11 @@
+import { describe, expect, it } from 'vitest';
+import type { CompanionsEnd } from '#libs/domain/kernel';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { createRelaxedPool } from '#libs/infra/postgres';
 import type { EventStoreHarness } from '../../../../test/contracts/event-store.contract.js';
 import { accompaniedAppendContract } from '../../../../test/contracts/event-store/accompanied-append.contract.js';
 import { createTestDatabase } from '../../../../test/support/database.js';
+import { firstOf, newStream } from '../../../../test/support/new-event.js';
 import { installGateSchema } from './gate-schema.js';
 
 /** The function is installed with the gate's tables. */
@@ -27,3 +30,37 @@ const start = async (): Promise<EventStoreHarness> => {
 };
 
 accompaniedAppendContract('postgres', start);
+
+describe('appends whose companions the database cannot take', () => {
+  it('go alone', async () => {
+    const { connectionString, drop } = await createTestDatabase();
+    const common = { connectionString, applicationName: 'a spec', onConnectionLost: () => undefined };
+    // Of a schema without the gate's tables, and so without the function.
+    const store = new PostgresEventStore({ ...common, storesPayloads: true });
+    const ends: CompanionsEnd[] = [];
+    store.accompany(() => ({
+      appends: [firstOf(newStream())],
+      requires: new Map(),
+      ended: (end) => ends.push(end),
+    }));
+    const streams = [newStream(), newStream()];
+    for (const stream of streams) expect((await store.append(firstOf(stream))).revision).toBe(0);
+    for (const stream of streams) expect(await store.readStream(stream)).toHaveLength(1);
+    expect(ends).toEqual(['unclear']);
+    await store.close();
+    await drop();
+  });
+
+  it('go alone where the party that sends companions fails', async () => {
+    const { connectionString, drop } = await createTestDatabase();
+    const common = { connectionString, applicationName: 'a spec', onConnectionLost: () => undefined };
+    const store = new PostgresEventStore({ ...common, storesPayloads: true });
+    await store.append(firstOf(newStream()));
+    store.accompany(() => {
+      throw new Error('a defect');
+    });
+    expect((await store.append(firstOf(newStream()))).revision).toBe(0);
+    await store.close();
+    await drop();
+  });
+});

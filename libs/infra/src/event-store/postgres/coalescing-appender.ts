@@ -197,8 +197,8 @@ export class CoalescingAppender {
         return;
       } catch (error) {
         companions?.ended('unclear');
-        // One of several may be what was refused, or who went with them.
-        if (isRefusedStatement(error) && (due.length > 1 || companions !== null)) {
+        // What was refused may be one of several, or who went with them.
+        if ((isRefusedStatement(error) && due.length > 1) || (companions !== null && !isPassing(error))) {
           for (const waiting of due) await this.tryUntilSettled([waiting], null);
           return;
         }

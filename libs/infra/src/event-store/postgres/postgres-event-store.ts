@@ -5,6 +5,8 @@ import {
   type Append,
   type AppendResult,
   type Clock,
+  type Companions,
+  type DepartingAppends,
   EventStore,
   type Position,
   type Randomness,
@@ -236,7 +238,7 @@ export class PostgresEventStore extends EventStore {
     const head = this.recent.end;
     if (this.accompanyDeparting === null || head === null) return null;
     const events = recordedAfter(head, appends);
-    const companions = this.accompanyDeparting({
+    const companions = this.companionsOf({
       events,
       since: (position) => this.recent.since(position),
       beginningOf: (stream, count) => (count === 0 ? [] : this.recent.ofStream(stream, 0, count)),
@@ -244,6 +246,15 @@ export class PostgresEventStore extends EventStore {
     if (companions === null || companions.appends.every(isSendable)) return { head, events, companions };
     companions.ended('left_out');
     return { head, events, companions: null };
+  }
+
+  /** Whoever waits for the call does not wait for a party that fails. */
+  private companionsOf(departing: DepartingAppends): Companions | null {
+    try {
+      return this.accompanyDeparting?.(departing) ?? null;
+    } catch {
+      return null;
+    }
   }
 
   /** What this process has just appended needs no reading back; the rest of the log is read. */
