@@ -13,12 +13,17 @@ import { HeldProgress, LedgerBench, newOrg } from '../../../../test/support/ledg
 import { RunningSealers } from '../../../../test/support/running-sealers.js';
 
 class SlowStore extends MemoryEventStore {
-  /** Resolves when a read of the stream may be answered. */
+  /** Resolves when a question about the stream may be answered. */
   mayAnswer: (stream: string) => Promise<void> = () => Promise.resolve();
 
   override async readStream(stream: string, options?: ReadStreamOptions): Promise<readonly RecordedEvent[]> {
     await this.mayAnswer(stream);
     return super.readStream(stream, options);
+  }
+
+  override async heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    await Promise.all(streams.map((stream) => this.mayAnswer(stream)));
+    return super.heads(streams);
   }
 }
 

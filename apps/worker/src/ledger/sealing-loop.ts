@@ -75,8 +75,6 @@ export class SealingLoop {
     this.parked = new Map((await progress.parked()).map((row) => [row.org, row]));
     await this.provePending();
     this.doneUpTo = await this.startPosition();
-    const { shorter, longer } = await this.parts.sealer.compareLengths();
-    for (const fault of shorter) await this.parkLost(fault);
     const leave = store.accompany((departing) => this.accompany(departing));
     held.addEventListener('abort', leave, { once: true });
     const subscription = store.subscribeToAll({
@@ -84,8 +82,8 @@ export class SealingLoop {
       onEvents: (events) => this.inTurn(() => this.sealBatch(events)),
       onError: (error) => logger.error('sealing waits', { error }),
     });
-    const looked = this.lookAtGrown(longer, held).catch((error: unknown) =>
-      logger.error('ledgers that others have sealed on could not be looked at', { error }),
+    const looked = this.lookAtLedgers(held).catch((error: unknown) =>
+      logger.error('where ledgers end could not be compared with what is remembered', { error }),
     );
     const retry = setInterval(() => {
       this.inTurn(() => this.retry(subscription, held)).then(
@@ -129,27 +127,39 @@ export class SealingLoop {
   }
 
   /**
-   * A machine that sealed long ago finds every ledger grown: one after the other, beside the sealing, which reads for itself
-   * where the ledgers end that it goes on with.
+   * Whose ledgers lack deeds that they had, and who has more, however quiet they are. Beside the sealing, which compares for
+   * itself whenever it reads where a ledger ends: a machine that sealed long ago finds every one of them grown.
    */
-  private async lookAtGrown(orgs: readonly OrgId[], held: AbortSignal): Promise<void> {
-    for (const org of orgs) {
-      while (!held.aborted && !(await this.isLookedAt(org))) {
-        await sleep(this.parts.retryIntervalMs, undefined, { signal: held }).catch(() => undefined);
-      }
-    }
+  private async lookAtLedgers(held: AbortSignal): Promise<void> {
+    let grown: readonly OrgId[] = [];
+    await this.untilAnswered(held, async () => {
+      const { shorter, longer } = await this.parts.sealer.compareLengths();
+      for (const fault of shorter) await this.inTurn(() => this.parkLost(fault));
+      grown = longer;
+    });
+    for (const org of grown) await this.untilAnswered(held, () => this.lookAt(org));
   }
 
-  /** False where the store gave no answer. */
-  private async isLookedAt(org: OrgId): Promise<boolean> {
+  private async lookAt(org: OrgId): Promise<void> {
     try {
       await this.parts.sealer.rememberAnew(org);
     } catch (error) {
-      if (isStoreAway(error)) return false;
+      if (isStoreAway(error)) throw error;
       // Any other that cannot be read is told when something is sealed.
       if (error instanceof LedgerWentBack) await this.inTurn(() => this.parkLost(error));
     }
-    return true;
+  }
+
+  /** Asks again for as long as the store is away. */
+  private async untilAnswered(held: AbortSignal, ask: () => Promise<void>): Promise<void> {
+    while (!held.aborted) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!isStoreAway(error)) throw error;
+      }
+      await sleep(this.parts.retryIntervalMs, undefined, { signal: held }).catch(() => undefined);
+    }
   }
 
   private async parkLost(fault: LedgerWentBack): Promise<void> {

@@ -93,7 +93,8 @@ export class Sealer {
   constructor(private readonly parts: SealerParts) {}
 
   /**
-   * Whose ledgers are shorter than they were, before anything is asked of them, and whose have grown: one question for all.
+   * Whose ledgers are shorter than they were, and whose have grown: one question for all. Nobody need wait for it, nor for
+   * the next: whoever seals reads where a ledger ends and compares for itself.
    * @throws {StoreUnavailable}
    */
   compareLengths(): Promise<LedgerLengths> {
@@ -101,8 +102,7 @@ export class Sealer {
   }
 
   /**
-   * Compares the end of a ledger with what is remembered of it, and remembers it anew. Nobody need wait for it: whoever
-   * seals reads the end for itself.
+   * Compares the end of a ledger with what is remembered of it, and remembers it anew.
    * @throws {LedgerWentBack} and whatever keeps it from being read
    */
   async rememberAnew(org: OrgId): Promise<void> {
