@@ -1,4 +1,4 @@
-import type { RunningService } from '../support/service.js';
+import type { BenchService } from './bench-service.js';
 
 const POLICY = `version: 1
 default: deny
@@ -11,7 +11,7 @@ rules:
 `;
 
 /** A connector `crm` without a credential, and a policy that allows it. */
-export const connectBenchCrm = async (service: RunningService, upstreamUrl: string): Promise<void> => {
+export const connectBenchCrm = async (service: BenchService, upstreamUrl: string): Promise<void> => {
   const key = service.adminKey;
   const config = {
     base_url: upstreamUrl,
@@ -32,7 +32,7 @@ export const connectBenchCrm = async (service: RunningService, upstreamUrl: stri
   await done(service.call('POST', path, { key, body: { mode: 'enforce' } }));
 };
 
-const done = async (call: ReturnType<RunningService['call']>): Promise<Readonly<Record<string, unknown>>> => {
+const done = async (call: ReturnType<BenchService['call']>): Promise<Readonly<Record<string, unknown>>> => {
   const answer = await call;
   if (answer.status >= 300) throw new Error(answer.text);
   return answer.json;

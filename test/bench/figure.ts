@@ -1,3 +1,5 @@
+import type { Profile } from './profile.js';
+
 /** What `npm run bench` prints a line of (docs/performance.md says what each figure means). */
 export interface Figure {
   readonly figure: string;
@@ -13,7 +15,9 @@ export interface Figure {
 /** Whether a figure is to stay below its goal or to reach it. */
 export type Aim = 'at most' | 'at least';
 
-export const print = (figure: Figure): void => void process.stdout.write(`${JSON.stringify(figure)}\n`);
+/** @param profile of which it was measured; null where no deployment takes part */
+export const print = (figure: Figure, profile: Profile | null = null): void =>
+  void process.stdout.write(`${JSON.stringify({ ...figure, profile })}\n`);
 
 /** A figure whose goal is a ratio to what was measured in the same run. */
 export const against = (

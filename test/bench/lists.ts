@@ -1,11 +1,9 @@
 import type { DomainEvent, EventEnvelope, OrgId } from '#libs/domain/kernel';
 import { SYSTEM } from '#libs/domain/kernel';
-import { startEmbeddedPostgres } from '#libs/infra/postgres';
 import { readModelSource, RowTransaction } from '#libs/infra/read-models';
 import { actionsProjection } from '../../apps/projector/src/gate/actions.projection.js';
 import { testId, testTime } from '../support/given-log.js';
-import type { RunningService } from '../support/service.js';
-import { silentLogger } from '../support/silent-logger.js';
+import type { BenchService } from './bench-service.js';
 import { actionEvents, deedEvent } from './given-actions.js';
 import { against, print, say } from './figure.js';
 import { quantile } from './pace.js';
@@ -33,8 +31,8 @@ const QUERIES: readonly string[] = [
 ];
 
 /** The slowest pages of the list of actions with a million rows, in units of the same with ten thousand. */
-export const listSpeed = async (service: RunningService): Promise<void> => {
-  const server = await startEmbeddedPostgres({ stateDir: service.stateDir, log: silentLogger });
+export const listSpeed = async (service: BenchService): Promise<void> => {
+  const server = await service.database();
   const source = await readModelSource({
     connectionString: server.connectionString('service'),
     applicationName: 'ags bench',
@@ -58,14 +56,14 @@ export const listSpeed = async (service: RunningService): Promise<void> => {
     const few = await slowest(service);
     await grow(FEW, MANY);
     const many = await slowest(service);
-    print(against('list_p99', [many, few], 'ms', 'at most', GOAL));
+    print(against('list_p99', [many, few], 'ms', 'at most', GOAL), service.profile);
   } finally {
     await source.destroy();
     await server.release();
   }
 };
 
-const slowest = async (service: RunningService): Promise<number> => {
+const slowest = async (service: BenchService): Promise<number> => {
   const all: number[] = [];
   const byQuery = new Map<string, number[]>();
   for (let round = 0; round <= ROUNDS; round += 1) {

@@ -1,29 +1,41 @@
-import { START } from '#libs/domain/kernel';
-import { installEventStoreSchema, PostgresEventStore } from '#libs/infra/event-store';
-import { ensureDatabase, startEmbeddedPostgres } from '#libs/infra/postgres';
+import type { EventStore } from '#libs/domain/kernel';
+import { installEventStoreSchema } from '#libs/infra/event-store';
 import { installReadModels, readModelSource } from '#libs/infra/read-models';
 import { PROJECTIONS } from '../../apps/projector/src/projections.js';
 import { ProjectionRebuild } from '../../apps/projector/src/rebuild/projection-rebuild.js';
 import { GivenLog, TEST_ORG, testId } from '../support/given-log.js';
-import { silentLogger } from '../support/silent-logger.js';
-import { actionEvents, deedEvent } from './given-actions.js';
+import { openBenchLog, openBenchStores, type BenchStores } from './bench-stores.js';
 import { absolute, print, say } from './figure.js';
+import { actionEvents, deedEvent } from './given-actions.js';
+import type { Profile } from './profile.js';
 
 const EVENTS = 200_000;
 const ACTIONS_AT_ONCE = 500;
 const GOAL_PER_SECOND = 40_000;
 
-/** Events of the log a second that a rebuild of the actions' rows reads, folds and swaps in. @param stateDir of a server that runs */
-export const rebuildSpeed = async (stateDir: string): Promise<void> => {
-  const server = await startEmbeddedPostgres({ stateDir, log: silentLogger });
-  const connectionString = server.connectionString('bench_rebuild');
-  await ensureDatabase(connectionString, silentLogger);
-  await installEventStoreSchema(connectionString);
+/** Events of the log a second that a rebuild of the actions' rows reads, folds and swaps in. */
+export const rebuildSpeed = async (profile: Profile): Promise<void> => {
+  const stores = await openBenchStores(profile);
+  try {
+    const perSecond = await rebuiltPerSecond(stores);
+    print(absolute('rebuild_events_per_second', perSecond, 'events/s', 'at least', GOAL_PER_SECOND), profile);
+  } finally {
+    await stores.close();
+  }
+};
+
+const rebuiltPerSecond = async ({ connectionString, eventStoreUrl }: BenchStores): Promise<number> => {
+  if (eventStoreUrl === null) await installEventStoreSchema(connectionString);
   await installReadModels(connectionString);
-  const common = { connectionString, applicationName: 'ags bench', maxConnections: 4 };
-  const failed = (error: Error): void => say(`a connection was lost: ${error.message}`);
-  const store = new PostgresEventStore({ ...common, onConnectionLost: failed });
-  const source = readModelSource({ ...common, statementTimeoutMs: 0, isDurable: false, onError: failed });
+  const store = openBenchLog({ connectionString, eventStoreUrl });
+  const source = readModelSource({
+    connectionString,
+    applicationName: 'ags bench',
+    maxConnections: 4,
+    statementTimeoutMs: 0,
+    isDurable: false,
+    onError: ({ message }) => say(`a connection was lost: ${message}`),
+  });
   await source.initialize();
   try {
     say(`a log of ${EVENTS} events ...`);
@@ -32,25 +44,21 @@ export const rebuildSpeed = async (stateDir: string): Promise<void> => {
     if (!actions) throw new Error('there is no projection of actions');
     const begun = performance.now();
     const { events } = await new ProjectionRebuild(actions, { store, source }, () => undefined).run();
-    const perSecond = (events * 1000) / (performance.now() - begun);
-    print(absolute('rebuild_events_per_second', perSecond, 'events/s', 'at least', GOAL_PER_SECOND));
+    return (events * 1000) / (performance.now() - begun);
   } finally {
     await store.close();
     await source.destroy();
-    await server.release();
   }
 };
 
-const fill = async (store: PostgresEventStore): Promise<void> => {
+const fill = async (store: EventStore): Promise<void> => {
   const log = new GivenLog(store);
-  let seq = 0;
-  for (let first = 1; (await store.head()) - START < EVENTS; first += ACTIONS_AT_ONCE) {
+  for (let [first, seq, count] = [1, 0, 0]; count < EVENTS; first += ACTIONS_AT_ONCE, seq += ACTIONS_AT_ONCE) {
     const numbers = Array.from({ length: ACTIONS_AT_ONCE }, (_, index) => first + index);
-    await Promise.all(
-      numbers.map((number) => log.append(`action-${testId('act', number)}`, ...actionEvents(number, TEST_ORG))),
-    );
-    const deeds = numbers.flatMap((number) => deedEvent(number, TEST_ORG, seq + 1 + (number - first)) ?? []);
-    seq += ACTIONS_AT_ONCE;
+    const streams = numbers.map((number) => actionEvents(number, TEST_ORG));
+    await Promise.all(streams.map((events, index) => log.append(`action-${testId('act', first + index)}`, ...events)));
+    const deeds = numbers.flatMap((number, index) => deedEvent(number, TEST_ORG, seq + 1 + index) ?? []);
     await log.append(`ledger-${TEST_ORG}`, ...deeds);
+    count += streams.flat().length + deeds.length;
   }
 };

@@ -1,16 +1,13 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { BenchService } from './bench-service.js';
 import { absolute, print, say } from './figure.js';
 import { LeanClient, leanRequest } from './lean-client.js';
 import { quantile } from './pace.js';
-import type { RunningService } from '../support/service.js';
+import { busyMsOf } from './processes.js';
 
 const CLIENTS = 64;
 /** What the compiler needs to have seen most of the code often enough. */
 const WARM_UP_MS = 20_000;
 const GOAL_PER_SECOND = 1_000;
-/** Of Linux, for user space: sysconf(_SC_CLK_TCK). */
-const TICK_MS = 10;
 
 /**
  * Sealed actions a second with so many clients, each sending its next call when the last one has ended; generator, upstream,
@@ -19,7 +16,7 @@ const TICK_MS = 10;
  *
  * @param upstreamUrl of the connector `crm` (bench-crm.ts)
  */
-export const saturation = async (service: RunningService, seconds: number): Promise<void> => {
+export const saturation = async (service: BenchService, seconds: number): Promise<void> => {
   const body = JSON.stringify({ tool: 'crm.add_note', args: { id: '42', text: 'bench' } });
   const request = leanRequest('POST', '/v1/actions', { Authorization: `Bearer ${service.agentKey}` }, body);
   const clients = await Promise.all(
@@ -51,50 +48,18 @@ export const saturation = async (service: RunningService, seconds: number): Prom
   const perAction = (name: keyof ProcessorTimes): string => ((after[name] - before[name]) / sealed).toFixed(2);
   say(
     `a call took ${quantile(tookMs, 0.5).toFixed(0)} ms (p50), ${quantile(tookMs, 0.99).toFixed(0)} ms (p99); an action ` +
-      `${perAction('serviceMs')} ms of the service, ${perAction('databaseMs')} ms of its database, ` +
-      `${perAction('generatorMs')} ms of generator and upstream`,
+      `${perAction('service')} ms of the service, ${perAction('database')} ms of its database, ` +
+      `${perAction('stores')} ms of its other stores, ${perAction('generator')} ms of generator and upstream`,
   );
-  print(absolute('sealed_per_second', (sealed * 1000) / elapsedMs, 'actions/s', 'at least', GOAL_PER_SECOND));
+  print(
+    absolute('sealed_per_second', (sealed * 1000) / elapsedMs, 'actions/s', 'at least', GOAL_PER_SECOND),
+    service.profile,
+  );
 };
 
-interface ProcessorTimes {
-  readonly serviceMs: number;
-  readonly databaseMs: number;
-  readonly generatorMs: number;
-}
+type ProcessorTimes = Awaited<ReturnType<typeof processorTimes>>;
 
-/** Zero for the others where the system has no /proc. */
-const processorTimes = async ({ pid, stateDir }: RunningService): Promise<ProcessorTimes> => {
+const processorTimes = async ({ processes }: BenchService) => {
   const { user, system } = process.cpuUsage();
-  const postmaster = Number((await readFile(join(stateDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
-  const all = await processes();
-  const sum = (wanted: (each: ProcessTime) => boolean): number =>
-    all.filter(wanted).reduce((total, { busyMs }) => total + busyMs, 0);
-  return {
-    serviceMs: sum((each) => each.pid === pid),
-    databaseMs: sum((each) => each.pid === postmaster || each.parent === postmaster),
-    generatorMs: (user + system) / 1000,
-  };
-};
-
-interface ProcessTime {
-  readonly pid: number;
-  readonly parent: number;
-  readonly busyMs: number;
-}
-
-const processes = async (): Promise<readonly ProcessTime[]> => {
-  const names = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
-  return Promise.all(
-    names.map(async (name) => {
-      const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
-      // The command's name stands in brackets and may hold anything.
-      const fields = stat
-        .slice(stat.lastIndexOf(')') + 2)
-        .split(' ')
-        .map(Number);
-      const busyMs = ((fields[11] ?? 0) + (fields[12] ?? 0)) * TICK_MS;
-      return { pid: Number(name), parent: fields[1] ?? 0, busyMs };
-    }),
-  );
+  return { ...(await busyMsOf(processes)), generator: (user + system) / 1000 };
 };

@@ -1,9 +1,6 @@
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { environmentWith } from '#libs/infra/config';
+import { DeploymentFolder } from '../support/deployment-folder.js';
 import { FleetProcess, type ProgramName } from '../support/fleet-process.js';
-import { runAgs } from '../support/run-ags.js';
-import { callAt, temporaryStateDir, type Answer, type Call } from '../support/service.js';
+import { callAt, type Answer, type Call } from '../support/service.js';
 import type { ChaosProcess, ChaosTarget, EndedProcess, Victim } from './chaos-target.js';
 
 const PROGRAMS = ['projector', 'worker', 'api'] as const satisfies readonly ProgramName[];
@@ -11,7 +8,7 @@ const PROGRAMS = ['projector', 'worker', 'api'] as const satisfies readonly Prog
 /** Where a process of a program has its place, as on a machine of its own: it keeps its state directory. */
 interface Slot {
   readonly program: ProgramName;
-  readonly stateDir: string;
+  readonly machine: string;
   process: FleetProcess | null;
 }
 
@@ -30,16 +27,13 @@ export class ChaosFleet implements ChaosTarget {
   private turn = 0;
 
   private constructor(
-    /** Every state directory is in it. */
-    readonly folder: string,
-    private readonly settings: Readonly<Record<string, string>>,
-    private readonly prepared: Readonly<Record<string, unknown>>,
+    private readonly deployment: DeploymentFolder,
     processesEach: number,
   ) {
     this.slots = PROGRAMS.flatMap((program) =>
       Array.from({ length: processesEach }, (_, index) => ({
         program,
-        stateDir: join(folder, `${program}-${index + 1}`),
+        machine: `${program}-${index + 1}`,
         process: null,
       })),
     );
@@ -47,11 +41,7 @@ export class ChaosFleet implements ChaosTarget {
 
   /** Prepares the deployment and starts every process. */
   static async start(settings: Readonly<Record<string, string>>, processesEach: number): Promise<ChaosFleet> {
-    const folder = await temporaryStateDir();
-    const env = environmentWith({ ...settings, SERVICE_STATE_DIR: operatorsIn(folder) });
-    const { code, objects, stderr } = await runAgs(['init', '--json'], { env });
-    if (code !== 0) throw new Error(`ags init ended with ${code}: ${stderr}`);
-    const fleet = new ChaosFleet(folder, settings, objects.at(-1) ?? {}, processesEach);
+    const fleet = new ChaosFleet(await DeploymentFolder.prepare(settings), processesEach);
     try {
       await fleet.startMissing();
       return fleet;
@@ -61,20 +51,24 @@ export class ChaosFleet implements ChaosTarget {
     }
   }
 
+  /** Every state directory is in it. */
+  get folder(): string {
+    return this.deployment.path;
+  }
   get org(): string {
-    return String(this.prepared['org']);
+    return this.deployment.org;
   }
   get adminKey(): string {
-    return String(this.prepared['admin_key']);
+    return this.deployment.adminKey;
   }
   get agentKey(): string {
-    return String(this.prepared['agent_key']);
+    return this.deployment.agentKey;
   }
   get pin(): string {
-    return String(this.prepared['seal_key_fingerprint']);
+    return this.deployment.pin;
   }
   get environment(): NodeJS.ProcessEnv {
-    return environmentWith({ ...this.settings, SERVICE_STATE_DIR: operatorsIn(this.folder) });
+    return this.deployment.environment;
   }
   /** A balancer that asks nobody: a call that is under way when its api dies is lost. */
   get baseUrls(): readonly string[] {
@@ -113,36 +107,25 @@ export class ChaosFleet implements ChaosTarget {
   /** As an operator would, and removes their state directories. */
   async stop(): Promise<void> {
     await Promise.all(this.placed.map(({ process }) => process.end('SIGTERM')));
-    await rm(this.folder, { recursive: true, force: true });
+    await this.deployment.remove();
   }
 
   /** What runs, and where. */
   private get placed(): readonly Placed[] {
     return this.slots.flatMap((slot) => {
-      const { process, stateDir } = slot;
-      return process?.isRunning === true ? [{ slot, process, stateDir }] : [];
+      const { process, machine } = slot;
+      return process?.isRunning === true ? [{ slot, process, stateDir: this.deployment.stateDirOf(machine) }] : [];
     });
   }
 
   private async startIn(slot: Slot): Promise<void> {
     if (slot.process !== null) this.earlierOutput += `${slot.process.output}\n`;
     slot.process = null;
-    await mkdir(slot.stateDir, { recursive: true, mode: 0o700 });
-    const keys = join(operatorsIn(this.folder), 'keys');
-    const env = environmentWith({
-      ...this.settings,
-      SERVICE_STATE_DIR: slot.stateDir,
-      SERVICE_VAULT_KEY_FILE: join(keys, 'vault.key'),
-      SERVICE_PEPPER_FILE: join(keys, 'pepper.key'),
-      SERVICE_PORT: '0',
-    });
+    const env = await this.deployment.environmentOf(slot.machine);
     slot.process = await FleetProcess.start(slot.program, env);
     void slot.process.ended.then((end) => this.ends.push(end));
   }
 }
-
-/** The state directory of whoever works on the command line; the key files are in it. */
-const operatorsIn = (folder: string): string => join(folder, 'operator');
 
 class PlacedProcess implements ChaosProcess {
   constructor(

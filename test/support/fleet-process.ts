@@ -28,16 +28,9 @@ export class FleetProcess {
     this.ended = ended;
   }
 
+  /** Resolves when it says that it has started, which it does at the log levels debug and info. */
   static async start(program: ProgramName, env: NodeJS.ProcessEnv): Promise<FleetProcess> {
-    const child = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), program], {
-      cwd: ROOT,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const log = { stdout: '', text: '' };
-    const ended = new Promise<FleetProcessEnd>((resolve) =>
-      child.once('exit', (code, signal) => resolve({ code, signal })),
-    );
+    const { child, log, ended } = spawned(program, env);
     const started = new RegExp(`^(?:.* base_url=(\\S+))?.* message="${program} started"`, 'm');
     const baseUrl = await new Promise<string>((resolve, reject) => {
       const fail = (why: string): void => reject(new Error(`${program} ${why}\n${log.text}`));
@@ -49,16 +42,19 @@ export class FleetProcess {
         clearTimeout(deadline);
         fail(`ended with ${code ?? signal}`);
       });
-      child.stdout.on('data', (chunk: Buffer) => {
-        log.stdout += chunk.toString();
-        log.text += chunk.toString();
+      child.stdout.on('data', () => {
         const line = started.exec(log.stdout);
         if (line === null) return;
         clearTimeout(deadline);
         resolve(line[1] ?? '');
       });
-      child.stderr.on('data', (chunk: Buffer) => (log.text += chunk.toString()));
     });
+    return new FleetProcess(program, child, baseUrl, log, ended);
+  }
+
+  /** Waits for nothing. @param baseUrl that its settings give it; empty for others than an api */
+  static launch(program: ProgramName, env: NodeJS.ProcessEnv, baseUrl: string): FleetProcess {
+    const { child, log, ended } = spawned(program, env);
     return new FleetProcess(program, child, baseUrl, log, ended);
   }
 
@@ -95,3 +91,21 @@ export class FleetProcess {
     return code ?? by;
   }
 }
+
+const spawned = (program: ProgramName, env: NodeJS.ProcessEnv) => {
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), program], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log = { stdout: '', text: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    log.stdout += chunk.toString();
+    log.text += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => (log.text += chunk.toString()));
+  const ended = new Promise<FleetProcessEnd>((resolve) =>
+    child.once('exit', (code, signal) => resolve({ code, signal })),
+  );
+  return { child, log, ended };
+};

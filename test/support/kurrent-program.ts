@@ -33,6 +33,11 @@ export class KurrentProgram {
     return `esdb://127.0.0.1:${this.port}?tls=false`;
   }
 
+  get pid(): number {
+    if (this.child?.pid === undefined) throw new Error(`${this.program} does not run`);
+    return this.child.pid;
+  }
+
   async start(): Promise<void> {
     const places = [`--db=${join(this.folder, 'db')}`, `--log=${join(this.folder, 'log')}`];
     const ports = [`--node-port=${this.port}`, `--replication-port=${this.replicationPort}`];

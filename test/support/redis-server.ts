@@ -34,6 +34,11 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
+  get pid(): number {
+    if (this.child?.pid === undefined) throw new Error('redis-server does not run');
+    return this.child.pid;
+  }
+
   async start(): Promise<void> {
     const place = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, '--save', ''];
     const child = spawn(PROGRAM, [...place, ...this.options], { stdio: ['ignore', 'pipe', 'inherit'] });
