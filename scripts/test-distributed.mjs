@@ -4,9 +4,11 @@
 //   contracts  the suites of the event store, the bus and the job queue, against every adapter; faults of KurrentDB
 //   processes  the end-to-end tests that start several processes
 //   sealers    two sealers on one organization, 10,000 deeds
+//   faults     a fleet on what fails: each fault of its surroundings, under load, judged by the checker of the kills
 //   chaos      20 kills across two of each program and their stores
 //
-// `--only sealers,chaos` runs some: the others are in `npm test` too.
+// `--only sealers,faults,chaos` runs some: the others are in `npm test` too. `AGS_FAULTS=whole` lets each fault last as long
+// as it may in earnest, which takes most of an hour.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -30,7 +32,7 @@ const findings = () => {
   const kurrent = process.env.KURRENTDB_PROGRAM;
   const foreign = process.env.KURRENTDB_URL;
   return [
-    `redis-server: ${redis ?? 'not on the PATH. Skipped: what runs on Redis'}`,
+    `redis-server: ${redis ?? 'not on the PATH. Skipped: what runs on Redis, and the faults F-09 and F-18'}`,
     kurrent
       ? `KurrentDB: the server that KURRENTDB_PROGRAM names, ${kurrent}`
       : 'KurrentDB: KURRENTDB_PROGRAM names none. A test server that speaks its protocol takes its place; skipped: the contract on a real one',
@@ -70,6 +72,7 @@ const PARTS = {
     ),
   processes: () => test(specsWith(/\/support\/fleet\.js'/), ONE_AT_A_TIME),
   sealers: () => test(['test/ledger/two-sealers.spec.ts'], { env: { AGS_TWO_SEALERS: 'all' } }),
+  faults: () => test(['test/e2e/fault-matrix.e2e.spec.ts'], { env: { AGS_FAULTS: process.env.AGS_FAULTS ?? 'short' } }),
   chaos: () => run([join(root, 'scripts', 'run.mjs'), 'chaos', ...CHAOS]),
 };
 

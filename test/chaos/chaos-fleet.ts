@@ -21,29 +21,18 @@ interface Placed {
 /** So many of each program on the same stores, each with a state directory of its own; they share the key files alone. */
 export class ChaosFleet implements ChaosTarget {
   readonly ends: EndedProcess[] = [];
-  private readonly slots: readonly Slot[];
+  private readonly slots: Slot[] = [];
   private earlierOutput = '';
   private lastBaseUrls: readonly string[] = [];
   private turn = 0;
 
-  private constructor(
-    private readonly deployment: DeploymentFolder,
-    processesEach: number,
-  ) {
-    this.slots = PROGRAMS.flatMap((program) =>
-      Array.from({ length: processesEach }, (_, index) => ({
-        program,
-        machine: `${program}-${index + 1}`,
-        process: null,
-      })),
-    );
-  }
+  private constructor(private readonly deployment: DeploymentFolder) {}
 
   /** Prepares the deployment and starts every process. */
   static async start(settings: Readonly<Record<string, string>>, processesEach: number): Promise<ChaosFleet> {
-    const fleet = new ChaosFleet(await DeploymentFolder.prepare(settings), processesEach);
+    const fleet = new ChaosFleet(await DeploymentFolder.prepare(settings));
     try {
-      await fleet.startMissing();
+      await fleet.growTo(processesEach);
       return fleet;
     } catch (error) {
       await fleet.stop();
@@ -90,9 +79,22 @@ export class ChaosFleet implements ChaosTarget {
   }
 
   async kill(signal: 'SIGKILL', victim: Victim): Promise<void> {
-    const ofProgram = this.slots.filter(({ program }) => program === victim.program);
-    const slots = victim.which === 'all' ? ofProgram : ofProgram.slice(victim.which, victim.which + 1);
-    await Promise.all(this.placed.filter(({ slot }) => slots.includes(slot)).map(({ process }) => process.end(signal)));
+    await Promise.all(this.those(victim).map(({ process }) => process.end(signal)));
+  }
+
+  /** They stand still, with all their connections, until `SIGCONT`. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT', victim: Victim): void {
+    for (const { process } of this.those(victim)) process.signal(signal);
+  }
+
+  /** So many of each program. One after the other: they share the machine. */
+  async growTo(processesEach: number): Promise<void> {
+    for (const program of PROGRAMS) {
+      for (let count = this.ofProgram(program).length + 1; count <= processesEach; count += 1) {
+        this.slots.push({ program, machine: `${program}-${count}`, process: null });
+        await this.startMissing();
+      }
+    }
   }
 
   async exited(): Promise<void> {
@@ -110,6 +112,17 @@ export class ChaosFleet implements ChaosTarget {
     await this.deployment.remove();
   }
 
+  private ofProgram(program: ProgramName): readonly Slot[] {
+    return this.slots.filter((slot) => slot.program === program);
+  }
+
+  /** Of those, which run. */
+  private those({ program, which }: Victim): readonly Placed[] {
+    const slots = this.ofProgram(program);
+    const chosen = which === 'all' ? slots : slots.slice(which, which + 1);
+    return this.placed.filter(({ slot }) => chosen.includes(slot));
+  }
+
   /** What runs, and where. */
   private get placed(): readonly Placed[] {
     return this.slots.flatMap((slot) => {
@@ -122,10 +135,24 @@ export class ChaosFleet implements ChaosTarget {
     if (slot.process !== null) this.earlierOutput += `${slot.process.output}\n`;
     slot.process = null;
     const env = await this.deployment.environmentOf(slot.machine);
-    slot.process = await FleetProcess.start(slot.program, env);
+    slot.process = await supervised(() => FleetProcess.start(slot.program, env));
     void slot.process.ended.then((end) => this.ends.push(end));
   }
 }
+
+const START_TRIES = 3;
+
+/** A program that cannot reach its stores in time says so and ends: on a machine that is busy, whoever runs it tries again. */
+const supervised = async (start: () => Promise<FleetProcess>): Promise<FleetProcess> => {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      const isForNow = error instanceof Error && /cannot be used: .*timeout/.test(error.message);
+      if (!isForNow || tried === START_TRIES) throw error;
+    }
+  }
+};
 
 class PlacedProcess implements ChaosProcess {
   constructor(

@@ -3,12 +3,12 @@ import { chmod, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { setStage, type ChaosStage } from '../chaos/chaos-stage.js';
 import { violationsIn } from '../chaos/checker.js';
 import { effectOf } from '../chaos/oracle.js';
 import { removeStateDir } from '../support/service.js';
+import { takeAllConnections } from '../support/taken-connections.js';
 
 const DEADLINE_MS = 180_000;
 const REST_LIMIT_MS = 15_000;
@@ -119,14 +119,14 @@ describe('a PostgreSQL whose connections others have taken', () => {
       const { scene, connectionString } = stage;
       expect((await write(stage)).answer).toMatchObject(SEALED);
       scene.markFaults(true);
-      const taken = await takeAllConnections(connectionString);
+      const giveBack = await takeAllConnections(connectionString);
       const refused = await write(stage);
       expect(refused.answer).toMatchObject({
         ...UNAVAILABLE,
         headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
       });
       expect(scene.oracle.requests.filter(({ effect }) => effect === refused.effect)).toEqual([]);
-      await Promise.all(taken.map((client) => client.end()));
+      await giveBack();
       await scene.untilWell(performance.now());
       expect((await write(stage, refused.effect, refused.characters)).answer).toMatchObject({
         json: { state: 'sealed' },
@@ -135,38 +135,6 @@ describe('a PostgreSQL whose connections others have taken', () => {
     },
     DEADLINE_MS,
   );
-
-  const TOO_MANY = '53300';
-
-  const connected = async (connectionString: string): Promise<pg.Client | null> => {
-    const client = new pg.Client({ connectionString, application_name: 'somebody else' });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      return client;
-    } catch (error) {
-      if ((error as { code?: unknown }).code === TOO_MANY) return null;
-      throw error;
-    }
-  };
-
-  /** Those of the service too: each that it loses is taken before it can be had again. */
-  const takeAllConnections = async (connectionString: string): Promise<readonly pg.Client[]> => {
-    const taken: pg.Client[] = [];
-    for (let freed = true; freed;) {
-      for (
-        let client = await connected(connectionString);
-        client !== null;
-        client = await connected(connectionString)
-      ) {
-        taken.push(client);
-      }
-      const ended = await taken[0]!.query(`select pg_terminate_backend(pid) from pg_stat_activity
-        where backend_type = 'client backend' and application_name <> 'somebody else'`);
-      freed = (ended.rowCount ?? 0) > 0;
-    }
-    return taken;
-  };
 });
 
 describe('a clock that is set back while the service runs', () => {

@@ -13,6 +13,10 @@ export interface OwnServer extends EmbeddedPostgres {
   readonly stateDir: string;
   /** SIGQUIT, as by `pg_ctl -m immediate`: no farewell, recovery on the next start. Resolves when it answers again. */
   restart(): Promise<void>;
+  /** As its administrator stops it: nobody starts it again before `start`. */
+  stop(): Promise<void>;
+  /** Again, with what is on its disk. */
+  start(): Promise<void>;
   /** Stops it and removes its files. */
   dispose(): Promise<void>;
 }
@@ -20,7 +24,12 @@ export interface OwnServer extends EmbeddedPostgres {
 export const startOwnServer = async (): Promise<OwnServer> => {
   const stateDir = await mkdtemp(join(tmpdir(), 'ags-own-server-'));
   if (process.getuid?.() === 0) await chmod(stateDir, 0o711);
-  const server = await startEmbeddedPostgres({ stateDir, log: silentLogger });
+  return ownServerIn(stateDir);
+};
+
+/** On a folder that may hold one already. */
+export const ownServerIn = async (stateDir: string): Promise<OwnServer> => {
+  let server = await startEmbeddedPostgres({ stateDir, log: silentLogger });
   const connectionString = (database: string): string => server.connectionString(database);
   return {
     stateDir,
@@ -31,6 +40,10 @@ export const startOwnServer = async (): Promise<OwnServer> => {
       process.kill(postmasterPidIn(stateDir), 'SIGQUIT');
       // Whoever holds the server starts it again.
       while ((await startOf(connectionString('postgres'))) === startedBefore) await delay(20);
+    },
+    stop: () => server.release(),
+    start: async () => {
+      server = await startEmbeddedPostgres({ stateDir, log: silentLogger });
     },
     dispose: async () => {
       await server.release();

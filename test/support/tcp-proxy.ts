@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** Stands between a client and a server, and fails as networks do. */
 export interface TcpProxy {
@@ -16,16 +17,21 @@ export interface TcpProxy {
   /** Ends all connections and takes none until `resume`. */
   interrupt(): void;
   resume(): void;
+  /** From now on every answer arrives so much later. */
+  slow(latencyMs: number): void;
+  /** Ends all connections; whoever dials from now on is led to that server. */
+  leadTo(connectionString: string): void;
   close(): Promise<void>;
 }
 
 export const startTcpProxy = async (connectionString: string): Promise<TcpProxy> => {
-  const upstream = new URL(connectionString);
+  let upstream = new URL(connectionString);
   const pairs = new Set<readonly [Socket, Socket]>();
   const swallowed = new Set<Socket>();
   const parted = new Set<readonly [Socket, Socket]>();
   let isOpen = true;
   let isHung = false;
+  let latencyMs = 0;
   let onCut: (() => void) | null = null;
 
   const server = createServer((client) => {
@@ -35,6 +41,7 @@ export const startTcpProxy = async (connectionString: string): Promise<TcpProxy>
     const pair = [client, remote] as const;
     pairs.add(pair);
     if (isHung) swallowed.add(remote);
+    const answers = inOrder((chunk) => client.write(chunk));
     const end = (): void => {
       if (parted.has(pair)) return;
       pairs.delete(pair);
@@ -51,7 +58,7 @@ export const startTcpProxy = async (connectionString: string): Promise<TcpProxy>
         onCut();
         onCut = null;
         end();
-      } else if (!swallowed.has(remote)) client.write(chunk);
+      } else if (!swallowed.has(remote)) answers.after(latencyMs, chunk);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -79,10 +86,34 @@ export const startTcpProxy = async (connectionString: string): Promise<TcpProxy>
       isOpen = true;
       isHung = false;
     },
+    slow: (ms) => {
+      latencyMs = ms;
+    },
+    leadTo: (address) => {
+      upstream = new URL(address);
+      endAll();
+    },
     close: async () => {
       endAll();
       server.close();
       await once(server, 'close');
+    },
+  };
+};
+
+/** Hands chunks on, each so much later, and none before the one that came before it. */
+const inOrder = (handOn: (chunk: Buffer) => void): { after(latencyMs: number, chunk: Buffer): void } => {
+  let waiting = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    after: (latencyMs, chunk) => {
+      if (latencyMs === 0 && waiting === 0) return handOn(chunk);
+      waiting += 1;
+      const due = latencyMs === 0 ? null : delay(latencyMs);
+      last = Promise.all([last, due]).then(() => {
+        waiting -= 1;
+        handOn(chunk);
+      });
     },
   };
 };
