@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { digestOf } from '#libs/crypto';
 import { decodeEvent, type OrgId } from '#libs/domain/kernel';
 import { LedgerWentBack, type LedgerEvent } from '#libs/domain/ledger';
 import { MemoryEventStore } from '#libs/infra/event-store';
@@ -75,6 +76,15 @@ describe('where ledgers end is remembered outside of the database (CP-44, F-08)'
     await older.recordAction(org);
     await expect(sealAll(older)).rejects.toThrow(LedgerWentBack);
     expect([forked.length, await hashesOf(older)]).toEqual([deeds, forked]);
+  });
+
+  it('of many, and asked for few at a time: a sealer asks meanwhile', async () => {
+    const orgs = Array.from({ length: 170 }, newOrg);
+    for (const one of orgs) await bench.heads.remember({ org: one, seq: 1, bodyHash: digestOf('lost') });
+    const heads = vi.spyOn(bench.store, 'heads');
+    const { shorter } = await bench.sealer().compareLengths();
+    expect(shorter.map((fault) => fault.org)).toEqual(orgs);
+    expect(Math.max(...heads.mock.calls.map(([streams]) => streams.length))).toBe(50);
   });
 
   it('and one that grew beyond it, sealed elsewhere, is sealed on', async () => {

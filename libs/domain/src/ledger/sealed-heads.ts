@@ -59,7 +59,8 @@ const isHeld = async (store: EventStore, { org, seq, bodyHash }: SealedHead, tai
   return recorded !== undefined && decodeEvent<LedgerEvent>(recorded).event.data.body_hash === bodyHash;
 };
 
-const LEDGERS_AT_ONCE = 1_000;
+/** Few: a store answers one such question at a time, and whoever seals has questions, too. */
+const LEDGERS_AT_ONCE = 50;
 
 export interface LedgerLengths {
   readonly shorter: readonly LedgerWentBack[];
