@@ -12,6 +12,7 @@ import { residentBytes } from './processes.js';
 import { PROFILES, type Profile } from './profile.js';
 import { rebuildSpeed } from './rebuild.js';
 import { saturation } from './saturation.js';
+import { takeover } from './takeover.js';
 import { startUpstream } from '../support/upstream.js';
 
 const PER_SECOND = 50;
@@ -112,16 +113,17 @@ const rowFigures = async (profile: Profile): Promise<void> => {
   await onScratchService(profile, listSpeed);
 };
 
-const SECTIONS = ['service', 'rows', 'verify', 'holds'] as const;
+const SECTIONS = ['service', 'rows', 'takeover', 'verify', 'holds'] as const;
 
-const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|rows|verify|holds] [--seconds 60]
+const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|rows|takeover|verify|holds] [--seconds 60]
 Prints one JSON line a figure; progress on standard error.
 
   --profile  distributed: each figure of a deployment twice, of one process with its own PostgreSQL (embedded, which is
              all that is measured unless this is said), and of an api, a worker and a projector on PostgreSQL, on the
              KurrentDB that KURRENTDB_PROGRAM names, and on the redis-server of this machine; what is missing is said
-  --only     the figures of a running service, those of rebuilding and listing many rows, those of offline verification,
-             or how long hostile input holds the event loop; may be repeated
+  --only     the figures of a running service, those of rebuilding and listing many rows, how long nobody seals or
+             projects when whoever did is gone, those of offline verification, or how long hostile input holds the
+             event loop; may be repeated
   --seconds  how long the service is loaded
 `;
 
@@ -153,6 +155,7 @@ const main = async (): Promise<void> => {
   };
   await each('service', (profile) => serviceFigures(profile, Number(values.seconds)));
   await each('rows', rowFigures);
+  await each('takeover', takeover);
   if (values.only.includes('verify')) await offlineVerify();
   if (values.only.includes('holds')) holds();
 };
