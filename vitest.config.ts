@@ -15,7 +15,7 @@ export default defineConfig({
     isolate: false,
     // A worker often waits: for its database, for a program, for a deadline. By itself vitest takes one on two cores.
     maxWorkers: 3,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

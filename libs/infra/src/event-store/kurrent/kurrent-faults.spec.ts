@@ -147,7 +147,7 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
 
   it(
     'writes all of an append or nothing, however far it had come when it was given up',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       const data = JSON.stringify('x'.repeat(1_500));
       const appendOfMany = (): Append => ({
