@@ -70,6 +70,8 @@ export class FailpointLane {
     if (exited === null) {
       await scene.said(service, `failpoint=${point} `, saidBefore);
       await met;
+      // What was delayed may reach the point of the next order, and would be taken for the call that is to meet it.
+      if (fault === 'delay') await scene.said(service, `failpoint=${point} message="a failpoint lets go`, saidBefore);
       await scene.arm('none');
     } else {
       await exited;

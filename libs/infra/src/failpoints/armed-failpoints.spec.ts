@@ -1,18 +1,20 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Failpoint, failpoint, isFailpointArmed, placeFailpoints, StoreUnavailable } from '#libs/domain/kernel';
 import { ArmedFailpoints } from './armed-failpoints.js';
-import { parseFailpoints } from './failpoint-orders.js';
+import { type FailpointOrder, parseFailpoints } from './failpoint-orders.js';
 
 afterEach(() => placeFailpoints(null));
 
-/** @returns how often the process would have been killed, and which points acted */
-const arm = (text: string): { kills: number; acted: string[] } => {
-  const counted = { kills: 0, acted: [] as string[] };
+/** @returns how often the process would have been killed, which points acted, and which have let go of their caller */
+const arm = (text: string): { kills: number; acted: string[]; over: string[] } => {
+  const counted = { kills: 0, acted: [] as string[], over: [] as string[] };
   const kill = (): Promise<never> => {
     counted.kills += 1;
     return Promise.reject(new Error('killed'));
   };
-  placeFailpoints(new ArmedFailpoints(parseFailpoints(text), ({ point }) => counted.acted.push(point), kill));
+  const onActing = ({ point }: FailpointOrder): unknown => counted.acted.push(point);
+  const onDelayed = ({ point }: FailpointOrder): unknown => counted.over.push(point);
+  placeFailpoints(new ArmedFailpoints(parseFailpoints(text), onActing, onDelayed, kill));
   return counted;
 };
 
@@ -44,11 +46,11 @@ describe('a failpoint', () => {
     await failpoint('exec.sent');
     await expect(failpoint('exec.sent')).rejects.toThrow('killed');
     await failpoint('exec.sent');
-    expect(counted).toEqual({ kills: 1, acted: ['exec.sent'] });
+    expect(counted).toEqual({ kills: 1, acted: ['exec.sent'], over: [] });
   });
 
   it('holds the work up while other work passes it, the longer the later', async () => {
-    arm('seal.before=delay:40, seal.ack=delay:10');
+    const { over } = arm('seal.before=delay:40, seal.ack=delay:10');
     const order: string[] = [];
     const pass = async (point: Failpoint): Promise<void> => {
       await failpoint(point);
@@ -56,6 +58,7 @@ describe('a failpoint', () => {
     };
     await Promise.all([pass('seal.before'), pass('seal.ack'), pass('exec.sent')]);
     expect(order).toEqual(['exec.sent', 'seal.ack', 'seal.before']);
+    expect(over).toEqual(['seal.ack', 'seal.before']);
   });
 
   it('counts its hits anew when it is armed again', async () => {

@@ -14,11 +14,13 @@ export class ArmedFailpoints implements Failpoints {
 
   /**
    * @param onActing told of every hit that an order is for, before it is carried out
+   * @param onDelayed told when a delay is over, before its caller goes on
    * @param kill never resolves
    */
   constructor(
     private readonly orders: readonly FailpointOrder[],
     private readonly onActing: (order: FailpointOrder) => void,
+    private readonly onDelayed: (order: FailpointOrder) => void,
     private readonly kill: () => Promise<never> = killSelf,
   ) {}
 
@@ -35,7 +37,9 @@ export class ArmedFailpoints implements Failpoints {
       this.onActing(order);
       if (action.kind === 'kill') await this.kill();
       if (action.kind === 'error') throw faultAt(name);
-      if (action.kind === 'delay') await delay(action.durationMs);
+      if (action.kind !== 'delay') continue;
+      await delay(action.durationMs);
+      this.onDelayed(order);
     }
   }
 }

@@ -16,8 +16,10 @@ const ORDERS_FILE = 'failpoints';
 export const startFailpoints = (text: string, stateDir: string, logger: Logger): void => {
   const onActing = ({ point, action }: FailpointOrder): void =>
     logger.warn('a failpoint acts', { failpoint: point, action: action.kind });
+  const onDelayed = ({ point }: FailpointOrder): void =>
+    logger.warn('a failpoint lets go of its caller', { failpoint: point });
   const arm = (orders: string): void => {
-    placeFailpoints(new ArmedFailpoints(parseFailpoints(orders), onActing));
+    placeFailpoints(new ArmedFailpoints(parseFailpoints(orders), onActing, onDelayed));
     logger.warn('failpoints are armed: this process fails on purpose', { failpoints: orders.trim() });
   };
   arm(text);
