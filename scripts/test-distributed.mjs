@@ -1,14 +1,4 @@
-// `npm run test:distributed`: what several processes on real stores must hold, on what this machine has. Says first what
-// it found, skips visibly what cannot be had, and ends with a summary; exit code 1 when a part failed.
-//
-//   contracts  the suites of the event store, the bus and the job queue, against every adapter; faults of KurrentDB
-//   processes  the end-to-end tests that start several processes
-//   sealers    two sealers on one organization, 10,000 deeds
-//   faults     a fleet on what fails: each fault of its surroundings, under load, judged by the checker of the kills
-//   chaos      20 kills across two of each program and their stores
-//
-// `--only sealers,faults,chaos` runs some: the others are in `npm test` too. `AGS_FAULTS=whole` lets each fault last as long
-// as it may in earnest, which takes most of an hour.
+// `npm run test:distributed`: what several processes on real stores must hold, on what this machine has.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,6 +6,24 @@ import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildIfStale } from './build.mjs';
+
+const USAGE = `usage: npm run test:distributed -- [--only contracts,processes,sealers,faults,chaos]
+
+Runs what several processes on real stores must hold, on what this machine has. Says first what it found, skips visibly
+what cannot be had, and ends with a summary. Exit code 0: all of it held. 1: a part failed. 2: it was asked for wrongly.
+
+  contracts  the suites of the event store, the bus and the job queue, against every adapter; faults of KurrentDB
+  processes  the end-to-end tests that start several processes
+  sealers    two sealers on one organization, 10,000 deeds
+  faults     a fleet on what fails: each fault of its surroundings, under load, judged by the checker of the kills
+  chaos      20 kills across two of each program and their stores
+
+  --only     some of these, with commas between them; all of them unless said. npm test runs the first two as well
+  --help     this text
+
+AGS_FAULTS=whole lets each fault last as long as it may in earnest, which takes most of an hour.
+
+`;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const CHAOS = ['--profile', 'distributed', '--kills', '20', '--seed', '5'];
@@ -76,25 +84,61 @@ const PARTS = {
   chaos: () => run([join(root, 'scripts', 'run.mjs'), 'chaos', ...CHAOS]),
 };
 
-const { values } = parseArgs({ options: { only: { type: 'string', default: Object.keys(PARTS).join(',') } } });
-const asked = values.only.split(',');
-const unknown = asked.find((name) => !Object.hasOwn(PARTS, name));
-if (unknown !== undefined) {
-  process.stderr.write(`--only names some of ${Object.keys(PARTS).join(', ')}, not "${unknown}"\n`);
-  process.exit(2);
-}
+class UsageError extends Error {}
 
-const found = findings();
-process.stdout.write(`${found.join('\n')}\n`);
-await buildIfStale();
-const results = asked.map((name) => {
-  process.stdout.write(`\n==> ${name}\n`);
-  const startedMs = performance.now();
-  const hasPassed = PARTS[name]();
-  return { name, hasPassed, seconds: Math.round((performance.now() - startedMs) / 1000) };
-});
-const lines = results.map(
-  ({ name, hasPassed, seconds }) => `${hasPassed ? 'passed' : 'FAILED'}: ${name} (${seconds} s)`,
-);
-process.stdout.write(`\n${[...found, ...lines].join('\n')}\n`);
-process.exitCode = results.every(({ hasPassed }) => hasPassed) ? 0 : 1;
+/** What parseArgs says of a wrong argument goes on with advice that fits no option of this program. */
+const firstSentence = (text) => text.split(/\.?(?: |\n)(?=[A-Z])/)[0];
+
+const optionsOf = (args) => {
+  const options = {
+    only: { type: 'string', default: Object.keys(PARTS).join(',') },
+    help: { type: 'boolean', default: false },
+  };
+  try {
+    return parseArgs({ args, options }).values;
+  } catch (error) {
+    throw new UsageError(firstSentence(error.message), { cause: error });
+  }
+};
+
+/** The parts to run; null where the usage is asked for. */
+const askedBy = (args) => {
+  const { only, help } = optionsOf(args);
+  if (help) return null;
+  const names = only.split(',');
+  const unknown = names.find((name) => !Object.hasOwn(PARTS, name));
+  if (unknown === undefined) return names;
+  throw new UsageError(`--only names some of ${Object.keys(PARTS).join(', ')}, not "${unknown}"`);
+};
+
+const runParts = async (asked) => {
+  const found = findings();
+  process.stdout.write(`${found.join('\n')}\n`);
+  await buildIfStale();
+  const results = asked.map((name) => {
+    process.stdout.write(`\n==> ${name}\n`);
+    const startedMs = performance.now();
+    const hasPassed = PARTS[name]();
+    return { name, hasPassed, seconds: Math.round((performance.now() - startedMs) / 1000) };
+  });
+  const lines = results.map(
+    ({ name, hasPassed, seconds }) => `${hasPassed ? 'passed' : 'FAILED'}: ${name} (${seconds} s)`,
+  );
+  process.stdout.write(`\n${[...found, ...lines].join('\n')}\n`);
+  return results.every(({ hasPassed }) => hasPassed) ? 0 : 1;
+};
+
+const main = async () => {
+  try {
+    const asked = askedBy(process.argv.slice(2));
+    if (asked !== null) return await runParts(asked);
+    process.stdout.write(USAGE);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}; npm run test:distributed -- --help says how it is called\n`);
+    return 2;
+  }
+};
+
+process.exitCode = await main();
