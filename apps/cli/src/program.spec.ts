@@ -117,12 +117,31 @@ describe('a log place that is not usable', () => {
   };
 
   it('is named with what is wrong, and without its password', async () => {
-    expect(await said('http://log')).toContain('It must be a URL such as esdb://');
+    expect(await said('http://log')).toContain('--to must be a URL such as esdb://');
     expect(await said('env:LOG_URL')).toContain('The variable that env:LOG_URL names is not set.');
     const typed = await said('esdb://admin:hunter22@[::1]:2113');
     expect(typed).toContain('must name its hosts as host:port');
     expect(typed).not.toContain('hunter22');
     expect(await said('env:LOG_URL', { LOG_URL: 'esdb://admin:hunter22@[::1]:2113' })).not.toContain('hunter22');
+  });
+
+  it.each(['esdb://admin:12?hunter22', 'esdb://admin:hunter22', 'admin:hunter22@log:2113', "esdb://a:1'?hunter22@log"])(
+    'is not quoted where nobody can tell what of it is the password: %s',
+    async (typed) => {
+      expect(await said(typed)).not.toContain('hunter22');
+      expect(await said('env:LOG_URL', { LOG_URL: typed })).not.toContain('hunter22');
+    },
+  );
+
+  it.each([
+    ['migrate', "esdb://admin:1'2?hunter22"],
+    ['migrate', 'events', '--too=esdb://admin:12?hunter22'],
+    ['migrate', 'events', '--to', 'database', 'esdb://admin:12?hunter22'],
+    ['doctor', '--url', 'esdb://admin:12?hunter22'],
+  ])('is not quoted either where it is no argument of an option for places: %s %s', async (...args) => {
+    const { code, stderr } = await run(args);
+    expect(code).toBe(2);
+    expect(stderr).not.toContain('hunter22');
   });
 });
 

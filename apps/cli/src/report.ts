@@ -26,10 +26,14 @@ const explanationOf = (error: unknown): Explanation => {
   return { code: 'internal_error', message, exitCode: EXIT.unusable };
 };
 
+/** In quotes, an argument from its scheme on: one that was typed wrong shows no more where a password begins and ends. */
+const QUOTED_URL = /'([^']*?\b[a-z][a-z0-9+.-]*:\/\/).*'/is;
+
 /** `error: missing required argument 'name'` as a sentence, with the next step. */
 const usageMessage = (message: string): string => {
   const said = message
     .replace(/^error: /, '')
+    .replace(QUOTED_URL, "'$1[redacted]'")
     .replace(/\s+/g, ' ')
     .trim();
   const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}`;

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import type pg from 'pg';
 import type { Logger } from '#libs/domain/kernel';
 import { givenText, InvalidKurrentUrl, parseConfig, parseKurrentUrl, type Config } from '#libs/infra/config';
@@ -56,9 +56,9 @@ export const registerMigrateCommands = (program: Command, context: CommandContex
       .requiredOption(
         '--to <url>',
         'esdb://..., postgres://..., `database` for the PostgreSQL of the service, or env:NAME',
-        placeArgument,
+        placeGivenTo('--to'),
       )
-      .option('--from <url>', 'the same; default: the log that the settings name', placeArgument)
+      .option('--from <url>', 'the same; default: the log that the settings name', placeGivenTo('--from'))
       .option('--json', 'one JSON object')
       .action(async (options: MigrateOptions) => {
         const config = parseConfig();
@@ -73,21 +73,24 @@ export const registerMigrateCommands = (program: Command, context: CommandContex
   );
 };
 
-const placeArgument = (text: string): LogPlace => {
-  if (text === 'database') return OWN_DATABASE;
-  const url = givenText(text);
-  if (url === null) throw new InvalidArgumentError(`The variable that ${text} names is not set.`);
-  if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) {
-    return { eventStoreUrl: null, connectionString: url };
-  }
-  try {
-    parseKurrentUrl(url);
-    return { eventStoreUrl: url, connectionString: null };
-  } catch (error) {
-    if (!(error instanceof InvalidKurrentUrl)) throw error;
-    throw new InvalidArgumentError(`It ${error.message}, or be postgres://... or \`database\`.`);
-  }
-};
+/** An argument that is refused is not quoted, as the library would: it may be a password, or hold one. */
+const placeGivenTo =
+  (option: string) =>
+  (text: string): LogPlace => {
+    if (text === 'database') return OWN_DATABASE;
+    const url = givenText(text);
+    if (url === null) throw usage(`The variable that ${text} names is not set. Set it, or give the URL to ${option}.`);
+    if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) {
+      return { eventStoreUrl: null, connectionString: url };
+    }
+    try {
+      parseKurrentUrl(url);
+      return { eventStoreUrl: url, connectionString: null };
+    } catch (error) {
+      if (!(error instanceof InvalidKurrentUrl)) throw error;
+      throw usage(`${option} ${error.message}. It may be postgres://..., too, or \`database\`.`);
+    }
+  };
 
 /** @throws {CliError} conflict: somebody else is connected, or the source is another log */
 const move = async (

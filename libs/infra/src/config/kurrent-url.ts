@@ -91,14 +91,15 @@ const PARAMETERS: Readonly<Record<string, readonly [judge: Judge, wanted: string
 
 const parametersOf = (query: string): Map<string, string> => {
   const parameters = new Map<string, string>();
-  for (const pair of query.split('&').filter((part) => part !== '')) {
+  const pairs = query.split('&').filter((part) => part !== '');
+  for (const [index, pair] of pairs.entries()) {
     const [, key = pair, value = ''] = /^([^=]*)=(.*)$/.exec(pair) ?? [];
     const name = Object.keys(PARAMETERS).find((known) => known.toLowerCase() === key.toLowerCase());
     if (name === undefined) {
-      // An @ comes after user and password: this is the rest of one that was typed with a `?`.
-      const unknown = query.includes('@') ? 'other parameters' : `parameter "${key}"`;
+      // Named by its place: the rest of a password stands here that was typed with a `?`.
       const known = Object.keys(PARAMETERS).join(', ');
-      throw new InvalidKurrentUrl(`must have no ${unknown}; known are ${known}. A password writes ? as %3F, @ as %40`);
+      const rule = `must have no parameters but ${known}; parameter ${index + 1} is another`;
+      throw new InvalidKurrentUrl(`${rule}. A password writes ? as %3F, @ as %40`);
     }
     const [judge, wanted] = PARAMETERS[name] as readonly [Judge, string];
     if (!judge(value)) throw new InvalidKurrentUrl(`must give ${name} as ${wanted}`);
