@@ -183,3 +183,30 @@ describe('a log that moves to another store', () => {
     expect(await audited(service.environment)).toMatchObject({ result: 'intact' });
   });
 });
+
+describe('a target that takes no log', () => {
+  let service: RunningService;
+
+  beforeAll(async () => {
+    service = await startService();
+    await service.kill('SIGTERM');
+  });
+  afterAll(() => service?.stop());
+
+  const refused = async (...places: readonly string[]) => {
+    const run = await runAgs(['migrate', 'events', ...places, '--json'], { env: service.environment });
+    return { code: run.code, said: run.error['code'], message: String(run.error['message']) };
+  };
+
+  it.each([
+    ['event_store_unusable', 'esdb://127.0.0.1:1?tls=false'],
+    ['database_unavailable', 'postgres://ags:canary@127.0.0.1:1/log'],
+  ])('is told by the option that names it, where it does not answer: %s', async (code, url) => {
+    const target = await refused('--to', url);
+    expect(target).toMatchObject({ code: 2, said: code });
+    expect(target.message).toContain('Check --to and that it runs');
+    expect(target.message).not.toContain('canary');
+    const source = await refused('--from', url, '--to', 'database');
+    expect(source.message).toContain('Check --from and that it runs');
+  });
+});

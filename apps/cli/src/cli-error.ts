@@ -109,15 +109,37 @@ export const explainFileError = (error: Error, path?: string): Explanation | nul
   return { code: 'file_unusable', message, exitCode: EXIT.unusable };
 };
 
-/** Told by its setting: the class is loaded only with the store. */
-const explainEventStoreError = (error: Error): Explanation | null => {
+/**
+ * @param option that gave the place of a log
+ * @throws {CliError} where the log cannot be used: it names the option
+ * @throws whatever else the work throws
+ */
+export const blaming = async <Result>(option: string, work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work();
+  } catch (error) {
+    const known =
+      error instanceof Error ? (explainEventStoreError(error, option) ?? explainDatabaseError(error, option)) : null;
+    if (known === null) throw error;
+    throw new CliError(known.code, known.message, known.exitCode);
+  }
+};
+
+type StoreExplanation = Explanation & { readonly code: CliErrorCode };
+
+/**
+ * Told by its setting: the class is loaded only with the store.
+ * @param option that gave the place, rather than the setting
+ */
+const explainEventStoreError = (error: Error, option?: string): StoreExplanation | null => {
   if (!(error instanceof StoreUnavailable) || !('setting' in error)) return null;
-  const advice = `Check ${String(error.setting)} and that it runs, then try again.`;
+  const advice = `Check ${option ?? String(error.setting)} and that it runs, then try again.`;
   const message = `The event store cannot be used: ${error.message}. ${advice}`;
   return { code: 'event_store_unusable', message, exitCode: EXIT.unusable };
 };
 
-const explainDatabaseError = (error: Error): Explanation | null => {
+/** @param option as in {@link explainEventStoreError} */
+const explainDatabaseError = (error: Error, option?: string): StoreExplanation | null => {
   const code = 'database_unavailable';
   const exitCode = EXIT.unusable;
   if (error instanceof EmbeddedPostgresError) return { code, message: error.message, exitCode };
@@ -127,7 +149,7 @@ const explainDatabaseError = (error: Error): Explanation | null => {
   const said = cause === error && error instanceof StoreUnavailable ? '' : ` It said: ${cause.message}.`;
   return {
     code,
-    message: `The database cannot be used.${said} Check DATABASE_URL and that it runs, then try again.`,
+    message: `The database cannot be used.${said} Check ${option ?? 'DATABASE_URL'} and that it runs, then try again.`,
     exitCode,
   };
 };

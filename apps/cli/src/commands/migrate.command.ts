@@ -4,7 +4,7 @@ import type { Logger } from '#libs/domain/kernel';
 import { givenText, InvalidKurrentUrl, parseConfig, parseKurrentUrl, type Config } from '#libs/infra/config';
 import type { CopyProgress, LogCopy, OpenedEventStore } from '#libs/infra/event-store';
 import { openRows, requireInitialized } from '../administration.js';
-import { CliError, EXIT, usage } from '../cli-error.js';
+import { blaming, CliError, EXIT, usage } from '../cli-error.js';
 import {
   loggerOf,
   refuseInterrupted,
@@ -14,6 +14,7 @@ import {
   type CommandContext,
   type JsonOption,
 } from '../command-context.js';
+import { GivenLog } from '../given-log.js';
 import { facts, present, ProgressLine, type Answer, type Terminal } from '../terminal.js';
 
 const APPLICATION_NAME = 'ags log move';
@@ -26,9 +27,11 @@ select distinct split_part(application_name, ' ', 2) as program from pg_stat_act
 interface LogPlace {
   readonly eventStoreUrl: string | null;
   readonly connectionString: string | null;
+  /** That gave the URL; null for a place that the settings name. */
+  readonly option: string | null;
 }
 
-const OWN_DATABASE: LogPlace = { eventStoreUrl: null, connectionString: null };
+const OWN_DATABASE: LogPlace = { eventStoreUrl: null, connectionString: null, option: null };
 
 interface MigrateOptions extends JsonOption {
   readonly from?: LogPlace;
@@ -81,11 +84,11 @@ const placeGivenTo =
     const url = givenText(text);
     if (url === null) throw usage(`The variable that ${text} names is not set. Set it, or give the URL to ${option}.`);
     if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) {
-      return { eventStoreUrl: null, connectionString: url };
+      return { eventStoreUrl: null, connectionString: url, option };
     }
     try {
       parseKurrentUrl(url);
-      return { eventStoreUrl: url, connectionString: null };
+      return { eventStoreUrl: url, connectionString: null, option };
     } catch (error) {
       if (!(error instanceof InvalidKurrentUrl)) throw error;
       throw usage(`${option} ${error.message}. It may be postgres://..., too, or \`database\`.`);
@@ -108,7 +111,7 @@ const move = async (
     maxConnections: 2,
     onError: () => undefined,
   });
-  const opened: OpenedEventStore[] = [];
+  const opened: Log[] = [];
   try {
     const source = await openLog(
       from ?? { ...OWN_DATABASE, eventStoreUrl: config.eventStoreUrl },
@@ -126,9 +129,11 @@ const move = async (
   }
 };
 
+type Log = OpenedEventStore | GivenLog;
+
 interface Move {
-  readonly source: OpenedEventStore;
-  readonly target: OpenedEventStore;
+  readonly source: Log;
+  readonly target: Log;
   readonly pool: pg.Pool;
   readonly terminal: Terminal;
   readonly interrupted: AbortSignal;
@@ -166,18 +171,26 @@ const moveBetween = async ({ source, target, pool, terminal, interrupted }: Move
 };
 
 /** @param own the PostgreSQL of the service */
-const openLog = async (place: LogPlace, own: string, log: Logger): Promise<OpenedEventStore> => {
-  const { installEventStoreSchema, openEventStore } = await import('#libs/infra/event-store');
-  const { ensureDatabase } = await import('#libs/infra/postgres');
+const openLog = async (place: LogPlace, own: string, log: Logger): Promise<Log> => {
+  const { openEventStore } = await import('#libs/infra/event-store');
+  const { eventStoreUrl, option } = place;
   const connectionString = place.connectionString ?? own;
-  if (place.eventStoreUrl === null) {
-    await ensureDatabase(connectionString, log);
-    await installEventStoreSchema(connectionString);
+  if (eventStoreUrl === null) {
+    const prepared = (): Promise<void> => prepareDatabase(connectionString, log);
+    await (option === null ? prepared() : blaming(option, prepared));
   }
-  return openEventStore(
-    { eventStoreUrl: place.eventStoreUrl, connectionString },
+  const store = openEventStore(
+    { eventStoreUrl, connectionString },
     { applicationName: APPLICATION_NAME, log, onConnectionLost: () => undefined },
   );
+  return option === null ? store : new GivenLog(store, option);
+};
+
+const prepareDatabase = async (connectionString: string, log: Logger): Promise<void> => {
+  const { installEventStoreSchema } = await import('#libs/infra/event-store');
+  const { ensureDatabase } = await import('#libs/infra/postgres');
+  await ensureDatabase(connectionString, log);
+  await installEventStoreSchema(connectionString);
 };
 
 /** @throws {CliError} conflict */

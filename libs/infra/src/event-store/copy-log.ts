@@ -52,9 +52,12 @@ export interface LogCopy {
   readonly end: Position;
 }
 
+export type LogSource = Pick<EventStore, 'head' | 'readAll'>;
+export type LogTarget = Pick<EventStore, 'append' | 'readAll' | 'storeId' | 'hasGaplessPositions'>;
+
 export interface CopyLogOptions {
-  readonly source: EventStore;
-  readonly target: EventStore;
+  readonly source: LogSource;
+  readonly target: LogTarget;
   readonly onProgress: (progress: CopyProgress) => void;
   /** Called between batches; throws to end the copy, which a later call goes on with. */
   readonly mayGoOn: () => void;
@@ -91,7 +94,7 @@ export const copyLog = async ({ source, target, onProgress, mayGoOn }: CopyLogOp
 };
 
 /** @throws {SourceWentOn} the log has events after its `end` */
-export const requireEnd = async (source: EventStore, end: Position): Promise<void> => {
+export const requireEnd = async (source: LogSource, end: Position): Promise<void> => {
   if ((await source.head()) !== end) throw new SourceWentOn();
 };
 
@@ -128,7 +131,7 @@ const isSame = (one: RecordedEvent, other: RecordedEvent): boolean =>
   (one.stream === STORE_STREAM || (one.id === other.id && one.data === other.data && one.metadata === other.metadata));
 
 /** In the order of the log: together only what a store of gapless positions writes in the order in which it is asked. */
-const append = async (target: EventStore, events: readonly RecordedEvent[]): Promise<void> => {
+const append = async (target: LogTarget, events: readonly RecordedEvent[]): Promise<void> => {
   const atOnce = target.hasGaplessPositions ? APPENDS_AT_ONCE : 1;
   let gathered: Append[] = [];
   const send = async (): Promise<void> => {

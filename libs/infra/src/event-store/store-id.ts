@@ -41,7 +41,7 @@ export const storeIdOf = async (store: EventStore, clock: Clock, randomness: Ran
 };
 
 /** The id of a store that has one; null for a store in which nothing was ever written. */
-export const knownStoreIdOf = async (store: EventStore): Promise<string | null> => {
+export const knownStoreIdOf = async (store: Pick<EventStore, 'readStream'>): Promise<string | null> => {
   const [recorded] = await store.readStream(STORE_STREAM, { limit: 1 });
   return recorded ? decodeEvent<StoreCreated>(recorded).event.data.store_id : null;
 };

@@ -62,7 +62,7 @@ const install = async (client: pg.Client): Promise<number> => {
   if (encoding.rows[0]?.server_encoding !== 'UTF8') {
     throw new UnfitDatabase(
       `The database is encoded in ${encoding.rows[0]?.server_encoding ?? 'nothing known'}, which cannot hold every ` +
-        "event. Create one with encoding 'UTF8' and name it in DATABASE_URL.",
+        "event. Create one with encoding 'UTF8' and name it where this one is named, as in DATABASE_URL.",
     );
   }
   await client.query('create schema if not exists event_store');
