@@ -1,10 +1,15 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { verifyBundle } from '#libs/crypto';
 import { KURRENT_UNDER_TEST, type KurrentUnderTest, startKurrent } from '../support/kurrent-under-test.js';
 import { KurrentEventStore } from '#libs/infra/event-store';
 import { connectCrm } from '../support/crm.js';
+import { newEvent } from '../support/new-event.js';
 import { runAgs } from '../support/run-ags.js';
-import { startService, type RunningService } from '../support/service.js';
+import { ROOT, startService, type RunningService } from '../support/service.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
 const PATIENCE = { timeout: 30_000, interval: 50 };
@@ -198,6 +203,12 @@ describe('a target that takes no log', () => {
     return { code: run.code, said: run.error['code'], message: String(run.error['message']) };
   };
 
+  const startThatFails = async (env: NodeJS.ProcessEnv): Promise<string> => {
+    const child = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), 'standalone'], { env });
+    const [said] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    return said;
+  };
+
   it.each([
     ['event_store_unusable', 'esdb://127.0.0.1:1?tls=false'],
     ['database_unavailable', 'postgres://ags:canary@127.0.0.1:1/log'],
@@ -208,5 +219,21 @@ describe('a target that takes no log', () => {
     expect(target.message).not.toContain('canary');
     const source = await refused('--from', url, '--to', 'database');
     expect(source.message).toContain('Check --from and that it runs');
+  });
+
+  it('is told of where somebody else has a stream of the name under which a store has its id', async () => {
+    const server = await startKurrent();
+    const log = new KurrentEventStore({ url: server.url });
+    await log.append({ stream: 'store', expectedRevision: 'no_stream', events: [newEvent({ type: 'ItemSold' })] });
+    const target = await refused('--to', server.url);
+    expect(target).toMatchObject({ code: 1, said: 'event_store_unusable' });
+    expect(target.message).toContain('Give one in which nothing was ever written');
+    const there = { ...service.environment, EVENT_STORE_URL: server.url };
+    const found = (await runAgs(['doctor', '--json'], { env: there })).objects;
+    expect(found.find(({ check }) => check === 'event_store')).toMatchObject({ status: 'problem' });
+    expect((await startThatFails(there)).split('\n').at(-2), 'and no stack').toBe(target.message);
+    expect(await log.readAll(-1n, 10)).toHaveLength(1);
+    await log.close();
+    await server.close();
   });
 });

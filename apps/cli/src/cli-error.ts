@@ -61,6 +61,7 @@ export const notFound = (message: string): CliError => new CliError('not_found',
 const OPERATOR_ERRORS: Readonly<Record<string, Omit<Explanation, 'message'>>> = {
   UnfitDatabase: { code: 'database_unavailable', exitCode: EXIT.unusable },
   UnknownPosition: { code: 'usage', exitCode: EXIT.unusable },
+  ForeignStore: { code: 'event_store_unusable', exitCode: EXIT.refused },
   LogsDiffer: { code: 'event_store_unusable', exitCode: EXIT.refused },
   SourceWentOn: { code: 'conflict', exitCode: EXIT.refused },
   WrongEventStore: { code: 'event_store_unusable', exitCode: EXIT.unusable },

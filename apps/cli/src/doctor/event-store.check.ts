@@ -1,4 +1,4 @@
-import { checkKnownStore, KurrentUnavailable, placeOf, WrongEventStore } from '#libs/infra/event-store';
+import { checkKnownStore, ForeignStore, KurrentUnavailable, placeOf, WrongEventStore } from '#libs/infra/event-store';
 import type { Examination } from './examination.js';
 import { ok, problem, problemOf, type Finding } from './finding.js';
 
@@ -10,7 +10,7 @@ export const checkEventStore = async (examination: Examination): Promise<Finding
     await store.head();
     await checkKnownStore(pool, store, placeOf(eventStoreUrl));
   } catch (error) {
-    if (error instanceof WrongEventStore) return problemOf(error.message);
+    if (error instanceof WrongEventStore || error instanceof ForeignStore) return problemOf(error.message);
     if (!(error instanceof KurrentUnavailable)) throw error;
     return problem(
       `The event store cannot be used: ${error.message}.`,

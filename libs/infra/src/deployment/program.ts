@@ -9,7 +9,7 @@ import {
   StateDirectoryError,
   type Config,
 } from '../config/index.js';
-import { UnfitDatabase, WrongEventStore } from '../event-store/index.js';
+import { ForeignStore, UnfitDatabase, WrongEventStore } from '../event-store/index.js';
 import { startFailpoints } from '../failpoints/index.js';
 import { PinoLogger } from '../logging/index.js';
 import { MetricsListener, ServiceMetrics } from '../metrics/index.js';
@@ -39,6 +39,7 @@ const OPERATOR_ERRORS = [
   BackupError,
   ConfigError,
   EmbeddedPostgresError,
+  ForeignStore,
   PepperMismatch,
   SealKeyNotProven,
   SecretFileError,

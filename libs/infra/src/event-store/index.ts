@@ -10,6 +10,6 @@ export { LOG_LOCK } from './postgres/append-function.sql.js';
 export { EVENT_STORE_VERSION, installEventStoreSchema, UnfitDatabase } from './postgres/install-schema.js';
 export { payloadArrays } from './postgres/payload-arrays.js';
 export { PostgresEventStore, type PostgresEventStoreOptions } from './postgres/postgres-event-store.js';
-export { knownStoreIdOf } from './store-id.js';
+export { ForeignStore, knownStoreIdOf } from './store-id.js';
 export { SeenLog } from './postgres/seen-log.js';
 export { UnknownPosition } from './unknown-position.js';

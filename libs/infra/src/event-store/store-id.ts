@@ -4,6 +4,7 @@ import {
   decodeEvent,
   type EventStore,
   type Randomness,
+  type RecordedEvent,
   RevisionConflict,
   SYSTEM,
   timestampOf,
@@ -15,6 +16,17 @@ export const STORE_STREAM = 'store';
 interface StoreCreated {
   readonly type: 'StoreCreated';
   readonly data: { readonly store_id: string };
+}
+
+/** Somebody else has written where a store of this service has its id. */
+export class ForeignStore extends Error {
+  override readonly name = 'ForeignStore';
+  constructor() {
+    super(
+      `The event store holds a stream \`${STORE_STREAM}\` that this service did not write: it belongs to something else. ` +
+        'Give one in which nothing was ever written, or the one that has the log of this service.',
+    );
+  }
 }
 
 /** The id of a store, minted when nobody asked before. Processes that ask at the same moment agree. */
@@ -40,10 +52,26 @@ export const storeIdOf = async (store: EventStore, clock: Clock, randomness: Ran
   }
 };
 
-/** The id of a store that has one; null for a store in which nothing was ever written. */
+/**
+ * The id of a store that has one; null for a store in which nothing was ever written.
+ * @throws {ForeignStore}
+ */
 export const knownStoreIdOf = async (store: Pick<EventStore, 'readStream'>): Promise<string | null> => {
   const [recorded] = await store.readStream(STORE_STREAM, { limit: 1 });
-  return recorded ? decodeEvent<StoreCreated>(recorded).event.data.store_id : null;
+  if (!recorded) return null;
+  if (!isOurs(recorded)) throw new ForeignStore();
+  return decodeEvent<StoreCreated>(recorded).event.data.store_id;
+};
+
+/** Others may call an event the same: metadata like ours stand beside none of theirs. */
+const isOurs = ({ type, metadata }: RecordedEvent): boolean => type === 'StoreCreated' && hasSchema(metadata);
+
+const hasSchema = (metadata: string): boolean => {
+  try {
+    return typeof (JSON.parse(metadata) as { readonly schema?: unknown } | null)?.schema === 'number';
+  } catch {
+    return false;
+  }
 };
 
 /** RFC 9562, version 4, of 16 random bytes. */
