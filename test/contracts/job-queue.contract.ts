@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { JobConsumer, JobQueue } from '#libs/domain/kernel';
+import { type JobConsumer, type JobQueue, QUEUE_NAMES } from '#libs/domain/kernel';
 
 export interface JobQueueHarness {
   readonly queue: JobQueue;
@@ -46,6 +46,21 @@ export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueH
       process(4, (id) => Promise.resolve(void given.push(id)));
       await add('c');
       await vi.waitFor(() => expect([...given].sort()).toEqual(['a', 'b', 'c']));
+    });
+
+    it('keeps the jobs of each queue to its own handlers', async () => {
+      const given: string[] = [];
+      for (const name of QUEUE_NAMES) await harness.queue.add(name, `of ${name}`);
+      for (const name of QUEUE_NAMES) {
+        consumers.push(harness.queue.process(name, 2, (id) => Promise.resolve(void given.push(`${name}: ${id}`))));
+      }
+      const expected = QUEUE_NAMES.map((name) => `${name}: of ${name}`);
+      await vi.waitFor(() => expect([...given].sort()).toEqual([...expected].sort()));
+    });
+
+    it('counts what waits in all of its queues', async () => {
+      for (const name of QUEUE_NAMES) await harness.queue.add(name, 'waiting');
+      expect(await harness.queue.depth()).toBe(QUEUE_NAMES.length);
     });
 
     it('runs no more handlers at once than it was told', async () => {

@@ -1,5 +1,9 @@
-/** Queues of architecture.md; jobs carry ids only, so a queue that forgets everything loses nothing. */
-export type QueueName = 'execute';
+/**
+ * One for each kind of work that a worker takes; jobs carry ids only, so a queue that forgets everything loses nothing.
+ * `execute` rings for accepted calls. The others keep the same promises, for work that a worker so far finds by itself.
+ */
+export const QUEUE_NAMES = ['execute', 'witness', 'webhooks', 'mail', 'sweeps'] as const;
+export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /**
  * Hands work to a worker soon. At most a bell: every job can be found again from the log by a sweeper, may be delivered
