@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -202,6 +203,24 @@ describe('the embedded PostgreSQL', () => {
     );
     await interrupted.kill('SIGKILL');
     const server = await start();
+    expect(await ask(server, 'select 7')).toBe(7);
+    expect(readdirSync(stateDir).filter((name) => name.startsWith('postgres.new-'))).toEqual([]);
+  });
+
+  it('starts beside the initdb of a start that was killed', async () => {
+    copyPrepared();
+    const left = join(stateDir, 'postgres.new-0123456789abcdef', 'data');
+    await mkdir(left, { recursive: true });
+    // As an orphaned initdb does: one file after another, until it is done or its folder is gone.
+    const orphan = spawn('/bin/sh', [
+      '-c',
+      'i=0; while [ $i -lt 6000 ]; do : > "$0/$i" || exit; i=$((i+1)); done',
+      left,
+    ]);
+    const ended = once(orphan, 'exit');
+    await vi.waitFor(() => expect(readdirSync(left).length).toBeGreaterThan(100), { timeout: 20_000, interval: 5 });
+    const server = await start();
+    await ended;
     expect(await ask(server, 'select 7')).toBe(7);
     expect(readdirSync(stateDir).filter((name) => name.startsWith('postgres.new-'))).toEqual([]);
   });

@@ -56,10 +56,16 @@ export const findPostmaster = async (site: Pick<ServerSite, 'dataDir'>): Promise
   return { pid, identity, port: Number(lines[3]) };
 };
 
-/** Makes the data directory when there is none. What an interrupted attempt left is removed. */
+/**
+ * What an interrupted attempt left is removed. Its initdb may have outlived who began it, and still lays files there
+ * until it misses one of its own: a second's work, and ten seconds of patience.
+ */
+const REMOVAL = { recursive: true, force: true, maxRetries: 19, retryDelay: 50 } as const;
+
+/** Makes the data directory when there is none. */
 export const initializeDataDirectory = async (site: ServerSite): Promise<boolean> => {
   for (const name of await readdir(site.stateDir)) {
-    if (name.startsWith('postgres.new-')) await rm(join(site.stateDir, name), { recursive: true, force: true });
+    if (name.startsWith('postgres.new-')) await rm(join(site.stateDir, name), REMOVAL);
   }
   if (existsSync(join(site.dataDir, 'PG_VERSION'))) return false;
   const draft = join(site.stateDir, `postgres.new-${randomBytes(8).toString('hex')}`);
