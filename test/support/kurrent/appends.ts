@@ -26,6 +26,7 @@ export class Appends {
   /** Streams and revisions of what is written and not yet committed. */
   private readonly underWay = new Set<string>();
   private fault: Fault | null = null;
+  private hasMajority = true;
   private untilCommitted: () => Promise<unknown> = () => afterThisTurn();
 
   constructor(private readonly log: CommitLog) {}
@@ -40,10 +41,16 @@ export class Appends {
     });
   }
 
+  /** From now on whatever is appended stays uncommitted, and so unanswered. */
+  loseMajority(): void {
+    this.hasMajority = false;
+  }
+
   /** `cut` ends the connection that brought the append, which then has no answer: null. */
   async take(append: ProposedAppend, cut: () => void): Promise<AppendAnswer | null> {
     const refusal = refusalOf(append);
     if (refusal) return refusal;
+    if (!this.hasMajority) return new Promise(() => undefined);
     const { fault } = this;
     if (fault) {
       this.fault = null;

@@ -32,13 +32,22 @@ export class KurrentServer {
   private readonly front = new TcpFront(() => this.innerPort);
   private readonly server = new Server({ 'grpc.max_receive_message_length': -1 });
   private readonly log: CommitLog;
-  private readonly appends: Appends;
+  private appends: Appends;
+  /** Where this one is sent for what a leader answers. */
+  private leader: KurrentServer | null;
   private readonly subscriptions = new Set<LiveSubscription>();
   private readonly members: Member[];
   private innerPort = 0;
+  private hasBeenReplaced = false;
 
   private constructor(private readonly options: KurrentServerOptions) {
-    const { followerOf: leader, version = '24.2.0', hasSystemEvents = true, dropSlowerThan = Infinity } = options;
+    const {
+      followerOf: leader = null,
+      version = '24.2.0',
+      hasSystemEvents = true,
+      dropSlowerThan = Infinity,
+    } = options;
+    this.leader = leader;
     this.log = leader ? leader.log.copy() : new CommitLog(hasSystemEvents);
     this.appends = leader ? leader.appends : new Appends(this.log);
     this.members = leader ? leader.members : [];
@@ -48,7 +57,7 @@ export class KurrentServer {
     this.server.addService(GossipService, gossipService(this.members));
     const node: StreamsNode = {
       log: this.log,
-      appends: this.appends,
+      getAppends: () => this.appends,
       subscriptions: this.subscriptions,
       maxBacklog: dropSlowerThan,
       calls: this.calls,
@@ -102,6 +111,17 @@ export class KurrentServer {
   /** What was said meanwhile is heard and answered. */
   resume(): void {
     this.front.resume();
+  }
+
+  /**
+   * Of a follower: it was chosen to lead, with what its leader held when it began to follow. That one has not noticed: it
+   * answers what it is asked, and commits nothing.
+   */
+  lead(): void {
+    this.leader?.appends.loseMajority();
+    if (this.leader) this.leader.hasBeenReplaced = true;
+    this.leader = null;
+    this.appends = new Appends(this.log);
   }
 
   /** The next append is written and its connection ends before the answer. Resolves when that has happened. */
@@ -161,15 +181,18 @@ export class KurrentServer {
   }
 
   private leaderRefusal(metadata: Metadata): ServerErrorResponse | null {
-    const { followerOf } = this.options;
-    return followerOf && metadata.get('requires-leader')[0] === 'true' ? notLeader(followerOf.port) : null;
+    const { leader } = this;
+    return leader && metadata.get('requires-leader')[0] === 'true' ? notLeader(leader.port) : null;
   }
 
   private member(): Member {
-    const { front, options } = this;
+    const { front } = this;
+    const isLeader = (): boolean => this.leader === null && !this.hasBeenReplaced;
     return {
       id: crypto.randomUUID(),
-      isLeader: options.followerOf === undefined,
+      get isLeader() {
+        return isLeader();
+      },
       get port() {
         return front.port;
       },

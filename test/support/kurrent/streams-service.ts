@@ -23,7 +23,7 @@ import { notImplemented, streamDeleted } from './rpc-error.js';
 
 export interface StreamsNode extends SubscribedLog {
   /** Those of the leader. */
-  readonly appends: Appends;
+  readonly getAppends: () => Appends;
   /** Where one call carries many appends, each counts. */
   readonly calls: Record<'append' | 'batchAppend' | 'read' | 'subscribe', number>;
   /** Why a caller is not served, or not by this node. */
@@ -96,7 +96,7 @@ const append = async (node: StreamsNode, call: AppendCall): Promise<AppendResp |
   const stream = streamNameIn(options);
   if (node.log.isTombstoned(stream)) throw streamDeleted(stream);
   const events = messages.map((message) => proposedIn(message.getProposedMessage()!));
-  const answer = await node.appends.take({ stream, expected, events }, () => node.cut(call.getPeer()));
+  const answer = await node.getAppends().take({ stream, expected, events }, () => node.cut(call.getPeer()));
   return answer && appendResponse(expected, answer);
 };
 
@@ -125,9 +125,8 @@ const batchOf = (request: BatchAppendReq, batches: ReadonlyMap<string, Batch>): 
 const answerBatch = async (node: StreamsNode, call: BatchAppendCall, batch: Batch): Promise<void> => {
   node.calls.batchAppend += 1;
   const { options, events } = batch;
-  const answer: AppendAnswer | null = await node.appends.take(
-    { stream: streamNameIn(options), expected: expectedIn(options), events },
-    () => node.cut(call.getPeer()),
-  );
+  const answer: AppendAnswer | null = await node
+    .getAppends()
+    .take({ stream: streamNameIn(options), expected: expectedIn(options), events }, () => node.cut(call.getPeer()));
   if (answer) call.write(batchResponse(batch, answer));
 };

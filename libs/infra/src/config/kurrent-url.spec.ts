@@ -7,6 +7,7 @@ describe('the URL of an event store', () => {
     expect(parseKurrentUrl('esdb://localhost?tls=false')).toEqual({
       connectionString: 'esdb://localhost:2113?tls=false&keepAliveTimeout=3000',
       nodes: [{ host: 'localhost', port: 2113 }],
+      isCluster: false,
       credentials: null,
     });
   });
@@ -19,12 +20,15 @@ describe('the URL of an event store', () => {
         { host: 'one.example', port: 2113 },
         { host: 'two.example', port: 2114 },
       ],
+      isCluster: true,
       credentials: { username: 'admin', password: 'a:b@c' },
     });
   });
 
   it('names a cluster by one DNS name', () => {
-    expect(parseKurrentUrl('esdb+discover://u:p@nodes.example').connectionString).toMatch(/^esdb\+discover:\/\/u:p@/);
+    const { connectionString, isCluster } = parseKurrentUrl('esdb+discover://u:p@nodes.example');
+    expect(connectionString).toMatch(/^esdb\+discover:\/\/u:p@/);
+    expect(isCluster).toBe(true);
   });
 
   it.each([

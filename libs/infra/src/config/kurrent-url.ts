@@ -16,6 +16,8 @@ export interface KurrentAddress {
   /** As the client reads it. Holds the password. */
   readonly connectionString: string;
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
+  /** Who leads is chosen by the nodes, and may change. */
+  readonly isCluster: boolean;
   /** Null on a server without TLS: it knows no users. */
   readonly credentials: { readonly username: string; readonly password: string } | null;
 }
@@ -45,7 +47,8 @@ export const parseKurrentUrl = (text: string): KurrentAddress => {
     : '';
   const hosts = nodes.map(({ host, port }) => `${host}:${port}`).join(',');
   const query = [...parameters].map(([key, value]) => `${key}=${value}`).join('&');
-  return { connectionString: `esdb${discover}://${user}${hosts}?${query}`, nodes, credentials };
+  const isCluster = discover !== '' || nodes.length > 1;
+  return { connectionString: `esdb${discover}://${user}${hosts}?${query}`, nodes, isCluster, credentials };
 };
 
 /** Named by its place: where a password was typed with a `?` or `@` of its own, a part of it stands here. */

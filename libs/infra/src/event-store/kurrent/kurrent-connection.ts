@@ -9,7 +9,7 @@ import type {
   ResolvedEvent,
   StreamingRead,
 } from '@eventstore/db-client';
-import { type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
+import { type Clock, type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
 import { parseKurrentUrl } from '../../config/index.js';
 import { LogWentBack } from '../log-went-back.js';
 import { isDeletedStream, isMissingStream, KurrentUnavailable, mayPass } from './kurrent-failures.js';
@@ -19,11 +19,19 @@ import { positionOf } from './recorded-text.js';
 const ATTEMPT_TIMEOUT_MS = 2_000;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 250;
+/**
+ * A node that led is believed to lead for this long. The others do without it for 700 ms at the least before they choose
+ * another: their heartbeats' time limit, as KurrentDB comes.
+ */
+const LEAD_MS = 500;
+/** Nobody reads it. What is written to the metadata of a stream is the server's own, and only the last of it is kept. */
+const LEAD_STREAM = '$$ags-leader';
 
 export interface KurrentConnectionOptions {
   readonly url: string;
   /** How long a request is tried while the server does not answer. */
   readonly deadlineMs: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Told once when the store is away, and once (null) when it is back. */
   readonly onOutage: (error: Error | null) => void;
   /** Told that the log went back in time: all that the process remembers of it is void, and it must end. */
@@ -48,27 +56,42 @@ export interface RequestOptions {
 }
 
 type Reading = StreamingRead<ResolvedEvent>;
-/** That the log behind a client's connection is the one that this process knows. */
+type StartReading = (client: EventStoreDBClient, options: RequestOptions) => Reading;
+/** That the log behind a client's connection is the one that this process knows, and when its node led the cluster. */
 interface Proof {
   readonly client: EventStoreDBClient;
   readonly done: Promise<void>;
+  /** On the monotonic clock. */
+  ledAtMs: number;
+  /** Under way: the question whether it leads. */
+  leading: Promise<void> | null;
 }
 
 /** One try of a request, which takes no longer than the limit: it may be made several times, and abandoned. */
-type Work<Result> = (client: EventStoreDBClient, limitMs: number) => Promise<Result>;
+type Work<Result> = (proof: Proof, limitMs: number) => Promise<Result>;
 
 /** What the client has, and does not show: its connection, as its gRPC library knows it. */
 interface ConnectedClient {
-  readonly getChannel: () => Promise<{
-    close(): void;
-    getConnectivityState(mayConnect: boolean): number;
-    watchConnectivityState(current: number, deadline: number, onChange: () => void): void;
-  }>;
+  readonly getChannel: () => Promise<Channel>;
 }
+
+interface Channel {
+  close(): void;
+  getConnectivityState(mayConnect: boolean): number;
+  watchConnectivityState(current: number, deadline: number, onChange: () => void): void;
+}
+
+/** IDLE and CONNECTING, as gRPC numbers its states. */
+const UNMADE_STATES: readonly number[] = [0, 1];
 
 /** The server sent nothing for too long, or has not answered at all. */
 class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
+}
+
+/** The node that answered is no longer the one that this process asks. */
+class NodeLeft extends Error {
+  override readonly name = 'NodeLeft';
 }
 
 /**
@@ -103,27 +126,36 @@ export class KurrentConnection {
    * @throws what the server answered
    */
   append(stream: string, events: EventData[], expectedRevision: AppendExpectedRevision): Promise<AppendResult> {
-    return this.repeat((client, limitMs) =>
+    return this.repeat(({ client }, limitMs) =>
       within(limitMs, client.appendToStream(stream, events, { expectedRevision, ...this.requestOptions() })),
     );
   }
 
   /**
-   * Reads to the end of what was asked for. A try in which nothing comes for too long is given up.
+   * Reads to the end of what was asked for. A try in which nothing comes for too long is given up. Of a cluster, it may tell
+   * less than what another node has answered: a leader that was paused, or cut off, learns late that it leads no more.
    *
    * @throws {StoreUnavailable} no answer within the deadline
    * @throws what the server answered
    */
-  read(start: (client: EventStoreDBClient, options: RequestOptions) => Reading): Promise<readonly KurrentEvent[]> {
-    return this.repeat((client, limitMs) => this.collect(start(client, this.requestOptions()), limitMs));
+  read(start: StartReading): Promise<readonly KurrentEvent[]> {
+    return this.repeat(({ client }, limitMs) => this.collect(start(client, this.requestOptions()), limitMs));
+  }
+
+  /** As `read`, and nothing is missing that any node had answered before: the node that answers leads. */
+  readLatest(start: StartReading): Promise<readonly KurrentEvent[]> {
+    return this.repeat(async (proof, limitMs) => {
+      const reading = this.collect(start(proof.client, this.requestOptions()), limitMs);
+      const [read] = await Promise.allSettled([reading]);
+      if (read.status === 'fulfilled' || !mayPass(read.reason)) await this.requireLead(proof, limitMs);
+      if (read.status === 'rejected') throw read.reason;
+      return read.value;
+    });
   }
 
   /** For a stream of events that has no end. Proven: the log is the one that this process knows. */
   async proven(): Promise<EventStoreDBClient> {
-    const client = await this.current();
-    if (this.proof?.client !== client) this.proof = this.beginProof(client);
-    await this.proof.done;
-    return client;
+    return (await this.proofOfLog()).client;
   }
 
   /** The next request asks first whether the log is still the one that this process knows. */
@@ -149,7 +181,7 @@ export class KurrentConnection {
         return result;
       } catch (error) {
         if (error instanceof LogWentBack || !mayPass(error)) throw error;
-        this.report(error as Error);
+        if (!(error instanceof NodeLeft)) this.report(error as Error);
         // A last try that was cut short says less than the one before it.
         if (said === null || !isSilence(error) || limitMs === ATTEMPT_TIMEOUT_MS) said = error;
         if (leftMs() <= waitMs || this.isClosed)
@@ -162,7 +194,7 @@ export class KurrentConnection {
   private async attempt<Result>(work: Work<Result>, limitMs: number): Promise<Result> {
     const used = this.current();
     try {
-      return await work(await this.proven(), limitMs);
+      return await work(await this.proofOfLog(), limitMs);
     } catch (error) {
       if (mayPass(error)) this.doubt();
       // A connection to a server that hangs stays as it is: another one may lead elsewhere.
@@ -205,21 +237,58 @@ export class KurrentConnection {
     channel?.close();
   }
 
+  private async proofOfLog(): Promise<Proof> {
+    const client = await this.current();
+    if (this.proof?.client !== client) this.proof = this.beginProof(client);
+    const { proof } = this;
+    await proof.done;
+    return proof;
+  }
+
   private beginProof(client: EventStoreDBClient): Proof {
     const doubt = (): void => {
       if (this.proof === proof) this.proof = null;
     };
-    const proof: Proof = { client, done: this.prove(client, doubt) };
+    const proof: Proof = { client, done: this.prove(client, doubt), ledAtMs: -Infinity, leading: null };
     proof.done.catch(doubt);
     return proof;
+  }
+
+  /**
+   * That the node whose answer came just now was the leader then: it is, still, or was within {@link LEAD_MS}. Only the
+   * leader of a majority can write, so it is made to. Resolves at once where there is one node.
+   *
+   * @throws {NodeLeft} another connection was made meanwhile, which may lead elsewhere
+   */
+  private async requireLead(proof: Proof, limitMs: number): Promise<void> {
+    if (!this.address.isCluster) return;
+    const answeredAtMs = this.options.clock.monotonicMs();
+    while (proof.ledAtMs < answeredAtMs - LEAD_MS) {
+      proof.leading ??= this.lead(proof, limitMs).finally(() => (proof.leading = null));
+      await proof.leading;
+    }
+    if (this.proof !== proof) throw new NodeLeft('another connection was made meanwhile');
+  }
+
+  /** For all who wait for the same. */
+  private async lead(proof: Proof, limitMs: number): Promise<void> {
+    const askedAtMs = this.options.clock.monotonicMs();
+    const { jsonEvent } = await import('@eventstore/db-client');
+    const event = jsonEvent({ type: '$metadata', data: {} });
+    // Its revision says nothing: nobody reads it, and each is an event of its own.
+    const options = { expectedRevision: 'any', ...this.requestOptions() } as const;
+    await within(limitMs, proof.client.appendToStream(LEAD_STREAM, [event], options));
+    proof.ledAtMs = askedAtMs;
   }
 
   /** @param doubt called when the connection is no longer the one that was asked */
   private async prove(client: EventStoreDBClient, doubt: () => void): Promise<void> {
     const channel = await (client as unknown as ConnectedClient).getChannel();
+    // One that is only being made would be another once it is there.
+    const state = await within(ATTEMPT_TIMEOUT_MS, madeOrFailed(channel));
     if (this.lastSeen !== null) await this.compare(client, this.lastSeen);
     // Between two requests it is lost and made anew without a word.
-    channel.watchConnectivityState(channel.getConnectivityState(false), Infinity, doubt);
+    channel.watchConnectivityState(state, Infinity, doubt);
   }
 
   private async compare(client: EventStoreDBClient, seen: RecordedEvent): Promise<void> {
@@ -279,6 +348,15 @@ const within = async <Result>(limitMs: number, answer: Promise<Result>): Promise
     return await Promise.race([answer, silence]);
   } finally {
     clearTimeout(timer);
+  }
+};
+
+/** The state that a connection has come to. */
+const madeOrFailed = async (channel: Channel): Promise<number> => {
+  for (;;) {
+    const state = channel.getConnectivityState(true);
+    if (!UNMADE_STATES.includes(state)) return state;
+    await new Promise<void>((changed) => channel.watchConnectivityState(state, Infinity, changed));
   }
 };
 

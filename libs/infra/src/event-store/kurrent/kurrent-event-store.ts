@@ -31,6 +31,9 @@ import { LiveTail } from './live-tail.js';
 import { type StreamHead, TrackedHeads } from './tracked-heads.js';
 import { eventDataOf, isSystemEvent, positionOf, recordedEventOf } from './recorded-text.js';
 
+/** One of the two ways to read of {@link KurrentConnection}. */
+type Read = KurrentConnection['read'];
+
 export interface KurrentEventStoreOptions {
   /** As `parseKurrentUrl` reads it. */
   readonly url: string;
@@ -52,7 +55,7 @@ const DEADLINE_MS = 5_000;
 const POLL_INTERVAL_MS = 1_000;
 const PAGE_SIZE = 1_000;
 /** The log ends with events of the server itself now and then. */
-const HEAD_PAGE_SIZE = 16;
+const FIRST_END_PAGE_SIZE = 16;
 /** Callers that share one question for heads, and questions that are asked at once. */
 const MAX_HEADS_CALLERS = 256;
 /** What is told comes some milliseconds after it is answered. */
@@ -66,10 +69,13 @@ const MAX_WAITING_APPENDS = 20_000;
  * with the same ids, which the server answers as it answered the first.
  */
 export class KurrentEventStore extends EventStore {
+  private readonly clock: Clock;
   private readonly connection: KurrentConnection;
   private readonly bell = new AppendBell();
   private readonly recent = new RecentEvents(isNextInOrder);
   private readonly tracked = new TrackedHeads();
+  /** For the end of the log: where the last look back began, and what it found. What lies between is the server's own. */
+  private lastLook = { begun: START, end: START };
   private readonly headsOf: GatheredCalls<readonly string[], ReadonlyMap<string, number>>;
   /** By stream, the last of the appends that wait for each other: they arrive in the order of asking. */
   private readonly lanes = new Map<string, Promise<unknown>>();
@@ -81,14 +87,15 @@ export class KurrentEventStore extends EventStore {
   constructor(private readonly options: KurrentEventStoreOptions) {
     super();
     const { url, deadlineMs = DEADLINE_MS, onOutage = () => undefined, onWentBack = () => undefined } = options;
-    this.connection = new KurrentConnection({ url, deadlineMs, onOutage, onWentBack });
+    this.clock = options.clock ?? new SystemClock();
+    this.connection = new KurrentConnection({ url, deadlineMs, clock: this.clock, onOutage, onWentBack });
     this.headsOf = new GatheredCalls((asked) => this.readHeads(asked), { maxItems: MAX_HEADS_CALLERS });
     this.tail = options.isLongLived ? this.startTail() : null;
   }
 
   async storeId(): Promise<string> {
-    const { clock = new SystemClock(), randomness = new SystemRandomness() } = this.options;
-    return (this.knownStoreId ??= await storeIdOf(this, clock, randomness));
+    const { randomness = new SystemRandomness() } = this.options;
+    return (this.knownStoreId ??= await storeIdOf(this, this.clock, randomness));
   }
 
   async append(append: Append): Promise<AppendResult> {
@@ -119,7 +126,7 @@ export class KurrentEventStore extends EventStore {
     let missing = options.limit ?? Number.MAX_SAFE_INTEGER;
     const events: RecordedEvent[] = [];
     for (let page = PAGE_SIZE; page === PAGE_SIZE && missing > 0;) {
-      const read = await this.readPage(stream, next, Math.min(PAGE_SIZE, missing), isBackwards);
+      const read = await this.readPage(stream, next, Math.min(PAGE_SIZE, missing), isBackwards, this.read);
       for (const event of read) events.push(recordedEventOf(event));
       page = read.length;
       missing -= page;
@@ -140,18 +147,8 @@ export class KurrentEventStore extends EventStore {
     return this.recent.headsOf(streams);
   }
 
-  async head(): Promise<Position> {
-    for (let from: Position | null = null; ;) {
-      const fromPosition = from === null ? 'end' : { commit: from, prepare: from };
-      const page = await this.connection.read((client, options) =>
-        client.readAll({ direction: 'backwards', fromPosition, maxCount: HEAD_PAGE_SIZE, ...options }),
-      );
-      const last = page.find((event) => !isSystemEvent(event));
-      if (last) return positionOf(last);
-      const first = page.at(-1);
-      if (!first) return START;
-      from = positionOf(first);
-    }
+  head(): Promise<Position> {
+    return this.end(this.readLatest);
   }
 
   async readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
@@ -193,6 +190,37 @@ export class KurrentEventStore extends EventStore {
     await Promise.all(this.lanes.values());
     await this.tail?.close();
     await this.connection.close();
+  }
+
+  private readonly read: Read = (start) => this.connection.read(start);
+  private readonly readLatest: Read = (start) => this.connection.readLatest(start);
+
+  /** Position of the last event that is not the server's own. */
+  private async end(read: Read): Promise<Position> {
+    const { begun, end } = this.lastLook;
+    let newest: Position | null = null;
+    let maxCount = FIRST_END_PAGE_SIZE;
+    for (let from: Position | null = null; ; maxCount = Math.min(4 * maxCount, PAGE_SIZE)) {
+      const fromPosition = from === null ? 'end' : { commit: from, prepare: from };
+      const page = await read((client, options) =>
+        client.readAll({ direction: 'backwards', fromPosition, maxCount, ...options }),
+      );
+      newest ??= page[0] ? positionOf(page[0]) : START;
+      for (const event of page) {
+        from = positionOf(event);
+        if (from <= begun) return this.looked(newest, end);
+        if (isSystemEvent(event)) continue;
+        this.connection.see([recordedEventOf(event)]);
+        return this.looked(newest, from);
+      }
+      if (page.length < maxCount) return START;
+    }
+  }
+
+  private looked(begun: Position, end: Position): Position {
+    // Of two looks at the same time, the later one tells more.
+    if (begun > this.lastLook.begun) this.lastLook = { begun, end };
+    return end;
   }
 
   private async write(append: Append): Promise<AppendResult> {
@@ -238,10 +266,11 @@ export class KurrentEventStore extends EventStore {
     fromRevision: bigint | 'start' | 'end',
     maxCount: number,
     isBackwards: boolean,
+    read: Read,
   ): Promise<readonly KurrentEvent[]> {
     const direction = isBackwards ? 'backwards' : 'forwards';
     try {
-      const page = await this.connection.read((client, options) =>
+      const page = await read((client, options) =>
         client.readStream(stream, { direction, fromRevision, maxCount, ...options }),
       );
       // A stream that is there ends with an event. To believe otherwise would be to take it for one that is not.
@@ -270,7 +299,7 @@ export class KurrentEventStore extends EventStore {
   private startTail(): LiveTail {
     return new LiveTail({
       connection: this.connection,
-      head: () => this.head(),
+      head: () => this.end(this.read),
       onBegin: () => {
         this.recent.clear();
         this.tracked.clear();
@@ -314,7 +343,7 @@ export class KurrentEventStore extends EventStore {
   }
 
   private async headOf(stream: string): Promise<StreamHead> {
-    const [last] = await this.readPage(stream, 'end', 1, true);
+    const [last] = await this.readPage(stream, 'end', 1, true, this.readLatest);
     return last ? Number(last.revision) : null;
   }
 }

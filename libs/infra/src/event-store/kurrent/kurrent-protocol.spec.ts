@@ -153,6 +153,71 @@ describe('a server of several', () => {
     expect((await store.append(firstOf(newStream()))).revision).toBe(0);
     expect([server.calls.append, follower.calls.append]).toEqual([1, 0]);
   });
+
+  describe('that answers as the leader', () => {
+    let follower: KurrentServer;
+    let nowMs: number;
+    beforeEach(async () => {
+      follower = await start({ followerOf: server });
+      nowMs = 0;
+    });
+    const clock = { nowMs: () => Date.now(), monotonicMs: () => nowMs };
+    const openCluster = (options: Partial<KurrentEventStoreOptions> = {}): KurrentEventStore =>
+      open({ url: `esdb://127.0.0.1:${server.port},127.0.0.1:${follower.port}?tls=false`, clock, ...options });
+
+    it.each([{ isLongLived: true }, { isLongLived: false }])(
+      'is not believed once another was chosen in its place (%o)',
+      async (options) => {
+        const store = openCluster(options);
+        const stream = newStream();
+        // The first that the store hears of this stream is that it is not there.
+        expect(await store.heads([stream])).toEqual(new Map());
+        follower.lead();
+        const writer = open({ url: follower.url });
+        const { position } = await writer.append(firstOf(stream));
+        nowMs += 501;
+        expect(await store.heads([stream])).toEqual(new Map([[stream, 0]]));
+        expect(await store.head()).toBe(position);
+      },
+    );
+
+    it('is made to show it once in half a second', async () => {
+      const store = openCluster();
+      const shown: number[] = [];
+      for (const stepMs of [0, 500, 0, 1, 0]) {
+        nowMs += stepMs;
+        await Promise.all([store.heads([newStream()]), store.head()]);
+        shown.push(server.calls.append);
+      }
+      expect(shown).toEqual([1, 1, 1, 2, 2]);
+      expect(await store.readAll(START, 10)).toEqual([]);
+    });
+
+    it('need not show it for what stands where it stands', async () => {
+      const store = openCluster();
+      await store.readStream(newStream());
+      await store.readAll(START, 10);
+      expect(server.calls.append).toBe(0);
+    });
+  });
+});
+
+describe('the end of the log', () => {
+  it('is looked for behind the events of the server itself, and behind the same ones once', async () => {
+    const store = open();
+    const { position } = await store.append(firstOf(newStream()));
+    for (let count = 0; count < 200; count += 1) server.appendSystemEvent();
+    const looks: number[] = [];
+    for (let look = 0; look < 2; look += 1) {
+      const before = server.calls.read;
+      expect(await store.head()).toBe(position);
+      looks.push(server.calls.read - before);
+      server.appendSystemEvent();
+    }
+    expect(looks).toEqual([3, 1]);
+    const next = await store.append(firstOf(newStream()));
+    expect(await store.head()).toBe(next.position);
+  });
 });
 
 describe('a server that knows its users', () => {
