@@ -27,7 +27,7 @@ export const takeAllConnections = async (connectionString: string): Promise<() =
     }
     const ended = await taken[0]!.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
-         where backend_type = 'client backend' and application_name <> $1`,
+         where backend_type = 'client backend' and application_name is distinct from $1`,
       [SOMEBODY_ELSE],
     );
     freed = (ended.rowCount ?? 0) > 0;

@@ -38,8 +38,8 @@ const LONGEST_ANSWER_MS = 30_000;
 export const DEADLINE_MS = 240_000 + 2 * Math.max(...Object.values(lasts));
 export const PATIENCE = { timeout: 30_000, interval: 50 };
 
-export const isRefused = ({ answer }: ClientCall): boolean => answer !== null && answer.status >= 500;
-export const isHealth = ({ path }: ClientCall): boolean => path === '/v1/health';
+const isRefused = ({ answer }: ClientCall): boolean => answer !== null && answer.status >= 500;
+const isHealth = ({ path }: ClientCall): boolean => path === '/v1/health';
 const codeOf = ({ answer }: ClientCall): string =>
   answer === null ? 'no answer' : `${answer.status} ${textOf(membersOf(answer.json['error'])['code'])}`;
 
@@ -103,6 +103,7 @@ export const expectNothingTaken = (asked: AskedMeanwhile | null): void => {
   const { submissions, healths, effects } = asked;
   const refused = { status: 503, json: { error: { code: 'service_unavailable' } } };
   expect(submissions).toMatchObject(submissions.map(() => refused));
+  for (const answer of submissions) expect(answer?.headers['retry-after']).toMatch(/^\d+$/);
   expect(healths).toMatchObject(healths.map(() => ({ status: 503, json: { status: 'down' } })));
   expect(effects).toEqual([]);
 };
