@@ -17,6 +17,7 @@ import { positionOf } from './recorded-text.js';
 
 /** One try of a request; a hung server costs this much before the next connection is tried. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
+const CLOSE_LIMIT_MS = 1_000;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 250;
 /**
@@ -166,7 +167,8 @@ export class KurrentConnection {
   async close(): Promise<void> {
     this.isClosed = true;
     for (const reading of this.reads) end(reading, new StoreUnavailable('the store was closed'));
-    await this.drop();
+    // One that is still being made is let go once it is there.
+    await within(CLOSE_LIMIT_MS, this.drop()).catch(() => undefined);
   }
 
   private async repeat<Result>(work: Work<Result>): Promise<Result> {
@@ -174,16 +176,16 @@ export class KurrentConnection {
     const leftMs = (): number => this.options.deadlineMs - (performance.now() - startedAt);
     let said: unknown = null;
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
-      const limitMs = Math.max(Math.min(ATTEMPT_TIMEOUT_MS, leftMs()), 1);
+      const isWholeTry = leftMs() >= ATTEMPT_TIMEOUT_MS;
       try {
-        const result = await this.attempt(work, limitMs);
+        const result = await this.attempt(work, leftMs);
         this.report(null);
         return result;
       } catch (error) {
         if (error instanceof LogWentBack || !mayPass(error)) throw error;
         if (!(error instanceof NodeLeft)) this.report(error as Error);
         // A last try that was cut short says less than the one before it.
-        if (said === null || !isSilence(error) || limitMs === ATTEMPT_TIMEOUT_MS) said = error;
+        if (said === null || !isSilence(error) || isWholeTry) said = error;
         if (leftMs() <= waitMs || this.isClosed)
           throw said instanceof StoreUnavailable ? said : new KurrentUnavailable(said);
       }
@@ -191,16 +193,22 @@ export class KurrentConnection {
     }
   }
 
-  private async attempt<Result>(work: Work<Result>, limitMs: number): Promise<Result> {
+  private async attempt<Result>(work: Work<Result>, leftMs: () => number): Promise<Result> {
     const used = this.current();
+    // Others may wait for the same proof and have more time: it goes on, with time limits of its own.
+    const proof = await within(Math.max(leftMs(), 1), this.proofOfLog());
     try {
-      return await work(await this.proofOfLog(), limitMs);
+      return await work(proof, Math.max(Math.min(ATTEMPT_TIMEOUT_MS, leftMs()), 1));
     } catch (error) {
       if (mayPass(error)) this.doubt();
-      // A connection to a server that hangs stays as it is: another one may lead elsewhere.
-      if (isSilence(error) && this.client === used) void this.drop();
+      if (isSilence(error)) this.leave(used);
       throw error;
     }
+  }
+
+  /** A connection to a server that hangs stays as it is: another one may lead elsewhere. */
+  private leave(used: Promise<EventStoreDBClient>): void {
+    if (this.client === used) void this.drop();
   }
 
   private requestOptions(): RequestOptions {
@@ -238,19 +246,23 @@ export class KurrentConnection {
   }
 
   private async proofOfLog(): Promise<Proof> {
-    const client = await this.current();
-    if (this.proof?.client !== client) this.proof = this.beginProof(client);
+    const used = this.current();
+    const client = await used;
+    if (this.proof?.client !== client) this.proof = this.beginProof(client, used);
     const { proof } = this;
     await proof.done;
     return proof;
   }
 
-  private beginProof(client: EventStoreDBClient): Proof {
+  private beginProof(client: EventStoreDBClient, used: Promise<EventStoreDBClient>): Proof {
     const doubt = (): void => {
       if (this.proof === proof) this.proof = null;
     };
     const proof: Proof = { client, done: this.prove(client, doubt), ledAtMs: -Infinity, leading: null };
-    proof.done.catch(doubt);
+    proof.done.catch((error: unknown) => {
+      doubt();
+      if (isSilence(error)) this.leave(used);
+    });
     return proof;
   }
 
@@ -283,7 +295,8 @@ export class KurrentConnection {
 
   /** @param doubt called when the connection is no longer the one that was asked */
   private async prove(client: EventStoreDBClient, doubt: () => void): Promise<void> {
-    const channel = await (client as unknown as ConnectedClient).getChannel();
+    // A node that is asked who leads, and hangs, would be waited for longer than anybody's deadline.
+    const channel = await within(ATTEMPT_TIMEOUT_MS, (client as unknown as ConnectedClient).getChannel());
     // One that is only being made would be another once it is there.
     const state = await within(ATTEMPT_TIMEOUT_MS, madeOrFailed(channel));
     if (this.lastSeen !== null) await this.compare(client, this.lastSeen);

@@ -154,6 +154,21 @@ describe('a server of several', () => {
     expect([server.calls.append, follower.calls.append]).toEqual([1, 0]);
   });
 
+  it('is not waited for past the deadline where it hangs, as all the others do', async () => {
+    const follower = await start({ followerOf: server });
+    const url = `esdb://127.0.0.1:${follower.port},127.0.0.1:${server.port}?tls=false`;
+    const append = firstOf(newStream());
+    for (const node of [server, follower]) node.hang();
+    const startedAt = performance.now();
+    const store = open({ url, deadlineMs: 500 });
+    await expect(store.append(append)).rejects.toBeInstanceOf(StoreUnavailable);
+    await store.close();
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    const waiting = open({ url }).append(append);
+    for (const node of [server, follower]) node.resume();
+    expect((await waiting).revision).toBe(0);
+  });
+
   describe('that answers as the leader', () => {
     let follower: KurrentServer;
     let nowMs: number;
