@@ -1,12 +1,13 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Append, MissingEvent, type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
+import { type Append, MissingEvent, StoreUnavailable } from '#libs/domain/kernel';
 import {
   KURRENT_LOG_UNDER_TEST,
   type KurrentLogUnderTest,
   startKurrentLog,
 } from '../../../../../test/support/kurrent-under-test.js';
 import { firstOf, newEvents, newStream } from '../../../../../test/support/new-event.js';
+import { expectRising, following, idsInLog, SteadyWriters } from '../../../../../test/support/steady-writers.js';
 import { LogWentBack } from '../log-went-back.js';
 import { KurrentEventStore, type KurrentEventStoreOptions } from './kurrent-event-store.js';
 
@@ -31,15 +32,6 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
     stores.push(store);
     return store;
   };
-  const following = (store: KurrentEventStore, after: bigint) => {
-    const events: RecordedEvent[] = [];
-    const subscription = store.subscribeToAll({
-      after,
-      onEvents: (batch) => Promise.resolve(void events.push(...batch)),
-      onError: () => undefined,
-    });
-    return { events, subscription };
-  };
 
   it.each(['kill', 'terminate'] as const)(
     'loses and doubles nothing of 32 writers after %s, and ends no subscription',
@@ -48,43 +40,16 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
       const [store, reader] = [open(), open()];
       const after = await reader.head();
       const { events: seen, subscription } = following(reader, after);
-      const written = new Map<string, string[]>();
-      let isOver = false;
-      const writing = Promise.all(
-        Array.from({ length: WRITERS }, async () => {
-          const stream = newStream();
-          const ids: string[] = [];
-          written.set(stream, ids);
-          while (!isOver) {
-            const expectedRevision = ids.length === 0 ? 'no_stream' : ids.length - 1;
-            const events = newEvents(2);
-            expect((await store.append({ stream, expectedRevision, events })).revision).toBe(ids.length + 1);
-            ids.push(...events.map(({ id }) => id));
-          }
-        }),
-      );
-      const answered = () => [...written.values()].reduce((sum, ids) => sum + ids.length, 0);
+      const writers = new SteadyWriters(store, WRITERS);
       for (let round = 1; round <= 3; round += 1) {
-        const before = answered();
-        await vi.waitFor(() => expect(answered()).toBeGreaterThan(before + 500), { timeout: 30_000 });
+        await writers.go(500);
         await server[end]();
         await server.start();
       }
-      isOver = true;
-      await writing;
-      const inLog = new Map<string, string[]>();
-      for (let from = after; ;) {
-        const page = await reader.readAll(from, 1_000);
-        for (const { stream, id } of page) inLog.set(stream, [...(inLog.get(stream) ?? []), id]);
-        const last = page.at(-1);
-        if (!last) break;
-        from = last.position;
-      }
-      expect(inLog).toEqual(written);
-      await vi.waitFor(() => expect(seen.length).toBe(answered()), { timeout: 20_000 });
-      expect(seen.every(({ position }, index) => index === 0 || position > (seen[index - 1]?.position ?? 0n))).toBe(
-        true,
-      );
+      const written = await writers.end();
+      expect(await idsInLog(reader, after)).toEqual(written);
+      await vi.waitFor(() => expect(seen.length).toBe(writers.answered), PATIENCE);
+      expectRising(seen);
       await subscription.close();
     },
   );
