@@ -43,7 +43,7 @@ const findings = () => {
     `redis-server: ${redis ?? 'not on the PATH. Skipped: what runs on Redis, and the faults F-09 and F-18'}`,
     kurrent
       ? `KurrentDB: the server that KURRENTDB_PROGRAM names, ${kurrent}`
-      : 'KurrentDB: KURRENTDB_PROGRAM names none. A test server that speaks its protocol takes its place; skipped: the contract on a real one',
+      : 'KurrentDB: KURRENTDB_PROGRAM names none. A test server that speaks its protocol takes its place; skipped: the contract on a real one, and a cluster of three',
     ...(foreign ? ['KurrentDB: its contract and faults of the way to it on the server that KURRENTDB_URL names'] : []),
     engine === null
       ? 'container engine: none answers. Skipped: the containers of docker-compose.distributed.yml; its processes run without'

@@ -34,7 +34,7 @@ export const restartContract = (log: LogUnderTest): void => {
         }
         return count;
       });
-      await vi.waitFor(() => expect(answered).toBeGreaterThan(20));
+      await vi.waitFor(() => expect(answered).toBeGreaterThan(20), { timeout: 15_000 });
       await log.harness.restart();
       isRestarting = false;
       const counts = await Promise.all(written);
@@ -53,7 +53,7 @@ export const restartContract = (log: LogUnderTest): void => {
       });
       const stream = newStream();
       await log.store.append({ stream, expectedRevision: 'no_stream', events: newEvents(1) });
-      await vi.waitFor(() => expect(seen).toHaveLength(1));
+      await vi.waitFor(() => expect(seen).toHaveLength(1), { timeout: 15_000 });
       await log.harness.restart();
       await (await log.harness.open()).append({ stream, expectedRevision: 0, events: newEvents(1) });
       await vi.waitFor(() => expect(seen).toHaveLength(2), { timeout: 15_000 });
