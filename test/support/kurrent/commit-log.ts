@@ -35,6 +35,8 @@ interface Cut {
 
 /** What a server has on its disk: every event in one order, at the byte offset of its record. */
 export class CommitLog {
+  /** Streams whose events are in the log and not read yet. */
+  readonly unread = new Set<string>();
   private events: LoggedEvent[] = [];
   private readonly streams = new Map<string, LoggedEvent[]>();
   /** What an append that expects nothing is recognised by: lost with the process. */

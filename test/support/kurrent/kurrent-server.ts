@@ -146,6 +146,15 @@ export class KurrentServer {
     await this.start();
   }
 
+  /** From now on the stream is not read, as one whose first event a cluster is about to write, until `release`. */
+  withhold(stream: string): void {
+    this.log.unread.add(stream);
+  }
+
+  release(stream: string): void {
+    this.log.unread.delete(stream);
+  }
+
   appendSystemEvent(): void {
     this.log.appendSystemEvent();
   }

@@ -49,7 +49,7 @@ const walkStream = (log: CommitLog, options: ReadReq.Options.StreamOptions, step
   const stream = streamNameIn(options);
   if (log.isTombstoned(stream)) throw streamDeleted(stream);
   const events = log.stream(stream);
-  if (!events) return null;
+  if (!events || log.unread.has(stream)) return null;
   if (step === -1)
     return {
       events,

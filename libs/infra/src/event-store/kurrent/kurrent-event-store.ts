@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AppendExpectedRevision, RecordedEvent as KurrentEvent } from '@eventstore/db-client';
 import {
   type Append,
@@ -60,6 +61,8 @@ const FIRST_END_PAGE_SIZE = 16;
 const MAX_HEADS_CALLERS = 256;
 /** What is told comes some milliseconds after it is answered. */
 const TELLING_TIMEOUT_MS = 250;
+const REFUSING_TIMEOUT_MS = 1_000;
+const REFUSING_RETRY_MS = 10;
 /** Beyond it the store is far behind, and waiting longer would only add to the pile. */
 const MAX_WAITING_APPENDS = 20_000;
 
@@ -253,12 +256,25 @@ export class KurrentEventStore extends EventStore {
   private async standing(append: Append, actual: number): Promise<AppendResult> {
     const { stream, expectedRevision, events } = append;
     const from = revisionNumber(expectedRevision) + 1;
-    const recorded = await this.readStream(stream, { from, limit: events.length });
+    const recorded = await this.refusing(stream, from, Math.min(actual - from + 1, events.length));
     const last = recorded.at(-1);
     if (last && recorded.length === events.length && events.every(({ id }, index) => recorded[index]?.id === id)) {
       return { revision: last.revision, position: last.position };
     }
     throw new RevisionConflict(stream, expectedRevision, expectedRevisionOf(actual));
+  }
+
+  /**
+   * What stands in the place of an append that was refused. A cluster refuses by what it is about to write, too, and that is
+   * not read yet: whoever decides again, having been refused, must see more than before. It may be lost with its leader.
+   */
+  private async refusing(stream: string, from: number, count: number): Promise<readonly RecordedEvent[]> {
+    const startedAtMs = this.clock.monotonicMs();
+    for (;;) {
+      const recorded = count > 0 ? await this.readStream(stream, { from, limit: count }) : [];
+      if (recorded.length >= count || this.clock.monotonicMs() - startedAtMs > REFUSING_TIMEOUT_MS) return recorded;
+      await delay(REFUSING_RETRY_MS);
+    }
   }
 
   private async readPage(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type RecordedEvent, START, StoreUnavailable } from '#libs/domain/kernel';
+import { type RecordedEvent, RevisionConflict, START, StoreUnavailable } from '#libs/domain/kernel';
 import { KurrentServer } from '../../../../../test/support/kurrent/kurrent-server.js';
 import { firstOf, newEvents, newStream } from '../../../../../test/support/new-event.js';
 import { GOOD_CERTIFICATE, TEST_AUTHORITY } from '../../../../../test/support/certificates.js';
@@ -50,6 +50,22 @@ describe('what the adapter says to a server', () => {
     const before = server.calls.read;
     expect((await store.heads(streams)).size).toBe(10);
     expect(server.calls.read - before).toBe(1);
+  });
+});
+
+describe('an append that is refused', () => {
+  it('is refused when whoever reads sees why, and not before', async () => {
+    const store = open();
+    const stream = newStream();
+    await store.append(firstOf(stream));
+    server.withhold(stream);
+    const before = server.calls.read;
+    const refused = store.append(firstOf(stream));
+    await Promise.all([
+      expect(refused).rejects.toBeInstanceOf(RevisionConflict),
+      vi.waitFor(() => expect(server.calls.read).toBeGreaterThan(before + 2)).finally(() => server.release(stream)),
+    ]);
+    expect(await store.readStream(stream)).toHaveLength(1);
   });
 });
 
