@@ -34,6 +34,12 @@ const answerOf = (program, ...args) => {
   return status === 0 ? (stdout.trim().split('\n')[0] ?? '') : null;
 };
 
+const engineFinding = (engine, isServerNamed) => {
+  if (engine === null) return 'container engine: none answers. Skipped: the log on KurrentDB in a container';
+  if (isServerNamed) return `container engine: Docker ${engine}, which no part here needs`;
+  return `container engine: Docker ${engine}. The contract and the faults of the log run on KurrentDB in a container`;
+};
+
 const findings = () => {
   const redis = answerOf('redis-server', '--version');
   const engine = answerOf('docker', 'version', '--format', '{{.Server.Version}}');
@@ -43,11 +49,9 @@ const findings = () => {
     `redis-server: ${redis ?? 'not on the PATH. Skipped: what runs on Redis, and the faults F-09 and F-18'}`,
     kurrent
       ? `KurrentDB: the server that KURRENTDB_PROGRAM names, ${kurrent}`
-      : 'KurrentDB: KURRENTDB_PROGRAM names none. A test server that speaks its protocol takes its place; skipped: the contract on a real one, and a cluster of three',
+      : 'KurrentDB: KURRENTDB_PROGRAM names none. A test server that speaks its protocol takes its place; skipped: the services on a real one, and a cluster of three',
     ...(foreign ? ['KurrentDB: its contract and faults of the way to it on the server that KURRENTDB_URL names'] : []),
-    engine === null
-      ? 'container engine: none answers. Skipped: the containers of docker-compose.distributed.yml; its processes run without'
-      : `container engine: Docker ${engine}, which no part here needs`,
+    engineFinding(engine, Boolean(kurrent || foreign)),
   ];
 };
 

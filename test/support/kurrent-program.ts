@@ -123,16 +123,19 @@ export class KurrentProgram {
    */
   async state(): Promise<string | null> {
     if (!this.isRunning) throw new Error(`${this.program} ended with ${this.child?.exitCode}`);
-    try {
-      const answer = await fetch(`http://127.0.0.1:${this.port}/info`, {
-        signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
-      });
-      return ((await answer.json()) as { state?: string }).state ?? null;
-    } catch {
-      return null;
-    }
+    return nodeState(this.port);
   }
 }
+
+/** As a node says itself: `leader`, `follower`, or on the way there. Null while it says nothing. */
+export const nodeState = async (port: number): Promise<string | null> => {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/info`, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+    return ((await answer.json()) as { state?: string }).state ?? null;
+  } catch {
+    return null;
+  }
+};
 
 /** @param what is waited for, as the failure says it */
 export const untilServed = async <Found>(what: string, find: () => Promise<Found | null>): Promise<Found> => {

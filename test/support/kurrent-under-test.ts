@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { KurrentProgram, kurrentProgram } from './kurrent-program.js';
 import { KurrentServer } from './kurrent/kurrent-server.js';
-import { startTcpProxy } from './tcp-proxy.js';
 
 /** A server that fails where a test asks for it. */
 export interface KurrentLogUnderTest {
@@ -13,8 +12,8 @@ export interface KurrentLogUnderTest {
   /** Again, with what is on its disk. Resolves when it takes appends. */
   start(): Promise<void>;
   /** As by SIGSTOP, until `resume`. */
-  hang(): void;
-  resume(): void;
+  hang(): Promise<void> | void;
+  resume(): Promise<void> | void;
   /**
    * @param head position of the last event
    * @returns how to put the server, running, back to what it holds now; null where that is not the test's to do
@@ -25,6 +24,8 @@ export interface KurrentLogUnderTest {
 
 /** A server of the test's own. */
 export interface KurrentUnderTest extends KurrentLogUnderTest {
+  hang(): void;
+  resume(): void;
   backUp(head: bigint): Promise<() => Promise<void>>;
 }
 
@@ -36,31 +37,6 @@ export const KURRENT_UNDER_TEST = PROGRAM
   : 'a test server that speaks its protocol';
 
 export const startKurrent = (): Promise<KurrentUnderTest> => (PROGRAM ? startProgram(PROGRAM) : startTestServer());
-
-/** A single node that somebody else runs, and that holds what tests before this one wrote. */
-const FOREIGN_URL = process.env.KURRENTDB_URL ?? null;
-
-/** As `KURRENT_UNDER_TEST`, of `startKurrentLog`. */
-export const KURRENT_LOG_UNDER_TEST = FOREIGN_URL ? 'the server of KURRENTDB_URL' : KURRENT_UNDER_TEST;
-
-/** For what tests a log, and not a service that takes it for its own. */
-export const startKurrentLog = (): Promise<KurrentLogUnderTest> => (FOREIGN_URL ? reach(FOREIGN_URL) : startKurrent());
-
-/** It cannot be ended, so the way to it is: whoever is connected sees the same. */
-const reach = async (url: string): Promise<KurrentLogUnderTest> => {
-  const proxy = await startTcpProxy(url);
-  const gone = (): Promise<void> => Promise.resolve(proxy.interrupt());
-  return {
-    url: proxy.through(url),
-    kill: gone,
-    terminate: gone,
-    start: () => Promise.resolve(proxy.resume()),
-    hang: () => proxy.hang(),
-    resume: () => proxy.resume(),
-    backUp: () => Promise.resolve(null),
-    close: () => proxy.close(),
-  };
-};
 
 const startProgram = async (program: string): Promise<KurrentUnderTest> => {
   const server = await KurrentProgram.start(program);

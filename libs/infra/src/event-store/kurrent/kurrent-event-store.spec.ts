@@ -1,5 +1,5 @@
 import { eventStoreContract, type EventStoreHarness } from '../../../../../test/contracts/event-store.contract.js';
-import { KURRENT_LOG_UNDER_TEST, startKurrentLog } from '../../../../../test/support/kurrent-under-test.js';
+import { KURRENT_LOG_UNDER_TEST, startKurrentLog } from '../../../../../test/support/kurrent-log-under-test.js';
 import { KurrentEventStore } from './kurrent-event-store.js';
 
 const start = async (): Promise<EventStoreHarness> => {

@@ -1,11 +1,8 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Append, MissingEvent, StoreUnavailable } from '#libs/domain/kernel';
-import {
-  KURRENT_LOG_UNDER_TEST,
-  type KurrentLogUnderTest,
-  startKurrentLog,
-} from '../../../../../test/support/kurrent-under-test.js';
+import { KURRENT_LOG_UNDER_TEST, startKurrentLog } from '../../../../../test/support/kurrent-log-under-test.js';
+import type { KurrentLogUnderTest } from '../../../../../test/support/kurrent-under-test.js';
 import { firstOf, newEvents, newStream } from '../../../../../test/support/new-event.js';
 import { expectRising, following, idsInLog, SteadyWriters } from '../../../../../test/support/steady-writers.js';
 import { LogWentBack } from '../log-went-back.js';
@@ -22,7 +19,7 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
     server = await startKurrentLog();
   }, 60_000);
   afterEach(async () => {
-    server.resume();
+    await server.resume();
     await Promise.all(stores.splice(0).map((store) => store.close()));
     await server.close();
   }, 60_000);
@@ -93,7 +90,7 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
     const store = open({ deadlineMs: 1_500 });
     await store.append(firstOf(newStream()));
     const append = firstOf(newStream(), 2);
-    server.hang();
+    await server.hang();
     const results = await Promise.allSettled([
       store.append(append),
       store.heads([append.stream]),
@@ -102,7 +99,7 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
       store.storeId(),
     ]);
     for (const result of results) expect(result).toMatchObject({ reason: expect.any(StoreUnavailable) as unknown });
-    server.resume();
+    await server.resume();
     const patient = open();
     const result = await patient.append(append);
     expect(result.revision).toBe(1);
@@ -139,10 +136,10 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
     const { events, subscription } = following(store, await store.head());
     await other.append(firstOf(newStream()));
     await vi.waitFor(() => expect(events).toHaveLength(1), { timeout: 5_000 });
-    server.hang();
+    await server.hang();
     const late = other.append(firstOf(newStream()));
     await expect(open({ deadlineMs: 1_000 }).head()).rejects.toBeInstanceOf(StoreUnavailable);
-    server.resume();
+    await server.resume();
     await late;
     await vi.waitFor(() => expect(events).toHaveLength(2), { timeout: 20_000 });
     await subscription.close();
