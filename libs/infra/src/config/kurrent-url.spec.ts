@@ -15,7 +15,7 @@ describe('the URL of an event store', () => {
   it('names a cluster with TLS, and a user whose password is encoded', () => {
     const url = 'kurrentdb://admin:a%3Ab%40c@one.example:2113,two.example:2114/?tlsCAFile=ca.crt&keepalivetimeout=5000';
     expect(parseKurrentUrl(url)).toEqual({
-      connectionString: `esdb://admin:a%3Ab%40c@one.example:2113,two.example:2114?tlsCAFile=${resolve('ca.crt')}&keepAliveTimeout=5000`,
+      connectionString: `esdb://admin:a%3Ab%40c@one.example:2113,two.example:2114?tlsCAFile=${resolve('ca.crt')}&keepAliveTimeout=5000&gossipTimeout=1`,
       nodes: [
         { host: 'one.example', port: 2113 },
         { host: 'two.example', port: 2114 },
