@@ -45,6 +45,10 @@ describe('every service of docker-compose.distributed.yml', () => {
     else expect(image).toMatch(/^[a-z0-9./-]+:\d+\.\d+(?:\.\d+)?$/);
   });
 
+  it.each(Object.keys(services))('%s starts however many files the engine lets it open', (name) => {
+    expect(service(name)).not.toHaveProperty('ulimits');
+  });
+
   it.each(Object.keys(services))('%s gets no rights that it has not', (name) => {
     const { security_opt: options, privileged } = service(name);
     expect([options, privileged]).toEqual([['no-new-privileges:true'], undefined]);
