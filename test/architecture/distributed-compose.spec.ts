@@ -40,8 +40,8 @@ it('the services are the programs, their stores and what makes certificates', ()
 
 describe('every service of docker-compose.distributed.yml', () => {
   it.each(Object.keys(services))('%s has an image of one version, or is built here', (name) => {
-    const { image, build } = service(name);
-    if (build !== undefined) expect([image, build]).toEqual([`ags:${variable('AGS_VERSION:-local')}`, '.']);
+    const { image } = service(name);
+    if (PROGRAMS.includes(name)) expect(image).toBe(`ags:${variable('AGS_VERSION:-local')}`);
     else expect(image).toMatch(/^[a-z0-9./-]+:\d+\.\d+(?:\.\d+)?$/);
   });
 
@@ -91,6 +91,12 @@ describe('a program of docker-compose.distributed.yml', () => {
     const [, program = ''] = /^dist\/programs\/(\S+)\.js$/.exec(file) ?? [];
     const [, entry = ''] = new RegExp(`^  '?${program}'?: '(\\S+)\\.js',$`, 'm').exec(text('scripts/bundle.mjs')) ?? [];
     expect([node, existsSync(join(ROOT, `${entry}.ts`))]).toEqual(['node', true]);
+  });
+
+  it('is of the one image that init builds, which is in no registry', () => {
+    expect(PROGRAMS.map((name) => [name, service(name).build, service(name).pull_policy])).toEqual(
+      PROGRAMS.map((name) => [name, name === 'init' ? '.' : undefined, 'never']),
+    );
   });
 
   it.each(PROGRAMS)('%s has settings that there are, and that it can be started with', (name) => {

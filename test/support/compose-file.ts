@@ -7,6 +7,7 @@ import { ROOT } from './service.js';
 export interface ComposeService {
   readonly image: string;
   readonly build?: string;
+  readonly pull_policy?: string;
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
