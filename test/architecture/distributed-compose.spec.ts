@@ -184,6 +184,13 @@ describe('the stores of docker-compose.distributed.yml', () => {
     expect(service('postgres').image).toBe(composeFile('docker-compose.yml').services['postgres']?.image);
   });
 
+  it('PostgreSQL is well when it answers by TCP: while it is made, it answers on its socket alone', () => {
+    for (const file of ['docker-compose.yml', 'docker-compose.distributed.yml']) {
+      const test = composeFile(file).services['postgres']?.healthcheck?.test;
+      expect([file, test?.slice(0, 3)]).toEqual([file, ['CMD', 'pg_isready', '--host=127.0.0.1']]);
+    }
+  });
+
   it('Redis keeps its keys over a restart, and drops none', () => {
     expect(service('redis').command?.join(' ')).toMatch(/--appendonly yes .*--maxmemory-policy noeviction$/);
   });
