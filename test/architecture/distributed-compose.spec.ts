@@ -237,6 +237,10 @@ describe('the stores of docker-compose.distributed.yml', () => {
   });
 });
 
+it.each(NODES)('%s does not wait for the name of a node that is gone', (name) => {
+  expect(service(name).dns_opt).toEqual(['timeout:1', 'attempts:1']);
+});
+
 describe('the key files', () => {
   it('are neither committed nor sent to who builds the image', () => {
     expect(Object.values(secrets).map(({ file }) => file)).toEqual(['./secrets/vault.key', './secrets/pepper.key']);

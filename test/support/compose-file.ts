@@ -15,6 +15,7 @@ export interface ComposeService {
   readonly ports?: readonly string[];
   readonly profiles?: readonly string[];
   readonly secrets?: readonly string[];
+  readonly dns_opt?: readonly string[];
   readonly user?: string;
   readonly read_only?: boolean;
   readonly privileged?: boolean;
