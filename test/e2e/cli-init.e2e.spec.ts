@@ -68,6 +68,15 @@ describe('ags init', () => {
     expect(stdout).toMatch(/skipped {2}seal key/);
     expect(stdout).toMatch(/organization {2,}org_/);
     expect(stdout).not.toMatch(/svc_(live|test)_/);
+    expect(stdout).toMatch(/ {2}`npm start` serves it\.\n$/);
+  });
+
+  it('names the programs where several share a Redis', async () => {
+    const { code, stdout } = await runAgs(['init'], {
+      env: { SERVICE_STATE_DIR: stateDir, REDIS_URL: 'redis://127.0.0.1:1' },
+    });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/ {2}`npm run start:api`, `start:worker` and `start:projector` serve it\.\n$/);
   });
 
   it('names the step that failed, says what to do, and ends with 1', async () => {

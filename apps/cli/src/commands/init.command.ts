@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { parseConfig } from '#libs/infra/config';
+import { type Config, parseConfig } from '#libs/infra/config';
 import type { Prepared } from '#libs/infra/deployment';
 import { EXIT } from '../cli-error.js';
 import {
@@ -45,9 +45,7 @@ const init = async (context: CommandContext, isJson: boolean): Promise<void> => 
   try {
     const { deployment, prepared } = await prepareDeployment(config, 'ags cli', loggerOf(terminal), onStep);
     await deployment.close();
-    terminal.out(
-      isJson ? `${JSON.stringify(resultOf(config.stateDir, prepared))}\n` : summaryOf(config.stateDir, prepared),
-    );
+    terminal.out(isJson ? `${JSON.stringify(resultOf(config.stateDir, prepared))}\n` : summaryOf(config, prepared));
   } catch (error) {
     const exitCode = reportError(terminal, isJson, error);
     context.exitCode = hasFailed ? EXIT.refused : exitCode;
@@ -65,7 +63,7 @@ const resultOf = (stateDir: string, prepared: Prepared) => ({
   seal_key_fingerprint: prepared.sealKeyFingerprint,
 });
 
-const summaryOf = (stateDir: string, prepared: Prepared): string => {
+const summaryOf = ({ stateDir, redisUrl }: Config, prepared: Prepared): string => {
   const once = (secret: string | null): string =>
     secret ?? '(shown when it was made; `npm run ags -- keys create` makes another)';
   const lines = facts([
@@ -77,5 +75,6 @@ const summaryOf = (stateDir: string, prepared: Prepared): string => {
     ['agent key', once(prepared.agentKey)],
     ['seal key (--pin)', prepared.sealKeyFingerprint],
   ]);
-  return `\n${lines}\n\n  \`npm start\` serves it.\n`;
+  const programs = '`npm run start:api`, `start:worker` and `start:projector` serve it';
+  return `\n${lines}\n\n  ${redisUrl === null ? '`npm start` serves it' : programs}.\n`;
 };
