@@ -8,6 +8,7 @@ import {
 import { composeFile } from './compose-file.js';
 import { freePort } from './free-port.js';
 import { nodeState, untilServed } from './kurrent-program.js';
+import type { KurrentLogUnderTest } from './kurrent-under-test.js';
 
 const PORT = 2113;
 const START_TIMEOUT_MS = 120_000;
@@ -57,12 +58,11 @@ const inTime = (fetching: Promise<unknown>): Promise<unknown> => {
 };
 
 /** A real KurrentDB of the test's own, on a port that stays the same. */
-export class KurrentContainer {
+export class KurrentContainer implements KurrentLogUnderTest {
   private constructor(
     private readonly container: ReturnType<ContainerRuntimeClient['container']['getById']>,
     private readonly port: number,
-    /** For good. */
-    readonly remove: () => Promise<unknown>,
+    private readonly remove: () => Promise<unknown>,
   ) {}
 
   static async start(): Promise<KurrentContainer> {
@@ -94,18 +94,26 @@ export class KurrentContainer {
     await this.container.wait();
   }
 
-  /** As its administrator stops it. */
   async terminate(): Promise<void> {
     await this.container.stop();
   }
 
-  async pause(): Promise<void> {
+  async hang(): Promise<void> {
     await this.container.pause();
   }
 
-  async unpause(): Promise<void> {
+  async resume(): Promise<void> {
     const { State } = await this.container.inspect();
     if (State.Paused) await this.container.unpause();
+  }
+
+  /** Its files are in the container. */
+  backUp(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  async close(): Promise<void> {
+    await this.remove();
   }
 
   private untilLeader(): Promise<unknown> {

@@ -1,4 +1,3 @@
-import type { KurrentContainer } from './kurrent-container.js';
 import { kurrentProgram } from './kurrent-program.js';
 import { KURRENT_UNDER_TEST, type KurrentLogUnderTest, startKurrent } from './kurrent-under-test.js';
 import { startTcpProxy } from './tcp-proxy.js';
@@ -22,21 +21,9 @@ export const KURRENT_LOG_UNDER_TEST = underTest();
 /** For what tests a log, and not a service that takes it for its own. */
 export const startKurrentLog = async (): Promise<KurrentLogUnderTest> => {
   if (FOREIGN_URL) return reach(FOREIGN_URL);
-  if (container !== null && missing === null) return contained(await container.KurrentContainer.start());
+  if (container !== null && missing === null) return container.KurrentContainer.start();
   return startKurrent();
 };
-
-const contained = (server: KurrentContainer): KurrentLogUnderTest => ({
-  url: server.url,
-  kill: () => server.kill(),
-  terminate: () => server.terminate(),
-  start: () => server.start(),
-  hang: () => server.pause(),
-  resume: () => server.unpause(),
-  // Its files are in the container.
-  backUp: () => Promise.resolve(null),
-  close: async () => void (await server.remove()),
-});
 
 /** It cannot be ended, so the way to it is: whoever is connected sees the same. */
 const reach = async (url: string): Promise<KurrentLogUnderTest> => {
