@@ -50,6 +50,8 @@ describe('what the adapter says to a server', () => {
     const before = server.calls.read;
     expect((await store.heads(streams)).size).toBe(10);
     expect(server.calls.read - before).toBe(1);
+    // The only node there is need not show that it leads.
+    expect(server.calls.append).toBe(10);
   });
 });
 
