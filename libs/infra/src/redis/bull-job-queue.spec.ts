@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JobConsumer } from '#libs/domain/kernel';
 import { jobQueueContract } from '../../../../test/contracts/job-queue.contract.js';
 import { collectingLogger } from '../../../../test/support/collecting-logger.js';
@@ -9,6 +9,8 @@ import { hasRedisServer, NO_REDIS, RedisServer } from '../../../../test/support/
 import { BullJobQueue, JobQueueUnavailable } from './bull-job-queue.js';
 
 const PATIENCE = { timeout: 20_000 };
+/** Shorter than by itself, where a worker is to be replaced. */
+const WATCH_INTERVAL_MS = 300;
 
 describe.skipIf(!hasRedisServer())(`jobs on Redis (${hasRedisServer() ? 'redis-server' : NO_REDIS})`, () => {
   let server: RedisServer;
@@ -21,8 +23,8 @@ describe.skipIf(!hasRedisServer())(`jobs on Redis (${hasRedisServer() ? 'redis-s
   });
   afterAll(() => server.stop());
 
-  const queueOf = (keyspace: string, log = collectingLogger()): BullJobQueue => {
-    const queue = new BullJobQueue({ url: server.url, log, keyspace });
+  const queueOf = (keyspace: string, log = collectingLogger(), watchIntervalMs?: number): BullJobQueue => {
+    const queue = new BullJobQueue({ url: server.url, log, keyspace, ...(watchIntervalMs && { watchIntervalMs }) });
     open.push(queue);
     return queue;
   };
@@ -193,23 +195,43 @@ describe.skipIf(!hasRedisServer())(`jobs on Redis (${hasRedisServer() ? 'redis-s
     expect(log.errors).toEqual([]);
   });
 
-  it('replaces a worker that takes nothing while jobs wait', async () => {
+  describe('replaces a worker that takes nothing while jobs wait', () => {
     const log = collectingLogger();
-    const keyspace = randomUUID();
-    const queue = queueOf(keyspace, log);
     const given: string[] = [];
-    consumed(queue, given);
-    await queue.add('execute', 'before');
-    await vi.waitFor(() => expect(given).toEqual(['before']), PATIENCE);
-    // A job without the marker that wakes workers: what they see of one whose marker was lost.
-    const redis = new Redis(server.url);
-    open.push({ close: async () => void (await redis.quit()) });
-    const jobs = `${keyspace}:jobs:execute`;
-    const job = { name: 'execute', data: '{"id":"unseen"}', opts: '{"attempts":1}', timestamp: '1', priority: '0' };
-    await redis.multi().hset(`${jobs}:900`, job).lpush(`${jobs}:wait`, '900').exec();
-    await vi.waitFor(() => expect(given).toEqual(['before', 'unseen']), PATIENCE);
-    expect(log.warnings).toEqual([{ queue: 'execute' }]);
-    await queue.add('execute', 'after');
-    await vi.waitFor(() => expect(given).toEqual(['before', 'unseen', 'after']), PATIENCE);
-  }, 40_000);
+    let queue: BullJobQueue;
+    beforeEach(async () => {
+      log.warnings.length = 0;
+      given.length = 0;
+      const keyspace = randomUUID();
+      queue = queueOf(keyspace, log, WATCH_INTERVAL_MS);
+      consumed(queue, given);
+      await queue.add('execute', 'before');
+      await vi.waitFor(() => expect(given).toEqual(['before']), PATIENCE);
+      // A job without the marker that wakes workers: what they see of one whose marker was lost.
+      const redis = new Redis(server.url);
+      open.push({ close: async () => void (await redis.quit()) });
+      const jobs = `${keyspace}:jobs:execute`;
+      const job = { name: 'execute', data: '{"id":"unseen"}', opts: '{"attempts":1}', timestamp: '1', priority: '0' };
+      await redis.multi().hset(`${jobs}:900`, job).lpush(`${jobs}:wait`, '900').exec();
+    });
+
+    it('by a new one', async () => {
+      await vi.waitFor(() => expect(given).toEqual(['before', 'unseen']), PATIENCE);
+      expect(log.warnings).toEqual([{ queue: 'execute' }]);
+      await queue.add('execute', 'after');
+      await vi.waitFor(() => expect(given).toEqual(['before', 'unseen', 'after']), PATIENCE);
+    }, 40_000);
+
+    it('by one at most, however often a server was asked that hung', async () => {
+      server.signal('SIGSTOP');
+      try {
+        // Two seconds, in which it could be asked six times.
+        for (const id of ['late', 'later']) await expect(queue.add('execute', id)).rejects.toThrow(JobQueueUnavailable);
+      } finally {
+        server.signal('SIGCONT');
+      }
+      await vi.waitFor(() => expect(given).toContain('unseen'), PATIENCE);
+      expect(log.warnings.filter((line) => 'queue' in line).length).toBeLessThan(2);
+    }, 40_000);
+  });
 });

@@ -9,6 +9,8 @@ export interface BullJobQueueOptions extends RedisEndpoint {
   /** Apart from other deployments on the same server. */
   readonly keyspace: string;
   readonly meter?: Meter;
+  /** How often a consumer looks whether jobs wait that it should have taken. */
+  readonly watchIntervalMs?: number;
 }
 
 /** Redis did not take a job, or does not say how many wait. Nothing is lost: a sweeper finds the work again. */
@@ -26,7 +28,6 @@ type Handler = (id: string) => Promise<void>;
 const ADD_TIMEOUT_MS = 1_000;
 /** One try, and nothing kept: what happened stands in the log. */
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const;
-/** How often a consumer looks whether jobs wait that it should have taken. */
 const WATCH_INTERVAL_MS = 2_000;
 /** Acknowledgements of jobs that are over; without them Redis gives the jobs up by itself. */
 const CLOSING_TIMEOUT_MS = 2_000;
@@ -67,10 +68,10 @@ export class BullJobQueue extends JobQueue {
   }
 
   process(queue: QueueName, concurrency: number, handler: Handler): JobConsumer {
-    const { log, meter = NO_METER } = this.options;
+    const { log, meter = NO_METER, watchIntervalMs = WATCH_INTERVAL_MS } = this.options;
     this.queueNamed(queue);
     const job = reportedJob(queue, handler, log, meter);
-    return new BullConsumer(this.options, this.prefix, { queue, concurrency }, job);
+    return new BullConsumer(this.options, this.prefix, { queue, concurrency, watchIntervalMs }, job);
   }
 
   async close(): Promise<void> {
@@ -117,6 +118,7 @@ const answered = async <Value>(answer: Promise<Value>): Promise<Value> => {
 interface Lane {
   readonly queue: QueueName;
   readonly concurrency: number;
+  readonly watchIntervalMs: number;
 }
 
 /**
@@ -129,6 +131,7 @@ class BullConsumer implements JobConsumer {
   private taken = 0;
   private takenBefore = 0;
   private hadWaiting = false;
+  private isLooking = false;
   private isClosing = false;
   private taker: Taker;
 
@@ -140,7 +143,7 @@ class BullConsumer implements JobConsumer {
     private readonly handler: Handler,
   ) {
     this.taker = this.newTaker();
-    this.watch = setInterval(() => void this.look(), WATCH_INTERVAL_MS);
+    this.watch = setInterval(() => void this.lookOnce(), lane.watchIntervalMs);
     this.watch.unref();
   }
 
@@ -180,6 +183,13 @@ class BullConsumer implements JobConsumer {
     const job = this.handler(id).finally(() => this.running.delete(job));
     this.running.add(job);
     await job;
+  }
+
+  /** Not beside another look: those that a server answers all at once, because it hung, would each see the same jobs wait. */
+  private async lookOnce(): Promise<void> {
+    if (this.isLooking) return;
+    this.isLooking = true;
+    await this.look().finally(() => (this.isLooking = false));
   }
 
   private async look(): Promise<void> {
