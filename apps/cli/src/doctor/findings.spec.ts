@@ -50,7 +50,8 @@ describe('Redis', () => {
     ['that is a replica', { ...well, isReplica: true }, 'problem', 'names a replica'],
     ['that drops keys', { ...well, evictionPolicy: 'allkeys-lru' }, 'warning', 'allkeys-lru'],
     ['that forgets', { ...well, isPersistent: false }, 'warning', 'appendonly no'],
-    ['that is not there', { fault: 'ECONNREFUSED' }, 'problem', 'does not answer (ECONNREFUSED)'],
+    ['that is not there', { fault: 'Not there', next: 'Look.', isUsed: false }, 'problem', 'Not there: calls'],
+    ['that is used otherwise', { fault: 'No such thing', next: 'Look.', isUsed: true }, 'warning', 'No such thing.'],
   ])('%s is judged', (_title, state, status, said) => {
     const finding = judgeRedis(state);
     expect(finding).toMatchObject({ status, message: expect.stringContaining(said) as string });

@@ -12,10 +12,8 @@ export const checkRedis = async ({ redisUrl }: Config): Promise<Finding> =>
 
 export const judgeRedis = (state: RedisState): Finding => {
   if ('fault' in state) {
-    return problem(
-      `Redis does not answer (${state.fault}): calls that another process executes wait for a sweep.`,
-      'Look at REDIS_URL, and whether the server runs and is reached from here.',
-    );
+    if (state.isUsed) return warning(`${state.fault}.`, state.next);
+    return problem(`${state.fault}: calls that another process executes wait for a sweep.`, state.next);
   }
   const { version, isReplica, evictionPolicy, isPersistent } = state;
   const [major = 0, minor = 0] = version.split('.').map(Number);

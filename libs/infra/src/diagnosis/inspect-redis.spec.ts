@@ -1,4 +1,7 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GOOD_CERTIFICATE } from '../../../../test/support/certificates.js';
 import { hasRedisServer, NO_REDIS, RedisServer } from '../../../../test/support/redis-server.js';
 import { inspectRedis } from './inspect-redis.js';
 
@@ -13,7 +16,7 @@ describe.skipIf(!hasRedisServer())(
 
     it('is its version, its role and what it keeps', async () => {
       const url = server.url.replace('redis://', 'redis://:secret@');
-      expect(await inspectRedis(url)).toEqual({
+      expect(await inspectRedis(url)).toMatchObject({
         version: expect.stringMatching(/^\d+\.\d+\.\d+$/) as string,
         isReplica: false,
         evictionPolicy: 'noeviction',
@@ -21,11 +24,49 @@ describe.skipIf(!hasRedisServer())(
       });
     });
 
-    it('is a fault where the password is wrong, missing, or nobody answers', async () => {
-      const wrong = await inspectRedis(server.url.replace('redis://', 'redis://:wrong@'));
-      expect(wrong).toEqual({ fault: expect.stringContaining('WRONGPASS') as string });
-      expect(await inspectRedis(server.url)).toEqual({ fault: expect.stringContaining('NOAUTH') as string });
-      expect(await inspectRedis('redis://127.0.0.1:1')).toEqual({ fault: 'ECONNREFUSED' });
+    it.each([
+      ['the password is wrong', ':wrong@', '', 'refuses the login (WRONGPASS', 'Put the user and the password'],
+      ['it is missing', '', '', 'refuses the login (NOAUTH', 'Put the user and the password'],
+      ['there is no such database', ':secret@', '/99', 'does not have the database', 'End REDIS_URL in the number'],
+    ])('is a fault where %s, with what to do', async (_title, userinfo, path, fault, next) => {
+      const url = server.url.replace('redis://', `redis://${userinfo}`) + path;
+      expect(await inspectRedis(url)).toMatchObject({
+        fault: expect.stringContaining(fault) as string,
+        next: expect.stringContaining(next) as string,
+      });
+    });
+
+    it('is a fault within two seconds where it hangs', async () => {
+      const startedAt = performance.now();
+      server.signal('SIGSTOP');
+      const state = await inspectRedis(server.url.replace('redis://', 'redis://:secret@')).finally(() =>
+        server.signal('SIGCONT'),
+      );
+      expect(state).toMatchObject({ fault: 'Redis does not answer (no answer within 2 s)' });
+      // A check of the doctor has three.
+      expect(performance.now() - startedAt).toBeLessThan(2_900);
     });
   },
 );
+
+describe('what a Redis that cannot be asked says of itself', () => {
+  it('is a fault, with what to do', async () => {
+    expect(await inspectRedis('redis://127.0.0.1:1')).toMatchObject({
+      fault: 'Redis does not answer (ECONNREFUSED)',
+      next: expect.stringContaining('Look at REDIS_URL') as string,
+    });
+  });
+
+  it('is another one where nobody here trusts its certificate', async () => {
+    const server = createServer(GOOD_CERTIFICATE);
+    server.on('tlsClientError', () => undefined);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const state = await inspectRedis(`rediss://127.0.0.1:${port}`);
+    await new Promise((resolve) => server.close(resolve));
+    expect(state).toMatchObject({
+      fault: expect.stringMatching(/certificate that is not trusted here \([A-Z_]+\)$/) as string,
+      next: expect.stringContaining('NODE_EXTRA_CA_CERTS') as string,
+    });
+  });
+});

@@ -27,6 +27,26 @@ describe.skipIf(!hasRedisServer())(`a connection to Redis (${hasRedisServer() ? 
     await server.stop();
   }, 20_000);
 
+  it('that is refused says so once, and what to do', async () => {
+    const server = await RedisServer.start('--requirepass', 'secret');
+    const log = collectingLogger();
+    const redis = connectRedis({ url: server.url.replace('//', '//:wrong@'), log }, 'test');
+    const refusals = vi.fn();
+    redis.on('error', refusals);
+    await redis.connect().catch(() => undefined);
+    await vi.waitFor(() => expect(refusals.mock.calls.length).toBeGreaterThan(1), { timeout: 10_000 });
+    redis.disconnect();
+    await server.stop();
+
+    expect(log.warnings).toMatchObject([
+      {
+        connection: 'test',
+        fault: expect.stringMatching(/^Redis refuses the login \(WRONGPASS/) as string,
+        next: expect.stringContaining('Put the user and the password') as string,
+      },
+    ]);
+  });
+
   it('is known to the server by its role', async () => {
     const server = await RedisServer.start();
     const redis = connectRedis({ url: server.url, log: collectingLogger() }, 'jobs producer');

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '#libs/domain/kernel';
+import { redisFaultOf } from './redis-fault.js';
 
 export interface RedisEndpoint {
   /** `redis://` or `rediss://`, with user, password and database number where there are any. */
@@ -65,7 +66,9 @@ const reportOutages = (redis: Redis, role: string, log: Logger): void => {
   redis.on('error', (error) => {
     if (isAway) return;
     isAway = true;
-    log.warn('Redis is away; work goes on and is found by sweeps, a little later', { connection: role, error });
+    const { fault, next } = redisFaultOf(error);
+    const away = 'Redis is away; work goes on and is found by sweeps, a little later';
+    log.warn(away, { connection: role, fault, next, error });
   });
   redis.on('ready', () => {
     if (isAway) log.info('Redis is back', { connection: role });
