@@ -63,12 +63,28 @@ describe('settings', () => {
   });
 
   it('take a Redis by its URL alone', () => {
-    for (const url of ['redis://cache:6380/2', 'rediss://user:secret@cache', 'redis://[::1]:6379']) {
+    const usable = [
+      'redis://cache:6380/2',
+      'rediss://user:50%25@cache/',
+      'redis://[::1]:6379',
+      'redis://cache?family=6',
+    ];
+    for (const url of usable) {
       expect(parseConfig({ REDIS_URL: url }).redisUrl).toBe(url);
     }
     for (const url of ['cache:6379', 'redis:///2', 'http://cache']) {
       expect(problemsOf({ REDIS_URL: url })).toEqual(['REDIS_URL must be a redis:// or rediss:// URL']);
     }
+  });
+
+  it.each([
+    ['redis://cache/jobs', 'must end in the number of a database, as redis://host:6379/0, or in none'],
+    ['redis://cache/1.5', 'must end in the number of a database, as redis://host:6379/0, or in none'],
+    ['redis://cache?db=jobs', 'may have no parameter but family, 4 or 6'],
+    ['rediss://cache?rejectUnauthorized=false', 'may have no parameter but family, 4 or 6'],
+    ['redis://:50%off@cache', 'must have its user and password percent-encoded: % is written %25'],
+  ])('refuse %s, over which the client would end the process or do something else', (url, said) => {
+    expect(problemsOf({ REDIS_URL: url })).toEqual([`REDIS_URL ${said}`]);
   });
 
   it('take an event store by its URL, and say what is wrong with one', () => {

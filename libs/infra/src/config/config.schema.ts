@@ -3,6 +3,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { InvalidAllowEntry, parseAllowEntry } from '../egress/index.js';
 import { InvalidFailpoints, parseFailpoints } from '../failpoints/index.js';
 import { InvalidKurrentUrl, parseKurrentUrl } from './kurrent-url.js';
+import { redisUrlFault } from './redis-url.js';
 import { isInjectedAddress, unknownVariables } from './unknown-variables.js';
 
 /** One setting: how it is read, and what `ags config` says about it. */
@@ -64,8 +65,8 @@ const postgresUrl = (text: string): string => {
 };
 
 const redisUrl = (text: string): string => {
-  const isRedis = URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol) && new URL(text).hostname !== '';
-  return isRedis ? text : problem('must be a redis:// or rediss:// URL');
+  const fault = redisUrlFault(text);
+  return fault === null ? text : problem(fault);
 };
 
 const kurrentUrl = (text: string): string => {
