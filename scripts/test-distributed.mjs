@@ -84,7 +84,11 @@ const PARTS = {
     ),
   processes: () => test(specsWith(/\/support\/fleet\.js'/), ONE_AT_A_TIME),
   sealers: () => test(['test/ledger/two-sealers.spec.ts'], { env: { AGS_TWO_SEALERS: 'all' } }),
-  faults: () => test(['test/e2e/fault-matrix.e2e.spec.ts'], { env: { AGS_FAULTS: process.env.AGS_FAULTS ?? 'short' } }),
+  faults: () =>
+    test(['test/e2e/fault-matrix.e2e.spec.ts', 'test/e2e/redis-hangs.e2e.spec.ts'], {
+      ...ONE_AT_A_TIME,
+      env: { AGS_FAULTS: process.env.AGS_FAULTS ?? 'short' },
+    }),
   chaos: () => run([join(root, 'scripts', 'run.mjs'), 'chaos', ...CHAOS]),
 };
 
