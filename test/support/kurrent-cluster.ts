@@ -7,7 +7,7 @@ import { type KurrentPlace, KurrentProgram, untilServed } from './kurrent-progra
 const NODES = 3;
 /**
  * What the nodes know of each other is told more often than by default, so that a new leader is found soon. When a leader
- * counts as lost stays as the server comes: what is believed of a leader rests on it (ADR 0013).
+ * counts as lost stays as the server comes.
  */
 const CLUSTER_OPTIONS = [
   `--cluster-size=${NODES}`,

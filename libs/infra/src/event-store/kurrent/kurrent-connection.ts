@@ -9,8 +9,9 @@ import type {
   ResolvedEvent,
   StreamingRead,
 } from '@eventstore/db-client';
-import { type Clock, type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
+import { type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
 import { parseKurrentUrl } from '../../config/index.js';
+import { GatheredCalls } from '../../runtime/index.js';
 import { LogWentBack } from '../log-went-back.js';
 import { isDeletedStream, isMissingStream, KurrentUnavailable, mayPass } from './kurrent-failures.js';
 import { positionOf } from './recorded-text.js';
@@ -18,13 +19,10 @@ import { positionOf } from './recorded-text.js';
 /** One try of a request; a hung server costs this much before the next connection is tried. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
 const CLOSE_LIMIT_MS = 1_000;
+/** Questions that share one proof of who leads. */
+const MAX_LEAD_CALLERS = 10_000;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 250;
-/**
- * A node that led is believed to lead for this long. The others do without it for 700 ms at the least before they choose
- * another: their heartbeats' time limit, as KurrentDB comes.
- */
-const LEAD_MS = 500;
 /** Nobody reads it. What is written to the metadata of a stream is the server's own, and only the last of it is kept. */
 const LEAD_STREAM = '$$ags-leader';
 
@@ -32,7 +30,6 @@ export interface KurrentConnectionOptions {
   readonly url: string;
   /** How long a request is tried while the server does not answer. */
   readonly deadlineMs: number;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Told once when the store is away, and once (null) when it is back. */
   readonly onOutage: (error: Error | null) => void;
   /** Told that the log went back in time: all that the process remembers of it is void, and it must end. */
@@ -58,14 +55,12 @@ export interface RequestOptions {
 
 type Reading = StreamingRead<ResolvedEvent>;
 type StartReading = (client: EventStoreDBClient, options: RequestOptions) => Reading;
-/** That the log behind a client's connection is the one that this process knows, and when its node led the cluster. */
+/** That the log behind a client's connection is the one that this process knows. */
 interface Proof {
   readonly client: EventStoreDBClient;
   readonly done: Promise<void>;
-  /** On the monotonic clock. */
-  ledAtMs: number;
-  /** Under way: the question whether it leads. */
-  leading: Promise<void> | null;
+  /** That its node leads, for all who ask at the same moment. */
+  readonly leads: GatheredCalls<null, null>;
 }
 
 /** One try of a request, which takes no longer than the limit: it may be made several times, and abandoned. */
@@ -90,7 +85,7 @@ class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }
 
-/** The node that answered is no longer the one that this process asks. */
+/** The node that answered may not be the one that led. */
 class NodeLeft extends Error {
   override readonly name = 'NodeLeft';
 }
@@ -143,12 +138,17 @@ export class KurrentConnection {
     return this.repeat(({ client }, limitMs) => this.collect(start(client, this.requestOptions()), limitMs));
   }
 
-  /** As `read`, and nothing is missing that any node had answered before: the node that answers leads. */
+  /** As `read`, and nothing is missing that any node had answered before: the node that answers has led since. */
   readLatest(start: StartReading): Promise<readonly KurrentEvent[]> {
+    if (!this.address.isCluster) return this.read(start);
     return this.repeat(async (proof, limitMs) => {
-      const reading = this.collect(start(proof.client, this.requestOptions()), limitMs);
-      const [read] = await Promise.allSettled([reading]);
-      if (read.status === 'fulfilled' || !mayPass(read.reason)) await this.requireLead(proof, limitMs);
+      const startedAt = performance.now();
+      await within(limitMs, proof.leads.of(null));
+      const silenceMs = Math.max(limitMs - (performance.now() - startedAt), 1);
+      const [read] = await Promise.allSettled([this.collect(start(proof.client, this.requestOptions()), silenceMs)]);
+      if (read.status === 'rejected' && mayPass(read.reason)) throw read.reason;
+      // The client may have connected elsewhere meanwhile.
+      if (this.proof !== proof) throw new NodeLeft('another connection was made meanwhile');
       if (read.status === 'rejected') throw read.reason;
       return read.value;
     });
@@ -258,7 +258,14 @@ export class KurrentConnection {
     const doubt = (): void => {
       if (this.proof === proof) this.proof = null;
     };
-    const proof: Proof = { client, done: this.prove(client, doubt), ledAtMs: -Infinity, leading: null };
+    const leads = new GatheredCalls<null, null>(
+      async (asked) => {
+        await this.requireLead(client);
+        return asked;
+      },
+      { maxItems: MAX_LEAD_CALLERS },
+    );
+    const proof: Proof = { client, done: this.prove(client, doubt), leads };
     proof.done.catch((error: unknown) => {
       doubt();
       if (isSilence(error)) this.leave(used);
@@ -267,30 +274,15 @@ export class KurrentConnection {
   }
 
   /**
-   * That the node whose answer came just now was the leader then: it is, still, or was within {@link LEAD_MS}. Only the
-   * leader of a majority can write, so it is made to. Resolves at once where there is one node.
-   *
-   * @throws {NodeLeft} another connection was made meanwhile, which may lead elsewhere
+   * The node leads, and holds whatever any node has answered before: only the leader of a majority can write, so it is made
+   * to. That it did a moment ago says nothing: where connections between nodes break, another may lead 200 ms later.
    */
-  private async requireLead(proof: Proof, limitMs: number): Promise<void> {
-    if (!this.address.isCluster) return;
-    const answeredAtMs = this.options.clock.monotonicMs();
-    while (proof.ledAtMs < answeredAtMs - LEAD_MS) {
-      proof.leading ??= this.lead(proof, limitMs).finally(() => (proof.leading = null));
-      await proof.leading;
-    }
-    if (this.proof !== proof) throw new NodeLeft('another connection was made meanwhile');
-  }
-
-  /** For all who wait for the same. */
-  private async lead(proof: Proof, limitMs: number): Promise<void> {
-    const askedAtMs = this.options.clock.monotonicMs();
+  private async requireLead(client: EventStoreDBClient): Promise<void> {
     const { jsonEvent } = await import('@eventstore/db-client');
     const event = jsonEvent({ type: '$metadata', data: {} });
     // Its revision says nothing: nobody reads it, and each is an event of its own.
     const options = { expectedRevision: 'any', ...this.requestOptions() } as const;
-    await within(limitMs, proof.client.appendToStream(LEAD_STREAM, [event], options));
-    proof.ledAtMs = askedAtMs;
+    await within(ATTEMPT_TIMEOUT_MS, client.appendToStream(LEAD_STREAM, [event], options));
   }
 
   /** @param doubt called when the connection is no longer the one that was asked */

@@ -91,7 +91,7 @@ export class KurrentEventStore extends EventStore {
     super();
     const { url, deadlineMs = DEADLINE_MS, onOutage = () => undefined, onWentBack = () => undefined } = options;
     this.clock = options.clock ?? new SystemClock();
-    this.connection = new KurrentConnection({ url, deadlineMs, clock: this.clock, onOutage, onWentBack });
+    this.connection = new KurrentConnection({ url, deadlineMs, onOutage, onWentBack });
     this.headsOf = new GatheredCalls((asked) => this.readHeads(asked), { maxItems: MAX_HEADS_CALLERS });
     this.tail = options.isLongLived ? this.startTail() : null;
   }
