@@ -296,17 +296,27 @@ export class KurrentConnection {
     channel.watchConnectivityState(state, Infinity, doubt);
   }
 
+  /** @throws {LogWentBack} */
   private async compare(client: EventStoreDBClient, seen: RecordedEvent): Promise<void> {
+    if (await this.holds(client, seen)) return;
+    if (this.address.isCluster) {
+      // A leader that was cut off holds nothing of what its successor wrote, and answers as before until it notices.
+      await this.requireLead(client);
+      if (await this.holds(client, seen)) return;
+    }
+    const error = new LogWentBack('event store', seen.position);
+    this.options.onWentBack(error);
+    throw error;
+  }
+
+  private async holds(client: EventStoreDBClient, seen: RecordedEvent): Promise<boolean> {
     const fromRevision = BigInt(seen.revision);
     const reading = client.readStream(seen.stream, { fromRevision, maxCount: 1, ...this.requestOptions() });
     const [event] = await this.collect(reading, ATTEMPT_TIMEOUT_MS).catch((error: unknown) => {
       if (isMissingStream(error) || isDeletedStream(error)) return [];
       throw error;
     });
-    if (event && event.id === seen.id && positionOf(event) === seen.position) return;
-    const error = new LogWentBack('event store', seen.position);
-    this.options.onWentBack(error);
-    throw error;
+    return event !== undefined && event.id === seen.id && positionOf(event) === seen.position;
   }
 
   private async collect(reading: Reading, silenceMs: number): Promise<readonly KurrentEvent[]> {

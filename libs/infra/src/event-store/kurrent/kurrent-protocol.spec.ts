@@ -210,6 +210,21 @@ describe('a server of several', () => {
       },
     );
 
+    it('is not taken for a log that went back where it lacks what its successor wrote', async () => {
+      const onWentBack = vi.fn();
+      const store = openCluster({ onWentBack });
+      const stream = newStream();
+      follower.lead();
+      await store.append(firstOf(stream));
+      await follower.kill();
+      const asked = store.readStream(stream);
+      await Promise.all([
+        expect(asked).resolves.toHaveLength(1),
+        vi.waitFor(() => expect(server.calls.append).toBeGreaterThan(0), 5_000).finally(() => follower.start()),
+      ]);
+      expect(onWentBack).not.toHaveBeenCalled();
+    });
+
     it('is made to show it for every question, once for those that are asked at once', async () => {
       const store = openCluster();
       const shown: number[] = [];
