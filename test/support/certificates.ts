@@ -1,2 +1,8 @@
 /** For servers of tests that speak TLS, with the authority that has signed them. */
-export { GOOD_CERTIFICATE, TEST_AUTHORITY } from '../../libs/infra/src/egress/testing/certificates.js';
+export {
+  EXPIRED_CERTIFICATE,
+  GOOD_CERTIFICATE,
+  OTHER_CERTIFICATE,
+  SELF_SIGNED_CERTIFICATE,
+  TEST_AUTHORITY,
+} from '../../libs/infra/src/egress/testing/certificates.js';

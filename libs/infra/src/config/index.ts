@@ -12,7 +12,7 @@ export {
   SETTINGS_HELP,
 } from './config.schema.js';
 export { API_KEY_VARIABLE, givenApiKey } from './given-api-key.js';
-export { InvalidKurrentUrl, parseKurrentUrl } from './kurrent-url.js';
+export { InvalidKurrentUrl, parseKurrentUrl, type KurrentAddress } from './kurrent-url.js';
 export { givenText } from './given-text.js';
 export { callerFolder } from './caller-folder.js';
 export { fileFaultOf } from './file-fault.js';

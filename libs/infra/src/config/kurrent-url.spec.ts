@@ -8,6 +8,7 @@ describe('the URL of an event store', () => {
       connectionString: 'esdb://localhost:2113?tls=false&keepAliveTimeout=3000',
       nodes: [{ host: 'localhost', port: 2113 }],
       isCluster: false,
+      caFile: null,
       credentials: null,
     });
   });
@@ -21,6 +22,7 @@ describe('the URL of an event store', () => {
         { host: 'two.example', port: 2114 },
       ],
       isCluster: true,
+      caFile: resolve('ca.crt'),
       credentials: { username: 'admin', password: 'a:b@c' },
     });
   });

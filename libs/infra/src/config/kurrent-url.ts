@@ -20,6 +20,8 @@ export interface KurrentAddress {
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
   /** Who leads is chosen by the nodes, and may change. */
   readonly isCluster: boolean;
+  /** Of the authority that signs the certificates of its nodes; null for those that Node.js knows. */
+  readonly caFile: string | null;
   /** Null on a server without TLS: it knows no users. */
   readonly credentials: { readonly username: string; readonly password: string } | null;
 }
@@ -51,7 +53,13 @@ export const parseKurrentUrl = (text: string): KurrentAddress => {
     : '';
   const hosts = nodes.map(({ host, port }) => `${host}:${port}`).join(',');
   const query = [...parameters].map(([key, value]) => `${key}=${value}`).join('&');
-  return { connectionString: `esdb${discover}://${user}${hosts}?${query}`, nodes, isCluster, credentials };
+  return {
+    connectionString: `esdb${discover}://${user}${hosts}?${query}`,
+    nodes,
+    isCluster,
+    caFile: parameters.get('tlsCAFile') ?? null,
+    credentials,
+  };
 };
 
 /** Named by its place: where a password was typed with a `?` or `@` of its own, a part of it stands here. */

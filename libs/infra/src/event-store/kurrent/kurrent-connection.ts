@@ -13,8 +13,9 @@ import { type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
 import { parseKurrentUrl } from '../../config/index.js';
 import { GatheredCalls } from '../../runtime/index.js';
 import { LogWentBack } from '../log-went-back.js';
-import { isDeletedStream, isMissingStream, KurrentUnavailable, mayPass } from './kurrent-failures.js';
+import { isDeletedStream, isMissingStream, KurrentUnavailable, mayPass, NoAnswer } from './kurrent-failures.js';
 import { positionOf } from './recorded-text.js';
+import { untrustedNode } from './untrusted-node.js';
 
 /** One try of a request; a hung server costs this much before the next connection is tried. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
@@ -79,11 +80,6 @@ interface Channel {
 
 /** IDLE and CONNECTING, as gRPC numbers its states. */
 const UNMADE_STATES: readonly number[] = [0, 1];
-
-/** The server sent nothing for too long, or has not answered at all. */
-class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
-}
 
 /** The node that answered may not be the one that led. */
 class NodeLeft extends Error {
@@ -183,11 +179,10 @@ export class KurrentConnection {
         return result;
       } catch (error) {
         if (error instanceof LogWentBack || !mayPass(error)) throw error;
-        if (!(error instanceof NodeLeft)) this.report(error as Error);
+        if (!(error instanceof NodeLeft)) this.report(unavailable(error));
         // A last try that was cut short says less than the one before it.
         if (said === null || !isSilence(error) || isWholeTry) said = error;
-        if (leftMs() <= waitMs || this.isClosed)
-          throw said instanceof StoreUnavailable ? said : new KurrentUnavailable(said);
+        if (leftMs() <= waitMs || this.isClosed) throw unavailable(said);
       }
       await delay(waitMs);
     }
@@ -288,7 +283,10 @@ export class KurrentConnection {
   /** @param doubt called when the connection is no longer the one that was asked */
   private async prove(client: EventStoreDBClient, doubt: () => void): Promise<void> {
     // A node that is asked who leads, and hangs, would be waited for longer than anybody's deadline.
-    const channel = await within(ATTEMPT_TIMEOUT_MS, (client as unknown as ConnectedClient).getChannel());
+    const found = within(ATTEMPT_TIMEOUT_MS, (client as unknown as ConnectedClient).getChannel());
+    const channel = await found.catch(async (error: unknown) => {
+      throw (await untrustedNode(this.address)) ?? error;
+    });
     // One that is only being made would be another once it is there.
     const state = await within(ATTEMPT_TIMEOUT_MS, madeOrFailed(channel));
     if (this.lastSeen !== null) await this.compare(client, this.lastSeen);
@@ -351,6 +349,9 @@ export class KurrentConnection {
 const NEVER_MS = 31_536_000_000;
 /** A server without TLS is sent no user: the client leaves it out. */
 const NOBODY: Credentials = { username: 'nobody', password: 'nobody' };
+
+const unavailable = (error: unknown): StoreUnavailable =>
+  error instanceof StoreUnavailable ? error : new KurrentUnavailable(error);
 
 const isSilence = (error: unknown): boolean => error instanceof NoAnswer;
 

@@ -20,8 +20,8 @@ export const isMissingStream = (error: unknown): boolean => typeOf(error) === 's
 export const isNoPosition = (error: unknown): boolean =>
   error instanceof Error && /InvalidPosition|invalid position/i.test(error.message);
 
-/** User or password are not accepted, or the user may not read `$all`. */
-const isRefusedUser = (error: unknown): boolean => typeOf(error) === 'access-denied';
+/** User or password are not accepted, or the user may not do what was asked for. */
+const isRefusedUser = (error: unknown): error is CommandError => typeOf(error) === 'access-denied';
 
 /** Somebody deleted the stream for ever. */
 export const isDeletedStream = (error: unknown): boolean => typeOf(error) === 'stream-deleted';
@@ -37,6 +37,11 @@ export const mayPass = (error: unknown): boolean =>
     error instanceof TypeError
   );
 
+/** The server sent nothing for too long, or has not answered at all. */
+export class NoAnswer extends Error {
+  override readonly name: string = 'NoAnswer';
+}
+
 /** No answer that counts within the deadline; the message says why, as far as that is known, and holds no password. */
 export class KurrentUnavailable extends StoreUnavailable {
   /** Whose server it is. */
@@ -47,7 +52,14 @@ export class KurrentUnavailable extends StoreUnavailable {
   }
 }
 
+/** As gRPC numbers it. */
+const UNAUTHENTICATED = 16;
+
 const reasonOf = (cause: unknown): string => {
-  if (isRefusedUser(cause)) return 'it refuses the user, who must be able to read $all';
+  if (isRefusedUser(cause)) {
+    return (cause.code as number | undefined) === UNAUTHENTICATED
+      ? 'it does not know the user, or not by this password'
+      : 'it refuses the user, who must be able to read $all, to append to every stream and, in a cluster, to write metadata';
+  }
   return `no answer (${cause instanceof Error ? cause.message : String(cause)})`;
 };

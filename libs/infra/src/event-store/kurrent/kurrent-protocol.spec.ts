@@ -2,11 +2,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { AccessDeniedError } from '@eventstore/db-client';
+import type { ServiceError } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type RecordedEvent, RevisionConflict, START, StoreUnavailable } from '#libs/domain/kernel';
 import { KurrentServer } from '../../../../../test/support/kurrent/kurrent-server.js';
 import { firstOf, newEvents, newStream } from '../../../../../test/support/new-event.js';
-import { GOOD_CERTIFICATE, TEST_AUTHORITY } from '../../../../../test/support/certificates.js';
+import {
+  EXPIRED_CERTIFICATE,
+  GOOD_CERTIFICATE,
+  OTHER_CERTIFICATE,
+  SELF_SIGNED_CERTIFICATE,
+  TEST_AUTHORITY,
+} from '../../../../../test/support/certificates.js';
 import { UnknownPosition } from '../unknown-position.js';
 import { KurrentUnavailable } from './kurrent-failures.js';
 import { KurrentEventStore, type KurrentEventStoreOptions } from './kurrent-event-store.js';
@@ -280,18 +288,39 @@ describe('a server that knows its users', () => {
     expect(await store.readAll(START, 10)).toHaveLength(1);
   });
 
+  it.each([
+    [16, 'it does not know the user, or not by this password'],
+    [7, 'it refuses the user, who must be able to read $all, to append to every stream'],
+  ])('says by code %i what is wrong with the user', (code, words) => {
+    const error = new AccessDeniedError(Object.assign(new Error(''), { code }) as ServiceError);
+    expect(new KurrentUnavailable(error).message).toContain(words);
+  });
+
+  it.each([
+    ['has expired', EXPIRED_CERTIFICATE, 'certificate has expired'],
+    ['holds another name', OTHER_CERTIFICATE, "does not match certificate's altnames"],
+    ['is signed by nobody it knows', SELF_SIGNED_CERTIFICATE, 'self-signed certificate'],
+  ])('of several nodes, whose certificate %s: it is said so', async (_, tls, words) => {
+    const node = await start({ tls });
+    const hosts = `127.0.0.1:${node.port},127.0.0.1:${node.port}`;
+    const store = open({ url: `esdb://a:b@${hosts}?tlsCAFile=${join(folder, 'ca.crt')}`, deadlineMs: 2_500 });
+    const asked = expect(store.head()).rejects;
+    await asked.toThrow(`the certificate of 127.0.0.1:${node.port} is not accepted: `);
+    await asked.toThrow(words);
+  });
+
   it('refuses any other, and it is said so', async () => {
     const store = open({ url: urlOf('ags:guessed'), deadlineMs: 300 });
     for (const ask of [() => store.append(firstOf(newStream())), () => store.head()]) {
       await expect(ask()).rejects.toBeInstanceOf(KurrentUnavailable);
-      await expect(ask()).rejects.toThrow('it refuses the user, who must be able to read $all');
+      await expect(ask()).rejects.toThrow('it does not know the user, or not by this password');
     }
   });
 
   it('is quoted, although the last try was cut short by the deadline', async () => {
     const onOutage = (error: Error | null): void => void (error && server.hang());
     const store = open({ url: urlOf('ags:guessed'), deadlineMs: 1_500, onOutage });
-    await expect(store.head()).rejects.toThrow('it refuses the user, who must be able to read $all');
+    await expect(store.head()).rejects.toThrow('it does not know the user, or not by this password');
   });
 
   it('is reached once the file of its authority is there', async () => {
