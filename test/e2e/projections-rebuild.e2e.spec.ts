@@ -1,3 +1,5 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PostgresLeases } from '#libs/infra/leases';
@@ -80,6 +82,18 @@ describe('ags projections rebuild', () => {
     expect(run).toMatchObject({ code: 0, objects: [{ projection: 'actions', events: expect.any(Number) as number }] });
     await service.restart();
     expect(await listed()).toEqual(before);
+  });
+
+  it('with the key files that the settings name', async () => {
+    const { stateDir, environment } = service;
+    await rename(join(stateDir, 'keys'), join(stateDir, 'elsewhere'));
+    const files = {
+      SERVICE_VAULT_KEY_FILE: join(stateDir, 'elsewhere', 'vault.key'),
+      SERVICE_PEPPER_FILE: join(stateDir, 'elsewhere', 'pepper.key'),
+    };
+    const run = await runAgs(['projections', 'rebuild', 'policies', '--json'], { env: { ...environment, ...files } });
+    await rename(join(stateDir, 'elsewhere'), join(stateDir, 'keys'));
+    expect(run).toMatchObject({ code: 0, stderr: '', objects: [{ projection: 'policies' }] });
   });
 
   it('is refused while another one is under way', async () => {

@@ -39,6 +39,8 @@ export const registerProjectionsCommands = (program: Command, context: CommandCo
             SERVICE_STATE_DIR: config.stateDir,
             DATABASE_URL: database.connectionString,
             EVENT_STORE_URL: config.eventStoreUrl ?? '',
+            SERVICE_VAULT_KEY_FILE: config.vaultKeyFile ?? '',
+            SERVICE_PEPPER_FILE: config.pepperFile ?? '',
           }),
         );
         present(context.terminal, json === true, answerOf(rebuilt));
