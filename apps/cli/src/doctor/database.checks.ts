@@ -4,6 +4,9 @@ import { ok, problem, warning, type Finding } from './finding.js';
 
 const OLDEST_VERSION = 150_000;
 const START_HELP = 'The next start of the service installs it.';
+/** No start of an api, a worker or a projector makes it. */
+const TABLE_OF_INIT = 'agents.first_organization';
+const INIT_HELP = 'Run `npm run ags -- init`, which installs what is missing.';
 
 export const checkDatabase = async (examination: Examination): Promise<Finding> => {
   const { pool, wasRunning } = await examination.database();
@@ -72,7 +75,8 @@ export const judgeSchema = ({ eventStore, readModels, missingTables }: SchemaSta
     return warning('The database holds the schema of an older version.', START_HELP);
   }
   if (missingTables.length > 0) {
-    const next = `${START_HELP} Where it was there before, look for who removed it.`;
+    const isMadeByInit = missingTables.includes(TABLE_OF_INIT);
+    const next = `${isMadeByInit ? INIT_HELP : START_HELP} Where it was there before, look for who removed it.`;
     return problem(`The database misses ${missingTables.join(', ')}.`, next);
   }
   return ok('Every schema is the one of this version.');

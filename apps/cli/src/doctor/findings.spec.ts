@@ -103,6 +103,11 @@ describe('the schema', () => {
   ])('%s is judged %s', (_title, state, status) => {
     expect(judgeSchema(state).status).toBe(status);
   });
+
+  it('of processes that were started before init is made whole by init', () => {
+    const { next } = judgeSchema({ ...fine, missingTables: ['agents.first_organization'] });
+    expect(next).toContain('Run `npm run ags -- init`');
+  });
 });
 
 describe('an error that says what to do', () => {
