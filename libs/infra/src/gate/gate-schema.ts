@@ -37,32 +37,39 @@ create or replace function gate.append_accompanied(
 ) returns table (stream text, is_recorded boolean, revision bigint, log_position bigint, is_accompanied boolean)
 language plpgsql volatile
 as $function$
-declare
-  fits boolean;
+#variable_conflict use_column
 begin
-  perform pg_advisory_xact_lock(${LOG_LOCK});
-  insert into gate.payloads (owner, kind, digest, org, body)
-    select * from unnest(in_owners, in_kinds, in_digests, in_orgs, in_bodies) on conflict do nothing;
-
-  select in_head = coalesce((select max(e.position) from event_store.events e), -1)
-     and not exists (
-       select from unnest(in_streams || in_required, in_expected || in_required_revisions) as asked (stream, expected)
-        where asked.expected <> coalesce(
-                (select max(e.revision) from event_store.events e where e.stream = asked.stream), -1))
-    into fits;
-
-  if not fits then
-    in_streams := in_streams[:in_count];
-    in_expected := in_expected[:in_count];
-    in_event_streams := in_event_streams[:in_event_count];
-    in_revisions := in_revisions[:in_event_count];
-    in_ids := in_ids[:in_event_count];
-    in_types := in_types[:in_event_count];
-    in_data := in_data[:in_event_count];
-    in_metadata := in_metadata[:in_event_count];
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'gate.append_accompanied needs read committed: an older snapshot would not see the log'
+      using errcode = 'invalid_transaction_state';
   end if;
-  return query select appended.*, fits from event_store.append(
-    in_streams, in_expected, in_event_streams, in_revisions, in_ids, in_types, in_data, in_metadata) as appended;
+
+  perform pg_advisory_xact_lock(${LOG_LOCK});
+  if cardinality(in_owners) > 0 then
+    insert into gate.payloads (owner, kind, digest, org, body)
+      select * from unnest(in_owners, in_kinds, in_digests, in_orgs, in_bodies) on conflict do nothing;
+  end if;
+
+  insert into event_store.events (position, stream, revision, id, type, data, metadata)
+  select in_head + n.ordinal, n.stream, n.revision, n.id, n.type, n.data, n.metadata
+    from unnest(in_event_streams, in_revisions, in_ids, in_types, in_data, in_metadata)
+         with ordinality as n (stream, revision, id, type, data, metadata, ordinal)
+   where in_head = (select coalesce(max(e.position), -1) from event_store.events e)
+     and not exists (
+           select from unnest(in_streams || in_required, in_expected || in_required_revisions) as asked (stream, expected)
+            where asked.expected <> coalesce(
+                    (select max(e.revision) from event_store.events e where e.stream = asked.stream), -1));
+  if found then
+    is_recorded := true;
+    log_position := in_head;
+    is_accompanied := true;
+    return next;
+    return;
+  end if;
+
+  return query select appended.*, false from event_store.append(
+    in_streams[:in_count], in_expected[:in_count], in_event_streams[:in_event_count], in_revisions[:in_event_count],
+    in_ids[:in_event_count], in_types[:in_event_count], in_data[:in_event_count], in_metadata[:in_event_count]) as appended;
 end
 $function$`;
 

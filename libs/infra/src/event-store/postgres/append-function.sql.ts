@@ -14,6 +14,9 @@ export const LOG_LOCK = 4701;
  * The order of statements is the whole point. The lock comes first and alone; revisions and head are read by later
  * statements, whose snapshots are younger than the lock (a statement that did both would read from before it). The lock
  * ends after the commit is visible, so positions appear in order and without gaps.
+ *
+ * What people wait for is the case in which every append fits: one statement after the lock, because at an ordinary pace a
+ * statement more costs as much as a tenth of the commit. Only where it wrote nothing are the appends looked at one by one.
  */
 export const APPEND_FUNCTION = `
 create or replace function event_store.append(
@@ -34,21 +37,30 @@ begin
 
   perform pg_advisory_xact_lock(${LOG_LOCK});
 
+  with entered as (
+    insert into event_store.events (position, stream, revision, id, type, data, metadata)
+    select (select coalesce(max(e.position), -1) from event_store.events e) + n.ordinal,
+           n.stream, n.revision, n.id, n.type, n.data, n.metadata
+      from unnest(in_event_streams, in_revisions, in_ids, in_types, in_data, in_metadata)
+           with ordinality as n (stream, revision, id, type, data, metadata, ordinal)
+     where not exists (
+             select from unnest(in_streams, in_expected) as asked (stream, expected)
+              where asked.expected <> coalesce(
+                      (select max(e.revision) from event_store.events e where e.stream = asked.stream), -1))
+    returning position)
+  select min(entered.position) - 1 into log_position from entered;
+  if log_position is not null then
+    is_recorded := true;
+    return next;
+    return;
+  end if;
+
   select coalesce(max(e.position), -1) into head from event_store.events e;
 
   select array_agg(asked.stream) into fitting
     from unnest(in_streams, in_expected) as asked (stream, expected)
    where asked.expected = coalesce(
            (select max(e.revision) from event_store.events e where e.stream = asked.stream), -1);
-
-  if cardinality(fitting) = cardinality(in_streams) then
-    insert into event_store.events (position, stream, revision, id, type, data, metadata)
-    select head + n.ordinal, n.stream, n.revision, n.id, n.type, n.data, n.metadata
-      from unnest(in_event_streams, in_revisions, in_ids, in_types, in_data, in_metadata)
-           with ordinality as n (stream, revision, id, type, data, metadata, ordinal);
-    return query select null::text, true, null::bigint, head;
-    return;
-  end if;
 
   insert into event_store.events (position, stream, revision, id, type, data, metadata)
   select head + row_number() over (order by n.ordinal), n.stream, n.revision, n.id, n.type, n.data, n.metadata
