@@ -8,6 +8,11 @@ export interface PoolOptions {
   readonly maxConnections: number;
   /** Ends a statement on the server, and a little later the wait for it. Default 5 s. */
   readonly statementTimeoutMs?: number;
+  /**
+   * A named statement is planned once a connection, and never for its values: for statements that have one good plan. The
+   * server would plan some of them each time, which takes as long as running them. Default false.
+   */
+  readonly plansOnce?: boolean;
   /** Told when an idle connection was lost; the pool replaces it by itself. */
   readonly onError: (error: Error) => void;
   /** Asked of each new connection before it is used; what it throws is its first user's error. */
@@ -51,7 +56,7 @@ const createPool = (options: PoolOptions, settings: string): pg.Pool => {
     query_timeout: statementTimeoutMs + ANSWER_SLACK_MS,
     idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
     keepAlive: true,
-    options: settings,
+    options: options.plansOnce === true ? `${settings} -c plan_cache_mode=force_generic_plan` : settings,
     ...(options.verify === undefined ? {} : { verify: poolVerify(options.verify) }),
   });
   // An idle connection's error without a listener would end the process.

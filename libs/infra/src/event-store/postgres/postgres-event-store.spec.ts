@@ -1,5 +1,8 @@
 import pg from 'pg';
+import { expect, it } from 'vitest';
 import { eventStoreContract, type EventStoreHarness } from '../../../../../test/contracts/event-store.contract.js';
+import { createTestDatabase } from '../../../../../test/support/database.js';
+import { firstOf, newStream } from '../../../../../test/support/new-event.js';
 import { startOwnServer } from '../../../../../test/support/own-server.js';
 import { silentLogger } from '../../../../../test/support/silent-logger.js';
 import { ensureDatabase } from '../../postgres/index.js';
@@ -57,3 +60,48 @@ const start = async (): Promise<EventStoreHarness> => {
 };
 
 eventStoreContract('postgres', start);
+
+it('looks things up in a log that has grown since the connection was made', async () => {
+  const { connectionString, drop } = await createTestDatabase();
+  const store = new PostgresEventStore({
+    connectionString,
+    applicationName: 'a spec',
+    onConnectionLost: () => undefined,
+    maxReadConnections: 1,
+  });
+  const side = new pg.Client({ connectionString });
+  await side.connect();
+  const streams = Array.from({ length: 3_000 }, newStream);
+  const askAll = async (stream: string): Promise<void> => {
+    expect(await store.heads([stream])).toEqual(new Map([[stream, 0]]));
+    expect(await store.readStream(stream, { limit: 5 })).toHaveLength(1);
+    expect(await store.readStream(stream, { direction: 'backwards', limit: 5 })).toHaveLength(1);
+    const head = await store.head();
+    expect(await store.readAll(head - 2n, 5)).toHaveLength(2);
+  };
+  const [first, second, ...rest] = streams as [string, string, ...string[]];
+  await store.append(firstOf(first));
+  await store.append(firstOf(second));
+  // PostgreSQL keeps the plan of a statement: here, of a table with two rows.
+  for (let round = 0; round < 8; round += 1) await askAll(first);
+  await Promise.all(rest.map((stream) => store.append(firstOf(stream))));
+  await askAll(rest.at(-1) as string);
+  await store.close();
+  expect(await rowsReadInTurn(side)).toBeLessThan(1_000);
+  await side.end();
+  await drop();
+});
+
+/** Rows of the log that were read one after the other, by all connections of this database that have ended. */
+const rowsReadInTurn = async (side: pg.Client): Promise<number> => {
+  for (let others = 1; others > 0;) {
+    const { rowCount } = await side.query(
+      'select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
+    others = rowCount ?? 0;
+  }
+  const { rows } = await side.query<{ read: string }>(
+    `select seq_tup_read as read from pg_stat_user_tables where schemaname = 'event_store' and relname = 'events'`,
+  );
+  return Number(rows[0]?.read);
+};

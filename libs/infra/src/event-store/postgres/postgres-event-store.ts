@@ -131,6 +131,7 @@ export class PostgresEventStore extends EventStore {
       applicationName: `${options.applicationName} read`,
       maxConnections: options.maxReadConnections ?? MAX_READ_CONNECTIONS,
       statementTimeoutMs: this.deadlineMs,
+      plansOnce: true,
     });
     const { deadlineMs, storesPayloads } = this;
     this.appender = new CoalescingAppender(
