@@ -9,7 +9,7 @@ import { KurrentEventStore } from '#libs/infra/event-store';
 import { connectCrm } from '../support/crm.js';
 import { newEvent } from '../support/new-event.js';
 import { runAgs } from '../support/run-ags.js';
-import { ROOT, startService, type RunningService } from '../support/service.js';
+import { removeStateDir, ROOT, startService, temporaryStateDir, type RunningService } from '../support/service.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
 const PATIENCE = { timeout: 30_000, interval: 50 };
@@ -105,6 +105,15 @@ describe(`a service whose log is in an event store of its own: ${KURRENT_UNDER_T
     const run = await runAgs(['agents', 'list', '--json'], { env: forgotten });
     expect(run).toMatchObject({ code: 2, error: { code: 'event_store_unusable' } });
     expect(run.error['message']).toContain('Going on would begin a second history');
+  });
+
+  it('is not joined by a process on another database, which has none of its keys and arguments', async () => {
+    const stateDir = await temporaryStateDir();
+    const env = { ...service.environment, SERVICE_STATE_DIR: stateDir };
+    const run = await runAgs(['init', '--json'], { env });
+    expect(run).toMatchObject({ code: 1, error: { code: 'event_store_unusable' } });
+    expect(run.error['message']).toContain('Set DATABASE_URL to that one');
+    await removeStateDir(stateDir);
   });
 
   it('ends where the log goes back in time under it', async () => {

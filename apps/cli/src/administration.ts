@@ -22,7 +22,7 @@ import {
   secretPathsOf,
   type Config,
 } from '#libs/infra/config';
-import { checkKnownStore, openEventStore, placeOf, type OpenedEventStore } from '#libs/infra/event-store';
+import { checkKnownStore, openEventStore, type OpenedEventStore } from '#libs/infra/event-store';
 import {
   answered,
   createDurablePool,
@@ -71,7 +71,7 @@ export class Administration {
     const connection = await connect(config, logger);
     try {
       await requireInstalled(connection.pool, config);
-      await checkKnownStore(connection.pool, connection.store, placeOf(config.eventStoreUrl));
+      await checkKnownStore(connection.pool, connection.store, config.eventStoreUrl);
       const pepper = await readSecretFile(secretPathsOf(config).pepper);
       await requirePepper(connection.pool, pepper);
       return new Administration(connection, pepper, logger);

@@ -1,4 +1,4 @@
-import { checkKnownStore, ForeignStore, KurrentUnavailable, placeOf, WrongEventStore } from '#libs/infra/event-store';
+import { checkKnownStore, ForeignStore, KurrentUnavailable, WrongEventStore } from '#libs/infra/event-store';
 import type { Examination } from './examination.js';
 import { ok, problem, problemOf, type Finding } from './finding.js';
 
@@ -8,7 +8,7 @@ export const checkEventStore = async (examination: Examination): Promise<Finding
   const { store, pool } = await examination.database();
   try {
     await store.head();
-    await checkKnownStore(pool, store, placeOf(eventStoreUrl));
+    await checkKnownStore(pool, store, eventStoreUrl);
   } catch (error) {
     if (error instanceof WrongEventStore || error instanceof ForeignStore) return problemOf(error.message);
     if (!(error instanceof KurrentUnavailable)) throw error;

@@ -6,7 +6,6 @@ import {
   EventStoreWithFailpoints,
   installEventStoreSchema,
   openEventStore,
-  placeOf,
   requireKnownStore,
   SeenLog,
 } from '../event-store/index.js';
@@ -119,7 +118,7 @@ const connected = async (
   };
   try {
     for (const install of SCHEMAS) await install(durable);
-    await requireKnownStore(durable, store, placeOf(eventStoreUrl));
+    await requireKnownStore(durable, store, eventStoreUrl);
   } catch (error) {
     await disconnect();
     throw error;

@@ -1,6 +1,6 @@
 export { EventStoreWithFailpoints } from './event-store-with-failpoints.js';
 export { copyLog, LogsDiffer, requireEnd, SourceWentOn, type CopyProgress, type LogCopy } from './copy-log.js';
-export { checkKnownStore, notedStore, noteStore, placeOf, requireKnownStore, WrongEventStore } from './known-store.js';
+export { checkKnownStore, notedStore, noteStore, requireKnownStore, WrongEventStore } from './known-store.js';
 export { KurrentEventStore } from './kurrent/kurrent-event-store.js';
 export { KurrentUnavailable } from './kurrent/kurrent-failures.js';
 export { LogHasHole } from './log-subscription.js';

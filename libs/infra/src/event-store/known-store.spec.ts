@@ -1,15 +1,16 @@
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { firstOf, newStream } from '../../../../test/support/new-event.js';
 import { createDurablePool } from '../postgres/index.js';
-import { checkKnownStore, noteStore, placeOf, requireKnownStore, WrongEventStore } from './known-store.js';
+import { checkKnownStore, noteStore, requireKnownStore, WrongEventStore } from './known-store.js';
 import { MemoryEventStore } from './memory/memory-event-store.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
 
 let database: TestDatabase;
 let pool: pg.Pool;
-const here = placeOf(null);
-const elsewhere = placeOf('esdb://log:2113?tls=false');
+const here = null;
+const elsewhere = 'esdb://log:2113?tls=false';
 
 beforeEach(async () => {
   database = await createTestDatabase();
@@ -103,6 +104,34 @@ describe('the log that the rows of a database belong to', () => {
     await pool.query('drop schema event_store cascade');
     await expect(checkKnownStore(pool, forgotten, here)).rejects.toBeInstanceOf(WrongEventStore);
     await forgotten.close();
+  });
+
+  it('is not one elsewhere that others fill: their rows lie in another database', async () => {
+    const store = new MemoryEventStore();
+    const id = await store.storeId();
+    await requireKnownStore(pool, store, elsewhere);
+    await pool.query('delete from public.known_event_store');
+    await store.append(firstOf(newStream()));
+    for (const refused of [requireKnownStore(pool, store, elsewhere), checkKnownStore(pool, store, elsewhere)]) {
+      await expect(refused).rejects.toBeInstanceOf(WrongEventStore);
+      await expect(refused).rejects.toThrow(`EVENT_STORE_URL names (${id}) has the log of a deployment`);
+    }
+    await requireKnownStore(pool, store, here);
+    await checkKnownStore(pool, store, elsewhere);
+  });
+
+  it('is one elsewhere that was noted and filled while this start looked', async () => {
+    const store = new MemoryEventStore();
+    await store.storeId();
+    await store.append(firstOf(newStream()));
+    await requireKnownStore(pool, new MemoryEventStore(), here);
+    await pool.query('delete from public.known_event_store');
+    const asked = store.head.bind(store);
+    vi.spyOn(store, 'head').mockImplementation(async () => {
+      await noteStore(pool, await store.storeId(), () => Promise.resolve());
+      return asked();
+    });
+    await requireKnownStore(pool, store, elsewhere);
   });
 
   it('is not known to a database that no start has prepared', async () => {

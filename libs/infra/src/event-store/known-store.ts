@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { EventStore } from '#libs/domain/kernel';
 import { installSchema, sqlStateOf } from '../postgres/index.js';
-import { knownStoreIdOf } from './store-id.js';
+import { knownStoreIdOf, STORE_STREAM } from './store-id.js';
 
 const TABLE = `create table if not exists public.known_event_store (
   only_row boolean primary key default true check (only_row),
@@ -9,35 +9,41 @@ const TABLE = `create table if not exists public.known_event_store (
 )`;
 const NO_SUCH_TABLE = '42P01';
 
-/** The rows of this PostgreSQL were made of another log than the one that the settings name. */
+/** This PostgreSQL and the log that the settings name do not belong together. */
 export class WrongEventStore extends Error {
   override readonly name = 'WrongEventStore';
-  constructor(known: string, found: string | null, place: string) {
-    super(
-      `This PostgreSQL belongs to the event store ${known}, but ${place} is ${found ?? 'an empty one'}. ` +
-        'Going on would begin a second history beside the first. Set EVENT_STORE_URL to the store that has the log, or ' +
-        'leave it unset if the log is in PostgreSQL. A log is moved by `npm run ags -- migrate events`.',
-    );
-  }
 }
 
 /**
  * Notes at the first start which log the rows belong to, and refuses every other from then on: a setting that was
- * forgotten, or a store that was made anew.
+ * forgotten, or a store that was made anew. A log elsewhere that others have begun to fill belongs to the rows of another
+ * database, with its keys, arguments and credentials.
  *
- * @param place what the settings name, as the message calls it
+ * @param eventStoreUrl null where the log lies in the same PostgreSQL
  * @throws {WrongEventStore}
  */
-export const requireKnownStore = async (pool: pg.Pool, store: EventStore, place: string): Promise<void> => {
+export const requireKnownStore = async (
+  pool: pg.Pool,
+  store: EventStore,
+  eventStoreUrl: string | null,
+): Promise<void> => {
   await installSchema(pool, 'known event store', [TABLE]);
+  await checkKnownStore(pool, store, eventStoreUrl);
   const known = (await notedStore(pool)) ?? (await note(pool, await store.storeId()));
-  await compare(known, store, place);
+  await compare(known, store, eventStoreUrl);
 };
 
 /** As {@link requireKnownStore}, where nothing may be written. */
-export const checkKnownStore = async (pool: pg.Pool, store: EventStore, place: string): Promise<void> => {
+export const checkKnownStore = async (
+  pool: pg.Pool,
+  store: EventStore,
+  eventStoreUrl: string | null,
+): Promise<void> => {
   const known = await notedStore(pool);
-  if (known !== null) await compare(known, store, place);
+  if (known !== null) return compare(known, store, eventStoreUrl);
+  const filled = eventStoreUrl === null ? null : await filledStoreOf(store);
+  // Whoever fills a log has noted it before: of two first starts at once, one may have done both meanwhile.
+  if (filled !== null && (await notedStore(pool)) === null) throw strangeStore(filled);
 };
 
 /**
@@ -68,14 +74,32 @@ export const noteStore = async (pool: pg.Pool, storeId: string, check: () => Pro
   }
 };
 
-/** As the messages call the log that the settings name. */
-export const placeOf = (eventStoreUrl: string | null): string =>
-  eventStoreUrl === null ? 'the log in it' : 'the one that EVENT_STORE_URL names';
-
-const compare = async (known: string, store: EventStore, place: string): Promise<void> => {
+const compare = async (known: string, store: EventStore, eventStoreUrl: string | null): Promise<void> => {
   const found = await knownStoreIdOf(store).catch(nullWithoutTable);
-  if (found !== known) throw new WrongEventStore(known, found, place);
+  if (found !== known) throw otherStore(known, found, eventStoreUrl);
 };
+
+/** The id of a log in which more than its id was written; null for every other. */
+const filledStoreOf = async (store: EventStore): Promise<string | null> => {
+  const id = await knownStoreIdOf(store);
+  const [created] = id === null ? [] : await store.readStream(STORE_STREAM, { limit: 1 });
+  return created && (await store.head()) > created.position ? id : null;
+};
+
+const otherStore = (known: string, found: string | null, eventStoreUrl: string | null): WrongEventStore =>
+  new WrongEventStore(
+    `This PostgreSQL belongs to the event store ${known}, but ` +
+      `${eventStoreUrl === null ? 'the log in it' : 'the one that EVENT_STORE_URL names'} is ${found ?? 'an empty one'}. ` +
+      'Going on would begin a second history beside the first. Set EVENT_STORE_URL to the store that has the log, or ' +
+      'leave it unset if the log is in PostgreSQL. A log is moved by `npm run ags -- migrate events`.',
+  );
+
+const strangeStore = (found: string): WrongEventStore =>
+  new WrongEventStore(
+    `This PostgreSQL belongs to no event store yet, but the one that EVENT_STORE_URL names (${found}) has the log of a ` +
+      'deployment, whose keys, arguments and credentials lie in another PostgreSQL. Set DATABASE_URL to that one (without ' +
+      'it, it is the embedded one of SERVICE_STATE_DIR). If it was lost, restore its backup: docs/deployment.md.',
+  );
 
 /** The id of the log that the rows belong to; null where no start has noted it yet. */
 export const notedStore = async (pool: pg.Pool): Promise<string | null> => {
