@@ -6,7 +6,7 @@ import { ApiServer } from './api-server.js';
 
 /** An api process of its own: it accepts, and a worker executes. Settings as for the whole service (`ags config`). */
 runProgram(async (config, logger, metrics) => {
-  const deployment = await Deployment.open(config, 'ags api', logger, metrics);
+  const deployment = await Deployment.openPrepared(config, 'ags api', logger, metrics);
   const server = new ApiServer(deployment);
   const starter = new QueuedExecutionStarter(deployment.queue, logger);
   @Module({

@@ -13,7 +13,7 @@ import {
   type OrgId,
   type Randomness,
 } from '#libs/domain/kernel';
-import { PepperKeyHasher, PostgresKeyDirectory, requirePepper } from '#libs/infra/agents';
+import { isInitialized, PepperKeyHasher, PostgresKeyDirectory, requirePepper } from '#libs/infra/agents';
 import {
   EMBEDDED_DATABASE,
   isThere,
@@ -23,13 +23,7 @@ import {
   type Config,
 } from '#libs/infra/config';
 import { checkKnownStore, openEventStore, type OpenedEventStore } from '#libs/infra/event-store';
-import {
-  answered,
-  createDurablePool,
-  sqlStateOf,
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from '#libs/infra/postgres';
+import { createDurablePool, sqlStateOf, startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/infra/postgres';
 import { InProcessBus, SystemClock, SystemRandomness } from '#libs/infra/runtime';
 import { Census } from './census.js';
 import { CliError } from './cli-error.js';
@@ -70,7 +64,7 @@ export class Administration {
     await requireInitialized(config);
     const connection = await connect(config, logger);
     try {
-      await requireInstalled(connection.pool, config);
+      await requirePrepared(connection.pool, config);
       await checkKnownStore(connection.pool, connection.store, config.eventStoreUrl);
       const pepper = await readSecretFile(secretPathsOf(config).pepper);
       await requirePepper(connection.pool, pepper);
@@ -114,18 +108,26 @@ export const requireInitialized = async (config: Config): Promise<void> => {
   const paths = [vaultKey, pepper, join(config.stateDir, 'postgres')];
   const [hasVaultKey, hasPepper, hasCluster] = await Promise.all(paths.map((path) => isThere(config.stateDir, path)));
   const hasDatabase = config.databaseUrl !== null || hasCluster === true;
-  const isInitialized = hasDatabase && (hasVaultKey || hasPepper || config.databaseUrl === null);
-  if (!isInitialized) throw notInitialized(config);
+  const isMade = hasDatabase && (hasVaultKey || hasPepper || config.databaseUrl === null);
+  if (!isMade) throw notInitialized(config);
   // A deployment without its secrets: making new ones, as for a new deployment, would make it worse.
   if (!hasVaultKey) throw missingSecretFile(vaultKey);
   if (!hasPepper) throw missingSecretFile(pepper);
 };
 
-const notInitialized = ({ stateDir }: Config): CliError =>
-  new CliError(
+const notInitialized = ({ stateDir, databaseUrl }: Config): CliError => {
+  const [place, setting] =
+    databaseUrl === null
+      ? [`There is no service in ${stateDir} yet.`, 'SERVICE_STATE_DIR']
+      : [
+          `There is no service in ${stateDir} and the database that DATABASE_URL names yet.`,
+          'SERVICE_STATE_DIR and DATABASE_URL',
+        ];
+  return new CliError(
     'not_initialized',
-    `There is no service in ${stateDir} yet. Set SERVICE_STATE_DIR to where it lives, or make one with \`npm run ags -- init\`.`,
+    `${place} Set ${setting} to where it lives, or make one with \`npm run ags -- init\`.`,
   );
+};
 
 interface Connection {
   readonly embedded: EmbeddedPostgres | null;
@@ -164,15 +166,32 @@ const disconnect = async ({ store, pool, embedded }: Connection): Promise<void> 
   await embedded?.release();
 };
 
-/** The preparation may have been interrupted, or DATABASE_URL names an empty database. */
-const requireInstalled = async (pool: pg.Pool, config: Config): Promise<void> => {
+/**
+ * Asks the database, too: an empty one may stand there, or one in which an api, a worker or a projector has made tables.
+ * @throws {CliError} not_initialized
+ */
+export const requirePrepared = async (pool: pg.Pool, config: Config): Promise<void> => {
   try {
-    const { rows } = await answered(
-      pool.query<{ table: string | null }>(`select to_regclass('agents.key_prefixes')::text as table`),
-    );
-    if (rows[0]?.table) return;
+    if (await isInitialized(pool)) return;
   } catch (error) {
     if (sqlStateOf(error) !== NO_SUCH_DATABASE) throw error;
   }
   throw notInitialized(config);
+};
+
+/**
+ * Runs `work` on a deployment that `init` has made, whose database runs meanwhile.
+ * @throws {CliError} not_initialized
+ */
+export const onPrepared = async <Result>(config: Config, log: Logger, work: () => Promise<Result>): Promise<Result> => {
+  await requireInitialized(config);
+  const { connectionString, embedded } = await openRows(config, log);
+  try {
+    const onError = (error: Error): void => log.debug('an idle database connection was lost', { error });
+    const pool = createDurablePool({ connectionString, applicationName: APPLICATION_NAME, maxConnections: 1, onError });
+    await requirePrepared(pool, config).finally(() => pool.end());
+    return await work();
+  } finally {
+    await embedded?.release();
+  }
 };

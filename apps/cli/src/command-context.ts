@@ -3,7 +3,7 @@ import type { OrgId } from '#libs/domain/kernel';
 import { parseConfig, type Config } from '#libs/infra/config';
 import { PinoLogger } from '#libs/infra/logging';
 import type { Deployment } from '#libs/infra/deployment';
-import { Administration, requireInitialized } from './administration.js';
+import { Administration, onPrepared, requireInitialized } from './administration.js';
 import { CliError, EXIT, type ExitCode } from './cli-error.js';
 import { present, type Answer, type Terminal } from './terminal.js';
 
@@ -107,14 +107,17 @@ export const withDeployment = async <Result>(
   work: (deployment: Deployment) => Promise<Result>,
 ): Promise<Result> => {
   const config = parseConfig();
-  await requireInitialized(config);
-  const parts = await import('#libs/infra/deployment');
-  const deployment = await parts.Deployment.open(config, 'ags cli', loggerOf(terminal));
-  try {
-    return await work(deployment);
-  } finally {
-    await deployment.close();
-  }
+  const logger = loggerOf(terminal);
+  // Opening it makes every table that is not there.
+  return onPrepared(config, logger, async () => {
+    const parts = await import('#libs/infra/deployment');
+    const deployment = await parts.Deployment.open(config, 'ags cli', logger);
+    try {
+      return await work(deployment);
+    } finally {
+      await deployment.close();
+    }
+  });
 };
 
 /** The same for what appends to the log. @throws {RestoreNotConfirmed} */

@@ -3,7 +3,7 @@ import { Projector } from './projector.js';
 
 /** A projector process of its own. Settings as for the whole service (`ags config`). */
 runProgram(async (config, logger, metrics) => {
-  const deployment = await Deployment.open(config, 'ags projector', logger, metrics);
+  const deployment = await Deployment.openPrepared(config, 'ags projector', logger, metrics);
   const projector = new Projector(deployment);
   await projector.start();
   logger.info('projector started');

@@ -3,7 +3,7 @@ import { Worker } from './worker.js';
 
 /** A worker process of its own: executes, recovers, seals. Settings as for the whole service (`ags config`). */
 runProgram(async (config, logger, metrics) => {
-  const deployment = await Deployment.open(config, 'ags worker', logger, metrics);
+  const deployment = await Deployment.openPrepared(config, 'ags worker', logger, metrics);
   const worker = new Worker(deployment);
   await worker.start();
   logger.info('worker started', { executor: deployment.executorId });

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { timestampOf } from '#libs/domain/kernel';
 import { parseConfig, type Config } from '#libs/infra/config';
 import type { LedgerHead } from '#libs/infra/backup';
-import { requireInitialized } from '../administration.js';
+import { onPrepared } from '../administration.js';
 import { fileArgument } from '../arguments.js';
 import { CliError } from '../cli-error.js';
 import {
@@ -48,9 +48,8 @@ const registerBackup = (program: Command, context: CommandContext, version: stri
       .option('--json', 'one JSON object')
       .action(async ({ output, json }: BackupOptions) => {
         const config = embeddedOnly('backup');
-        await requireInitialized(config);
-        const answer = await untilInterrupted((interrupted) =>
-          backUp(context, config, { output, version, interrupted }),
+        const answer = await onPrepared(config, loggerOf(context.terminal), () =>
+          untilInterrupted((interrupted) => backUp(context, config, { output, version, interrupted })),
         );
         present(context.terminal, json === true, answer);
       }),

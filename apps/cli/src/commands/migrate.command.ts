@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Logger } from '#libs/domain/kernel';
 import { givenText, InvalidKurrentUrl, parseConfig, parseKurrentUrl, type Config } from '#libs/infra/config';
 import type { CopyProgress, LogCopy, OpenedEventStore } from '#libs/infra/event-store';
-import { openRows, requireInitialized } from '../administration.js';
+import { openRows, requireInitialized, requirePrepared } from '../administration.js';
 import { blaming, CliError, EXIT, usage } from '../cli-error.js';
 import {
   loggerOf,
@@ -113,6 +113,7 @@ const move = async (
   });
   const opened: Log[] = [];
   try {
+    await requirePrepared(pool, config);
     const source = await openLog(
       from ?? { ...OWN_DATABASE, eventStoreUrl: config.eventStoreUrl },
       connectionString,

@@ -65,7 +65,7 @@ export const checkMigrations = async (examination: Examination): Promise<Finding
 export const judgeSchema = ({ eventStore, readModels, missingTables }: SchemaState): Finding => {
   const isPrepared = eventStore === null ? !missingTables.includes('gate.payloads') : eventStore.installed > 0;
   if (!isPrepared) {
-    return problem('The database is not prepared.', 'Run `npm run ags -- init`, or start the service.');
+    return problem('The database is not prepared.', 'Run `npm run ags -- init`; `npm start` does so by itself.');
   }
   const { installed, known } = eventStore ?? { installed: 0, known: 0 };
   if (installed > known || readModels.unknown.length > 0) {

@@ -37,7 +37,7 @@ import {
 } from '#libs/domain/ledger';
 import { CompiledPolicies } from '#libs/domain/policies';
 import type { Vault } from '#libs/domain/connectors';
-import { PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
+import { isInitialized, PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
 import { parseKurrentUrl, type Config } from '../config/index.js';
 import { ConnectorDrivers, RestDriver } from '../connectors/index.js';
 import { EgressDoor, endpointOf, type OwnEndpoint } from '../egress/index.js';
@@ -70,6 +70,10 @@ import { PostgresVault } from '../vault/index.js';
 import { openDatabase, type Database } from './database.js';
 import { openSecrets, type Secrets } from './secrets.js';
 import { bellsOf, type Bells } from './bells.js';
+
+const NOT_INITIALIZED =
+  'init has not been run on this database: there is no organization and no seal key, and every call is refused; run ' +
+  '`npm run ags -- init` with the settings of this process, which goes on from there';
 
 interface OpenedParts {
   readonly database: Database;
@@ -183,6 +187,24 @@ export class Deployment {
       return new Deployment(config, logger, { database, secrets, bells }, metrics);
     } catch (error) {
       await database.close();
+      throw error;
+    }
+  }
+
+  /** As {@link open}, for a program that prepares nothing itself: one that was started before `init` says so. */
+  static async openPrepared(...opening: Parameters<typeof Deployment.open>): Promise<Deployment> {
+    const deployment = await Deployment.open(...opening);
+    try {
+      const { config, database, logger } = deployment;
+      if (!(await isInitialized(database.durable))) {
+        logger.warn(NOT_INITIALIZED, {
+          state_dir: config.stateDir,
+          database: config.databaseUrl === null ? 'embedded in the state directory' : 'of DATABASE_URL',
+        });
+      }
+      return deployment;
+    } catch (error) {
+      await deployment.close();
       throw error;
     }
   }

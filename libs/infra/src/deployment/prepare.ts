@@ -10,7 +10,7 @@ import {
   CreatePolicyHandler,
   STARTER_POLICY,
 } from '#libs/domain/policies';
-import { PepperMismatch } from '../agents/index.js';
+import { type FirstIds, firstIds, PepperMismatch } from '../agents/index.js';
 import {
   ensureSecretFile,
   leavingNoFolders,
@@ -23,7 +23,6 @@ import { VaultKeyMismatch } from '../vault/index.js';
 import type { ServiceMetrics } from '../metrics/index.js';
 import { requireDatabase } from './database.js';
 import { Deployment } from './deployment.js';
-import { firstIds, type FirstIds } from './first-organization.js';
 import { ensureSealKey } from './seal-key-rotation.js';
 
 export type StepStatus = 'done' | 'changed' | 'skipped' | 'failed';

@@ -1,5 +1,8 @@
 import type pg from 'pg';
 import { idOf, type AgentId, type OrgId, type Randomness, type UserId } from '#libs/domain/kernel';
+import { answered, sqlStateOf } from '../postgres/index.js';
+
+const NO_SUCH_TABLE = '42P01';
 
 export interface FirstIds {
   readonly org: OrgId;
@@ -29,4 +32,15 @@ export const firstIds = async (pool: pg.Pool, randomness: Randomness): Promise<F
   );
   const { rows } = await pool.query<FirstIds>(`select org, owner, agent from agents.first_organization`);
   return rows[0] as FirstIds;
+};
+
+/** Whether anything was prepared here. A program that was started before finds every other table, or makes it. */
+export const isInitialized = async (pool: pg.Pool): Promise<boolean> => {
+  try {
+    const { rowCount } = await answered(pool.query(`select from agents.first_organization`));
+    return rowCount === 1;
+  } catch (error) {
+    if (sqlStateOf(error) === NO_SUCH_TABLE) return false;
+    throw error;
+  }
 };
