@@ -116,6 +116,7 @@ describe('ags backup, beside a running service', () => {
       env: { ...service.environment, DATABASE_URL: 'postgres://ags:canary@127.0.0.1:1/service' },
     });
     expect(run).toMatchObject({ code: 2, error: { code: 'external_database' } });
+    expect(run.error['message']).toContain('which this command cannot back up.');
   });
 });
 

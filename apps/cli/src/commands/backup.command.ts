@@ -47,7 +47,7 @@ const registerBackup = (program: Command, context: CommandContext, version: stri
       )
       .option('--json', 'one JSON object')
       .action(async ({ output, json }: BackupOptions) => {
-        const config = embeddedOnly('backup');
+        const config = embeddedOnly('back up');
         const answer = await onPrepared(config, loggerOf(context.terminal), () =>
           untilInterrupted((interrupted) => backUp(context, config, { output, version, interrupted })),
         );
