@@ -1,3 +1,4 @@
+import { ForeseenFault } from './foreseen-fault.js';
 import type { Payload } from './payload.js';
 
 /**
@@ -109,7 +110,7 @@ export class AppendTooLarge extends Error {
 }
 
 /** The store did not answer, or not clearly: an append may or may not have been written. Send the same append again, or read back. */
-export class StoreUnavailable extends Error {
+export class StoreUnavailable extends ForeseenFault {
   override readonly name = 'StoreUnavailable';
 }
 

@@ -12,6 +12,7 @@ export * from './event-codec.js';
 export * from './event-store.port.js';
 export * from './failpoints.js';
 export * from './folded-streams.js';
+export * from './foreseen-fault.js';
 export * from './ids.js';
 export * from './job-queue.port.js';
 export * from './logger.port.js';

@@ -1,5 +1,5 @@
 import type { Digest } from '#libs/crypto';
-import { decodeEvent, type EventStore, type OrgId } from '../kernel/index.js';
+import { decodeEvent, type EventStore, ForeseenFault, type OrgId } from '../kernel/index.js';
 import type { LedgerEvent } from './deed.events.js';
 import { ledgerStream, type LedgerTail, readTail } from './ledger-tails.js';
 
@@ -23,7 +23,7 @@ export abstract class SealedHeads {
 }
 
 /** A ledger lacks a deed that it had: going on would give its number out a second time. */
-export class LedgerWentBack extends Error {
+export class LedgerWentBack extends ForeseenFault {
   override readonly name = 'LedgerWentBack';
   readonly org: OrgId;
 

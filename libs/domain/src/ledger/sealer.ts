@@ -5,6 +5,7 @@ import {
   encodeEvent,
   eventMetadata,
   failpoint,
+  ForeseenFault,
   ONLY_STREAM,
   RevisionConflict,
   streamOf,
@@ -58,7 +59,7 @@ const BATCH_MAX_BYTES = 512 * 1024;
 const MAX_CONFLICTS = 8;
 
 /** No key is valid now. Outcomes stay recorded and unsealed until one is (ruling 21). */
-export class NoActiveSealKey extends Error {
+export class NoActiveSealKey extends ForeseenFault {
   override readonly name = 'NoActiveSealKey';
   constructor() {
     super('no seal key is active: outcomes are recorded and wait. Make one with `npm run ags -- seal-keys rotate`.');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Clock } from '#libs/domain/kernel';
+import { type Clock, ForeseenFault } from '#libs/domain/kernel';
 import { MortalClient } from '../postgres/index.js';
 import { SystemClock } from '../runtime/index.js';
 import { HolderWatch, type HolderBeat } from './holder-watch.js';
@@ -25,6 +25,13 @@ const HOLDER = `pg_locks held join pg_stat_activity session using (pid)
     and held.database = (select oid from pg_database where datname = current_database())
     and (held.classid::bigint << 32) | held.objid::bigint = hashtextextended($1, 0)`;
 const BEAT = `session.pid::text || ' ' || session.backend_start::text || ' ' || session.query_start::text`;
+
+class StandingStill extends ForeseenFault {
+  override readonly name = 'StandingStill';
+  constructor(lease: string) {
+    super(`the process that holds the lease ${lease} stands still: its session is ended`);
+  }
+}
 
 export interface PostgresLeasesOptions {
   readonly clock?: Pick<Clock, 'monotonicMs'>;
@@ -97,7 +104,7 @@ export class PostgresLeases {
     let pauseMs = RETRY_MS;
     const onTaken = async (client: pg.Client): Promise<void> => {
       if (!watch.isSilent(await beatOf(client, name), this.clock.monotonicMs())) return;
-      onError(new Error(`the process that holds the lease ${name} stands still: its session is ended`));
+      onError(new StandingStill(name));
       await endSession(client, name, watch.beat);
       watch.startAgain();
       pauseMs = 0;

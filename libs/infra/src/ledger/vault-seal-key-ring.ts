@@ -1,11 +1,24 @@
 import type pg from 'pg';
 import { SigningKey } from '#libs/crypto';
-import { DomainError } from '#libs/domain/kernel';
+import { DomainError, ForeseenFault } from '#libs/domain/kernel';
 import { SealKeyRing } from '#libs/domain/ledger';
 import { answered } from '#libs/infra/postgres';
 import { SealedValueRefused, type VaultCipher } from '#libs/infra/vault';
 
 const CONTEXT = 'service/seal-key/v1';
+
+/** The private half of a seal key cannot be had: nothing is sealed under it. */
+class ClosedSealKey extends ForeseenFault {
+  override readonly name = 'ClosedSealKey';
+  constructor(kid: string, why: string) {
+    super(
+      `the private half of the seal key ${kid} ${why}: put back the PostgreSQL that holds it, or make another key with ` +
+        '`npm run ags -- seal-keys rotate`',
+    );
+  }
+}
+
+const closed = (cause: ClosedSealKey): DomainError => new DomainError('vault_unavailable', { cause });
 
 /** Private seal keys as ciphertexts under the vault key, bound to their kid. Opened ones stay in memory: sealing is hot. */
 export class VaultSealKeyRing extends SealKeyRing {
@@ -25,7 +38,7 @@ export class VaultSealKeyRing extends SealKeyRing {
       this.pool.query<{ ciphertext: Buffer }>(`select ciphertext from ledger.seal_keys where kid = $1`, [kid]),
     );
     const row = rows[0];
-    if (!row) throw new DomainError('vault_unavailable');
+    if (!row) throw closed(new ClosedSealKey(kid, 'is not in this PostgreSQL'));
     const key = this.decrypted(kid, row.ciphertext);
     this.opened.set(kid, key);
     return key;
@@ -49,7 +62,7 @@ export class VaultSealKeyRing extends SealKeyRing {
       pem.fill(0);
       return key;
     } catch (error) {
-      throw error instanceof SealedValueRefused ? new DomainError('vault_unavailable', { cause: error }) : error;
+      throw error instanceof SealedValueRefused ? closed(new ClosedSealKey(kid, 'does not open here')) : error;
     }
   }
 }

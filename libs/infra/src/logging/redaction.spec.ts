@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DomainError, StoreUnavailable } from '#libs/domain/kernel';
 import { redactAttributes, redactText } from './redaction.js';
 
 const secret = `svc_live_${'a1b2c3d4'}_${'k'.repeat(32)}`;
@@ -63,13 +64,35 @@ describe('redactAttributes', () => {
 
   it('drops what an error carries beside its message', () => {
     const error = Object.assign(new Error('refused'), {
-      code: 'ECONNREFUSED',
+      code: 'E_REFUSED',
       request: { authorization: 'x' },
       body: 'y',
     });
     expect(redactAttributes({ error })).toEqual({
-      error: { name: 'Error', code: 'ECONNREFUSED', message: 'refused', stack: error.stack },
+      error: { name: 'Error', code: 'E_REFUSED', message: 'refused', stack: error.stack },
     });
+  });
+
+  const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
+  it.each<[string, Error]>([
+    [
+      'a store that is away',
+      new StoreUnavailable('no answer', { cause: new Error('the node', { cause: new Error('UNAVAILABLE') }) }),
+    ],
+    ['a server that is not there', Object.assign(new AggregateError([refused], 'several'), { code: 'ECONNREFUSED' })],
+    ['a vault whose database is not there', new DomainError('vault_unavailable', { cause: refused })],
+  ])('writes no stack of %s, and what was said all the same', (_, error) => {
+    const written = JSON.stringify(redactAttributes({ error }));
+    expect(written).not.toContain('stack');
+    expect(written).toMatch(/UNAVAILABLE|connect ECONNREFUSED/);
+  });
+
+  it.each<[string, Error]>([
+    ['a defect', new TypeError('ours')],
+    ['an answer for a defect', new DomainError('internal_error', { cause: new TypeError('ours') })],
+    ['a refusal that hides one', new DomainError('vault_unavailable', { cause: new TypeError('ours') })],
+  ])('writes the stack of %s', (_, error) => {
+    expect(JSON.stringify(redactAttributes({ error }))).toContain('redaction.spec');
   });
 
   it('ends on cycles and deep groups', () => {

@@ -1,3 +1,6 @@
+import { DomainError, ForeseenFault } from '#libs/domain/kernel';
+import { isDatabaseUnusable } from '../postgres/index.js';
+
 /**
  * Redaction of log records (document 3, Access log). It runs on every record, so that no call site has to remember it.
  * It is a net below the rule that secrets, arguments, results and bodies are never passed to a logger at all.
@@ -87,14 +90,31 @@ const redactObject = (value: object, depth: number): unknown => {
 const redactItems = (items: readonly unknown[], depth: number): unknown[] =>
   items.slice(0, MAX_ITEMS).map((item) => redactValue(item, depth + 1));
 
-/** Name, code, message and stack; then what caused it. Other properties of an error may quote a whole request. */
-const redactError = (error: Error, depth: number): Record<string, unknown> => ({
-  name: error.name,
-  ...('code' in error && (typeof error.code === 'string' || typeof error.code === 'number')
-    ? { code: redactValue(error.code, depth + 1) }
-    : {}),
-  message: redactText(error.message),
-  stack: redactText(error.stack ?? ''),
-  ...(error.cause === undefined ? {} : { cause: redactValue(error.cause, depth + 1) }),
-  ...(error instanceof AggregateError ? { errors: redactItems(error.errors, depth + 1) } : {}),
-});
+/**
+ * Name, code, message and stack; then what caused it. Other properties of an error may quote a whole request. What was
+ * foreseen has no stack: where in the program it was met says nothing of it, and hides what does.
+ *
+ * @param isPartOfForeseen whether it caused what was foreseen. The cause of an answer is judged by itself: it may be ours
+ */
+const redactError = (error: Error, depth: number, isPartOfForeseen = false): Record<string, unknown> => {
+  const isWithin = isPartOfForeseen || error instanceof ForeseenFault;
+  const { cause } = error;
+  const redacted = (part: unknown): unknown =>
+    isWithin && part instanceof Error && depth < MAX_DEPTH
+      ? redactError(part, depth + 1, true)
+      : redactValue(part, depth + 1);
+  return {
+    name: error.name,
+    ...('code' in error && (typeof error.code === 'string' || typeof error.code === 'number')
+      ? { code: redactValue(error.code, depth + 1) }
+      : {}),
+    message: redactText(error.message),
+    ...(isWithin || isForeseenFault(error) ? {} : { stack: redactText(error.stack ?? '') }),
+    ...(cause === undefined ? {} : { cause: redacted(cause) }),
+    ...(error instanceof AggregateError ? { errors: error.errors.slice(0, MAX_ITEMS).map(redacted) } : {}),
+  };
+};
+
+/** What the surroundings did or refused, in words of its own. */
+const isForeseenFault = (error: Error): boolean =>
+  (error instanceof DomainError && error.code !== 'internal_error') || isDatabaseUnusable(error);

@@ -1,5 +1,7 @@
+import { ForeseenFault } from '#libs/domain/kernel';
+
 /** The embedded server cannot run here. The message says what to do about it. */
-export class EmbeddedPostgresError extends Error {
+export class EmbeddedPostgresError extends ForeseenFault {
   override readonly name = 'EmbeddedPostgresError';
 }
 

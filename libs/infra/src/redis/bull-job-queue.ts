@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { type JobConsumer, JobQueue, type Meter, NO_METER, type QueueName } from '#libs/domain/kernel';
+import { ForeseenFault, type JobConsumer, JobQueue, type Meter, NO_METER, type QueueName } from '#libs/domain/kernel';
 import { reportedJob } from '../runtime/index.js';
 import { atMost, closeRedis, connectRedis, type RedisEndpoint } from './redis-connection.js';
 
@@ -14,7 +14,7 @@ export interface BullJobQueueOptions extends RedisEndpoint {
 }
 
 /** Redis did not take a job, or does not say how many wait. Nothing is lost: a sweeper finds the work again. */
-export class JobQueueUnavailable extends Error {
+export class JobQueueUnavailable extends ForeseenFault {
   override readonly name = 'JobQueueUnavailable';
 }
 

@@ -68,7 +68,7 @@ const reportOutages = (redis: Redis, role: string, log: Logger): void => {
     isAway = true;
     const { fault, next } = redisFaultOf(error);
     const away = 'Redis is away; work goes on and is found by sweeps, a little later';
-    log.warn(away, { connection: role, fault, next, error });
+    log.warn(away, { connection: role, fault, next });
   });
   redis.on('ready', () => {
     if (isAway) log.info('Redis is back', { connection: role });

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 
-import type { Randomness } from '#libs/domain/kernel';
+import { ForeseenFault, type Randomness } from '#libs/domain/kernel';
 
 const VAULT_KEY_BYTES = 32;
 
@@ -11,7 +11,7 @@ const HEADER_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 const CHECK_CONTEXT = 'service/vault-check/v1';
 
 /** A sealed value does not open: another key, another place, or changed bytes. Which one cannot be told. */
-export class SealedValueRefused extends Error {
+export class SealedValueRefused extends ForeseenFault {
   override readonly name = 'SealedValueRefused';
 }
 

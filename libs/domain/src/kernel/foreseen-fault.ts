@@ -1,0 +1,2 @@
+/** Its message says all: what failed, and what to do where somebody must. Where in the program it was met adds nothing. */
+export abstract class ForeseenFault extends Error {}
