@@ -7,6 +7,7 @@ import type { Deployment } from '#libs/infra/deployment';
 import { endpointOf } from '#libs/infra/egress';
 import { baseUrlOf } from './base-url.js';
 import { createHttpEdge, type HttpEdge } from './http/http-edge.js';
+import { RepeatedFault } from '#libs/infra/logging';
 import { NestLogger } from './http/nest-logger.js';
 
 const BACKLOG_REFRESH_MS = 5_000;
@@ -15,6 +16,9 @@ const BACKLOG_REFRESH_MS = 5_000;
 export class ApiServer {
   private app: INestApplication<Server> | null = null;
   private backlogTimer: NodeJS.Timeout | null = null;
+  private readonly unread = new RepeatedFault((fault) =>
+    this.deployment.logger.warn('the sealing backlog could not be read', fault),
+  );
   readonly edge: HttpEdge;
 
   constructor(private readonly deployment: Deployment) {
@@ -86,8 +90,9 @@ export class ApiServer {
   private async refreshBacklog(): Promise<void> {
     try {
       await this.deployment.backlog.refresh();
+      this.unread.over();
     } catch (error) {
-      this.deployment.logger.warn('the sealing backlog could not be read', { error });
+      this.unread.met(error);
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { EventStore, Logger } from '#libs/domain/kernel';
 import type { PostgresLeases } from '#libs/infra/leases';
+import { RepeatedFault } from '#libs/infra/logging';
 import { type LocalProjections, ProjectionDatabase } from '#libs/infra/read-models';
 import { BATCH_TIMEOUT_MS, openProjectionSource } from './projection-source.js';
 import { ProjectionRunner, type ProjectionStatus } from './projection-runner.js';
@@ -47,11 +48,12 @@ export class Projector {
     this.source = source;
     const ports = { store: database.store, database: new ProjectionDatabase(source), local, log };
     this.runners = PROJECTIONS.map((projection) => new ProjectionRunner(projection, ports));
+    const waiting = new RepeatedFault((fault) => log.error('the projections wait for their database', fault));
     this.background = leases.hold(
       'projections',
       this.stopping.signal,
       async (held) => void (await Promise.all(this.runners.map((runner) => runner.run(held)))),
-      (error) => log.error('the projections wait for their database', { error }),
+      (error) => waiting.met(error),
     );
   }
 

@@ -12,6 +12,7 @@ import type { Deployment } from '#libs/infra/deployment';
 import type { SealedHeads } from '#libs/domain/ledger';
 import type { LeaseSession } from '#libs/infra/leases';
 import type { SealedHeadsFile } from '#libs/infra/ledger';
+import { RepeatedFault } from '#libs/infra/logging';
 import { RecoveryLoop } from './gate/recovery-loop.js';
 import { Housekeeping } from './housekeeping.js';
 import { SealingLoop } from './ledger/sealing-loop.js';
@@ -66,11 +67,15 @@ export class Worker {
     await this.recovery.start();
     this.housekeeping.start();
     this.consumer = queue.process('execute', EXECUTE_CONCURRENCY, (id) => this.places.takeUp(id as ActionId));
-    const onError = (error: unknown): void => logger.error('a background task waits for its database', { error });
-    const { signal } = this.stopping;
+    const hold = (name: string, work: Parameters<typeof leases.hold>[2]): Promise<void> => {
+      const waiting = new RepeatedFault((fault) =>
+        logger.error('a background task waits for its stores', { lease: name, ...fault }),
+      );
+      return leases.hold(name, this.stopping.signal, work, (error) => waiting.met(error));
+    };
     this.background = Promise.all([
-      leases.hold('sealer', signal, (held, session) => this.seal(heads, held, session), onError),
-      leases.hold('open-executions', signal, (held, session) => this.followExecutions(held, session), onError),
+      hold('sealer', (held, session) => this.seal(heads, held, session)),
+      hold('open-executions', (held, session) => this.followExecutions(held, session)),
     ]);
   }
 
@@ -115,8 +120,8 @@ export class Worker {
 
   private async followExecutions(held: AbortSignal, session: LeaseSession): Promise<void> {
     const { openExecutions, logger } = this.deployment;
-    const onError = (error: unknown): void => logger.error('open executions could not be followed', { error });
-    const subscription: Subscription = await openExecutions.follow(session, onError);
+    const unfollowed = new RepeatedFault((fault) => logger.error('open executions could not be followed', fault));
+    const subscription: Subscription = await openExecutions.follow(session, (error) => unfollowed.met(error));
     await new Promise<void>((resolve) => {
       if (held.aborted) resolve();
       held.addEventListener('abort', () => resolve(), { once: true });

@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '#libs/domain/kernel';
+import { RepeatedFault } from '#libs/infra/logging';
 import type { Drain } from '../http/drain.js';
 import type { HealthCheck } from './health-check.js';
 
@@ -18,6 +19,7 @@ const CHECK_TIMEOUT_MS = 2_000;
 
 /** The state of the service, judged at most once a second whoever asks. */
 export class Health {
+  private readonly faults = new Map<string, RepeatedFault>();
   private cached: { readonly atMs: number; readonly checks: Promise<HealthReport['checks']> } | null = null;
 
   constructor(
@@ -49,11 +51,21 @@ export class Health {
 
   private async statusOf({ name, check }: HealthCheck): Promise<'ok' | 'degraded' | 'down'> {
     try {
-      return await within(CHECK_TIMEOUT_MS, check());
+      const status = await within(CHECK_TIMEOUT_MS, check());
+      this.faults.get(name)?.over();
+      return status;
     } catch (error) {
-      this.logger.error('health check failed', { check: name, error });
+      this.faultOf(name).met(error);
       return 'down';
     }
+  }
+
+  private faultOf(check: string): RepeatedFault {
+    const { logger } = this;
+    const fault =
+      this.faults.get(check) ?? new RepeatedFault((met) => logger.error('health check failed', { check, ...met }));
+    this.faults.set(check, fault);
+    return fault;
   }
 }
 

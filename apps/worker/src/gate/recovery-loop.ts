@@ -1,5 +1,6 @@
 import type { ExecutionSweeper, Liveness } from '#libs/domain/gate';
 import type { Logger, Meter } from '#libs/domain/kernel';
+import { RepeatedFault } from '#libs/infra/logging';
 
 export interface RecoverySettings {
   readonly livenessIntervalMs: number;
@@ -13,6 +14,8 @@ export class RecoveryLoop {
   private readonly stopsSweeping = new AbortController();
   private readonly underWay = new Set<Promise<void>>();
   private isSweeping = false;
+  private readonly unwritten = this.repeated('a beat could not be written');
+  private readonly unswept = this.repeated('a sweep failed');
 
   constructor(
     private readonly executorId: string,
@@ -26,10 +29,7 @@ export class RecoveryLoop {
   async start(): Promise<void> {
     await this.liveness.beat(this.executorId);
     // One beat that hangs must not keep the next from showing that the process lives.
-    this.beating = setInterval(
-      () => this.run('a beat could not be written', () => this.beat()),
-      this.settings.livenessIntervalMs,
-    );
+    this.beating = setInterval(() => this.run(this.unwritten, () => this.beat()), this.settings.livenessIntervalMs);
     this.sweeping = setInterval(() => this.sweepOnce(), this.settings.sweepIntervalMs);
     this.sweepOnce();
   }
@@ -57,7 +57,7 @@ export class RecoveryLoop {
     // A slow sweep is not overtaken by the next one.
     if (this.isSweeping) return this.watchers.meter.sweepEnded('crash_recovery', 'skipped');
     this.isSweeping = true;
-    this.run('a sweep failed', () => this.sweep());
+    this.run(this.unswept, () => this.sweep());
   }
 
   private async sweep(): Promise<void> {
@@ -73,16 +73,21 @@ export class RecoveryLoop {
     }
   }
 
-  private run(failureMessage: string, work: () => Promise<unknown>): void {
-    const running = this.quietly(failureMessage, work).finally(() => this.underWay.delete(running));
+  private run(fault: RepeatedFault, work: () => Promise<unknown>): void {
+    const running = this.quietly(fault, work).finally(() => this.underWay.delete(running));
     this.underWay.add(running);
   }
 
-  private async quietly(failureMessage: string, work: () => Promise<unknown>): Promise<void> {
+  private async quietly(fault: RepeatedFault, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
+      fault.over();
     } catch (error) {
-      this.watchers.logger.error(failureMessage, { error });
+      fault.met(error);
     }
+  }
+
+  private repeated(message: string): RepeatedFault {
+    return new RepeatedFault((fault) => this.watchers.logger.error(message, fault));
   }
 }

@@ -31,6 +31,7 @@ import {
   type SealerProgress,
   type SealWork,
 } from '#libs/domain/ledger';
+import { RepeatedFault } from '#libs/infra/logging';
 
 /** How often the low-water row is written while the sealer moves: it only shortens a restart. */
 const LOW_WATER_INTERVAL_MS = 1_000;
@@ -58,6 +59,7 @@ export class SealingLoop {
    * frozen are not this one's to end.
    */
   private parked = new Map<OrgId, ParkedOrg>();
+  private readonly parkedFaults = new Map<OrgId, RepeatedFault>();
   private lastLowWaterMs = 0;
   private savedUpTo: Position | null = null;
   private turn: Promise<unknown> = Promise.resolve();
@@ -77,20 +79,28 @@ export class SealingLoop {
     this.doneUpTo = await this.startPosition();
     const leave = store.accompany((departing) => this.accompany(departing));
     held.addEventListener('abort', leave, { once: true });
+    const waiting = new RepeatedFault((fault) => logger.error('sealing waits', fault));
+    const untried = new RepeatedFault((fault) => logger.error('what waits could not be tried again', fault));
     const subscription = store.subscribeToAll({
       after: this.doneUpTo,
-      onEvents: (events) => this.inTurn(() => this.sealBatch(events)),
-      onError: (error) => logger.error('sealing waits', { error }),
+      onEvents: async (events) => {
+        await this.inTurn(() => this.sealBatch(events));
+        waiting.over();
+      },
+      onError: (error) => waiting.met(error),
     });
     const looked = this.lookAtLedgers(held).catch((error: unknown) =>
       logger.error('where ledgers end could not be compared with what is remembered', { error }),
     );
     const retry = setInterval(() => {
       this.inTurn(() => this.retry(subscription, held)).then(
-        () => meter.sweepEnded('unsealed', 'done'),
+        () => {
+          meter.sweepEnded('unsealed', 'done');
+          untried.over();
+        },
         (error: unknown) => {
           meter.sweepEnded('unsealed', 'error');
-          logger.error('what waits could not be tried again', { error });
+          untried.met(error);
         },
       );
     }, this.parts.retryIntervalMs);
@@ -265,11 +275,21 @@ export class SealingLoop {
         }
         await this.parts.progress.unpark(parked.org);
         this.parked.delete(parked.org);
+        this.parkedFaults.delete(parked.org);
         this.parts.logger.info('a parked organization is sealed again', { org_id: parked.org });
       } catch (error) {
-        this.parts.logger.warn('an organization stays parked', { org_id: parked.org, error });
+        this.parkedFault(parked.org).met(error);
       }
     }
+  }
+
+  private parkedFault(org: OrgId): RepeatedFault {
+    const { logger } = this.parts;
+    const fault =
+      this.parkedFaults.get(org) ??
+      new RepeatedFault((met) => logger.warn('an organization stays parked', { org_id: org, ...met }));
+    this.parkedFaults.set(org, fault);
+    return fault;
   }
 
   /** What an event of the seal keys asks of the organizations' ledgers. A new key is proven on the way. */
