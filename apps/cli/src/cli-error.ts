@@ -134,7 +134,10 @@ type StoreExplanation = Explanation & { readonly code: CliErrorCode };
  */
 const explainEventStoreError = (error: Error, option?: string): StoreExplanation | null => {
   if (!(error instanceof StoreUnavailable) || !('setting' in error)) return null;
-  const advice = `Check ${option ?? String(error.setting)} and that it runs, then try again.`;
+  const advice =
+    option === undefined && 'next' in error
+      ? String(error.next)
+      : `Check ${option ?? String(error.setting)} and that it runs, then try again.`;
   const message = `The event store cannot be used: ${error.message}. ${advice}`;
   return { code: 'event_store_unusable', message, exitCode: EXIT.unusable };
 };

@@ -12,10 +12,7 @@ export const checkEventStore = async (examination: Examination): Promise<Finding
   } catch (error) {
     if (error instanceof WrongEventStore || error instanceof ForeignStore) return problemOf(error.message);
     if (!(error instanceof KurrentUnavailable)) throw error;
-    return problem(
-      `The event store cannot be used: ${error.message}.`,
-      'Look at EVENT_STORE_URL, and whether the server runs and is reached from here.',
-    );
+    return problem(`The event store cannot be used: ${error.message}.`, error.next);
   }
   return ok(eventStoreUrl === null ? 'The log is in PostgreSQL.' : 'The event store answers, and has this log.');
 };

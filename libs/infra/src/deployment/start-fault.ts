@@ -40,7 +40,7 @@ const fileFault = ({ code, path }: SystemError): string | null => {
 
 const databaseFault = (error: Error): string | null => {
   if (error instanceof KurrentUnavailable) {
-    return `The event store cannot be used: ${error.message}. Check that it runs and that EVENT_STORE_URL names it.`;
+    return `The event store cannot be used: ${error.message}. ${error.next}`;
   }
   const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
   if (!isDatabaseUnusable(cause)) return null;

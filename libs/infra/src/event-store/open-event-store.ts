@@ -1,5 +1,7 @@
 import type { EventStore, Logger } from '#libs/domain/kernel';
+import { parseKurrentUrl } from '../config/index.js';
 import { KurrentEventStore } from './kurrent/kurrent-event-store.js';
+import type { KurrentUnavailable } from './kurrent/kurrent-failures.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
 import type { SeenLog } from './postgres/seen-log.js';
 
@@ -39,15 +41,17 @@ export const openEventStore = (
     : new KurrentEventStore({
         url: eventStoreUrl,
         onWentBack,
-        onOutage: tellOutages(log),
+        onOutage: tellOutages(log, eventStoreUrl),
         deadlineMs: options.deadlineMs,
         isLongLived: options.isLongLived ?? false,
       });
 
 /** One line when it is away and one when it is back. */
-const tellOutages =
-  (log: Logger) =>
-  (error: Error | null): void => {
-    if (error === null) log.info('the event store is back');
-    else log.warn('the event store is away; nothing is accepted until it answers', { error });
+const tellOutages = (log: Logger, url: string): ((error: KurrentUnavailable | null) => void) => {
+  const nodes = parseKurrentUrl(url).nodes.map(({ host, port }) => `${host}:${port}`);
+  return (error) => {
+    if (error === null) return log.info('the event store is back', { nodes });
+    const { message: fault, next } = error;
+    log.warn('the event store is away; nothing is accepted until it answers', { nodes, fault, next });
   };
+};

@@ -32,7 +32,7 @@ export interface KurrentConnectionOptions {
   /** How long a request is tried while the server does not answer. */
   readonly deadlineMs: number;
   /** Told once when the store is away, and once (null) when it is back. */
-  readonly onOutage: (error: Error | null) => void;
+  readonly onOutage: (error: KurrentUnavailable | null) => void;
   /** Told that the log went back in time: all that the process remembers of it is void, and it must end. */
   readonly onWentBack: (error: LogWentBack) => void;
 }
@@ -179,7 +179,7 @@ export class KurrentConnection {
         return result;
       } catch (error) {
         if (error instanceof LogWentBack || !mayPass(error)) throw error;
-        if (!(error instanceof NodeLeft)) this.report(unavailable(error));
+        if (!(error instanceof NodeLeft)) this.report(new KurrentUnavailable(error));
         // A last try that was cut short says less than the one before it.
         if (said === null || !isSilence(error) || isWholeTry) said = error;
         if (leftMs() <= waitMs || this.isClosed) throw unavailable(said);
@@ -338,7 +338,7 @@ export class KurrentConnection {
     }
   }
 
-  private report(error: Error | null): void {
+  private report(error: KurrentUnavailable | null): void {
     if (this.isAway === (error !== null) || this.isClosed) return;
     this.isAway = error !== null;
     this.options.onOutage(error);

@@ -27,7 +27,14 @@ import { isNextInOrder, RecentEvents } from '../recent-events.js';
 import { storeIdOf } from '../store-id.js';
 import { UnknownPosition } from '../unknown-position.js';
 import { KurrentConnection } from './kurrent-connection.js';
-import { isDeletedStream, isMissingStream, isNoPosition, isTooLarge, isWrongRevision } from './kurrent-failures.js';
+import {
+  isDeletedStream,
+  isMissingStream,
+  isNoPosition,
+  isTooLarge,
+  isWrongRevision,
+  type KurrentUnavailable,
+} from './kurrent-failures.js';
 import { LiveTail } from './live-tail.js';
 import { type StreamHead, TrackedHeads } from './tracked-heads.js';
 import { eventDataOf, isSystemEvent, positionOf, recordedEventOf } from './recorded-text.js';
@@ -41,7 +48,7 @@ export interface KurrentEventStoreOptions {
   /** How long one call keeps trying while the server does not answer. Default 5 s. */
   readonly deadlineMs?: number | undefined;
   /** Told once when the store is away, and once (null) when it is back. */
-  readonly onOutage?: (error: Error | null) => void;
+  readonly onOutage?: (error: KurrentUnavailable | null) => void;
   /** Told that the log went back in time: all that the process remembers of it is void, and it must end. */
   readonly onWentBack?: (error: Error) => void;
   /** For a process that stays: it is told of every event from the start, which makes questions cheap. Default false. */

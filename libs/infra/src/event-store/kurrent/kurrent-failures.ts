@@ -42,24 +42,38 @@ export class NoAnswer extends Error {
   override readonly name: string = 'NoAnswer';
 }
 
-/** No answer that counts within the deadline; the message says why, as far as that is known, and holds no password. */
+/** No answer that counts within the deadline. Neither the reason nor the advice holds a password. */
 export class KurrentUnavailable extends StoreUnavailable {
   /** Whose server it is. */
   readonly setting = 'EVENT_STORE_URL';
+  /** What to do about it. */
+  readonly next: string;
 
   constructor(cause: unknown) {
-    super(reasonOf(cause), { cause });
+    const { fault, next } = faultOf(cause);
+    super(fault, { cause });
+    this.next = next;
   }
 }
 
 /** As gRPC numbers it. */
 const UNAUTHENTICATED = 16;
 
-const reasonOf = (cause: unknown): string => {
-  if (isRefusedUser(cause)) {
-    return (cause.code as number | undefined) === UNAUTHENTICATED
-      ? 'it does not know the user, or not by this password'
-      : 'it refuses the user, who must be able to read $all, to append to every stream and, in a cluster, to write metadata';
+const faultOf = (cause: unknown): { readonly fault: string; readonly next: string } => {
+  if (!isRefusedUser(cause)) {
+    return {
+      fault: `no answer (${cause instanceof Error ? cause.message : String(cause)})`,
+      next: 'See whether its nodes run and are reached from here, and whether EVENT_STORE_URL names them.',
+    };
   }
-  return `no answer (${cause instanceof Error ? cause.message : String(cause)})`;
+  return (cause.code as number | undefined) === UNAUTHENTICATED
+    ? {
+        fault: 'it does not know the user, or not by this password',
+        next: 'Put the user and the password that it knows into EVENT_STORE_URL.',
+      }
+    : {
+        fault:
+          'it refuses the user, who must be able to read $all, to append to every stream and, in a cluster, to write metadata',
+        next: 'Let the user of EVENT_STORE_URL do so, or name one there who may.',
+      };
 };
