@@ -7,6 +7,8 @@ import { verifyBundle } from '#libs/crypto';
 import { KURRENT_UNDER_TEST, type KurrentUnderTest, startKurrent } from '../support/kurrent-under-test.js';
 import { KurrentEventStore } from '#libs/infra/event-store';
 import { connectCrm } from '../support/crm.js';
+import { FleetProcess } from '../support/fleet-process.js';
+import { KurrentServer } from '../support/kurrent/kurrent-server.js';
 import { newEvent } from '../support/new-event.js';
 import { runAgs } from '../support/run-ags.js';
 import { removeStateDir, ROOT, startService, temporaryStateDir, type RunningService } from '../support/service.js';
@@ -126,6 +128,42 @@ describe(`a service whose log is in an event store of its own: ${KURRENT_UNDER_T
     await putBack();
     expect(await ended).toEqual({ code: 1, signal: null });
     expect(service.stderr).toContain('The event store went back in time');
+  });
+});
+
+describe('a service whose user loses the right to append', () => {
+  it('is not well until it has it again, says once which one it is, and is started by nobody', async () => {
+    const server = await KurrentServer.start();
+    const service = await startService({ env: { EVENT_STORE_URL: server.url } });
+    try {
+      server.deny('append');
+      const [refused] = await Promise.all([
+        submit(service),
+        vi.waitFor(async () => {
+          const health = await service.call('GET', '/v1/health');
+          expect(health).toMatchObject({ status: 503, json: { checks: { event_store: 'down' } } });
+        }, PATIENCE),
+      ]);
+      expect(refused).toMatchObject({ status: 503, error: { code: 'service_unavailable' } });
+      const doctor = await runAgs(['doctor', '--json'], { env: service.environment });
+      expect(doctor.objects.find(({ check }) => check === 'event_store')).toMatchObject({
+        status: 'problem',
+        message: expect.stringContaining('its user may not append to') as string,
+      });
+      const starting = FleetProcess.start('projector', service.environment);
+      await expect(starting).rejects.toThrow(
+        /The event store cannot be used: its user may not append to .*Let the user/,
+      );
+      server.allow('append');
+      await isWell(service);
+      expect(service.stdout.match(/the event store [^";]*/g)).toEqual([
+        'the event store refuses its user',
+        'the event store is back',
+      ]);
+    } finally {
+      await service.stop();
+      await server.close();
+    }
   });
 });
 

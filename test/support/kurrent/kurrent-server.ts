@@ -7,7 +7,7 @@ import { CommitLog } from './commit-log.js';
 import { type LiveSubscription, TOO_SLOW } from './live-subscription.js';
 import { gossipService, type Member, serverFeaturesService } from './node-services.js';
 import { accessDenied, notLeader, unauthenticated } from './rpc-error.js';
-import { type StreamsNode, streamsService } from './streams-service.js';
+import { type DeniedRight, type StreamsNode, streamsService } from './streams-service.js';
 import { TcpFront } from './tcp-front.js';
 
 export interface KurrentServerOptions {
@@ -36,6 +36,7 @@ export class KurrentServer {
   /** Where this one is sent for what a leader answers. */
   private leader: KurrentServer | null;
   private readonly subscriptions = new Set<LiveSubscription>();
+  private readonly denied = new Set<DeniedRight>();
   private readonly members: Member[];
   private innerPort = 0;
   private hasBeenReplaced = false;
@@ -59,6 +60,7 @@ export class KurrentServer {
       log: this.log,
       getAppends: () => this.appends,
       subscriptions: this.subscriptions,
+      denied: this.denied,
       maxBacklog: dropSlowerThan,
       calls: this.calls,
       accessRefusal: (metadata) => this.accessRefusal(metadata),
@@ -85,6 +87,15 @@ export class KurrentServer {
     const { user, tls } = this.options;
     const credentials = user ? `${user.username}:${user.password}@` : '';
     return `esdb://${credentials}127.0.0.1:${this.port}?tls=${tls !== undefined}`;
+  }
+
+  /** From now on, of everybody, as one whose ACL was changed. */
+  deny(right: DeniedRight): void {
+    this.denied.add(right);
+  }
+
+  allow(right: DeniedRight): void {
+    this.denied.delete(right);
   }
 
   /** As by kill -9: every connection ends without an answer, and none is taken. What was written stays. */

@@ -19,7 +19,9 @@ import type { AppendAnswer, Appends } from './appends.js';
 import type { ProposedEvent } from './commit-log.js';
 import { LiveSubscription, type SubscribedLog } from './live-subscription.js';
 import { answerRead, type ReadCall } from './reading.js';
-import { notImplemented, streamDeleted } from './rpc-error.js';
+import { accessDenied, notImplemented, streamDeleted } from './rpc-error.js';
+
+export type DeniedRight = 'append' | 'read_all';
 
 export interface StreamsNode extends SubscribedLog {
   /** Those of the leader. */
@@ -29,6 +31,8 @@ export interface StreamsNode extends SubscribedLog {
   /** Why a caller is not served, or not by this node. */
   accessRefusal(metadata: Metadata): ServerErrorResponse | null;
   leaderRefusal(metadata: Metadata): ServerErrorResponse | null;
+  /** What nobody may do. */
+  readonly denied: ReadonlySet<DeniedRight>;
   /** Ends a connection. */
   cut(peer: string): void;
   isConnected(peer: string): boolean;
@@ -46,7 +50,8 @@ interface Batch {
 export const streamsService = (node: StreamsNode): IStreamsServer => ({
   read: (call) => read(node, call),
   append: (call, callback) => {
-    const refusal = node.accessRefusal(call.metadata) ?? node.leaderRefusal(call.metadata);
+    const denial = node.denied.has('append') ? accessDenied() : null;
+    const refusal = node.accessRefusal(call.metadata) ?? denial ?? node.leaderRefusal(call.metadata);
     if (refusal) return callback(refusal);
     append(node, call).then(
       // Null: the connection is gone.
@@ -71,7 +76,8 @@ const read = (node: StreamsNode, call: ReadCall): void => {
     const isSubscription = options.hasSubscription();
     node.calls[isSubscription ? 'subscribe' : 'read'] += 1;
     const leaderRefusal = node.leaderRefusal(call.metadata);
-    const refusal = node.accessRefusal(call.metadata) ?? (isSubscription ? null : leaderRefusal);
+    const denial = options.hasAll() && node.denied.has('read_all') ? accessDenied() : null;
+    const refusal = node.accessRefusal(call.metadata) ?? denial ?? (isSubscription ? null : leaderRefusal);
     if (refusal) throw refusal;
     if (options.hasFilter()) throw notImplemented('filters');
     if (!isSubscription) answerRead(node.log, call);

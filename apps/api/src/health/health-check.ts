@@ -21,10 +21,10 @@ export const databaseCheck = (database: Database): HealthCheck => ({
   },
 });
 
-export const eventStoreCheck = (store: Pick<EventStore, 'head'>): HealthCheck => ({
+export const eventStoreCheck = (store: Pick<EventStore, 'requireUsable'>): HealthCheck => ({
   name: 'event_store',
   check: async () => {
-    await store.head();
+    await store.requireUsable();
     return 'ok';
   },
 });

@@ -2,12 +2,12 @@ import { checkKnownStore, ForeignStore, KurrentUnavailable, WrongEventStore } fr
 import type { Examination } from './examination.js';
 import { ok, problem, problemOf, type Finding } from './finding.js';
 
-/** Whether it answers, as one who may read all of it, and is the one whose rows the database holds. */
+/** Whether it answers, as to one who may read all of it and append to it, and is the one whose rows the database holds. */
 export const checkEventStore = async (examination: Examination): Promise<Finding> => {
   const { eventStoreUrl } = examination.config;
   const { store, pool } = await examination.database();
   try {
-    await store.head();
+    await store.requireUsable();
     await checkKnownStore(pool, store, eventStoreUrl);
   } catch (error) {
     if (error instanceof WrongEventStore || error instanceof ForeignStore) return problemOf(error.message);

@@ -203,6 +203,14 @@ export abstract class EventStore {
   abstract head(): Promise<Position>;
 
   /**
+   * That it answers, and would take an append of this process. Writes nothing.
+   * @throws {StoreUnavailable} why not
+   */
+  async requireUsable(): Promise<void> {
+    await this.head();
+  }
+
+  /**
    * Events after a position, exclusive, in order. An event committed late is never skipped.
    *
    * @param after {@link START}, the position of an event, or the one before it

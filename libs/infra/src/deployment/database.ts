@@ -119,6 +119,7 @@ const connected = async (
   try {
     for (const install of SCHEMAS) await install(durable);
     await requireKnownStore(durable, store, eventStoreUrl);
+    await store.requireUsable();
   } catch (error) {
     await disconnect();
     throw error;

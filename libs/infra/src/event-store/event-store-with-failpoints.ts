@@ -76,6 +76,10 @@ export class EventStoreWithFailpoints extends EventStore {
     return this.store.head();
   }
 
+  override requireUsable(): Promise<void> {
+    return this.store.requireUsable();
+  }
+
   override readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
     return this.store.readAll(after, limit);
   }

@@ -46,12 +46,15 @@ export const openEventStore = (
         isLongLived: options.isLongLived ?? false,
       });
 
+const AWAY = 'is away; nothing is accepted until it answers';
+
 /** One line when it is away and one when it is back. */
 const tellOutages = (log: Logger, url: string): ((error: KurrentUnavailable | null) => void) => {
   const nodes = parseKurrentUrl(url).nodes.map(({ host, port }) => `${host}:${port}`);
   return (error) => {
     if (error === null) return log.info('the event store is back', { nodes });
-    const { message: fault, next } = error;
-    log.warn('the event store is away; nothing is accepted until it answers', { nodes, fault, next });
+    const { message: fault, next, isRefusal } = error;
+    const outage = isRefusal ? 'refuses its user; nothing is accepted until it does not' : AWAY;
+    log.warn(`the event store ${outage}`, { nodes, fault, next });
   };
 };

@@ -13,7 +13,23 @@ import { type RecordedEvent, StoreUnavailable } from '#libs/domain/kernel';
 import { parseKurrentUrl } from '../../config/index.js';
 import { GatheredCalls } from '../../runtime/index.js';
 import { LogWentBack } from '../log-went-back.js';
-import { isDeletedStream, isMissingStream, KurrentUnavailable, mayPass, NoAnswer } from './kurrent-failures.js';
+import { STORE_STREAM } from '../store-id.js';
+import { type ConnectedClient, end, madeOrFailed } from './channel.js';
+import {
+  failureOf,
+  isDeletedStream,
+  isMissingStream,
+  isWrongRevision,
+  isSilence,
+  KurrentUnavailable,
+  mayPass,
+  MissingRight,
+  NoAnswer,
+  type Right,
+  unavailable,
+  within,
+} from './kurrent-failures.js';
+import { Outage } from './outage.js';
 import { positionOf } from './recorded-text.js';
 import { untrustedNode } from './untrusted-node.js';
 
@@ -26,6 +42,10 @@ const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 250;
 /** Nobody reads it. What is written to the metadata of a stream is the server's own, and only the last of it is kept. */
 const LEAD_STREAM = '$$ags-leader';
+/** Beyond every event that there will ever be: what is appended after it is refused. */
+const NO_SUCH_REVISION = BigInt(Number.MAX_SAFE_INTEGER);
+/** Beyond any limit, so that a server that hangs is told by that: a call without an end keeps its process from ending. */
+const QUESTION_MS = ATTEMPT_TIMEOUT_MS + 1_000;
 
 export interface KurrentConnectionOptions {
   readonly url: string;
@@ -67,20 +87,6 @@ interface Proof {
 /** One try of a request, which takes no longer than the limit: it may be made several times, and abandoned. */
 type Work<Result> = (proof: Proof, limitMs: number) => Promise<Result>;
 
-/** What the client has, and does not show: its connection, as its gRPC library knows it. */
-interface ConnectedClient {
-  readonly getChannel: () => Promise<Channel>;
-}
-
-interface Channel {
-  close(): void;
-  getConnectivityState(mayConnect: boolean): number;
-  watchConnectivityState(current: number, deadline: number, onChange: () => void): void;
-}
-
-/** IDLE and CONNECTING, as gRPC numbers its states. */
-const UNMADE_STATES: readonly number[] = [0, 1];
-
 /** The node that answered may not be the one that led. */
 class NodeLeft extends Error {
   override readonly name = 'NodeLeft';
@@ -99,11 +105,14 @@ export class KurrentConnection {
   private lastSeen: RecordedEvent | null = null;
   /** Reads under way. */
   private readonly reads = new Set<Reading>();
-  private isAway = false;
+  private readonly outage: Outage;
   private isClosed = false;
 
   constructor(private readonly options: KurrentConnectionOptions) {
     this.address = parseKurrentUrl(options.url);
+    this.outage = new Outage((error) => {
+      if (!this.isClosed) options.onOutage(error);
+    });
   }
 
   /** Notes what this process has seen of the log. */
@@ -119,8 +128,37 @@ export class KurrentConnection {
    */
   append(stream: string, events: EventData[], expectedRevision: AppendExpectedRevision): Promise<AppendResult> {
     return this.repeat(({ client }, limitMs) =>
-      within(limitMs, client.appendToStream(stream, events, { expectedRevision, ...this.requestOptions() })),
+      this.needing(
+        'append',
+        stream,
+        within(limitMs, client.appendToStream(stream, events, { expectedRevision, ...this.requestOptions() })),
+      ),
     );
+  }
+
+  /**
+   * That an append would be taken, without one: it is meant for a revision that no stream has.
+   *
+   * @throws {KurrentUnavailable} the user may not append
+   * @throws {StoreUnavailable} no answer within the deadline
+   */
+  async requireAppends(): Promise<void> {
+    const { jsonEvent } = await import('@eventstore/db-client');
+    const event = jsonEvent({ type: 'NeverWritten', data: {} });
+    // It may end before its time: nothing of it could be written.
+    const options = { expectedRevision: NO_SUCH_REVISION, ...this.requestOptions(), deadline: QUESTION_MS } as const;
+    const missing = await this.repeat(async ({ client }, limitMs) => {
+      const answer = within(limitMs, client.appendToStream(STORE_STREAM, [event], options));
+      return this.needing('append', STORE_STREAM, answer).then(
+        () => null,
+        (error: unknown) => {
+          if (error instanceof MissingRight) return error;
+          if (isWrongRevision(error)) return null;
+          throw error;
+        },
+      );
+    });
+    if (missing) throw new KurrentUnavailable(missing);
   }
 
   /**
@@ -130,18 +168,21 @@ export class KurrentConnection {
    * @throws {StoreUnavailable} no answer within the deadline
    * @throws what the server answered
    */
-  read(start: StartReading): Promise<readonly KurrentEvent[]> {
-    return this.repeat(({ client }, limitMs) => this.collect(start(client, this.requestOptions()), limitMs));
+  read(start: StartReading, stream: string): Promise<readonly KurrentEvent[]> {
+    return this.repeat(({ client }, limitMs) =>
+      this.needing('read', stream, this.collect(start(client, this.requestOptions()), limitMs)),
+    );
   }
 
   /** As `read`, and nothing is missing that any node had answered before: the node that answers has led since. */
-  readLatest(start: StartReading): Promise<readonly KurrentEvent[]> {
-    if (!this.address.isCluster) return this.read(start);
+  readLatest(start: StartReading, stream: string): Promise<readonly KurrentEvent[]> {
+    if (!this.address.isCluster) return this.read(start, stream);
     return this.repeat(async (proof, limitMs) => {
       const startedAt = performance.now();
       await within(limitMs, proof.leads.of(null));
       const silenceMs = Math.max(limitMs - (performance.now() - startedAt), 1);
-      const [read] = await Promise.allSettled([this.collect(start(proof.client, this.requestOptions()), silenceMs)]);
+      const collected = this.collect(start(proof.client, this.requestOptions()), silenceMs);
+      const [read] = await Promise.allSettled([this.needing('read', stream, collected)]);
       if (read.status === 'rejected' && mayPass(read.reason)) throw read.reason;
       // The client may have connected elsewhere meanwhile.
       if (this.proof !== proof) throw new NodeLeft('another connection was made meanwhile');
@@ -174,12 +215,10 @@ export class KurrentConnection {
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
       const isWholeTry = leftMs() >= ATTEMPT_TIMEOUT_MS;
       try {
-        const result = await this.attempt(work, leftMs);
-        this.report(null);
-        return result;
+        return await this.attempt(work, leftMs);
       } catch (error) {
         if (error instanceof LogWentBack || !mayPass(error)) throw error;
-        if (!(error instanceof NodeLeft)) this.report(new KurrentUnavailable(error));
+        if (!(error instanceof NodeLeft || error instanceof MissingRight)) this.outage.away(error);
         // A last try that was cut short says less than the one before it.
         if (said === null || !isSilence(error) || isWholeTry) said = error;
         if (leftMs() <= waitMs || this.isClosed) throw unavailable(said);
@@ -277,7 +316,8 @@ export class KurrentConnection {
     const event = jsonEvent({ type: '$metadata', data: {} });
     // Its revision says nothing: nobody reads it, and each is an event of its own.
     const options = { expectedRevision: 'any', ...this.requestOptions() } as const;
-    await within(ATTEMPT_TIMEOUT_MS, client.appendToStream(LEAD_STREAM, [event], options));
+    const shown = within(ATTEMPT_TIMEOUT_MS, client.appendToStream(LEAD_STREAM, [event], options));
+    await this.needing('append', LEAD_STREAM, shown);
   }
 
   /** @param doubt called when the connection is no longer the one that was asked */
@@ -310,7 +350,8 @@ export class KurrentConnection {
   private async holds(client: EventStoreDBClient, seen: RecordedEvent): Promise<boolean> {
     const fromRevision = BigInt(seen.revision);
     const reading = client.readStream(seen.stream, { fromRevision, maxCount: 1, ...this.requestOptions() });
-    const [event] = await this.collect(reading, ATTEMPT_TIMEOUT_MS).catch((error: unknown) => {
+    const answer = this.needing('read', seen.stream, this.collect(reading, ATTEMPT_TIMEOUT_MS));
+    const [event] = await answer.catch((error: unknown) => {
       if (isMissingStream(error) || isDeletedStream(error)) return [];
       throw error;
     });
@@ -338,10 +379,18 @@ export class KurrentConnection {
     }
   }
 
-  private report(error: KurrentUnavailable | null): void {
-    if (this.isAway === (error !== null) || this.isClosed) return;
-    this.isAway = error !== null;
-    this.options.onOutage(error);
+  /** Every answer but a refusal shows that the user has the right that was needed. */
+  private async needing<Result>(right: Right, stream: string, answer: Promise<Result>): Promise<Result> {
+    try {
+      const result = await answer;
+      this.outage.answered(right, stream);
+      return result;
+    } catch (error) {
+      const failure = failureOf(error, right, stream);
+      if (failure instanceof MissingRight) this.outage.refused(failure);
+      else if (!mayPass(error)) this.outage.answered(right, stream);
+      throw failure;
+    }
   }
 }
 
@@ -349,35 +398,3 @@ export class KurrentConnection {
 const NEVER_MS = 31_536_000_000;
 /** A server without TLS is sent no user: the client leaves it out. */
 const NOBODY: Credentials = { username: 'nobody', password: 'nobody' };
-
-const unavailable = (error: unknown): StoreUnavailable =>
-  error instanceof StoreUnavailable ? error : new KurrentUnavailable(error);
-
-const isSilence = (error: unknown): boolean => error instanceof NoAnswer;
-
-const within = async <Result>(limitMs: number, answer: Promise<Result>): Promise<Result> => {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoAnswer(`no answer within ${Math.round(limitMs)} ms`)), limitMs);
-  });
-  try {
-    return await Promise.race([answer, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
-/** The state that a connection has come to. */
-const madeOrFailed = async (channel: Channel): Promise<number> => {
-  for (;;) {
-    const state = channel.getConnectivityState(true);
-    if (!UNMADE_STATES.includes(state)) return state;
-    await new Promise<void>((changed) => channel.watchConnectivityState(state, Infinity, changed));
-  }
-};
-
-/** Failed first, and cancelled only then: the other way round it would look complete. */
-const end = (reading: Reading, error: Error): void => {
-  reading.destroy(error);
-  void reading.cancel().catch(() => undefined);
-};

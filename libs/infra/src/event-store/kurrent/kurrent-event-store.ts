@@ -59,6 +59,8 @@ export interface KurrentEventStoreOptions {
   readonly randomness?: Randomness;
 }
 
+/** As the server names the whole log. */
+const ALL = '$all';
 const DEADLINE_MS = 5_000;
 const POLL_INTERVAL_MS = 1_000;
 const PAGE_SIZE = 1_000;
@@ -161,6 +163,10 @@ export class KurrentEventStore extends EventStore {
     return this.end(this.readLatest);
   }
 
+  override async requireUsable(): Promise<void> {
+    await Promise.all([this.head(), this.connection.requireAppends()]);
+  }
+
   async readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
     const events: RecordedEvent[] = [];
     for (let from = after; events.length < limit;) {
@@ -202,8 +208,8 @@ export class KurrentEventStore extends EventStore {
     await this.connection.close();
   }
 
-  private readonly read: Read = (start) => this.connection.read(start);
-  private readonly readLatest: Read = (start) => this.connection.readLatest(start);
+  private readonly read: Read = (start, stream) => this.connection.read(start, stream);
+  private readonly readLatest: Read = (start, stream) => this.connection.readLatest(start, stream);
 
   /** Position of the last event that is not the server's own. */
   private async end(read: Read): Promise<Position> {
@@ -212,8 +218,9 @@ export class KurrentEventStore extends EventStore {
     let maxCount = FIRST_END_PAGE_SIZE;
     for (let from: Position | null = null; ; maxCount = Math.min(4 * maxCount, PAGE_SIZE)) {
       const fromPosition = from === null ? 'end' : { commit: from, prepare: from };
-      const page = await read((client, options) =>
-        client.readAll({ direction: 'backwards', fromPosition, maxCount, ...options }),
+      const page = await read(
+        (client, options) => client.readAll({ direction: 'backwards', fromPosition, maxCount, ...options }),
+        ALL,
       );
       newest ??= page[0] ? positionOf(page[0]) : START;
       for (const event of page) {
@@ -293,8 +300,9 @@ export class KurrentEventStore extends EventStore {
   ): Promise<readonly KurrentEvent[]> {
     const direction = isBackwards ? 'backwards' : 'forwards';
     try {
-      const page = await read((client, options) =>
-        client.readStream(stream, { direction, fromRevision, maxCount, ...options }),
+      const page = await read(
+        (client, options) => client.readStream(stream, { direction, fromRevision, maxCount, ...options }),
+        stream,
       );
       // A stream that is there ends with an event. To believe otherwise would be to take it for one that is not.
       if (fromRevision === 'end' && page.length === 0) throw new StoreUnavailable(`the end of ${stream} was not told`);
@@ -307,7 +315,7 @@ export class KurrentEventStore extends EventStore {
 
   private readAllPage(from: Position, maxCount: number): Promise<readonly KurrentEvent[]> {
     const fromPosition = from === START ? 'start' : { commit: from, prepare: from };
-    return this.connection.read((client, options) => client.readAll({ fromPosition, maxCount, ...options }));
+    return this.connection.read((client, options) => client.readAll({ fromPosition, maxCount, ...options }), ALL);
   }
 
   /** Of whoever begins with an event, and says so by the position before. */

@@ -20,8 +20,13 @@ export const isMissingStream = (error: unknown): boolean => typeOf(error) === 's
 export const isNoPosition = (error: unknown): boolean =>
   error instanceof Error && /InvalidPosition|invalid position/i.test(error.message);
 
+/** As gRPC numbers it. */
+const UNAUTHENTICATED = 16;
+
 /** User or password are not accepted, or the user may not do what was asked for. */
 const isRefusedUser = (error: unknown): error is CommandError => typeOf(error) === 'access-denied';
+
+const isUnknownUser = (error: CommandError): boolean => (error.code as number | undefined) === UNAUTHENTICATED;
 
 /** Somebody deleted the stream for ever. */
 export const isDeletedStream = (error: unknown): boolean => typeOf(error) === 'stream-deleted';
@@ -42,38 +47,77 @@ export class NoAnswer extends Error {
   override readonly name: string = 'NoAnswer';
 }
 
+/** What the server lets a user do, each by itself. */
+export type Right = 'append' | 'read';
+
+/** The server knows its user, who may not do what was asked for. */
+export class MissingRight extends Error {
+  override readonly name = 'MissingRight';
+  constructor(
+    readonly right: Right,
+    readonly stream: string,
+    cause: unknown,
+  ) {
+    super(`its user may not ${right === 'read' ? 'read' : 'append to'} ${stream}`, { cause });
+  }
+}
+
+/** The failure of a request that needs a right on a stream: a {@link MissingRight} where that is why. */
+export const failureOf = (error: unknown, right: Right, stream: string): unknown =>
+  isRefusedUser(error) && !isUnknownUser(error) ? new MissingRight(right, stream, error) : error;
+
+export const isSilence = (error: unknown): boolean => error instanceof NoAnswer;
+
+/** @throws {NoAnswer} */
+export const within = async <Result>(limitMs: number, answer: Promise<Result>): Promise<Result> => {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new NoAnswer(`no answer within ${Math.round(limitMs)} ms`)), limitMs);
+  });
+  try {
+    return await Promise.race([answer, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
 /** No answer that counts within the deadline. Neither the reason nor the advice holds a password. */
 export class KurrentUnavailable extends StoreUnavailable {
   /** Whose server it is. */
   readonly setting = 'EVENT_STORE_URL';
   /** What to do about it. */
   readonly next: string;
+  /** It answers, and turns its user down. */
+  readonly isRefusal: boolean;
 
   constructor(cause: unknown) {
     const { fault, next } = faultOf(cause);
     super(fault, { cause });
     this.next = next;
+    this.isRefusal = cause instanceof MissingRight || isRefusedUser(cause);
   }
 }
 
-/** As gRPC numbers it. */
-const UNAUTHENTICATED = 16;
+export const unavailable = (error: unknown): StoreUnavailable =>
+  error instanceof StoreUnavailable ? error : new KurrentUnavailable(error);
 
 const faultOf = (cause: unknown): { readonly fault: string; readonly next: string } => {
-  if (!isRefusedUser(cause)) {
+  if (cause instanceof MissingRight) {
     return {
-      fault: `no answer (${cause instanceof Error ? cause.message : String(cause)})`,
-      next: 'See whether its nodes run and are reached from here, and whether EVENT_STORE_URL names them.',
+      fault:
+        `${cause.message}, and must be able to read $all, to append to every stream and, in a cluster, to write the ` +
+        'metadata of ags-leader',
+      next: 'Let the user of EVENT_STORE_URL do so, or name one there who may.',
     };
   }
-  return (cause.code as number | undefined) === UNAUTHENTICATED
-    ? {
-        fault: 'it does not know the user, or not by this password',
-        next: 'Put the user and the password that it knows into EVENT_STORE_URL.',
-      }
-    : {
-        fault:
-          'it refuses the user, who must be able to read $all, to append to every stream and, in a cluster, to write metadata',
-        next: 'Let the user of EVENT_STORE_URL do so, or name one there who may.',
-      };
+  if (isRefusedUser(cause) && isUnknownUser(cause)) {
+    return {
+      fault: 'it does not know the user, or not by this password',
+      next: 'Put the user and the password that it knows into EVENT_STORE_URL.',
+    };
+  }
+  return {
+    fault: `no answer (${cause instanceof Error ? cause.message : String(cause)})`,
+    next: 'See whether its nodes run and are reached from here, and whether EVENT_STORE_URL names them.',
+  };
 };

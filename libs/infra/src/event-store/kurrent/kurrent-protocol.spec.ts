@@ -16,7 +16,7 @@ import {
   TEST_AUTHORITY,
 } from '../../../../../test/support/certificates.js';
 import { UnknownPosition } from '../unknown-position.js';
-import { KurrentUnavailable } from './kurrent-failures.js';
+import { failureOf, KurrentUnavailable } from './kurrent-failures.js';
 import { KurrentEventStore, type KurrentEventStoreOptions } from './kurrent-event-store.js';
 
 const servers: KurrentServer[] = [];
@@ -271,6 +271,45 @@ describe('the end of the log', () => {
   });
 });
 
+describe('a user who lacks a right', () => {
+  const told: string[] = [];
+  const onOutage = (error: KurrentUnavailable | null): void => void told.push(error ? error.message : 'back');
+  beforeEach(() => void told.splice(0));
+
+  it.each(['append', 'read_all'] as const)('is told of it once, and of its return: %s', async (right) => {
+    const store = open({ onOutage, deadlineMs: 200 });
+    const append = firstOf(newStream());
+    await store.append(append);
+    server.deny(right);
+    for (let round = 0; round < 3; round += 1) {
+      const asked = await Promise.allSettled([store.append(firstOf(newStream())), store.head()]);
+      expect(asked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      await expect(store.requireUsable()).rejects.toThrow('its user may not');
+      expect(await store.readStream(append.stream)).toHaveLength(1);
+    }
+    const words =
+      right === 'append'
+        ? /^its user may not append to \S+, and must be able/
+        : /^its user may not read \$all, and must/;
+    expect(told).toEqual([expect.stringMatching(words)]);
+    server.allow(right);
+    await store.requireUsable();
+    expect(told.slice(1)).toEqual(['back']);
+  });
+
+  it('shows it where only its use is asked for, and nothing is written', async () => {
+    const store = open();
+    await store.requireUsable();
+    await store.append(firstOf(newStream()));
+    server.deny('append');
+    await expect(store.requireUsable()).rejects.toThrow('its user may not append to store, and must be able');
+    server.allow('append');
+    await store.storeId();
+    await store.requireUsable();
+    expect(await store.readAll(START, 10)).toHaveLength(2);
+  });
+});
+
 describe('a server that knows its users', () => {
   let folder: string;
   beforeEach(async () => {
@@ -290,10 +329,10 @@ describe('a server that knows its users', () => {
 
   it.each([
     [16, 'it does not know the user, or not by this password'],
-    [7, 'it refuses the user, who must be able to read $all, to append to every stream'],
+    [7, 'its user may not read $all, and must be able to read $all, to append to every stream'],
   ])('says by code %i what is wrong with the user', (code, words) => {
     const error = new AccessDeniedError(Object.assign(new Error(''), { code }) as ServiceError);
-    expect(new KurrentUnavailable(error).message).toContain(words);
+    expect(new KurrentUnavailable(failureOf(error, 'read', '$all')).message).toContain(words);
   });
 
   it.each([
