@@ -176,6 +176,16 @@ describe('ags doctor where something else is wrong', () => {
     expect(found(run, 'version_drift')).toMatchObject({ status: 'skipped' });
   });
 
+  it('says that a service is there which listens elsewhere than the settings say', async () => {
+    const { port } = new URL(await unusedAddress());
+    const run = await doctor([], { SERVICE_PORT: port });
+    expect(found(run, 'server_health')).toMatchObject({
+      status: 'warning',
+      message: `Nothing listens at http://127.0.0.1:${port}, and an api of this deployment is connected to its database.`,
+      next: expect.stringContaining('Name with --url where it listens') as string,
+    });
+  });
+
   it('says of a port that no HTTP client asks that it was not asked', async () => {
     const url = 'http://127.0.0.1:9';
     expect(found(await doctor(['--url', url]), 'server_health')).toMatchObject({

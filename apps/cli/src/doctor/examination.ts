@@ -45,6 +45,17 @@ export class Examination {
     return (this.opening ??= this.open());
   }
 
+  /** Whether a process that answers calls is connected to the database; false where the database was not looked at. */
+  async isServed(): Promise<boolean> {
+    const opened = await this.opening?.catch(() => null);
+    if (!opened) return false;
+    const { rows } = await opened.pool.query<{ is_served: boolean }>(
+      `select exists (select from pg_stat_activity where datname = current_database()
+         and application_name similar to 'ags (api|standalone)%') as is_served`,
+    );
+    return rows[0]?.is_served ?? false;
+  }
+
   async organizations(): Promise<readonly LivingOrganization[]> {
     const { store, streams, pool } = await this.database();
     return new Census(store, streams, new PostgresKeyDirectory(pool)).organizations();

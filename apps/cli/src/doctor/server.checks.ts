@@ -13,7 +13,11 @@ export const checkServerHealth = async (examination: Examination, url: string | 
   const server = new Server(address);
   const said = await server.get('/v1/health');
   if (!isAnswer(said)) {
-    if (said.kind === 'not_running') return ok(`No service runs at ${address}.`);
+    if (said.kind === 'not_running') {
+      if (url !== undefined) return ok(`No service runs at ${address}.`);
+      if (await examination.isServed()) return elsewhere(address);
+      return ok(`No service runs at ${address}. One that listens elsewhere is looked at with --url.`);
+    }
     if (said.kind === 'blocked_port') {
       return problem(
         `${address} was not asked: its port is one that browsers and other HTTP clients refuse.`,
@@ -40,6 +44,12 @@ export const checkServerHealth = async (examination: Examination, url: string | 
   examination.server = server;
   return judgeHealth(address, said);
 };
+
+const elsewhere = (address: string): Finding =>
+  warning(
+    `Nothing listens at ${address}, and an api of this deployment is connected to its database.`,
+    'Name with --url where it listens: its log says so (`listening`), or what stands in front of it.',
+  );
 
 const judgeHealth = (address: string, { body }: ServerAnswer): Finding => {
   const checks = Object.entries((body['checks'] ?? {}) as Record<string, unknown>);
