@@ -99,6 +99,8 @@ describe('GET /v1/health', () => {
       status: 'down',
       checks: { database: 'down', projections: 'ok' },
     });
+    expect(JSON.stringify(lines)).toContain('no answer within');
+    expect(JSON.stringify(lines)).not.toContain('stack');
   });
 
   it('asks once a second at most, whoever comes', async () => {

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import type { EventStore, Logger } from '#libs/domain/kernel';
+import { type EventStore, type Logger, StoreUnavailable } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { ActionRow, LocalProjections, ProjectionDatabase } from '#libs/infra/read-models';
 import type { DataSource } from 'typeorm';
@@ -287,6 +287,17 @@ describe('projection runner', () => {
     await eventually(() => expect(runner.status.failure).toBe('Error: not yet'));
     await eventually(() => expect(runner.status).toEqual({ name: 'actions', isActive: true, failure: null }));
     expect(await states()).toEqual(['sealed']);
+  });
+
+  it('says once that a store is away, however often it looks', async () => {
+    await givenLife(1);
+    const looks = vi.spyOn(store, 'head').mockRejectedValue(new StoreUnavailable('no answer'));
+    const { runner } = startRunner({ settings: { longestRetryMs: 5 } });
+    await eventually(() => expect(looks.mock.calls.length).toBeGreaterThan(5));
+    expect(runner.status.failure).toBe('StoreUnavailable: no answer');
+    expect(lines.ofLevel('error')).toMatchObject([{ message: 'projection waits for its stores' }]);
+    looks.mockRestore();
+    await eventually(async () => expect(await states()).toEqual(['sealed']));
   });
 
   it('leaves nothing behind at each of many failures', async () => {

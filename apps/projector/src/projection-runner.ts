@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EventStore, Logger } from '#libs/domain/kernel';
+import { type EventStore, type Logger, StoreUnavailable } from '#libs/domain/kernel';
+import { RepeatedFault } from '#libs/infra/logging';
 import {
   CheckpointMoved,
   type LocalProjections,
@@ -34,6 +35,7 @@ export class ProjectionRunner {
   private session: ProjectionSession | null = null;
   private failure: string | null = null;
   private retryMs: number;
+  private readonly waiting: RepeatedFault;
 
   constructor(
     private readonly projection: Projection,
@@ -41,6 +43,9 @@ export class ProjectionRunner {
     private readonly settings: ProjectionSettings = PROJECTION_DEFAULTS,
   ) {
     this.retryMs = settings.firstRetryMs;
+    this.waiting = new RepeatedFault((fault) =>
+      ports.log.error('projection waits for its stores', { projection: projection.name, ...fault }),
+    );
   }
 
   get status(): ProjectionStatus {
@@ -70,6 +75,7 @@ export class ProjectionRunner {
       session.follow(this.ports.store);
       await Promise.race([session.failure, pause(this.settings.settledAfterMs, signal)]);
       this.failure = null;
+      this.waiting.over();
       this.retryMs = this.settings.firstRetryMs;
       await Promise.race([session.failure, end]);
     } finally {
@@ -93,7 +99,7 @@ export class ProjectionRunner {
     return new ProjectionSession(this.projection, identity, database, this.settings, position);
   }
 
-  /** Says what happened, each time, and how long to wait. */
+  /** Says what happened, each time unless a store is away, and how long to wait. */
   private report(error: unknown): number {
     const { log } = this.ports;
     const { name } = this.projection;
@@ -104,6 +110,10 @@ export class ProjectionRunner {
     const waitMs = this.retryMs;
     this.retryMs = Math.min(2 * waitMs, this.settings.longestRetryMs);
     this.failure = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    if (error instanceof StoreUnavailable) {
+      this.waiting.met(error);
+      return waitMs;
+    }
     log.error('projection stopped', {
       projection: name,
       failure: this.failure,

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '#libs/domain/kernel';
+import { type Clock, type Logger, StoreUnavailable } from '#libs/domain/kernel';
 import { RepeatedFault } from '#libs/infra/logging';
 import type { Drain } from '../http/drain.js';
 import type { HealthCheck } from './health-check.js';
@@ -72,7 +72,7 @@ export class Health {
 const within = async <Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> => {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    timer = setTimeout(() => reject(new StoreUnavailable(`no answer within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
     return await Promise.race([work, tooLate]);
