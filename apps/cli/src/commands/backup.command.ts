@@ -153,7 +153,7 @@ const embeddedOnly = (what: string): Config => {
     throw new CliError(
       'external_database',
       `The log is the one that EVENT_STORE_URL names, which this command cannot ${what}. Use the server's own means: the ` +
-        'log first, then PostgreSQL, and the key files beside their backups.',
+        'log first, then PostgreSQL, and the key files beside their backups. docs/deployment.md has the commands.',
     );
   }
   if (config.databaseUrl === null) return config;
