@@ -55,6 +55,11 @@ export interface Append {
   readonly events: readonly NewEvent[];
   /** What the events name by digest, to be stored with them: only where {@link EventStore.storesPayloads}. */
   readonly payloads?: readonly Payload[];
+  /**
+   * Other streams that must stand at these revisions while the events are written; otherwise nothing is written. Only where
+   * {@link EventStore.canRequire}. Of an append that is sent again it counts for what is not written yet.
+   */
+  readonly requires?: ReadonlyMap<string, number>;
 }
 
 export interface AppendResult {
@@ -98,6 +103,14 @@ export class RevisionConflict extends Error {
     readonly actual: ExpectedRevision,
   ) {
     super(`${stream} is at ${actual}, not at ${expected}`);
+  }
+}
+
+/** A stream that an append required to stand still has moved on. Nothing was written. */
+export class RequirementMoved extends Error {
+  override readonly name = 'RequirementMoved';
+  constructor(readonly stream: string) {
+    super(`a stream that the append to ${stream} requires is elsewhere`);
   }
 }
 
@@ -165,6 +178,11 @@ export abstract class EventStore {
     return false;
   }
 
+  /** One commit may depend on where several streams stand, so that appends can require them to stand still. */
+  get canRequire(): boolean {
+    return false;
+  }
+
   /**
    * From now on companions may go with what this process appends, until the returned function is called. They are written
    * where every one of their fellows is, and nobody else has written since this process last saw the end of the log. One
@@ -180,6 +198,7 @@ export abstract class EventStore {
   /**
    * Idempotent by (stream, expected revision, ids): the same append again answers the first one's result.
    * @throws {RevisionConflict} the stream is elsewhere, or holds other events there
+   * @throws {RequirementMoved}
    * @throws {AppendTooLarge}
    * @throws {StoreUnavailable} unclear: repeat the very same append
    */

@@ -21,16 +21,18 @@ export const expectedRevisionOf = (revision: number): ExpectedRevision => (revis
 /**
  * What every adapter refuses before the store sees it, so that one bad append cannot spoil the others it travels with.
  *
- * @param mayBring whether the store stores payloads
+ * @param store what it can do, for appends that ask for more than events
  * @returns its size in bytes, as {@link APPEND_LIMIT_BYTES} counts
  * @throws {AppendTooLarge}
  * @throws {TypeError} a defect of the caller: no such append may ever be sent
  */
-export const checkAppend = ({ stream, expectedRevision, events, payloads = [] }: Append, mayBring = false): number => {
-  if (payloads.length > 0 && !mayBring) throw new TypeError('this store does not store payloads');
+export const checkAppend = (append: Append, store: StoreAbilities = {}): number => {
+  const { stream, expectedRevision, events, payloads = [], requires } = append;
+  if (payloads.length > 0 && store.storesPayloads !== true) throw new TypeError('this store does not store payloads');
+  if (requires !== undefined) checkRequired(stream, requires, store);
   for (const { body } of payloads) checkText('payload', body);
   checkName('stream', stream);
-  if (expectedRevision !== 'no_stream' && !(Number.isSafeInteger(expectedRevision) && expectedRevision >= 0)) {
+  if (expectedRevision !== 'no_stream' && !isRevision(expectedRevision)) {
     throw new TypeError(`an expected revision is a natural number or 'no_stream'`);
   }
   if (events.length === 0) throw new TypeError('an append holds at least one event');
@@ -38,6 +40,23 @@ export const checkAppend = ({ stream, expectedRevision, events, payloads = [] }:
   if (bytes > APPEND_LIMIT_BYTES) throw new AppendTooLarge(bytes);
   return bytes;
 };
+
+/** Of stores whose appends may ask for more than events. Default: it cannot. */
+export interface StoreAbilities {
+  readonly storesPayloads?: boolean;
+  readonly canRequire?: boolean;
+}
+
+const checkRequired = (own: string, requires: ReadonlyMap<string, number>, { canRequire }: StoreAbilities): void => {
+  if (canRequire !== true) throw new TypeError('this store cannot require streams to stand still');
+  for (const [stream, revision] of requires) {
+    checkName('stream', stream);
+    if (stream === own) throw new TypeError('an append names what it requires of its own stream as expected revision');
+    if (!isRevision(revision)) throw new TypeError('a required revision is a natural number');
+  }
+};
+
+const isRevision = (revision: number): boolean => Number.isSafeInteger(revision) && revision >= 0;
 
 /** For one that goes along with others: what is wrong with it is said to whoever sends it by itself. */
 export const isSendable = (append: Append): boolean => {

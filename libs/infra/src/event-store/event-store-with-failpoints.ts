@@ -41,6 +41,10 @@ export class EventStoreWithFailpoints extends EventStore {
     return this.store.canAccompany;
   }
 
+  override get canRequire(): boolean {
+    return this.store.canRequire;
+  }
+
   /** A deed that goes along with others has no moment of its own; where one is asked for, it goes by itself. */
   override accompany(accompany: Accompany): () => void {
     return this.store.accompany((departing) => (SEALING.some(isFailpointArmed) ? null : accompany(departing)));

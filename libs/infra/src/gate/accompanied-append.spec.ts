@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CompanionsEnd } from '#libs/domain/kernel';
+import type { Digest } from '#libs/crypto';
+import { type CompanionsEnd, type Payload, RequirementMoved } from '#libs/domain/kernel';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { createRelaxedPool } from '#libs/infra/postgres';
 import type { EventStoreHarness } from '../../../../test/contracts/event-store.contract.js';
@@ -30,6 +31,40 @@ const start = async (): Promise<EventStoreHarness> => {
 };
 
 accompaniedAppendContract('postgres', start);
+
+describe('appends that bring payloads and require a stream to stand still', () => {
+  it('stand whole with companions, or not at all', async () => {
+    const harness = await start();
+    const store = await harness.open();
+    const [required, along] = [firstOf(newStream()), firstOf(newStream())];
+    await store.append(required);
+    const ends: CompanionsEnd[] = [];
+    store.accompany(() => ({ appends: [along], requires: new Map(), ended: (end) => ends.push(end) }));
+    const append = (stream: string, revision: number) =>
+      store.append({
+        ...firstOf(stream),
+        payloads: [payload(stream)],
+        requires: new Map([[required.stream, revision]]),
+      });
+    const [refused, written] = [newStream(), newStream()];
+    await expect(append(refused, 1)).rejects.toBeInstanceOf(RequirementMoved);
+    expect(await store.readStream(refused)).toEqual([]);
+    expect(await store.readStream(along.stream)).toEqual([]);
+    await append(written, 0);
+    expect(await store.readStream(written)).toHaveLength(1);
+    expect(await store.readStream(along.stream)).toHaveLength(1);
+    expect(ends).toEqual(['left_out', 'written']);
+    await harness.close();
+  });
+});
+
+const payload = (owner: string): Payload => ({
+  owner,
+  org: 'org_1',
+  kind: 'policy_input',
+  digest: `sha256:${'0'.repeat(64)}` as Digest,
+  body: '{}',
+});
 
 describe('appends whose companions the database cannot take', () => {
   it('go alone', async () => {

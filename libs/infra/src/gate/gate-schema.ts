@@ -10,6 +10,7 @@ const APPEND = `
 create or replace function gate.append(
   in_streams text[], in_expected bigint[],
   in_event_streams text[], in_revisions bigint[], in_ids uuid[], in_types text[], in_data text[], in_metadata text[],
+  in_requiring text[], in_required text[], in_required_revisions bigint[],
   in_owners text[], in_kinds text[], in_digests text[], in_orgs text[], in_bodies text[]
 ) returns table (stream text, is_recorded boolean, revision bigint, log_position bigint)
 language plpgsql volatile
@@ -19,20 +20,22 @@ begin
   insert into gate.payloads (owner, kind, digest, org, body)
     select * from unnest(in_owners, in_kinds, in_digests, in_orgs, in_bodies) on conflict do nothing;
   return query select * from event_store.append(
-    in_streams, in_expected, in_event_streams, in_revisions, in_ids, in_types, in_data, in_metadata);
+    in_streams, in_expected, in_event_streams, in_revisions, in_ids, in_types, in_data, in_metadata,
+    in_requiring, in_required, in_required_revisions);
 end
 $function$`;
 
 /**
  * As `gate.append`, of appends the last of which accompany the others: those after the first `in_count`, with the events
- * after the first `in_event_count`. They are written if the log ends at `in_head`, the streams of `in_required` stand at
+ * after the first `in_event_count`. They are written if the log ends at `in_head`, the streams of `in_demanded` stand at
  * their revisions and every append fits; otherwise the others go on alone. The last column says which it was.
  */
 const APPEND_ACCOMPANIED = `
 create or replace function gate.append_accompanied(
-  in_count integer, in_event_count integer, in_head bigint, in_required text[], in_required_revisions bigint[],
+  in_count integer, in_event_count integer, in_head bigint, in_demanded text[], in_demanded_revisions bigint[],
   in_streams text[], in_expected bigint[],
   in_event_streams text[], in_revisions bigint[], in_ids uuid[], in_types text[], in_data text[], in_metadata text[],
+  in_requiring text[], in_required text[], in_required_revisions bigint[],
   in_owners text[], in_kinds text[], in_digests text[], in_orgs text[], in_bodies text[]
 ) returns table (stream text, is_recorded boolean, revision bigint, log_position bigint, is_accompanied boolean)
 language plpgsql volatile
@@ -56,7 +59,8 @@ begin
          with ordinality as n (stream, revision, id, type, data, metadata, ordinal)
    where in_head = (select coalesce(max(e.position), -1) from event_store.events e)
      and not exists (
-           select from unnest(in_streams || in_required, in_expected || in_required_revisions) as asked (stream, expected)
+           select from unnest(in_streams || in_demanded || in_required,
+                              in_expected || in_demanded_revisions || in_required_revisions) as asked (stream, expected)
             where asked.expected <> coalesce(
                     (select max(e.revision) from event_store.events e where e.stream = asked.stream), -1));
   if found then
@@ -69,7 +73,8 @@ begin
 
   return query select appended.*, false from event_store.append(
     in_streams[:in_count], in_expected[:in_count], in_event_streams[:in_event_count], in_revisions[:in_event_count],
-    in_ids[:in_event_count], in_types[:in_event_count], in_data[:in_event_count], in_metadata[:in_event_count]) as appended;
+    in_ids[:in_event_count], in_types[:in_event_count], in_data[:in_event_count], in_metadata[:in_event_count],
+    in_requiring, in_required, in_required_revisions) as appended;
 end
 $function$`;
 

@@ -10,6 +10,7 @@ import {
   type ReadStreamOptions,
   recordedAt,
   type RecordedEvent,
+  RequirementMoved,
   RevisionConflict,
   START,
   type SubscribeOptions,
@@ -47,6 +48,10 @@ export class MemoryEventStore extends EventStore {
     return true;
   }
 
+  override get canRequire(): boolean {
+    return true;
+  }
+
   override accompany(accompany: Accompany): () => void {
     this.accompanyDeparting = accompany;
     return () => {
@@ -59,7 +64,7 @@ export class MemoryEventStore extends EventStore {
   }
 
   async append(append: Append): Promise<AppendResult> {
-    checkAppend(append);
+    checkAppend(append, this);
     // Answers come later than calls, as from a server.
     await Promise.resolve();
     const { stream, expectedRevision } = append;
@@ -68,7 +73,10 @@ export class MemoryEventStore extends EventStore {
     if (recorded.length !== first && !isRepeated(append, recorded.slice(first))) {
       throw new RevisionConflict(stream, expectedRevision, expectedRevisionOf(recorded.length - 1));
     }
-    if (recorded.length === first) this.writeAccompanied(append);
+    if (recorded.length === first) {
+      if (!this.areAt(append.requires ?? [])) throw new RequirementMoved(stream);
+      this.writeAccompanied(append);
+    }
     const revision = first + append.events.length - 1;
     const { position } = this.streams.get(stream)?.[revision] as RecordedEvent;
     return { revision, position };
@@ -130,13 +138,15 @@ export class MemoryEventStore extends EventStore {
       ...(companions?.requires ?? []),
       ...(companions?.appends ?? []).map((each) => [each.stream, revisionNumber(each.expectedRevision)] as const),
     ];
-    const areWritten =
-      (companions?.appends ?? []).every(isSendable) &&
-      requires.every(([stream, revision]) => (this.streams.get(stream)?.length ?? 0) - 1 === revision);
+    const areWritten = (companions?.appends ?? []).every(isSendable) && this.areAt(requires);
     this.write(append);
     if (areWritten) companions?.appends.forEach((each) => this.write(each));
     companions?.ended(areWritten ? 'written' : 'left_out');
     this.bell.ring();
+  }
+
+  private areAt(revisions: Iterable<readonly [stream: string, revision: number]>): boolean {
+    return [...revisions].every(([stream, revision]) => (this.streams.get(stream)?.length ?? 0) - 1 === revision);
   }
 
   private departing({ stream, expectedRevision, events }: Append): DepartingAppends {

@@ -9,6 +9,7 @@ import {
   type Position,
   recordedAt,
   type RecordedEvent,
+  RequirementMoved,
   RevisionConflict,
   StoreUnavailable,
 } from '#libs/domain/kernel';
@@ -25,19 +26,19 @@ const LONGEST_RETRY_MS = 250;
 
 const APPEND = {
   name: 'event_store_append',
-  text: 'select stream, is_recorded, revision, log_position from event_store.append($1, $2, $3, $4, $5, $6, $7, $8)',
+  text: 'select stream, is_recorded, revision, log_position from event_store.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
 } as const;
 
 /** Installed with the gate's tables, which hold the payloads. */
 const APPEND_WITH_PAYLOADS = {
   name: 'event_store_append_with_payloads',
-  text: 'select stream, is_recorded, revision, log_position from gate.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+  text: 'select stream, is_recorded, revision, log_position from gate.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
 } as const;
 
 /** Installed with them. */
 const APPEND_ACCOMPANIED = {
   name: 'event_store_append_accompanied',
-  text: 'select stream, is_recorded, revision, log_position, is_accompanied from gate.append_accompanied($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)',
+  text: 'select stream, is_recorded, revision, log_position, is_accompanied from gate.append_accompanied($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)',
 } as const;
 
 interface OutcomeRow {
@@ -93,7 +94,8 @@ class Waiting {
     readonly append: Append,
     { deadlineMs, storesPayloads }: AppenderOptions,
   ) {
-    this.bytes = checkAppend(append, storesPayloads) + (append.payloads ?? []).reduce(addBody, 0);
+    const bytes = checkAppend(append, { storesPayloads, canRequire: true });
+    this.bytes = bytes + (append.payloads ?? []).reduce(addBody, 0);
     this.result = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
@@ -114,6 +116,23 @@ class Waiting {
   private settle(): void {
     this.isSettled = true;
     clearTimeout(this.timer);
+  }
+}
+
+/**
+ * Appends that may travel together: what one of them requires to stand still, no other writes to. Who came first goes
+ * first; the other keeps its place for the next call.
+ */
+class Company {
+  private readonly written = new Set<string>();
+  private readonly required = new Set<string>();
+
+  admits({ stream, requires }: Append): boolean {
+    const isAtOdds = this.required.has(stream) || [...(requires?.keys() ?? [])].some((each) => this.written.has(each));
+    if (isAtOdds) return false;
+    this.written.add(stream);
+    for (const each of requires?.keys() ?? []) this.required.add(each);
+    return true;
   }
 }
 
@@ -164,9 +183,11 @@ export class CoalescingAppender {
   private takeBatch(): readonly Waiting[] {
     const batch: Waiting[] = [];
     let bytes = 0;
+    const company = new Company();
     for (const [next] of this.waiting.values()) {
       if (!next || batch.length === MAX_BATCH_APPENDS) break;
       if (batch.length > 0 && bytes + next.bytes > MAX_BATCH_BYTES) break;
+      if (!company.admits(next.append)) continue;
       batch.push(next);
       bytes += next.bytes;
     }
@@ -241,13 +262,13 @@ const statementOf = (appends: readonly Append[], departure: Departure | null): p
   const payloads = appends.flatMap((append) => append.payloads ?? []);
   if (departure !== null && departure.companions !== null) {
     const { head, events, companions } = departure;
-    const required = [...companions.requires];
+    const demanded = [...companions.requires];
     const conditions = [
       appends.length,
       events.length,
       head,
-      textArray(required.map(([stream]) => stream)),
-      bigintArray(required.map(([, revision]) => revision)),
+      textArray(demanded.map(([stream]) => stream)),
+      bigintArray(demanded.map(([, revision]) => revision)),
     ];
     const all = argumentsOf([...appends, ...companions.appends]);
     return { ...APPEND_ACCOMPANIED, values: [...conditions, ...all, ...payloadArrays(payloads)] };
@@ -276,6 +297,19 @@ const argumentsOf = (appends: readonly Append[]): readonly Buffer[] => {
     textArray(events.map(({ type }) => type)),
     textArray(events.map(({ data }) => data)),
     textArray(events.map(({ metadata }) => metadata)),
+    ...requirementArrays(appends),
+  ];
+};
+
+/** Per requirement: whose it is, the stream that must stand still, and where. */
+const requirementArrays = (appends: readonly Append[]): readonly Buffer[] => {
+  const requirements = appends.flatMap(({ stream, requires }) =>
+    [...(requires ?? [])].map(([required, revision]) => ({ stream, required, revision })),
+  );
+  return [
+    textArray(requirements.map(({ stream }) => stream)),
+    textArray(requirements.map(({ required }) => required)),
+    bigintArray(requirements.map(({ revision }) => revision)),
   ];
 };
 
@@ -321,7 +355,13 @@ const settleEach = (batch: readonly Waiting[], rows: readonly OutcomeRow[]): voi
     if (outcome?.is_recorded) {
       waiting.succeed({ revision: Number(outcome.revision), position: BigInt(outcome.log_position as string) });
     } else {
-      waiting.fail(new RevisionConflict(stream, expectedRevision, expectedRevisionOf(Number(outcome?.revision ?? -1))));
+      const standing = Number(outcome?.revision ?? -1);
+      const isMoved = standing === revisionNumber(expectedRevision);
+      waiting.fail(
+        isMoved
+          ? new RequirementMoved(stream)
+          : new RevisionConflict(stream, expectedRevision, expectedRevisionOf(standing)),
+      );
     }
   }
 };

@@ -157,6 +157,10 @@ export class PostgresEventStore extends EventStore {
     return true;
   }
 
+  override get canRequire(): boolean {
+    return true;
+  }
+
   /** The function that does it is installed with the gate's tables, as the payloads are. */
   override get canAccompany(): boolean {
     return this.storesPayloads;

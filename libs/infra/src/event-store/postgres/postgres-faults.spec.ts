@@ -172,7 +172,9 @@ describe('the PostgreSQL event store', () => {
 
   it('never appends on an old snapshot', async () => {
     await side.query('begin isolation level repeatable read');
-    const refused = side.query(`select event_store.append('{s-1}', '{-1}', '{s-1}', '{0}', '{}', '{}', '{}', '{}')`);
+    const refused = side.query(
+      `select event_store.append('{s-1}', '{-1}', '{s-1}', '{0}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')`,
+    );
     await expect(refused).rejects.toMatchObject({ code: '25000' });
     await side.query('rollback');
     await side.query(
