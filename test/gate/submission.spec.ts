@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { agentDecider } from '#libs/domain/agents';
-import { actionDecider, type LivingAction } from '#libs/domain/gate';
+import { actionDecider, type LivingAction, MustAsk } from '#libs/domain/gate';
 import { streamOf, streamRef, timestampOf, type ActionId } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { GateBench, ManualStarter } from '../support/gate-bench.js';
@@ -84,6 +84,90 @@ describe('an allowed call', () => {
       witness: null,
     });
     expect(upstream.countFor(action)).toBe(0);
+  });
+});
+
+describe('a call that is judged by what is remembered', () => {
+  const remembered = (fields: Parameters<GateBench['submit']>[0] = {}, starter?: ManualStarter) =>
+    bench.submit(fields, starter ? bench.handler(starter) : bench.handler(), bench.metadata(), 'remembered');
+  const actions = async (): Promise<number> => {
+    const events = await bench.store.readAll(-1n, 10_000);
+    return events.filter(({ type }) => type === 'ActionSubmitted').length;
+  };
+  const expectMustAsk = async (fields: Parameters<GateBench['submit']>[0] = {}): Promise<void> => {
+    const before = await actions();
+    const starter = new ManualStarter(bench.executorId, null);
+    await expect(remembered(fields, starter)).rejects.toBeInstanceOf(MustAsk);
+    expect([await actions(), starter.accepted, starter.withdrawn]).toEqual([before, [], []]);
+  };
+  beforeEach(async () => {
+    await settled((await bench.submit({})).action);
+  });
+
+  it('asks the store for nothing, and is recorded and run like any other', async () => {
+    const heads = vi.spyOn(bench.store, 'heads');
+    const starter = new ManualStarter(bench.executorId, null);
+    const { action } = await remembered({}, starter);
+    expect(heads).not.toHaveBeenCalled();
+    expect((await bench.store.readStream(streamOf('action', action))).map(({ type }) => type)).toEqual([
+      'ActionSubmitted',
+      'ActionDecided',
+      'ExecutionReady',
+      'ExecutionStarted',
+    ]);
+    const { action: run } = await remembered();
+    expect(await settled(run)).toMatchObject({ outcome: { status: 'succeeded' } });
+    expect(upstream.countFor(run)).toBe(1);
+  });
+
+  it('is refused, and that recorded, where what is remembered refuses it', async () => {
+    await bench.organizations.stop(bench.org, null, bench.metadata());
+    const { action } = await remembered();
+    expect(await settled(action)).toMatchObject({ decision: { outcome: 'deny', code: 'org_stopped' } });
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['the organization was stopped', () => bench.elsewhere().organizations.stop(bench.org, null, bench.metadata())],
+    ['the agent was stopped', () => bench.elsewhere().agents.stop(bench.org, bench.agent, null, bench.metadata())],
+    [
+      'its key was revoked',
+      () => bench.elsewhere().agents.revokeKey(bench.org, bench.agent, bench.key, bench.metadata()),
+    ],
+    ['the connector was changed', () => bench.changeElsewhere({ timeout_ms: 5_000 })],
+  ])('writes nothing where, in another process, %s', async (_what, change) => {
+    await change();
+    await expectMustAsk();
+    const { action } = await bench.submit({});
+    expect((await settled(action)).decision).toBeDefined();
+  });
+
+  it('writes nothing where its key is remembered as revoked, or something is not remembered', async () => {
+    await expectMustAsk({ tool: 'erp.get' });
+    await bench.agents.revokeKey(bench.org, bench.agent, bench.key, bench.metadata());
+    await expectMustAsk();
+  });
+
+  it('writes nothing where its key is remembered as expired', async () => {
+    const roll = { key: bench.key, livemode: false, overlapSeconds: 60 };
+    await bench.agents.rollKey(bench.org, bench.agent, roll, bench.metadata());
+    const { action } = await remembered();
+    expect((await settled(action)).decision?.outcome).toBe('allow');
+    bench.clock.jumpMs = 60_000;
+    await expectMustAsk();
+  });
+
+  it('writes nothing where its Idempotency-Key names an action, which the other way then replays', async () => {
+    const request = { idempotencyKey: 'key-1' };
+    const { action } = await remembered(request);
+    await expectMustAsk(request);
+    expect(await bench.submit(request)).toMatchObject({ action, isReplay: true });
+  });
+
+  it('of two with one Idempotency-Key at the same moment writes one', async () => {
+    const request = { idempotencyKey: 'key-1' };
+    const ends = await Promise.allSettled([remembered(request), remembered(request)]);
+    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(ends.find((end) => end.status === 'rejected')?.reason).toBeInstanceOf(MustAsk);
   });
 });
 

@@ -6,7 +6,11 @@ import pg from 'pg';
 import { createHttpEdge, type HttpEdge, type HttpEdgeOptions } from '../../apps/api/src/http/http-edge.js';
 import { HttpEdgeModule } from '../../apps/api/src/http/http-edge.module.js';
 import { NestLogger } from '../../apps/api/src/http/nest-logger.js';
-import { Authenticator, type Principal } from '../../apps/api/src/http/authenticator.port.js';
+import {
+  type AuthenticationDemands,
+  Authenticator,
+  type Principal,
+} from '../../apps/api/src/http/authenticator.port.js';
 import { Clock, DomainError, idOf, type QuestionNumber, StoreUnavailable } from '#libs/domain/kernel';
 import { IdempotencyStore } from '#libs/infra/idempotency';
 import { PinoLogger } from '#libs/infra/logging';
@@ -56,8 +60,14 @@ export class TokenAuthenticator extends Authenticator {
   readonly asked: string[] = [];
   /** Tokens that were revoked since. */
   readonly revoked = new Set<string>();
+  /** Tokens of agents that are remembered, and as whom. */
+  readonly remembered = new Map<string, keyof typeof PRINCIPALS>();
 
-  override async authenticate(key: string, { judgeStop }: { judgeStop: boolean }): Promise<Principal> {
+  override async authenticate(key: string, { judgeStop, mayRemember }: AuthenticationDemands): Promise<Principal> {
+    const remembered = PRINCIPALS[this.remembered.get(key) ?? ''];
+    if (mayRemember && remembered && !(remembered instanceof Error)) {
+      return { ...remembered, judgedSince: 'remembered' } as Principal;
+    }
     this.asked.push(key);
     if (this.revoked.has(key)) throw new DomainError('api_key_revoked');
     const found = Object.hasOwn(PRINCIPALS, key) ? PRINCIPALS[key] : undefined;

@@ -108,6 +108,7 @@ export class SampleController {
     since,
     idempotency: 'gate',
     stop: 'recorded',
+    confirms: 'handler',
     maxBodyBytes: 1_048_576,
   })
   submit(@Body() body: SubmitShape, @RequestContext() exchange: Exchange, @Caller() caller: Principal) {

@@ -48,7 +48,6 @@ import {
   type Folded,
   type KeyId,
   type OrgId,
-  type QuestionNumber,
   type Payload,
   type PayloadKind,
   type PolicyId,
@@ -185,6 +184,7 @@ export class GateBench {
   readonly ids = new PepperIds(Buffer.alloc(32, 7));
   private readonly door: EgressDoor;
   private readonly judge: PolicyJudge;
+  private readonly issue: IssueKeys;
   org = '' as OrgId;
   agent = '' as AgentId;
   key = '' as KeyId;
@@ -214,9 +214,9 @@ export class GateBench {
     });
     this.executor = new ActionExecutor(this.gate, this.executorId, this.payloads, this.bus, silentLogger);
     const hasher: KeyHasher = new PepperKeyHasher(Buffer.alloc(32, 7));
-    const issue = new IssueKeys(new HeldDirectory(), hasher, random);
-    this.agents = new AgentAdministration(runner, issue, random, this.bus);
-    this.organizations = new OrganizationAdministration(runner, issue, random, this.bus);
+    this.issue = new IssueKeys(new HeldDirectory(), hasher, random);
+    this.agents = new AgentAdministration(runner, this.issue, random, this.bus);
+    this.organizations = new OrganizationAdministration(runner, this.issue, random, this.bus);
     this.judge = new PolicyJudge(new CompiledPolicies(streams), silentLogger);
   }
 
@@ -266,6 +266,16 @@ export class GateBench {
     await this.updateConnector({ config: checked }, new CommandRunner(this.store, streams));
   }
 
+  /** What administers the organization and its agents in another process. */
+  elsewhere(): { readonly organizations: OrganizationAdministration; readonly agents: AgentAdministration } {
+    const runner = new CommandRunner(this.store, new FoldedStreams(this.store));
+    const bus = new InProcessBus(silentLogger);
+    return {
+      organizations: new OrganizationAdministration(runner, this.issue, random, bus),
+      agents: new AgentAdministration(runner, this.issue, random, bus),
+    };
+  }
+
   /** In another process: this one hears of it by the log alone. */
   async storeCredentialElsewhere(): Promise<void> {
     const runner = new CommandRunner(this.store, new FoldedStreams(this.store));
@@ -299,7 +309,7 @@ export class GateBench {
     request: Partial<ActionRequest>,
     handler = this.handler(),
     metadata = this.metadata(),
-    since?: QuestionNumber,
+    since?: SubmitAction['since'],
   ): Promise<SubmittedAction> {
     const whole: ActionRequest = {
       tool: 'crm.get',

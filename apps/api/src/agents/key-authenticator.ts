@@ -9,8 +9,8 @@ export class KeyAuthenticator extends Authenticator {
     super();
   }
 
-  override async authenticate(key: string, { judgeStop }: AuthenticationDemands): Promise<Principal> {
-    const caller = await this.keys.byKey(key, { judgeStop });
+  override async authenticate(key: string, demands: AuthenticationDemands): Promise<Principal> {
+    const caller = await this.keys.byKey(key, demands);
     return { ...caller, pinnedVersion: null };
   }
 }

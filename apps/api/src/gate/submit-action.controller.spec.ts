@@ -1,7 +1,7 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { GateKernel, type SubmitAction } from '#libs/domain/gate';
-import { DomainError } from '#libs/domain/kernel';
+import { GateKernel, MustAsk, type SubmitAction } from '#libs/domain/gate';
+import { DomainError, StoreUnavailable } from '#libs/domain/kernel';
 import { eventually } from '../../../../test/http/edge-client.js';
 import { JUDGED_SINCE, startEdge, type TestEdge } from '../../../../test/http/edge-harness.js';
 import { RawConnection } from '../../../../test/http/raw-http.js';
@@ -16,9 +16,11 @@ const BODY = '{"tool":"crm.get"}';
 /** Writes down what the gate is asked for, and leaves it at that. */
 class UnavailableGate {
   readonly asked: SubmitAction[] = [];
+  ofRemembered: Error = new MustAsk();
 
   execute(command: SubmitAction): Promise<never> {
     this.asked.push(command);
+    if (command.since === 'remembered') return Promise.reject(this.ofRemembered);
     return Promise.reject(new DomainError('service_unavailable'));
   }
 }
@@ -38,6 +40,7 @@ afterAll(() => edge?.close());
 beforeEach(() => {
   gate.asked.length = 0;
   edge.authenticator.asked.length = 0;
+  edge.authenticator.remembered.clear();
 });
 
 /** A call whose body ends so much later than its caller was judged. */
@@ -63,5 +66,36 @@ describe('what the store was asked for while the caller was judged', () => {
   it('is asked for anew when the body took longer', async () => {
     const command = await callOver(HOLDS_MS + 1);
     expect([command?.request.tool, command?.since]).toEqual(['crm.get', undefined]);
+  });
+});
+
+describe('a caller whom this process remembers', () => {
+  const call = async (): Promise<number> => {
+    edge.authenticator.remembered.set('agent', 'agent');
+    const headers = { Authorization: 'Bearer agent', 'Content-Type': 'application/json' };
+    return (await fetch(`${edge.url}/v1/actions`, { method: 'POST', headers, body: BODY })).status;
+  };
+  const sinces = () => gate.asked.map(({ since }) => since);
+
+  it('is judged by the gate without a question, and with one where that does not do', async () => {
+    expect(await call()).toBe(503);
+    expect(sinces()).toEqual(['remembered', JUDGED_SINCE]);
+    expect(edge.authenticator.asked).toEqual(['agent']);
+    const [first, second] = gate.asked;
+    expect(second?.metadata.commandId).toBe(first?.metadata.commandId);
+  });
+
+  it('is told at once that the store is away, which nobody needs to be asked for', async () => {
+    gate.ofRemembered = new StoreUnavailable('no answer within 5000 ms');
+    expect(await call()).toBe(503);
+    expect([sinces(), edge.authenticator.asked]).toEqual([['remembered'], []]);
+    gate.ofRemembered = new MustAsk();
+  });
+
+  it('is not let near the gate again where it was shut out meanwhile', async () => {
+    edge.authenticator.revoked.add('agent');
+    expect(await call()).toBe(401);
+    expect(sinces()).toEqual(['remembered']);
+    edge.authenticator.revoked.clear();
   });
 });

@@ -2,7 +2,7 @@ import { Body, Controller, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { StrictJsonError, type JsonObject } from '#libs/crypto';
-import { GateKernel, SubmitAction, type ActionRequest, type SubmittedAction } from '#libs/domain/gate';
+import { GateKernel, MustAsk, SubmitAction, type ActionRequest, type SubmittedAction } from '#libs/domain/gate';
 import { DomainError, ERROR_CATALOGUE, type ErrorCode, failpoint } from '#libs/domain/kernel';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
@@ -36,6 +36,7 @@ export class SubmitActionController {
     timeoutMs: TIMEOUT_MS,
     idempotency: 'gate',
     stop: 'recorded',
+    confirms: 'handler',
   })
   async submit(
     @Body() body: SubmitActionBody,
@@ -64,7 +65,29 @@ export class SubmitActionController {
     return view;
   }
 
-  private async submitted(body: SubmitActionBody, exchange: Exchange) {
+  /** By what this process remembers where that is enough, which spares a question to the store; the log confirms it. */
+  private async submitted(body: SubmitActionBody, exchange: Exchange): Promise<SubmittedAction> {
+    if (!exchange.isCallerConfirmed && exchange.isFresh) {
+      try {
+        const submitted = await this.execute(body, exchange, 'remembered');
+        exchange.callerWasConfirmed();
+        return submitted;
+      } catch (error) {
+        if (!(error instanceof MustAsk)) throw error;
+      }
+    }
+    await exchange.confirmCaller();
+    const { caller, isFresh } = exchange;
+    // A body may have taken long to come.
+    const since = isFresh && caller.kind === 'agent' ? caller.judgedSince : undefined;
+    return this.execute(body, exchange, since);
+  }
+
+  private async execute(
+    body: SubmitActionBody,
+    exchange: Exchange,
+    since: SubmitAction['since'],
+  ): Promise<SubmittedAction> {
     const { caller } = exchange;
     if (caller.kind !== 'agent') throw new DomainError('insufficient_scope');
     const request: ActionRequest = {
@@ -77,12 +100,9 @@ export class SubmitActionController {
       onBehalfOf: exchange.onBehalfOf,
       session: exchange.session,
     };
-    // A body may have taken long to come.
-    const since = exchange.isFresh ? caller.judgedSince : undefined;
+    const metadata = exchange.commandMetadata();
     try {
-      return await this.commands.execute(
-        new SubmitAction(caller.org, caller.agent, request, exchange.commandMetadata(), since),
-      );
+      return await this.commands.execute(new SubmitAction(caller.org, caller.agent, request, metadata, since));
     } catch (error) {
       throw error instanceof StrictJsonError ? argumentsProblem(error) : error;
     }

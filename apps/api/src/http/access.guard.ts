@@ -2,7 +2,7 @@ import { DomainError, ERROR_CATALOGUE } from '#libs/domain/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { API_VERSION_HEADER, ApiVersions } from './api-versions.js';
-import { Authenticator, type Principal } from './authenticator.port.js';
+import { type AuthenticationDemands, Authenticator, type Principal } from './authenticator.port.js';
 import { parseAuthorization } from './authorization-header.js';
 import { ON_BEHALF_OF_HEADER, parseReference, SESSION_HEADER } from './call-references.js';
 import { type Exchange, exchangeOf } from './exchange.js';
@@ -49,16 +49,32 @@ export class AccessGuard implements CanActivate {
   }
 
   private async authenticate(key: string, exchange: Exchange, route: RouteEntry): Promise<Principal> {
-    const demands = { judgeStop: route.stop === 'refuses' };
     this.limiter.admit(exchange.ip, key);
+    // No attempt of its own: a caller whom the door let in fails nothing that its address would pay for.
+    exchange.stillAllowed = async () => void (await this.authenticator.authenticate(key, demandsOf(route, 'ask')));
+    if (route.confirms === 'guard') return this.judge(key, exchange, route, 'ask');
+    const principal = await this.judge(key, exchange, route, 'remember');
+    if (!isRemembered(principal)) return principal;
+    if (!isAllowed(principal, route)) return this.judge(key, exchange, route, 'ask');
+    exchange.letInUnconfirmed(
+      async () => {
+        const confirmed = await this.judge(key, exchange, route, 'ask');
+        authorize(confirmed, route);
+        return confirmed;
+      },
+      () => this.limiter.countSuccess(key),
+    );
+    return principal;
+  }
+
+  private async judge(key: string, { ip }: Exchange, route: RouteEntry, by: JudgeBy): Promise<Principal> {
     try {
-      const principal = await this.authenticator.authenticate(key, demands);
-      this.limiter.countSuccess(key);
-      exchange.stillAllowed = async () => void (await this.authenticator.authenticate(key, demands));
+      const principal = await this.authenticator.authenticate(key, demandsOf(route, by));
+      if (!isRemembered(principal)) this.limiter.countSuccess(key);
       return principal;
     } catch (error) {
       if (error instanceof DomainError && ERROR_CATALOGUE[error.code].status === 401)
-        this.limiter.countFailure(exchange.ip, key);
+        this.limiter.countFailure(ip, key);
       throw error;
     }
   }
@@ -71,11 +87,22 @@ export class AccessGuard implements CanActivate {
   }
 }
 
+type JudgeBy = 'ask' | 'remember';
+
+const demandsOf = (route: RouteEntry, by: JudgeBy): AuthenticationDemands => ({
+  judgeStop: route.stop === 'refuses',
+  mayRemember: by === 'remember',
+});
+
+const isRemembered = (principal: Principal): boolean =>
+  principal.kind === 'agent' && principal.judgedSince === 'remembered';
+
 /** Document 2: agent keys have no place on control-plane routes, and an org admin key is no agent. */
 const authorize = (principal: Principal, route: RouteEntry): void => {
-  const isAllowed =
-    principal.kind === 'agent'
-      ? !route.admin && route.scopes.every((scope) => (principal.scopes as readonly string[]).includes(scope))
-      : route.auth !== 'agent_key';
-  if (!isAllowed) throw insufficientScope(principal, route);
+  if (!isAllowed(principal, route)) throw insufficientScope(principal, route);
 };
+
+const isAllowed = (principal: Principal, route: RouteEntry): boolean =>
+  principal.kind === 'agent'
+    ? !route.admin && route.scopes.every((scope) => (principal.scopes as readonly string[]).includes(scope))
+    : route.auth !== 'agent_key';

@@ -19,8 +19,11 @@ export type Principal =
       readonly kind: 'agent';
       readonly agent: AgentId;
       readonly scopes: readonly AgentScope[];
-      /** The last question to the store before this judgement: whatever a later one covered is as fresh. */
-      readonly judgedSince: QuestionNumber;
+      /**
+       * The last question to the store before this judgement: whatever a later one covered is as fresh. `remembered`: none
+       * was asked, and {@link Exchange.confirmCaller} stands before every answer.
+       */
+      readonly judgedSince: QuestionNumber | 'remembered';
     })
   | (KeyHolder & {
       readonly kind: 'admin_key';
@@ -32,6 +35,8 @@ export type Principal =
 export interface AuthenticationDemands {
   /** False on `POST /v1/actions` alone: there the gate records, seals and then refuses a stopped agent's attempt. */
   readonly judgeStop: boolean;
+  /** An agent may be let in by what this process remembers: the handler has the log confirm it with what it appends. */
+  readonly mayRemember: boolean;
 }
 
 /** The key pipeline of document 2 up to the Stop state. Scopes are judged by the edge, from the route's declaration. */

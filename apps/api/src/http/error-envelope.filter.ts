@@ -1,7 +1,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { StoreUnavailable } from '#libs/domain/kernel';
 import { ErrorAnswers } from './error-answers.js';
-import { exchangeOf } from './exchange.js';
+import { type Exchange, exchangeOf } from './exchange.js';
 import { FailureLog } from './failure-log.js';
 import { sendAnswer } from './send-answer.js';
 
@@ -18,6 +19,35 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const reply = http.getResponse<FastifyReply>();
     const exchange = exchangeOf(http.getRequest<FastifyRequest>().raw);
+    // Of a store that is away nobody would be told who the caller is; nor does that answer say anything.
+    if (exchange.isCallerConfirmed || thrown instanceof StoreUnavailable) this.answer(thrown, exchange, reply);
+    else void this.answerConfirmed(thrown, exchange, reply);
+  }
+
+  /** Never rejects: nobody would hear of it. */
+  private async answerConfirmed(thrown: unknown, exchange: Exchange, reply: FastifyReply): Promise<void> {
+    try {
+      this.answer(await this.dueTo(thrown, exchange), exchange, reply);
+    } catch (error) {
+      if (reply.sent || reply.raw.headersSent) reply.raw.destroy();
+      else void reply.send(error);
+    }
+  }
+
+  /** Who the caller is comes before what the request lacks. */
+  private async dueTo(thrown: unknown, exchange: Exchange): Promise<unknown> {
+    try {
+      await exchange.confirmCaller();
+      return thrown;
+    } catch (refusal) {
+      // That the caller is told something else hides no defect.
+      const failure = this.answers.understand(thrown, exchange);
+      if (failure.code === 'internal_error') this.failures.write(failure, exchange);
+      return refusal;
+    }
+  }
+
+  private answer(thrown: unknown, exchange: Exchange, reply: FastifyReply): void {
     this.failures.write(this.answers.understand(thrown, exchange), exchange);
     if (reply.sent || reply.raw.headersSent) {
       // A stream failed on its way: an answer cut short must not look like a whole one.

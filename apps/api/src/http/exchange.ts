@@ -35,6 +35,9 @@ export class Exchange {
    * @throws {DomainError} as an {@link Authenticator} does
    */
   stillAllowed: () => Promise<void> = () => Promise.resolve();
+  /** Null where nobody has to be confirmed (any more). */
+  private confirm: (() => Promise<Principal>) | null = null;
+  private onConfirmedByLog: () => void = () => undefined;
   /** The API version that applies. */
   apiVersion: string;
   /** `Service-On-Behalf-Of` and `Service-Session`, well-formed; null when absent. */
@@ -98,7 +101,46 @@ export class Exchange {
    * @throws {DomainError}
    */
   async stillAllowedIfOld(): Promise<void> {
-    if (!this.isFresh) await this.stillAllowed();
+    if (this.isFresh) return;
+    await (this.isCallerConfirmed ? this.stillAllowed() : this.confirmCaller());
+  }
+
+  /**
+   * The guard has let the caller in by what this process remembers alone.
+   * @param confirm judges again, as the store now says
+   * @param onConfirmedByLog told where the store took what was required of the caller instead
+   */
+  letInUnconfirmed(confirm: () => Promise<Principal>, onConfirmedByLog: () => void): void {
+    this.confirm = confirm;
+    this.onConfirmedByLog = onConfirmedByLog;
+  }
+
+  /** False until the store has confirmed the caller, by an answer or by taking what was required of it. */
+  get isCallerConfirmed(): boolean {
+    return this.confirm === null;
+  }
+
+  /**
+   * Stands before every answer to a caller who is not confirmed: whoever was shut out meanwhile is told that, and nothing
+   * else.
+   * @throws {DomainError} as an {@link Authenticator} does, and insufficient_scope
+   */
+  async confirmCaller(): Promise<void> {
+    const { confirm } = this;
+    if (confirm === null) return;
+    try {
+      this.principal = await confirm();
+    } catch (error) {
+      this.principal = null;
+      throw error;
+    }
+    this.confirm = null;
+  }
+
+  /** The store took an append that required the caller to stand as judged. */
+  callerWasConfirmed(): void {
+    if (this.confirm !== null) this.onConfirmedByLog();
+    this.confirm = null;
   }
 
   /** Every value of a header in the order sent. Node's own `headers` keeps one or joins them, so `sent once` needs this. */

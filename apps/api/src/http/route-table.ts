@@ -46,6 +46,7 @@ export class RouteTable {
       unversioned: false,
       idempotency: route.method === 'POST' && !isPublic ? 'generic' : 'none',
       stop: 'refuses',
+      confirms: 'guard',
       timeoutMs: DEFAULT_TIMEOUT_MS,
       ...options,
     };

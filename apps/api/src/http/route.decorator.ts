@@ -27,6 +27,11 @@ export interface RouteOptions {
   readonly idempotency?: 'generic' | 'gate' | 'none';
   /** `recorded`: the handler itself records and seals a stopped agent's attempt, then refuses it. Default `refuses`. */
   readonly stop?: 'refuses' | 'recorded';
+  /**
+   * `handler`: it confirms the caller, whom the guard may have let in by what this process remembers, with what it appends.
+   * Default `guard`.
+   */
+  readonly confirms?: 'guard' | 'handler';
   /** The handler's time; then 504 `timeout`. Default {@link DEFAULT_TIMEOUT_MS}. */
   readonly timeoutMs?: number;
 }

@@ -1,7 +1,7 @@
 import { DomainError } from '#libs/domain/kernel';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Observable } from 'rxjs';
+import { mergeMap, type Observable } from 'rxjs';
 import { readBody } from './body-reader.js';
 import { announcesBody } from './edge-response.js';
 import { type Exchange, exchangeOf } from './exchange.js';
@@ -23,6 +23,8 @@ export class ShapeInterceptor implements NestInterceptor {
     const route = exchange.route;
     if (route === null) throw new DomainError('not_found');
     if (announcesBody(request.raw)) {
+      // To go on with the body is an answer too.
+      if (exchange.awaitsContinue) await exchange.confirmCaller();
       exchange.body = await readBody(exchange, route);
       // A body may trickle in for longer than a revocation may take.
       await exchange.stillAllowedIfOld();
@@ -32,9 +34,16 @@ export class ShapeInterceptor implements NestInterceptor {
     if (route.queryShape !== null || route.unknownQuery === 'refused') {
       request.query = takeQuery(parseQuery(request.raw.url ?? ''), route);
     }
-    return next.handle();
+    if (exchange.isCallerConfirmed) return next.handle();
+    return next.handle().pipe(mergeMap((answer) => confirmed(answer, exchange)));
   }
 }
+
+/** Nothing is answered to a caller whom the handler did not have confirmed, whatever it did. */
+const confirmed = async (answer: unknown, exchange: Exchange): Promise<unknown> => {
+  await exchange.confirmCaller();
+  return answer;
+};
 
 const takeBody = async (exchange: Exchange, route: RouteEntry): Promise<object | undefined> => {
   if (route.method === 'GET' || route.method === 'DELETE') return undefined;

@@ -7,12 +7,13 @@ import {
   type KeyId,
   type OrgId,
   type QuestionNumber,
+  type StreamRef,
   timestampOf,
 } from '../kernel/index.js';
 import { organizationDecider, type LivingOrganization } from '../people/index.js';
 import { agentDecider } from './agent.decider.js';
 import type { AgentScope } from './agent.events.js';
-import type { LivingAgent } from './agent.state.js';
+import type { Agent, LivingAgent } from './agent.state.js';
 import { parseApiKey, type KeyDirectory, type KeyHasher, type ParsedApiKey } from './api-key.js';
 
 /** Who is calling, as of the streams' current revisions. */
@@ -24,8 +25,11 @@ export type Caller =
       readonly key: KeyId;
       readonly livemode: boolean;
       readonly scopes: readonly AgentScope[];
-      /** The last question to the store before this judgement: whatever a later one covered is as fresh. */
-      readonly judgedSince: QuestionNumber;
+      /**
+       * The last question to the store before this judgement: whatever a later one covered is as fresh. `remembered`: none
+       * was asked, and the caller may have been shut out meanwhile.
+       */
+      readonly judgedSince: JudgedSince;
     }
   | {
       readonly kind: 'admin_key';
@@ -36,6 +40,18 @@ export type Caller =
       readonly livemode: boolean;
       readonly scopes: readonly ['admin'];
     };
+
+export type JudgedSince = QuestionNumber | 'remembered';
+
+export interface JudgeOptions {
+  /** False on `POST /v1/actions` alone, where the gate records and seals the refusal itself. */
+  readonly judgeStop: boolean;
+  /**
+   * An agent whom this process remembers as one to let in is let in by that alone, where the store can make it a condition
+   * of an append. Nothing may be answered or done that is not so confirmed. Default false.
+   */
+  readonly mayRemember?: boolean;
+}
 
 /** A secret nobody has: an unknown prefix costs the same work as a wrong secret (reliability K-07). */
 const NOBODY = '0'.repeat(32);
@@ -53,10 +69,9 @@ export class Authenticate {
   ) {}
 
   /**
-   * @param judgeStop false on `POST /v1/actions` alone, where the gate records and seals the refusal itself
    * @throws {DomainError} invalid_api_key, api_key_revoked, api_key_expired, agent_stopped, agent_suspended, org_stopped
    */
-  async byKey(text: string, options: { judgeStop: boolean }): Promise<Caller> {
+  async byKey(text: string, options: JudgeOptions): Promise<Caller> {
     const parsed = parseApiKey(text);
     if (!parsed) throw new DomainError('invalid_api_key');
     const holder = await this.directory.find(parsed.prefix);
@@ -69,12 +84,27 @@ export class Authenticate {
       const { state } = await this.streams.load(org);
       return this.adminKey(parsed, state.status === 'none' ? null : state);
     }
+    const refs = { agent: streamRef(agentDecider, holder.agent), org };
+    const remembered = options.mayRemember ? this.remembered(parsed, refs.agent) : null;
+    if (remembered !== null) return remembered;
     const judgedSince = this.streams.lastQuestion;
-    const loaded = await this.streams.loadAll({ agent: streamRef(agentDecider, holder.agent), org });
+    const loaded = await this.streams.loadAll(refs);
     const agent = loaded.agent.state;
     const caller = this.agentKey(parsed, agent.status === 'none' ? null : agent, judgedSince);
     if (options.judgeStop) refuseStopped(agent.status, loaded.org.state.status);
     return caller;
+  }
+
+  /** Null where what is remembered does not let it in, which may long be otherwise. */
+  private remembered(parsed: ParsedApiKey, ref: StreamRef<Agent>): Caller | null {
+    const known = this.streams.canRequire ? this.streams.known(ref) : null;
+    if (known === null || known.state.status === 'none') return null;
+    try {
+      return this.agentKey(parsed, known.state, 'remembered');
+    } catch (error) {
+      if (error instanceof DomainError) return null;
+      throw error;
+    }
   }
 
   private adminKey(parsed: ParsedApiKey, org: LivingOrganization | null): Caller {
@@ -89,7 +119,7 @@ export class Authenticate {
     };
   }
 
-  private agentKey(parsed: ParsedApiKey, state: LivingAgent | null, judgedSince: QuestionNumber): Caller {
+  private agentKey(parsed: ParsedApiKey, state: LivingAgent | null, judgedSince: JudgedSince): Caller {
     const key = this.proven(parsed, state ? [...state.keys.values()] : []);
     const { org, agent } = state as LivingAgent;
     return { kind: 'agent', org, agent, key: key.key, livemode: key.livemode, scopes: key.scopes, judgedSince };

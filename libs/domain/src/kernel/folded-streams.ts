@@ -92,6 +92,11 @@ export class FoldedStreams {
     this.followers = new RecentlyUsed({ entries: capacity.entries, weight: Infinity });
   }
 
+  /** What is only remembered may be decided upon: the append can require it. */
+  get canRequire(): boolean {
+    return this.store.canRequire;
+  }
+
   /** The last question so far. What is asked after it cannot miss what was answered before it. */
   get lastQuestion(): QuestionNumber {
     return this.questions as QuestionNumber;

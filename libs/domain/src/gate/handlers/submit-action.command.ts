@@ -10,6 +10,11 @@ export interface SubmittedAction {
   readonly isRefused: boolean;
 }
 
+/** What this process remembers does not decide the call: judge its caller anew, and submit it again with a question. */
+export class MustAsk extends Error {
+  override readonly name = 'MustAsk';
+}
+
 /** One tool call of an agent. Answers as soon as it is in the log; waiting for its end is the caller's business. */
 export class SubmitAction extends Command<SubmittedAction> {
   constructor(
@@ -17,8 +22,11 @@ export class SubmitAction extends Command<SubmittedAction> {
     readonly agent: AgentId,
     readonly request: ActionRequest,
     readonly metadata: CommandMetadata,
-    /** What the store was asked after this question need not be asked again. Default: everything is asked. */
-    readonly since?: QuestionNumber,
+    /**
+     * What the store was asked after this question need not be asked again. `remembered`: nothing is asked of what this
+     * process remembers, its key and Stop state included, and the append requires all of it. Default: everything is asked.
+     */
+    readonly since?: QuestionNumber | 'remembered',
   ) {
     super();
   }

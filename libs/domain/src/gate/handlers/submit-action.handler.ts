@@ -6,6 +6,7 @@ import {
   failpoint,
   idOf,
   PayloadStore,
+  RequirementMoved,
   StoreUnavailable,
   streamRef,
   timestampOf,
@@ -35,17 +36,20 @@ import {
   type ResolvedTool,
 } from '../submission.js';
 import { ExecutionStarter } from './execution-starter.js';
-import { SubmitAction, type SubmittedAction } from './submit-action.command.js';
+import { MustAsk, SubmitAction, type SubmittedAction } from './submit-action.command.js';
 
 /** A racing duplicate that loses looks again and finds the winner; nothing else makes it look twice. */
 const MAX_LOOKS = 4;
 
+/** All that a decision reads. */
 interface Surroundings {
   readonly agent: LivingAgent;
   readonly org: LivingOrganization;
   readonly connector: ConnectorState | null;
   readonly resolved: ResolvedTool | null;
   readonly action: Folded<Action>;
+  /** What of it the append must require, since nobody was asked; null where somebody was. */
+  readonly requires: ReadonlyMap<string, number> | null;
 }
 
 /**
@@ -66,13 +70,14 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     await failpoint('gate.received');
     const request = canonicalRequest(command.request);
     const key = request.idempotencyKey;
-    if (key === null) return this.accept(command, request, idOf('act', this.gate.randomness.bytes(16)));
+    if (command.since === 'remembered') return this.acceptRemembered(command, request);
+    if (key === null) return this.acceptAsked(command, request, idOf('act', this.gate.randomness.bytes(16)));
     const idOfGeneration = (generation: number): ActionId =>
       this.ids.actionId(command.org, command.agent, key, generation);
     for (let look = 1, generation = 0; look <= MAX_LOOKS; look += 1) {
       const id = idOfGeneration(generation);
       try {
-        return await this.accept(command, request, id);
+        return await this.acceptAsked(command, request, id);
       } catch (error) {
         if (!(error instanceof KeyIsUsed)) throw error;
       }
@@ -91,8 +96,34 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     return Date.parse(now) - Date.parse(state.createdAt) < IDEMPOTENCY_WINDOW_MS ? state : null;
   }
 
-  private async accept(command: SubmitAction, request: CanonicalRequest, id: ActionId): Promise<SubmittedAction> {
-    const around = await this.look(command, request, id);
+  private async acceptAsked(command: SubmitAction, request: CanonicalRequest, id: ActionId): Promise<SubmittedAction> {
+    return this.accept(command, request, id, await this.look(command, request, id));
+  }
+
+  /**
+   * Decides by what this process remembers, and lets the log judge it: the append requires all that was read to stand as it
+   * was read, which the commit proves and no question before it could (docs/adr/0016).
+   * @throws {MustAsk} something is not remembered, or has moved on; nothing was written
+   */
+  private async acceptRemembered(command: SubmitAction, request: CanonicalRequest): Promise<SubmittedAction> {
+    const { org, agent } = command;
+    const key = request.idempotencyKey;
+    const id = key === null ? idOf('act', this.gate.randomness.bytes(16)) : this.ids.actionId(org, agent, key, 0);
+    const around = this.remember(command, request, await this.actionBefore(request, id));
+    if (around === null) throw new MustAsk();
+    try {
+      return await this.accept(command, request, id, around);
+    } catch (error) {
+      throw error instanceof RequirementMoved || error instanceof KeyIsUsed ? new MustAsk() : error;
+    }
+  }
+
+  private async accept(
+    command: SubmitAction,
+    request: CanonicalRequest,
+    id: ActionId,
+    around: Surroundings,
+  ): Promise<SubmittedAction> {
     if (around.action.state.state !== 'none') throw new KeyIsUsed();
     this.gate.requireSealingKeepsUp(command.org);
     const now = command.metadata.now;
@@ -117,7 +148,12 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const data = { submission, decision, execution, claimant };
     const metadata = { ...command.metadata, correlation: id };
     const payload: Payload = { owner: id, org: command.org, kind: 'policy_input', ...document };
-    const append = (events: Append): Promise<AppendResult> => this.payloads.append(this.gate.store, events, payload);
+    const append = (events: Append): Promise<AppendResult> =>
+      this.payloads.append(
+        this.gate.store,
+        around.requires === null ? events : { ...events, requires: around.requires },
+        payload,
+      );
     const accepted = await this.gate.runner
       .run(actionDecider, id, { type: 'SubmitAction', data, metadata }, metadata, { known: around.action, append })
       .catch((error: unknown) => {
@@ -130,11 +166,8 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
 
   /** All that the decision reads, none of it older than the call (architecture, 'What a decision reads'). */
   private async look(command: SubmitAction, request: CanonicalRequest, id: ActionId): Promise<Surroundings> {
-    const { since } = command;
-    const refs = { agent: streamRef(agentDecider, command.agent), org: streamRef(organizationDecider, command.org) };
-    const connectorRef = request.name
-      ? streamRef(connectorDecider, connectorStreamId(command.org, request.name.connector))
-      : null;
+    const since = command.since === 'remembered' ? undefined : command.since;
+    const { connector: connectorRef, ...refs } = refsOf(command, request);
     const [loaded, action] = await Promise.all([
       connectorRef
         ? this.gate.streams.loadAll({ ...refs, connector: connectorRef }, { since })
@@ -145,7 +178,29 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     if (agent.status === 'none' || org.status === 'none') throw new DomainError('invalid_api_key');
     const connector = loaded.connector?.state ?? null;
     const resolved = connector ? resolveTool(request, connector, this.gate.registry) : null;
-    return { agent, org, connector, resolved, action };
+    return { agent, org, connector, resolved, action, requires: null };
+  }
+
+  /** Null where something is not remembered, or shuts the caller out, which may long be otherwise. */
+  private remember(command: SubmitAction, request: CanonicalRequest, action: Folded<Action>): Surroundings | null {
+    const refs = refsOf(command, request);
+    const agent = this.gate.streams.known(refs.agent);
+    const org = this.gate.streams.known(refs.org);
+    const connector = refs.connector && this.gate.streams.known(refs.connector);
+    if (agent === null || org === null || (refs.connector !== null && connector === null)) return null;
+    if (agent.state.status === 'none' || org.state.status === 'none') return null;
+    const key = agent.state.keys.get(request.key);
+    // As known now, which may be more than the guard knew.
+    if (!key || key.revokedAt !== null) return null;
+    if (key.expiresAt !== null && key.expiresAt <= command.metadata.now) return null;
+    return {
+      agent: agent.state,
+      org: org.state,
+      connector: connector?.state ?? null,
+      resolved: connector ? resolveTool(request, connector.state, this.gate.registry) : null,
+      action,
+      requires: revisionsOf([agent, org, ...(connector ? [connector] : [])]),
+    };
   }
 
   /** An id that was drawn a moment ago names nothing yet; were it otherwise, the append would say so. */
@@ -154,6 +209,15 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     return idempotencyKey === null ? unbegun(ref) : this.gate.streams.load(ref);
   }
 }
+
+const refsOf = ({ agent, org }: SubmitAction, { name }: CanonicalRequest) => ({
+  agent: streamRef(agentDecider, agent),
+  org: streamRef(organizationDecider, org),
+  connector: name ? streamRef(connectorDecider, connectorStreamId(org, name.connector)) : null,
+});
+
+const revisionsOf = (streams: readonly Folded<unknown>[]): ReadonlyMap<string, number> =>
+  new Map(streams.map(({ stream, revision }) => [stream, revision as number]));
 
 /** The id of this generation exists. Not an answer: look at what it holds. */
 class KeyIsUsed extends Error {
