@@ -53,7 +53,7 @@ describe('a crash between claim and outcome', () => {
     const { action: id } = await bench.submit({ tool: 'crm.update' }, bench.handler(starter));
     await scene.sweepUntil(isRecorded, id);
     const [accepted] = starter.accepted;
-    await scene.executorNamed('exe_lost').run(id, accepted!.folded, accepted!.args);
+    await scene.executorNamed('exe_lost').run(accepted!);
     // The send barrier refuses the zombie its first byte, and its word comes too late.
     expect(upstream.countFor(id)).toBe(0);
     const events = await bench.store.readStream(streamOf('action', id));

@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '#libs/crypto';
-import type { LivingAction } from '#libs/domain/gate';
-import type { ActionId } from '#libs/domain/kernel';
+import type { Accepted, GateSettings, LivingAction } from '#libs/domain/gate';
+import { connectorDecider, connectorStreamId } from '#libs/domain/connectors';
+import { type ActionId, streamRef } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { GateBench, ManualStarter } from '../support/gate-bench.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
@@ -15,6 +16,8 @@ const UPDATE = {
   idempotent: false,
   args: {},
 };
+
+const RETRIED = { ...UPDATE, name: 'fetch', method: 'GET', side_effect: 'read', idempotent: true };
 
 let before: Upstream;
 let after: Upstream;
@@ -35,7 +38,7 @@ const executedAfter = async (changes: JsonObject | (() => Promise<void>)): Promi
   const { action } = await bench.submit({ tool: 'crm.update' }, bench.handler(starter));
   await (typeof changes === 'function' ? changes() : bench.changeElsewhere(changes));
   const [accepted] = starter.accepted;
-  await bench.executor.run(action, accepted!.folded, accepted!.args);
+  await bench.executor.run(accepted!);
   return action;
 };
 
@@ -76,5 +79,100 @@ describe('a connector that another process changed between the decision and the 
     const action = await executedAfter({ tools: [{ ...UPDATE, path: '/v1/invoices' }] });
     expect(await outcomeOf(action)).toMatchObject({ status: 'failed', error_code: 'connector_unavailable' });
     expect(before.countFor(action)).toBe(0);
+  });
+});
+
+describe('what the commit of the claim found standing', () => {
+  const HOLDS_LONG = { commitHoldsMs: 60_000 };
+  const prepared = async (settings: Partial<GateSettings>, tools = [UPDATE]): Promise<void> => {
+    bench.close();
+    bench = await new GateBench(new MemoryEventStore(), settings).prepare(before.baseUrl, tools);
+    await bench.action((await bench.submit({ tool: 'crm.update' })).action, (action) => action.state === 'recorded');
+  };
+  const accept = async (since?: 'remembered'): Promise<Accepted> => {
+    const starter = new ManualStarter(bench.executorId, null);
+    await bench.submit({ tool: 'crm.update' }, bench.handler(starter), bench.metadata(), since);
+    return starter.accepted[0]!;
+  };
+  /** Streams asked for between the claim and the outcome. */
+  const questionsOf = async (accepted: Accepted): Promise<number> => {
+    const heads = vi.spyOn(bench.store, 'heads');
+    await bench.executor.run(accepted);
+    const count = heads.mock.calls.length;
+    heads.mockRestore();
+    return count;
+  };
+
+  it('is not asked for again before the first byte', async () => {
+    await prepared(HOLDS_LONG);
+    const accepted = await accept('remembered');
+    expect(await questionsOf(accepted)).toBe(0);
+    expect(await outcomeOf(accepted.id)).toMatchObject({ status: 'succeeded' });
+    expect(before.countFor(accepted.id)).toBe(1);
+  });
+
+  it.each<[string, Partial<GateSettings>, 'remembered' | undefined]>([
+    ['that was long ago', { commitHoldsMs: 0 }, 'remembered'],
+    ['it required nothing', HOLDS_LONG, undefined],
+  ])('is asked for where %s', async (_, settings, since) => {
+    await prepared(settings);
+    const accepted = await accept(since);
+    expect(await questionsOf(accepted)).toBe(1);
+    expect(before.countFor(accepted.id)).toBe(1);
+  });
+
+  it('counts no more after a while, so that a Stop given since is heard', async () => {
+    await prepared({ commitHoldsMs: 0 });
+    const accepted = await accept('remembered');
+    await bench.elsewhere().organizations.stop(bench.org, null, bench.metadata());
+    await bench.executor.run(accepted);
+    expect(await outcomeOf(accepted.id)).toMatchObject({ status: 'failed', error_code: 'org_stopped' });
+    expect(before.countFor(accepted.id)).toBe(0);
+  });
+
+  it('says nothing of a connector that this process has come to know anew since', async () => {
+    await prepared(HOLDS_LONG);
+    const accepted = await accept('remembered');
+    await bench.changeElsewhere({ base_url: after.baseUrl });
+    await bench.streams.load(streamRef(connectorDecider, connectorStreamId(bench.org, 'crm')));
+    expect(await questionsOf(accepted)).toBeGreaterThan(0);
+    expect(await outcomeOf(accepted.id)).toMatchObject({ status: 'failed', error_code: 'connector_unavailable' });
+    expect([before.countFor(accepted.id), after.countFor(accepted.id)]).toEqual([0, 0]);
+  });
+
+  it('says nothing of a redirect, which a Stop given since holds back', async () => {
+    let stop: () => Promise<unknown> = () => Promise.resolve();
+    const redirecting = await startUpstream(({ path }, response) => {
+      const isFirst = path.startsWith('/v1/customers');
+      void stop().then(() => response.writeHead(isFirst ? 307 : 200, isFirst ? { location: '/v1/else' } : {}).end());
+    });
+    bench.close();
+    bench = await new GateBench(new MemoryEventStore(), HOLDS_LONG).prepare(redirecting.baseUrl, [UPDATE, RETRIED], {
+      redirects: 'same_host',
+    });
+    await bench.action((await bench.submit({ tool: 'crm.fetch' })).action, (action) => action.state === 'recorded');
+    const starter = new ManualStarter(bench.executorId, null);
+    await bench.submit({ tool: 'crm.fetch' }, bench.handler(starter), bench.metadata(), 'remembered');
+    stop = () => bench.elsewhere().organizations.stop(bench.org, null, bench.metadata());
+    await bench.executor.run(starter.accepted[0]!);
+    expect(redirecting.countFor(starter.accepted[0]!.id)).toBe(1);
+    await redirecting.close();
+  });
+
+  it('says nothing of a second attempt', async () => {
+    await prepared(HOLDS_LONG, [UPDATE, RETRIED]);
+    let calls = 0;
+    const failing = await startUpstream((_request, response) => {
+      calls += 1;
+      response.writeHead(calls === 1 ? 503 : 200, { 'content-type': 'application/json' }).end('{}');
+    });
+    await bench.changeElsewhere({ base_url: failing.baseUrl });
+    await bench.submit({ tool: 'crm.update' });
+    const starter = new ManualStarter(bench.executorId, null);
+    await bench.submit({ tool: 'crm.fetch' }, bench.handler(starter), bench.metadata(), 'remembered');
+    calls = 0;
+    expect(await questionsOf(starter.accepted[0]!)).toBe(1);
+    expect(calls).toBe(2);
+    await failing.close();
   });
 });

@@ -232,7 +232,7 @@ describe('Stop after acceptance and before the first byte', () => {
     const { action } = await bench.submit({ tool: 'crm.update', args: { name: 'Ada' } }, bench.handler(starter));
     await change();
     const [accepted] = starter.accepted;
-    await bench.executor.run(action, accepted!.folded, accepted!.args);
+    await bench.executor.run(accepted!);
     expect(await settled(action)).toMatchObject({ outcome: { status: 'failed', error_code: code }, witness: null });
     expect(upstream.countFor(action)).toBe(0);
   });

@@ -19,6 +19,7 @@ import {
   connectorStreamId,
 } from '#libs/domain/connectors';
 import {
+  type Accepted,
   actionDecider,
   ActionExecutor,
   ExecutionStarter,
@@ -45,7 +46,6 @@ import {
   type Clock,
   type CommandMetadata,
   type EventStore,
-  type Folded,
   type KeyId,
   type OrgId,
   type Payload,
@@ -132,11 +132,11 @@ class JumpingClock implements Clock {
 /** Accepts and claims as the standalone process does, and leaves the run to the test. */
 export class ManualStarter extends ExecutionStarter {
   readonly withdrawn: string[] = [];
-  readonly accepted: { id: ActionId; folded: Folded<Action>; args: JsonObject }[] = [];
+  readonly accepted: Accepted[] = [];
 
   constructor(
     private readonly executorId: string | null,
-    private readonly run: ((id: ActionId, folded: Folded<Action>, args: JsonObject) => void) | null,
+    private readonly run: ((accepted: Accepted) => void) | null,
   ) {
     super();
   }
@@ -151,9 +151,9 @@ export class ManualStarter extends ExecutionStarter {
     if (mayStand) this.withdrawn.push(claim);
   }
 
-  override start(id: ActionId, folded: Folded<Action>, _claimant: Claimant | null, args: JsonObject): Promise<void> {
-    this.accepted.push({ id, folded, args });
-    this.run?.(id, folded, args);
+  override start(accepted: Accepted): Promise<void> {
+    this.accepted.push(accepted);
+    this.run?.(accepted);
     return Promise.resolve();
   }
 }
@@ -302,7 +302,7 @@ export class GateBench {
 
   /** Executes in the accepting process, as apps/standalone does. */
   runningStarter(): ManualStarter {
-    return new ManualStarter(this.executorId, (id, folded, args) => void this.executor.run(id, folded, args));
+    return new ManualStarter(this.executorId, (accepted) => void this.executor.run(accepted));
   }
 
   submit(

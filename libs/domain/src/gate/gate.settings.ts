@@ -14,6 +14,11 @@ export interface GateSettings {
   readonly unsealedLimitMs: number;
   /** Age at which `heads`, asked before the first byte, is too old to send by (architecture, 'What a decision reads'). */
   readonly barrierMaxAgeMs: number;
+  /**
+   * How long what the claim's own commit found standing counts as the answer to that question, from when the append was
+   * sent (docs/adr/0017). 0: it is asked every time.
+   */
+  readonly commitHoldsMs: number;
   /** A payload younger than this may belong to an append under way (architecture, 'Rows beside the log'). */
   readonly payloadMinAgeMs: number;
 }
@@ -26,6 +31,7 @@ export const GATE_DEFAULTS: GateSettings = {
   refusalSealTimeoutMs: 10_000,
   unsealedLimitMs: 15 * 60 * 1000,
   barrierMaxAgeMs: 1_000,
+  commitHoldsMs: 100,
   payloadMinAgeMs: 60 * 60 * 1000,
 };
 

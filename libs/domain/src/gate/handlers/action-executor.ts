@@ -32,8 +32,8 @@ import type { Sharer } from '../fair-shares.js';
 import type { GateKernel } from '../gate-kernel.js';
 import { parseToolName } from '../tool-name.js';
 import { ClaimsUnderWay, type HeldClaims } from './claims-under-way.js';
-import { connectorRefOf, executorMetadata, isLiving, type Execution } from './execution.js';
-import { newClaim } from './execution-starter.js';
+import { connectorRefOf, executorMetadata, type FoundByCommit, isLiving, type Execution } from './execution.js';
+import { type Accepted, newClaim } from './execution-starter.js';
 import { OUTCOME_HOLD_MS, OutcomeRecorder, type AttemptOutcome } from './outcome-recorder.js';
 import { SendBarrier } from './send-barrier.js';
 
@@ -52,10 +52,15 @@ type ClaimExecution = Extract<ActionCommand, { type: 'ClaimExecution' }>;
 interface Run {
   readonly id: ActionId;
   readonly args: JsonObject | null;
+  /** By the commit of the first claim. */
+  readonly found: FoundByCommit | null;
   /** Of all its attempts. */
   readonly deadlineMonotonicMs: number;
   readonly held: HeldClaims;
 }
+
+/** As it was accepted, or taken up later, when its arguments may be gone. */
+type Claimed = Omit<Accepted, 'args'> & Pick<Run, 'args'>;
 
 interface NextAttempt {
   /** The action with the next claim; null when there is none to run. */
@@ -105,8 +110,8 @@ export class ActionExecutor {
    * Runs an execution whose current claim is this process's own. Records the outcome whatever happens; only a store that
    * cannot be reached leaves that to the sweeper.
    */
-  run(id: ActionId, claimed: Folded<Action>, args: JsonObject | null): Promise<void> {
-    return this.underWay.during(this.runHeld(id, claimed, args));
+  run(accepted: Accepted): Promise<void> {
+    return this.underWay.during(this.runHeld(accepted));
   }
 
   /** Whether this process is still busy with that claim: it will say what happened by itself. */
@@ -152,18 +157,18 @@ export class ActionExecutor {
     const previous = { supersedes: supersedes?.claim ?? null, mayHaveRun };
     const claimed = await this.claim(id, known, { ...newClaim(this.executor, this.gate.randomness), ...previous });
     if (!claimed) return false;
-    await this.runHeld(id, claimed, args);
+    await this.runHeld({ id, folded: claimed, args, found: null });
     return true;
   }
 
-  private async runHeld(id: ActionId, claimed: Folded<Action>, args: JsonObject | null): Promise<void> {
-    const action = claimed.state as LivingAction;
+  private async runHeld({ id, folded, args, found }: Claimed): Promise<void> {
+    const action = folded.state as LivingAction;
     const attempt = currentAttempt(action);
     if (!attempt) return;
     const deadlineMonotonicMs = this.gate.clock.monotonicMs() + remainingAtClaimMs(action, attempt);
     const held = this.underWay.hold(deadlineMonotonicMs + OUTCOME_HOLD_MS);
     try {
-      await this.attempts({ id, args, deadlineMonotonicMs, held }, claimed);
+      await this.attempts({ id, args, found, deadlineMonotonicMs, held }, folded);
     } finally {
       held.release();
     }
@@ -176,9 +181,10 @@ export class ActionExecutor {
       const attempt = currentAttempt(action);
       if (!attempt) return;
       const { id, args, deadlineMonotonicMs, held } = run;
+      const found = folded === first ? run.found : null;
       held.add(attempt.claim);
       const outcome = args
-        ? await this.attempt({ id, action, attempt, args, deadlineMonotonicMs })
+        ? await this.attempt({ id, action, attempt, args, deadlineMonotonicMs, found })
         : failedOutcome('service_unavailable', ARGUMENTS_GONE);
       const next = outcome.retryAfterMs === null ? NO_OTHER : await this.tryAgain(run, { folded, attempt, outcome });
       if (!next.claimed) {

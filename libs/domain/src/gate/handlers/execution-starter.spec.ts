@@ -20,7 +20,7 @@ class FailingQueue extends JobQueue {
 it('a queue that takes nothing refuses no call, and is told once for as long as that lasts', async () => {
   const [queue, log] = [new FailingQueue(), collectingLogger()];
   const starter = new QueuedExecutionStarter(queue, log);
-  const start = (id: string): Promise<void> => starter.start(id as ActionId);
+  const start = (id: string): Promise<void> => starter.start({ id: id as ActionId });
   for (const id of ['act_1', 'act_2']) await start(id);
   expect(log.warnings).toMatchObject([{ action_id: 'act_1' }]);
   queue.isAway = false;

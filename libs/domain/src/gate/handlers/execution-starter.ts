@@ -10,6 +10,7 @@ import {
 import type { Claimant } from '../action.commands.js';
 import type { Action } from '../action.state.js';
 import type { Sharer } from '../fair-shares.js';
+import type { FoundByCommit } from './execution.js';
 
 /** Random bytes of a claim token: two claims never meet. */
 const CLAIM_BYTES = 16;
@@ -27,12 +28,16 @@ export abstract class ExecutionStarter {
    */
   abstract withdraw(claimant: Claimant, mayStand: boolean): void;
   /** Never waits for the execution itself. */
-  abstract start(
-    action: ActionId,
-    accepted: Folded<Action>,
-    claimant: Claimant | null,
-    args: JsonObject,
-  ): Promise<void>;
+  abstract start(accepted: Accepted, claimant: Claimant | null): Promise<void>;
+}
+
+/** An action that is to be executed, as its accepting append left it. */
+export interface Accepted {
+  readonly id: ActionId;
+  readonly folded: Folded<Action>;
+  readonly args: JsonObject;
+  /** By the accepting append; null where it required nothing. */
+  readonly found: FoundByCommit | null;
 }
 
 export const newClaim = (executor: string, randomness: Randomness): Claimant => ({
@@ -59,17 +64,17 @@ export class QueuedExecutionStarter extends ExecutionStarter {
     // Nothing was claimed here.
   }
 
-  override async start(action: ActionId): Promise<void> {
+  override async start({ id }: Pick<Accepted, 'id'>): Promise<void> {
     // The queue is a bell: a sweeper finds what it did not hear.
     try {
       await failpoint('gate.enqueue');
-      await this.queue.add('execute', action);
+      await this.queue.add('execute', id);
       this.isQueueAway = false;
     } catch (error) {
       // Once for as long as it lasts: at a thousand calls a second the log would hold nothing else.
       const level = this.isQueueAway ? 'debug' : 'warn';
       this.isQueueAway = true;
-      this.logger[level]('the queue did not take an execution; a sweeper will', { action_id: action, error });
+      this.logger[level]('the queue did not take an execution; a sweeper will', { action_id: id, error });
     }
   }
 }

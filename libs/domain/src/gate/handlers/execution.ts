@@ -12,6 +12,16 @@ import type { Submission } from '../action.events.js';
 import type { Action, ExecutionAttempt, LivingAction } from '../action.state.js';
 import { parseToolName } from '../tool-name.js';
 
+/**
+ * What the commit of a claim found: agent, organization and connector at these revisions, the claim the current one. As
+ * good as an answer to a question that was put when the append was sent.
+ */
+export interface FoundByCommit {
+  /** When the append was sent, by the monotonic clock. */
+  readonly askedAtMs: number;
+  readonly revisions: ReadonlyMap<string, number>;
+}
+
 /** One attempt at an action that this process has claimed. */
 export interface Execution {
   readonly id: ActionId;
@@ -19,6 +29,8 @@ export interface Execution {
   readonly attempt: ExecutionAttempt;
   readonly args: JsonObject;
   readonly deadlineMonotonicMs: number;
+  /** Of the claim's commit; null where it required nothing. */
+  readonly found: FoundByCommit | null;
 }
 
 export const isLiving = (action: Action): action is LivingAction => 'submission' in action;

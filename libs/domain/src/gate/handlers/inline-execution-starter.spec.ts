@@ -1,16 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ActionId, ConnectorId, Folded, JobQueue, OrgId, Randomness } from '../../kernel/index.js';
+import type { ActionId, ConnectorId, JobQueue, OrgId, Randomness } from '../../kernel/index.js';
 import type { Claimant } from '../action.commands.js';
-import type { Action } from '../action.state.js';
 import type { Sharer } from '../fair-shares.js';
 import type { ActionExecutor } from './action-executor.js';
 import { ExecutionPlaces } from './execution-places.js';
+import type { Accepted } from './execution-starter.js';
 import { InlineExecutionStarter } from './inline-execution-starter.js';
 
 const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const caller: Sharer = { org: 'org_a' as OrgId, connector: 'con_a' as ConnectorId };
-const action = 'act_1' as ActionId;
-const accepted = {} as Folded<Action>;
+const accepted = { id: 'act_1' as ActionId } as Accepted;
 
 let places: ExecutionPlaces;
 let withdrawn: string[];
@@ -56,7 +55,7 @@ describe('a place taken for a call of this process', () => {
     ['could not be recorded', () => Promise.reject(new Error('the store is away'))],
   ])('is given back where the execution %s', async (_, end) => {
     outcome = end;
-    await starter.start(action, accepted, claimed(), {});
+    await starter.start(accepted, claimed());
     await settled();
     expect(starter.claimant(caller)).not.toBeNull();
   });

@@ -1,18 +1,9 @@
-import type { JsonObject } from '#libs/crypto';
-import {
-  failpoint,
-  type ActionId,
-  type Folded,
-  type JobQueue,
-  type Logger,
-  type Randomness,
-} from '../../kernel/index.js';
+import { failpoint, type JobQueue, type Logger, type Randomness } from '../../kernel/index.js';
 import type { Claimant } from '../action.commands.js';
-import type { Action } from '../action.state.js';
 import type { Sharer } from '../fair-shares.js';
 import type { ActionExecutor } from './action-executor.js';
 import type { ExecutionPlaces } from './execution-places.js';
-import { ExecutionStarter, newClaim, QueuedExecutionStarter } from './execution-starter.js';
+import { type Accepted, ExecutionStarter, newClaim, QueuedExecutionStarter } from './execution-starter.js';
 
 export interface InlineExecutions {
   readonly executor: ActionExecutor;
@@ -53,25 +44,20 @@ export class InlineExecutionStarter extends ExecutionStarter {
     this.giveBack(claimant);
   }
 
-  override start(
-    action: ActionId,
-    accepted: Folded<Action>,
-    claimant: Claimant | null,
-    args: JsonObject,
-  ): Promise<void> {
-    if (claimant === null) return this.later.start(action);
-    this.run(action, accepted, args)
+  override start(accepted: Accepted, claimant: Claimant | null): Promise<void> {
+    if (claimant === null) return this.later.start(accepted);
+    this.run(accepted)
       .catch((error: unknown) => {
         // The claim stays in the log: the sweeper ends it honestly.
-        this.logger.error('an execution could not be recorded', { action_id: action, error });
+        this.logger.error('an execution could not be recorded', { action_id: accepted.id, error });
       })
       .finally(() => this.giveBack(claimant));
     return Promise.resolve();
   }
 
-  private async run(action: ActionId, accepted: Folded<Action>, args: JsonObject): Promise<void> {
+  private async run(accepted: Accepted): Promise<void> {
     await failpoint('gate.enqueue');
-    await this.runs.executor.run(action, accepted, args);
+    await this.runs.executor.run(accepted);
   }
 
   private giveBack({ claim }: Claimant): void {

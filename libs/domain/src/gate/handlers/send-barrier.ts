@@ -11,7 +11,8 @@ import { connectorRefOf, isLiving, type Execution } from './execution.js';
  * Stands before every first byte of one request (architecture, 'What a decision reads'): a Stop, a suspension, a revoke
  * or a disabled connector ends the execution with nothing sent, and so does a claim that another process has taken over,
  * or a store that answers too slowly to be believed. The first byte of all also waits for the connector to be the one
- * that the request was built from.
+ * that the request was built from. What the claim's own commit found standing counts as the answer for a moment
+ * (docs/adr/0017).
  */
 export class SendBarrier {
   #hasOpened = false;
@@ -31,6 +32,10 @@ export class SendBarrier {
 
   /** Null when the first byte may go out now; otherwise the code of what holds it back. Asked when the connection is up. */
   async mayStillSend(): Promise<ErrorCode | null> {
+    if (this.isFoundByCommit()) {
+      await failpoint('exec.before_send');
+      return null;
+    }
     const askedAtMs = this.gate.clock.monotonicMs();
     try {
       const now = await this.readAll();
@@ -43,6 +48,21 @@ export class SendBarrier {
       this.logger.warn('the send barrier could not be read; nothing is sent', { action_id: id, error });
       return 'service_unavailable';
     }
+  }
+
+  /**
+   * The claim's own commit, a moment ago, required everything to stand as it was judged. So the connection must have been
+   * up soon, and the request built from that very connector.
+   */
+  private isFoundByCommit(): boolean {
+    const { found, action } = this.execution;
+    // Of the first request alone: the commit said nothing of a redirect.
+    if (found === null || this.#hasOpened) return false;
+    if (this.gate.clock.monotonicMs() - found.askedAtMs >= this.gate.settings.commitHoldsMs) return false;
+    const connector = found.revisions.get(connectorRefOf(action.submission).stream);
+    if (connector === undefined || connector !== this.connectorRevision) return false;
+    this.#hasOpened = true;
+    return true;
   }
 
   private readAll() {

@@ -154,13 +154,17 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
         around.requires === null ? events : { ...events, requires: around.requires },
         payload,
       );
+    const askedAtMs = this.gate.clock.monotonicMs();
     const accepted = await this.gate.runner
       .run(actionDecider, id, { type: 'SubmitAction', data, metadata }, metadata, { known: around.action, append })
       .catch((error: unknown) => {
         if (claimant) this.starter.withdraw(claimant, error instanceof StoreUnavailable);
         throw error instanceof DomainError && error.code === 'conflict' ? new KeyIsUsed() : error;
       });
-    if (runs) await this.starter.start(id, accepted.folded, claimant, request.args);
+    if (runs) {
+      const found = around.requires && { askedAtMs, revisions: around.requires };
+      await this.starter.start({ id, folded: accepted.folded, args: request.args, found }, claimant);
+    }
     return { action: id, isReplay: false, isRefused: decision.outcome === 'deny' };
   }
 
