@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseConfig, problemsOfSettings, SETTINGS_HELP } from '#libs/infra/config';
 import { composeFile, type ComposeService, envFile, interpolated, variable } from '../support/compose-file.js';
-import { ROOT } from '../support/service.js';
+import { ROOT, SERVING_FLAGS } from '../support/service.js';
 
 const { services, networks, secrets } = composeFile('docker-compose.distributed.yml');
 const cluster = envFile('docker-compose.cluster.env');
@@ -87,10 +87,12 @@ describe('a program of docker-compose.distributed.yml', () => {
   const image = text('Dockerfile');
 
   it.each(PROGRAMS)('%s is one of this tree', (name) => {
-    const [node, file = ''] = service(name).command ?? [];
+    const [node, ...rest] = service(name).command ?? [];
+    const [file = '', ...flags] = rest.filter((word) => word !== 'init').reverse();
     const [, program = ''] = /^dist\/programs\/(\S+)\.js$/.exec(file) ?? [];
     const [, entry = ''] = new RegExp(`^  '?${program}'?: '(\\S+)\\.js',$`, 'm').exec(text('scripts/bundle.mjs')) ?? [];
     expect([node, existsSync(join(ROOT, `${entry}.ts`))]).toEqual(['node', true]);
+    expect(flags).toEqual(name === 'init' ? [] : SERVING_FLAGS);
   });
 
   it('is of the one image that init builds, which is in no registry', () => {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { ROOT } from './service.js';
+import { ROOT, SERVING_FLAGS } from './service.js';
 
 export type ProgramName = 'api' | 'worker' | 'projector';
 
@@ -93,7 +93,7 @@ export class FleetProcess {
 }
 
 const spawned = (program: ProgramName, env: NodeJS.ProcessEnv) => {
-  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), program], {
+  const child = spawn(process.execPath, [...SERVING_FLAGS, join(ROOT, 'scripts', 'run.mjs'), program], {
     cwd: ROOT,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -48,8 +48,11 @@ export interface Program {
   readonly args: readonly string[];
 }
 
+/** Of Node, for every program that serves (docs/performance.md). */
+export const SERVING_FLAGS = ['--v8-pool-size=0'] as const;
+
 /** `npm start`, without npm. */
-const START: Program = { folder: ROOT, args: [join(ROOT, 'scripts', 'run.mjs'), 'standalone'] };
+const START: Program = { folder: ROOT, args: [...SERVING_FLAGS, join(ROOT, 'scripts', 'run.mjs'), 'standalone'] };
 
 export interface Call {
   readonly key?: string;
