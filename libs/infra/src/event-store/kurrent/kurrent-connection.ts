@@ -218,9 +218,10 @@ export class KurrentConnection {
         return await this.attempt(work, leftMs);
       } catch (error) {
         if (error instanceof LogWentBack || !mayPass(error)) throw error;
-        if (!(error instanceof NodeLeft || error instanceof MissingRight)) this.outage.away(error);
         // A last try that was cut short says less than the one before it.
-        if (said === null || !isSilence(error) || isWholeTry) said = error;
+        const isNews = said === null || !isSilence(error) || isWholeTry;
+        if (isNews && !(error instanceof NodeLeft || error instanceof MissingRight)) this.outage.away(error);
+        if (isNews) said = error;
         if (leftMs() <= waitMs || this.isClosed) throw unavailable(said);
       }
       await delay(waitMs);
@@ -394,7 +395,6 @@ export class KurrentConnection {
   }
 }
 
-/** A year. */
-const NEVER_MS = 31_536_000_000;
+const NEVER_MS = 365 * 24 * 60 * 60 * 1000;
 /** A server without TLS is sent no user: the client leaves it out. */
 const NOBODY: Credentials = { username: 'nobody', password: 'nobody' };
