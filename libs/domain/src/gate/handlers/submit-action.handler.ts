@@ -70,10 +70,12 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     await failpoint('gate.received');
     const request = canonicalRequest(command.request);
     const key = request.idempotencyKey;
-    if (command.since === 'remembered') return this.acceptRemembered(command, request);
-    if (key === null) return this.acceptAsked(command, request, idOf('act', this.gate.randomness.bytes(16)));
     const idOfGeneration = (generation: number): ActionId =>
-      this.ids.actionId(command.org, command.agent, key, generation);
+      key === null
+        ? idOf('act', this.gate.randomness.bytes(16))
+        : this.ids.actionId(command.org, command.agent, key, generation);
+    if (command.since === 'remembered') return this.acceptRemembered(command, request, idOfGeneration(0));
+    if (key === null) return this.acceptAsked(command, request, idOfGeneration(0));
     for (let look = 1, generation = 0; look <= MAX_LOOKS; look += 1) {
       const id = idOfGeneration(generation);
       try {
@@ -105,10 +107,11 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
    * was read, which the commit proves and no question before it could (docs/adr/0016).
    * @throws {MustAsk} something is not remembered, or has moved on; nothing was written
    */
-  private async acceptRemembered(command: SubmitAction, request: CanonicalRequest): Promise<SubmittedAction> {
-    const { org, agent } = command;
-    const key = request.idempotencyKey;
-    const id = key === null ? idOf('act', this.gate.randomness.bytes(16)) : this.ids.actionId(org, agent, key, 0);
+  private async acceptRemembered(
+    command: SubmitAction,
+    request: CanonicalRequest,
+    id: ActionId,
+  ): Promise<SubmittedAction> {
     const around = this.remember(command, request, await this.actionBefore(request, id));
     if (around === null) throw new MustAsk();
     try {
