@@ -88,7 +88,8 @@ describe('a program of docker-compose.distributed.yml', () => {
 
   it.each(PROGRAMS)('%s is one of this tree', (name) => {
     const [node, ...rest] = service(name).command ?? [];
-    const [file = '', ...flags] = rest.filter((word) => word !== 'init').reverse();
+    const words = rest.filter((word) => word !== 'init');
+    const [flags, [file = '']] = [words.slice(0, -1), words.slice(-1)];
     const [, program = ''] = /^dist\/programs\/(\S+)\.js$/.exec(file) ?? [];
     const [, entry = ''] = new RegExp(`^  '?${program}'?: '(\\S+)\\.js',$`, 'm').exec(text('scripts/bundle.mjs')) ?? [];
     expect([node, existsSync(join(ROOT, `${entry}.ts`))]).toEqual(['node', true]);

@@ -38,7 +38,7 @@ describe('where people are told to run a command', () => {
     expect(programs.filter((script) => !script.startsWith('exec '))).toEqual([]);
   });
 
-  it('what serves is started with as many threads of V8 as there are cores for them', () => {
+  it('what serves is started with the flags that a service wants', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
