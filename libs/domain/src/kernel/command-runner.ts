@@ -2,8 +2,9 @@ import type { CommandMetadata } from './command.js';
 import type { Decider } from './decider.js';
 import { DomainError } from './domain-error.js';
 import {
-  encodeEvent,
+  encodeEvents,
   EVENT_SCHEMA_VERSION,
+  recordedAt,
   type DomainEvent,
   type EventEnvelope,
   type EventMetadata,
@@ -14,7 +15,6 @@ import {
   type EventStore,
   type ExpectedRevision,
   type NewEvent,
-  recordedAt,
   RevisionConflict,
 } from './event-store.port.js';
 import { streamRef, type Folded, type FoldedStreams } from './folded-streams.js';
@@ -94,7 +94,7 @@ export const appendEvents = async <Event extends DomainEvent>(
 ): Promise<readonly EventEnvelope<Event>[]> => {
   const first = expectedRevision === 'no_stream' ? 0 : expectedRevision + 1;
   const meta = eventMetadata(metadata);
-  const encoded = events.map((event, index) => encodeEvent(event, meta, stream, first + index));
+  const encoded = encodeEvents(events, meta, stream, first);
   const result: AppendResult = await store.append({ stream, expectedRevision, events: encoded });
   return events.map((event, index) => ({
     event,

@@ -1,5 +1,5 @@
 import { sha256Hex } from '#libs/crypto';
-import type { NewEvent, RecordedEvent } from './event-store.port.js';
+import type { NewEvent, Position, RecordedEvent } from './event-store.port.js';
 import type { Actor } from './command.js';
 
 /** Raised when the meaning of an event's data changes; upcasters bring older ones up (docs/add-an-event.md). */
@@ -50,21 +50,96 @@ export interface EventEnvelope<Event extends DomainEvent = DomainEvent> {
   readonly recorded: RecordedEvent;
 }
 
+/** What an event says, before it is text and after. */
+interface Content {
+  readonly event: DomainEvent;
+  readonly metadata: EventMetadata;
+}
+
+/** An event that this process encoded: it knows what it was made of. */
+class EncodedEvent implements NewEvent {
+  readonly #content: Content;
+
+  constructor(
+    readonly id: string,
+    readonly type: string,
+    readonly data: string,
+    readonly metadata: string,
+    content: Content,
+  ) {
+    this.#content = content;
+  }
+
+  static contentOf(event: NewEvent): Content | null {
+    return #content in event ? event.#content : null;
+  }
+}
+
 /**
- * The event at its place. The id is a UUID (version 8) over stream, revision and content: an append repeated after an
- * unclear failure carries the same ids, while another worker's claim of the same step does not (it differs in content).
+ * One class for all who record, adapters included: objects of one shape, which is what keeps the readers of the log fast (a
+ * spread of each caller's own makes shapes that V8 never gets used to). Several readers of one process follow the log and
+ * share its events: each is parsed once, and never changed.
  */
-export const encodeEvent = (
-  event: DomainEvent,
+class EventAtItsPlace implements RecordedEvent {
+  #envelope: EventEnvelope | null = null;
+
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+
+  constructor(
+    event: NewEvent,
+    readonly stream: string,
+    readonly revision: number,
+    readonly position: Position,
+  ) {
+    this.id = event.id;
+    this.type = event.type;
+    this.data = event.data;
+    this.metadata = event.metadata;
+  }
+
+  /** What it is known to say, or else what it turns out to say. */
+  static envelopeOf(recorded: RecordedEvent, contentOf: (recorded: RecordedEvent) => Content): EventEnvelope {
+    if (!(#envelope in recorded)) return { ...contentOf(recorded), recorded };
+    if (recorded.#envelope === null) {
+      const { event, metadata } = contentOf(recorded);
+      recorded.#envelope = { event, metadata, recorded };
+    }
+    return recorded.#envelope;
+  }
+}
+
+/** An event at its place. */
+export const recordedAt = (event: NewEvent, stream: string, revision: number, position: Position): RecordedEvent =>
+  new EventAtItsPlace(event, stream, revision, position);
+
+/**
+ * The events of one append at their places. An id is a UUID (version 8) over stream, revision and content: an append
+ * repeated after an unclear failure carries the same ids, while another worker's claim of the same step does not (it
+ * differs in content).
+ *
+ * @param first revision of the first event
+ */
+export const encodeEvents = (
+  events: readonly DomainEvent[],
   metadata: EventMetadata,
   stream: string,
-  revision: number,
-): NewEvent => {
-  const data = JSON.stringify(event.data);
+  first: number,
+): readonly NewEvent[] => {
   const meta = JSON.stringify(metadata);
-  const { type } = event;
-  return { id: eventIdOf({ stream, revision, type, data, metadata: meta }), type, data, metadata: meta };
+  return events.map((event, index) => {
+    const { type } = event;
+    const data = JSON.stringify(event.data);
+    const id = eventIdOf({ stream, revision: first + index, type, data, metadata: meta });
+    return new EncodedEvent(id, type, data, meta, { event, metadata });
+  });
 };
+
+/** For an event whose id follows from something else than its place and content. */
+export const encodeEventAs = (id: string, event: DomainEvent, metadata: EventMetadata): NewEvent =>
+  new EncodedEvent(id, event.type, JSON.stringify(event.data), JSON.stringify(metadata), { event, metadata });
 
 /** Lengths keep the parts apart. */
 export const eventIdOf = ({
@@ -78,23 +153,35 @@ export const eventIdOf = ({
   return uuidOfHash(sha256Hex(parts.map((part) => `${part.length}:${part}`).join('')));
 };
 
-/** Several readers of one process follow the log and share its events: each is parsed once, and never changed. */
-const decoded = new WeakMap<RecordedEvent, EventEnvelope>();
+const parsedContent = (recorded: RecordedEvent): Content => {
+  const metadata = JSON.parse(recorded.metadata) as EventMetadata;
+  if (metadata.schema > EVENT_SCHEMA_VERSION) {
+    throw new UnknownEventType(recorded.stream, recorded.type, metadata.schema);
+  }
+  return { event: { type: recorded.type, data: JSON.parse(recorded.data) as object }, metadata };
+};
 
 /**
  * What we wrote ourselves: the log is trusted to be JSON.
  * @throws {UnknownEventType} a newer version wrote it in a schema of its own: nobody guesses what its members mean
  */
-export const decodeEvent = <Event extends DomainEvent = DomainEvent>(recorded: RecordedEvent): EventEnvelope<Event> => {
-  const known = decoded.get(recorded);
-  if (known) return known as EventEnvelope<Event>;
-  const metadata = JSON.parse(recorded.metadata) as EventMetadata;
-  if (metadata.schema > EVENT_SCHEMA_VERSION) {
-    throw new UnknownEventType(recorded.stream, recorded.type, metadata.schema);
-  }
-  const envelope = { event: { type: recorded.type, data: JSON.parse(recorded.data) as object }, metadata, recorded };
-  decoded.set(recorded, envelope);
-  return envelope as EventEnvelope<Event>;
+export const decodeEvent = <Event extends DomainEvent = DomainEvent>(recorded: RecordedEvent): EventEnvelope<Event> =>
+  EventAtItsPlace.envelopeOf(recorded, parsedContent) as EventEnvelope<Event>;
+
+/**
+ * An event where its writer knows that it stands. What this process encoded itself is not parsed again: `decodeEvent`
+ * answers with the very event that was written.
+ */
+export const recordedByWriter = (
+  event: NewEvent,
+  stream: string,
+  revision: number,
+  position: Position,
+): RecordedEvent => {
+  const recorded = recordedAt(event, stream, revision, position);
+  const content = EncodedEvent.contentOf(event);
+  if (content !== null) EventAtItsPlace.envelopeOf(recorded, () => content);
+  return recorded;
 };
 
 /** RFC 9562, version 8: 122 bits of a SHA-256 given in hex. */

@@ -37,17 +37,6 @@ export interface RecordedEvent extends NewEvent {
   readonly position: Position;
 }
 
-/**
- * An event at its place. One literal for all who record, adapters included: objects of one shape, which is what keeps the
- * readers of the log fast (a spread of each caller's own makes shapes that V8 never gets used to).
- */
-export const recordedAt = (
-  { id, type, data, metadata }: NewEvent,
-  stream: string,
-  revision: number,
-  position: Position,
-): RecordedEvent => ({ id, type, data, metadata, stream, revision, position });
-
 export interface Append {
   readonly stream: string;
   readonly expectedRevision: ExpectedRevision;

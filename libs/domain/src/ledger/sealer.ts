@@ -2,7 +2,7 @@ import type { SigningKey } from '#libs/crypto';
 import {
   AppendTooLarge,
   decodeEvent,
-  encodeEvent,
+  encodeEventAs,
   eventMetadata,
   failpoint,
   ForeseenFault,
@@ -332,7 +332,7 @@ class Luck {
 
 const appendOf = (org: OrgId, tail: LedgerTail, deeds: readonly SealedDeed[]): Append => {
   const stream = streamOf('ledger', org);
-  const events = deeds.map((deed): NewEvent => encodeDeed(deed, stream));
+  const events = deeds.map(encodeDeed);
   return { stream, expectedRevision: tail.seq === 0 ? 'no_stream' : tail.seq - 1, events };
 };
 
@@ -354,10 +354,9 @@ const orgInMetadata = (recorded: RecordedEvent): OrgId | null => {
 };
 
 /** A deed's event takes its id from the body hash: sealing the same bytes at the same place is one event. */
-const encodeDeed = ({ event, request }: SealedDeed, stream: string): NewEvent => {
-  const { org, deed, seq, issued_at: now, body_hash: bodyHash } = event.data;
+const encodeDeed = ({ event, request }: SealedDeed): NewEvent => {
+  const { org, deed, issued_at: now, body_hash: bodyHash } = event.data;
   const caused = { org, actor: SYSTEM, requestId: null, commandId: request.source.event_id, correlation: deed, now };
   const metadata = { ...eventMetadata(caused), source: request.source };
-  const { type, data, metadata: meta } = encodeEvent(event, metadata, stream, seq - 1);
-  return { id: uuidOfHash(bodyHash.slice('sha256:'.length)), type, data, metadata: meta };
+  return encodeEventAs(uuidOfHash(bodyHash.slice('sha256:'.length)), event, metadata);
 };

@@ -5,7 +5,7 @@ import {
   APPEND_LIMIT_BYTES,
   type CommandMetadata,
   DomainError,
-  encodeEvent,
+  encodeEvents,
   eventMetadata,
   type OrgId,
   type PolicyId,
@@ -151,9 +151,10 @@ it('policy: creation with the largest source and notes stays below the limit of 
     data: { ...checked(1, source, '\u0001'.repeat(2_000)), org, policy, name: '"'.repeat(120) },
     metadata,
   };
-  const bytes = policyDecider
-    .decide(command, policyDecider.initialState())
-    .map((event, revision) => encodeEvent(event, eventMetadata(metadata), `policy-${policy}`, revision))
-    .reduce((sum, { type, data, metadata: meta }) => sum + Buffer.byteLength(type + data + meta), 0);
+  const events = policyDecider.decide(command, policyDecider.initialState());
+  const bytes = encodeEvents(events, eventMetadata(metadata), `policy-${policy}`, 0).reduce(
+    (sum, { type, data, metadata: meta }) => sum + Buffer.byteLength(type + data + meta),
+    0,
+  );
   expect(bytes).toBeLessThan(APPEND_LIMIT_BYTES);
 });

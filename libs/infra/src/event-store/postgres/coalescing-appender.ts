@@ -7,7 +7,7 @@ import {
   type NewEvent,
   type Payload,
   type Position,
-  recordedAt,
+  recordedByWriter,
   type RecordedEvent,
   RequirementMoved,
   RevisionConflict,
@@ -324,7 +324,7 @@ export const recordedAfter = (headBefore: Position, appends: readonly Append[]):
     for (const event of append.events) {
       revision += 1;
       position += 1n;
-      recorded.push(recordedAt(event, append.stream, revision, position));
+      recorded.push(recordedByWriter(event, append.stream, revision, position));
     }
   }
   return recorded;
@@ -334,7 +334,7 @@ const lastRecorded = (batch: readonly Waiting[], rows: readonly OutcomeRow[]): r
   const lastEvents = new Map(batch.map(({ append }) => [append.stream, append.events.at(-1) as NewEvent]));
   return rows.flatMap(({ stream, is_recorded: isRecorded, revision, log_position: position }) => {
     const event = isRecorded ? lastEvents.get(stream as string) : undefined;
-    return event ? [recordedAt(event, stream as string, Number(revision), BigInt(position as string))] : [];
+    return event ? [recordedByWriter(event, stream as string, Number(revision), BigInt(position as string))] : [];
   });
 };
 
