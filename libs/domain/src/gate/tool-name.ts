@@ -14,7 +14,7 @@ export interface ToolName {
 /** Null for a malformed or look-alike name: then no connector provides it. */
 export const parseToolName = (text: string): ToolName | null => {
   const dot = text.indexOf('.');
-  if (dot < 0 || utf8Length(text) > TOOL_NAME_MAX_BYTES) return null;
+  if (dot < 0 || isTooLong(text)) return null;
   const [connector, tool] = [text.slice(0, dot), text.slice(dot + 1)];
   // A connector part of any other form is never asked for (architecture, 'What a decision reads').
   return isConnectorName(connector) && TOOL_PATTERN.test(tool) ? { connector, tool } : null;
@@ -22,15 +22,20 @@ export const parseToolName = (text: string): ToolName | null => {
 
 /** What an event keeps of a name: at most its first 200 bytes, cut between characters. The digest covers all of it. */
 export const keptToolName = (text: string): { tool: string; tool_truncated: boolean } => {
+  if (!isTooLong(text)) return { tool: text, tool_truncated: false };
   let bytes = 0;
   let kept = '';
   for (const character of text) {
     bytes += utf8Length(character);
-    if (bytes > TOOL_NAME_MAX_BYTES) return { tool: kept, tool_truncated: true };
+    if (bytes > TOOL_NAME_MAX_BYTES) break;
     kept += character;
   }
-  return { tool: kept, tool_truncated: false };
+  return { tool: kept, tool_truncated: true };
 };
+
+/** No UTF-16 unit takes more than three bytes: of most names the length tells. */
+const isTooLong = (text: string): boolean =>
+  text.length * 3 > TOOL_NAME_MAX_BYTES && utf8Length(text) > TOOL_NAME_MAX_BYTES;
 
 const encoder = new TextEncoder();
 const utf8Length = (text: string): number => encoder.encode(text).byteLength;
