@@ -27,6 +27,8 @@ export class FailedKeyLimiter {
 
   /** @throws {DomainError} rate_limited, with the seconds until the address may fail again */
   admit(ip: string, key: string): void {
+    // Where nobody has failed there is nothing to look up.
+    if (this.buckets.size === 0) return;
     const tokens = this.tokensOf(networkOf(ip));
     if (tokens >= 1 || this.goodKeys.has(sha256Hex(key))) return;
     throw new DomainError('rate_limited', {
