@@ -9,12 +9,11 @@ import { ErrorAnswers } from './error-answers.js';
 import { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 import { FailedKeyLimiter } from './failed-key-limiter.js';
 import { FailureLog } from './failure-log.js';
+import { HandlingInterceptor } from './handling.interceptor.js';
 import type { HttpEdge } from './http-edge.js';
-import { IdempotencyInterceptor } from './idempotency.interceptor.js';
+import { IdempotentAnswers } from './idempotent-answers.js';
 import { RouteExplorer } from './route-explorer.js';
 import { RouteTable } from './route-table.js';
-import { ShapeInterceptor } from './shape.interceptor.js';
-import { TimeLimitInterceptor } from './time-limit.interceptor.js';
 
 export interface HttpEdgeModuleOptions {
   readonly edge: HttpEdge;
@@ -23,7 +22,7 @@ export interface HttpEdgeModuleOptions {
   readonly imports?: NonNullable<ModuleMetadata['imports']>;
 }
 
-/** The edge within Nest: guard, interceptors in their order, filter, and the check of every route at start-up. */
+/** The edge within Nest: guard, interceptor, filter, and the check of every route at start-up. */
 @Module({})
 export class HttpEdgeModule {
   static forRoot({ edge, logger, imports = [] }: HttpEdgeModuleOptions): DynamicModule {
@@ -45,10 +44,8 @@ export class HttpEdgeModule {
         { provide: Logger, useValue: logger },
         RouteExplorer,
         { provide: APP_GUARD, useClass: AccessGuard },
-        // Order of the checks: what the first refuses, the second never claims; the third is nearest to the handler.
-        { provide: APP_INTERCEPTOR, useClass: ShapeInterceptor },
-        { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
-        { provide: APP_INTERCEPTOR, useClass: TimeLimitInterceptor },
+        IdempotentAnswers,
+        { provide: APP_INTERCEPTOR, useClass: HandlingInterceptor },
         { provide: APP_FILTER, useClass: ErrorEnvelopeFilter },
       ],
       exports: shared,

@@ -36,7 +36,7 @@ export interface HttpEdgeOptions {
 /** Two years (RFC 6797); the service has one host, so its subdomains are not spoken for. */
 const STRICT_TRANSPORT_SECURITY = 'max-age=63072000';
 
-/** What the edge is made of, shared by the HTTP server below Nest and by the guard, interceptors and filter within it. */
+/** What the edge is made of, shared by the HTTP server below Nest and by the guard, interceptor and filter within it. */
 export class HttpEdge implements EdgeParts {
   readonly sources: { readonly clock: Clock; readonly randomness: Randomness };
   readonly versions: ApiVersions;

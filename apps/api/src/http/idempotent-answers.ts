@@ -1,11 +1,10 @@
 import { type JsonObject, sha256Hex } from '#libs/crypto';
 import { DomainError, Logger } from '#libs/domain/kernel';
 import { type ClaimedKey, type FinishedRequest, IdempotencyStore, type StoredAnswer } from '#libs/infra/idempotency';
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { firstValueFrom, type Observable, of } from 'rxjs';
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { type Answer, ErrorAnswers, JSON_CONTENT_TYPE } from './error-answers.js';
-import { type Exchange, exchangeOf } from './exchange.js';
+import type { Exchange } from './exchange.js';
 import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENT_REPLAYED_HEADER } from './idempotency-key.js';
 import type { RouteEntry } from './route-table.js';
 
@@ -21,23 +20,29 @@ const SECRET_MEMBER = 'secret';
 
 /** Idempotency of every POST but the gate's own (document 1, rule 5). */
 @Injectable()
-export class IdempotencyInterceptor implements NestInterceptor {
+export class IdempotentAnswers {
   constructor(
     private readonly store: IdempotencyStore,
     private readonly answers: ErrorAnswers,
     private readonly logger: Logger,
   ) {}
 
-  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const http = context.switchToHttp();
-    const exchange = exchangeOf(http.getRequest<FastifyRequest>().raw);
-    const { route, idempotencyKey } = exchange;
-    if (route?.idempotency !== 'generic' || idempotencyKey === null) return next.handle();
-    const reply = http.getResponse<FastifyReply>();
+  /**
+   * What the handler answers, or answered when the request came first.
+   * @throws {DomainError} idempotency_conflict, idempotency_key_in_use, and whatever the handler throws
+   */
+  async answerOnce(
+    exchange: Exchange,
+    route: RouteEntry,
+    reply: FastifyReply,
+    handle: () => Promise<unknown>,
+  ): Promise<unknown> {
+    const { idempotencyKey } = exchange;
+    if (route.idempotency !== 'generic' || idempotencyKey === null) return handle();
     const claim = await this.claim(exchange, route, idempotencyKey);
-    if (claim.outcome === 'finished') return of(replay(claim.answer, exchange, reply));
+    if (claim.outcome === 'finished') return replay(claim.answer, exchange, reply);
     exchange.adoptCommandId(claim.commandId);
-    return of(await this.run(next, exchange, reply, claim));
+    return this.run(handle, exchange, reply, claim);
   }
 
   private async claim(exchange: Exchange, route: RouteEntry, key: string): Promise<ClaimedKey | FinishedRequest> {
@@ -59,13 +64,13 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 
   private async run(
-    next: CallHandler,
+    handle: () => Promise<unknown>,
     exchange: Exchange,
     reply: FastifyReply,
     claim: ClaimedKey,
   ): Promise<string | undefined> {
     try {
-      const value: unknown = await firstValueFrom(next.handle(), { defaultValue: undefined });
+      const value = await handle();
       const body = value === undefined ? '' : JSON.stringify(value);
       if (body !== '') void reply.header('Content-Type', JSON_CONTENT_TYPE);
       await this.settle(claim, { status: reply.statusCode, headers: headersOf(reply), body });
