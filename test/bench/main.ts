@@ -1,72 +1,17 @@
 import { parseArgs } from 'node:util';
-import pg from 'pg';
 import { startBenchService, type BenchService } from './bench-service.js';
-import { connectBenchCrm } from './bench-crm.js';
-import { absolute, against, print, say } from './figure.js';
+import { absolute, print, say } from './figure.js';
+import { gateOverhead } from './gate-overhead.js';
 import { holds } from './holds.js';
 import { offlineVerify } from './offline-verify.js';
-import { paced, quantile } from './pace.js';
-import { LeanClients, leanRequest } from './lean-client.js';
 import { listSpeed } from './lists.js';
 import { residentBytes } from './processes.js';
 import { PROFILES, type Profile } from './profile.js';
 import { rebuildSpeed } from './rebuild.js';
-import { saturation } from './saturation.js';
 import { takeover } from './takeover.js';
-import { startUpstream } from '../support/upstream.js';
 
-const PER_SECOND = 50;
 const MIB = 1024 * 1024;
-const GOALS = { overheadP50: 6, overheadP99: 15, idleMiB: 200, warmStartMs: 3_000 };
-
-/** Submit to sealed as the client sees it, minus the time the upstream took, and single-row commits between them. */
-const gateOverhead = async (service: BenchService, seconds: number): Promise<void> => {
-  const upstreamMs = new Map<string, number>();
-  const upstream = await startUpstream(({ headers }, response) => {
-    const begun = performance.now();
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}', () => {
-      upstreamMs.set(String(headers['service-action-id']), performance.now() - begun);
-    });
-  });
-  await connectBenchCrm(service, upstream.baseUrl);
-  const server = await service.database();
-  // One commit does not wait for the one before it.
-  const pool = new pg.Pool({ connectionString: server.connectionString('service') });
-  await pool.query('create table if not exists public.bench_commits (id bigserial primary key, note text not null)');
-  const body = JSON.stringify({ tool: 'crm.add_note', args: { id: '42', text: 'bench' } });
-  const request = leanRequest('POST', '/v1/actions', { Authorization: `Bearer ${service.agentKey}` }, body);
-  const clients = new LeanClients(new URL(service.baseUrl));
-  const overheads: number[] = [];
-  const submit = async (): Promise<void> => {
-    const begun = performance.now();
-    const answer = await clients.send(request);
-    const tookMs = performance.now() - begun;
-    const { id, state } = JSON.parse(answer.body) as { id?: string; state?: string };
-    if (state !== 'sealed') throw new Error(`an action did not end sealed: ${answer.body}`);
-    overheads.push(tookMs - (upstreamMs.get(String(id)) ?? 0));
-  };
-  say(`warming up, then ${PER_SECOND} actions/s for ${seconds} s ...`);
-  await paced(PER_SECOND, 5, submit);
-  overheads.length = 0;
-  await paced(PER_SECOND, seconds, submit);
-  clients.close();
-  say(`${PER_SECOND} durable single-row commits/s for ${Math.ceil(seconds / 3)} s ...`);
-  const commits: number[] = [];
-  await paced(PER_SECOND, Math.ceil(seconds / 3), async () => {
-    const begun = performance.now();
-    await pool.query(`insert into public.bench_commits (note) values ('x')`);
-    commits.push(performance.now() - begun);
-  });
-  await pool.query('drop table public.bench_commits');
-  await pool.end();
-  await server.release();
-  const commit = quantile(commits, 0.5);
-  const of = (share: number) => [quantile(overheads, share), commit] as const;
-  print(against('gate_overhead_p50', of(0.5), 'ms', 'at most', GOALS.overheadP50), service.profile);
-  print(against('gate_overhead_p99', of(0.99), 'ms', 'at most', GOALS.overheadP99), service.profile);
-  await saturation(service, seconds);
-  await upstream.close();
-};
+const GOALS = { idleMiB: 200, warmStartMs: 3_000 };
 
 /** A start on a prepared state directory, from the program's first instruction to a healthy answer. */
 const warmStart = async (service: BenchService): Promise<void> => {

@@ -1,0 +1,72 @@
+import pg from 'pg';
+import { startUpstream } from '../support/upstream.js';
+import { connectBenchCrm } from './bench-crm.js';
+import type { BenchService } from './bench-service.js';
+import { against, print, say } from './figure.js';
+import { LeanClients, leanRequest } from './lean-client.js';
+import { paced, quantile, WARM_UP_MS } from './pace.js';
+import { saturation } from './saturation.js';
+
+const PER_SECOND = 50;
+const GOALS = { p50: 6, p99: 15 };
+/** Calls for so long, then commits alone for a third of it, and again: what drifts in a machine is in both. */
+const ROUND_SECONDS = 5;
+
+/**
+ * Submit to sealed as the client sees it, minus the time the upstream took, in units of a single-row commit made at the same
+ * pace in turns with it; then the same calls as fast as 64 clients can.
+ */
+export const gateOverhead = async (service: BenchService, seconds: number): Promise<void> => {
+  const upstreamMs = new Map<string, number>();
+  const upstream = await startUpstream(({ headers }, response) => {
+    const begun = performance.now();
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}', () => {
+      upstreamMs.set(String(headers['service-action-id']), performance.now() - begun);
+    });
+  });
+  await connectBenchCrm(service, upstream.baseUrl);
+  const server = await service.database();
+  // One commit does not wait for the one before it.
+  const pool = new pg.Pool({ connectionString: server.connectionString('service') });
+  await pool.query('create table if not exists public.bench_commits (id bigserial primary key, note text not null)');
+  const body = JSON.stringify({ tool: 'crm.add_note', args: { id: '42', text: 'bench' } });
+  const request = leanRequest('POST', '/v1/actions', { Authorization: `Bearer ${service.agentKey}` }, body);
+  const clients = new LeanClients(new URL(service.baseUrl));
+  const overheads: number[] = [];
+  const submit = async (): Promise<void> => {
+    const begun = performance.now();
+    const answer = await clients.send(request);
+    const tookMs = performance.now() - begun;
+    const { id, state } = JSON.parse(answer.body) as { id?: string; state?: string };
+    if (state !== 'sealed') throw new Error(`an action did not end sealed: ${answer.body}`);
+    overheads.push(tookMs - (upstreamMs.get(String(id)) ?? 0));
+  };
+  const commits: number[] = [];
+  const commit = async (): Promise<void> => {
+    const begun = performance.now();
+    await pool.query(`insert into public.bench_commits (note) values ('x')`);
+    commits.push(performance.now() - begun);
+  };
+  const warmUpSeconds = WARM_UP_MS / 1000;
+  say(`warming up for ${warmUpSeconds} s, then ${PER_SECOND} actions/s for ${seconds} s, in turns with commits ...`);
+  await paced(PER_SECOND, warmUpSeconds, submit);
+  say(
+    `while it warmed up: p50 ${quantile(overheads, 0.5).toFixed(1)} ms, p99 ${quantile(overheads, 0.99).toFixed(1)} ms`,
+  );
+  overheads.length = 0;
+  for (let left = seconds; left > 0; left -= ROUND_SECONDS) {
+    const round = Math.min(left, ROUND_SECONDS);
+    await paced(PER_SECOND, round, submit);
+    await paced(PER_SECOND, round / 3, commit);
+  }
+  clients.close();
+  await pool.query('drop table public.bench_commits');
+  await pool.end();
+  await server.release();
+  const limit = quantile(commits, 0.5);
+  const of = (share: number) => [quantile(overheads, share), limit] as const;
+  print(against('gate_overhead_p50', of(0.5), 'ms', 'at most', GOALS.p50), service.profile);
+  print(against('gate_overhead_p99', of(0.99), 'ms', 'at most', GOALS.p99), service.profile);
+  await saturation(service, seconds);
+  await upstream.close();
+};
