@@ -1,6 +1,3 @@
-/** How long a load runs before it is measured: what the compiler needs to have seen most of the code often enough. */
-export const WARM_UP_MS = 20_000;
-
 /** Starts `work` so many times a second, on time and without waiting for the one before; resolves when all have ended. */
 export const paced = async (perSecond: number, seconds: number, work: () => Promise<void>): Promise<void> => {
   const intervalMs = 1000 / perSecond;
