@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
+  decodeEvent,
   START,
   streamOf,
   type DepartingAppends,
@@ -8,7 +9,7 @@ import {
   type Position,
   type RecordedEvent,
 } from '#libs/domain/kernel';
-import { departingRequest, type SealRequest } from '#libs/domain/ledger';
+import { ActionsInFlight, departingRequest, type SealRequest } from '#libs/domain/ledger';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
 import { newEvent } from '../support/new-event.js';
@@ -45,7 +46,11 @@ const requestIn = async ({
     },
   };
   const end = before.at(-1)?.position ?? START;
-  return departingRequest(appends, { seenUpTo: seenUpTo ?? end, sealedUpTo: () => sealedUpTo });
+  return departingRequest(appends, {
+    seenUpTo: seenUpTo ?? end,
+    sealedUpTo: () => sealedUpTo,
+    actionBefore: () => null,
+  });
 };
 /** Position of the last event that is there. */
 const end = async (): Promise<Position> => ((await bench.log()).at(-1) as RecordedEvent).position;
@@ -107,7 +112,20 @@ describe('the deed that departing events ask for', () => {
     expect(await requestIn({ departing: 1 })).not.toBeNull();
     const [, ...rest] = await bench.log();
     const appends: DepartingAppends = { events: rest.slice(-2), since: () => [], beginningOf: () => null };
-    expect(departingRequest(appends, { seenUpTo: START, sealedUpTo: () => START })).toBeNull();
+    const sealed = { seenUpTo: START, sealedUpTo: () => START, actionBefore: () => null };
+    expect(departingRequest(appends, sealed)).toBeNull();
+  });
+
+  it('is of the action as the sealer has folded it, however long ago it began', async () => {
+    await bench.recordAction(org, 'executed');
+    const whole = await requestIn({ departing: 2 });
+    const log = await bench.log();
+    const [begun, own] = [log.slice(0, -2), log.slice(-2)];
+    const inFlight = new ActionsInFlight();
+    for (const event of begun) inFlight.after(decodeEvent(event));
+    const appends: DepartingAppends = { events: own, since: () => [], beginningOf: () => null };
+    const actionBefore = (event: RecordedEvent) => inFlight.before(event);
+    expect(departingRequest(appends, { seenUpTo: START, sealedUpTo: () => START, actionBefore })).toEqual(whole);
   });
 });
 

@@ -1,4 +1,4 @@
-import { isRecordedBy, type ActionEvent } from '../gate/index.js';
+import { isRecordedBy, type Action, type ActionEvent } from '../gate/index.js';
 import {
   categoryOf,
   decodeEvent,
@@ -9,7 +9,7 @@ import {
 } from '../kernel/index.js';
 import { adminActOf } from './admin-deed.js';
 import { SEAL_KEYS_STREAM } from './seal-key.decider.js';
-import { foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
+import { foldAction, foldActionOn, sealRequestOf, type SealRequest } from './seal-source.js';
 
 /** How far things are sealed. */
 export interface SealedSoFar {
@@ -17,6 +17,8 @@ export interface SealedSoFar {
   readonly seenUpTo: Position;
   /** The source of an organization's last deed; null where nothing can be sealed for it at the moment. */
   sealedUpTo(org: OrgId): Position | null;
+  /** The action as it stood before an event of its stream; null where that is not known. */
+  actionBefore(event: Pick<RecordedEvent, 'stream' | 'revision'>): Action | null;
 }
 
 /** Whether an action can become recorded by an event of this type: the others need not be read. */
@@ -41,7 +43,10 @@ const MAX_UNSEEN = 64;
 export const departingRequest = (departing: DepartingAppends, sealed: SealedSoFar): SealRequest | null => {
   // What departs is judged by the seal keys as they are before it.
   if (departing.events.some(({ stream }) => stream === SEAL_KEYS_STREAM)) return null;
-  const [request, ...more] = departing.events.flatMap((recorded) => requestsOf(recorded, departing));
+  const asking = departing.events.filter(isAsking);
+  // A busy moment, in which none is folded for nothing.
+  if (asking.filter(({ stream }) => isOfAction(stream)).length > 1) return null;
+  const [request, ...more] = asking.flatMap((recorded) => requestsOf(recorded, departing, sealed));
   if (request === undefined || more.length > 0) return null;
   const sealedUpTo = sealed.sealedUpTo(request.org);
   const before = departing.since(sealed.seenUpTo);
@@ -53,24 +58,37 @@ export const departingRequest = (departing: DepartingAppends, sealed: SealedSoFa
     : null;
 };
 
-const requestsOf = (recorded: RecordedEvent, departing: DepartingAppends): readonly SealRequest[] => {
-  if (!mayBeAsked(recorded)) return [];
-  const envelope = decodeEvent(recorded);
-  if (categoryOf(recorded.stream) !== 'action') return listOf(sealRequestOf(envelope, null));
-  if (!isRecordedBy(envelope.event as ActionEvent)) return [];
-  const own = departing.events.filter(
-    ({ stream, revision }) => stream === recorded.stream && revision <= recorded.revision,
+const requestsOf = (
+  recorded: RecordedEvent,
+  departing: DepartingAppends,
+  sealed: SealedSoFar,
+): readonly SealRequest[] => {
+  const { stream, revision } = recorded;
+  if (!isOfAction(stream)) return listOf(sealRequestOf(decodeEvent(recorded), null));
+  const own = departing.events.filter((event) => event.stream === stream && event.revision <= revision);
+  const first = own[0] as RecordedEvent;
+  const before = sealed.actionBefore(first) ?? beginningOf(first, departing);
+  if (before === null) return [];
+  const action = foldActionOn(
+    before,
+    own.map((event) => decodeEvent(event)),
   );
-  const earlier = departing.beginningOf(recorded.stream, recorded.revision + 1 - own.length);
-  if (earlier === null) return [];
-  return listOf(sealRequestOf(envelope, foldAction([...earlier, ...own].map((event) => decodeEvent(event)))));
+  return listOf(sealRequestOf(decodeEvent(recorded), action));
 };
 
-/** By its stream and type alone, of an event of this version. */
-const mayBeAsked = ({ stream, type }: RecordedEvent): boolean => {
-  const category = categoryOf(stream);
-  return category === 'action' ? RECORDS[type as ActionEvent['type']] : category !== 'ledger';
+const beginningOf = ({ stream, revision }: RecordedEvent, departing: DepartingAppends): Action | null => {
+  const events = departing.beginningOf(stream, revision);
+  return events && foldAction(events.map((event) => decodeEvent(event)));
 };
+
+/** Of an event of this version; whether it does ask is for a fold to say. */
+const isAsking = (recorded: RecordedEvent): boolean => {
+  const { stream, type } = recorded;
+  if (!isOfAction(stream)) return categoryOf(stream) !== 'ledger';
+  return RECORDS[type as ActionEvent['type']] && isRecordedBy(decodeEvent(recorded).event as ActionEvent);
+};
+
+const isOfAction = (stream: string): boolean => categoryOf(stream) === 'action';
 
 /** Whether an event may ask for a deed of this organization. What cannot be read, or is of a newer version, may. */
 const mayAsk = (recorded: RecordedEvent, org: OrgId): boolean => {

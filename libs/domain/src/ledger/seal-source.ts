@@ -37,8 +37,12 @@ export const foldAction = (envelopes: readonly EventEnvelope[]): Action => {
     envelopes.map(({ recorded }) => recorded),
     0,
   );
-  return envelopes.reduce(evolveAction, actionDecider.initialState());
+  return foldActionOn(actionDecider.initialState(), envelopes);
 };
+
+/** The action after these events, which follow each other and what it was folded from. */
+export const foldActionOn = (action: Action, envelopes: readonly EventEnvelope[]): Action =>
+  envelopes.reduce(evolveAction, action);
 
 /** Whether this event of an action stream is the one by which the action became `recorded`. */
 const isSealingEvent = (action: Action, envelope: EventEnvelope): action is LivingAction =>
@@ -89,6 +93,13 @@ export class ActionsInFlight {
     return next;
   }
 
+  /** The action before an event of its stream; null where that is not known. */
+  before({ stream, revision }: Pick<RecordedEvent, 'stream' | 'revision'>): Action | null {
+    if (revision === 0) return actionDecider.initialState();
+    const known = this.actions.get(stream);
+    return known?.revision === revision - 1 ? known.action : null;
+  }
+
   /** @param action after this event */
   remember({ stream, revision }: RecordedEvent, action: Action): void {
     this.actions.delete(stream);
@@ -96,11 +107,5 @@ export class ActionsInFlight {
     if (action.state === 'recorded' || action.state === 'abandoned') return;
     this.actions.set(stream, { action, revision });
     if (this.actions.size > this.capacity) this.actions.delete(this.actions.keys().next().value as string);
-  }
-
-  private before({ stream, revision }: RecordedEvent): Action | null {
-    if (revision === 0) return actionDecider.initialState();
-    const known = this.actions.get(stream);
-    return known?.revision === revision - 1 ? known.action : null;
   }
 }

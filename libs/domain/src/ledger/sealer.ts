@@ -38,7 +38,7 @@ import {
   type ComposedDeed,
   type SealedDeed,
 } from './compose-deed.js';
-import { departingRequest } from './departing-request.js';
+import { departingRequest, type SealedSoFar } from './departing-request.js';
 import { NobodysEvent, ownFaultOf } from './ledger-fault.js';
 import type { LedgerTail } from './ledger-tails.js';
 import { nextSeal, type NextSeal, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
@@ -186,7 +186,8 @@ export class Sealer {
     if (!this.luck.isWorthATry()) return null;
     const sealedUpTo = (org: OrgId): Position | null =>
       (isSealable(org) ? this.tails.get(org)?.sealedUpTo : undefined) ?? null;
-    const request = departingRequest(departing, { seenUpTo, sealedUpTo });
+    const actionBefore: SealedSoFar['actionBefore'] = (event) => this.actions.before(event);
+    const request = departingRequest(departing, { seenUpTo, sealedUpTo, actionBefore });
     return request && this.deedAlong(request);
   }
 

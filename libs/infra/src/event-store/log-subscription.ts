@@ -1,6 +1,6 @@
 import type { Position, RecordedEvent, SubscribeOptions, Subscription } from '#libs/domain/kernel';
 import type { AppendBell } from './append-bell.js';
-import type { IsNext } from './recent-events.js';
+import type { IsNext, LogReader } from './recent-events.js';
 
 const DEFAULT_BATCH_SIZE = 500;
 const FIRST_RETRY_MS = 50;
@@ -22,6 +22,8 @@ export interface FollowedLog {
   readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]>;
   readonly bell: AppendBell;
   readonly isNext: IsNext;
+  /** Where it says how far it is, from its beginning to its end. Default: nowhere. */
+  readonly readers?: Set<LogReader>;
   /** How often to look for what other processes appended. */
   readonly pollIntervalMs: number;
 }
@@ -45,7 +47,11 @@ export class LogSubscription implements Subscription {
     this.batchSize = options.batchSize ?? DEFAULT_BATCH_SIZE;
     this.lingerMs = options.lingerMs ?? 0;
     const leave = log.bell.listen(() => this.ring());
-    this.running = this.run().finally(leave);
+    log.readers?.add(this);
+    this.running = this.run().finally(() => {
+      leave();
+      log.readers?.delete(this);
+    });
   }
 
   get position(): Position {

@@ -61,8 +61,33 @@ describe('recent events: the end of the log', () => {
     expect(recent.ofStream('s-0', 0, 1)).toBeNull();
   });
 
-  it('forgets the oldest beyond 4,096 events and goes on for ever', () => {
+  it('forgets what every reader has passed, but for the last 512', () => {
+    const [slow, quick] = [{ position: 99n }, { position: 1_000n }];
+    const readers = new Set([slow, quick]);
+    const recent = new RecentEvents(isNextOfGapless, readers);
+    recent.add(events(0, 1_999));
+    expect(positions(recent.after(99n, 1))).toEqual([100]);
+    expect(recent.after(98n, 1)).toEqual([]);
+    expect(recent.ofStream('s-99', 0, 1)).toBeNull();
+    slow.position = 1_800n;
+    recent.add(events(2_000, 2_000));
+    expect(positions(recent.after(1_000n, 1))).toEqual([1_001]);
+    expect(recent.after(999n, 1)).toEqual([]);
+    quick.position = 2_000n;
+    recent.add(events(2_001, 2_001));
+    expect(recent.since(1_489n)).toHaveLength(512);
+    expect(recent.since(1_488n)).toBeNull();
+  });
+
+  it('forgets all but the last 512 where nobody reads', () => {
     const recent = new RecentEvents(isNextOfGapless);
+    for (let first = 0; first < 5_000; first += 10) recent.add(events(first, first + 9));
+    expect(recent.since(4_487n)).toHaveLength(512);
+    expect(recent.since(4_486n)).toBeNull();
+  });
+
+  it('forgets the oldest beyond 4,096 events, however far behind a reader is, and goes on for ever', () => {
+    const recent = new RecentEvents(isNextOfGapless, new Set([{ position: START }]));
     for (let first = 0; first < 20_000; first += 100) recent.add(events(first, first + 99));
     expect(recent.after(20_000n - 4_098n, 1)).toEqual([]);
     expect(positions(recent.after(20_000n - 4_097n, 1))).toEqual([20_000 - 4_096]);
@@ -94,8 +119,7 @@ describe('recent events: the end of the log', () => {
     collectGarbage();
     const held = added.filter((reference) => reference.deref() !== undefined);
     expect(positions(recent.after(30n, 20))).toHaveLength(9);
-    // Twice as many at most, for they are cut off now and then.
-    expect(held.length).toBeLessThan(20);
+    expect(held.length).toBe(9);
   });
 });
 

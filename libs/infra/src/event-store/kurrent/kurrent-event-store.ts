@@ -23,7 +23,7 @@ import { GatheredCalls, SystemClock, SystemRandomness } from '../../runtime/inde
 import { AppendBell } from '../append-bell.js';
 import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
 import { LogSubscription } from '../log-subscription.js';
-import { isNextInOrder, RecentEvents } from '../recent-events.js';
+import { isNextInOrder, type LogReader, RecentEvents } from '../recent-events.js';
 import { storeIdOf } from '../store-id.js';
 import { UnknownPosition } from '../unknown-position.js';
 import { KurrentConnection } from './kurrent-connection.js';
@@ -84,7 +84,8 @@ export class KurrentEventStore extends EventStore {
   private readonly clock: Clock;
   private readonly connection: KurrentConnection;
   private readonly bell = new AppendBell();
-  private readonly recent = new RecentEvents(isNextInOrder);
+  private readonly readers = new Set<LogReader>();
+  private readonly recent = new RecentEvents(isNextInOrder, this.readers);
   private readonly tracked = new TrackedHeads();
   /** For the end of the log: where the last look back began, and what it found. What lies between is the server's own. */
   private lastLook = { begun: START, end: START };
@@ -194,6 +195,7 @@ export class KurrentEventStore extends EventStore {
         readAll: (after, limit) => this.follow(after, limit),
         bell: this.bell,
         isNext: isNextInOrder,
+        readers: this.readers,
         pollIntervalMs: this.options.pollIntervalMs ?? POLL_INTERVAL_MS,
       },
       options,

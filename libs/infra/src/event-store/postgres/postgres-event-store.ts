@@ -23,7 +23,7 @@ import { GatheredCalls, SystemClock, SystemRandomness } from '../../runtime/inde
 import { AppendBell } from '../append-bell.js';
 import { isSendable } from '../append-rules.js';
 import { LogSubscription } from '../log-subscription.js';
-import { isNextOfGapless, RecentEvents } from '../recent-events.js';
+import { isNextOfGapless, type LogReader, RecentEvents } from '../recent-events.js';
 import { storeIdOf } from '../store-id.js';
 import { CoalescingAppender, type Departure, recordedAfter } from './coalescing-appender.js';
 import { SeenLog } from './seen-log.js';
@@ -103,7 +103,8 @@ export class PostgresEventStore extends EventStore {
   private readonly appendPool: pg.Pool;
   private readonly readPool: pg.Pool;
   private readonly bell = new AppendBell();
-  private readonly recent = new RecentEvents(isNextOfGapless);
+  private readonly readers = new Set<LogReader>();
+  private readonly recent = new RecentEvents(isNextOfGapless, this.readers);
   private readonly headsOf: GatheredCalls<readonly string[], ReadonlyMap<string, number>>;
   private readonly appender: CoalescingAppender;
   private readonly deadlineMs: number;
@@ -227,6 +228,7 @@ export class PostgresEventStore extends EventStore {
         readAll: (after, limit) => this.follow(after, limit),
         bell: this.bell,
         isNext: isNextOfGapless,
+        readers: this.readers,
         pollIntervalMs: this.options.pollIntervalMs ?? POLL_INTERVAL_MS,
       },
       options,
