@@ -48,6 +48,19 @@ describe('states folded from streams', () => {
     expect(read).toHaveBeenCalledExactlyOnceWith('notebook-a', { from: 1, limit: 1, mayRemember: true });
   });
 
+  it('are read anew where they are over, so that nobody holds on to them', async () => {
+    const streams = new FoldedStreams(store);
+    const ended = streamRef({ ...notebook, isOver: (state) => state.at(-1) === 'the end' }, 'a');
+    await note('a', 'no_stream', 'one');
+    const { state } = await streams.load(ended);
+    await note('a', 0, 'the end');
+    expect((await streams.load(ended)).state).toEqual([...state, 'the end']);
+    expect(streams.known(ended)).toBeNull();
+    const read = vi.spyOn(store, 'readStream');
+    expect((await streams.load(ended)).state).toEqual(['one', 'the end']);
+    expect(read).toHaveBeenCalledExactlyOnceWith('notebook-a', { from: 0, limit: 2, mayRemember: true });
+  });
+
   it('never stand on an event of a type they do not know', async () => {
     await note('a', 'no_stream', 'one', 'Scribbled');
     await expect(new FoldedStreams(store).load(ref('a'))).rejects.toThrow(UnknownEventType);

@@ -247,4 +247,5 @@ export const actionDecider: Decider<Action, ActionCommand, ActionEvent> = {
   initialState,
   decide,
   evolve,
+  isOver: ({ state }) => state === 'recorded' || state === 'abandoned',
 };

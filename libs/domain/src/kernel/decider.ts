@@ -15,6 +15,8 @@ export interface Fold<State, Event extends DomainEvent> {
   readonly eventTypes: EventTypes<Event>;
   /** Total: an event without a case is a compile error. */
   readonly evolve: (state: State, event: Event) => State;
+  /** Whether hardly anybody will ask for the state again: it is not remembered. Default: of no state. */
+  readonly isOver?: (state: State) => boolean;
 }
 
 export interface Decider<State, Command, Event extends DomainEvent> extends Fold<State, Event> {

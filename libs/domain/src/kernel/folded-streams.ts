@@ -10,6 +10,8 @@ export interface StreamRef<State> {
   readonly eventTypes: Readonly<Record<string, true>>;
   initialState(): State;
   evolve(state: State, event: DomainEvent): State;
+  /** Whether it need not be remembered ({@link Fold.isOver}). */
+  isOver(state: State): boolean;
 }
 
 export const streamRef = <State, Event extends DomainEvent>(
@@ -20,7 +22,10 @@ export const streamRef = <State, Event extends DomainEvent>(
   eventTypes: fold.eventTypes,
   initialState: fold.initialState,
   evolve: fold.evolve,
+  isOver: fold.isOver ?? never,
 });
+
+const never = (): boolean => false;
 
 /** A stream's state at one revision. */
 export interface Folded<State> {
@@ -136,7 +141,7 @@ export class FoldedStreams {
   /** What this process just appended itself, so that the next load need not read it back. */
   advance<State>(from: Folded<State>, ref: StreamRef<State>, events: readonly EventEnvelope[]): Folded<State> {
     const next = foldOnto(from, ref, events);
-    this.remember(next, 0);
+    this.remember(ref, next, 0);
     return next;
   }
 
@@ -177,7 +182,7 @@ export class FoldedStreams {
     if (head === undefined) return empty;
     const known = (this.cache.get(ref.stream)?.folded as Folded<State> | undefined) ?? empty;
     if (known.revision !== 'no_stream' && known.revision >= head) {
-      this.remember(known, question);
+      this.remember(ref, known, question);
       return known;
     }
     const from = known.revision === 'no_stream' ? 0 : known.revision + 1;
@@ -195,12 +200,13 @@ export class FoldedStreams {
     if (next.revision === 'no_stream' || next.revision < head) {
       throw new StoreUnavailable(`${ref.stream} was read up to ${next.revision}, but stands at ${head}`);
     }
-    this.remember(next, question);
+    this.remember(ref, next, question);
     return next;
   }
 
   /** @param question that found the stream so; 0 for none */
-  private remember(folded: Folded<unknown>, question: number): void {
+  private remember<State>(ref: StreamRef<State>, folded: Folded<State>, question: number): void {
+    if (ref.isOver(folded.state)) return this.cache.delete(folded.stream);
     const known = this.cache.get(folded.stream);
     // What two questions found out of turn: the later state holds for both.
     const latest = known && isBeyond(known.folded, folded) ? known.folded : folded;

@@ -35,7 +35,16 @@ export class RecentlyUsed<Value> {
   /** Not kept where it alone weighs more than a quarter of the capacity: it would drive out everybody else's. */
   set(name: string, value: Value, weight: number): void {
     if (weight <= this.capacity.weight / 4) this.add(name, { value, weight });
-    else this.remove(name);
+    else this.delete(name);
+  }
+
+  delete(name: string): void {
+    const known = this.young.get(name);
+    if (known !== undefined) {
+      this.young.delete(name);
+      this.youngWeight -= known.weight;
+    }
+    this.old.delete(name);
   }
 
   private add(name: string, entry: Entry<Value>): void {
@@ -48,14 +57,5 @@ export class RecentlyUsed<Value> {
     this.youngWeight += entry.weight - (this.young.get(name)?.weight ?? 0);
     // What the old generation holds under this name stands in the shadow, and leaves with it.
     this.young.set(name, entry);
-  }
-
-  private remove(name: string): void {
-    const known = this.young.get(name);
-    if (known !== undefined) {
-      this.young.delete(name);
-      this.youngWeight -= known.weight;
-    }
-    this.old.delete(name);
   }
 }
