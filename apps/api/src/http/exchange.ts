@@ -223,15 +223,23 @@ const pathOf = (target: string): string => {
   return absolute ? (absolute[1] ?? '/') : withoutQuery;
 };
 
-const exchanges = new WeakMap<IncomingMessage, Exchange>();
+/**
+ * On the request itself: a `WeakMap` would hold every exchange, and by it the request, until the next full mark, for the
+ * scavenger takes the values of a weak map for alive whatever has become of their keys.
+ */
+const EXCHANGE = Symbol('exchange');
+
+interface OfAnExchange extends IncomingMessage {
+  [EXCHANGE]?: Exchange;
+}
 
 export const rememberExchange = (exchange: Exchange): void => {
-  exchanges.set(exchange.request, exchange);
+  (exchange.request as OfAnExchange)[EXCHANGE] = exchange;
 };
 
 /** The exchange of a request that came in through the edge's server; there is no other way in. */
 export const exchangeOf = (request: IncomingMessage): Exchange => {
-  const exchange = exchanges.get(request);
+  const exchange = (request as OfAnExchange)[EXCHANGE];
   if (!exchange) throw new Error('the request did not come in through the edge’s server');
   return exchange;
 };
