@@ -1,4 +1,4 @@
-import { DomainError } from '#libs/domain/kernel';
+import { DomainError, TransientSet } from '#libs/domain/kernel';
 
 /** The refusal of whatever comes after the stop was asked for: expected, and nobody's fault. */
 export class ShuttingDown extends DomainError {
@@ -17,7 +17,7 @@ interface UnderWay {
 
 /** Knows what is under way, and lets it finish before the process ends. */
 export class Drain {
-  private readonly underWay = new Set<UnderWay>();
+  private readonly underWay = new TransientSet<UnderWay>();
   private readonly waiters = new Set<() => void>();
   private isAnnounced = false;
   private hasStarted = false;
@@ -37,14 +37,14 @@ export class Drain {
     return this.underWay.size;
   }
 
-  enter(one: UnderWay): void {
-    this.underWay.add(one);
+  /** @returns called once it has ended */
+  enter(one: UnderWay): () => void {
+    const leave = this.underWay.add(one);
     if (this.hasStarted) one.endWaits();
-  }
-
-  leave(one: UnderWay): void {
-    this.underWay.delete(one);
-    if (this.underWay.size === 0) for (const wake of this.waiters) wake();
+    return () => {
+      leave();
+      if (this.underWay.size === 0) for (const wake of this.waiters) wake();
+    };
   }
 
   /**
@@ -63,7 +63,7 @@ export class Drain {
   async drain(graceMs: number): Promise<boolean> {
     this.announce();
     this.hasStarted = true;
-    for (const one of this.underWay) one.endWaits();
+    this.underWay.forEach((one) => one.endWaits());
     if (this.underWay.size === 0) return true;
     return new Promise((resolve) => {
       const finish = (isClean: boolean): void => {

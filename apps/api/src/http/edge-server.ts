@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { TransientSet } from '#libs/domain/kernel';
 import { API_VERSION_HEADER } from './api-versions.js';
 import { STATUS_ABORTED } from './access-log.js';
 import { EdgeResponse, isLingering } from './edge-response.js';
@@ -83,17 +84,15 @@ const begin = (edge: EdgeParts, request: IncomingMessage, response: EdgeResponse
   return exchange;
 };
 
-const unfinishedBySocket = new WeakMap<Socket, Set<() => void>>();
+const unfinishedBySocket = new WeakMap<Socket, TransientSet<() => void>>();
 
 /** Called when the connection closes, by one listener, however many requests are pipelined on it. */
-const unfinishedOn = (socket: Socket): Set<() => void> => {
+const unfinishedOn = (socket: Socket): TransientSet<() => void> => {
   const known = unfinishedBySocket.get(socket);
   if (known) return known;
-  const unfinished = new Set<() => void>();
+  const unfinished = new TransientSet<() => void>();
   unfinishedBySocket.set(socket, unfinished);
-  socket.once('close', () => {
-    for (const finish of [...unfinished]) finish();
-  });
+  socket.once('close', () => unfinished.forEach((finish) => finish()));
   return unfinished;
 };
 
@@ -101,22 +100,21 @@ const unfinishedOn = (socket: Socket): Set<() => void> => {
 const finishOnce = (edge: EdgeParts, exchange: Exchange): void => {
   const { request, response } = exchange;
   const { socket } = request;
-  const unfinished = unfinishedOn(socket);
+  const leaveDrain = edge.drain.enter(exchange);
   let isFinished = false;
   const finish = (): void => {
     // The response may close while those of the socket are being finished.
     if (isFinished) return;
     isFinished = true;
     response.off('close', finish);
-    unfinished.delete(finish);
+    leaveSocket();
     if (edge.exchangeOn.get(socket) === exchange) edge.exchangeOn.delete(socket);
-    edge.drain.leave(exchange);
+    leaveDrain();
     finished(edge, exchange);
   };
-  edge.drain.enter(exchange);
+  const leaveSocket = unfinishedOn(socket).add(finish);
   edge.meter.requestBegan();
   response.on('close', finish);
-  unfinished.add(finish);
 };
 
 const finished = ({ accessLog, meter, sources }: EdgeParts, exchange: Exchange): void => {

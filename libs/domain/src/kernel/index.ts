@@ -22,4 +22,5 @@ export * from './payload-store.port.js';
 export * from './payload.js';
 export * from './recently-used.js';
 export * from './timestamp.js';
+export * from './transient.js';
 export * from './turns.js';

@@ -1,3 +1,5 @@
+import { TransientMap } from './transient.js';
+
 /** What is kept at most. */
 export interface Capacity {
   readonly entries: number;
@@ -17,8 +19,8 @@ interface Entry<Value> {
  * all of them.
  */
 export class RecentlyUsed<Value> {
-  private young = new Map<string, Entry<Value>>();
-  private old = new Map<string, Entry<Value>>();
+  private young = new TransientMap<Entry<Value>>();
+  private old = new TransientMap<Entry<Value>>();
   private youngWeight = 0;
 
   constructor(private readonly capacity: Capacity) {}
@@ -51,7 +53,7 @@ export class RecentlyUsed<Value> {
     const { entries, weight } = this.capacity;
     if (this.young.size + 1 > entries / 2 || this.youngWeight + entry.weight > weight / 2) {
       this.old = this.young;
-      this.young = new Map();
+      this.young = new TransientMap();
       this.youngWeight = 0;
     }
     this.youngWeight += entry.weight - (this.young.get(name)?.weight ?? 0);

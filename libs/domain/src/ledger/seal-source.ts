@@ -4,6 +4,7 @@ import {
   evolveStrictly,
   requireGapless,
   streamRef,
+  TransientMap,
   type EventEnvelope,
   type EventPlace,
   type OrgId,
@@ -75,7 +76,7 @@ export const placeOf = ({ recorded }: EventEnvelope): EventPlace => ({
  * stream is then read.
  */
 export class ActionsInFlight {
-  private readonly actions = new Map<string, { readonly action: Action; readonly revision: number }>();
+  private readonly actions = new TransientMap<{ readonly action: Action; readonly revision: number }>();
 
   constructor(private readonly capacity = 50_000) {}
 

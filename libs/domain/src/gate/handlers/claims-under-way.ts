@@ -1,3 +1,5 @@
+import { TransientSet } from '../../kernel/index.js';
+
 /** Claims that one run holds, together until it is over. */
 export interface HeldClaims {
   add(claim: string): void;
@@ -7,7 +9,7 @@ export interface HeldClaims {
 /** What this process is executing: the claims that it holds, and the work itself. */
 export class ClaimsUnderWay {
   private readonly heldUntilMs = new Map<string, number>();
-  private readonly work = new Set<Promise<unknown>>();
+  private readonly work = new TransientSet<Promise<unknown>>();
 
   /** @param untilMs on the monotonic clock: a run that is not over by then has broken its promise, and others may end it */
   hold(untilMs: number): HeldClaims {
@@ -33,16 +35,16 @@ export class ClaimsUnderWay {
 
   /** Counts `work` as under way until it is over. */
   async during<Result>(work: Promise<Result>): Promise<Result> {
-    this.work.add(work);
+    const leave = this.work.add(work);
     try {
       return await work;
     } finally {
-      this.work.delete(work);
+      leave();
     }
   }
 
   /** Resolves when nothing is under way, however it has ended. */
   async idle(): Promise<void> {
-    while (this.work.size > 0) await Promise.allSettled(this.work);
+    while (this.work.size > 0) await Promise.allSettled(this.work.values());
   }
 }
