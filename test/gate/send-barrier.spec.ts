@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '#libs/crypto';
 import type { Accepted, GateSettings, LivingAction } from '#libs/domain/gate';
@@ -73,6 +74,33 @@ describe('a connector that another process changed between the decision and the 
     const action = await executedAfter(() => bench.storeCredentialElsewhere());
     expect(await outcomeOf(action)).toMatchObject({ status: 'succeeded' });
     expect([before.countFor(without), before.countFor(action)]).toEqual([0, 1]);
+  });
+
+  it('is asked for again, and sends nothing, where the kept connection ended while the store was asked', async () => {
+    let kept: Socket | null = null;
+    const keeping = await startUpstream((_seen, response) => {
+      kept = response.socket;
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+    bench.close();
+    const always = { commitHoldsMs: 0 };
+    bench = await new GateBench(new MemoryEventStore(), always).prepare(keeping.baseUrl, [RETRIED]);
+    await bench.action((await bench.submit({ tool: 'crm.fetch' })).action, (action) => action.state === 'recorded');
+    const starter = new ManualStarter(bench.executorId, null);
+    const { action } = await bench.submit({ tool: 'crm.fetch' }, bench.handler(starter));
+    const heads = bench.store.heads.bind(bench.store);
+    const asked = vi.spyOn(bench.store, 'heads').mockImplementationOnce(async (streams) => {
+      const answer = await heads(streams);
+      await bench.changeElsewhere({ base_url: after.baseUrl });
+      // Closed on both sides: whoever kept it has seen its end.
+      await new Promise((resolve) => kept?.once('close', resolve).end());
+      return answer;
+    });
+    await bench.executor.run(starter.accepted[0]!);
+    asked.mockRestore();
+    expect(await outcomeOf(action)).toMatchObject({ status: 'failed', error_code: 'connector_unavailable' });
+    expect([keeping.countFor(action), after.countFor(action)]).toEqual([0, 0]);
+    await keeping.close();
   });
 
   it('sends nothing when the tool is no longer the one that was judged', async () => {

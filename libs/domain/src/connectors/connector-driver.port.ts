@@ -61,8 +61,9 @@ export interface ConnectorCall {
   /**
    * Asked every time a connection is up and before its first request byte (architecture, 'What a decision reads').
    * A code means: send nothing, end as `failed` with that code.
+   * @param hasSent an earlier request of this call was sent, and this one follows its redirect
    */
-  mayStillSend(): Promise<ErrorCode | null>;
+  mayStillSend(hasSent: boolean): Promise<ErrorCode | null>;
 }
 
 export interface CallOutcome {

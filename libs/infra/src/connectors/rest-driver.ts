@@ -119,7 +119,7 @@ export class RestDriver extends ConnectorDriver {
     for (let followed = 0; ; followed += 1) {
       let response: EgressResponse;
       try {
-        response = await this.exchange(attempt, target);
+        response = await this.exchange(attempt, target, hasSent);
       } catch (error) {
         if (!(error instanceof EgressFailure)) throw error;
         return this.afterFailure(attempt, error, hasSent);
@@ -134,6 +134,7 @@ export class RestDriver extends ConnectorDriver {
   private exchange(
     { call, config, tool, request, credential, signal }: Attempt,
     target: RequestTarget,
+    hasSent: boolean,
   ): Promise<EgressResponse> {
     const query = withCredential(target.query, credential);
     return this.door.request({
@@ -146,7 +147,7 @@ export class RestDriver extends ConnectorDriver {
       maxResponseBytes: config.max_response_bytes,
       keptResponseBytes: RESULT_MAX_BYTES,
       mayReuseConnection: isRepeatable(tool),
-      mayStillSend: () => call.mayStillSend(),
+      mayStillSend: () => call.mayStillSend(hasSent),
       signal,
     });
   }

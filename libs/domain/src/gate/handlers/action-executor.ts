@@ -273,7 +273,7 @@ export class ActionExecutor {
         args,
         attempt: attempt.attempt as 1 | 2 | 3,
         deadlineMonotonicMs: execution.deadlineMonotonicMs,
-        mayStillSend: () => barrier.mayStillSend(),
+        mayStillSend: (hasSent) => barrier.mayStillSend(hasSent),
       });
     } catch (error) {
       // A driver that throws has broken its promise: what it sent is not known.

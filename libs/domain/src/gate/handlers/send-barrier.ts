@@ -30,9 +30,13 @@ export class SendBarrier {
     return this.#hasOpened;
   }
 
-  /** Null when the first byte may go out now; otherwise the code of what holds it back. Asked when the connection is up. */
-  async mayStillSend(): Promise<ErrorCode | null> {
-    if (this.isFoundByCommit()) {
+  /**
+   * Null when the first byte may go out now; otherwise the code of what holds it back. Asked when the connection is up, and
+   * once more where a kept connection had ended by the time of the answer: nothing has been sent then.
+   * @param hasSent an earlier request of the call was: this one follows its redirect
+   */
+  async mayStillSend(hasSent: boolean): Promise<ErrorCode | null> {
+    if (!hasSent && this.isFoundByCommit()) {
       await failpoint('exec.before_send');
       return null;
     }
@@ -40,7 +44,7 @@ export class SendBarrier {
     try {
       const now = await this.readAll();
       if (this.gate.clock.monotonicMs() - askedAtMs >= this.gate.settings.barrierMaxAgeMs) return 'service_unavailable';
-      const refusal = this.refusal(now) ?? this.connectorMoved(now.connector.revision);
+      const refusal = this.refusal(now) ?? (hasSent ? null : this.connectorMoved(now.connector.revision));
       if (refusal === null) await failpoint('exec.before_send');
       return refusal;
     } catch (error) {
@@ -52,12 +56,11 @@ export class SendBarrier {
 
   /**
    * The claim's own commit, a moment ago, required everything to stand as it was judged. So the connection must have been
-   * up soon, and the request built from that very connector.
+   * up soon, and the request built from that very connector. Of the first request alone: it said nothing of a redirect.
    */
   private isFoundByCommit(): boolean {
     const { found, action } = this.execution;
-    // Of the first request alone: the commit said nothing of a redirect.
-    if (found === null || this.#hasOpened) return false;
+    if (found === null) return false;
     if (this.gate.clock.monotonicMs() - found.askedAtMs >= this.gate.settings.commitHoldsMs) return false;
     const connector = found.revisions.get(connectorRefOf(action.submission).stream);
     if (connector === undefined || connector !== this.connectorRevision) return false;
@@ -89,7 +92,7 @@ export class SendBarrier {
   }
 
   private connectorMoved(revision: ExpectedRevision): ErrorCode | null {
-    this.#hasOpened ||= revision === this.connectorRevision;
+    this.#hasOpened = revision === this.connectorRevision;
     return this.#hasOpened ? null : 'connector_unavailable';
   }
 }
