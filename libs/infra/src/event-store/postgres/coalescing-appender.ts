@@ -144,7 +144,7 @@ class Company {
  */
 export class CoalescingAppender {
   /** Streams in order of arrival, each with its appends in order: a batch takes at most one of a stream. */
-  private readonly waiting = new TransientMap<readonly Waiting[]>();
+  private readonly waiting = new TransientMap<Waiting[]>();
   private waitingCount = 0;
   private draining: Promise<void> | null = null;
   private isClosed = false;
@@ -161,7 +161,9 @@ export class CoalescingAppender {
     if (this.waitingCount >= MAX_WAITING_APPENDS) throw new StoreUnavailable('too many appends are waiting');
     const waiting = new Waiting(append, this.options);
     this.waitingCount += 1;
-    this.waiting.set(append.stream, [...(this.waiting.get(append.stream) ?? []), waiting]);
+    const sameStream = this.waiting.get(append.stream);
+    if (sameStream) sameStream.push(waiting);
+    else this.waiting.set(append.stream, [waiting]);
     this.draining ??= this.drain();
     return waiting.result;
   }
