@@ -64,6 +64,22 @@ describe('the sealer', () => {
     expect(deedsOf(ledger).map(({ metadata }) => metadata.source?.stream)).toEqual(streams);
   });
 
+  it('makes a deed in the order in which it is written', async () => {
+    const { bench: log, org } = await bench();
+    for (const kind of ['executed', 'refused'] as const) {
+      const envelopes = (await log.store.readStream(await log.recordAction(org, kind))).map((event) =>
+        decodeEvent(event),
+      );
+      const last = envelopes.at(-1);
+      const request = last && sealRequestOf(last, foldAction(envelopes));
+      if (!request) throw new Error('no deed is asked for');
+      const body = Buffer.from(deedBodyOf(request, { seq: 0, bodyHash: null }, NOW, 'a'.repeat(32))).toString();
+      for (const [name, section] of Object.entries(request.sections)) {
+        expect(body).toContain(`"${name}":${JSON.stringify(section)}`);
+      }
+    }
+  });
+
   it('seals nothing twice, however often it is fed the same log', async () => {
     const { bench: log, org } = await bench();
     for (let index = 0; index < 5; index += 1) await log.recordAction(org, index % 2 ? 'executed' : 'refused');

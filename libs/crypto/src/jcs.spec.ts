@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { canonicalBytes, CanonicalizationError, canonicalize } from './jcs.js';
+import { canonicalBytes, CanonicalizationError, canonicalize, canonicalizeByHand } from './jcs.js';
 import { bodyProfile, type JsonObject, type JsonValue, parseStrictJson } from './strict-json.js';
 
 const WIDE = bodyProfile({ maxBytes: 1024 * 1024, maxDepth: 64 });
@@ -143,6 +143,56 @@ describe('canonical form: where json-canonicalize 3.0.1 could not be the writer'
         expect(canonicalize(reversed)).toBe(canonicalize(members));
       }),
     );
+  });
+});
+
+/** The same value with the members of each object in order: what is handed to the runtime's own writer. */
+const inOrder = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (value === null || typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, inOrder(member)]));
+};
+
+describe('canonical form: of what stands in order already', () => {
+  const anything = fc.anything({
+    withDate: true,
+    withMap: true,
+    withBigInt: true,
+    withSparseArray: true,
+    withNullPrototype: true,
+    stringUnit: 'binary',
+  });
+
+  it('is what the writer by hand writes or refuses (property)', () => {
+    const outcome = (writer: typeof canonicalize, value: unknown): string => {
+      try {
+        return writer(value as JsonValue);
+      } catch (error) {
+        if (!(error instanceof CanonicalizationError)) throw error;
+        return `${error.reason} at ${error.path}`;
+      }
+    };
+    const tree = fc.oneof(anything, fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' }));
+    fc.assert(
+      fc.property(tree, (value) => {
+        for (const each of [value, inOrder(value)]) {
+          expect(outcome(canonicalize, each)).toBe(outcome(canonicalizeByHand, each));
+        }
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('puts members that are numbers where their digits stand, which no object can', () => {
+    expect(canonicalize({ '2': 1, '10': 2, a: 3 })).toBe('{"10":2,"2":1,"a":3}');
+    expect(canonicalize({ '10': 1, '20': 2, a: 3 })).toBe('{"10":1,"20":2,"a":3}');
+  });
+
+  it('lets nothing write itself', () => {
+    const items = Object.assign([1, 2], { toJSON: () => 'something else' });
+    expect(canonicalize({ items })).toBe('{"items":[1,2]}');
+    expect(refusal({ toJSON: () => 'something else' })).toBe('not_json $.toJSON');
   });
 });
 

@@ -66,7 +66,7 @@ export const restRequestFacts = (config: RestConfig, tool: RestTool, args: JsonO
   const built = buildRestRequest(config, tool, args, '');
   if (!built.ok) return {};
   const { method, path, origin } = built.request;
-  return { http: { method, path, host: new URL(origin).host } };
+  return { http: { host: new URL(origin).host, method, path } };
 };
 
 interface PlacedArgument {

@@ -76,16 +76,17 @@ export const policyInputOf = (
   resolved: ResolvedTool | null,
   now: string,
 ): PolicyInput => ({
-  tool: request.tool,
+  // In the order of RFC 8785, in which the document is written.
+  agent: { id: agent.agent, labels: agent.labels, name: agent.name },
   args: request.args,
-  agent: { id: agent.agent, name: agent.name, labels: agent.labels },
-  user: { ref: request.onBehalfOf },
-  session: { ref: request.session },
   intent: { signed: false },
   mode: request.mode,
-  side_effect: resolved?.tool.sideEffect ?? 'unknown',
   now,
   request: resolved?.facts ?? {},
+  session: { ref: request.session },
+  side_effect: resolved?.tool.sideEffect ?? 'unknown',
+  tool: request.tool,
+  user: { ref: request.onBehalfOf },
 });
 
 export const submissionOf = (

@@ -5,10 +5,11 @@ import {
   encodeDeedBody,
   sealDeed,
   sealDeedSync,
+  type DeedBody,
   type Digest,
   type SigningKey,
 } from '#libs/crypto';
-import type { ActionId, DeedId, Timestamp } from '../kernel/index.js';
+import type { ActionId, DeedId, EventPlace, Timestamp } from '../kernel/index.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { SealRequest } from './seal-source.js';
 
@@ -47,11 +48,17 @@ export const deedBodyOf = (request: SealRequest, previous: ChainEnd, issuedAt: s
       org: request.org,
       seq: previous.seq + 1,
       issued_at: issuedAt,
-      source: { ...request.source },
-      chain: { prev_hash: previous.bodyHash, kid },
+      source: inCanonicalOrder(request.source),
+      chain: { kid, prev_hash: previous.bodyHash },
     }),
   );
 };
+
+const inCanonicalOrder = ({ event_id, revision, stream }: EventPlace): DeedBody['source'] => ({
+  event_id,
+  revision,
+  stream,
+});
 
 export const composeDeed = (
   request: SealRequest,

@@ -9,53 +9,69 @@ export type DeedSections = Pick<
   'kind' | 'who' | 'action' | 'policy' | 'approval' | 'execution' | 'witness' | 'cost' | 'admin'
 >;
 
+/** Members stand in the order of RFC 8785, in which they are written. */
 export const actionSections = (action: LivingAction): DeedSections => {
   const { submission } = action;
   return {
+    action: {
+      args_digest: submission.args_digest,
+      connector: submission.connector,
+      created_at: action.createdAt,
+      id: submission.action,
+      livemode: submission.livemode,
+      mode: submission.mode,
+      request_digest: submission.request_digest,
+      tool: submission.tool,
+      tool_digest: submission.tool_digest,
+      tool_truncated: submission.tool_truncated,
+    },
+    admin: null,
+    approval: null,
+    cost: null,
+    execution: executionSection(action),
     kind: 'action',
+    policy: policySection(action),
     who: {
-      actor: { type: 'agent', id: submission.agent },
+      actor: { id: submission.agent, type: 'agent' },
       agent: submission.agent,
+      intent_hash: submission.intent_hash,
+      intent_signed: submission.intent_signed,
       key: submission.key,
       on_behalf_of: submission.on_behalf_of,
       session: submission.session,
-      intent_signed: submission.intent_signed,
-      intent_hash: submission.intent_hash,
     },
-    action: {
-      id: submission.action,
-      tool: submission.tool,
-      tool_truncated: submission.tool_truncated,
-      mode: submission.mode,
-      livemode: submission.livemode,
-      connector: submission.connector,
-      tool_digest: submission.tool_digest,
-      args_digest: submission.args_digest,
-      request_digest: submission.request_digest,
-      created_at: action.createdAt,
-    },
-    policy: policySection(action),
-    approval: null,
-    execution: executionSection(action),
     witness: witnessSection(action),
-    cost: null,
-    admin: null,
   };
 };
 
-const policySection = ({ decision, decidedAt, submission }: LivingAction): DeedSections['policy'] =>
-  decision && decidedAt !== null ? { ...decision, input_digest: submission.input_digest, decided_at: decidedAt } : null;
+const policySection = ({ decision, decidedAt, submission }: LivingAction): DeedSections['policy'] => {
+  if (!decision || decidedAt === null) return null;
+  const { code, message, outcome, policy, policy_version, reason, rule_id, source } = decision;
+  const { input_digest } = submission;
+  return {
+    code,
+    decided_at: decidedAt,
+    input_digest,
+    message,
+    outcome,
+    policy,
+    policy_version,
+    reason,
+    rule_id,
+    source,
+  };
+};
 
 const executionSection = ({ outcome, attempts }: LivingAction): DeedSections['execution'] => {
   if (!outcome) return null;
-  const { status, error_code, result_digest, started_at, finished_at } = outcome;
-  return { status, attempts: attempts.length, error_code, result_digest, started_at, finished_at };
+  const { error_code, finished_at, result_digest, started_at, status } = outcome;
+  return { attempts: attempts.length, error_code, finished_at, result_digest, started_at, status };
 };
 
 const witnessSection = ({ witness }: LivingAction): DeedSections['witness'] => {
   if (!witness) return null;
-  const { level, verdict, method, reasons, evidence_digest } = witness;
-  return { level, verdict, method, reasons: [...reasons], evidence_digest };
+  const { evidence_digest, level, method, reasons, verdict } = witness;
+  return { evidence_digest, level, method, reasons: [...reasons], verdict };
 };
 
 /** Data is sealed by digest only: no name, label or address ever stands in an admin deed (document 2, Admin deeds). */

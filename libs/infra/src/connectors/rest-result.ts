@@ -51,9 +51,9 @@ function* recordInPieces(response: EgressResponse, redactor: Redactor): Generato
   const { status } = response;
   const headers = keptHeaders(response, redactor);
   const body = yield* redactedBody(response, redactor);
-  const result = canonicalize({ status, headers, body });
+  const result = canonicalize({ body, headers, status });
   if (Buffer.byteLength(result) <= RESULT_MAX_BYTES) return result;
-  return canonicalize({ status, headers, body: digestedBody(response) });
+  return canonicalize({ body: digestedBody(response), headers, status });
 }
 
 /** `Set-Cookie` and hop-by-hop headers are not on the list, so they never pass. */
