@@ -108,7 +108,7 @@ export class Dialer {
 const heard = <AnySocket extends Socket>(socket: AnySocket): AnySocket => socket.on('error', () => socket.destroy());
 
 const isSameAddress = (one: string, other: string): boolean =>
-  parseAddress(one)?.toNormalizedString() === parseAddress(other)?.toNormalizedString();
+  one === other || parseAddress(one)?.toNormalizedString() === parseAddress(other)?.toNormalizedString();
 
 /** OpenSSL's verification results and Node's identity check, told by code. */
 const isCertificateError = (error: unknown): boolean => {

@@ -57,7 +57,7 @@ export const readBody = async (
   }
   const collector = new Collector(limits);
   await (decoder === undefined
-    ? collected(incoming, collector, () => collector.collect(incoming))
+    ? collected(incoming, collector, () => readPlain(incoming, collector))
     : collected(incoming, collector, () => pipeline(incoming, decoder, collector.collect)));
   return { body: collector.body(), isDecoded: coding === '' || decoder !== undefined };
 };
@@ -83,6 +83,25 @@ const collected = async (incoming: IncomingMessage, collector: Collector, read: 
   }
 };
 
+/** Without a decoder, by events: nearly every answer is one short chunk, for which an iterator is a lot of machinery. */
+const readPlain = (incoming: IncomingMessage, collector: Collector): Promise<void> =>
+  new Promise((resolve, reject) => {
+    incoming.on('data', (chunk: Buffer) => {
+      try {
+        collector.take(chunk);
+      } catch (error) {
+        reject(error);
+        incoming.destroy();
+      }
+    });
+    incoming
+      .on('end', resolve)
+      .on('error', reject)
+      .on('close', () => {
+        if (!incoming.readableEnded) reject(new Error('the connection was closed before the end of the answer'));
+      });
+  });
+
 class Collector {
   private readonly chunks: Buffer[] = [];
   private length = 0;
@@ -96,13 +115,15 @@ class Collector {
   }
 
   readonly collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
-    for await (const chunk of source) {
-      this.length += chunk.byteLength;
-      if (this.isOver) throw new Error('the body is larger than allowed');
-      if (this.length > this.limits.keptBytes) this.digest(chunk);
-      else this.chunks.push(chunk);
-    }
+    for await (const chunk of source) this.take(chunk);
   };
+
+  take(chunk: Buffer): void {
+    this.length += chunk.byteLength;
+    if (this.isOver) throw new Error('the body is larger than allowed');
+    if (this.length > this.limits.keptBytes) this.digest(chunk);
+    else this.chunks.push(chunk);
+  }
 
   body(): Buffer | DigestedBody {
     if (this.hash === null) return Buffer.concat(this.chunks);
