@@ -6,8 +6,8 @@ import { INVARIANT_IDS, NOT_COMPUTED } from './checker.js';
 import { PLANTED_BUGS } from './planted/bugs.js';
 import { PlantedRuns } from './planted/planted-runs.js';
 
-/** The dearest ones to miss; `npm run chaos -- --planted` runs all. */
-const HERE = ['INV-02', 'INV-10', 'INV-15'];
+/** The dearest one to miss; `npm run chaos -- --planted` runs all, and so does `.ci/run`. */
+const HERE = ['INV-02'];
 const RUN_DEADLINE_MS = 120_000;
 
 describe('the checker', () => {

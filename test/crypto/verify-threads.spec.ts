@@ -105,7 +105,7 @@ describe('a bundle of many blocks', () => {
   });
   const withBadSeal = (seq: number): SealedDeed[] =>
     chain.map((deed) => (deed.seq === seq ? { ...deed, seal: { ...deed.seal, signature: 'A'.repeat(86) } } : deed));
-  const places = Array.from({ length: 6 }, (_, index) => Number.parseInt(digestOf(`${index}`).slice(7, 15), 16));
+  const places = Array.from({ length: 3 }, (_, index) => Number.parseInt(digestOf(`${index}`).slice(7, 15), 16));
 
   it('gets the verdict of one thread for flips, drops and swaps anywhere', async () => {
     const cases: Record<string, Given> = { whole: await given(packed(raw)) };
