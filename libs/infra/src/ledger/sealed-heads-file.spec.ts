@@ -1,7 +1,7 @@
-import { appendFile, copyFile, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, mkdtemp, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { digestOf } from '#libs/crypto';
 import type { OrgId } from '#libs/domain/kernel';
 import type { SealedHead } from '#libs/domain/ledger';
@@ -68,6 +68,28 @@ describe('the file of sealed heads', () => {
     await file.remember(headOf(org, 5));
     await file.remember(headOf(org, 4));
     expect(await (await openFile()).of(org)).toEqual(headOf(org, 5));
+  });
+
+  it('writes the last of the heads that come while it writes, and no other', async () => {
+    const [org, other] = [newOrg(), newOrg()];
+    const file = await openFile();
+    await file.remember(headOf(org, 1));
+    const handle = await open(sealedHeadsPath(folder));
+    const write = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'write');
+    const remembered = Array.from({ length: 500 }, (_, index) => file.remember(headOf(org, index + 2)));
+    await Promise.all([...remembered, file.remember(headOf(other, 7))]);
+    expect(write).toHaveBeenCalledTimes(2);
+    write.mockRestore();
+    await handle.close();
+    expect(await (await openFile()).all()).toEqual([headOf(org, 501), headOf(other, 7)]);
+  });
+
+  it('remembers after a decision what is sealed after it', async () => {
+    const org = newOrg();
+    const file = await openFile();
+    const done = [file.remember(headOf(org, 9)), file.settle(org, headOf(org, 2)), file.remember(headOf(org, 3))];
+    await Promise.all(done);
+    expect(await (await openFile()).of(org)).toEqual(headOf(org, 3));
   });
 
   it('goes back when an operator says so, also for who has it open', async () => {

@@ -40,6 +40,8 @@ export class SealedHeadsFile extends SealedHeads {
   private readonly offsets = new Map<OrgId, readonly number[]>();
   private scannedBytes = 0;
   private isFailing = false;
+  /** The turn that whatever is to be remembered joins, until it begins. */
+  private remembering: { readonly due: Map<OrgId, SealedHead>; readonly done: Promise<void> } | null = null;
   private turn: Promise<unknown> = Promise.resolve();
 
   private constructor(
@@ -116,18 +118,32 @@ export class SealedHeadsFile extends SealedHeads {
     });
   }
 
+  /** Of heads that come while the file is written to, the last of each ledger is written, and no other. */
   override remember(head: SealedHead): Promise<void> {
-    return this.inTurn(async () => {
-      if ((this.heads.get(head.org)?.seq ?? 0) >= head.seq) return;
-      this.heads.set(head.org, head);
-      try {
-        await this.write(head.org, lineOf(head));
-        this.isFailing = false;
-      } catch (error) {
-        if (!this.isFailing) this.logger.error('where ledgers end cannot be remembered', { path: this.path, error });
-        this.isFailing = true;
-      }
+    this.remembering ??= this.nextRemembering();
+    keepLatest(this.remembering.due, head);
+    return this.remembering.done;
+  }
+
+  private nextRemembering(): NonNullable<typeof this.remembering> {
+    const due = new Map<OrgId, SealedHead>();
+    const done = this.inTurn(async () => {
+      if (this.remembering?.due === due) this.remembering = null;
+      for (const head of due.values()) await this.rememberNow(head);
     });
+    return { due, done };
+  }
+
+  private async rememberNow(head: SealedHead): Promise<void> {
+    if ((this.heads.get(head.org)?.seq ?? 0) >= head.seq) return;
+    this.heads.set(head.org, head);
+    try {
+      await this.write(head.org, lineOf(head));
+      this.isFailing = false;
+    } catch (error) {
+      if (!this.isFailing) this.logger.error('where ledgers end cannot be remembered', { path: this.path, error });
+      this.isFailing = true;
+    }
   }
 
   /**
@@ -135,6 +151,8 @@ export class SealedHeadsFile extends SealedHeads {
    * @throws {Error} it cannot be written down
    */
   settle(org: OrgId, head: SealedHead | null): Promise<void> {
+    // What is remembered from now on comes after the decision.
+    this.remembering = null;
     return this.inTurn(async () => {
       if (!this.isWritable) throw new Error(`${this.path} cannot be written: its file system is read-only`);
       await this.scan();
