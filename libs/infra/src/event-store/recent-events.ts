@@ -1,4 +1,4 @@
-import { type Position, type RecordedEvent, START } from '#libs/domain/kernel';
+import { type Position, type RecordedEvent, START, TransientMap } from '#libs/domain/kernel';
 
 /** Whether nothing of the log lies between two positions, the second of which was brought after the first. */
 export type IsNext = (end: Position, position: Position) => boolean;
@@ -34,7 +34,7 @@ export class RecentEvents {
   private dropped = 0;
   private characters = 0;
   /** In a run without a hole the events of a stream follow each other, too. */
-  private readonly streams = new Map<string, RecordedEvent[]>();
+  private streams = new TransientMap<RecordedEvent[]>();
   /** Nothing of the log lies between this position and the run. */
   private anchor: Position = START;
 
@@ -98,7 +98,7 @@ export class RecentEvents {
     this.run = [];
     this.dropped = 0;
     this.characters = 0;
-    this.streams.clear();
+    this.streams = new TransientMap();
   }
 
   private firstAfter(position: Position): number {

@@ -1,4 +1,4 @@
-import { failpoint, type JobQueue, type Logger, type Randomness } from '../../kernel/index.js';
+import { failpoint, type JobQueue, type Logger, type Randomness, TransientMap } from '../../kernel/index.js';
 import type { Claimant } from '../action.commands.js';
 import type { Sharer } from '../fair-shares.js';
 import type { ActionExecutor } from './action-executor.js';
@@ -19,7 +19,7 @@ export interface InlineExecutions {
 export class InlineExecutionStarter extends ExecutionStarter {
   private readonly later: QueuedExecutionStarter;
   /** Places taken, by claim. */
-  private readonly taken = new Map<string, Sharer>();
+  private readonly taken = new TransientMap<Sharer>();
 
   constructor(
     private readonly runs: InlineExecutions,
