@@ -49,7 +49,12 @@ export interface Program {
 }
 
 /** Of Node, for every program that serves (docs/performance.md). */
-export const SERVING_FLAGS = ['--v8-pool-size=0', '--heap-growing-percent=100', '--max-semi-space-size=64'] as const;
+export const SERVING_FLAGS = [
+  '--v8-pool-size=0',
+  '--heap-growing-percent=100',
+  '--max-semi-space-size=64',
+  '--no-allocation-site-pretenuring',
+] as const;
 
 /** `npm start`, without npm. */
 const START: Program = { folder: ROOT, args: [...SERVING_FLAGS, join(ROOT, 'scripts', 'run.mjs'), 'standalone'] };

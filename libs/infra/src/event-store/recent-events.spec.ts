@@ -81,9 +81,21 @@ describe('recent events: the end of the log', () => {
 
   it('forgets all but the last 512 where nobody reads', () => {
     const recent = new RecentEvents(isNextOfGapless);
-    for (let first = 0; first < 5_000; first += 10) recent.add(events(first, first + 9));
+    for (let first = 0; first < 5_000; first += 100) recent.add(events(first, first + 99));
     expect(recent.since(4_487n)).toHaveLength(512);
     expect(recent.since(4_486n)).toBeNull();
+  });
+
+  it('forgets all but what the last 16 times have brought', () => {
+    const recent = new RecentEvents(isNextOfGapless);
+    for (let first = 0; first < 1_000; first += 4) {
+      recent.add(events(first, first + 3));
+      recent.add([]);
+    }
+    expect(recent.since(935n)).toHaveLength(64);
+    expect(recent.since(934n)).toBeNull();
+    expect(recent.ofStream('s-936', 0, 1)).toHaveLength(1);
+    expect(recent.ofStream('s-935', 0, 1)).toBeNull();
   });
 
   it('forgets the oldest beyond 4,096 events, however far behind a reader is, and goes on for ever', () => {

@@ -11,7 +11,11 @@ export const isNextInOrder: IsNext = (end, position) => position > end;
 
 const MAX_EVENTS = 4_096;
 const MAX_CHARACTERS = 8_388_608;
-/** Kept of what every reader has passed: what was just written is read once more by whoever answers for it. */
+/**
+ * Kept of what every reader has passed, what was brought by the last so many times, and no more than so many events: what
+ * was just written is read once more by whoever answers for it.
+ */
+const PASSED_ADDS = 16;
 const PASSED_EVENTS = 512;
 
 /** Follows the log in this process. */
@@ -32,6 +36,8 @@ export class RecentEvents {
   /** Null for events of its front that were dropped: they are cut off now and then. */
   private run: (RecordedEvent | null)[] = [];
   private dropped = 0;
+  /** How many events each of the last few times has brought. */
+  private readonly lastAdded: number[] = [];
   private characters = 0;
   /** In a run without a hole the events of a stream follow each other, too. */
   private streams = new TransientMap<RecordedEvent[]>();
@@ -46,6 +52,7 @@ export class RecentEvents {
 
   /** @param events consecutive, in order of position */
   add(events: readonly RecordedEvent[]): void {
+    if (events.length > 0) this.noteAdded(events.length);
     for (const event of events) {
       const { end } = this;
       if (end !== null && event.position <= end) continue;
@@ -122,7 +129,8 @@ export class RecentEvents {
 
   private trim(): void {
     const passed = this.passedByAll();
-    while (this.isTooMuch() || this.isPassed(passed)) this.dropFirst();
+    const kept = this.keptOfPassed();
+    while (this.isTooMuch() || this.isPassed(passed, kept)) this.dropFirst();
     if (this.dropped <= PASSED_EVENTS) return;
     this.run = this.run.slice(this.dropped);
     this.dropped = 0;
@@ -132,9 +140,21 @@ export class RecentEvents {
     return this.run.length - this.dropped > MAX_EVENTS || this.characters > MAX_CHARACTERS;
   }
 
-  private isPassed(passed: Position | null): boolean {
-    if (this.run.length - this.dropped <= PASSED_EVENTS) return false;
+  private isPassed(passed: Position | null, kept: number): boolean {
+    if (this.run.length - this.dropped <= kept) return false;
     return passed === null || (this.run[this.dropped] as RecordedEvent).position <= passed;
+  }
+
+  private noteAdded(count: number): void {
+    this.lastAdded.push(count);
+    if (this.lastAdded.length > PASSED_ADDS) this.lastAdded.shift();
+  }
+
+  private keptOfPassed(): number {
+    return Math.min(
+      PASSED_EVENTS,
+      this.lastAdded.reduce((sum, count) => sum + count, 0),
+    );
   }
 
   /** Up to where nobody reads any more; null where nobody reads at all. */

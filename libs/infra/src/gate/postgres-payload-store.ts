@@ -22,7 +22,7 @@ interface Asked {
 const TOGETHER = { maxItems: 128, maxWeight: 1_048_576 };
 
 const REMEMBERED_MAX_CHARACTERS = 2_097_152;
-const REMEMBERED_FOR_MS = 5_000;
+const REMEMBERED_FOR_MS = 1_000;
 
 /** What was stored just now, for the answer that follows at once. Forgotten soon: retention removes rows elsewhere. */
 class RecentPayloads {
@@ -31,10 +31,12 @@ class RecentPayloads {
 
   add(key: string, body: string): void {
     this.remove(key);
-    this.bodies.set(key, { body, at: performance.now() });
+    const now = performance.now();
+    this.bodies.set(key, { body, at: now });
     this.characters += body.length;
-    for (const [oldest] of this.bodies) {
-      if (this.characters <= REMEMBERED_MAX_CHARACTERS) break;
+    // Oldest first.
+    for (const [oldest, { at }] of this.bodies) {
+      if (this.characters <= REMEMBERED_MAX_CHARACTERS && now - at < REMEMBERED_FOR_MS) break;
       this.remove(oldest);
     }
   }
