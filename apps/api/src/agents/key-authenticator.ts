@@ -11,6 +11,6 @@ export class KeyAuthenticator extends Authenticator {
 
   override async authenticate(key: string, demands: AuthenticationDemands): Promise<Principal> {
     const caller = await this.keys.byKey(key, demands);
-    return { ...caller, pinnedVersion: null };
+    return { pinnedVersion: null, ...caller };
   }
 }

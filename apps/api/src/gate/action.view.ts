@@ -50,27 +50,29 @@ const decisionView = ({ decision }: LivingAction): JsonObject | null => {
 const executionView = ({ outcome, attempts }: LivingAction, own: OwnAnswer | null): JsonObject | null => {
   if (!outcome) return null;
   const { status, started_at, finished_at, latency_ms, error_code, error_message } = outcome;
-  const execution = {
-    status,
-    attempts: attempts.length,
-    started_at,
-    finished_at,
-    latency_ms,
-    error_code,
-    error_message,
-  };
-  if (own === null) return execution;
-  return {
-    ...execution,
-    get result() {
-      return own.result();
-    },
-  };
+  const count = attempts.length;
+  if (own === null) {
+    return { status, attempts: count, started_at, finished_at, latency_ms, error_code, error_message };
+  }
+  const result = readWhenWritten(own.result);
+  return { status, attempts: count, started_at, finished_at, latency_ms, error_code, error_message, result };
 };
+
+/** Becomes the value when the answer is written. No getter: each object that has one of its own is a shape to V8. */
+export const readWhenWritten = (value: () => JsonValue): JsonValue =>
+  new ReadWhenWritten(value) as unknown as JsonValue;
+
+class ReadWhenWritten {
+  constructor(private readonly value: () => JsonValue) {}
+
+  toJSON(): JsonValue {
+    return this.value();
+  }
+}
 
 const witnessView = ({ witness }: LivingAction, own: OwnAnswer | null): JsonObject | null => {
   if (!witness) return null;
   const { level, verdict, method, reasons, summary, diff_rows } = witness;
-  const seen = { level, verdict, method, summary, diff_rows };
-  return own ? { ...seen, reasons: [...reasons] } : seen;
+  if (own === null) return { level, verdict, method, summary, diff_rows };
+  return { level, verdict, method, summary, diff_rows, reasons: [...reasons] };
 };

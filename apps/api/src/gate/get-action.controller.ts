@@ -11,7 +11,7 @@ import { IfPresent } from '../http/shape.js';
 import { deedSummary } from '../ledger/deed.view.js';
 import { FindSealedDeed } from '../ledger/find-sealed-deed.query-handler.js';
 import { ActionReader, type ReadAction } from './action-reader.js';
-import { actionView } from './action.view.js';
+import { actionView, readWhenWritten } from './action.view.js';
 import { AwaitAction } from './await-action.js';
 import { LongPolls } from './long-polls.js';
 import { WAIT_MAX_S } from './submit-action.dto.js';
@@ -85,9 +85,7 @@ export class GetActionController {
       // The tool's own word (L0) has no evidence behind it to show.
       witness: witness && { ...witness, detail: null },
       request: input && { tool: input['tool'] ?? null, args: input['args'] ?? null, mode: input['mode'] ?? null },
-      get result() {
-        return result();
-      },
+      result: readWhenWritten(result),
       events: read.events.map(lifecycleEvent),
       deeds: deed === null ? [] : [deedSummary(deed)],
       approval: null,

@@ -33,7 +33,7 @@ const submit = ({ data, metadata }: Of<'SubmitAction'>, state: Action): readonly
   const { action } = submission;
   const at = metadata.now;
   const accepted: ActionEvent[] = [
-    { type: 'ActionSubmitted', data: { ...submission, at } },
+    { type: 'ActionSubmitted', data: { at, ...submission } },
     { type: 'ActionDecided', data: { action, decision, at } },
   ];
   if (!execution) return accepted;
@@ -46,7 +46,16 @@ const submit = ({ data, metadata }: Of<'SubmitAction'>, state: Action): readonly
     const deadline = later(at, timeoutMs);
     accepted.push({
       type: 'ExecutionStarted',
-      data: { action, attempt: 1, class: executionClass, ...claimant, may_have_run: false, deadline, at },
+      data: {
+        action,
+        attempt: 1,
+        class: executionClass,
+        executor: claimant.executor,
+        claim: claimant.claim,
+        may_have_run: false,
+        deadline,
+        at,
+      },
     });
   }
   return accepted;
@@ -63,9 +72,12 @@ const claim = ({ data, metadata }: Of<'ClaimExecution'>, state: LivingAction): r
   if (!previous && now >= ready.startBy) return [];
   if (previous && !isRepeatableNow(state, now)) return [];
   const deadline = previous?.deadline ?? later(now, ready.timeoutMs);
-  const attempt = { action: submission.action, attempt: attempts.length + 1, class: ready.class, deadline, at: now };
   const may_have_run = previous !== undefined && (mayHaveRun || previous.may_have_run);
-  return [{ type: 'ExecutionStarted', data: { ...attempt, executor, claim: token, may_have_run } }];
+  const { action } = submission;
+  const attempt = attempts.length + 1;
+  const { class: executionClass } = ready;
+  const started = { action, attempt, class: executionClass, executor, claim: token, may_have_run, deadline, at: now };
+  return [{ type: 'ExecutionStarted', data: started }];
 };
 
 /** Whether another send is allowed: never for `once`, never past the deadline of attempt 1, never a fourth (document 3, Retries). */
@@ -157,22 +169,28 @@ const finished = (
   const { action } = state.submission;
   const recorded: ActionEvent = {
     type: 'ExecutionFinished',
-    data: { ...outcome, action, attempt: attempt.attempt, claim: attempt.claim, at },
+    data: { action, attempt: attempt.attempt, claim: attempt.claim, at, ...outcome },
   };
   if (outcome.status === 'failed') return [recorded];
-  return [recorded, { type: 'ActionWitnessed', data: { ...reportedWitness(outcome, reason), action, at } }];
+  return [recorded, { type: 'ActionWitnessed', data: { action, at, ...reportedWitness(outcome, reason) } }];
 };
 
 const reportedWitness = (outcome: ExecutionOutcome, reason: string | undefined): WitnessVerdict => {
-  const common = { level: 'L0', evidence_digest: null, diff_rows: 0 } as const;
   if (outcome.status === 'succeeded') {
     const summary = 'The tool reported success; nothing else was checked.';
-    return { ...common, verdict: 'VERIFIED', method: 'reported', reasons: [], summary };
+    return witness('VERIFIED', 'reported', [], summary);
   }
   const summary = 'Nobody can say whether the tool applied the call.';
   const reasons = [reason ?? outcome.error_code ?? 'unknown'];
-  return { ...common, verdict: 'UNVERIFIABLE', method: 'none', reasons, summary };
+  return witness('UNVERIFIABLE', 'none', reasons, summary);
 };
+
+const witness = (
+  verdict: WitnessVerdict['verdict'],
+  method: WitnessVerdict['method'],
+  reasons: readonly string[],
+  summary: string,
+): WitnessVerdict => ({ level: 'L0', verdict, method, reasons, summary, evidence_digest: null, diff_rows: 0 });
 
 const evolve = (state: Action, event: ActionEvent): Action => {
   if (event.type === 'ActionSubmitted') {

@@ -42,7 +42,7 @@ export class FairShares {
 
   /** False when there is none for this connector now. Whoever was given a place gives it back. */
   take({ org, connector }: Sharer): boolean {
-    const ofOrg = this.orgs.get(org) ?? { ...nothing(), connectors: new Map<Sharer['connector'], Held>() };
+    const ofOrg = this.orgs.get(org) ?? { shared: 0, spare: 0, connectors: new Map<Sharer['connector'], Held>() };
     const ofConnector = ofOrg.connectors.get(connector) ?? nothing();
     const kind = this.kindFor(ofOrg, ofConnector);
     if (kind === null) return false;

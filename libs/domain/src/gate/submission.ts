@@ -39,7 +39,7 @@ export interface CanonicalRequest extends ActionRequest {
 export const canonicalRequest = (request: ActionRequest): CanonicalRequest => {
   const { bytes, digest } = checkArguments(request.args);
   const canonicalArgs = Buffer.from(bytes).toString('utf8');
-  return { ...request, canonicalArgs, argsDigest: digest, name: parseToolName(request.tool) };
+  return { canonicalArgs, argsDigest: digest, name: parseToolName(request.tool), ...request };
 };
 
 /** What the qualified name leads to, at this moment. */

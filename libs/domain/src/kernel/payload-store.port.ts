@@ -21,7 +21,7 @@ export abstract class PayloadStore {
    */
   async append(store: EventStore, append: Append, payload: Payload): Promise<AppendResult> {
     if (store.storesPayloads && payload.body.length <= MAX_ALONG)
-      return store.append({ ...append, payloads: [payload] });
+      return store.append({ payloads: [payload], ...append });
     await this.put(payload);
     return store.append(append);
   }

@@ -44,12 +44,12 @@ export const deedBodyOf = (request: SealRequest, previous: ChainEnd, issuedAt: s
   const { sections } = request;
   return encodeDeedBody(
     buildDeedBody({
-      ...sections,
       org: request.org,
       seq: previous.seq + 1,
       issued_at: issuedAt,
       source: inCanonicalOrder(request.source),
       chain: { kid, prev_hash: previous.bodyHash },
+      ...sections,
     }),
   );
 };

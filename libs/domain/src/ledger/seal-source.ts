@@ -57,12 +57,17 @@ const isSealingEvent = (action: Action, envelope: EventEnvelope): action is Livi
 export const sealRequestOf = (envelope: EventEnvelope, action: Action | null): SealRequest | null => {
   const { recorded, metadata } = envelope;
   if (metadata.org === null) return null;
-  const place = { org: metadata.org as OrgId, source: placeOf(envelope), position: recorded.position };
+  const asked = (sections: DeedSections): SealRequest => ({
+    org: metadata.org as OrgId,
+    source: placeOf(envelope),
+    position: recorded.position,
+    sections,
+  });
   if (categoryOf(recorded.stream) === 'action') {
-    return action && isSealingEvent(action, envelope) ? { ...place, sections: actionSections(action) } : null;
+    return action && isSealingEvent(action, envelope) ? asked(actionSections(action)) : null;
   }
   const act = adminActOf(envelope);
-  return act ? { ...place, sections: adminSections(act, metadata.actor) } : null;
+  return act ? asked(adminSections(act, metadata.actor)) : null;
 };
 
 export const placeOf = ({ recorded }: EventEnvelope): EventPlace => ({

@@ -358,6 +358,6 @@ const orgInMetadata = (recorded: RecordedEvent): OrgId | null => {
 const encodeDeed = ({ event, request }: SealedDeed): NewEvent => {
   const { org, deed, issued_at: now, body_hash: bodyHash } = event.data;
   const caused = { org, actor: SYSTEM, requestId: null, commandId: request.source.event_id, correlation: deed, now };
-  const metadata = { ...eventMetadata(caused), source: request.source };
+  const metadata = { source: request.source, ...eventMetadata(caused) };
   return encodeEventAs(uuidOfHash(bodyHash.slice('sha256:'.length)), event, metadata);
 };

@@ -167,12 +167,9 @@ export class RestDriver extends ConnectorDriver {
     }
     const header = response.headers.find(([name]) => name === 'retry-after')?.[1];
     const asked = retryAfterMs(header, this.clock.nowMs());
-    return {
-      ...verdictOfStatus(response.status, tool.side_effect === 'read'),
-      result,
-      hasSent: true,
-      retryAfterMs: isRetriedStatus(response.status) ? this.retryDelay(attempt, asked) : null,
-    };
+    const { status, errorCode, errorMessage } = verdictOfStatus(response.status, tool.side_effect === 'read');
+    const retryAfter = isRetriedStatus(response.status) ? this.retryDelay(attempt, asked) : null;
+    return { status, errorCode, errorMessage, result, hasSent: true, retryAfterMs: retryAfter };
   }
 
   private afterFailure(attempt: Attempt, failure: EgressFailure, hasSentBefore: boolean): CallOutcome {

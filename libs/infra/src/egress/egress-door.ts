@@ -64,7 +64,7 @@ export class EgressDoor implements EgressPolicy {
     const key = `${request.partition}\n${request.origin}`;
     const isKept = request.mayReuseConnection;
     const socket = await this.readySocket(request, destination, key);
-    const outgoing = { ...request, authority: new URL(request.origin).host };
+    const outgoing = { authority: new URL(request.origin).host, ...request };
     const { response, keptForMs } = await exchange(socket, outgoing, isKept);
     if (keptForMs !== null) this.pool.give(key, socket, keptForMs);
     return response;

@@ -122,7 +122,7 @@ const apply = async (session: LeaseSession, storeId: string, events: readonly Re
   for (const recorded of events) {
     const change = changeIn(recorded);
     if (change?.change === 'open')
-      opened.set(change.execution.action, { ...change.execution, position: recorded.position });
+      opened.set(change.execution.action, { position: recorded.position, ...change.execution });
     if (change?.change === 'close' && !opened.delete(change.action)) closed.push(change.action);
   }
   const rows = [...opened.values()];

@@ -154,8 +154,8 @@ export class ActionExecutor {
     // Before the claim: what cannot be read now must not be claimed now.
     const args = await this.argumentsOf(known.state);
     const mayHaveRun = supersedes !== null && !this.hasWithdrawn(supersedes.claim);
-    const previous = { supersedes: supersedes?.claim ?? null, mayHaveRun };
-    const claimed = await this.claim(id, known, { ...newClaim(this.executor, this.gate.randomness), ...previous });
+    const { executor, claim } = newClaim(this.executor, this.gate.randomness);
+    const claimed = await this.claim(id, known, { executor, claim, supersedes: supersedes?.claim ?? null, mayHaveRun });
     if (!claimed) return false;
     await this.runHeld({ id, folded: claimed, args, found: null });
     return true;

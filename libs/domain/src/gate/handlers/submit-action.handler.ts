@@ -149,12 +149,13 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
       startBy: timestampOf(Date.parse(now) + this.gate.settings.startTimeoutMs),
     };
     const data = { submission, decision, execution, claimant };
-    const metadata = { ...command.metadata, correlation: id };
+    const { org, actor, requestId, commandId } = command.metadata;
+    const metadata = { org, actor, requestId, commandId, correlation: id, now };
     const payload: Payload = { owner: id, org: command.org, kind: 'policy_input', ...document };
     const append = (events: Append): Promise<AppendResult> =>
       this.payloads.append(
         this.gate.store,
-        around.requires === null ? events : { ...events, requires: around.requires },
+        around.requires === null ? events : { requires: around.requires, ...events },
         payload,
       );
     const askedAtMs = this.gate.clock.monotonicMs();

@@ -272,10 +272,10 @@ const statementOf = (appends: readonly Append[], departure: Departure | null): p
       bigintArray(demanded.map(([, revision]) => revision)),
     ];
     const all = argumentsOf([...appends, ...companions.appends]);
-    return { ...APPEND_ACCOMPANIED, values: [...conditions, ...all, ...payloadArrays(payloads)] };
+    return { values: [...conditions, ...all, ...payloadArrays(payloads)], ...APPEND_ACCOMPANIED };
   }
-  if (payloads.length === 0) return { ...APPEND, values: [...argumentsOf(appends)] };
-  return { ...APPEND_WITH_PAYLOADS, values: [...argumentsOf(appends), ...payloadArrays(payloads)] };
+  if (payloads.length === 0) return { values: [...argumentsOf(appends)], ...APPEND };
+  return { values: [...argumentsOf(appends), ...payloadArrays(payloads)], ...APPEND_WITH_PAYLOADS };
 };
 
 const argumentsOf = (appends: readonly Append[]): readonly Buffer[] => {

@@ -290,7 +290,7 @@ export class PostgresEventStore extends EventStore {
     const startedAt = performance.now();
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
       try {
-        return (await this.readPool.query<Row>({ ...query, values: [...values] })).rows;
+        return (await this.readPool.query<Row>({ values: [...values], ...query })).rows;
       } catch (error) {
         const leftMs = this.deadlineMs - (performance.now() - startedAt);
         if (!isPassing(error)) throw error;
