@@ -16,7 +16,7 @@ what cannot be had, and ends with a summary. Exit code 0: all of it held. 1: a p
   processes  the end-to-end tests that start several processes
   sealers    two sealers on one organization, 10,000 deeds
   faults     a fleet on what fails: each fault of its surroundings, under load, judged by the checker of the kills
-  chaos      20 kills across two of each program and their stores
+  chaos      10 kills across two of each program and their stores
 
   --only     some of these, with commas between them; all of them unless said. npm test runs the first two as well
   --help     this text
@@ -26,7 +26,7 @@ AGS_FAULTS=whole lets each fault last as long as it may in earnest, which takes 
 `;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const CHAOS = ['--profile', 'distributed', '--kills', '20', '--seed', '5'];
+const CHAOS = ['--profile', 'distributed', '--kills', '10', '--seed', '5'];
 
 /** The first line that a program prints; null where it is not there, or fails. */
 const answerOf = (program, ...args) => {
