@@ -90,7 +90,7 @@ const readPlain = (incoming: IncomingMessage, collector: Collector): Promise<voi
       try {
         collector.take(chunk);
       } catch (error) {
-        reject(error);
+        reject(new Error('the answer was not read to its end', { cause: error }));
         incoming.destroy();
       }
     });
