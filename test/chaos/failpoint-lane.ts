@@ -6,12 +6,12 @@ import { ENDINGS, type Fault } from './failpoint-endings.js';
 import { effectOf } from './oracle.js';
 
 /** Of the tools here: shorter than a delay, longer than a restart, also where a machine takes its time for one. */
-const TOOL_TIMEOUT_MS = { kill: 15_000, error: 15_000, delay: 1_500 } as const satisfies Record<Fault, number>;
+const TOOL_TIMEOUT_MS = { kill: 30_000, error: 30_000, delay: 1_500 } as const satisfies Record<Fault, number>;
 const DELAY_MS = 2_500;
 const REST_LIMIT_MS = 12_000;
 const WAIT_S = 5;
 /** The tool's whole time, and a sweep. */
-const SEALED_DEADLINE_MS = 20_000;
+const SEALED_DEADLINE_MS = 40_000;
 
 interface Asked {
   readonly effect: string;
