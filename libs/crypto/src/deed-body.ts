@@ -108,8 +108,8 @@ const canonicalDeed = (body: DeedBody): string => {
 
 /**
  * RFC 8785 as the runtime writes it: JSON.stringify, which is how the RFC defines strings and numbers, over a copy with its
- * members in order, for a body that was not made in that order. Only for a value of the closed schema: an object keeps the order in which members were added unless
- * their names are array indexes, and JSON.stringify obeys a member `toJSON`.
+ * members in order, for a body that was not made in that order. Only for a value of the closed schema: an object keeps the
+ * order in which members were added unless their names are array indexes, and JSON.stringify obeys a member `toJSON`.
  */
 const nativeCanonicalForm = (body: DeedBody): string => JSON.stringify(withMembersInOrder(body));
 

@@ -18,8 +18,8 @@ export class CanonicalizationError extends Error {
  * class instances, array holes) and for lone surrogates, which RFC 8785 section 3.2.2.2 forbids.
  *
  * What stands in canonical order already, as our own documents do, is left to JSON.stringify, by which RFC 8785 defines
- * numbers and strings. The writer of all else is ours and not that of the json-canonicalize package, because that one (3.0.1) hands an object with a
- * member named `toJSON` to JSON.stringify unsorted, reports a value that stands twice in a tree as circular when one
+ * numbers and strings. The writer of all else is ours and not that of the json-canonicalize package, because that one
+ * (3.0.1) hands an object with a member named `toJSON` to JSON.stringify unsorted, reports a value that stands twice in a tree as circular when one
  * path is the beginning of the other (`$.a`, `$.ab`), and escapes lone surrogates instead of refusing them. The tests
  * compare the two. Every deed body has a second writer as well, which must agree before it is sealed (deed-body.ts).
  *
