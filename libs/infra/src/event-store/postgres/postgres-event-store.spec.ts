@@ -38,6 +38,8 @@ const start = async (): Promise<EventStoreHarness> => {
         applicationName: 'contract',
         onConnectionLost: () => undefined,
         maxReadConnections: 2,
+        // A server that recovers beside other work takes longer than the default.
+        deadlineMs: 30_000,
       });
       opened.push(store);
       return Promise.resolve(store);
