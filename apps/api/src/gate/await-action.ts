@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { actionChannel, Bus, Clock, orgChannel, type ActionId, type OrgId } from '#libs/domain/kernel';
+import { actionChannel, Bus, Clock, orgChannel, type ActionId, type EndSignal, type OrgId } from '#libs/domain/kernel';
 import { ActionReader, type ReadAction } from './action-reader.js';
 
 /** Whoever waits reads again at least this often: a lost message costs this much and nothing else (architecture). */
@@ -15,7 +15,7 @@ export interface Waiter {
 export interface Patience {
   readonly waitMs: number;
   /** Aborted when nobody waits for the answer any more, or nobody may. */
-  readonly ended: AbortSignal;
+  readonly ended: EndSignal;
 }
 
 /** What tells a waiter to look again. */
@@ -120,7 +120,7 @@ class Bell {
     this.#isRung = false;
   }
 
-  rungWithin(ms: number, ended: AbortSignal): Promise<void> {
+  rungWithin(ms: number, ended: EndSignal): Promise<void> {
     if (this.#isRung) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {
@@ -130,7 +130,7 @@ class Bell {
         resolve();
       };
       const timer = setTimeout(done, ms);
-      ended.addEventListener('abort', done, { once: true });
+      ended.addEventListener('abort', done);
       this.wake = done;
     });
   }

@@ -1,8 +1,10 @@
 import { type IncomingMessage } from 'node:http';
 import {
   type Actor,
+  CallEnd,
   type Clock,
   type CommandMetadata,
+  type EndSignal,
   idOf,
   type Randomness,
   type RequestId,
@@ -56,8 +58,8 @@ export class Exchange {
   awaitsContinue = false;
   private rawAnswer: number | null = null;
   private mintedCommandId: string | null = null;
-  private readonly goneAway = new AbortController();
-  private readonly noMoreWaits = new AbortController();
+  private readonly goneAway = new CallEnd();
+  private readonly noMoreWaits = new CallEnd();
 
   constructor(
     readonly request: IncomingMessage,
@@ -194,13 +196,13 @@ export class Exchange {
   }
 
   /** Aborted when the client went away before its answer was written, or was answered past the response. */
-  get clientGone(): AbortSignal {
-    return this.goneAway.signal;
+  get clientGone(): EndSignal {
+    return this.goneAway;
   }
 
   /** Aborted when it is time to answer with what there is: the client went away, or the service drains. */
-  get waitingOver(): AbortSignal {
-    return this.noMoreWaits.signal;
+  get waitingOver(): EndSignal {
+    return this.noMoreWaits;
   }
 
   endWaits(): void {

@@ -1,4 +1,5 @@
 export * from './bus.port.js';
+export * from './call-end.js';
 export * from './checked-reason.js';
 export * from './clock.port.js';
 export * from './closest-name.js';

@@ -1,5 +1,5 @@
 import { type ChainPosition, ChainWalk, type DeedJudgement, startOfChain } from '#libs/crypto';
-import { type Clock, type OrgId, type Timestamp, timestampOf, Turns } from '../kernel/index.js';
+import { type Clock, type EndSignal, type OrgId, type Timestamp, timestampOf, Turns } from '../kernel/index.js';
 import { bodyHashOf, judgeRecord, ListedKeys } from './judged-record.js';
 import type { DeedFault, Gap, LedgerCheck } from './ledger-check.js';
 import type { LedgerReader } from './ledger-reader.js';
@@ -33,7 +33,7 @@ export class CheckLedger {
   ) {}
 
   /** @param abandoned the asker went away: the rest is left out */
-  check(org: OrgId, range: CheckedRange, abandoned: AbortSignal): Promise<LedgerCheck> {
+  check(org: OrgId, range: CheckedRange, abandoned: EndSignal): Promise<LedgerCheck> {
     // Counted from the asking: who had to wait is told in time, if only that nothing was checked.
     const deadlineMs = this.clock.monotonicMs() + CHECK_TIME_LIMIT_MS;
     const what = 'last' in range ? `last ${range.last}` : `since ${range.since}`;
@@ -44,7 +44,7 @@ export class CheckLedger {
     org: OrgId,
     range: CheckedRange,
     deadlineMs: number,
-    abandoned: AbortSignal,
+    abandoned: EndSignal,
   ): Promise<LedgerCheck> {
     const checkedAt = timestampOf(this.clock.nowMs());
     const headSeq = await this.ledger.lastSeq(org);

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { OrgId } from '../kernel/index.js';
+import type { EndSignal, OrgId } from '../kernel/index.js';
 import { SharedChecks } from './shared-checks.js';
 
 const [one, other, third] = ['org_one', 'org_other', 'org_third'] as OrgId[] as [OrgId, OrgId, OrgId];
 
-let begun: { name: string; signal: AbortSignal; end: () => void }[];
+let begun: { name: string; signal: EndSignal; end: () => void }[];
 let checks: SharedChecks<string>;
 beforeEach(() => {
   begun = [];

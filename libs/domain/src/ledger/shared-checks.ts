@@ -1,9 +1,9 @@
-import type { OrgId } from '../kernel/index.js';
+import type { EndSignal, OrgId } from '../kernel/index.js';
 
 /** A check keeps a processor busy, so that more of them at once would only take from everybody else. */
 const CHECKS_MAX = 2;
 
-type Work<Result> = (abandoned: AbortSignal) => Promise<Result>;
+type Work<Result> = (abandoned: EndSignal) => Promise<Result>;
 
 /** A check that waits or runs, for all who asked for it. */
 class Shared<Result> {
@@ -12,14 +12,14 @@ class Shared<Result> {
   private askers = 0;
 
   /** It is given up when the last asker has gone. */
-  join(abandoned: AbortSignal): void {
+  join(abandoned: EndSignal): void {
     this.askers += 1;
     const leave = (): void => {
       this.askers -= 1;
       if (this.askers === 0) this.gone.abort();
     };
     if (abandoned.aborted) leave();
-    else abandoned.addEventListener('abort', leave, { once: true });
+    else abandoned.addEventListener('abort', leave);
   }
 }
 
@@ -33,7 +33,7 @@ export class SharedChecks<Result> {
   private readonly queue: (() => void)[] = [];
   private running = 0;
 
-  run(org: OrgId, what: string, abandoned: AbortSignal, work: Work<Result>): Promise<Result> {
+  run(org: OrgId, what: string, abandoned: EndSignal, work: Work<Result>): Promise<Result> {
     const key = `${org} ${what}`;
     const known = this.waiting.get(key);
     if (known?.result && !known.gone.signal.aborted) {

@@ -20,7 +20,15 @@ import {
   type Vault,
   verdictOfStatus,
 } from '#libs/domain/connectors';
-import { type Clock, DomainError, failpoint, type Logger, type Randomness } from '#libs/domain/kernel';
+import {
+  CallEnd,
+  type Clock,
+  DomainError,
+  type EndSignal,
+  failpoint,
+  type Logger,
+  type Randomness,
+} from '#libs/domain/kernel';
 import { type EgressDoor, EgressFailure, type EgressResponse } from '#libs/infra/egress';
 
 import { outcomeOfFailure } from './call-outcomes.js';
@@ -43,7 +51,7 @@ interface Attempt {
   readonly tool: RestTool;
   readonly request: RestRequest;
   readonly credential: AppliedCredential;
-  readonly signal: AbortSignal;
+  readonly signal: EndSignal;
 }
 
 /** Runs the tools of connectors of type `rest` (document 3, REST connector). */
@@ -239,9 +247,9 @@ const withCredential = (query: string, { query: added }: AppliedCredential): str
 };
 
 /** One that has passed already aborts at once: nothing is begun. */
-const deadlineAfter = (remainingMs: number): { signal: AbortSignal; clear: () => void } => {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), Math.max(0, remainingMs));
-  if (remainingMs <= 0) controller.abort();
-  return { signal: controller.signal, clear: () => clearTimeout(timer) };
+const deadlineAfter = (remainingMs: number): { signal: EndSignal; clear: () => void } => {
+  const signal = new CallEnd();
+  const timer = setTimeout(() => signal.abort(), Math.max(0, remainingMs));
+  if (remainingMs <= 0) signal.abort();
+  return { signal, clear: () => clearTimeout(timer) };
 };

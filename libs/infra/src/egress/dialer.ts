@@ -1,6 +1,8 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, rootCertificates, type TLSSocket } from 'node:tls';
 
+import type { EndSignal } from '#libs/domain/kernel';
+
 import { parseAddress } from './address-class.js';
 import { bareName } from './allow-entry.js';
 import type { DestinationRules } from './destination-rules.js';
@@ -49,7 +51,7 @@ export class Dialer {
    * A connected socket, TLS finished and verified. No request byte was written.
    * @throws {EgressFailure} blocked, unreachable, untrusted, timeout: nothing was sent
    */
-  async dial(destination: Destination, signal: AbortSignal): Promise<Socket> {
+  async dial(destination: Destination, signal: EndSignal): Promise<Socket> {
     const addresses = await unlessAborted(this.addressesOf(destination), signal);
     let last: unknown;
     for (const address of addresses.slice(0, MAX_TRIED_ADDRESSES)) {
@@ -63,7 +65,7 @@ export class Dialer {
     throw new EgressFailure('unreachable', false, { cause: last });
   }
 
-  private async dialAddress(destination: Destination, address: string, signal: AbortSignal): Promise<Socket> {
+  private async dialAddress(destination: Destination, address: string, signal: EndSignal): Promise<Socket> {
     const socket = heard(connect({ host: address, port: destination.port, autoSelectFamily: false, noDelay: true }));
     try {
       await settled(socket, 'connect', signal, CONNECT_TIMEOUT_MS);
@@ -117,7 +119,7 @@ const isCertificateError = (error: unknown): boolean => {
 };
 
 /** Waits for one event of a socket; its error, a timeout or the caller's signal end the wait. */
-const settled = (socket: Socket, event: string, signal: AbortSignal, timeoutMs: number): Promise<void> =>
+const settled = (socket: Socket, event: string, signal: EndSignal, timeoutMs: number): Promise<void> =>
   new Promise((resolve, reject) => {
     const finish = (end: () => void) => {
       clearTimeout(timer);
@@ -149,7 +151,7 @@ const settled = (socket: Socket, event: string, signal: AbortSignal, timeoutMs: 
   });
 
 /** @throws {EgressFailure} timeout, as soon as the signal says so; the work then ends unheard */
-export const unlessAborted = async <Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> => {
+export const unlessAborted = async <Value>(work: Promise<Value>, signal: EndSignal): Promise<Value> => {
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
     stop = () => {

@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
-import { failpoint, isFailpointArmed } from '#libs/domain/kernel';
+import { type EndSignal, failpoint, isFailpointArmed } from '#libs/domain/kernel';
 
 import { EgressFailure } from './egress-failure.js';
 import { ACCEPTED_ENCODINGS, type DigestedBody, readBody } from './response-body.js';
@@ -17,7 +17,7 @@ export interface OutgoingRequest {
   /** A larger answer is read to its end, and its body kept as a digest. */
   readonly keptResponseBytes: number;
   /** The deadline, and whatever else ends the request. Covers the body of the answer. */
-  readonly signal: AbortSignal;
+  readonly signal: EndSignal;
 }
 
 export interface EgressResponse {
