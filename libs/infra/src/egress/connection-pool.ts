@@ -2,6 +2,8 @@ import type { Socket } from 'node:net';
 
 /** Below what servers commonly keep, so that they seldom close a connection just as it is used. */
 const IDLE_TIMEOUT_MS = 4_000;
+/** So that a name that was pointed elsewhere, or is no longer allowed, is resolved and judged again under any traffic. */
+const MAX_AGE_MS = 60_000;
 const MAX_IDLE_PER_KEY = 32;
 const MAX_IDLE = 512;
 
@@ -24,6 +26,9 @@ interface Idle extends KeptConnection {
 export class ConnectionPool {
   /** Oldest first. */
   private idle: readonly Idle[] = [];
+  private readonly firstGivenMs = new WeakMap<Socket, number>();
+
+  constructor(private readonly monotonicMs: () => number = () => performance.now()) {}
 
   /** The connection that waited least; null when none does. */
   take(key: string): KeptConnection | null {
@@ -35,7 +40,8 @@ export class ConnectionPool {
   }
 
   give(key: string, socket: Socket, idleTimeoutMs = IDLE_TIMEOUT_MS): void {
-    const isUsable = !socket.destroyed && socket.readable && socket.writable && idleTimeoutMs > 0;
+    const remainingMs = Math.min(idleTimeoutMs, IDLE_TIMEOUT_MS, this.remainingAgeMs(socket));
+    const isUsable = !socket.destroyed && socket.readable && socket.writable && remainingMs > 0;
     const siblings = this.idle.filter((entry) => entry.key === key).length;
     if (!isUsable || siblings >= MAX_IDLE_PER_KEY) {
       socket.destroy();
@@ -46,7 +52,7 @@ export class ConnectionPool {
       socket.destroy();
     };
     const begin = () => socket.off('data', close).off('end', close).off('close', close);
-    const timer = setTimeout(close, Math.min(idleTimeoutMs, IDLE_TIMEOUT_MS));
+    const timer = setTimeout(close, remainingMs);
     const entry: Idle = { key, socket, begin, timer };
     // Neither the wait nor its timer keeps the process alive.
     timer.unref();
@@ -63,6 +69,13 @@ export class ConnectionPool {
   close(): void {
     for (const { socket } of this.idle) socket.destroy();
     this.idle = [];
+  }
+
+  private remainingAgeMs(socket: Socket): number {
+    const nowMs = this.monotonicMs();
+    const sinceMs = this.firstGivenMs.get(socket) ?? nowMs;
+    this.firstGivenMs.set(socket, sinceMs);
+    return MAX_AGE_MS - (nowMs - sinceMs);
   }
 
   private remove(entry: Idle): void {

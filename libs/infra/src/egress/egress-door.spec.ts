@@ -1,56 +1,11 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import type { ErrorCode } from '#libs/domain/kernel';
 
-import {
-  httpAnswer,
-  type RawAnswer,
-  type RawUpstream,
-  startRawUpstream,
-} from '../../../../test/support/raw-upstream.js';
-import { rejected } from '../../../../test/support/thrown.js';
-import type { EgressSettings } from './destination-rules.js';
-import { EgressDoor, type EgressRequest } from './egress-door.js';
-import { EgressFailure } from './egress-failure.js';
-import type { Resolve } from './resolver.js';
+import { startRawUpstream } from '../../../../test/support/raw-upstream.js';
+import { cleanUpAfterEach, doorOf, failureOf, NAME, requestTo, upstream } from './testing/given-door.js';
 
-const NAME = 'upstream.example';
-const cleanups: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
-
-const upstream = async (answer: RawAnswer = () => httpAnswer(200, 'ok')): Promise<RawUpstream> => {
-  const started = await startRawUpstream(answer);
-  cleanups.push(() => started.close());
-  return started;
-};
-const toLoopback: Resolve = () => Promise.resolve(['127.0.0.1']);
-const doorOf = (settings: Partial<EgressSettings> = {}, resolve: Resolve = toLoopback): EgressDoor => {
-  const door = new EgressDoor({
-    settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [], ...settings },
-    resolve,
-  });
-  cleanups.push(() => {
-    door.close();
-  });
-  return door;
-};
-const requestTo = (port: number, changes: Partial<EgressRequest> = {}): EgressRequest => ({
-  partition: 'org_a/con_a',
-  origin: `http://${NAME}:${port}`,
-  method: 'GET',
-  target: '/x?y=1',
-  headers: [['X-A', 'b']],
-  body: null,
-  maxResponseBytes: 100_000,
-  keptResponseBytes: 1_048_576,
-  mayReuseConnection: true,
-  mayStillSend: () => Promise.resolve(null),
-  signal: AbortSignal.timeout(20_000),
-  ...changes,
-});
-const failureOf = (answer: Promise<unknown>): Promise<EgressFailure> => rejected(EgressFailure, answer);
+cleanUpAfterEach();
 
 describe('egress door: what goes over the wire', () => {
   it('is exactly the request that was asked for', async () => {
@@ -154,78 +109,6 @@ describe('egress door: the last question before the first byte', () => {
     });
     expect(await door.request(requestTo(server.port, { mayStillSend: asked }))).toMatchObject({ status: 200 });
     expect([asked.mock.calls.length, server.connections, server.requests.length]).toEqual([2, 2, 2]);
-  });
-});
-
-describe('egress door: kept connections (E-15)', () => {
-  it('are used again by the same connector', async () => {
-    const server = await upstream();
-    const door = doorOf();
-    for (let turn = 0; turn < 3; turn += 1) await door.request(requestTo(server.port));
-    expect([server.connections, server.requests.length]).toEqual([1, 3]);
-  });
-
-  it('are used any number of times, and nothing is left on them', async () => {
-    const warnings: Error[] = [];
-    const onWarning = (warning: Error): void => void warnings.push(warning);
-    process.on('warning', onWarning);
-    const server = await upstream();
-    const door = doorOf();
-    for (let turn = 0; turn < 30; turn += 1) await door.request(requestTo(server.port));
-    process.off('warning', onWarning);
-    expect([server.connections, warnings]).toEqual([1, []]);
-  });
-
-  it('are never shared with another organization or connector', async () => {
-    const server = await upstream();
-    const door = doorOf();
-    for (const partition of ['org_a/con_a', 'org_b/con_a', 'org_a/con_b']) {
-      await door.request(requestTo(server.port, { partition }));
-    }
-    expect(server.connections).toBe(3);
-  });
-
-  it('are never used by a request that must be sent once', async () => {
-    const server = await upstream();
-    const door = doorOf();
-    await door.request(requestTo(server.port));
-    await door.request(requestTo(server.port, { method: 'POST', mayReuseConnection: false }));
-    expect(server.connections).toBe(2);
-  });
-
-  it('one that speaks unasked is closed and its words are no answer', async () => {
-    const server = await upstream();
-    const door = doorOf();
-    // The idle timeout, which would close it too, never comes.
-    vi.useFakeTimers({ toFake: ['setTimeout'] });
-    cleanups.push(() => void vi.useRealTimers());
-    await door.request(requestTo(server.port));
-    const socket = server.requests[0]?.socket;
-    const closed = new Promise((resolve) => socket?.once('close', resolve));
-    socket?.write(httpAnswer(200, 'smuggled'));
-    await closed;
-    expect((await door.request(requestTo(server.port))).body).toEqual(Buffer.from('ok'));
-    expect(server.connections).toBe(2);
-  });
-
-  it('one that the server gives up just then is told apart from a broken answer', async () => {
-    const server = await upstream(({ index, socket }) => {
-      if (index === 0) return httpAnswer(200, 'ok');
-      socket.resetAndDestroy();
-      return null;
-    });
-    const door = doorOf();
-    await door.request(requestTo(server.port));
-    expect(await failureOf(door.request(requestTo(server.port)))).toMatchObject({ reason: 'broken', isStale: true });
-    expect(await failureOf(door.request(requestTo(server.port)))).toMatchObject({ reason: 'broken', isStale: false });
-  });
-
-  it('Connection: close of the server is obeyed', async () => {
-    const server = await upstream(() => httpAnswer(200, 'ok', { Connection: 'close' }));
-    const door = doorOf();
-    await door.request(requestTo(server.port));
-    await door.request(requestTo(server.port));
-    expect(server.connections).toBe(2);
   });
 });
 

@@ -54,6 +54,20 @@ const isFreed = (socket: Socket): Promise<boolean> =>
   });
 
 /**
+ * Closes a socket that says anything after the answer is complete. Its parser has left by then, and until the pool watches
+ * over it nobody else would hear: the rest of such words could pass for the next answer. Returns what ends the watch.
+ */
+const watchAfter = (incoming: IncomingMessage): (() => void) => {
+  const { socket } = incoming;
+  const onData = () => {
+    if (incoming.complete) socket.destroy();
+  };
+  // Before the parser: what it has yet to complete the answer with is no stray.
+  socket.prependListener('data', onData);
+  return () => socket.off('data', onData);
+};
+
+/**
  * One request and its answer on a connected, checked socket.
  * @throws {EgressFailure} timeout, broken, too_large; the socket is then destroyed. The request counts as sent from the
  * moment its first byte is handed to the socket.
@@ -67,15 +81,19 @@ export const exchange = async (socket: Socket, request: OutgoingRequest, isKept:
   const outgoing = createRequest(socket, request, isKept);
   const stop = () => outgoing.destroy(new EgressFailure('timeout', true));
   request.signal.addEventListener('abort', stop);
+  let endWatch: () => void = () => undefined;
   try {
     const answered = firstAnswer(outgoing);
     const freed = isFreed(socket);
-    const [incoming] = await Promise.all([answered, sendAll(outgoing, request.body)]);
+    const heard = isKept ? answered.then((incoming) => void (endWatch = watchAfter(incoming))) : undefined;
+    const [incoming] = await Promise.all([answered, sendAll(outgoing, request.body), heard]);
     const { method, maxResponseBytes: maxBytes, keptResponseBytes: keptBytes } = request;
     const read = await readBody(incoming, method, { maxBytes, keptBytes });
     await failpoint('exec.answered');
     const response = { status: incoming.statusCode ?? 0, headers: headersOf(incoming), ...read };
-    const isFree = isKept && outgoing.shouldKeepAlive && (await freed);
+    // Who answers before it has read the request may never read the rest, and the connection never be free.
+    const mayBeKept = isKept && outgoing.shouldKeepAlive && outgoing.writableFinished;
+    const isFree = mayBeKept && (await freed);
     if (!isFree) socket.destroy();
     return { response, keptForMs: isFree ? keptForMs(incoming) : null };
   } catch (error) {
@@ -86,6 +104,7 @@ export const exchange = async (socket: Socket, request: OutgoingRequest, isKept:
     throw new EgressFailure('broken', true, { isStale, cause: error });
   } finally {
     request.signal.removeEventListener('abort', stop);
+    endWatch();
   }
 };
 
