@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/infra/postgres';
+import { layReadyDatabase } from './ready-database.js';
 import { silentLogger } from './silent-logger.js';
 
 /** A PostgreSQL for one spec alone, which may therefore be killed. */
@@ -24,6 +25,7 @@ export interface OwnServer extends EmbeddedPostgres {
 export const startOwnServer = async (): Promise<OwnServer> => {
   const stateDir = await mkdtemp(join(tmpdir(), 'ags-own-server-'));
   if (process.getuid?.() === 0) await chmod(stateDir, 0o711);
+  await layReadyDatabase(stateDir);
   return ownServerIn(stateDir);
 };
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../libs/infra/src/postgres/embedded-server.js';
 import { processIdentity } from '../../libs/infra/src/postgres/live-process.js';
+import { READY_DATABASE } from './ready-database.js';
 import { silentLogger } from './silent-logger.js';
 
 declare module 'vitest' {
@@ -28,6 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (process.getuid?.() === 0) await chmod(stateDir, 0o711);
   await writeFile(join(stateDir, OWNER_FILE), `${process.pid}\n${processIdentity(process.pid) ?? ''}`, { mode: 0o600 });
   project.provide('testStateDir', stateDir);
+  process.env[READY_DATABASE] = join(stateDir, 'ready');
   return () => remove(stateDir);
 }
 

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { environmentWith } from '#libs/infra/config';
 import { startEmbeddedPostgres } from '#libs/infra/postgres';
+import { layReadyDatabase } from './ready-database.js';
 import { silentLogger } from './silent-logger.js';
 
 /** The tree, also for a program that runs from dist/. */
@@ -256,14 +257,16 @@ export const callAt = async (
   return { status: response.status, headers: response.headers, text, json, error };
 };
 
-/** Starts the service on an empty state directory of its own (or a given one) and waits until it says where it is. */
+/** Starts the service on a state directory of its own, empty but for a new database, (or on a given one) and waits until it says where it is. */
 export const startService = async ({
   env = {},
   stateDir,
   program = START,
 }: ServiceOptions = {}): Promise<RunningService> => {
-  const service = new RunningService(stateDir ?? (await temporaryStateDir()), stateDir === undefined, env, program);
+  const isOwn = stateDir === undefined;
+  const service = new RunningService(stateDir ?? (await temporaryStateDir()), isOwn, env, program);
   try {
+    if (isOwn && !env['DATABASE_URL']) await layReadyDatabase(service.stateDir);
     await service.start();
     return service;
   } catch (error) {
