@@ -39,11 +39,11 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-const at = (path: string): Promise<Response> => {
+const baseUrl = (): string => {
   const line = service.stdout.split('\n').find((each) => each.includes('metrics are served')) ?? '';
-  const port = /port=(\d+)/.exec(line)?.[1] ?? '';
-  return fetch(`http://127.0.0.1:${port}${path}`);
+  return `http://127.0.0.1:${/port=(\d+)/.exec(line)?.[1] ?? ''}`;
 };
+const at = (path: string): Promise<Response> => fetch(`${baseUrl()}${path}`);
 const scrape = async (): Promise<string> => (await at('/metrics')).text();
 const readiness = async (): Promise<unknown> => {
   const answer = await at('/ready');
@@ -51,6 +51,14 @@ const readiness = async (): Promise<unknown> => {
 };
 
 describe('the metrics of a running service', () => {
+  it('are no destination of a connector (E-13)', async () => {
+    const tools = [{ name: 'read', method: 'GET', path: '/metrics', args: {} }];
+    const reached = { base_url: baseUrl(), allowed_methods: ['GET'], allowed_path_prefixes: ['/'], tools };
+    const body = { name: 'own', type: 'rest', config: { ...reached, auth: { kind: 'none' } } };
+    const refused = await service.call('POST', '/v1/connectors', { key: service.adminKey, body });
+    expect(refused).toMatchObject({ status: 400, error: { code: 'destination_blocked' } });
+  });
+
   it('count every action that was made, and no replay', async () => {
     const text = await scrape();
     const lines = text.split('\n').filter((line) => line.startsWith('service_gate_actions_total'));

@@ -142,7 +142,8 @@ export class Deployment {
     this.payloadRows = new PostgresPayloadRows(named, store);
     this.vault = new PostgresVault(durable, secrets.cipher);
     const settled = settledEndpoints(config, database.connectionString);
-    const ownEndpoints = (): readonly OwnEndpoint[] => [...settled, ...this.ownEndpoints];
+    const ownEndpoints = (): readonly OwnEndpoint[] =>
+      [...settled, ...this.ownEndpoints].concat(metrics.servedAt ?? []);
     const isDev = config.env === 'dev';
     this.egress = new EgressDoor({
       settings: { allowPrivate: isDev, allowPlainText: isDev, allow: config.egressAllow, ownEndpoints },
@@ -271,7 +272,7 @@ export class Deployment {
 
 /** What every process of the deployment knows as its own, whether it listens or not (reliability E-13, E-17). */
 const settledEndpoints = (config: Config, connectionString: string): readonly OwnEndpoint[] => {
-  const { baseUrl, host, port, redisUrl, eventStoreUrl } = config;
+  const { baseUrl, host, port, redisUrl, eventStoreUrl, metricsAddress } = config;
   // As the driver reads it: host and port may stand in the query.
   const database = new DatabaseClient({ connectionString });
   return [
@@ -280,5 +281,6 @@ const settledEndpoints = (config: Config, connectionString: string): readonly Ow
     ...(eventStoreUrl === null ? [] : parseKurrentUrl(eventStoreUrl).nodes),
     ...(baseUrl === null ? [] : [endpointOf(baseUrl)]),
     ...(port === 0 ? [] : [{ host, port }]),
+    ...(metricsAddress === null ? [] : [metricsAddress]),
   ];
 };

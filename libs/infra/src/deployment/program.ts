@@ -118,7 +118,8 @@ const serveMetrics = async (
   if (metricsAddress === null) return null;
   try {
     const listener = new MetricsListener(metrics);
-    const { host: address, port } = await listener.listen(metricsAddress);
+    metrics.servedAt = await listener.listen(metricsAddress);
+    const { host: address, port } = metrics.servedAt;
     logger.info('metrics are served', { address, port });
     return listener;
   } catch (error) {

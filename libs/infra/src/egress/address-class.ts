@@ -28,7 +28,15 @@ const SPECIAL_V6 = [
 const GLOBAL_UNICAST_V6 = range('2000::/3');
 const UNIQUE_LOCAL_V6 = range('fc00::/7');
 /** Metadata services of clouds that use a unique local address. */
-const METADATA_V6 = [range('fd00:ec2::/32'), range('fd20:ce::/32')];
+const METADATA_V6 = [
+  // Amazon, Google, Oracle, Scaleway, Alibaba, Akamai.
+  range('fd00:ec2::/32'),
+  range('fd20:ce::/32'),
+  range('fd00:c1::a9fe:a9fe/128'),
+  range('fd00:42::42/128'),
+  range('fd00:100::100:200/128'),
+  range('fd00:a9fe:a9fe::1/128'),
+];
 /** RFC 6052: IPv4 hosts as seen from a network that has only IPv6. */
 const NAT64 = range('64:ff9b::/96');
 /** RFC 4291, 2.5.5: the socket dials the IPv4 address. */

@@ -61,6 +61,19 @@ describe('the allow-list of an operator', () => {
     ['10.1.2.3:8443', '10.1.2.3', 8_443, '10.1.2.3', true],
     ['[fd00::1]:8443', '[fd00::1]', 8_443, 'fd00::1', true],
     ['api.example.com:8443', 'api.example.com', 8_443, '93.184.216.34', true],
+    // Whoever answers for a listed name chooses among hosts of the network, no further (E-07, E-08).
+    ['api.example.com', 'api.example.com', 443, '127.0.0.1', false],
+    ['api.example.com', 'api.example.com', 443, '::1', false],
+    ['api.example.com', 'api.example.com', 443, '::ffff:127.0.0.1', false],
+    ['*.partner.example', 'x.partner.example', 443, '169.254.169.254', false],
+    ['*.partner.example', 'x.partner.example', 443, 'fe80::1', false],
+    ['*.partner.example', 'x.partner.example', 443, 'fd00:ec2::254', false],
+    ['*.partner.example', 'x.partner.example', 443, '0.0.0.0', false],
+    ['*.internal', 'metadata.google.internal', 80, '10.0.0.1', false],
+    ['localhost:9000', 'localhost', 9_000, '127.0.0.1', true],
+    ['localhost:9000', 'localhost', 9_001, '127.0.0.1', false],
+    ['127.0.0.1:9000', 'api.example.com', 9_000, '127.0.0.1', true],
+    ['169.254.0.0/16', 'metadata.google.internal', 80, '169.254.169.254', true],
   ])('%s: %s port %i at %s is %s', (entry, host, port, address, expected) =>
     expect(rules({ allow: [entry] }).areAllowed(host, port, [address])).toBe(expected),
   );
@@ -81,10 +94,10 @@ describe('destinations in development', () => {
     expect(dev.areAllowed('localhost', 3_000, [address])).toBe(true),
   );
 
-  it.each(['169.254.169.254', '0.0.0.0', '224.0.0.1', 'fe80::1', 'fd00:ec2::254', '168.63.129.16'])(
-    '%s stays refused',
-    (address) => expect(dev.areAllowed('x', 80, [address])).toBe(false),
-  );
+  it.each([
+    ...['169.254.169.254', '0.0.0.0', '224.0.0.1', 'fe80::1', '168.63.129.16'],
+    ...['fd00:ec2::254', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fd00:42::42', 'fd00:100::100:200', 'fd00:a9fe:a9fe::1'],
+  ])('%s stays refused', (address) => expect(dev.areAllowed('x', 80, [address])).toBe(false));
 
   it('a metadata name stays refused', () =>
     expect(dev.areAllowed('metadata.google.internal', 80, ['10.0.0.1'])).toBe(false));

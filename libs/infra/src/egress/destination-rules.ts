@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 
-import { classifyAddress, isInRange, parseAddress } from './address-class.js';
+import { type AddressClass, classifyAddress, isInRange, parseAddress } from './address-class.js';
 import { bareName, parseAllowEntry, type AllowEntry } from './allow-entry.js';
 
 export interface OwnEndpoint {
@@ -16,7 +16,8 @@ export interface EgressSettings {
   readonly allowPlainText: boolean;
   /**
    * What an operator opens beyond the public internet: `10.1.0.0/16`, `10.1.2.3`, `fd00::/8`, `crm.corp`, `*.corp.example`,
-   * each with or without `:port` (`[fd00::1]:8443`). Without a port every port of it is open.
+   * each with or without `:port` (`[fd00::1]:8443`). Without a port every port of it is open. A name opens public and
+   * private addresses; loopback, link-local, metadata and reserved ones are opened by address alone.
    */
   readonly allow: readonly string[];
   /** Where this service listens: never a destination, whatever else is allowed. Asked at every dial. */
@@ -74,29 +75,49 @@ export class DestinationRules {
 
   private isAllowed(name: string, port: number, address: string): boolean {
     if (this.isOwn(name, address, port)) return false;
-    if (this.isListed(name, address, port)) return true;
+    if (this.isAddressListed(address, port)) return true;
     if (METADATA_NAMES.includes(name)) return false;
     const found = classifyAddress(address);
+    if (this.isNameListed(name, port) && isOpenedByName(name, address, found)) return true;
     if (this.settings.allowPrivate) return found === 'public' || found === 'private';
     return found === 'public' && STANDARD_PORTS.includes(port) && !isInnerName(name);
   }
 
-  private isListed(name: string, address: string | null, port: number): boolean {
+  private isAddressListed(address: string, port: number): boolean {
+    return this.allowed.some(
+      (entry) => isForPort(entry, port) && entry.range !== null && isInRange(address, entry.range),
+    );
+  }
+
+  private isNameListed(name: string, port: number): boolean {
     return this.allowed.some((entry) => {
-      if (entry.port !== null && entry.port !== port) return false;
-      if (entry.range !== null) return address !== null && isInRange(address, entry.range);
-      return entry.name?.startsWith('.') === true ? name.endsWith(entry.name) : entry.name === name;
+      if (!isForPort(entry, port) || entry.name === null) return false;
+      return entry.name.startsWith('.') ? name.endsWith(entry.name) : entry.name === name;
     });
   }
 
   /** E-17: our own name may resolve to our own public address. */
-  private isOwn(name: string, address: string | null, port: number): boolean {
+  private isOwn(name: string, address: string, port: number): boolean {
     return this.settings.ownEndpoints().some((own) => {
       if (own.port !== port) return false;
-      return bareName(own.host) === name || (address !== null && isOfThisMachine(address));
+      return bareName(own.host) === name || isOfThisMachine(address);
     });
   }
 }
+
+const isForPort = (entry: AllowEntry, port: number): boolean => entry.port === null || entry.port === port;
+
+/**
+ * Who lists a name trusts whoever answers for it with hosts of the network: not with this machine, unless it is its name,
+ * nor with what only a listed address opens.
+ */
+const isOpenedByName = (name: string, address: string, found: AddressClass | null): boolean =>
+  found === 'public' || (found === 'private' && (!isLoopback(address) || isNameOfLoopback(name)));
+
+const isLoopback = (address: string): boolean => parseAddress(address)?.range() === 'loopback';
+
+/** RFC 6761, section 6.3. */
+const isNameOfLoopback = (name: string): boolean => name === 'localhost' || name.endsWith('.localhost');
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   'http:': 80,

@@ -24,6 +24,8 @@ export class ServiceMetrics implements Meter {
 
   /** Asked for its depth at every scrape. */
   queue: Pick<JobQueue, 'depth'> | null = null;
+  /** Where they are served; null where they are not. */
+  servedAt: { readonly host: string; readonly port: number } | null = null;
 
   constructor({ version, commit }: BuildFacts) {
     this.requests = this.counter('http_requests_total', 'Requests answered.', ['route', 'method', 'status']);
