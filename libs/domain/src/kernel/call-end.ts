@@ -26,7 +26,10 @@ export class CallEnd implements EndSignal {
     if (index >= 0) this.listeners.splice(index, 1);
   }
 
-  /** Tells each listener once, in the order in which they came; one that another takes away meanwhile is not told. */
+  /**
+   * Tells each listener once, in the order in which they came; one that another takes away meanwhile is not told. Listeners
+   * do not throw: the rest would not be told.
+   */
   abort(): void {
     this.#aborted = true;
     for (let next = this.listeners.shift(); next; next = this.listeners.shift()) next();

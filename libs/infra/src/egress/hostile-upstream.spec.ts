@@ -1,4 +1,6 @@
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 
 import { afterEach, describe, expect, it } from 'vitest';
@@ -14,6 +16,7 @@ import { digestOf } from '#libs/crypto';
 import { EgressDoor } from './egress-door.js';
 import { EgressFailure } from './egress-failure.js';
 import type { EgressResponse } from './exchange.js';
+import { readBody } from './response-body.js';
 
 const MIB = 1_048_576;
 let server: RawUpstream | undefined;
@@ -222,6 +225,14 @@ describe('hostile upstream: broken conversations (F-17)', () => {
   it.each(broken)('%s is broken, and may have run', async (_, answer) =>
     expect(await failureOf(ask(answer))).toMatchObject({ reason: 'broken', hasSent: true }),
   );
+
+  it('a body that was cut off before anybody read it is broken, and waited for by nobody', async () => {
+    const incoming = new IncomingMessage(new Socket());
+    incoming.destroy();
+    await once(incoming, 'close');
+    const read = readBody(incoming, 'GET', { maxBytes: MIB, keptBytes: MIB });
+    expect(await failureOf(read)).toMatchObject({ reason: 'broken', hasSent: true });
+  });
 
   it('a half-closed connection still gives its answer', async () =>
     expect((await ask(breaking((socket) => socket.end(httpAnswer(200, 'ok'))))).body).toEqual(Buffer.from('ok')));

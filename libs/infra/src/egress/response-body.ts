@@ -86,6 +86,9 @@ const collected = async (incoming: IncomingMessage, collector: Collector, read: 
 /** Without a decoder, by events: nearly every answer is one short chunk, for which an iterator is a lot of machinery. */
 const readPlain = (incoming: IncomingMessage, collector: Collector): Promise<void> =>
   new Promise((resolve, reject) => {
+    const cutShort = (): void => reject(new Error('the connection was closed before the end of the answer'));
+    // Closed before anybody listened: no event of it is left to come.
+    if (incoming.destroyed && !incoming.readableEnded) return cutShort();
     incoming.on('data', (chunk: Buffer) => {
       try {
         collector.take(chunk);
@@ -98,7 +101,7 @@ const readPlain = (incoming: IncomingMessage, collector: Collector): Promise<voi
       .on('end', resolve)
       .on('error', reject)
       .on('close', () => {
-        if (!incoming.readableEnded) reject(new Error('the connection was closed before the end of the answer'));
+        if (!incoming.readableEnded) cutShort();
       });
   });
 
