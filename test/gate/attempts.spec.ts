@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { actionDecider, type Action, type LivingAction } from '#libs/domain/gate';
-import { streamRef } from '#libs/domain/kernel';
+import { StoreUnavailable, streamRef } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { GateBench, ManualStarter } from '../support/gate-bench.js';
 import { startUpstream } from '../support/upstream.js';
@@ -35,6 +35,61 @@ describe('a repeatable call that meets a passing failure', () => {
     expect(upstream.countFor(id)).toBe(1);
     bench.close();
     await upstream.close();
+  });
+});
+
+/** Does not say what a connector is while it is told not to. */
+class ForgetfulStore extends MemoryEventStore {
+  isAway = false;
+
+  override async heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (this.isAway && streams.some((stream) => stream.startsWith('connector-'))) {
+      throw new StoreUnavailable('the store is away');
+    }
+    return super.heads(streams);
+  }
+}
+
+describe('an executor that has yet to read the connector, while the store does not say', () => {
+  const setScene = async () => {
+    const store = new ForgetfulStore();
+    const upstream = await startUpstream();
+    const bench = await new GateBench(store).prepare(upstream.baseUrl, TOOLS);
+    // As a worker that has just started: it remembers nothing.
+    const worker = new GateBench(store);
+    const close = async (): Promise<void> => {
+      worker.close();
+      bench.close();
+      await upstream.close();
+    };
+    return { store, upstream, bench, worker, close };
+  };
+
+  it('claims nothing: whoever can read it may', async () => {
+    const { store, upstream, bench, worker, close } = await setScene();
+    const { action: id } = await bench.submit({ tool: 'crm.get' }, bench.handler(new ManualStarter(null, null)));
+    store.isAway = true;
+    await expect(worker.executor.claimAndRun(id, null)).rejects.toThrow(StoreUnavailable);
+    expect(await bench.action(id)).toMatchObject({ state: 'executing', attempts: [] });
+    store.isAway = false;
+    expect(await bench.executor.claimAndRun(id, null)).toBe(true);
+    expect(await bench.action(id)).toMatchObject({ outcome: { status: 'succeeded' } });
+    expect(upstream.countFor(id)).toBe(1);
+    await close();
+  });
+
+  it('says of what it has claimed that nothing was sent, at once (CP-05)', async () => {
+    const { store, upstream, bench, worker, close } = await setScene();
+    const starter = new ManualStarter(worker.executorId, null);
+    const { action: id } = await bench.submit({ tool: 'crm.get' }, bench.handler(starter));
+    store.isAway = true;
+    await worker.executor.run({ ...starter.accepted[0]!, found: null });
+    expect(await bench.action(id)).toMatchObject({
+      state: 'recorded',
+      outcome: { status: 'failed', error_code: 'service_unavailable' },
+    });
+    expect(upstream.seen).toHaveLength(0);
+    await close();
   });
 });
 

@@ -18,6 +18,7 @@ import {
   timestampOf,
   type ActionId,
   type Folded,
+  type StreamRef,
 } from '../../kernel/index.js';
 import type { ActionCommand } from '../action.commands.js';
 import { actionDecider } from '../action.decider.js';
@@ -43,6 +44,9 @@ const STORED_INPUT_PROFILE = bodyProfile({ maxBytes: 4 * 1024 * 1024, maxDepth: 
 /** A connector that changes faster than this cannot be used at the moment. */
 const MAX_LOOKS = 4;
 const CONNECTOR_GONE = 'The connector was removed, disabled or changed, and nothing was sent.';
+
+const CONNECTOR_UNREAD =
+  'The service could not read the connector of this call in time, and nothing was sent. Submit it again.';
 
 const ARGUMENTS_GONE = 'The arguments of this call are no longer stored, and nothing was sent.';
 
@@ -153,6 +157,7 @@ export class ActionExecutor {
     if (!isLiving(known.state)) return false;
     // Before the claim: what cannot be read now must not be claimed now.
     const args = await this.argumentsOf(known.state);
+    await this.gate.streams.remembered(connectorRefOf(known.state.submission));
     const mayHaveRun = supersedes !== null && !this.hasWithdrawn(supersedes.claim);
     const { executor, claim } = newClaim(this.executor, this.gate.randomness);
     const claimed = await this.claim(id, known, { executor, claim, supersedes: supersedes?.claim ?? null, mayHaveRun });
@@ -237,7 +242,8 @@ export class ActionExecutor {
    */
   private async attempt(execution: Execution): Promise<CallOutcome> {
     const ref = connectorRefOf(execution.action.submission);
-    let connector = await this.gate.streams.remembered(ref);
+    let connector = await this.remembered(ref, execution);
+    if (connector === null) return failedOutcome('service_unavailable', CONNECTOR_UNREAD);
     for (let look = 1; ; look += 1) {
       const barrier = new SendBarrier(this.gate, this.logger, execution, connector.revision);
       const outcome = await this.send(execution, connector.state, barrier);
@@ -246,6 +252,16 @@ export class ActionExecutor {
       if (current === null || current.revision === connector.revision) return outcome;
       if (look === MAX_LOOKS) return failedOutcome('connector_unavailable', CONNECTOR_GONE);
       connector = current;
+    }
+  }
+
+  /** Null where nothing is remembered and the store does not say: nothing was sent, and that is all there is to record. */
+  private async remembered(ref: StreamRef<ConnectorState>, { id }: Execution): Promise<Folded<ConnectorState> | null> {
+    try {
+      return await this.gate.streams.remembered(ref);
+    } catch (error) {
+      this.logger.warn('a connector could not be read', { action_id: id, error });
+      return null;
     }
   }
 
