@@ -79,6 +79,13 @@ describe('recent events: the end of the log', () => {
     expect(recent.since(1_488n)).toBeNull();
   });
 
+  it('keeps the last 128 of a log that brings its events one by one', () => {
+    const recent = new RecentEvents(isNextOfGapless);
+    for (let position = 0; position < 1_000; position += 1) recent.add(events(position, position));
+    expect(recent.since(871n)).toHaveLength(128);
+    expect(recent.since(870n)).toBeNull();
+  });
+
   it('forgets all but the last 512 where nobody reads', () => {
     const recent = new RecentEvents(isNextOfGapless);
     for (let first = 0; first < 5_000; first += 100) recent.add(events(first, first + 99));
@@ -88,14 +95,14 @@ describe('recent events: the end of the log', () => {
 
   it('forgets all but what the last 16 times have brought', () => {
     const recent = new RecentEvents(isNextOfGapless);
-    for (let first = 0; first < 1_000; first += 4) {
-      recent.add(events(first, first + 3));
+    for (let first = 0; first < 1_000; first += 20) {
+      recent.add(events(first, first + 19));
       recent.add([]);
     }
-    expect(recent.since(935n)).toHaveLength(64);
-    expect(recent.since(934n)).toBeNull();
-    expect(recent.ofStream('s-936', 0, 1)).toHaveLength(1);
-    expect(recent.ofStream('s-935', 0, 1)).toBeNull();
+    expect(recent.since(679n)).toHaveLength(320);
+    expect(recent.since(678n)).toBeNull();
+    expect(recent.ofStream('s-680', 0, 1)).toHaveLength(1);
+    expect(recent.ofStream('s-679', 0, 1)).toBeNull();
   });
 
   it('forgets the oldest beyond 4,096 events, however far behind a reader is, and goes on for ever', () => {

@@ -12,11 +12,12 @@ export const isNextInOrder: IsNext = (end, position) => position > end;
 const MAX_EVENTS = 4_096;
 const MAX_CHARACTERS = 8_388_608;
 /**
- * Kept of what every reader has passed, what was brought by the last so many times, and no more than so many events: what
- * was just written is read once more by whoever answers for it.
+ * Kept of what every reader has passed, what was brought by the last so many times, within these numbers of events: what
+ * was just written is read once more by whoever answers for it, and so is the beginning of a call whose tool takes a
+ * moment. A log may bring its events one by one.
  */
 const PASSED_ADDS = 16;
-const PASSED_EVENTS = 512;
+const PASSED_EVENTS = { least: 128, most: 512 } as const;
 
 /** Follows the log in this process. */
 export interface LogReader {
@@ -131,7 +132,7 @@ export class RecentEvents {
     const passed = this.passedByAll();
     const kept = this.keptOfPassed();
     while (this.isTooMuch() || this.isPassed(passed, kept)) this.dropFirst();
-    if (this.dropped <= PASSED_EVENTS) return;
+    if (this.dropped <= PASSED_EVENTS.most) return;
     this.run = this.run.slice(this.dropped);
     this.dropped = 0;
   }
@@ -151,10 +152,8 @@ export class RecentEvents {
   }
 
   private keptOfPassed(): number {
-    return Math.min(
-      PASSED_EVENTS,
-      this.lastAdded.reduce((sum, count) => sum + count, 0),
-    );
+    const brought = this.lastAdded.reduce((sum, count) => sum + count, 0);
+    return Math.max(PASSED_EVENTS.least, Math.min(PASSED_EVENTS.most, brought));
   }
 
   /** Up to where nobody reads any more; null where nobody reads at all. */
