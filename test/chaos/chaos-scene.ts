@@ -22,9 +22,10 @@ import type { Oracle } from './oracle.js';
 
 /** As test/support/crm.ts configures them. */
 const CRM_TOOLS: Readonly<Record<string, ToolTerms>> = {
-  'crm.get_customer': { class: 'repeatable', isRead: true },
-  'crm.add_note': { class: 'once', isRead: false },
-  'crm.delete_customer': { class: 'once', isRead: false },
+  'crm.get_customer': { class: 'repeatable', isRead: true, isKeyed: false },
+  'crm.add_note': { class: 'once', isRead: false, isKeyed: false },
+  'crm.set_name': { class: 'repeatable', isRead: false, isKeyed: true },
+  'crm.delete_customer': { class: 'once', isRead: false, isKeyed: false },
 };
 
 /** What the service needs, for faults to be ordered and recovery to be quick. */

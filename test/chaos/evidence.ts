@@ -32,6 +32,8 @@ export type Members = Readonly<Record<string, unknown>>;
 export interface ToolTerms {
   readonly class: 'once' | 'repeatable';
   readonly isRead: boolean;
+  /** Each request carries an `Idempotency-Key`, by which the upstream knows a repeated one. */
+  readonly isKeyed: boolean;
 }
 
 export interface ClientCall {
@@ -68,6 +70,8 @@ export interface UpstreamRequest {
   readonly action: string | null;
   /** What the client named the effect: part of the path. */
   readonly effect: string;
+  /** Its `Idempotency-Key`; null without one. */
+  readonly repeatKey: string | null;
   readonly isApplied: boolean;
 }
 

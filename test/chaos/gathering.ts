@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { constants, gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { verifyBundle } from '#libs/crypto';
 import { UPSTREAM_TOKEN } from '../support/crm.js';
@@ -131,6 +132,17 @@ interface Found {
   readonly events: Evidence['events'];
 }
 
+/** As far as it came. */
+const unzipped = (bytes: Buffer): Buffer => gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH });
+
+/** What stands in a bundle as base64url: bodies and signatures. */
+const decoded = (text: Buffer): Buffer =>
+  Buffer.concat(
+    [...text.toString('latin1').matchAll(/"([A-Za-z0-9_-]{80,})"/g)].map(([, word = '']) =>
+      Buffer.from(`${Buffer.from(word, 'base64url').toString('latin1')}\n`, 'latin1'),
+    ),
+  );
+
 /** Everything that was written or answered: outputs, files, the log, rows of the database, answers. */
 export const placesOf = async (found: Found, folders: readonly string[], ask: Query): Promise<Evidence['places']> => {
   const tables = await ask<{ name: string }>(TABLES);
@@ -145,7 +157,13 @@ export const placesOf = async (found: Found, folders: readonly string[], ask: Qu
     { name: 'what the service printed', bytes: Buffer.from(found.output.replaceAll(SHOWN_ONCE, '')) },
     { name: 'the answers', bytes: Buffer.from(answers.join('\n')) },
     { name: 'the log', bytes: Buffer.from(events.join('\n')) },
-    ...found.bundles.map(({ name, bytes }) => ({ name, bytes })),
+    ...found.bundles.flatMap(({ name, bytes }) => {
+      const text = unzipped(bytes);
+      return [
+        { name, bytes: text },
+        { name: `the deeds of ${name}`, bytes: decoded(text) },
+      ];
+    }),
     ...(await Promise.all(dumps)),
     ...(await Promise.all(files)).flat(),
   ];

@@ -22,7 +22,7 @@ export const effectOf = (manner: Manner, answerMs: number, rest: string): string
 export interface Oracle {
   readonly baseUrl: string;
   readonly requests: readonly UpstreamRequest[];
-  /** The next request that changes something is applied and not answered. Resolves when it is there. */
+  /** The next write that is sent once is applied and not answered. Resolves when it is there. */
   holdNextWrite(): Promise<void>;
   /** Takes that back, should it not have come, and answers what is held, should somebody still wait for it. */
   holdNothing(): void;
@@ -41,8 +41,9 @@ export const startOracle = async (): Promise<Oracle> => {
     const isFirst = !seenOnce.has(effect);
     seenOnce.add(effect);
     const isApplied = manner !== 'lost' && manner !== 'refused' && !(manner === 'busy' && isFirst);
-    requests.push({ action: idIn(seen.headers['service-action-id']), effect, isApplied });
-    if (onHeld !== null && seen.method !== 'GET' && isApplied) {
+    const repeatKey = textIn(seen.headers['idempotency-key']);
+    requests.push({ action: textIn(seen.headers['service-action-id']), effect, repeatKey, isApplied });
+    if (onHeld !== null && seen.method !== 'GET' && repeatKey === null && isApplied) {
       onHeld();
       onHeld = null;
       held.push(response);
@@ -67,4 +68,4 @@ export const startOracle = async (): Promise<Oracle> => {
   };
 };
 
-const idIn = (header: string | string[] | undefined): string | null => (typeof header === 'string' ? header : null);
+const textIn = (header: string | string[] | undefined): string | null => (typeof header === 'string' ? header : null);

@@ -25,8 +25,12 @@ const FIXED: readonly (readonly [tool: string, manner: Manner])[] = [
   ['crm.add_note', 'refused'],
   ['crm.add_note', 'lost'],
   ['crm.get_customer', 'busy'],
+  ['crm.set_name', 'busy'],
+  ['crm.set_name', 'gone'],
   ['crm.delete_customer', 'ok'],
 ];
+
+const TAKES_TEXT: ReadonlySet<string> = new Set(['crm.add_note', 'crm.set_name']);
 
 /** What agents and an operator do: reads, writes, refusals, repeated keys, polls, lists, exports, and some nonsense. */
 export class Traffic {
@@ -73,6 +77,7 @@ export class Traffic {
       'crm.add_note',
       'crm.add_note',
       'crm.get_customer',
+      'crm.set_name',
       'crm.delete_customer',
       'crm.x',
     ]);
@@ -81,7 +86,7 @@ export class Traffic {
 
   private submission(tool: string, manner: Manner): Submission {
     const id = effectOf(manner, this.chance.between(0, LONGEST_ANSWER_MS), this.chance.hex(16));
-    const args: Record<string, string> = tool === 'crm.add_note' ? { id, text: `note ${this.chance.hex(32)}` } : { id };
+    const args: Record<string, string> = TAKES_TEXT.has(tool) ? { id, text: `note ${this.chance.hex(32)}` } : { id };
     const submission = {
       caller: this.chance.oneOf(this.scene.agents),
       idempotencyKey: `key-${this.chance.hex(24)}`,

@@ -35,6 +35,13 @@ const configOf = (baseUrl: string, timeoutMs: number) => ({
       path: '/v1/customers/{id}/notes',
       args: { id: idArg, text: { in: 'body', type: 'string', required: true } },
     },
+    {
+      name: 'set_name',
+      method: 'POST',
+      path: '/v1/customers/{id}/name',
+      idempotency_header: 'Idempotency-Key',
+      args: { id: idArg, text: { in: 'body', type: 'string', required: true } },
+    },
     { name: 'delete_customer', method: 'DELETE', path: '/v1/customers/{id}', args: { id: idArg } },
   ],
 });

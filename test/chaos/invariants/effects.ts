@@ -9,7 +9,10 @@ const byAction = ({ evidence }: Dossier): ReadonlyMap<string, readonly UpstreamR
 
 const toolOf = ({ submitted }: ActionFile): string => textOf(submitted?.['tool']);
 
-/** INV-02. Of a `once` tool at most one request reached the upstream; of others three; each named an action of the log. */
+/**
+ * INV-02. Of a `once` tool at most one request reached the upstream; of others three, all under one `Idempotency-Key` where
+ * the tool carries it; each named an action of the log.
+ */
 export const atMostOnce = (dossier: Dossier): readonly string[] => {
   const { evidence, actions } = dossier;
   const faults: string[] = [];
@@ -26,6 +29,7 @@ export const atMostOnce = (dossier: Dossier): readonly string[] => {
     if (requests.length > most) {
       faults.push(`${id} (${toolOf(file)}) reached the upstream ${requests.length} times, and may at most ${most}`);
     }
+    faults.push(...repeatKeyFaults(file, requests, terms?.isKeyed === true));
     if (isDenied(file)) faults.push(`${id} (${toolOf(file)}) was refused and reached the upstream`);
     if (requests.length > file.attempts.length) {
       faults.push(
@@ -34,6 +38,19 @@ export const atMostOnce = (dossier: Dossier): readonly string[] => {
     }
   }
   return faults;
+};
+
+/** By it the upstream knows that a request repeats another: of one action it is the same, and nobody else's. */
+const repeatKeyFaults = (
+  file: ActionFile,
+  requests: readonly UpstreamRequest[],
+  isKeyed: boolean,
+): readonly string[] => {
+  const keys = new Set(requests.map(({ repeatKey }) => repeatKey));
+  if (!isKeyed || (keys.size === 1 && keys.has(file.id))) return [];
+  return [
+    `${file.id} (${toolOf(file)}) reached the upstream under ${[...keys].map((key) => key ?? 'no key').join(', ')}`,
+  ];
 };
 
 /** INV-03. `succeeded` was applied, `failed` was not; what nobody can know is `unknown`. A read has nothing to apply. */

@@ -1,3 +1,4 @@
+import { UPSTREAM_TOKEN } from '../../support/crm.js';
 import type { RoundPlan } from '../faults.js';
 import type { InvariantId } from '../checker.js';
 
@@ -33,6 +34,16 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'INV-02',
     changes: [{ text: 'return !!last && last.class === "repeatable" &&', becomes: 'return !!last &&' }],
     plans: LOST_EXECUTION,
+  },
+  {
+    name: 'a repeated write has another Idempotency-Key each time',
+    breaks: 'INV-02',
+    changes: [
+      {
+        text: '[[tool.idempotency_header, actionId]]',
+        becomes: '[[tool.idempotency_header, actionId + Math.random()]]',
+      },
+    ],
   },
   {
     name: 'an outcome that nobody knows is called succeeded',
@@ -116,6 +127,16 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         text: 'const credential = secret === null ? NO_CREDENTIAL : applyCredential(config, secret);',
         becomes:
           'const credential = secret === null ? NO_CREDENTIAL : applyCredential(config, secret);\n\t\t\tconsole.log(credential.headers);',
+      },
+    ],
+  },
+  {
+    name: 'a credential stands in the deeds',
+    breaks: 'INV-15',
+    changes: [
+      {
+        text: 'key: submission.key,\n\t\t\ton_behalf_of: submission.on_behalf_of,',
+        becomes: `key: submission.key,\n\t\t\ton_behalf_of: ${JSON.stringify(UPSTREAM_TOKEN)},`,
       },
     ],
   },
