@@ -8,33 +8,54 @@ import { isAnswer, type Server } from './server.js';
 const LAST_DEEDS = 1_000;
 /** What is left of a check's time is for saying how far it came. */
 const STORE_TIME_MS = 2_400;
+/** Of it, for the heads that are remembered: the chain is what the check is named after. */
+const HEADS_TIME_MS = 1_000;
+const HEADS_AT_ONCE = 16;
 
 type Verdict = Pick<LedgerCheck, 'result' | 'reason' | 'first_bad_seq' | 'checked'>;
 
 /** Through the service where a key is given and a service answers; else from the store itself. */
 export const checkLedgerChain = async (examination: Examination): Promise<Finding> => {
   const { server, apiKey } = examination;
-  const lost = await lostDeed(examination);
+  const timeIsOver = AbortSignal.timeout(STORE_TIME_MS);
+  const { lost, areAllHeld } = await lostDeed(examination, AbortSignal.timeout(HEADS_TIME_MS));
   if (lost !== null) {
     return problem(
       `The ledger of ${lost.org} had the deed ${lost.seq}:${lost.bodyHash}, and does not hold it: the database went back in time.`,
       'Nothing is sealed for it until you decide: `npm run ags -- confirm-restore --help` says what.',
     );
   }
-  return server !== null && apiKey !== null ? askServer(examination, server, apiKey) : checkStore(examination);
+  return server !== null && apiKey !== null
+    ? askServer(examination, { server, apiKey, areAllHeld })
+    : checkStore(examination, { timeIsOver, areAllHeld });
 };
 
-/** The first that this state directory remembers and the database does not hold; null when it holds them all. */
-const lostDeed = async (examination: Examination): Promise<SealedHead | null> => {
+/** One that this state directory remembers and the database does not hold. */
+const lostDeed = async (
+  examination: Examination,
+  timeIsOver: AbortSignal,
+): Promise<{ readonly lost: SealedHead | null; readonly areAllHeld: boolean }> => {
   const { readSealedHeads, sealedHeadsPath } = await import('#libs/infra/ledger');
   const { isHeldBy } = await import('#libs/domain/ledger');
   const { store } = await examination.database();
   const remembered = await readSealedHeads(sealedHeadsPath(examination.config.stateDir));
-  for (const head of remembered) if (!(await isHeldBy(store, head))) return head;
-  return null;
+  for (let next = 0; next < remembered.length; next += HEADS_AT_ONCE) {
+    if (timeIsOver.aborted) return { lost: null, areAllHeld: false };
+    const heads = remembered.slice(next, next + HEADS_AT_ONCE);
+    const areHeld = await Promise.all(heads.map((head) => isHeldBy(store, head)));
+    const lost = heads[areHeld.indexOf(false)];
+    if (lost) return { lost, areAllHeld: false };
+  }
+  return { lost: null, areAllHeld: true };
 };
 
-const askServer = async (examination: Examination, server: Server, apiKey: string): Promise<Finding> => {
+interface AskedServer {
+  readonly server: Server;
+  readonly apiKey: string;
+  readonly areAllHeld: boolean;
+}
+
+const askServer = async (examination: Examination, { server, apiKey, areAllHeld }: AskedServer): Promise<Finding> => {
   const said = await server.get(`/v1/ledger/check?last=${LAST_DEEDS}`, apiKey);
   if (!isAnswer(said)) {
     return problem(
@@ -56,19 +77,21 @@ const askServer = async (examination: Examination, server: Server, apiKey: strin
   const verdict = said.body as unknown as Verdict;
   return judge(
     [['the ledger of the key', verdict]],
-    true,
+    areAllHeld,
     (checked) => `The service was asked, and the last deeds of the ledger of the key hold (${checked}).`,
   );
 };
 
-const checkStore = async (examination: Examination): Promise<Finding> => {
+const checkStore = async (
+  examination: Examination,
+  { timeIsOver, areAllHeld }: { readonly timeIsOver: AbortSignal; readonly areAllHeld: boolean },
+): Promise<Finding> => {
   const { CheckLedger, LedgerReader, sealKeyDecider } = await import('#libs/domain/ledger');
   const { ONLY_STREAM, streamRef } = await import('#libs/domain/kernel');
   const { SystemClock } = await import('#libs/infra/runtime');
   const { store, streams } = await examination.database();
   const keys = { list: async () => (await streams.load(streamRef(sealKeyDecider, ONLY_STREAM))).state };
   const ledger = new CheckLedger(new LedgerReader(store), keys, new SystemClock());
-  const timeIsOver = AbortSignal.timeout(STORE_TIME_MS);
   const orgs = (await examination.organizations()).map(({ org }) => org);
   const verdicts: [OrgId, Verdict][] = [];
   for (const org of orgs) {
@@ -77,7 +100,7 @@ const checkStore = async (examination: Examination): Promise<Finding> => {
   }
   return judge(
     verdicts,
-    verdicts.length === orgs.length,
+    areAllHeld && verdicts.length === orgs.length,
     (checked) => `The last deeds of every ledger hold (${checked} each).`,
   );
 };
