@@ -16,7 +16,7 @@ import { finished, GivenLog, sealed, started, TEST_ORG, testId, witnessed } from
 import { createTestReadModels, type TestReadModels } from '../support/read-models.js';
 import { silentLogger } from '../support/silent-logger.js';
 
-const ACTIONS = 12;
+const ACTIONS = 30;
 
 describe('a list after an answered write', () => {
   let readModels: TestReadModels;
