@@ -48,8 +48,15 @@ class NarrowStore extends MemoryEventStore {
   }
 }
 
-const bench = async (): Promise<{ bench: LedgerBench; org: OrgId }> => {
-  const made = new LedgerBench(new MemoryEventStore());
+/** As KurrentDB is: whoever seals asks for the keys. */
+class AskedStore extends MemoryEventStore {
+  override get canRequire(): boolean {
+    return false;
+  }
+}
+
+const bench = async (store = new MemoryEventStore()): Promise<{ bench: LedgerBench; org: OrgId }> => {
+  const made = new LedgerBench(store);
   await made.activateKey();
   return { bench: made, org: newOrg() };
 };
@@ -187,7 +194,7 @@ describe('the sealer', () => {
   });
 
   it('dates a deed within the window of its key, however long it stood still before it signed (INV-06)', async () => {
-    const { bench: log, org } = await bench();
+    const { bench: log, org } = await bench(new AskedStore());
     await log.recordAction(org);
     const events = await log.log();
     const heads = log.store.heads.bind(log.store);
@@ -204,6 +211,50 @@ describe('the sealer', () => {
     await log.feed(log.sealer(), events);
     expect(isFrozen).toBe(true);
     expect(deedsOf(await log.ledgerOf(org)).map(({ event }) => event.data.issued_at)).toEqual([NOW]);
+  });
+
+  it('writes no deed under keys that have changed since it signed (INV-06)', async () => {
+    const { bench: log, org } = await bench();
+    const sealer = log.sealer();
+    await log.recordAction(org);
+    await log.feed(sealer, await log.log());
+    await log.recordAction(org);
+    const events = await log.log();
+    const append = log.store.append.bind(log.store);
+    let kid: string | null = null;
+    vi.spyOn(log.store, 'append').mockImplementation(async (deeds) => {
+      if (kid !== null || !deeds.stream.startsWith('ledger-')) return append(deeds);
+      kid = '';
+      kid = (await log.activateKey(after(1_000))).publicKey.kid;
+      log.clock.ms += 120_000;
+      return append(deeds);
+    });
+    await log.feed(sealer, events);
+    const deeds = deedsOf(await log.ledgerOf(org)).map(({ event }) => event.data);
+    expect(deeds.map(({ issued_at: issuedAt }) => issuedAt)).toEqual([NOW, after(120_000)]);
+    expect(deeds[1]?.kid).toBe(kid);
+    expectChain(await log.ledgerOf(org));
+  });
+
+  it('asks nobody for keys that the store holds it to', async () => {
+    const { bench: log, org } = await bench();
+    const sealer = log.sealer();
+    await log.recordAction(org);
+    await log.feed(sealer, await log.log());
+    await log.recordAction(org);
+    const heads = vi.spyOn(log.store, 'heads');
+    await log.feed(sealer, await log.log());
+    expect(heads).not.toHaveBeenCalled();
+    expect(await log.ledgerOf(org)).toHaveLength(2);
+  });
+
+  it('does not wait until it is remembered where a ledger ends', async () => {
+    const { bench: log, org } = await bench();
+    const remembered = vi.spyOn(log.heads, 'remember').mockReturnValue(new Promise(() => undefined));
+    await log.recordAction(org);
+    await log.feed(log.sealer(), await log.log());
+    expect(remembered).toHaveBeenCalledWith(expect.objectContaining({ org, seq: 1 }));
+    expect(await log.ledgerOf(org)).toHaveLength(1);
   });
 
   it('stops sealing under a revoked key at once', async () => {

@@ -7,6 +7,7 @@ import {
   failpoint,
   ForeseenFault,
   ONLY_STREAM,
+  RequirementMoved,
   RevisionConflict,
   streamOf,
   streamRef,
@@ -23,6 +24,7 @@ import {
   type EventEnvelope,
   type EventMetadata,
   type EventStore,
+  type Folded,
   type FoldedStreams,
   type NewEvent,
   type OrgId,
@@ -51,6 +53,12 @@ import {
   type SealedHeads,
 } from './sealed-heads.js';
 import type { SealKeyRing } from './sealing.ports.js';
+
+/** Deeds, and the keys that they were signed under. */
+interface SignedBatch {
+  readonly keys: Folded<SealKeys>;
+  readonly deeds: readonly SealedDeed[];
+}
 
 /** At most this many deeds or bytes in one append (architecture, step 5). */
 const BATCH_MAX_DEEDS = 256;
@@ -161,18 +169,21 @@ export class Sealer {
       while (next < requests.length && (requests[next] as SealRequest).position <= tail.sealedUpTo) next += 1;
       if (next === requests.length) return;
       await failpoint('seal.before');
-      const deeds = await this.signBatch(tail, requests.slice(next, next + most));
+      const batch = await this.signBatch(tail, requests.slice(next, next + most));
       try {
-        await this.append(org, tail, deeds);
+        await this.append(org, tail, batch);
         [conflicts, most] = [0, BATCH_MAX_DEEDS];
       } catch (error) {
         this.tails.delete(org);
         // Bodies are counted, and events escape what is in them: the worst of texts may be twice as long.
-        if (error instanceof AppendTooLarge && deeds.length > 1) {
-          most = Math.ceil(deeds.length / 2);
+        if (error instanceof AppendTooLarge && batch.deeds.length > 1) {
+          most = Math.ceil(batch.deeds.length / 2);
           continue;
         }
-        if (!(error instanceof RevisionConflict) || (conflicts += 1) > MAX_CONFLICTS) throw error;
+        const isMoved = error instanceof RevisionConflict || error instanceof RequirementMoved;
+        if (!isMoved || (conflicts += 1) > MAX_CONFLICTS) throw error;
+        // Asked again, or the next batch would be signed under the keys that have moved.
+        if (error instanceof RequirementMoved) await this.parts.streams.load(streamRef(sealKeyDecider, ONLY_STREAM));
       }
     }
   }
@@ -202,8 +213,7 @@ export class Sealer {
     const deed = sealComposedSync(composeDeed(request, tail, seal.issuedAt, seal.key.kid), signingKey);
     return {
       appends: [appendOf(org, tail, [deed])],
-      // Nothing is sealed under keys that have changed meanwhile.
-      requires: new Map([[keys.stream, keys.revision]]),
+      requires: standing(keys),
       ended: (end) => {
         this.luck.had(end);
         // Whoever waits for the deed does not wait for the file; what cannot be written there is said in the log.
@@ -242,22 +252,26 @@ export class Sealer {
   }
 
   /** The next deeds after a tail, as many as one append holds. */
-  private async signBatch(tail: LedgerTail, requests: readonly SealRequest[]): Promise<readonly SealedDeed[]> {
+  private async signBatch(tail: LedgerTail, requests: readonly SealRequest[]): Promise<SignedBatch> {
     // Read before the keys are: a rotation that this answer does not know of yet retires its key a minute after it at the
     // earliest, however long this process stands still before it signs (INV-06).
     const now = timestampOf(this.parts.clock.nowMs());
     const ref = streamRef(sealKeyDecider, ONLY_STREAM);
+    const sign = async (keys: Folded<SealKeys>): Promise<SignedBatch> => {
+      return { keys, deeds: await this.signUnder(keys.state, now, tail, requests) };
+    };
+    const { streams } = this.parts;
+    if (streams.canRequire) {
+      // The append requires that the keys are still these. Where they give no signature, others may.
+      const known = streams.known(ref);
+      const signed = known && (await sign(known).catch(() => null));
+      return signed ?? sign(await streams.load(ref));
+    }
     // Signed while the store is asked, under the keys as they were; it counts only where they still are the same.
-    const [current, signed] = await Promise.allSettled([
-      this.parts.streams.load(ref),
-      this.parts.streams.remembered(ref).then(async ({ revision, state }) => {
-        return { revision, deeds: await this.signUnder(state, now, tail, requests) };
-      }),
-    ]);
+    const [current, signed] = await Promise.allSettled([streams.load(ref), streams.remembered(ref).then(sign)]);
     if (current.status === 'rejected') throw current.reason;
-    const { revision, state } = current.value;
-    const isCurrent = signed.status === 'fulfilled' && signed.value.revision === revision;
-    return isCurrent ? signed.value.deeds : this.signUnder(state, now, tail, requests);
+    const isCurrent = signed.status === 'fulfilled' && signed.value.keys.revision === current.value.revision;
+    return isCurrent ? signed.value : sign(current.value);
   }
 
   private async signUnder(
@@ -292,9 +306,11 @@ export class Sealer {
     return nextSeal(keys, issuedAt !== null && issuedAt > now ? issuedAt : now);
   }
 
-  private async append(org: OrgId, tail: LedgerTail, deeds: readonly SealedDeed[]): Promise<void> {
-    await this.parts.store.append(appendOf(org, tail, deeds));
-    await this.parts.heads.remember(this.sealed(org, deeds));
+  private async append(org: OrgId, tail: LedgerTail, { keys, deeds }: SignedBatch): Promise<void> {
+    const append = appendOf(org, tail, deeds);
+    await this.parts.store.append(this.parts.streams.canRequire ? { ...append, requires: standing(keys) } : append);
+    // The next deeds do not wait for the file; what cannot be written there is said in the log.
+    void this.parts.heads.remember(this.sealed(org, deeds));
   }
 
   /** These deeds stand in the log now. @returns where their ledger ends */
@@ -330,6 +346,11 @@ class Luck {
     this.left = this.pause;
   }
 }
+
+/** That nothing is sealed under keys that have changed meanwhile. */
+const standing = ({ stream, revision }: Folded<SealKeys>): ReadonlyMap<string, number> =>
+  // Without a stream there is no key, and nothing is signed.
+  new Map(revision === 'no_stream' ? [] : [[stream, revision]]);
 
 const appendOf = (org: OrgId, tail: LedgerTail, deeds: readonly SealedDeed[]): Append => {
   const stream = streamOf('ledger', org);
