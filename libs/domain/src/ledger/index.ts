@@ -2,6 +2,7 @@ export * from './admin-deed.js';
 export { CHECK_TIME_LIMIT_MS, CheckLedger, type CheckedRange } from './check-ledger.js';
 export * from './compose-deed.js';
 export * from './deed-sections.js';
+export { NoActiveSealKey } from './deed-signer.js';
 export * from './deed.events.js';
 export * from './departing-request.js';
 export type { LedgerCheck } from './ledger-check.js';

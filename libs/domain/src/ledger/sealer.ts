@@ -1,78 +1,40 @@
-import type { SigningKey } from '#libs/crypto';
 import {
   AppendTooLarge,
   decodeEvent,
   encodeEventAs,
   eventMetadata,
   failpoint,
-  ForeseenFault,
-  ONLY_STREAM,
   RequirementMoved,
   RevisionConflict,
   streamOf,
-  streamRef,
   SYSTEM,
-  timestampOf,
   uuidOfHash,
   actionChannel,
   type Append,
   type Bus,
-  type Clock,
   type Companions,
   type CompanionsEnd,
   type DepartingAppends,
   type EventEnvelope,
   type EventMetadata,
   type EventStore,
-  type Folded,
-  type FoldedStreams,
   type NewEvent,
   type OrgId,
   type Position,
   type RecordedEvent,
-  type Timestamp,
 } from '../kernel/index.js';
-import {
-  composeDeed,
-  sealComposed,
-  sealComposedSync,
-  type ChainEnd,
-  type ComposedDeed,
-  type SealedDeed,
-} from './compose-deed.js';
+import type { SealedDeed } from './compose-deed.js';
+import { DeedSigner, type SignedDeeds, type SignerParts } from './deed-signer.js';
 import { departingRequest, type SealedSoFar } from './departing-request.js';
 import { NobodysEvent, ownFaultOf } from './ledger-fault.js';
 import type { LedgerTail } from './ledger-tails.js';
-import { nextSeal, type NextSeal, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
 import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
-import {
-  compareLengths,
-  type LedgerLengths,
-  readCheckedTail,
-  type SealedHead,
-  type SealedHeads,
-} from './sealed-heads.js';
-import type { SealKeyRing } from './sealing.ports.js';
+import { compareLengths, type LedgerLengths, readCheckedTail, type SealedHeads } from './sealed-heads.js';
 
-/** Deeds, and the keys that they were signed under. */
-interface SignedBatch {
-  readonly keys: Folded<SealKeys>;
-  readonly deeds: readonly SealedDeed[];
-}
-
-/** At most this many deeds or bytes in one append (architecture, step 5). */
+/** At most this many deeds in one append (architecture, step 5). */
 const BATCH_MAX_DEEDS = 256;
-const BATCH_MAX_BYTES = 512 * 1024;
 /** A conflict means that another sealer wrote first: read the tail again and go on from there. */
 const MAX_CONFLICTS = 8;
-
-/** No key is valid now. Outcomes stay recorded and unsealed until one is (ruling 21). */
-export class NoActiveSealKey extends ForeseenFault {
-  override readonly name = 'NoActiveSealKey';
-  constructor() {
-    super('no seal key is active: outcomes are recorded and wait. Make one with `npm run ags -- seal-keys rotate`.');
-  }
-}
 
 /** What events ask of one organization's ledger. */
 export interface SealWork {
@@ -82,12 +44,9 @@ export interface SealWork {
   fault: Error | null;
 }
 
-export interface SealerParts {
+export interface SealerParts extends SignerParts {
   readonly store: EventStore;
-  readonly streams: FoldedStreams;
-  readonly keyRing: SealKeyRing;
   readonly heads: SealedHeads;
-  readonly clock: Clock;
   readonly bus: Bus;
 }
 
@@ -95,11 +54,12 @@ export interface SealerParts {
 export class Sealer {
   private readonly actions = new ActionsInFlight();
   private readonly tails = new Map<OrgId, LedgerTail>();
-  /** The key of the last deeds that were signed. */
-  private signingKey: SigningKey | null = null;
+  private readonly signer: DeedSigner;
   private readonly luck = new Luck();
 
-  constructor(private readonly parts: SealerParts) {}
+  constructor(private readonly parts: SealerParts) {
+    this.signer = new DeedSigner(parts);
+  }
 
   /**
    * Whose ledgers are shorter than they were, and whose have grown: one question for all. Nobody need wait for it, nor for
@@ -169,21 +129,20 @@ export class Sealer {
       while (next < requests.length && (requests[next] as SealRequest).position <= tail.sealedUpTo) next += 1;
       if (next === requests.length) return;
       await failpoint('seal.before');
-      const batch = await this.signBatch(tail, requests.slice(next, next + most));
+      const signed = await this.signer.sign(tail, requests.slice(next, next + most));
       try {
-        await this.append(org, tail, batch);
+        await this.append(org, tail, signed);
         [conflicts, most] = [0, BATCH_MAX_DEEDS];
       } catch (error) {
         this.tails.delete(org);
         // Bodies are counted, and events escape what is in them: the worst of texts may be twice as long.
-        if (error instanceof AppendTooLarge && batch.deeds.length > 1) {
-          most = Math.ceil(batch.deeds.length / 2);
+        if (error instanceof AppendTooLarge && signed.deeds.length > 1) {
+          most = Math.ceil(signed.deeds.length / 2);
           continue;
         }
         const isMoved = error instanceof RevisionConflict || error instanceof RequirementMoved;
         if (!isMoved || (conflicts += 1) > MAX_CONFLICTS) throw error;
-        // Asked again, or the next batch would be signed under the keys that have moved.
-        if (error instanceof RequirementMoved) await this.parts.streams.load(streamRef(sealKeyDecider, ONLY_STREAM));
+        if (error instanceof RequirementMoved) await this.signer.askAgain();
       }
     }
   }
@@ -205,19 +164,14 @@ export class Sealer {
   private deedAlong(request: SealRequest): Companions | null {
     const { org } = request;
     const tail = this.tails.get(org);
-    const keys = this.parts.streams.known(streamRef(sealKeyDecider, ONLY_STREAM));
-    if (!tail || !keys || keys.revision === 'no_stream') return null;
-    const seal = this.nextSealAfter(tail, keys.state, timestampOf(this.parts.clock.nowMs()));
-    const { signingKey } = this;
-    if (!seal || seal.key.kid !== signingKey?.publicKey.kid) return null;
-    const deed = sealComposedSync(composeDeed(request, tail, seal.issuedAt, seal.key.kid), signingKey);
+    const signed = tail && this.signer.signAtOnce(tail, request);
+    if (!signed) return null;
     return {
-      appends: [appendOf(org, tail, [deed])],
-      requires: standing(keys),
+      appends: [appendOf(org, tail, signed.deeds)],
+      requires: signed.keys,
       ended: (end) => {
         this.luck.had(end);
-        // Whoever waits for the deed does not wait for the file; what cannot be written there is said in the log.
-        if (end === 'written') void this.parts.heads.remember(this.sealed(org, [deed]));
+        if (end === 'written') this.remember(org, signed.deeds);
         else if (end === 'unclear') this.tails.delete(org);
       },
     };
@@ -251,77 +205,21 @@ export class Sealer {
     return tail;
   }
 
-  /** The next deeds after a tail, as many as one append holds. */
-  private async signBatch(tail: LedgerTail, requests: readonly SealRequest[]): Promise<SignedBatch> {
-    // Read before the keys are: a rotation that this answer does not know of yet retires its key a minute after it at the
-    // earliest, however long this process stands still before it signs (INV-06).
-    const now = timestampOf(this.parts.clock.nowMs());
-    const ref = streamRef(sealKeyDecider, ONLY_STREAM);
-    const sign = async (keys: Folded<SealKeys>): Promise<SignedBatch> => {
-      return { keys, deeds: await this.signUnder(keys.state, now, tail, requests) };
-    };
-    const { streams } = this.parts;
-    if (streams.canRequire) {
-      // The append requires that the keys are still these. Where they give no signature, others may.
-      const known = streams.known(ref);
-      const signed = known && (await sign(known).catch(() => null));
-      return signed ?? sign(await streams.load(ref));
-    }
-    // Signed while the store is asked, under the keys as they were; it counts only where they still are the same.
-    const [current, signed] = await Promise.allSettled([streams.load(ref), streams.remembered(ref).then(sign)]);
-    if (current.status === 'rejected') throw current.reason;
-    const isCurrent = signed.status === 'fulfilled' && signed.value.keys.revision === current.value.revision;
-    return isCurrent ? signed.value : sign(current.value);
-  }
-
-  private async signUnder(
-    keys: SealKeys,
-    now: Timestamp,
-    tail: LedgerTail,
-    requests: readonly SealRequest[],
-  ): Promise<readonly SealedDeed[]> {
-    const seal = this.nextSealAfter(tail, keys, now);
-    if (!seal) throw new NoActiveSealKey();
-    const { key, issuedAt } = seal;
-    const signingKey = await this.parts.keyRing.open(key.kid);
-    this.signingKey = signingKey;
-    const composed: ComposedDeed[] = [];
-    let bytes = 0;
-    let previous: ChainEnd = tail;
-    for (const request of requests) {
-      const deed = composeDeed(request, previous, issuedAt, signingKey.publicKey.kid);
-      bytes += deed.body.byteLength;
-      if (composed.length > 0 && bytes > BATCH_MAX_BYTES) break;
-      composed.push(deed);
-      previous = { seq: previous.seq + 1, bodyHash: deed.bodyHash };
-    }
-    // A thread of the pool must wake up first, which takes longer than one signature.
-    if (composed.length === 1) return composed.map((deed) => sealComposedSync(deed, signingKey));
-    // None is begun before all are composed: a deed that cannot be would leave signatures behind that nobody waits for.
-    return Promise.all(composed.map((deed) => sealComposed(deed, signingKey)));
-  }
-
-  /** A clock that goes back cannot put a deed before the one it follows (ruling 22). */
-  private nextSealAfter({ issuedAt }: LedgerTail, keys: SealKeys, now: Timestamp): NextSeal | null {
-    return nextSeal(keys, issuedAt !== null && issuedAt > now ? issuedAt : now);
-  }
-
-  private async append(org: OrgId, tail: LedgerTail, { keys, deeds }: SignedBatch): Promise<void> {
+  private async append(org: OrgId, tail: LedgerTail, { deeds, keys }: SignedDeeds): Promise<void> {
     const append = appendOf(org, tail, deeds);
-    await this.parts.store.append(this.parts.streams.canRequire ? { ...append, requires: standing(keys) } : append);
-    // The next deeds do not wait for the file; what cannot be written there is said in the log.
-    void this.parts.heads.remember(this.sealed(org, deeds));
+    await this.parts.store.append(this.parts.store.canRequire ? { ...append, requires: keys } : append);
+    this.remember(org, deeds);
   }
 
-  /** These deeds stand in the log now. @returns where their ledger ends */
-  private sealed(org: OrgId, deeds: readonly SealedDeed[]): SealedHead {
+  /** These deeds stand in the log now. Nobody waits for the file; what cannot be written there is said in the log. */
+  private remember(org: OrgId, deeds: readonly SealedDeed[]): void {
     const last = deeds[deeds.length - 1] as SealedDeed;
     const { seq, body_hash: bodyHash, issued_at: issuedAt } = last.event.data;
     this.tails.set(org, { seq, bodyHash, issuedAt, sealedUpTo: last.request.position });
     for (const { event } of deeds) {
       if (event.data.action) this.parts.bus.publish(actionChannel(event.data.action), 'sealed');
     }
-    return { org, seq, bodyHash };
+    void this.parts.heads.remember({ org, seq, bodyHash });
   }
 }
 
@@ -346,11 +244,6 @@ class Luck {
     this.left = this.pause;
   }
 }
-
-/** That nothing is sealed under keys that have changed meanwhile. */
-const standing = ({ stream, revision }: Folded<SealKeys>): ReadonlyMap<string, number> =>
-  // Without a stream there is no key, and nothing is signed.
-  new Map(revision === 'no_stream' ? [] : [[stream, revision]]);
 
 const appendOf = (org: OrgId, tail: LedgerTail, deeds: readonly SealedDeed[]): Append => {
   const stream = streamOf('ledger', org);

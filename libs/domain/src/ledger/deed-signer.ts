@@ -1,0 +1,135 @@
+import type { SigningKey } from '#libs/crypto';
+import {
+  ForeseenFault,
+  ONLY_STREAM,
+  streamRef,
+  timestampOf,
+  type Clock,
+  type Folded,
+  type FoldedStreams,
+  type Timestamp,
+} from '../kernel/index.js';
+import {
+  composeDeed,
+  sealComposed,
+  sealComposedSync,
+  type ChainEnd,
+  type ComposedDeed,
+  type SealedDeed,
+} from './compose-deed.js';
+import type { LedgerTail } from './ledger-tails.js';
+import { nextSeal, type NextSeal, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
+import type { SealRequest } from './seal-source.js';
+import type { SealKeyRing } from './sealing.ports.js';
+
+/** At most this many bytes in one append (architecture, step 5). */
+const BATCH_MAX_BYTES = 512 * 1024;
+
+const SEAL_KEYS = streamRef(sealKeyDecider, ONLY_STREAM);
+
+/** No key is valid now. Outcomes stay recorded and unsealed until one is (ruling 21). */
+export class NoActiveSealKey extends ForeseenFault {
+  override readonly name = 'NoActiveSealKey';
+  constructor() {
+    super('no seal key is active: outcomes are recorded and wait. Make one with `npm run ags -- seal-keys rotate`.');
+  }
+}
+
+/** Deeds that follow each other, not written yet. */
+export interface SignedDeeds {
+  readonly deeds: readonly SealedDeed[];
+  /** The seal keys that they were signed under, where they stood: nothing is sealed under keys that have changed meanwhile. */
+  readonly keys: ReadonlyMap<string, number>;
+}
+
+export interface SignerParts {
+  readonly streams: FoldedStreams;
+  readonly keyRing: SealKeyRing;
+  readonly clock: Clock;
+}
+
+/** Makes deeds at the end of a ledger and signs them with the key that is active. */
+export class DeedSigner {
+  /** Of the last deeds. */
+  private signingKey: SigningKey | null = null;
+
+  constructor(private readonly parts: SignerParts) {}
+
+  /**
+   * The next deeds after a tail, as many as one append holds.
+   * @throws {NoActiveSealKey} {StoreUnavailable} and what the key ring throws
+   */
+  async sign(tail: LedgerTail, requests: readonly SealRequest[]): Promise<SignedDeeds> {
+    // Read before the keys are: a rotation that this answer does not know of yet retires its key a minute after it at the
+    // earliest, however long this process stands still before it signs (INV-06).
+    const now = timestampOf(this.parts.clock.nowMs());
+    const under = async (keys: Folded<SealKeys>): Promise<SignedDeeds> => {
+      return { deeds: await this.signUnder(keys.state, now, tail, requests), keys: standing(keys) };
+    };
+    const { streams } = this.parts;
+    if (streams.canRequire) {
+      // The append requires that the keys are still these. Where they give no signature, others may.
+      const known = streams.known(SEAL_KEYS);
+      const signed = known && (await under(known).catch(() => null));
+      return signed ?? under(await streams.load(SEAL_KEYS));
+    }
+    // Signed while the store is asked, under the keys as they were; it counts only where they still are the same.
+    const [current, signed] = await Promise.allSettled([
+      streams.load(SEAL_KEYS),
+      streams.remembered(SEAL_KEYS).then(async (keys) => ({ keys, signed: await under(keys) })),
+    ]);
+    if (current.status === 'rejected') throw current.reason;
+    const isCurrent = signed.status === 'fulfilled' && signed.value.keys.revision === current.value.revision;
+    return isCurrent ? signed.value.signed : under(current.value);
+  }
+
+  /** One deed, at once, by what is known without asking anybody; null where that is not enough. */
+  signAtOnce(tail: LedgerTail, request: SealRequest): SignedDeeds | null {
+    const { signingKey } = this;
+    const keys = this.parts.streams.known(SEAL_KEYS);
+    const seal = keys && nextSealAfter(tail, keys.state, timestampOf(this.parts.clock.nowMs()));
+    if (!seal || seal.key.kid !== signingKey?.publicKey.kid) return null;
+    const deed = sealComposedSync(composeDeed(request, tail, seal.issuedAt, seal.key.kid), signingKey);
+    return { deeds: [deed], keys: standing(keys) };
+  }
+
+  /** What is signed from now on is signed under the keys as they are now. @throws {StoreUnavailable} */
+  async askAgain(): Promise<void> {
+    await this.parts.streams.load(SEAL_KEYS);
+  }
+
+  private async signUnder(
+    keys: SealKeys,
+    now: Timestamp,
+    tail: LedgerTail,
+    requests: readonly SealRequest[],
+  ): Promise<readonly SealedDeed[]> {
+    const seal = nextSealAfter(tail, keys, now);
+    if (!seal) throw new NoActiveSealKey();
+    const { key, issuedAt } = seal;
+    const signingKey = await this.parts.keyRing.open(key.kid);
+    this.signingKey = signingKey;
+    const composed: ComposedDeed[] = [];
+    let bytes = 0;
+    let previous: ChainEnd = tail;
+    for (const request of requests) {
+      const deed = composeDeed(request, previous, issuedAt, signingKey.publicKey.kid);
+      bytes += deed.body.byteLength;
+      if (composed.length > 0 && bytes > BATCH_MAX_BYTES) break;
+      composed.push(deed);
+      previous = { seq: previous.seq + 1, bodyHash: deed.bodyHash };
+    }
+    // A thread of the pool must wake up first, which takes longer than one signature.
+    if (composed.length === 1) return composed.map((deed) => sealComposedSync(deed, signingKey));
+    // None is begun before all are composed: a deed that cannot be would leave signatures behind that nobody waits for.
+    return Promise.all(composed.map((deed) => sealComposed(deed, signingKey)));
+  }
+}
+
+/** A clock that goes back cannot put a deed before the one it follows (ruling 22). */
+const nextSealAfter = ({ issuedAt }: LedgerTail, keys: SealKeys, now: Timestamp): NextSeal | null =>
+  nextSeal(keys, issuedAt !== null && issuedAt > now ? issuedAt : now);
+
+const standing = ({ stream, revision }: Folded<SealKeys>): ReadonlyMap<string, number> =>
+  // Without a stream there is no key, and nothing is signed.
+  new Map(revision === 'no_stream' ? [] : [[stream, revision]]);
