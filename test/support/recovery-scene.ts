@@ -11,8 +11,18 @@ import {
   type GateSettings,
   type ListedExecution,
   type LivingAction,
+  type OpenExecutionChange,
 } from '#libs/domain/gate';
-import { decodeEvent, START, type ActionId, type EventStore, type JobQueue, type Position } from '#libs/domain/kernel';
+import {
+  DamagedEvent,
+  decodeEvent,
+  START,
+  type ActionId,
+  type EventStore,
+  type JobQueue,
+  type Position,
+  type RecordedEvent,
+} from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { InProcessJobQueue } from '#libs/infra/runtime';
 import { collectingLogger } from './collecting-logger.js';
@@ -38,7 +48,7 @@ export class FoldedOpenExecutions extends OpenExecutions {
   override async list(after: Position, limit: number): Promise<readonly ListedExecution[]> {
     const open = new Map<string, ListedExecution>();
     for (const recorded of await this.bench.store.readAll(START, 100_000)) {
-      const change = openExecutionChange(decodeEvent(recorded).event);
+      const change = changeIn(recorded);
       if (change?.change === 'open') {
         const action = change.execution.action as ActionId;
         open.set(action, { action, opened: recorded.position });
@@ -48,6 +58,16 @@ export class FoldedOpenExecutions extends OpenExecutions {
     return [...open.values()].filter(({ opened }) => opened > after).slice(0, limit);
   }
 }
+
+/** As the table does it: an action stays open at an event that cannot be read. */
+const changeIn = (recorded: RecordedEvent): OpenExecutionChange | null => {
+  try {
+    return openExecutionChange(decodeEvent(recorded).event);
+  } catch (error) {
+    if (error instanceof DamagedEvent) return null;
+    throw error;
+  }
+};
 
 class HeldBeats extends Liveness {
   readonly beats = new Map<string, number>();

@@ -1,4 +1,4 @@
-import { DomainError, MissingEvent, StoreUnavailable } from '#libs/domain/kernel';
+import { BrokenStream, DomainError, StoreUnavailable } from '#libs/domain/kernel';
 import { ConfigError, fileFaultOf, SecretFileError, StateDirectoryError } from '#libs/infra/config';
 import { EmbeddedPostgresError, isDatabaseUnusable } from '#libs/infra/postgres';
 
@@ -60,6 +60,7 @@ export const notFound = (message: string): CliError => new CliError('not_found',
 /** Errors of parts that are loaded only when needed, by name: their messages say what to do. */
 const OPERATOR_ERRORS: Readonly<Record<string, Omit<Explanation, 'message'>>> = {
   UnfitDatabase: { code: 'database_unavailable', exitCode: EXIT.unusable },
+  UnknownEventType: { code: 'event_store_unusable', exitCode: EXIT.unusable },
   UnknownPosition: { code: 'usage', exitCode: EXIT.unusable },
   ForeignStore: { code: 'event_store_unusable', exitCode: EXIT.refused },
   LogsDiffer: { code: 'event_store_unusable', exitCode: EXIT.refused },
@@ -85,7 +86,7 @@ export const explain = (error: unknown): Explanation | null => {
   if (error instanceof StateDirectoryError) {
     return { code: 'file_unusable', message: error.message, exitCode: EXIT.unusable };
   }
-  if (error instanceof MissingEvent) {
+  if (error instanceof BrokenStream) {
     return { code: 'event_store_unusable', message: `${error.message}.`, exitCode: EXIT.unusable };
   }
   if (!(error instanceof Error)) return null;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   decodeEvent,
   DomainError,
+  isStoreAway,
   START,
   StoreUnavailable,
   SYSTEM,
@@ -20,7 +21,6 @@ import {
 } from '#libs/domain/kernel';
 import {
   NoActiveSealKey,
-  isStoreAway,
   LedgerWentBack,
   revocationWork,
   SEAL_KEYS_STREAM,

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { BrokenStream } from './broken-stream.js';
 import {
   decodeEvent,
   encodeEventAs,
@@ -66,3 +67,17 @@ it('event codec: an event of a newer schema is refused by name', () => {
   const newer = JSON.stringify({ ...metadata, schema: EVENT_SCHEMA_VERSION + 1 });
   expect(() => decodeEvent(recordedAt({ ...first, metadata: newer }, 'thing-1', 4, 9n))).toThrow(UnknownEventType);
 });
+
+it.each(['', '{', '"secret', '5', 'null'])(
+  'event codec: %j is what nobody wrote, and is named by its place alone',
+  (text) => {
+    for (const change of [{ data: text }, { metadata: text }]) {
+      const decode = () => decodeEvent(recordedAt({ ...first, ...change }, 'thing-1', 4, 9n));
+      expect(decode).toThrow(BrokenStream);
+      expect(decode).toThrow(
+        'thing-1 holds at revision 4 an event (Opened) that cannot be read: it was damaged or altered. Restore the log as it ' +
+          'was; `npm run ags -- audit` says what else is wrong with it',
+      );
+    }
+  },
+);

@@ -1,4 +1,5 @@
 import { sha256Hex } from '#libs/crypto';
+import { DamagedEvent } from './broken-stream.js';
 import type { NewEvent, Position, RecordedEvent } from './event-store.port.js';
 import type { Actor } from './command.js';
 
@@ -154,16 +155,32 @@ export const eventIdOf = ({
 };
 
 const parsedContent = (recorded: RecordedEvent): Content => {
-  const metadata = JSON.parse(recorded.metadata) as EventMetadata;
+  const metadata = parsedObject(recorded.metadata, recorded) as EventMetadata;
   if (metadata.schema > EVENT_SCHEMA_VERSION) {
     throw new UnknownEventType(recorded.stream, recorded.type, metadata.schema);
   }
-  return { event: { type: recorded.type, data: JSON.parse(recorded.data) as object }, metadata };
+  return { event: { type: recorded.type, data: parsedObject(recorded.data, recorded) }, metadata };
+};
+
+const parsedObject = (text: string, recorded: RecordedEvent): object => {
+  const value = parsed(text);
+  if (typeof value !== 'object' || value === null) throw new DamagedEvent(recorded);
+  return value;
+};
+
+/** Undefined for a text that is not JSON: the parser's own words would repeat a part of it. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 };
 
 /**
- * What we wrote ourselves: the log is trusted to be JSON.
+ * What we wrote ourselves; its members are trusted.
  * @throws {UnknownEventType} a newer version wrote it in a schema of its own: nobody guesses what its members mean
+ * @throws {DamagedEvent} nobody wrote it so
  */
 export const decodeEvent = <Event extends DomainEvent = DomainEvent>(recorded: RecordedEvent): EventEnvelope<Event> =>
   EventAtItsPlace.envelopeOf(recorded, parsedContent) as EventEnvelope<Event>;

@@ -1,7 +1,7 @@
 import { streamOf, type Fold } from './decider.js';
 import { decodeEvent, UnknownEventType, type DomainEvent, type EventEnvelope } from './event-codec.js';
 import { type EventStore, type ExpectedRevision, StoreUnavailable } from './event-store.port.js';
-import { requireGapless } from './missing-event.js';
+import { requireGapless } from './broken-stream.js';
 import { RecentlyUsed, type Capacity } from './recently-used.js';
 
 /** A stream and how to fold it. Made by {@link streamRef}. */

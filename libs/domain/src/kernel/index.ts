@@ -18,7 +18,7 @@ export * from './ids.js';
 export * from './job-queue.port.js';
 export * from './logger.port.js';
 export * from './meter.port.js';
-export * from './missing-event.js';
+export * from './broken-stream.js';
 export * from './payload-store.port.js';
 export * from './payload.js';
 export * from './recently-used.js';

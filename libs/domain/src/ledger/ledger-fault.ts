@@ -1,4 +1,4 @@
-import { MissingEvent, type RecordedEvent, StoreUnavailable } from '../kernel/index.js';
+import { isStoreAway, type RecordedEvent } from '../kernel/index.js';
 
 /** An event does not say whose it is: nobody can be sealed past it, for its deed may belong before any other. */
 export class NobodysEvent extends Error {
@@ -11,10 +11,6 @@ export class NobodysEvent extends Error {
     );
   }
 }
-
-/** The store gave no answer: it is everybody's trouble, and passes. */
-export const isStoreAway = (error: unknown): boolean =>
-  error instanceof StoreUnavailable && !(error instanceof MissingEvent);
 
 /**
  * Of what was thrown while one organization's events were read: its own trouble.

@@ -1,5 +1,6 @@
 import { digestOf } from '#libs/crypto';
 import {
+  DamagedEvent,
   decodeEvent,
   type EventStore,
   type DeedId,
@@ -117,7 +118,7 @@ const issuedAtOf = (recorded: RecordedEvent | null): Timestamp | null => {
     const { issued_at: issuedAt } = dataOf(recorded) as Partial<StoredDeed>;
     return typeof issuedAt === 'string' ? issuedAt : null;
   } catch (error) {
-    if (error instanceof SyntaxError) return null;
+    if (error instanceof DamagedEvent) return null;
     throw error;
   }
 };
@@ -128,7 +129,7 @@ const soundDataOf = (recorded: RecordedEvent): StoredDeed | null => {
     const deed = dataOf(recorded);
     return digestOf(Buffer.from(deed.body)) === deed.body_hash ? deed : null;
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return null;
+    if (error instanceof DamagedEvent || error instanceof TypeError) return null;
     throw error;
   }
 };

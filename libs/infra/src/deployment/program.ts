@@ -1,4 +1,4 @@
-import type { Logger } from '#libs/domain/kernel';
+import { BrokenStream, type Logger, UnknownEventType } from '#libs/domain/kernel';
 import { BackupError, requireSettledRestore } from '../backup/index.js';
 import { PepperMismatch } from '../agents/index.js';
 import {
@@ -37,6 +37,7 @@ export interface RunningProgram {
 /** Their messages say what to do; a stack would only hide it. */
 const OPERATOR_ERRORS = [
   BackupError,
+  BrokenStream,
   ConfigError,
   EmbeddedPostgresError,
   ForeignStore,
@@ -45,6 +46,7 @@ const OPERATOR_ERRORS = [
   SecretFileError,
   StateDirectoryError,
   UnfitDatabase,
+  UnknownEventType,
   VaultKeyMismatch,
   WrongEventStore,
 ];

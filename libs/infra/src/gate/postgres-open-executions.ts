@@ -12,6 +12,7 @@ import {
 } from '#libs/domain/gate';
 import {
   categoryOf,
+  DamagedEvent,
   decodeEvent,
   idInStream,
   START,
@@ -165,7 +166,7 @@ const changeIn = (recorded: RecordedEvent): OpenExecutionChange | null => {
     return openExecutionChange(decodeEvent(recorded).event);
   } catch (error) {
     if (error instanceof UnknownEventType) return begunByNewerVersion(recorded);
-    if (error instanceof SyntaxError || error instanceof TypeError) return null;
+    if (error instanceof DamagedEvent || error instanceof SyntaxError || error instanceof TypeError) return null;
     throw error;
   }
 };

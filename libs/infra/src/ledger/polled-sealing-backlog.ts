@@ -1,6 +1,7 @@
 import { SealingBacklog } from '#libs/domain/gate';
 import {
   decodeEvent,
+  isStoreAway,
   START,
   type Clock,
   type EventEnvelope,
@@ -10,7 +11,6 @@ import {
 } from '#libs/domain/kernel';
 import {
   foldAction,
-  isStoreAway,
   sealRequestOf,
   type LedgerTail,
   type LedgerTails,

@@ -3,7 +3,7 @@ import {
   type Logger,
   type Position,
   START,
-  StoreUnavailable,
+  isStoreAway,
   streamRef,
   SYSTEM,
   timestampOf,
@@ -116,7 +116,7 @@ export class ExecutionSweeper {
         }
       }),
     );
-    const away = results.flatMap(({ error }) => (error instanceof StoreUnavailable ? [error] : []));
+    const away = results.flatMap(({ error }) => (isStoreAway(error) ? [error] : []));
     if (away[0] && away.length === page.length) throw away[0];
     for (const { id, error } of results) if (error !== null) this.report(id, error, sweep);
     return results.filter(({ isRecovered }) => isRecovered).length;

@@ -10,7 +10,7 @@ import {
   type Logger,
   type Payload,
   type PayloadStore,
-  StoreUnavailable,
+  isStoreAway,
   timestampOf,
 } from '../../kernel/index.js';
 import { actionDecider } from '../action.decider.js';
@@ -56,7 +56,7 @@ export class OutcomeRecorder {
         return;
       } catch (error) {
         const waitedMs = this.gate.clock.monotonicMs() - begunMs;
-        if (!(error instanceof StoreUnavailable) || waitedMs + waitMs > OUTCOME_PATIENCE_MS) throw error;
+        if (!isStoreAway(error) || waitedMs + waitMs > OUTCOME_PATIENCE_MS) throw error;
         this.logger.warn('an outcome could not be recorded yet', { action_id: happened.attempt.action, error });
         await sleep(waitMs);
       }

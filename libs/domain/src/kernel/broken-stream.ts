@@ -1,10 +1,12 @@
 import { type RecordedEvent, StoreUnavailable } from './event-store.port.js';
 
 /**
- * The log lacks an event that it must hold: nothing that comes later will mend that. Callers who need it have no answer;
+ * The log does not hold what it must: nothing that comes later will mend that. Callers who need the stream have no answer;
  * whoever works for many organizations leaves this one aside.
  */
-export class MissingEvent extends StoreUnavailable {
+export abstract class BrokenStream extends StoreUnavailable {}
+
+export class MissingEvent extends BrokenStream {
   constructor(stream: string, revision: number) {
     super(
       `${stream} holds no event at revision ${revision}, and must. Undo what cut or deleted the stream, or restore the ` +
@@ -12,6 +14,20 @@ export class MissingEvent extends StoreUnavailable {
     );
   }
 }
+
+/** An event is not as it was written. The message repeats nothing of it. */
+export class DamagedEvent extends BrokenStream {
+  constructor({ stream, revision, type }: RecordedEvent) {
+    super(
+      `${stream} holds at revision ${revision} an event (${type}) that cannot be read: it was damaged or altered. Restore ` +
+        'the log as it was; `npm run ags -- audit` says what else is wrong with it',
+    );
+  }
+}
+
+/** The store gave no answer: it is everybody's trouble, and passes. */
+export const isStoreAway = (error: unknown): error is StoreUnavailable =>
+  error instanceof StoreUnavailable && !(error instanceof BrokenStream);
 
 /**
  * Before a stream is folded: whoever removed an event, or cut the stream, must not thereby change what is decided.
