@@ -189,8 +189,11 @@ describe('projection runner', () => {
       message: 'projection stopped',
       attributes: { failure: expect.stringContaining('RowsOfNewerVersion') },
     });
-    await older.stop();
     await givenLife(2);
+    const told = lines.ofLevel('error').length;
+    await eventually(() => expect(lines.ofLevel('error').length).toBeGreaterThan(told));
+    expect(await states()).toEqual(['of a newer fold']);
+    await older.stop();
     startRunner({ projection: { ...actionsProjection, version: 2 } });
     await eventually(async () => expect(await states()).toEqual(['of a newer fold', 'sealed']));
   });
