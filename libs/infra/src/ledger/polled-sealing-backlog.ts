@@ -9,13 +9,7 @@ import {
   type OrgId,
   type RecordedEvent,
 } from '#libs/domain/kernel';
-import {
-  foldAction,
-  sealRequestOf,
-  type LedgerTail,
-  type LedgerTails,
-  type SealerProgress,
-} from '#libs/domain/ledger';
+import { foldAction, sealRequestOf, type LedgerTail, type LedgerTails, type SealerProgress } from '#libs/domain/ledger';
 
 const PAGE = 1_000;
 
