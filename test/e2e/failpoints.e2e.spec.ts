@@ -12,7 +12,7 @@ const IS_JUDGED = ASKED === 'judged';
 const IS_ALL = ASKED === 'all' || IS_JUDGED;
 const CASE_DEADLINE_MS = IS_ALL ? 600_000 : 120_000;
 
-/** What stands in the suite: the points at which most can go wrong. A kill costs a start; `.ci/run` has all of them. */
+/** What stands in the suite: the points at which most can go wrong. A kill costs a start; `.ci/run` has all of them, if it has the time. */
 const SHORT: Readonly<Record<Fault, readonly Failpoint[]>> = {
   kill: ['gate.t1.ack', 'exec.sent', 'exec.answered', 'seal.ack', 'proj.mid'],
   error: FAILPOINTS.filter((point) => !['gate.received', 'gate.enqueue', 'exec.mid_send'].includes(point)),
