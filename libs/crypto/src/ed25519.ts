@@ -199,16 +199,6 @@ export class SigningKey {
     return sign(null, message, this.#native);
   }
 
-  /** As `sign`, on a thread of the pool. */
-  signInPool(message: Uint8Array): Promise<Uint8Array> {
-    return new Promise((resolve, reject) => {
-      sign(null, message, this.#native, (error, signature) => {
-        if (error === null) resolve(signature);
-        else reject(error);
-      });
-    });
-  }
-
   /** So that a key that slips into a log or a body shows its public half only. */
   toJSON(): string {
     return this.publicKey.text;

@@ -44,7 +44,6 @@ export {
   type Seal,
   SEAL_TAG,
   sealDeed,
-  sealDeedSync,
   type SealFault,
   sealFault,
   sealInput,

@@ -4,7 +4,7 @@ import { digestOf } from '../digest.js';
 import type { SigningKey } from '../ed25519.js';
 import { sealInput, type StoredSeal } from '../seal.js';
 
-/** What `sealDeed` gives, for chains that a test makes at one go. */
+/** What `sealDeed` gives, without its verification: for long chains. */
 export const sealAtOnce = (body: Uint8Array, key: SigningKey): StoredSeal => {
   const bodyHash = digestOf(body);
   const { kid } = key.publicKey;

@@ -13,3 +13,23 @@ export class Turns {
     return this.last;
   }
 }
+
+/** So many short pieces in one round of the event loop, whoever asks; what comes after them waits for the next round. */
+export class Rounds {
+  private taken = 0;
+  private nextRound: Promise<void> | null = null;
+
+  constructor(private readonly pieces: number) {}
+
+  /** Resolves when there is room for one more. What follows it at once, before the next `await`, is the piece. */
+  async room(): Promise<void> {
+    while (this.taken >= this.pieces) await (this.nextRound ??= this.begin());
+    this.taken += 1;
+  }
+
+  private async begin(): Promise<void> {
+    await setImmediate();
+    this.taken = 0;
+    this.nextRound = null;
+  }
+}

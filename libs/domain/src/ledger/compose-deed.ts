@@ -4,7 +4,6 @@ import {
   digestOf,
   encodeDeedBody,
   sealDeed,
-  sealDeedSync,
   type DeedBody,
   type Digest,
   type SigningKey,
@@ -34,7 +33,7 @@ export interface ChainEnd {
   readonly bodyHash: Digest | null;
 }
 
-type StoredSeal = Awaited<ReturnType<typeof sealDeed>>;
+type StoredSeal = ReturnType<typeof sealDeed>;
 
 /**
  * The deed of a request at its place in the chain. Everything but `issued_at` and the key comes from the log, so an
@@ -70,18 +69,10 @@ export const composeDeed = (
   return { request, previous, body, bodyHash: digestOf(body), issuedAt };
 };
 
-/** A deed names the hash of the one before and not its signature, so any number of a chain are signed at once. */
-export const sealComposed = async (deed: ComposedDeed, key: SigningKey): Promise<SealedDeed> =>
-  sealedWith(deed, await sealDeed(deed.body, deed.bodyHash, key));
-
-/** As `sealComposed`, on the caller's thread. */
-export const sealComposedSync = (deed: ComposedDeed, key: SigningKey): SealedDeed =>
-  sealedWith(deed, sealDeedSync(deed.body, deed.bodyHash, key));
-
-const sealedWith = ({ request, previous, body, issuedAt }: ComposedDeed, seal: StoredSeal): SealedDeed => ({
-  request,
-  event: deedEvent(request, previous, body, { issuedAt, seal }),
-});
+export const sealComposed = (deed: ComposedDeed, key: SigningKey): SealedDeed => {
+  const { request, previous, body, bodyHash, issuedAt } = deed;
+  return { request, event: deedEvent(request, previous, body, { issuedAt, seal: sealDeed(body, bodyHash, key) }) };
+};
 
 /** All that the ledger stores of a deed. */
 export const deedEvent = (
