@@ -45,6 +45,15 @@ describe('read model source', () => {
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
 
+  it('lays rows out as this version does, also where an older one migrated it', async () => {
+    const layout = `SELECT attstorage FROM pg_attribute
+      WHERE attrelid = 'read_models.actions'::regclass AND attname = 'folded'`;
+    expect(await source.query(layout)).toEqual([{ attstorage: 'e' }]);
+    await source.query('ALTER TABLE read_models.actions ALTER COLUMN folded SET STORAGE EXTENDED');
+    await installReadModels(database.connectionString);
+    expect(await source.query(layout)).toEqual([{ attstorage: 'e' }]);
+  });
+
   it('ends a session that stands still within a transaction, with the locks it holds (F-02)', async () => {
     const [setting] = await source.query<object[]>('SHOW idle_in_transaction_session_timeout');
     expect(setting).toEqual({ idle_in_transaction_session_timeout: '5s' });

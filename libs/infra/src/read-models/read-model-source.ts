@@ -80,6 +80,18 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
   return new DataSource(settings);
 };
 
+/**
+ * `folded` has 2 KB or more, which PostgreSQL would try to make shorter each time, for little. It stays in its table beside:
+ * `q` reads the others. No migration, so that a process of the version before still starts.
+ */
+const ACTIONS_LAYOUT = `
+DO $layout$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = '${LIVE_SCHEMA}.actions'::regclass
+                  AND attname = 'folded' AND attstorage = 'e') THEN
+    ALTER TABLE ${LIVE_SCHEMA}.actions ALTER COLUMN folded SET STORAGE EXTERNAL;
+  END IF;
+END $layout$`;
+
 /** An older process has no rows in tables of a newer shape. */
 const refuseNewer = async (session: QueryRunner): Promise<void> => {
   if (!(await session.hasTable(`${LIVE_SCHEMA}.migrations`))) return;
@@ -115,6 +127,7 @@ export const installReadModels = async (connectionString: string): Promise<void>
     await session.query(`CREATE SCHEMA IF NOT EXISTS ${LIVE_SCHEMA}`);
     await refuseNewer(session);
     await source.runMigrations();
+    await session.query(ACTIONS_LAYOUT);
     await session.release();
   } finally {
     await source.destroy();

@@ -25,6 +25,14 @@ describe('the event store’s schema', () => {
     expect(rows).toEqual([{ version: 1 }]);
   });
 
+  it('lays events out as this version does, also where an older one installed it', async () => {
+    const layout = `select reloptions from pg_class where oid = 'event_store.events'::regclass`;
+    expect((await side.query(layout)).rows).toEqual([{ reloptions: ['toast_tuple_target=8160'] }]);
+    await side.query('alter table event_store.events reset (toast_tuple_target)');
+    expect(await installEventStoreSchema(database.connectionString)).toBe(0);
+    expect((await side.query(layout)).rows).toEqual([{ reloptions: ['toast_tuple_target=8160'] }]);
+  });
+
   it('of a newer version is left alone', async () => {
     await side.query('insert into event_store.event_store_schema (version) values (99)');
     const attempt = installEventStoreSchema(database.connectionString);
