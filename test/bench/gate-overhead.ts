@@ -1,9 +1,9 @@
 import pg from 'pg';
-import { startUpstream } from '../support/upstream.js';
 import { connectBenchCrm } from './bench-crm.js';
 import type { BenchService } from './bench-service.js';
 import { against, print, say } from './figure.js';
 import { LeanClients, leanRequest } from './lean-client.js';
+import { LeanUpstream } from './lean-upstream.js';
 import { paced, quantile } from './pace.js';
 import { saturation } from './saturation.js';
 
@@ -19,11 +19,9 @@ const ROUND_SECONDS = 5;
  */
 export const gateOverhead = async (service: BenchService, seconds: number): Promise<void> => {
   const upstreamMs = new Map<string, number>();
-  const upstream = await startUpstream(({ headers }, response) => {
-    const begun = performance.now();
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}', () => {
-      upstreamMs.set(String(headers['service-action-id']), performance.now() - begun);
-    });
+  const upstream = await LeanUpstream.start();
+  upstream.watch((head, tookMs) => {
+    upstreamMs.set(String(/^service-action-id: *(\S+)/im.exec(head)?.[1]), tookMs);
   });
   await connectBenchCrm(service, upstream.baseUrl);
   const server = await service.database();
@@ -40,7 +38,10 @@ export const gateOverhead = async (service: BenchService, seconds: number): Prom
     const tookMs = performance.now() - begun;
     const { id, state } = JSON.parse(answer.body) as { id?: string; state?: string };
     if (state !== 'sealed') throw new Error(`an action did not end sealed: ${answer.body}`);
-    overheads.push(tookMs - (upstreamMs.get(String(id)) ?? 0));
+    const upstreamTookMs = upstreamMs.get(String(id));
+    if (upstreamTookMs === undefined) throw new Error(`the upstream was not asked: ${answer.body}`);
+    upstreamMs.delete(String(id));
+    overheads.push(tookMs - upstreamTookMs);
   };
   const commits: number[] = [];
   const commit = async (): Promise<void> => {
@@ -57,6 +58,7 @@ export const gateOverhead = async (service: BenchService, seconds: number): Prom
     await paced(PER_SECOND, round / 3, commit);
   }
   clients.close();
+  upstream.watch(null);
   await pool.query('drop table public.bench_commits');
   await pool.end();
   await server.release();
