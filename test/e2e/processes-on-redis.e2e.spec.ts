@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { LOG_CHANNEL } from '#libs/domain/kernel';
 import { connectCrm } from '../support/crm.js';
 import { Fleet } from '../support/fleet.js';
 import { hasRedisServer, NO_REDIS, RedisServer } from '../support/redis-server.js';
@@ -66,6 +67,23 @@ describe.skipIf(!isThere)(`two of each program, woken by Redis (${isThere ? 'red
       expectSentOnce('at-once', 30);
       const list = await fleet.call('GET', '/v1/actions?limit=100', { key: fleet.adminKey });
       expect((list.json['data'] as unknown[]).length).toBeGreaterThanOrEqual(30);
+    },
+    DEADLINE_MS,
+  );
+
+  it(
+    'whoever appends to a log in PostgreSQL tells the others, who would look five times a second',
+    async () => {
+      const client = new Redis(redis.url);
+      const rung = new Promise<void>((resolve) => {
+        client.on('pmessage', (_pattern, _topic, text: string) => {
+          if ((JSON.parse(text) as readonly string[])[1] === LOG_CHANNEL) resolve();
+        });
+      });
+      await client.psubscribe('ags:*:bus');
+      expect(states(await writeAll('told', 1))).toEqual(['200 sealed']);
+      await rung;
+      await client.quit();
     },
     DEADLINE_MS,
   );

@@ -8,6 +8,9 @@ export abstract class Bus {
   abstract subscribe(channel: string, listener: (message: string) => void): () => void;
 }
 
+/** Rung when a process has appended to a log whose server tells nobody. The message says who, so that it passes over its own. */
+export const LOG_CHANNEL = 'log';
+
 /** Rung when an action reached a new state: sealed, waiting for a person, executing. The message is empty. */
 export const actionChannel = (actionId: string): string => `action:${actionId}`;
 

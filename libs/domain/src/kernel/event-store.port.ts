@@ -1,3 +1,4 @@
+import type { Bus } from './bus.port.js';
 import { ForeseenFault } from './foreseen-fault.js';
 import type { Payload } from './payload.js';
 
@@ -179,6 +180,14 @@ export abstract class EventStore {
    */
   accompany(_accompany: Accompany): () => void {
     return () => undefined;
+  }
+
+  /**
+   * Tells the other processes of the deployment when this one has appended, and looks when they tell: for a store whose
+   * server does not. Without it, and where a message is lost, each finds by its own clock what others appended.
+   */
+  tellOn(_bus: Bus): void {
+    // A store that is told by its server needs nobody.
   }
 
   /** Minted when the store was made. A stored position is void under another store's id. */

@@ -26,6 +26,7 @@ export const bellsOf = async (
   // Deployments that share a server are told apart by what no two of them share.
   const options = { url, log, keyspace: `ags:${await store.storeId()}` };
   const [bus, queue] = [new RedisBus(options), new BullJobQueue({ ...options, meter })];
+  store.tellOn(bus);
   return {
     bus,
     queue,

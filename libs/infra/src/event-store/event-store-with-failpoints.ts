@@ -5,6 +5,7 @@ import {
   type Accompany,
   type Append,
   type AppendResult,
+  type Bus,
   type Failpoint,
   type Position,
   type ReadStreamOptions,
@@ -48,6 +49,10 @@ export class EventStoreWithFailpoints extends EventStore {
   /** A deed that goes along with others has no moment of its own; where one is asked for, it goes by itself. */
   override accompany(accompany: Accompany): () => void {
     return this.store.accompany((departing) => (SEALING.some(isFailpointArmed) ? null : accompany(departing)));
+  }
+
+  override tellOn(bus: Bus): void {
+    this.store.tellOn(bus);
   }
 
   override async append(append: Append): Promise<AppendResult> {

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { eventStoreContract, type EventStoreHarness } from '../../../../../test/contracts/event-store.contract.js';
@@ -6,8 +7,12 @@ import { firstOf, newStream } from '../../../../../test/support/new-event.js';
 import { startOwnServer } from '../../../../../test/support/own-server.js';
 import { silentLogger } from '../../../../../test/support/silent-logger.js';
 import { ensureDatabase } from '../../postgres/index.js';
+import { InProcessBus } from '../../runtime/index.js';
 import { installEventStoreSchema } from './install-schema.js';
 import { PostgresEventStore } from './postgres-event-store.js';
+
+/** As long as a timer can take. */
+const NEVER_MS = 2 ** 31 - 1;
 
 /** Runs at the commit, when the positions are long taken: about every twentieth event holds it up for 0 to 3 ms. */
 const DELAY_COMMITS = `
@@ -91,6 +96,46 @@ it('looks things up in a log that has grown since the connection was made', asyn
   await store.close();
   expect(await rowsReadInTurn(side)).toBeLessThan(1_000);
   await side.end();
+  await drop();
+});
+
+it('a process that would never look by itself is told on the bus of what another has appended', async () => {
+  const { connectionString, drop } = await createTestDatabase();
+  const bus = new InProcessBus(silentLogger);
+  const open = (): PostgresEventStore => {
+    const store = new PostgresEventStore({
+      connectionString,
+      applicationName: 'a spec',
+      onConnectionLost: () => undefined,
+      maxReadConnections: 1,
+      pollIntervalMs: NEVER_MS,
+    });
+    store.tellOn(bus);
+    return store;
+  };
+  const [writer, reader] = [open(), open()];
+  const told: string[] = [];
+  const isUpToDate = new EventEmitter();
+  const subscription = reader.subscribeToAll({
+    after: await reader.head(),
+    onEvents: (events) => {
+      told.push(...events.map(({ stream }) => stream));
+      isUpToDate.emit(told.at(-1) as string);
+      return Promise.resolve();
+    },
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const streams = [newStream(), newStream(), newStream()];
+  for (const stream of streams) {
+    const seen = once(isUpToDate, stream);
+    await writer.append(firstOf(stream));
+    await seen;
+  }
+  expect(told).toEqual(streams);
+  await subscription.close();
+  await Promise.all([writer.close(), reader.close()]);
   await drop();
 });
 

@@ -4,6 +4,7 @@ import {
   type Accompany,
   type Append,
   type AppendResult,
+  type Bus,
   type Clock,
   type Companions,
   type DepartingAppends,
@@ -24,6 +25,7 @@ import { AppendBell } from '../append-bell.js';
 import { isSendable } from '../append-rules.js';
 import { LogSubscription } from '../log-subscription.js';
 import { isNextOfGapless, type LogReader, RecentEvents } from '../recent-events.js';
+import { SharedBell } from '../shared-bell.js';
 import { storeIdOf } from '../store-id.js';
 import { CoalescingAppender, type Departure, recordedAfter } from './coalescing-appender.js';
 import { SeenLog } from './seen-log.js';
@@ -103,6 +105,7 @@ export class PostgresEventStore extends EventStore {
   private readonly appendPool: pg.Pool;
   private readonly readPool: pg.Pool;
   private readonly bell = new AppendBell();
+  private shared: SharedBell | null = null;
   private readonly readers = new Set<LogReader>();
   private readonly recent = new RecentEvents(isNextOfGapless, this.readers);
   private readonly headsOf: GatheredCalls<readonly string[], ReadonlyMap<string, number>>;
@@ -144,6 +147,7 @@ export class PostgresEventStore extends EventStore {
           this.seen.see(found);
           this.recent.add(events);
           this.bell.ring();
+          this.shared?.ring();
         },
       },
     );
@@ -204,6 +208,11 @@ export class PostgresEventStore extends EventStore {
     return this.seen.see(events);
   }
 
+  override tellOn(bus: Bus): void {
+    this.shared?.close();
+    this.shared = new SharedBell(bus, () => this.bell.ring());
+  }
+
   async heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const heads = await this.headsOf.of(streams);
     return new Map(streams.flatMap((stream) => (heads.has(stream) ? [[stream, heads.get(stream) as number]] : [])));
@@ -238,6 +247,7 @@ export class PostgresEventStore extends EventStore {
   /** Waits for appends under way, then lets the connections go. Subscriptions are closed first, by whoever made them. */
   async close(): Promise<void> {
     await this.appender.close();
+    this.shared?.close();
     await Promise.all([this.appendPool.end(), this.readPool.end()]);
   }
 
