@@ -9,7 +9,8 @@ const start = async (): Promise<EventStoreHarness> => {
     open: () => {
       // The first is as a program's; twenty in one process, each told of every event, would only test the machine.
       const isLongLived = opened.length === 0;
-      const store = new KurrentEventStore({ url: server.url, deadlineMs: 10_000, isLongLived });
+      // A server that recovers beside other work takes longer than the default.
+      const store = new KurrentEventStore({ url: server.url, deadlineMs: 30_000, isLongLived });
       opened.push(store);
       return Promise.resolve(store);
     },
