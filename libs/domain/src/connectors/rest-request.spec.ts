@@ -108,6 +108,20 @@ describe('REST request: paths (R-01, R-03)', () => {
     ));
 });
 
+describe('REST request: where it goes', () => {
+  it('follows the config, also where a tool stayed what it was', () => {
+    const [config, tool] = byId;
+    expect(request(byId, { id: '42' })).toMatchObject({ origin: 'https://api.example.com', path: '/base/v1/users/42' });
+    const moved: [RestConfig, RestTool] = [{ ...config, base_url: 'https://api.example.org:8443' }, tool];
+    expect(request(moved, { id: '42' })).toMatchObject({
+      origin: 'https://api.example.org:8443',
+      path: '/v1/users/42',
+    });
+    expect(restRequestFacts(...moved, { id: '42' })).toMatchObject({ http: { host: 'api.example.org:8443' } });
+    expect(request(byId, { id: '42' })).toMatchObject({ origin: 'https://api.example.com', path: '/base/v1/users/42' });
+  });
+});
+
 describe('REST request: query (R-07)', () => {
   const tool = configured({
     args: {

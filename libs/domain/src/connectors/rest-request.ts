@@ -5,7 +5,15 @@ import type { ArgumentFault, RequestFacts } from './connector-driver.port.js';
 import { argumentsFault } from './rest-arguments.js';
 import { REST_LIMITS, type RestConfig, type RestTool } from './rest-config.js';
 import { isHeaderValue } from './rest-headers.js';
-import { basePathOf, cleanedPath, fillPath, isPathValue, isUnderAnyPrefix, parsePathTemplate } from './rest-paths.js';
+import {
+  basePathOf,
+  cleanedPath,
+  fillPath,
+  isPathValue,
+  isUnderAnyPrefix,
+  parsePathTemplate,
+  type PathTemplate,
+} from './rest-paths.js';
 
 /** A request without its credential, which is added last (document 3, Request rules). */
 export interface RestRequest {
@@ -38,19 +46,19 @@ export const buildRestRequest = (
 ): BuiltRequest => {
   const fault = argumentsFault(tool, args) ?? placesFault(tool, args);
   if (fault !== null) return { ok: false, fault };
-  const path = filledPath(tool, args);
+  const { origin, basePath, template } = targetOf(config, tool);
+  const path = template === null ? null : fillPath(template, (name) => textOf(args[name] ?? ''));
   if (path === null || cleanedPath(path) !== path || !isUnderAnyPrefix(path, config.allowed_path_prefixes)) {
     const message = 'The arguments lead to a path outside of what the connector allows.';
     return { ok: false, fault: { param: 'args', message } };
   }
-  const base = new URL(config.base_url);
   const body = bodyOf(tool, args);
   return {
     ok: true,
     request: {
       method: tool.method,
-      origin: base.origin,
-      path: `${basePathOf(config.base_url)}${path}`,
+      origin,
+      path: `${basePath}${path}`,
       query: queryOf(tool, args),
       headers: headersOf(config, tool, args, { actionId, hasBody: body !== null }),
       body,
@@ -65,8 +73,36 @@ export const buildRestRequest = (
 export const restRequestFacts = (config: RestConfig, tool: RestTool, args: JsonObject): RequestFacts => {
   const built = buildRestRequest(config, tool, args, '');
   if (!built.ok) return {};
-  const { method, path, origin } = built.request;
-  return { http: { host: new URL(origin).host, method, path } };
+  const { method, path } = built.request;
+  return { http: { host: targetOf(config, tool).host, method, path } };
+};
+
+/** Where a tool sends, worked out from its config alone. */
+interface ToolTarget {
+  readonly config: RestConfig;
+  readonly origin: string;
+  readonly host: string;
+  readonly basePath: string;
+  /** Null for a path that no config may have. */
+  readonly template: PathTemplate | null;
+}
+
+/** A folded config is one object until it changes, and so are the tools in it. */
+const targets = new WeakMap<RestTool, ToolTarget>();
+
+const targetOf = (config: RestConfig, tool: RestTool): ToolTarget => {
+  const known = targets.get(tool);
+  if (known?.config === config) return known;
+  const { origin, host } = new URL(config.base_url);
+  const target = {
+    config,
+    origin,
+    host,
+    basePath: basePathOf(config.base_url),
+    template: parsePathTemplate(tool.path),
+  };
+  targets.set(tool, target);
+  return target;
 };
 
 interface PlacedArgument {
@@ -102,11 +138,6 @@ const placesFault = (tool: RestTool, args: JsonObject): ArgumentFault | null => 
     }
   }
   return null;
-};
-
-const filledPath = (tool: RestTool, args: JsonObject): string | null => {
-  const template = parsePathTemplate(tool.path);
-  return template === null ? null : fillPath(template, (name) => textOf(args[name] ?? ''));
 };
 
 /** One name and one value each, whatever they hold: lists and objects travel as their JSON text. */
