@@ -58,6 +58,7 @@ export class Exchange {
   awaitsContinue = false;
   private rawAnswer: number | null = null;
   private mintedCommandId: string | null = null;
+  private sentHeaders: ReadonlyMap<string, readonly string[]> | null = null;
   private readonly goneAway = new CallEnd();
   private readonly noMoreWaits = new CallEnd();
 
@@ -147,13 +148,8 @@ export class Exchange {
 
   /** Every value of a header in the order sent. Node's own `headers` keeps one or joins them, so `sent once` needs this. */
   headerValues(name: string): readonly string[] {
-    const wanted = name.toLowerCase();
-    const values: string[] = [];
-    const raw = this.request.rawHeaders;
-    for (let index = 0; index < raw.length; index += 2) {
-      if ((raw[index] as string).toLowerCase() === wanted) values.push(raw[index + 1] as string);
-    }
-    return values;
+    this.sentHeaders ??= valuesByName(this.request.rawHeaders);
+    return this.sentHeaders.get(name.toLowerCase()) ?? NOT_SENT;
   }
 
   /**
@@ -217,6 +213,21 @@ export class Exchange {
 
 const actorOf = (principal: Principal): Actor =>
   principal.kind === 'agent' ? { type: 'agent', id: principal.agent } : { type: 'admin_key', id: principal.key };
+
+const NOT_SENT: readonly string[] = [];
+
+/** By name in lower case, in the order sent. */
+const valuesByName = (raw: readonly string[]): ReadonlyMap<string, readonly string[]> => {
+  const values = new Map<string, string[]>();
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = (raw[index] as string).toLowerCase();
+    const value = raw[index + 1] as string;
+    const earlier = values.get(name);
+    if (earlier) earlier.push(value);
+    else values.set(name, [value]);
+  }
+  return values;
+};
 
 /** Request targets may be absolute (RFC 9112, section 3.2.2). */
 const pathOf = (target: string): string => {

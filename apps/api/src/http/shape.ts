@@ -36,11 +36,17 @@ type NestedShapes = ReadonlyMap<string, NestedShape>;
 /** The field may be left out. Unlike class-validator's `IsOptional`, null is not the same as leaving it out. */
 export const IfPresent = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
-/** Names of the fields that a shape declares, in order of declaration. */
+/** Names of the fields that a shape declares, in order of declaration. Its decorators have run before anybody can ask. */
 export const fieldsOf = (shape: ShapeClass): readonly string[] => {
+  const known = declaredFields.get(shape);
+  if (known !== undefined) return known;
   const metadata = getMetadataStorage().getTargetValidationMetadatas(shape, '', false, false);
-  return [...new Set(metadata.map(({ propertyName }) => propertyName))];
+  const fields = [...new Set(metadata.map(({ propertyName }) => propertyName))];
+  declaredFields.set(shape, fields);
+  return fields;
 };
+
+const declaredFields = new Map<ShapeClass, readonly string[]>();
 
 export interface Problem {
   /** `config.tools[1].name` */
