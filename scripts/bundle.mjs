@@ -41,6 +41,30 @@ const ascii = {
   },
 };
 
+/**
+ * A package in CommonJS stands in a function of its own, which every start calls. V8 reads a function twice, once to pass
+ * over it and once to compile it, unless it stands in a bracket as one that is called at once; an arrow function it reads
+ * twice all the same. That was a sixth of the processor time of a start. Nothing in them asks for `this` or `arguments`:
+ * the bundler has written them for arrow functions.
+ */
+const compiledAtOnce = {
+  name: 'compiled-at-once',
+  generateBundle(_options, bundle) {
+    let count = 0;
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk') continue;
+      chunk.code = chunk.code.replace(
+        /\b(__commonJSMin|__esmMin)\(\(\(([\w$, ]*)\) => \{/g,
+        (_, wrapper, parameters) => {
+          count += 1;
+          return `${wrapper}((function(${parameters}) {`;
+        },
+      );
+    }
+    if (count === 0) throw new Error('the bundler writes its wrappers in another form: see compiledAtOnce');
+  },
+};
+
 /** @param {string} dist the folder that the compiler has filled */
 export const bundlePrograms = async (dist) => {
   const { rolldown } = await import('rolldown');
@@ -65,7 +89,7 @@ export const bundlePrograms = async (dist) => {
     // Nest, TypeORM and the log name classes by their `name`.
     keepNames: true,
     comments: false,
-    plugins: [ascii],
+    plugins: [compiledAtOnce, ascii],
   });
   await bundle.close();
 };
