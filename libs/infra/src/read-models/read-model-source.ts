@@ -1,5 +1,5 @@
 import { DataSource, type DataSourceOptions, type Logger as QueryLogger, type QueryRunner } from 'typeorm';
-import type pg from 'pg';
+import pg from 'pg';
 import { UnfitDatabase } from '../event-store/index.js';
 import { MortalClient, poolVerify } from '../postgres/index.js';
 import { ConnectorRow } from './connectors/connector.row.js';
@@ -53,6 +53,8 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
   const { statementTimeoutMs, maxConnections } = options;
   const settings: DataSourceOptions = {
     type: 'postgres',
+    // What this program has loaded; TypeORM would load another from node_modules.
+    driver: pg,
     url: options.connectionString,
     schema: LIVE_SCHEMA,
     entities: [ActionRow, DeedRow, ConnectorRow, PolicyRow, PolicyVersionRow, PolicySlotRow, ProjectionCheckpointRow],
