@@ -36,22 +36,17 @@ export const canonicalBytes = (value: JsonValue): Uint8Array => ENCODER.encode(c
 
 const ENCODER = new TextEncoder();
 
-// With the u flag only a surrogate that is not half of a pair matches.
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
 /**
  * Whether JSON.stringify writes the canonical form of this value: its members are in order, it holds nothing that has no
  * canonical form, and nothing that would write itself (`toJSON`).
  */
 const isInOrder = (value: unknown): boolean => {
-  if (typeof value === 'string') return isWellFormed(value);
+  if (typeof value === 'string') return value.isWellFormed();
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value === 'boolean' || value === null) return true;
   if (Array.isArray(value)) return areInOrder(value);
   return isPlainObject(value) && areMembersInOrder(value);
 };
-
-const isWellFormed = (text: string): boolean => NEEDS_NO_ESCAPE.test(text) || !LONE_SURROGATE.test(text);
 
 const areInOrder = (items: readonly unknown[]): boolean => {
   if ('toJSON' in items) return false;
@@ -65,7 +60,7 @@ const areMembersInOrder = (object: JsonObject): boolean => {
   // In the order in which JSON.stringify takes them; a plain object inherits none.
   for (const member in object) {
     if (previous !== null && previous > member) return false;
-    if (!isWellFormed(member) || !isInOrder(object[member])) return false;
+    if (!member.isWellFormed() || !isInOrder(object[member])) return false;
     previous = member;
   }
   return true;
@@ -92,7 +87,7 @@ const NEEDS_NO_ESCAPE = /^[ !#-[\]-~]*$/;
 
 const writeString = (text: string, path: string[]): string => {
   if (NEEDS_NO_ESCAPE.test(text)) return `"${text}"`;
-  if (LONE_SURROGATE.test(text)) throw refusal('lone_surrogate', path);
+  if (!text.isWellFormed()) throw refusal('lone_surrogate', path);
   return JSON.stringify(text);
 };
 

@@ -116,9 +116,6 @@ const END = -1;
 /** Integers of up to 15 digits are exact in a double; longer ones need a comparison. */
 const ALWAYS_SAFE_DIGITS = 15;
 
-// With the u flag only a surrogate that is not half of a pair matches.
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
 type Container = JsonValue[] | JsonObject;
 
 /** An open container and, for an object, the member whose value is being read. */
@@ -235,7 +232,7 @@ class Tokenizer {
     if (isPlain) return this.bytes.toString('utf8', start + 1, at);
     // Every escape was checked above, so JSON.parse only decodes: the grammar stays ours.
     const text = JSON.parse(this.bytes.toString('utf8', start, at + 1)) as string;
-    if (LONE_SURROGATE.test(text)) throw this.refuse('lone_surrogate', start);
+    if (!text.isWellFormed()) throw this.refuse('lone_surrogate', start);
     return text;
   }
 

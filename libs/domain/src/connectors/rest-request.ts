@@ -133,7 +133,7 @@ const placesFault = (tool: RestTool, args: JsonObject): ArgumentFault | null => 
       return { param, message };
     }
     // The strict parser lets none in; text from elsewhere must not turn into another text on its way.
-    if (arg.in === 'query' && !isWellFormed(textOf(value))) {
+    if (arg.in === 'query' && !textOf(value).isWellFormed()) {
       return { param, message: `${param} holds half a character.` };
     }
   }
@@ -176,5 +176,3 @@ const textOf = (value: JsonValue): string => {
   if (typeof value === 'string') return value;
   return Array.isArray(value) || isObject(value) ? JSON.stringify(value) : String(value);
 };
-
-const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);

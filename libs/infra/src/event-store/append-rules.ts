@@ -7,8 +7,6 @@ import {
 } from '#libs/domain/kernel';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** Half of a surrogate pair without the other: no UTF-8 exists for it, and drivers replace it without a word. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
 /** Far above every name of ours, far below what an index entry holds. */
 const MAX_NAME_LENGTH = 255;
 
@@ -84,8 +82,9 @@ const checkName = (what: string, name: string): void => {
 };
 
 const checkText = (what: string, text: string): void => {
-  // JSON text writes U+0000 as an escape, so a raw one is never data.
-  if (text.includes('\0') || LONE_SURROGATE.test(text)) {
+  // JSON text writes U+0000 as an escape, so a raw one is never data. No UTF-8 exists for half of a surrogate pair without the
+  // other, and drivers replace it without a word.
+  if (text.includes('\0') || !text.isWellFormed()) {
     throw new TypeError(`a ${what} holds neither U+0000 nor half a surrogate pair`);
   }
 };

@@ -4,11 +4,7 @@ import type { ColumnOptions } from 'typeorm';
  * What PostgreSQL can keep as text: U+0000 and lone surrogates stand as U+FFFD (architecture, Streams). Search terms pass
  * through here too, so that what is stored is found. The log keeps the exact text.
  */
-export const storedText = (text: string): string =>
-  MAY_NOT_BE_STORED.test(text) ? text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD') : text;
-
-/** Half of a pair as well as a lone surrogate: a quick look that spares almost all text the careful one. */
-const MAY_NOT_BE_STORED = /[\0\uD800-\uDFFF]/;
+export const storedText = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
 
 /** Ids, names and codes compare by bytes, whatever the database's own collation is. */
 export const TEXT = { type: 'text', collation: 'C' } as const satisfies ColumnOptions;
