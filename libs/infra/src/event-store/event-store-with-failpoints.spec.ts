@@ -11,7 +11,14 @@ const ABILITIES = Object.entries(Object.getOwnPropertyDescriptors(EventStore.pro
 class AbleStore extends MemoryEventStore {}
 for (const name of ABILITIES) Object.defineProperty(AbleStore.prototype, name, { get: () => true });
 
+/** What the port does by itself where a store does not say otherwise. */
+const DEFAULTS = Object.getOwnPropertyNames(EventStore.prototype).filter((name) => name !== 'constructor');
+
 describe('a store whose appends meet failpoints', () => {
+  it.each(DEFAULTS)('leaves it to the one behind it: %s', (name) => {
+    expect(Object.hasOwn(EventStoreWithFailpoints.prototype, name)).toBe(true);
+  });
+
   it.each(ABILITIES)('can do what the one behind it can: %s', (name) => {
     expect(new EventStoreWithFailpoints(new AbleStore())[name]).toBe(true);
   });
