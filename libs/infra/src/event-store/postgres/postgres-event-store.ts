@@ -209,7 +209,6 @@ export class PostgresEventStore extends EventStore {
   }
 
   override tellOn(bus: Bus): void {
-    this.shared?.close();
     this.shared = new SharedBell(bus, () => this.bell.ring());
   }
 
