@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { expect } from 'vitest';
 import type { ChaosScene } from '../chaos-scene.js';
@@ -77,6 +78,8 @@ export interface AskedMeanwhile {
 }
 
 const ASKED_EACH = 4;
+/** For as long an answer of before the fault may be given again (document 1, Limits: health is cached 1 s). */
+const HEALTH_CACHED_MS = 1_000;
 
 /** @param fault letters that no other asks with */
 export const askMeanwhile = async ({ log, agents, oracle }: ChaosScene, fault: string): Promise<AskedMeanwhile> => {
@@ -86,7 +89,7 @@ export const askMeanwhile = async ({ log, agents, oracle }: ChaosScene, fault: s
     const body = { tool: 'crm.add_note', args: { id, text: 'meanwhile' }, wait: 1 };
     return log.call('POST', '/v1/actions', { caller, idempotencyKey: `key-${id}`, body });
   });
-  const answered = await Promise.all(submissions);
+  const [answered] = await Promise.all([Promise.all(submissions), delay(HEALTH_CACHED_MS)]);
   const healths = await Promise.all(
     Array.from({ length: ASKED_EACH }, () => log.call('GET', '/v1/health', { caller: null })),
   );
