@@ -37,7 +37,7 @@ const GOALS_MS = {
   policy: 200,
   unwatched: 25,
   watched: 120,
-  ordinary: 5,
+  ordinary: 2,
 };
 
 /**
