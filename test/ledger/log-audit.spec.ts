@@ -125,8 +125,7 @@ describe('an audit finds', () => {
   it('every member of every deed that was changed in place', () => {
     for (const index of deeds()) {
       const stored = JSON.parse((log[index] as RecordedEvent).data) as Record<string, unknown>;
-      // The signature of the COSE form is verified when that form is served, and by the ledger check.
-      for (const member of Object.keys(stored).filter((name) => name !== 'cose_signature')) {
+      for (const member of Object.keys(stored)) {
         const data = JSON.stringify({ ...stored, [member]: member === 'seq' ? 77 : 'other' });
         expect([member, audit(changed(index, { data })).faultCount]).not.toEqual([member, 0]);
       }
@@ -139,16 +138,20 @@ describe('an audit finds', () => {
     );
     for (const { index, event, part, text } of parts) {
       expect(audit(changed(index, { [part]: 'null' })).faultCount).toBeGreaterThan(0);
-      // A deed's id is of its body alone; of its metadata only the source event says something about the deed.
-      const isSilent = (member: string) =>
-        event.stream.startsWith('ledger-') && (part === 'data' ? member === 'cose_signature' : member !== 'source');
       const members = JSON.parse(text) as Record<string, unknown>;
-      const changes = Object.keys(members)
-        .filter((member) => !isSilent(member))
-        .map((member) => JSON.stringify({ ...members, [member]: members[member] === null ? {} : null }));
+      const changes = Object.keys(members).map((member) =>
+        JSON.stringify({ ...members, [member]: members[member] === null ? {} : null }),
+      );
       const unseen = changes.filter((other) => audit(changed(index, { [part]: other })).faultCount === 0);
       expect([event.type, part, unseen]).toEqual([event.type, part, []]);
     }
+  });
+
+  it('a deed whose COSE form somebody else signed', () => {
+    const [index, another] = deeds() as [number, number];
+    const storedAt = (at: number) => JSON.parse((log[at] as RecordedEvent).data) as LedgerEvent['data'];
+    const data = JSON.stringify({ ...storedAt(index), cose_signature: storedAt(another).cose_signature });
+    expect(codes(audit(changed(index, { data })))).toEqual(['bad_cose_signature']);
   });
 
   it('a deed without its hash, also where the log ends before a revocation that would name it is sealed', () => {

@@ -41,6 +41,7 @@ export {
 } from './ed25519.js';
 export {
   isDeedCoseSigned,
+  isDeedCoseSignedInPool,
   type Seal,
   SEAL_TAG,
   sealDeed,

@@ -5,7 +5,7 @@ import { decodeDeedCose, encodeDeedCose, sigStructure } from './cose-sign1.js';
 import { digestOf } from './digest.js';
 import { SigningKey } from './ed25519.js';
 import {
-  isDeedCoseSigned,
+  isDeedCoseSignedInPool,
   isSealSigned,
   isSealSignedInPool,
   sealDeed,
@@ -87,15 +87,15 @@ describe('the signature of the COSE form', () => {
   const cose = { kid: seal.kid, body, coseSignature: seal.coseSignature };
 
   it('holds over its bytes, its kid and no others', async () => {
-    expect(await isDeedCoseSigned(cose, key.publicKey)).toBe(true);
-    expect(await isDeedCoseSigned({ ...cose, body: Buffer.from('{"a":2}') }, key.publicKey)).toBe(false);
-    expect(await isDeedCoseSigned({ ...cose, kid: '0'.repeat(32) }, key.publicKey)).toBe(false);
-    expect(await isDeedCoseSigned(cose, SigningKey.generate().publicKey)).toBe(false);
+    expect(await isDeedCoseSignedInPool(cose, key.publicKey)).toBe(true);
+    expect(await isDeedCoseSignedInPool({ ...cose, body: Buffer.from('{"a":2}') }, key.publicKey)).toBe(false);
+    expect(await isDeedCoseSignedInPool({ ...cose, kid: '0'.repeat(32) }, key.publicKey)).toBe(false);
+    expect(await isDeedCoseSignedInPool(cose, SigningKey.generate().publicKey)).toBe(false);
   });
 
   it('does not hold with any bit of it flipped, as the seal, or as no signature at all', async () => {
     const others = [...flipEachBit(seal.coseSignature), seal.signature, `${seal.coseSignature}=`, ''];
-    const verdicts = others.map((coseSignature) => isDeedCoseSigned({ ...cose, coseSignature }, key.publicKey));
+    const verdicts = others.map((coseSignature) => isDeedCoseSignedInPool({ ...cose, coseSignature }, key.publicKey));
     expect(new Set(await Promise.all(verdicts))).toEqual(new Set([false]));
   });
 

@@ -31,7 +31,7 @@ export const sealInput = (bodyHash: Digest): Uint8Array => Buffer.from(`${SEAL_T
  * Seals canonical deed bytes in 0.2 ms of the caller's thread, and verifies the seal before it gives it: a bit flipped between signing
  * and storing would otherwise stand in the chain for ever (reliability finding 13). Throws when it does not verify.
  * The signature of the COSE form is only made. No deed links to it and no bundle holds it; whoever hands it out verifies
- * it first (`isDeedCoseSigned`).
+ * it first (`isDeedCoseSignedInPool`).
  * @param bodyHash of the body, as the deed after it names it
  */
 export const sealDeed = (body: Uint8Array, bodyHash: Digest, key: SigningKey): StoredSeal => {
@@ -65,9 +65,15 @@ type SignedHash = Pick<Seal, 'bodyHash' | 'signature'>;
 /** One of the two above. */
 export type SealVerifier = (seal: SignedHash, key: VerifiedPublicKey) => boolean | Promise<boolean>;
 
-/** Whether the signature of a deed's COSE form holds under this key; verified on a thread of the pool. */
-export const isDeedCoseSigned = ({ kid, body, coseSignature }: DeedCose, key: VerifiedPublicKey): Promise<boolean> =>
-  key.verifyInPool(coseSignatureInput(kid, body), decodeSignature(coseSignature));
+/** Whether the signature of a deed's COSE form holds under this key. */
+export const isDeedCoseSigned = ({ kid, body, coseSignature }: DeedCose, key: VerifiedPublicKey): boolean =>
+  key.verify(coseSignatureInput(kid, body), decodeSignature(coseSignature));
+
+/** As `isDeedCoseSigned`, verified on a thread of the pool. */
+export const isDeedCoseSignedInPool = (
+  { kid, body, coseSignature }: DeedCose,
+  key: VerifiedPublicKey,
+): Promise<boolean> => key.verifyInPool(coseSignatureInput(kid, body), decodeSignature(coseSignature));
 
 const NO_SIGNATURE = new Uint8Array(0);
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { encodeDeedCose, isDeedCoseSigned, parsePublicKeyText, type VerifiedPublicKey } from '#libs/crypto';
+import { encodeDeedCose, isDeedCoseSignedInPool, parsePublicKeyText, type VerifiedPublicKey } from '#libs/crypto';
 import { StoreUnavailable } from '#libs/domain/kernel';
 import { SealKeyAdministration, type StoredDeed } from '#libs/domain/ledger';
 
@@ -15,7 +15,7 @@ export class CoseForm {
   async of({ deed, body, kid, cose_signature: coseSignature }: StoredDeed): Promise<Buffer> {
     const cose = { kid, body: Buffer.from(body), coseSignature };
     const publicKey = await this.publicKeyOf(kid);
-    if (publicKey === null || !(await isDeedCoseSigned(cose, publicKey))) {
+    if (publicKey === null || !(await isDeedCoseSignedInPool(cose, publicKey))) {
       throw new StoreUnavailable(`the COSE signature that is stored with ${deed} does not verify`);
     }
     return Buffer.from(encodeDeedCose(cose));

@@ -21,7 +21,7 @@ export const registerAuditCommand = (program: Command, context: CommandContext):
       .command('audit')
       .description(
         'Replays the whole event log, derives every deed that there must be, and compares it byte by byte with what ' +
-          'the ledgers hold; recomputes the id of every event from its content, and verifies every seal. Finds events ' +
+          'the ledgers hold; recomputes the id of every event from its content, and verifies both signatures of every deed. Finds events ' +
           'that were changed, removed or invented in the database, and outcomes that never got their deed. Reads only, ' +
           'and may run beside a service. Ends with 0 when all is as it was written. Whether a ledger was cut at its end ' +
           'only a head or a bundle that somebody else keeps can show.',
@@ -107,5 +107,6 @@ const FAULTS: Readonly<Record<AuditFaultCode, string>> = {
   deed_unasked: 'no event asks for this deed',
   deed_differs: 'the deed is not what the log gives',
   bad_seal: 'the seal of the deed does not hold',
+  bad_cose_signature: 'the signature of the deed’s COSE form does not hold',
   key_not_valid: 'the deed lies outside of its key’s window, or is dated before the one before it',
 };

@@ -8,7 +8,15 @@ import {
   type Digest,
   type SigningKey,
 } from '#libs/crypto';
-import type { ActionId, DeedId, EventPlace, Timestamp } from '../kernel/index.js';
+import {
+  eventMetadata,
+  SYSTEM,
+  type ActionId,
+  type DeedId,
+  type EventMetadata,
+  type EventPlace,
+  type Timestamp,
+} from '../kernel/index.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { SealRequest } from './seal-source.js';
 
@@ -74,7 +82,7 @@ export const sealComposed = (deed: ComposedDeed, key: SigningKey): SealedDeed =>
   return { request, event: deedEvent(request, previous, body, { issuedAt, seal: sealDeed(body, bodyHash, key) }) };
 };
 
-/** All that the ledger stores of a deed. */
+/** All that a deed's event says. */
 export const deedEvent = (
   request: SealRequest,
   previous: ChainEnd,
@@ -97,3 +105,10 @@ export const deedEvent = (
     cose_signature: seal.coseSignature,
   },
 });
+
+/** All that stands beside it in the log; nothing of it is chosen. */
+export const deedMetadata = ({ data }: LedgerEvent, source: EventPlace): EventMetadata => {
+  const { org, deed, issued_at: now } = data;
+  const caused = { org, actor: SYSTEM, requestId: null, commandId: source.event_id, correlation: deed, now };
+  return { source, ...eventMetadata(caused) };
+};

@@ -3,7 +3,7 @@ import {
   type DeedJudgement,
   type Digest,
   digestOf,
-  isDeedCoseSigned,
+  isDeedCoseSignedInPool,
   isDigest,
   judgeDeed,
   type KeyLookup,
@@ -58,7 +58,7 @@ export const judgeRecord = async (
   if (judgement.fault !== null) return judgement;
   if (!tellsTheSame(stored, judgement.body)) return { fault: 'record_mismatch' };
   const { publicKey } = keys.find(kid);
-  const isCoseSigned = publicKey === null || isDeedCoseSigned({ kid, body, coseSignature }, publicKey);
+  const isCoseSigned = publicKey === null || isDeedCoseSignedInPool({ kid, body, coseSignature }, publicKey);
   const isSigned = (await judgement.isSigned) ?? true;
   return isSigned && !(await isCoseSigned) ? { fault: 'bad_cose_signature' } : judgement;
 };

@@ -1,10 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import { digestOf, parsePublicKeyText, sealFault, type Digest, type VerifiedPublicKey } from '#libs/crypto';
+import {
+  digestOf,
+  isDeedCoseSigned,
+  parsePublicKeyText,
+  sealFault,
+  type Digest,
+  type VerifiedPublicKey,
+} from '#libs/crypto';
 import {
   categoryOf,
   decodeEvent,
   eventIdOf,
   evolveStrictly,
+  idInStream,
   ONLY_STREAM,
   streamRef,
   uuidOfHash,
@@ -16,7 +24,7 @@ import {
 } from '../kernel/index.js';
 import { adminSections, type DeedSections } from './deed-sections.js';
 import type { LedgerEvent } from './deed.events.js';
-import { deedBodyOf, deedEvent } from './compose-deed.js';
+import { deedBodyOf, deedEvent, deedMetadata } from './compose-deed.js';
 import { revocationAct } from './revocation.js';
 import type { SealKeyEvent } from './seal-key.events.js';
 import { SEAL_KEYS_STREAM, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
@@ -38,6 +46,8 @@ export type AuditFaultCode =
   | 'deed_differs'
   /** Its seal does not hold under the key that the log registered. */
   | 'bad_seal'
+  /** The same of the signature of its COSE form. */
+  | 'bad_cose_signature'
   /**
    * Its key was not active or was revoked when it was sealed, or was retired to an earlier time than the deed's, or the
    * deed is dated before the one before it.
@@ -121,11 +131,13 @@ export class LogAudit {
 
   private judge(envelope: EventEnvelope): void {
     const { recorded, metadata } = envelope;
-    const org = metadata.org as OrgId | null;
+    const isOfLedger = categoryOf(recorded.stream) === 'ledger';
+    // A deed is of the ledger that it stands in, whatever stands beside it.
+    const org = (isOfLedger ? idInStream(recorded.stream) : metadata.org) as OrgId | null;
     if (recorded.id !== expectedId(envelope)) this.fault('event_altered', org, recorded);
     if (recorded.stream === SEAL_KEYS_STREAM) return this.onSealKey(envelope as EventEnvelope<SealKeyEvent>);
     if (org === null || (this.only !== null && org !== this.only)) return;
-    if (categoryOf(recorded.stream) === 'ledger') this.onDeed(org, envelope as EventEnvelope<LedgerEvent>);
+    if (isOfLedger) this.onDeed(org, envelope as EventEnvelope<LedgerEvent>);
     else this.onFact(org, envelope);
   }
 
@@ -186,7 +198,8 @@ export class LogAudit {
     const asked = this.takeAsked(ledger, envelope);
     if (!asked) this.fault('deed_unasked', org, envelope.recorded);
     else if (!this.isSame(org, ledger, asked, envelope)) this.fault('deed_differs', org, envelope.recorded);
-    if (!this.isSealed(data)) this.fault('bad_seal', org, envelope.recorded);
+    const sealed = this.sealFaultOf(data);
+    if (sealed !== null) this.fault(sealed, org, envelope.recorded);
     else if (!this.mayStandThere(ledger, data)) this.fault('key_not_valid', org, envelope.recorded);
     ledger.previous = { seq: data.seq, bodyHash: data.body_hash, issuedAt: data.issued_at };
     const { seq, body_hash, issued_at } = data;
@@ -220,20 +233,25 @@ export class LogAudit {
         issuedAt,
         seal: { kid, bodyHash: digestOf(body), signature, coseSignature },
       });
-      return isDeepStrictEqual(expected.data, data) && isDeepStrictEqual(deed.metadata.source, { ...source });
+      const metadata = deedMetadata(expected, { ...source });
+      return isDeepStrictEqual(expected.data, data) && isDeepStrictEqual(deed.metadata, metadata);
     } catch {
       // What was taken from the stored deed is none of a deed.
       return false;
     }
   }
 
-  private isSealed({ kid, body, body_hash: bodyHash, signature }: LedgerEvent['data']): boolean {
+  private sealFaultOf(data: LedgerEvent['data']): 'bad_seal' | 'bad_cose_signature' | null {
+    const { kid, body_hash: bodyHash, signature, cose_signature: coseSignature } = data;
     const key = this.keys.find((one) => one.kid === kid);
-    if (!key) return false;
+    if (!key) return 'bad_seal';
     try {
-      return sealFault(Buffer.from(body), { bodyHash, kid, signature }, this.verified(key.publicKey)) === null;
+      const publicKey = this.verified(key.publicKey);
+      const body = Buffer.from(data.body);
+      if (sealFault(body, { bodyHash, kid, signature }, publicKey) !== null) return 'bad_seal';
+      return isDeedCoseSigned({ kid, body, coseSignature }, publicKey) ? null : 'bad_cose_signature';
     } catch {
-      return false;
+      return 'bad_seal';
     }
   }
 

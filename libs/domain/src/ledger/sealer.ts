@@ -2,12 +2,10 @@ import {
   AppendTooLarge,
   decodeEvent,
   encodeEventAs,
-  eventMetadata,
   failpoint,
   RequirementMoved,
   RevisionConflict,
   streamOf,
-  SYSTEM,
   uuidOfHash,
   actionChannel,
   type Append,
@@ -23,7 +21,7 @@ import {
   type Position,
   type RecordedEvent,
 } from '../kernel/index.js';
-import type { SealedDeed } from './compose-deed.js';
+import { deedMetadata, type SealedDeed } from './compose-deed.js';
 import { DeedSigner, type SignedDeeds, type SignerParts } from './deed-signer.js';
 import { departingRequest, type SealedSoFar } from './departing-request.js';
 import { NobodysEvent, ownFaultOf } from './ledger-fault.js';
@@ -270,8 +268,6 @@ const orgInMetadata = (recorded: RecordedEvent): OrgId | null => {
 
 /** A deed's event takes its id from the body hash: sealing the same bytes at the same place is one event. */
 const encodeDeed = ({ event, request }: SealedDeed): NewEvent => {
-  const { org, deed, issued_at: now, body_hash: bodyHash } = event.data;
-  const caused = { org, actor: SYSTEM, requestId: null, commandId: request.source.event_id, correlation: deed, now };
-  const metadata = { source: request.source, ...eventMetadata(caused) };
-  return encodeEventAs(uuidOfHash(bodyHash.slice('sha256:'.length)), event, metadata);
+  const id = uuidOfHash(event.data.body_hash.slice('sha256:'.length));
+  return encodeEventAs(id, event, deedMetadata(event, request.source));
 };
