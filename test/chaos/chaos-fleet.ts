@@ -21,6 +21,7 @@ interface Placed {
 /** So many of each program on the same stores, each with a state directory of its own; they share the key files alone. */
 export class ChaosFleet implements ChaosTarget {
   readonly ends: EndedProcess[] = [];
+  killedByHand = 0;
   private readonly slots: Slot[] = [];
   private earlierOutput = '';
   private lastBaseUrls: readonly string[] = [];
@@ -79,7 +80,9 @@ export class ChaosFleet implements ChaosTarget {
   }
 
   async kill(signal: 'SIGKILL', victim: Victim): Promise<void> {
-    await Promise.all(this.those(victim).map(({ process }) => process.end(signal)));
+    const victims = this.those(victim);
+    this.killedByHand += victims.length;
+    await Promise.all(victims.map(({ process }) => process.end(signal)));
   }
 
   /** They stand still, with all their connections, until `SIGCONT`. */

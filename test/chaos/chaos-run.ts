@@ -79,7 +79,7 @@ class ChaosRun {
     }
     this.progress(plans.length, traffic, 'letting it come to rest');
     if (plans.length > 0) await scene.arm('none');
-    await scene.untilWell(performance.now());
+    await scene.recovered(performance.now());
     scene.markFaults(false);
     if (plans.length === 0) await traffic.round(callsPerRound);
     await traffic.settle();

@@ -12,6 +12,7 @@ import {
   asking,
   canariesOf,
   judgedBundles,
+  judgedEnds,
   placesOf,
   rowsBothWays,
   rowsOnce,
@@ -51,6 +52,10 @@ export interface Exported {
   readonly isCut: boolean;
 }
 
+/** When faults ended, and how long the service took to be well. */
+type Recovery = Pick<Evidence['rest'], 'faultsEndedAt' | 'wellAfterMs'>;
+
+const KILLED_ITSELF = /\bfailpoint=\S+ action=kill\b/g;
 const POLL_MS = 100;
 const SAID_DEADLINE_MS = 10_000;
 const SAID_POLL_MS = 5;
@@ -62,7 +67,7 @@ export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
   readonly agents: Caller[];
   private readonly ask: Query;
   private readonly bundles: Exported[] = [];
-  private faultsEndedAt = new Date().toISOString();
+  private recovery: Recovery = { faultsEndedAt: new Date().toISOString(), wellAfterMs: 0 };
 
   constructor(
     readonly service: Target,
@@ -75,10 +80,22 @@ export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
     this.agents = [{ name: 'agent 1', key: service.agentKey }];
   }
 
-  /** Said by whoever orders faults, and when the service is well again after them. */
+  /** Said by whoever orders faults: whether calls may meet one. */
   markFaults(areUnderWay: boolean): void {
     this.log.isUnderFault = areUnderWay;
-    this.faultsEndedAt = new Date().toISOString();
+  }
+
+  /**
+   * Nothing is wrong any more since then; from here on INV-16 counts. Resolves when the service is well, or the limit has passed.
+   * @param endedMs monotonic
+   * @returns how long it took
+   */
+  async recovered(endedMs: number): Promise<number> {
+    const faultsEndedAt = new Date(Date.now() - (performance.now() - endedMs)).toISOString();
+    await this.untilWell(endedMs);
+    const wellAfterMs = Math.round(performance.now() - endedMs);
+    this.recovery = { faultsEndedAt, wellAfterMs };
+    return wellAfterMs;
   }
 
   /** By the command line, as an operator does. */
@@ -181,7 +198,7 @@ export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
     await this.untilLogged();
     const { output, ends } = service;
     const events = await reader.events();
-    const canaries = canariesOf([...this.agents, admin]);
+    const canaries = await canariesOf([...this.agents, admin], service);
     const found = { canaries, output, calls: log.calls, bundles, events };
     return {
       org: service.org,
@@ -194,7 +211,7 @@ export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
       ...lists,
       rest,
       accessLines: accessLinesIn(output),
-      processEnds: ends.map((end) => ({ ...end, isExpected: end.signal === 'SIGKILL' })),
+      processEnds: judgedEnds(ends, service.killedByHand + [...output.matchAll(KILLED_ITSELF)].length),
       canaries,
       places: await placesOf(found, this.options.folders, this.ask),
     };
@@ -216,6 +233,6 @@ export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
       await delay(POLL_MS);
       unsealed = await reader.unsealed();
     }
-    return { faultsEndedAt: this.faultsEndedAt, limitMs, unsealed, health: await this.untilWell(beganMs) };
+    return { ...this.recovery, limitMs, unsealed, health: await this.untilWell(beganMs) };
   }
 }

@@ -37,6 +37,8 @@ export interface ChaosTarget {
   readonly output: string;
   /** How those ended that are gone. */
   readonly ends: readonly EndedProcess[];
+  /** Processes that `kill` ended, so far. */
+  readonly killedByHand: number;
   call(method: string, path: string, call?: Call): Promise<Answer>;
   /** Resolves when they are gone. A service of one process has one victim. */
   kill(signal: 'SIGKILL', victim?: Victim): Promise<unknown>;

@@ -21,8 +21,8 @@ export interface Evidence {
   readonly rest: Rest;
   readonly accessLines: readonly AccessLine[];
   readonly processEnds: readonly ProcessEnd[];
-  /** Texts that belong to nobody but the vault, an agent or an operator. */
-  readonly canaries: readonly { readonly name: string; readonly text: string }[];
+  /** What belongs to nobody but the vault, its key file, an agent or an operator. */
+  readonly canaries: readonly { readonly name: string; readonly text: string | Buffer }[];
   /** Where they must not be. */
   readonly places: readonly { readonly name: string; readonly bytes: Buffer }[];
 }
@@ -101,6 +101,8 @@ export interface Rest {
   /** From when on nothing was wrong any more; what was accepted before may have waited for that. */
   readonly faultsEndedAt: string;
   readonly limitMs: number;
+  /** From then until health was `ok` everywhere; longer than the limit where it did not come to that. */
+  readonly wellAfterMs: number;
   /** Actions that had no deed when the limit had passed. */
   readonly unsealed: readonly string[];
   readonly health: Members;

@@ -109,8 +109,7 @@ export class FaultStage {
     await fault(scene).finally(() => over.abort());
     const endedMs = performance.now();
     await this.fleet.startMissing();
-    await scene.untilWell(endedMs);
-    const recoveredMs = performance.now() - endedMs;
+    const recoveredMs = await scene.recovered(endedMs);
     await load;
     const met = [...scene.log.calls];
     await scene.untilWell(performance.now());

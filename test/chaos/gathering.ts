@@ -6,7 +6,7 @@ import pg from 'pg';
 import { verifyBundle } from '#libs/crypto';
 import { UPSTREAM_TOKEN } from '../support/crm.js';
 import { runAgs } from '../support/run-ags.js';
-import type { ChaosTarget } from './chaos-target.js';
+import type { ChaosTarget, EndedProcess } from './chaos-target.js';
 import type { Caller, ClientLog, Received } from './client-log.js';
 import { LAG_HEADER } from './dossier.js';
 import type { AccessLine, ClientCall, Evidence, ExportedBundle, Members } from './evidence.js';
@@ -119,10 +119,29 @@ export const accessLinesIn = (output: string): readonly AccessLine[] =>
 /** The keys are shown once, to whoever starts the service first, and by nobody else. */
 const SHOWN_ONCE = /^ {2}(?:admin|agent) key .*$|^ {4}-H 'Authorization: Bearer .*$/gm;
 
-export const canariesOf = (callers: readonly Caller[]): Evidence['canaries'] => [
+export const canariesOf = async (
+  callers: readonly Caller[],
+  { environment }: Pick<ChaosTarget, 'environment'>,
+): Promise<Evidence['canaries']> => [
   { name: 'the credential of the connector', text: UPSTREAM_TOKEN },
   ...callers.map(({ name, key }) => ({ name: `the key of ${name}`, text: key })),
+  ...(await keyFile('the vault key', environment['SERVICE_VAULT_KEY_FILE'], environment, 'vault.key')),
+  ...(await keyFile('the pepper', environment['SERVICE_PEPPER_FILE'], environment, 'pepper.key')),
 ];
+
+/** As it is, and as text: a row of the database shows bytes in hexadecimal. */
+const keyFile = async (
+  name: string,
+  path: string | undefined,
+  { SERVICE_STATE_DIR: stateDir = '' }: NodeJS.ProcessEnv,
+  file: string,
+): Promise<Evidence['canaries']> => {
+  const key = await readFile(path ?? join(stateDir, 'keys', file));
+  return [key, ...(['hex', 'base64', 'base64url'] as const).map((form) => key.toString(form))].map((text) => ({
+    name,
+    text,
+  }));
+};
 
 interface Found {
   readonly canaries: Evidence['canaries'];
@@ -179,7 +198,8 @@ const filesWith = async (canaries: Evidence['canaries'], folder: string): Promis
   for (const entry of entries.filter((found) => found.isFile())) {
     const path = join(entry.parentPath, entry.name);
     const bytes = await readIfThere(path);
-    if (canaries.some(({ text }) => bytes.includes(text)))
+    // A key stands in its own file.
+    if (canaries.some(({ text }) => bytes.includes(text) && !(Buffer.isBuffer(text) && bytes.equals(text))))
       places.push({ name: `the file ${relative(folder, path)}`, bytes });
   }
   return places;
@@ -193,4 +213,13 @@ const readIfThere = async (path: string): Promise<Buffer> => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
     throw error;
   }
+};
+
+/** As many ends by SIGKILL as were ordered are expected. What else kills a process, such as a machine without memory, is none of them. */
+export const judgedEnds = (ends: readonly EndedProcess[], ordered: number): Evidence['processEnds'] => {
+  let kills = 0;
+  return ends.map(({ code, signal }) => {
+    if (signal === 'SIGKILL') kills += 1;
+    return { code, signal, isExpected: signal === 'SIGKILL' && kills <= ordered };
+  });
 };

@@ -57,13 +57,21 @@ const executorsLost = ({ events }: Evidence): number =>
   }).length;
 
 /**
- * A run that saw too little proves nothing: each kill under an execution must have left an execution without its executor.
+ * A run that saw too little proves nothing: each kill under an execution must have left an execution without its executor,
+ * and of those at a failpoint one of two at least must have come in time for it.
  * @returns what is missing, or null
  */
-export const blindnessOf = ({ coverage, executors_lost: lost }: ChaosVerdict): string | null => {
-  const met = coverage.kills['execution'] ?? 0;
-  return lost < met ? `${met} kills were to meet an execution, and only ${lost} executions lost their executor` : null;
+export const blindnessOf = ({ coverage, executors_lost: lost }: Seen): string | null => {
+  const { execution = 0, failpoint = 0 } = coverage.kills;
+  if (lost < execution) {
+    return `${execution} kills were to meet an execution, and only ${lost} executions lost their executor`;
+  }
+  return coverage.missed * 2 > failpoint
+    ? `${failpoint} kills were to meet a failpoint, and ${coverage.missed} came too late for it`
+    : null;
 };
+
+type Seen = Pick<ChaosVerdict, 'coverage' | 'executors_lost'>;
 
 const SHOWN_OF_EACH = 5;
 

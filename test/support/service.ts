@@ -86,6 +86,8 @@ export class RunningService {
   private readonly shown = new Map<string, string>();
   /** How those processes ended that are gone. */
   readonly ends: { readonly code: number | null; readonly signal: NodeJS.Signals | null }[] = [];
+  /** By SIGKILL. */
+  killedByHand = 0;
 
   constructor(
     readonly stateDir: string,
@@ -176,6 +178,7 @@ export class RunningService {
   async kill(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
     const child = this.running();
     this.child = null;
+    if (signal === 'SIGKILL') this.killedByHand += 1;
     const exited = once(child, 'exit', { signal: AbortSignal.timeout(EXIT_DEADLINE_MS) });
     child.kill(signal);
     const [code, by] = (await exited) as [number | null, NodeJS.Signals | null];

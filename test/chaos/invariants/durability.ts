@@ -33,10 +33,14 @@ export const acceptedIsDurable = ({ actions, tellings }: Dossier): readonly stri
 export const comesToRest = ({ evidence: { rest }, actions }: Dossier): readonly string[] => [
   ...[...actions.values()].flatMap(({ id, submitted, deeds: [deed] }) => {
     const acceptedAt = textOf(submitted?.['at']);
-    const sealedAfterMs = deed ? Date.parse(textOf(deed.data['issued_at'])) - Date.parse(acceptedAt) : 0;
-    const isLate = acceptedAt >= rest.faultsEndedAt && sealedAfterMs > rest.limitMs;
-    return isLate ? [`${id} was sealed ${sealedAfterMs} ms after it was accepted, while nothing was wrong`] : [];
+    const [from, since] =
+      acceptedAt >= rest.faultsEndedAt
+        ? [acceptedAt, 'it was accepted, while nothing was wrong']
+        : [rest.faultsEndedAt, 'the last fault'];
+    const sealedAfterMs = deed ? Date.parse(textOf(deed.data['issued_at'])) - Date.parse(from) : 0;
+    return sealedAfterMs > rest.limitMs ? [`${id} was sealed ${sealedAfterMs} ms after ${since}`] : [];
   }),
+  ...(rest.wellAfterMs > rest.limitMs ? [`the service was not well ${rest.limitMs} ms after the last fault`] : []),
   ...rest.unsealed.map((id) => `${id} has no deed ${rest.limitMs} ms after the last fault`),
   ...(rest.health['status'] === 'ok'
     ? []

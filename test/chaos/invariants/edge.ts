@@ -81,6 +81,7 @@ const answerFaults = ({ headers, status, json }: ClientAnswer): readonly string[
   const code = textOf(error['code']);
   const known = code in ERROR_CATALOGUE ? ERROR_CATALOGUE[code as ErrorCode] : null;
   if (known?.type !== error['type']) faults.push(`${code} of type ${textOf(error['type'])} is not in the catalogue`);
+  if (known !== null && known.status !== status) faults.push(`${code} came with ${status}, and has ${known.status}`);
   if (error['request_id'] !== headers['service-request-id'])
     faults.push('the envelope has another request id than the header');
   return faults;

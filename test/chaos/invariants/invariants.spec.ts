@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { violationsIn, type InvariantId } from '../checker.js';
+import type { ClientAnswer, ClientCall, Evidence, LoggedEvent, Members } from '../evidence.js';
+
+const ORG = 'org_1';
+const ACTION = 'act_1';
+const LIMIT_MS = 12_000;
+const FAULTS_ENDED_MS = Date.parse('2026-10-01T12:00:00.000Z');
+const at = (ms: number): string => new Date(FAULTS_ENDED_MS + ms).toISOString();
+
+const NOTHING: Evidence = {
+  org: ORG,
+  tools: {},
+  calls: [],
+  upstream: [],
+  events: [],
+  exports: [],
+  ledgerCheck: {},
+  rows: {},
+  rebuildFault: null,
+  rest: { faultsEndedAt: at(0), limitMs: LIMIT_MS, wellAfterMs: 0, unsealed: [], health: { status: 'ok' } },
+  accessLines: [],
+  processEnds: [],
+  canaries: [],
+  places: [],
+};
+
+const saidOf = (invariant: InvariantId, evidence: Partial<Evidence>): readonly string[] =>
+  violationsIn({ ...NOTHING, ...evidence })
+    .filter((violation) => violation.invariant === invariant)
+    .map(({ message }) => message);
+
+const event = (stream: string, type: string, data: Members): LoggedEvent => ({
+  position: 1,
+  stream,
+  revision: 0,
+  id: type,
+  type,
+  data,
+  metadata: {},
+});
+
+/** Milliseconds from the end of the faults on. */
+const sealed = (acceptedMs: number, sealedMs: number): readonly LoggedEvent[] => [
+  event(`action-${ACTION}`, 'ActionSubmitted', { at: at(acceptedMs) }),
+  event(`ledger-${ORG}`, 'DeedSealed', {
+    kind: 'action',
+    action: ACTION,
+    issued_at: at(sealedMs),
+    body: '{"chain":{}}',
+  }),
+];
+
+const answered = (answer: Partial<ClientAnswer>): ClientCall => ({
+  number: 1,
+  method: 'POST',
+  path: '/v1/actions',
+  caller: null,
+  idempotencyKey: null,
+  request: '',
+  tool: null,
+  beganMs: 0,
+  endedMs: 1,
+  isUnderFault: true,
+  answer: { status: 200, headers: {}, body: '', json: {}, ...answer },
+});
+
+describe('INV-16', () => {
+  it.each([
+    [-60_000, LIMIT_MS + 1, [`${ACTION} was sealed 12001 ms after the last fault`]],
+    [-60_000, LIMIT_MS, []],
+    [-60_000, -50_000, []],
+    [5_000, LIMIT_MS + 5_000, []],
+    [5_000, LIMIT_MS + 5_001, [`${ACTION} was sealed 12001 ms after it was accepted, while nothing was wrong`]],
+  ])('of an action that was accepted at %i ms and sealed at %i, counted from the last fault', (from, to, said) => {
+    expect(saidOf('INV-16', { events: sealed(from, to) })).toEqual(said);
+  });
+
+  it('of a service that is well too late', () => {
+    const rest = { ...NOTHING.rest, wellAfterMs: LIMIT_MS + 1 };
+    expect(saidOf('INV-16', { rest })).toEqual(['the service was not well 12000 ms after the last fault']);
+  });
+});
+
+describe('INV-19', () => {
+  it('of a process that ended as nobody ordered', () => {
+    const processEnds = [
+      { code: null, signal: 'SIGKILL', isExpected: true },
+      { code: null, signal: 'SIGKILL', isExpected: false },
+    ];
+    expect(saidOf('INV-19', { processEnds })).toEqual(['a process ended by itself, with SIGKILL']);
+  });
+
+  it('of a 500 under a fault, and of none of the refusals that the catalogue has for one', () => {
+    const answers = [
+      answered({ status: 500, json: { error: { code: 'internal_error' } } }),
+      answered({ status: 503, json: { error: { code: 'service_unavailable' } } }),
+    ];
+    expect(saidOf('INV-19', { calls: answers })).toEqual(['call 1 (POST /v1/actions) got 500 internal_error']);
+  });
+});
+
+describe('INV-20', () => {
+  it('of a code that comes with another status than the catalogue gives it', () => {
+    const error = { code: 'conflict', type: 'invalid_request_error' };
+    const said = saidOf('INV-20', {
+      calls: [answered({ status: 500, json: { error: { ...error, ...REST_OF_ENVELOPE } } })],
+    });
+    expect(said).toContain('call 1 (POST /v1/actions): conflict came with 500, and has 409');
+  });
+});
+
+const REST_OF_ENVELOPE = { message: '', param: null, request_id: undefined, doc_url: '' };
