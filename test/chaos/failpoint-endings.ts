@@ -14,7 +14,7 @@ interface Row {
   readonly by?: 'busy' | 'export';
   readonly kill: Ending;
   readonly error: Ending;
-  /** Longer than the tool may take and than an executor may be silent. */
+  /** Past every deadline that the call at this place has: see failpoint-lane.ts. */
   readonly delay: Ending;
 }
 
@@ -22,15 +22,16 @@ interface Row {
 export const ENDINGS: Readonly<Record<Failpoint, Row>> = {
   // Nothing was stored: the same key runs as the first.
   'gate.received': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },
-  'gate.t1': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },
+  // Written late, it is claimed by an executor that was told that it is not: nothing of it is sent.
+  'gate.t1': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'failed 0' },
   // Claimed by a process that never began: a `once` tool is not begun by another.
   'gate.t1.ack': { kill: 'unknown 0', error: 'failed 0', delay: 'unknown 0' },
   // An executor that lives keeps a claim that it dropped for as long as the tool may take.
   'gate.enqueue': { kill: 'unknown 0', error: 'unknown 0', delay: 'unknown 0' },
   'exec.claimed': { kill: 'unknown 0', error: 'failed 0', delay: 'failed 0' },
-  // The second attempt of a read; past its time it is not sent, and a read that was not answered has nothing to apply.
-  'exec.t3': { by: 'busy', kill: 'succeeded 2', error: 'unknown 1', delay: 'failed 1' },
-  'exec.t3.ack': { by: 'busy', kill: 'succeeded 2', error: 'unknown 1', delay: 'failed 1' },
+  // The second attempt of a read: whoever does not know whether he may make it does not.
+  'exec.t3': { by: 'busy', kill: 'succeeded 2', error: 'unknown 1', delay: 'unknown 1' },
+  'exec.t3.ack': { by: 'busy', kill: 'succeeded 2', error: 'unknown 1', delay: 'unknown 1' },
   'exec.before_send': { kill: 'unknown 0', error: 'failed 0', delay: 'failed 0' },
   'exec.mid_send': { kill: 'unknown 0', error: 'unknown 0', delay: 'unknown 0' },
   // An answer that was there in time counts, however late it is read.

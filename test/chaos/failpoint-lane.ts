@@ -2,16 +2,29 @@ import type { Failpoint } from '#libs/domain/kernel';
 import { setStage, type ChaosStage } from './chaos-stage.js';
 import { violationsIn, type Violation } from './checker.js';
 import { membersOf, textOf } from './dossier.js';
+import type { Members } from './evidence.js';
 import { ENDINGS, type Fault } from './failpoint-endings.js';
 import { effectOf } from './oracle.js';
 
 /** Of the tools here: shorter than a delay, longer than a restart, also where a machine takes its time for one. */
 const TOOL_TIMEOUT_MS = { kill: 30_000, error: 30_000, delay: 1_500 } as const satisfies Record<Fault, number>;
-const DELAY_MS = 2_500;
+/** Longer than a tool here may take, than an executor may be silent, a store may be, and a transaction may stand idle (5 s each). */
+const DELAY_MS = 6_000;
+/** The catalogue's own limit. An executor that lives keeps a claim that it dropped for the tool's whole time besides. */
 const REST_LIMIT_MS = 12_000;
 const WAIT_S = 5;
 /** The tool's whole time, and a sweep. */
 const SEALED_DEADLINE_MS = 40_000;
+
+/** By what a point is met. */
+export type Manner = 'write' | 'busy' | 'export' | 'refused';
+
+const TOOLS: Readonly<Record<Manner, string>> = {
+  write: 'crm.add_note',
+  busy: 'crm.get_customer',
+  export: 'crm.add_note',
+  refused: 'crm.no_such_tool',
+};
 
 interface Asked {
   readonly effect: string;
@@ -32,7 +45,8 @@ export class FailpointLane {
 
   /** @param fault the one whose tool's time it is set up for */
   static async start(fault: Fault): Promise<FailpointLane> {
-    return new FailpointLane(await setStage({ restLimitMs: REST_LIMIT_MS, toolTimeoutMs: TOOL_TIMEOUT_MS[fault] }));
+    const toolTimeoutMs = TOOL_TIMEOUT_MS[fault];
+    return new FailpointLane(await setStage({ restLimitMs: REST_LIMIT_MS + toolTimeoutMs, toolTimeoutMs }));
   }
 
   stop(): Promise<void> {
@@ -44,8 +58,8 @@ export class FailpointLane {
    * @returns how the call ended, as {@link ENDINGS} writes it
    * @throws {Error} the point was not met
    */
-  meet(point: Failpoint, fault: Fault): Promise<string> {
-    return this.inTurn(() => this.meetNow(point, fault));
+  meet(point: Failpoint, fault: Fault, by: Manner = ENDINGS[point].by ?? 'write'): Promise<string> {
+    return this.inTurn(() => this.meetNow(point, fault, by));
   }
 
   /** What the checker says of everything so far. */
@@ -59,14 +73,14 @@ export class FailpointLane {
     return result;
   }
 
-  private async meetNow(point: Failpoint, fault: Fault): Promise<string> {
+  private async meetNow(point: Failpoint, fault: Fault, by: Manner): Promise<string> {
     const { scene } = this;
-    const asked = this.newCall(ENDINGS[point].by === 'busy' ? 'busy' : 'ok');
+    const asked = this.newCall(by);
     scene.markFaults(true);
     await scene.arm(`${point}=${fault === 'delay' ? `delay:${DELAY_MS}` : fault}@1`);
     const { service } = scene;
     const [saidBefore, exited] = [service.stdout.length, fault === 'kill' ? scene.exited() : null];
-    const met = ENDINGS[point].by === 'export' ? scene.exported() : this.submit(asked);
+    const met = by === 'export' ? scene.exported() : this.submit(asked);
     if (exited === null) {
       await scene.said(service, `failpoint=${point} `, saidBefore);
       await met;
@@ -78,27 +92,28 @@ export class FailpointLane {
       if (service.isRunning) throw new Error(`the service did not end itself at ${point}`);
       await scene.startAgain(met);
     }
-    await scene.untilWell(performance.now());
+    await scene.recovered(performance.now());
     scene.markFaults(false);
     return this.endingOf(asked);
   }
 
-  private newCall(manner: 'ok' | 'busy'): Asked {
+  private newCall(by: Manner): Asked {
     this.asked += 1;
-    const effect = effectOf(manner, 0, String(this.asked));
-    const tool = manner === 'busy' ? 'crm.get_customer' : 'crm.add_note';
-    const args = manner === 'busy' ? { id: effect } : { id: effect, text: 'a note' };
-    return { effect, idempotencyKey: `key-${this.asked}`, body: { tool, args, wait: WAIT_S } };
+    const effect = effectOf(by === 'busy' ? 'busy' : 'ok', 0, String(this.asked));
+    const args = by === 'busy' ? { id: effect } : { id: effect, text: 'a note' };
+    return { effect, idempotencyKey: `key-${this.asked}`, body: { tool: TOOLS[by], args, wait: WAIT_S } };
   }
 
-  private async submit({ idempotencyKey, body }: Asked): Promise<Readonly<Record<string, unknown>>> {
+  /** @returns the action, also where it is told in an error */
+  private async submit({ idempotencyKey, body }: Asked): Promise<Members> {
     const [caller] = this.scene.agents;
     const { answer } = await this.scene.log.call('POST', '/v1/actions', {
       caller: caller ?? null,
       idempotencyKey,
       body,
     });
-    return answer?.json ?? {};
+    const { error, ...view } = answer?.json ?? {};
+    return error === undefined ? view : membersOf(membersOf(error)['action']);
   }
 
   private async endingOf(asked: Asked): Promise<string> {
@@ -111,7 +126,8 @@ export class FailpointLane {
       view = answer?.json ?? {};
     }
     const requests = this.scene.oracle.requests.filter(({ effect }) => effect === asked.effect).length;
-    const status = textOf(membersOf(view['execution'])['status']);
+    const isRefused = membersOf(view['decision'])['outcome'] === 'deny';
+    const status = isRefused ? 'refused' : textOf(membersOf(view['execution'])['status']);
     return view['state'] === 'sealed' ? `${status} ${requests}` : `not sealed: ${textOf(view['state'])}`;
   }
 }

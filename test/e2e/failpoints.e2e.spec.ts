@@ -22,22 +22,32 @@ const SHORT: Readonly<Record<Fault, readonly Failpoint[]>> = {
 const pointsOf = (fault: Fault) =>
   (IS_ALL ? FAILPOINTS : SHORT[fault]).map((point) => [point, ENDINGS[point][fault]] as const);
 
-let lanes: Record<'failing' | 'slow', FailpointLane>;
-const laneOf = (fault: Fault): FailpointLane => (fault === 'delay' ? lanes.slow : lanes.failing);
+const LANES = ['failing', 'slow', 'slower'] as const;
+let lanes: Record<(typeof LANES)[number], FailpointLane>;
+/** Delays are most of the time that all points take, so two services share them. */
+const laneOf = (fault: Fault, point: Failpoint): FailpointLane => {
+  if (fault !== 'delay') return lanes.failing;
+  return FAILPOINTS.indexOf(point) % 2 === 0 ? lanes.slow : lanes.slower;
+};
 
 beforeAll(async () => {
-  const [failing, slow] = await Promise.all([FailpointLane.start('kill'), FailpointLane.start('delay')]);
-  lanes = { failing, slow };
+  const [failing, slow, slower] = await Promise.all([
+    FailpointLane.start('kill'),
+    FailpointLane.start('delay'),
+    FailpointLane.start('delay'),
+  ]);
+  lanes = { failing, slow, slower };
 }, CASE_DEADLINE_MS);
 afterAll(async () => {
   await Promise.all(Object.values(lanes ?? {}).map((lane) => lane.stop()));
 });
 
 const expectEnding = async (fault: Fault, point: Failpoint, ending: string): Promise<void> => {
-  const ended = await laneOf(fault).meet(point, fault);
+  const lane = laneOf(fault, point);
+  const ended = await lane.meet(point, fault);
   if (ending === 'may') expect(ended).toMatch(/^(succeeded 1|unknown [01])$/);
   else expect(ended).toBe(ending);
-  if (IS_JUDGED) expect(await laneOf(fault).violations({ isRebuilt: false })).toEqual([]);
+  if (IS_JUDGED) expect(await lane.violations({ isRebuilt: false })).toEqual([]);
 };
 
 describe('kill -9 of a process at a failpoint', () => {
@@ -64,6 +74,31 @@ describe('a delay at a failpoint, past the deadline of the call', () => {
   );
 });
 
+/** What a refused call comes by on its way. */
+const REFUSED_AT = [
+  'gate.received',
+  'gate.t1',
+  'gate.t1.ack',
+  'gate.reply',
+  'seal.before',
+  'seal.signed',
+  'seal.ack',
+] as const;
+const REFUSED_BY: readonly (readonly [Fault, Failpoint])[] = [
+  ...(IS_ALL ? REFUSED_AT : (['gate.t1.ack'] as const)).map((point) => ['kill', point] as const),
+  ...REFUSED_AT.map((point) => ['error', point] as const),
+];
+
+describe('a call that is refused', () => {
+  it.concurrent.each(REFUSED_BY)(
+    'is so once and has its deed, whatever becomes of the process (%s at %s)',
+    async (fault, point) => {
+      expect(await lanes.failing.meet(point, fault, 'refused')).toBe('refused 0');
+    },
+    CASE_DEADLINE_MS,
+  );
+});
+
 describe('an order that cannot be read', () => {
   it('leaves what is armed as it is, and says so', async () => {
     const { scene } = lanes.failing;
@@ -82,7 +117,7 @@ describe('an order that cannot be read', () => {
 });
 
 describe('after all of them', () => {
-  it.each(['failing', 'slow'] as const)(
+  it.each(LANES)(
     'the %s service has kept every invariant',
     async (name) => {
       expect(await lanes[name].violations({ isRebuilt: true })).toEqual([]);

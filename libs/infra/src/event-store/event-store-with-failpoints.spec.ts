@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { EventStore } from '#libs/domain/kernel';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { EventStore, placeFailpoints, StoreUnavailable, type Append, type Failpoint } from '#libs/domain/kernel';
 import { EventStoreWithFailpoints } from './event-store-with-failpoints.js';
 import { MemoryEventStore } from './memory/memory-event-store.js';
 
@@ -14,7 +14,39 @@ for (const name of ABILITIES) Object.defineProperty(AbleStore.prototype, name, {
 /** What the port does by itself where a store does not say otherwise. */
 const DEFAULTS = Object.getOwnPropertyNames(EventStore.prototype).filter((name) => name !== 'constructor');
 
+const append: Append = {
+  stream: 'org-org_1',
+  expectedRevision: 'no_stream',
+  events: [{ id: '00000000-0000-8000-8000-000000000001', type: 'ActionSubmitted', data: '{}', metadata: '{}' }],
+};
+
+/** Lets go when it is told to. */
+const heldAt = (held: Failpoint): (() => void) => {
+  let letGo = (): void => undefined;
+  const over = new Promise<void>((resolve) => (letGo = resolve));
+  placeFailpoints({
+    isArmed: (name) => name === held,
+    hit: (name) => (name === held ? over : Promise.resolve()),
+  });
+  return letGo;
+};
+
 describe('a store whose appends meet failpoints', () => {
+  afterEach(() => placeFailpoints(null));
+
+  it.each(['gate.t1', 'gate.t1.ack'] as const)(
+    'tells at its deadline that there is no answer while one is held at %s, which is written all the same',
+    async (point) => {
+      const letGo = heldAt(point);
+      const real = new MemoryEventStore();
+      const store = new EventStoreWithFailpoints(real, 20);
+      await expect(store.append(append)).rejects.toThrow(StoreUnavailable);
+      expect(await real.readStream(append.stream)).toHaveLength(point === 'gate.t1' ? 0 : 1);
+      letGo();
+      await vi.waitFor(async () => expect(await real.readStream(append.stream)).toHaveLength(1));
+    },
+  );
+
   it.each(DEFAULTS)('leaves it to the one behind it: %s', (name) => {
     expect(Object.hasOwn(EventStoreWithFailpoints.prototype, name)).toBe(true);
   });

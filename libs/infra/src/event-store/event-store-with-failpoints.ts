@@ -2,6 +2,7 @@ import {
   EventStore,
   failpoint,
   isFailpointArmed,
+  StoreUnavailable,
   type Accompany,
   type Append,
   type AppendResult,
@@ -13,9 +14,12 @@ import {
   type SubscribeOptions,
   type Subscription,
 } from '#libs/domain/kernel';
+import { inTime, STORE_DEADLINE_MS } from './store-deadline.js';
+
+type Points = readonly [before: Failpoint, answered: Failpoint];
 
 /** By the type of an append's first event: the points before it is written and before it is answered. */
-const APPENDS: Readonly<Record<string, readonly [before: Failpoint, answered: Failpoint]>> = {
+const APPENDS: Readonly<Record<string, Points>> = {
   ActionSubmitted: ['gate.t1', 'gate.t1.ack'],
   ExecutionStarted: ['exec.t3', 'exec.t3.ack'],
   ExecutionFinished: ['exec.t4', 'exec.t4.ack'],
@@ -24,9 +28,17 @@ const APPENDS: Readonly<Record<string, readonly [before: Failpoint, answered: Fa
 
 const SEALING = ['seal.before', 'seal.signed', 'seal.ack'] as const;
 
-/** A store whose appends meet failpoints. Stands before the real one only where failpoints may be armed. */
+/**
+ * A store whose appends meet failpoints. Stands before the real one only where failpoints may be armed. What happens at a
+ * point happens on the way to the server or back: whoever appends is told at the deadline of every store that there is no
+ * answer, and what was under way is written all the same, late.
+ */
 export class EventStoreWithFailpoints extends EventStore {
-  constructor(private readonly store: EventStore) {
+  /** @param deadlineMs that of the real one */
+  constructor(
+    private readonly store: EventStore,
+    private readonly deadlineMs = STORE_DEADLINE_MS,
+  ) {
     super();
   }
 
@@ -55,10 +67,16 @@ export class EventStoreWithFailpoints extends EventStore {
     this.store.tellOn(bus);
   }
 
-  override async append(append: Append): Promise<AppendResult> {
+  override append(append: Append): Promise<AppendResult> {
     const points = APPENDS[append.events[0]?.type ?? ''];
-    if (!points) return this.store.append(append);
-    const [before, answered] = points;
+    if (!points?.some(isFailpointArmed)) return this.store.append(append);
+    const answer = this.appendMeeting(points, append);
+    // Nobody hears any more how it ended once the deadline has passed.
+    answer.catch(() => undefined);
+    return inTime(this.deadlineMs, answer, (message) => new StoreUnavailable(message));
+  }
+
+  private async appendMeeting([before, answered]: Points, append: Append): Promise<AppendResult> {
     await failpoint(before);
     const result = await this.store.append(append);
     await failpoint(answered);

@@ -24,6 +24,7 @@ import { AppendBell } from '../append-bell.js';
 import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
 import { LogSubscription } from '../log-subscription.js';
 import { isNextInOrder, type LogReader, RecentEvents } from '../recent-events.js';
+import { STORE_DEADLINE_MS } from '../store-deadline.js';
 import { storeIdOf } from '../store-id.js';
 import { UnknownPosition } from '../unknown-position.js';
 import { KurrentConnection } from './kurrent-connection.js';
@@ -61,7 +62,6 @@ export interface KurrentEventStoreOptions {
 
 /** As the server names the whole log. */
 const ALL = '$all';
-const DEADLINE_MS = 5_000;
 const POLL_INTERVAL_MS = 1_000;
 const PAGE_SIZE = 1_000;
 /** The log ends with events of the server itself now and then. */
@@ -99,7 +99,7 @@ export class KurrentEventStore extends EventStore {
 
   constructor(private readonly options: KurrentEventStoreOptions) {
     super();
-    const { url, deadlineMs = DEADLINE_MS, onOutage = () => undefined, onWentBack = () => undefined } = options;
+    const { url, deadlineMs = STORE_DEADLINE_MS, onOutage = () => undefined, onWentBack = () => undefined } = options;
     this.clock = options.clock ?? new SystemClock();
     this.connection = new KurrentConnection({ url, deadlineMs, onOutage, onWentBack });
     this.headsOf = new GatheredCalls((asked) => this.readHeads(asked), { maxItems: MAX_HEADS_CALLERS });

@@ -1,5 +1,6 @@
 import type { CommandError, WrongExpectedVersionError } from '@eventstore/db-client';
 import { StoreUnavailable } from '#libs/domain/kernel';
+import { inTime } from '../store-deadline.js';
 
 /**
  * What a failure of the client means. It is told by `type`: messages are empty on the usual paths, and many failures (a
@@ -69,17 +70,8 @@ export const failureOf = (error: unknown, right: Right, stream: string): unknown
 export const isSilence = (error: unknown): boolean => error instanceof NoAnswer;
 
 /** @throws {NoAnswer} */
-export const within = async <Result>(limitMs: number, answer: Promise<Result>): Promise<Result> => {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoAnswer(`no answer within ${Math.round(limitMs)} ms`)), limitMs);
-  });
-  try {
-    return await Promise.race([answer, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
+export const within = <Result>(limitMs: number, answer: Promise<Result>): Promise<Result> =>
+  inTime(limitMs, answer, (message) => new NoAnswer(message));
 
 /** No answer that counts within the deadline. Neither the reason nor the advice holds a password. */
 export class KurrentUnavailable extends StoreUnavailable {

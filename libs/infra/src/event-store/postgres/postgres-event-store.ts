@@ -26,6 +26,7 @@ import { isSendable } from '../append-rules.js';
 import { LogSubscription } from '../log-subscription.js';
 import { isNextOfGapless, type LogReader, RecentEvents } from '../recent-events.js';
 import { SharedBell } from '../shared-bell.js';
+import { STORE_DEADLINE_MS } from '../store-deadline.js';
 import { storeIdOf } from '../store-id.js';
 import { CoalescingAppender, type Departure, recordedAfter } from './coalescing-appender.js';
 import { SeenLog } from './seen-log.js';
@@ -50,7 +51,6 @@ export interface PostgresEventStoreOptions {
   readonly randomness?: Randomness;
 }
 
-const DEADLINE_MS = 5_000;
 const POLL_INTERVAL_MS = 200;
 const MAX_READ_CONNECTIONS = 4;
 /** One try of an append; a hung server costs this much before the next connection is tried. */
@@ -117,7 +117,7 @@ export class PostgresEventStore extends EventStore {
 
   constructor(private readonly options: PostgresEventStoreOptions) {
     super();
-    this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+    this.deadlineMs = options.deadlineMs ?? STORE_DEADLINE_MS;
     this.seen = options.seenLog ?? new SeenLog(() => undefined);
     const common = {
       connectionString: options.connectionString,
