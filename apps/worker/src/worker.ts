@@ -22,6 +22,8 @@ const EXECUTE_CONCURRENCY = 256;
 
 /** For the rows that say how far this process came, when executions took all the time there was. */
 const LAST_WRITES_MS = 300;
+/** Longer, and the next sweep comes by itself. */
+const CATCH_UP_MS = 5_000;
 
 const after = (delayMs: number): Promise<void> => sleep(delayMs, undefined, { ref: false });
 
@@ -118,10 +120,23 @@ export class Worker {
     return loop.run(held);
   }
 
+  /** Open executions are known up to where the log stood when this was asked. */
+  private async caughtUp(): Promise<void> {
+    const { database, openExecutions } = this.deployment;
+    await openExecutions.reach(await database.store.head(), CATCH_UP_MS);
+  }
+
   private async followExecutions(held: AbortSignal, session: LeaseSession): Promise<void> {
     const { openExecutions, logger } = this.deployment;
     const unfollowed = new RepeatedFault((fault) => logger.error('open executions could not be followed', fault));
     const subscription: Subscription = await openExecutions.follow(session, (error) => unfollowed.met(error));
+    // What was claimed last before a crash stands in the log alone until then.
+    this.caughtUp().then(
+      () => this.recovery.sweepSoon(),
+      (error: unknown) => {
+        if (!held.aborted) unfollowed.met(error);
+      },
+    );
     await new Promise<void>((resolve) => {
       if (held.aborted) resolve();
       held.addEventListener('abort', () => resolve(), { once: true });

@@ -55,7 +55,7 @@ describe('recovery loop', () => {
   });
 
   const idleSweeper = {
-    observe: () => Promise.resolve(),
+    observe: () => Promise.resolve(false),
     sweep: () => Promise.resolve({ open: 0, recovered: 0 }),
   };
   const settings = { livenessIntervalMs: INTERVAL_MS, sweepIntervalMs: INTERVAL_MS };
@@ -110,6 +110,35 @@ describe('recovery loop', () => {
     expect(signals).toHaveLength(sweeps);
     expect(signals.every((signal) => signal?.aborted)).toBe(true);
     await loop.stop();
+  });
+
+  it('sweeps at once where an executor falls silent, and once more where a sweep is under way', async () => {
+    const [first, letThrough] = [deferred(), deferred()];
+    let sweeps = 0;
+    const sweep = async () => {
+      sweeps += 1;
+      if (sweeps === 1) first.resolve();
+      if (sweeps === 1) await letThrough.promise;
+      return { open: 0, recovered: 0 };
+    };
+    const fallen = [false, true, true, false];
+    const observe = () => Promise.resolve(fallen.shift() ?? false);
+    const seldom = { ...settings, sweepIntervalMs: 60_000 };
+    const liveness = new PostgresLiveness(pool);
+    const loop = new RecoveryLoop(EXECUTOR, liveness, { observe, sweep }, seldom, {
+      logger: collectingLogger(),
+      meter: NO_METER,
+    });
+    await loop.start();
+    await first.promise;
+    await vi.waitUntil(() => fallen.length === 0);
+    expect(sweeps).toBe(1);
+    letThrough.resolve();
+    await vi.waitUntil(() => sweeps === 2);
+    fallen.push(true);
+    await vi.waitUntil(() => sweeps === 3);
+    await loop.stop();
+    expect(sweeps).toBe(3);
   });
 
   it('waits at its stop for the sweep under way', async () => {

@@ -7,13 +7,19 @@ export interface RecoverySettings {
   readonly sweepIntervalMs: number;
 }
 
-/** Beats, watches the beats of others, and sweeps (document 1: every 5 seconds). Every process that executes runs one. */
+/**
+ * Beats, watches the beats of others, and sweeps (document 1: every 5 seconds), besides at once where an executor has fallen
+ * silent: what it left behind would otherwise wait for the next sweep, and a client for up to five seconds more. Every
+ * process that executes runs one.
+ */
 export class RecoveryLoop {
   private beating: NodeJS.Timeout | null = null;
   private sweeping: NodeJS.Timeout | null = null;
   private readonly stopsSweeping = new AbortController();
   private readonly underWay = new Set<Promise<void>>();
   private isSweeping = false;
+  /** Once more, when the sweep under way is over. */
+  private isDue = false;
   private readonly unwritten = this.repeated('a beat could not be written');
   private readonly unswept = this.repeated('a sweep failed');
 
@@ -31,7 +37,14 @@ export class RecoveryLoop {
     // One beat that hangs must not keep the next from showing that the process lives.
     this.beating = setInterval(() => this.run(this.unwritten, () => this.beat()), this.settings.livenessIntervalMs);
     this.sweeping = setInterval(() => this.sweepOnce(), this.settings.sweepIntervalMs);
+    this.run(this.unwritten, () => this.observe());
     this.sweepOnce();
+  }
+
+  /** Something is there that the last sweep cannot have seen. */
+  sweepSoon(): void {
+    if (this.isSweeping) this.isDue = true;
+    else if (!this.stopsSweeping.signal.aborted) this.sweepOnce();
   }
 
   /** Takes up nothing more that others have lost. The beats go on: this process's own executions do. */
@@ -50,7 +63,11 @@ export class RecoveryLoop {
 
   private async beat(): Promise<void> {
     await this.liveness.beat(this.executorId);
-    await this.sweeper.observe();
+    await this.observe();
+  }
+
+  private async observe(): Promise<void> {
+    if (await this.sweeper.observe()) this.sweepSoon();
   }
 
   private sweepOnce(): void {
@@ -70,6 +87,8 @@ export class RecoveryLoop {
       throw error;
     } finally {
       this.isSweeping = false;
+      if (this.isDue) this.sweepSoon();
+      this.isDue = false;
     }
   }
 

@@ -23,6 +23,27 @@ describe('an executor is silent', () => {
 
   it('never before it was watched', () => expect(new ExecutorSilence(LIMIT_MS).isSilent('exe_1')).toBe(false));
 
+  it('also when nobody asks for it before it is so', () => {
+    const silence = new ExecutorSilence(LIMIT_MS);
+    for (let now = 0; now <= 6_000; now += 1_000) silence.observe(beats(7), [], now);
+    expect(silence.isSilent('exe_1')).toBe(true);
+  });
+
+  it('which is said once, and again when it has beaten since', () => {
+    const silence = new ExecutorSilence(LIMIT_MS);
+    const said = Array.from({ length: 16 }, (_, second) =>
+      silence.observe(beats(second < 8 ? 7 : 8), [], second * 1_000),
+    );
+    expect(said.flatMap((hasFallen, second) => (hasFallen ? [second] : []))).toEqual([6, 14]);
+  });
+
+  it('not before its row has been missed for as long, by whoever has asked for it', () => {
+    const silence = new ExecutorSilence(LIMIT_MS);
+    for (let now = 0; now <= 60_000; now += 1_000) silence.observe(new Map(), [], now);
+    silence.observe(new Map(), ['exe_1'], 61_000);
+    expect(silence.isSilent('exe_1')).toBe(false);
+  });
+
   it('when its row is gone, after the same time', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
     for (let now = 0; now <= 6_000; now += 1_000) silence.observe(new Map(), ['exe_1'], now);

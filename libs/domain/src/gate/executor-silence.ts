@@ -4,6 +4,8 @@ export type Beats = ReadonlyMap<string, number>;
 interface Watched {
   readonly beat: number;
   readonly sinceMs: number;
+  /** Whether the last reading found it so. */
+  isSilent: boolean;
 }
 
 /** A row that is not there counts as one that never changes. */
@@ -25,23 +27,34 @@ export class ExecutorSilence {
     this.lastReadingMs = null;
   }
 
-  /** @param executors whose rows matter now; others are forgotten */
-  observe(beats: Beats, executors: Iterable<string>, nowMs: number): void {
+  /**
+   * Every row is watched from the first reading on, whether or not anybody has asked for its executor yet: it may be known
+   * to be silent when somebody does.
+   * @param executors who matters also without a row
+   * @returns whether somebody has fallen silent with this reading
+   */
+  observe(beats: Beats, executors: Iterable<string>, nowMs: number): boolean {
     // A pause of our own hides beats that happened meanwhile.
     if (this.lastReadingMs !== null && nowMs - this.lastReadingMs > this.limitMs) this.watched.clear();
     this.lastReadingMs = nowMs;
-    const wanted = new Set(executors);
+    const wanted = new Set([...beats.keys(), ...executors]);
     for (const executor of this.watched.keys()) if (!wanted.has(executor)) this.watched.delete(executor);
+    let hasFallenSilent = false;
     for (const executor of wanted) {
       const beat = beats.get(executor) ?? NEVER_BEAT;
       const known = this.watched.get(executor);
-      if (known?.beat !== beat) this.watched.set(executor, { beat, sinceMs: nowMs });
+      if (known?.beat !== beat) {
+        this.watched.set(executor, { beat, sinceMs: nowMs, isSilent: false });
+      } else if (!known.isSilent && nowMs - known.sinceMs > this.limitMs) {
+        known.isSilent = true;
+        hasFallenSilent = true;
+      }
     }
+    return hasFallenSilent;
   }
 
   /** As of the last reading: time that has passed since then was not read over. */
   isSilent(executor: string): boolean {
-    const known = this.watched.get(executor);
-    return known !== undefined && this.lastReadingMs !== null && this.lastReadingMs - known.sinceMs > this.limitMs;
+    return this.watched.get(executor)?.isSilent ?? false;
   }
 }

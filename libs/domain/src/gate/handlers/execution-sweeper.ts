@@ -70,11 +70,14 @@ export class ExecutionSweeper {
     this.takeovers = new Takeovers(runs.executor, logger);
   }
 
-  /** Reads the beats; called as often as processes beat, so that silence is measured finely. */
-  async observe(): Promise<void> {
+  /**
+   * Reads the beats; called as often as processes beat, so that silence is measured finely.
+   * @returns whether an executor has just fallen silent, so that a sweep may find what it left behind
+   */
+  async observe(): Promise<boolean> {
     try {
       const beats = await this.liveness.read();
-      this.silence.observe(beats, this.executors, this.gate.clock.monotonicMs());
+      return this.silence.observe(beats, this.executors, this.gate.clock.monotonicMs());
     } catch (error) {
       this.silence.startAgain();
       throw error;
