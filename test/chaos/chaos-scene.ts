@@ -29,12 +29,14 @@ const CRM_TOOLS: Readonly<Record<string, ToolTerms>> = {
   'crm.delete_customer': { class: 'once', isRead: false, isKeyed: false },
 };
 
-/** What the service needs, for faults to be ordered and recovery to be quick. */
+/** What the service needs, for faults to be ordered; all else is as it ships. */
+export const ORDERED_SETTINGS: Readonly<Record<string, string>> = { SERVICE_FAILPOINTS: 'none', LOG_LEVEL: 'info' };
+
+/** For recovery to be quick besides. */
 export const CHAOS_SETTINGS: Readonly<Record<string, string>> = {
-  SERVICE_FAILPOINTS: 'none',
+  ...ORDERED_SETTINGS,
   SERVICE_SWEEP_INTERVAL_MS: '200',
   SERVICE_EXECUTOR_SILENCE_MS: '400',
-  LOG_LEVEL: 'info',
 };
 
 export interface SceneOptions {
@@ -178,19 +180,20 @@ export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
   /**
    * Lets it come to rest, and looks at everything.
    * @param isRebuilt whether projections are made anew on the way, which takes a second
+   * @param keptMs how much longer an executor that lives may keep what it dropped
    */
-  async gather({ isRebuilt }: { isRebuilt: boolean }): Promise<Evidence> {
+  async gather({ isRebuilt, keptMs = 0 }: { isRebuilt: boolean; keptMs?: number }): Promise<Evidence> {
     const events = new LogReader(this.options.place);
     try {
-      return await this.gatherFrom(events, isRebuilt);
+      return await this.gatherFrom(events, isRebuilt, this.options.restLimitMs + keptMs);
     } finally {
       await events.close();
     }
   }
 
-  private async gatherFrom(reader: LogReader, isRebuilt: boolean): Promise<Evidence> {
+  private async gatherFrom(reader: LogReader, isRebuilt: boolean, restLimitMs: number): Promise<Evidence> {
     const { service, admin, log } = this;
-    const rest = await this.rest(reader);
+    const rest = await this.rest(reader, restLimitMs);
     const lists = await (isRebuilt ? rowsBothWays(service, log, admin) : rowsOnce(log, admin));
     const check = await log.call('GET', '/v1/ledger/check?last=10000', { caller: admin });
     await this.exported();
@@ -225,9 +228,8 @@ export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
   }
 
   /** All that was accepted sealed, or the limit passed: counted from the last call that could still begin something. */
-  private async rest(reader: LogReader): Promise<Evidence['rest']> {
+  private async rest(reader: LogReader, limitMs: number): Promise<Evidence['rest']> {
     const beganMs = performance.now();
-    const { restLimitMs: limitMs } = this.options;
     let unsealed = await reader.unsealed();
     while (unsealed.length > 0 && performance.now() - beganMs < limitMs) {
       await delay(POLL_MS);
