@@ -11,6 +11,7 @@ import { plansOf, type Store } from './faults.js';
 
 const PROCESSES_EACH = 2;
 const CALLS_PER_ROUND = 12;
+const TOOL_TIMEOUT_MS = 5_000;
 const MORE_AGENTS = 2;
 /** As for one service (chaos-service.ts): sweeps are shorter here, and six processes share the machine. */
 const REST_LIMIT_MS = 12_000;
@@ -56,6 +57,7 @@ export const chaosOfFleet = async (
       seed,
       plans: plansOf(seed, kills, { stores: Object.keys(killStore) as Store[], processesEach: PROCESSES_EACH }),
       callsPerRound: CALLS_PER_ROUND,
+      toolTimeoutMs: TOOL_TIMEOUT_MS,
       moreAgents: MORE_AGENTS,
       place,
       folders: [fleet.folder, server.stateDir],

@@ -13,6 +13,7 @@ export interface ChaosOptions extends SceneOptions {
   /** A round each; none: one round without any fault. */
   readonly plans: readonly RoundPlan[];
   readonly callsPerRound: number;
+  readonly toolTimeoutMs: number;
   /** Kills a store of the run's own, and starts it again. Resolves when it runs. */
   readonly killStore: Readonly<Partial<Record<Store, () => Promise<void>>>>;
   /** Agents beside the first. */
@@ -43,10 +44,9 @@ export interface ChaosResult {
   readonly output: string;
 }
 
-const TOOL_TIMEOUT_MS = 5_000;
 /** Errors upon which an executor drops a claim and lives: nobody takes that from it before its time, and its silence after, are over. */
 const DROPS_ITS_CLAIM = ['gate.enqueue=error', 'exec.t3=error', 'exec.t3.ack=error'];
-const KEPT_WHEN_DROPPED_MS = TOOL_TIMEOUT_MS + 5_000;
+const SILENCE_MS = 5_000;
 /** A round that does not come to its moment is ended by hand. */
 const MISSED_AFTER_MS = 3_000;
 const LINGER_MS = 100;
@@ -56,7 +56,7 @@ const ACTED = /\bfailpoint=(\S+) action=(\S+)/g;
 export const runChaos = async (service: ChaosTarget, options: ChaosOptions): Promise<ChaosResult> => {
   const oracle = await startOracle();
   try {
-    await connectCrm(service, oracle.baseUrl, { timeoutMs: TOOL_TIMEOUT_MS });
+    await connectCrm(service, oracle.baseUrl, { timeoutMs: options.toolTimeoutMs });
     return await new ChaosRun(new ChaosScene(service, oracle, options), options).run();
   } finally {
     await oracle.close();
@@ -74,7 +74,7 @@ class ChaosRun {
 
   async run(): Promise<ChaosResult> {
     const { scene } = this;
-    const { seed, plans, callsPerRound, moreAgents } = this.options;
+    const { seed, plans, callsPerRound, moreAgents, toolTimeoutMs } = this.options;
     for (let number = 2; number <= moreAgents + 1; number += 1) await scene.addAgent(`agent ${number}`);
     const traffic = new Traffic(scene, chanceOf(seed));
     for (const [killed, plan] of plans.entries()) {
@@ -90,7 +90,7 @@ class ChaosRun {
     this.progress(plans.length, traffic, 'gathering and judging');
     const coverage = this.coverage();
     const isAnyDropped = DROPS_ITS_CLAIM.some((order) => order in coverage.acted);
-    const evidence = await scene.gather({ isRebuilt: true, keptMs: isAnyDropped ? KEPT_WHEN_DROPPED_MS : 0 });
+    const evidence = await scene.gather({ isRebuilt: true, keptMs: isAnyDropped ? toolTimeoutMs + SILENCE_MS : 0 });
     return { evidence, coverage, output: scene.service.output };
   }
 

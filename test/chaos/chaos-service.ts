@@ -7,6 +7,7 @@ import { ORDERED_SETTINGS } from './chaos-scene.js';
 import { plansOf } from './faults.js';
 
 const CALLS_PER_ROUND = 12;
+const TOOL_TIMEOUT_MS = 5_000;
 const MORE_AGENTS = 2;
 /** Two sweeps of 5 s and some slack: the catalogue's own limit, at the settings that a service ships with. */
 const REST_LIMIT_MS = 12_000;
@@ -26,6 +27,7 @@ export const chaosOfKills = async (
         seed,
         plans: plansOf(seed, kills),
         callsPerRound: CALLS_PER_ROUND,
+        toolTimeoutMs: TOOL_TIMEOUT_MS,
         moreAgents: MORE_AGENTS,
         place: { connectionString: server.connectionString('service'), eventStoreUrl: null },
         folders: [service.stateDir],

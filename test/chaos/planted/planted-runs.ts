@@ -20,6 +20,8 @@ const LANES = 2;
 const CHANCES_OF_A_KILL = 3;
 /** Of a service that sweeps five times a second, and has nothing to recover from but a bug. */
 const REST_LIMIT_MS = 6_000;
+/** Longer than that: an execution that nobody ends by itself is ended too late. */
+const TOOL_TIMEOUT_MS = 10_000;
 
 /** Runs services, two at a time, that share one PostgreSQL; each has a database of its own. */
 export class PlantedRuns {
@@ -76,6 +78,7 @@ export class PlantedRuns {
           seed,
           plans,
           callsPerRound: CALLS,
+          toolTimeoutMs: TOOL_TIMEOUT_MS,
           moreAgents: 0,
           place: { connectionString, eventStoreUrl: null },
           folders: [service.stateDir],
