@@ -122,7 +122,7 @@ describe('REST driver: redirects (E-10)', () => {
         () => httpAnswer(302, '', { Location: '/v1/x', Connection: 'close' }),
         {
           ...sameHost,
-          settings: { allowPrivate: false, allow: ['127.0.0.1'] },
+          settings: { allowPrivate: false, allow: ['127.0.0.1', 'upstream.example'] },
           resolve: () => Promise.resolve(questions.shift() ?? []),
         },
       );

@@ -112,102 +112,45 @@ describe('egress door: the last question before the first byte', () => {
   });
 });
 
-describe('egress door: blocked destinations get zero bytes', () => {
-  const production = { allowPrivate: false };
-  const LOOPBACK_FORMS = [
-    '2130706433',
-    '0x7f000001',
-    '0x7f.1',
-    '0x7f.0.0.1',
-    '0177.0.0.1',
-    '017700000001',
-    '127.1',
-    '127.0.1',
-    '0',
-    '127.0.0.1.',
-    '0x7F.0x0.0x0.0x1',
-    '127.000.000.001',
-    '[::1]',
-    '[::ffff:127.0.0.1]',
-    '[::ffff:7f00:1]',
-    '[::127.0.0.1]',
-    '[64:ff9b::7f00:1]',
-    '[2002:7f00:1::]',
-    '[0:0:0:0:0:0:0:1]',
-    '１２７.０.０.１',
-    '①②⑦.⓪.⓪.①',
-    '127。0。0。1',
-    '127．0．0．1',
-    '127｡0｡0｡1',
-    '%31%32%37.0.0.1',
-    '169.254.169.254',
-    '2852039166',
-    '0xa9fea9fe',
-    '[fd00:ec2::254]',
-    '10.0.0.1',
-    '167772161',
-    '192.168.1.1',
-    '172.16.0.1',
-    '100.64.0.1',
-    '0.0.0.0',
-    '[::]',
-  ];
-
-  it.each(LOOPBACK_FORMS)('%s (E-02, E-03, E-05)', async (host) => {
-    const canary = await upstream();
-    const door = doorOf({ ...production, allow: [`never.example:${canary.port}`] }, () =>
-      Promise.reject(new Error('a literal is not resolved')),
-    );
-    const origin = new URL(`http://${host}:${canary.port}`).origin;
-    await expect(door.check(origin)).rejects.toMatchObject({ code: 'destination_blocked', status: 400 });
-    expect(await failureOf(door.request(requestTo(canary.port, { origin })))).toMatchObject({
-      reason: 'blocked',
-      hasSent: false,
-    });
-    expect([canary.connections, canary.receivedBytes]).toEqual([0, 0]);
-  });
-
-  it('a name is judged by every answer at every dial: 200 rebinding scripts (E-08)', async () => {
-    const canary = await upstream();
-    const good = ['93.184.216.34', '2606:4700::1111'];
-    const bad = ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', '64:ff9b::7f00:1', 'fd00::1'];
-    for (let script = 0; script < 200; script += 1) {
-      let question = 0;
-      // The check sees good answers only; the dial gets at least one bad one, at a place that moves.
-      const door = doorOf({ ...production, allow: [`*.allowed.example:${canary.port}`] }, () => {
-        question += 1;
-        const answers = Array.from({ length: 1 + (script % 50) }, (_, i) => good[i % 2] ?? '');
-        if (question > 1) answers.splice(script % answers.length, 1, bad[script % bad.length] ?? '');
-        return Promise.resolve(answers);
-      });
-      const origin = 'https://api.example.com';
-      await door.check(origin);
-      const failure = await failureOf(door.request(requestTo(canary.port, { origin })));
-      expect(failure).toMatchObject({ reason: 'blocked', hasSent: false });
-    }
-    expect(canary.connections).toBe(0);
-  });
-
-  it('all refusals read alike (E-18)', async () => {
+describe('egress door: refusals', () => {
+  it('all read alike, of a port that is open inside and of one that is not (E-18)', async () => {
     const open = await upstream();
-    const door = doorOf(production, (host) => Promise.resolve([host === 'a.example' ? '127.0.0.1' : '10.255.255.1']));
+    const closed = await startRawUpstream(() => null);
+    await closed.close();
+    const settings = { allowPrivate: false, allow: ['a.example', 'b.example'] };
+    const door = doorOf(settings, (host) => Promise.resolve([host === 'b.example' ? '169.254.0.1' : '127.0.0.1']));
     const messages = new Set<string>();
     for (const url of [
+      `http://a.example:${open.port}`,
+      `http://a.example:${closed.port}`,
+      `http://b.example:${open.port}`,
       `https://127.0.0.1:${open.port}`,
       'https://127.0.0.1:1',
-      'https://a.example',
-      'https://b.example',
+      'https://c.example',
       'https://localhost',
       'https://metadata.google.internal',
       'https://10.0.0.1',
       'https://8.8.8.8:22',
     ]) {
-      await door.check(url).catch((error: unknown) => messages.add(JSON.stringify(error)));
-      const failure = await failureOf(door.request(requestTo(1, { origin: new URL(url).origin })));
-      messages.add(failure.message);
+      const { origin } = new URL(url);
+      messages.add(
+        await door.check(url).then(
+          () => 'passed',
+          (error: unknown) => JSON.stringify(error),
+        ),
+      );
+      messages.add(
+        await door.request(requestTo(1, { origin })).then(
+          () => 'answered',
+          ({ message }: Error) => message,
+        ),
+      );
     }
-    expect(messages.size).toBe(2);
-    expect(open.connections).toBe(0);
+    expect([...messages, open.connections]).toEqual([
+      expect.stringMatching(/"code":"destination_blocked".*"status":400/),
+      'the request failed: blocked',
+      0,
+    ]);
   });
 
   it('our own port is blocked also where everything private is open (E-13)', async () => {

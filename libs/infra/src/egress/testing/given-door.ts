@@ -8,12 +8,12 @@ import {
 } from '../../../../../test/support/raw-upstream.js';
 import { rejected } from '../../../../../test/support/thrown.js';
 import type { EgressSettings } from '../destination-rules.js';
-import { EgressDoor, type EgressRequest } from '../egress-door.js';
+import { EgressDoor } from '../egress-door.js';
 import { EgressFailure } from '../egress-failure.js';
 import type { Resolve } from '../resolver.js';
 
-/** Resolves to the upstream of a test. */
-export const NAME = 'upstream.example';
+export { NAME, requestTo } from './request-to.js';
+
 /** What is undone after each test. */
 export const cleanups: (() => Promise<void> | void)[] = [];
 /** To be called once in a spec. */
@@ -38,18 +38,4 @@ export const doorOf = (settings: Partial<EgressSettings> = {}, resolve: Resolve 
   });
   return door;
 };
-export const requestTo = (port: number, changes: Partial<EgressRequest> = {}): EgressRequest => ({
-  partition: 'org_a/con_a',
-  origin: `http://${NAME}:${port}`,
-  method: 'GET',
-  target: '/x?y=1',
-  headers: [['X-A', 'b']],
-  body: null,
-  maxResponseBytes: 100_000,
-  keptResponseBytes: 1_048_576,
-  mayReuseConnection: true,
-  mayStillSend: () => Promise.resolve(null),
-  signal: AbortSignal.timeout(20_000),
-  ...changes,
-});
 export const failureOf = (answer: Promise<unknown>): Promise<EgressFailure> => rejected(EgressFailure, answer);
