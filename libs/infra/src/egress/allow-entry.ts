@@ -27,6 +27,8 @@ export const bareName = (host: string): string =>
 
 const ENTRY = /^(?:\[([0-9a-fA-F:.]+)\]|([^[\]:]+))(?::(\d{1,5}))?$/;
 const HOST = /^(?:\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
+/** What a URL takes for an address, or for nothing: `10.1` is 10.0.0.1 there. A name that ends so would never match, or an address. */
+const NUMERIC_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
 
 /** @throws {InvalidAllowEntry} */
 export const parseAllowEntry = (text: string): AllowEntry => {
@@ -38,6 +40,6 @@ export const parseAllowEntry = (text: string): AllowEntry => {
   if (port !== null && (port < 1 || port > 65_535)) throw new InvalidAllowEntry(text);
   const range = parseRange(host);
   if (range !== null) return { range, name: null, port };
-  if (!HOST.test(host)) throw new InvalidAllowEntry(text);
+  if (!HOST.test(host) || NUMERIC_END.test(host)) throw new InvalidAllowEntry(text);
   return { range: null, name: host.startsWith('*.') ? host.slice(1) : host, port };
 };

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 
 import { InvalidAllowEntry } from './allow-entry.js';
@@ -44,6 +45,12 @@ describe('destinations in production', () => {
   );
 });
 
+/** Of its network; loopback is judged by itself. */
+const OWN_ADDRESSES = Object.values(networkInterfaces()).flatMap((entries) =>
+  (entries ?? []).filter(({ internal, scopeid }) => !internal && !scopeid).map(({ address }) => address),
+);
+const LIKE_ADDRESSES = ['10.1', '127.1:8443', '2130706433', '256.1.1.1', '127.0.0.01', '0x7f.1', '*.0.1', 'crm.0x7f'];
+
 describe('the allow-list of an operator', () => {
   it.each<[string, string, number, string, boolean]>([
     ['10.1.0.0/16', 'crm.internal', 8_080, '10.1.2.3', true],
@@ -78,10 +85,20 @@ describe('the allow-list of an operator', () => {
     expect(rules({ allow: [entry] }).areAllowed(host, port, [address])).toBe(expected),
   );
 
+  it.skipIf(OWN_ADDRESSES.length === 0)(
+    'a listed name opens no address of this machine, which an entry of its own does',
+    () => {
+      for (const address of OWN_ADDRESSES) {
+        const areAllowed = (entry: string) => rules({ allow: [entry] }).areAllowed('api.example.com', 5_432, [address]);
+        expect([areAllowed('api.example.com'), areAllowed(address)]).toEqual([false, true]);
+      }
+    },
+  );
+
   it('a range does not open the other answers of a name', () =>
     expect(rules({ allow: ['10.1.0.0/16'] }).areAllowed('crm.corp', 443, ['10.1.2.3', '127.0.0.1'])).toBe(false));
 
-  it.each(['http://x', 'a b', '10.0.0.0/33', '*', 'x:0', 'x:70000', '*.*.com', '[::1', '-x'])(
+  it.each(['http://x', 'a b', '10.0.0.0/33', '*', 'x:0', 'x:70000', '*.*.com', '[::1', '-x', ...LIKE_ADDRESSES])(
     'the entry %j is refused',
     (entry) => expect(() => rules({ allow: [entry] })).toThrow(InvalidAllowEntry),
   );

@@ -17,7 +17,7 @@ export interface EgressSettings {
   /**
    * What an operator opens beyond the public internet: `10.1.0.0/16`, `10.1.2.3`, `fd00::/8`, `crm.corp`, `*.corp.example`,
    * each with or without `:port` (`[fd00::1]:8443`). Without a port every port of it is open. A name opens public and
-   * private addresses; loopback, link-local, metadata and reserved ones are opened by address alone.
+   * private addresses; this machine's own, link-local, metadata and reserved ones are opened by address alone.
    */
   readonly allow: readonly string[];
   /** Where this service listens: never a destination, whatever else is allowed. Asked at every dial. */
@@ -112,9 +112,7 @@ const isForPort = (entry: AllowEntry, port: number): boolean => entry.port === n
  * nor with what only a listed address opens.
  */
 const isOpenedByName = (name: string, address: string, found: AddressClass | null): boolean =>
-  found === 'public' || (found === 'private' && (!isLoopback(address) || isNameOfLoopback(name)));
-
-const isLoopback = (address: string): boolean => parseAddress(address)?.range() === 'loopback';
+  (found === 'public' || found === 'private') && (!isOfThisMachine(address) || isNameOfLoopback(name));
 
 /** RFC 6761, section 6.3. */
 const isNameOfLoopback = (name: string): boolean => name === 'localhost' || name.endsWith('.localhost');
