@@ -147,6 +147,25 @@ describe('an audit finds', () => {
     }
   });
 
+  it('every deed whose text is another one that says the same', () => {
+    for (const index of deeds()) {
+      for (const part of ['data', 'metadata'] as const) {
+        const text = (log[index] as RecordedEvent)[part];
+        const others = [`${text} `, text.replace('{', '{ '), text.replace('{', '{"org":"org_0",')];
+        for (const other of others) {
+          expect([other, codes(audit(changed(index, { [part]: other })))]).toEqual([other, ['event_altered']]);
+        }
+      }
+    }
+  });
+
+  it('a deed whose signature of the COSE form is gone', () => {
+    const [index] = deeds() as [number];
+    const stored = JSON.parse((log[index] as RecordedEvent).data) as LedgerEvent['data'];
+    const data = JSON.stringify({ ...stored, cose_signature: undefined });
+    expect(codes(audit(changed(index, { data })))).toEqual(['deed_differs', 'bad_cose_signature']);
+  });
+
   it('a deed whose COSE form somebody else signed', () => {
     const [index, another] = deeds() as [number, number];
     const storedAt = (at: number) => JSON.parse((log[at] as RecordedEvent).data) as LedgerEvent['data'];

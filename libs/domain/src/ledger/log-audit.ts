@@ -134,7 +134,9 @@ export class LogAudit {
     const isOfLedger = categoryOf(recorded.stream) === 'ledger';
     // A deed is of the ledger that it stands in, whatever stands beside it.
     const org = (isOfLedger ? idInStream(recorded.stream) : metadata.org) as OrgId | null;
-    if (recorded.id !== expectedId(envelope)) this.fault('event_altered', org, recorded);
+    if (recorded.id !== expectedId(envelope) || (isOfLedger && !isAsWritten(recorded))) {
+      this.fault('event_altered', org, recorded);
+    }
     if (recorded.stream === SEAL_KEYS_STREAM) return this.onSealKey(envelope as EventEnvelope<SealKeyEvent>);
     if (org === null || (this.only !== null && org !== this.only)) return;
     if (isOfLedger) this.onDeed(org, envelope as EventEnvelope<LedgerEvent>);
@@ -249,7 +251,8 @@ export class LogAudit {
       const publicKey = this.verified(key.publicKey);
       const body = Buffer.from(data.body);
       if (sealFault(body, { bodyHash, kid, signature }, publicKey) !== null) return 'bad_seal';
-      return isDeedCoseSigned({ kid, body, coseSignature }, publicKey) ? null : 'bad_cose_signature';
+      const cose = { kid, body, coseSignature: String(coseSignature) };
+      return isDeedCoseSigned(cose, publicKey) ? null : 'bad_cose_signature';
     } catch {
       return 'bad_seal';
     }
@@ -301,6 +304,10 @@ const isAsked = (one: Awaited): boolean => {
     return true;
   }
 };
+
+/** The id of a deed says nothing of the text around its body: a space more, or a member twice, gives the same deed. */
+const isAsWritten = ({ data, metadata }: RecordedEvent): boolean =>
+  [data, metadata].every((text) => JSON.stringify(JSON.parse(text)) === text);
 
 /** Of the bytes as they are stored: a deed's from its body, every other event's from all of it. */
 const expectedId = ({ recorded }: EventEnvelope): string => {
