@@ -75,23 +75,47 @@ Prints one JSON line a figure; progress on standard error.
 const isOneOf = <Name extends string>(names: readonly Name[], given: string): given is Name =>
   names.some((name) => name === given);
 
+/** @returns what is wrong with them, where something is */
+const given = () => {
+  const values = parsed();
+  if (typeof values === 'string' || values.help === true) return values;
+  if (!isOneOf(PROFILES, values.profile)) return `--profile is one of ${PROFILES.join(', ')}, not "${values.profile}"`;
+  const other = values.only.find((name) => !isOneOf(SECTIONS, name));
+  if (other !== undefined) return `--only is one of ${SECTIONS.join(', ')}, not "${other}"`;
+  if (!/^[1-9]\d{0,4}$/.test(values.seconds)) return `--seconds is a whole number from 1 on, not "${values.seconds}"`;
+  return values;
+};
+
+const parsed = () => {
+  try {
+    const { values } = parseArgs({
+      options: {
+        profile: { type: 'string', default: 'embedded' },
+        only: { type: 'string', multiple: true, default: [...SECTIONS] },
+        seconds: { type: 'string', default: '60' },
+        help: { type: 'boolean' },
+      },
+    });
+    return values;
+  } catch (error) {
+    // Its first sentence; the others speak of arguments that begin with a dash.
+    return (error as Error).message.split('. ')[0] ?? '';
+  }
+};
+
 /**
  * `npm run bench`: one JSON line a figure. The limit of a ratio is measured in the same run, so that a slow or busy machine
  * slows both; of times also at the same pace.
  */
 const main = async (): Promise<void> => {
-  const { values } = parseArgs({
-    options: {
-      profile: { type: 'string', default: 'embedded' },
-      only: { type: 'string', multiple: true, default: [...SECTIONS] },
-      seconds: { type: 'string', default: '60' },
-      help: { type: 'boolean' },
-    },
-  });
-  const isKnown = isOneOf(PROFILES, values.profile) && values.only.every((name) => isOneOf(SECTIONS, name));
-  if (values.help === true || !isKnown) {
-    (isKnown ? process.stdout : process.stderr).write(USAGE);
-    process.exitCode = isKnown ? 0 : 2;
+  const values = given();
+  if (typeof values === 'string') {
+    process.stderr.write(`${values}\n\n${USAGE}`);
+    process.exitCode = 2;
+    return;
+  }
+  if (values.help === true) {
+    process.stdout.write(USAGE);
     return;
   }
   const profiles = values.profile === 'distributed' ? PROFILES : (['embedded'] as const);

@@ -73,8 +73,8 @@ const read = (args: readonly string[]): Asked | null => {
   if (values.help) return null;
   return {
     profile: profileNamed(values.profile),
-    kills: wholeNumber('--kills', values.kills, 100_000),
-    seed: wholeNumber('--seed', values.seed, LARGEST_SEED),
+    kills: wholeNumber('--kills', values.kills, 1, 100_000),
+    seed: wholeNumber('--seed', values.seed, 0, LARGEST_SEED),
     isJson: values.json,
     isKept: values.keep,
     isPlanted: values.planted,
@@ -98,9 +98,9 @@ const profileNamed = (text: string): Profile => {
   return text as Profile;
 };
 
-const wholeNumber = (option: string, text: string, most: number): number => {
-  const isWhole = /^\d{1,10}$/.test(text) && Number(text) <= most;
-  if (!isWhole) throw new UsageError(`${option} is a whole number from 0 to ${most}, not "${text}"`);
+const wholeNumber = (option: string, text: string, least: number, most: number): number => {
+  const isWhole = /^\d{1,10}$/.test(text) && Number(text) >= least && Number(text) <= most;
+  if (!isWhole) throw new UsageError(`${option} is a whole number from ${least} to ${most}, not "${text}"`);
   return Number(text);
 };
 
