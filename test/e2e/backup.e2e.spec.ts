@@ -66,6 +66,13 @@ describe('ags backup, beside a running service', () => {
     }
   });
 
+  it('takes a name that ends with a slash for a folder, and makes none', async () => {
+    const missing = await ags(service.stateDir, 'backup', '--output', `${join(folder, 'not-mounted')}/`);
+    expect(missing).toMatchObject({ code: 2, error: { code: 'file_unusable' } });
+    expect(missing.error['message']).toContain('not-mounted/ is no folder');
+    expect(readdirSync(folder)).not.toContain('not-mounted');
+  });
+
   it('writes over no file', async () => {
     const path = join(folder, 'kept.tar.gz');
     await writeFile(path, 'kept');

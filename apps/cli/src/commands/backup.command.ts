@@ -43,7 +43,7 @@ const registerBackup = (program: Command, context: CommandContext, version: stri
       .option(
         '--output <path>',
         'a new file, or a folder for one that is named by the time; default: here',
-        fileArgument,
+        outputArgument,
       )
       .option('--json', 'one JSON object')
       .action(async ({ output, json }: BackupOptions) => {
@@ -58,6 +58,9 @@ const registerBackup = (program: Command, context: CommandContext, version: stri
   );
 };
 
+/** A name that ends with a slash is a folder's: `resolve` would take that from it. */
+const outputArgument = (text: string): string => `${fileArgument(text)}${text.endsWith('/') ? '/' : ''}`;
+
 const backUp = async (
   { terminal }: CommandContext,
   config: Config,
@@ -69,9 +72,11 @@ const backUp = async (
 ) => {
   const { withBackup } = await import('#libs/infra/backup');
   const createdAt = timestampOf(Date.now());
-  const path = (await isFolder(output))
-    ? join(output, `ags-backup-${createdAt.replace(/[-:]|\.\d+/g, '')}.tar.gz`)
-    : output;
+  const isThere = await isFolder(output);
+  if (!isThere && output.endsWith('/')) {
+    throw new CliError('file_unusable', `${output} is no folder. Make it first, or mount what belongs there.`);
+  }
+  const path = isThere ? join(output, `ags-backup-${createdAt.replace(/[-:]|\.\d+/g, '')}.tar.gz`) : output;
   const progress = new ProgressLine(terminal);
   const options = {
     version,

@@ -69,7 +69,7 @@ const confirm = async (
     heads.push(...named.map(({ seq, body_hash: bodyHash }) => ({ org, seq, bodyHash })));
   }
   const lost: SealedHead[] = [];
-  for (const head of heads) if (!(await isHeldBy(log, head))) lost.push(head);
+  for (const head of distinct(heads)) if (!(await isHeldBy(log, head))) lost.push(head);
   if (lost.length > 0 && !acceptFork) {
     // Or the same command without the file, which then knows of nothing, would pass.
     await remember(
@@ -94,6 +94,11 @@ const confirm = async (
   return confirmed(stateDir, mark?.created_at ?? null, { ...ledgers, forked: lost });
 };
 
+/** A file that was given before is remembered, and may be given again. */
+const distinct = (heads: readonly SealedHead[]): readonly SealedHead[] => [
+  ...new Map(heads.map((head) => [`${head.org} ${head.seq}:${head.bodyHash}`, head])).values(),
+];
+
 const remember = async (path: string, heads: readonly SealedHead[], logger: Logger): Promise<void> => {
   if (heads.length === 0) return;
   const { SealedHeadsFile } = await import('#libs/infra/ledger');
@@ -110,7 +115,9 @@ const headsIn = async (path: string): Promise<readonly SealedHead[]> => {
     throw error;
   });
   if (heads.length > 0) return heads;
-  throw usage(`${path} remembers no ledger: give the file sealed-heads of the state directory that was in use before.`);
+  throw usage(
+    `${path} has no line ORG SEQ:HASH: give the file sealed-heads of the state directory that was in use before, or a copy of it.`,
+  );
 };
 
 interface Ledgers {

@@ -51,7 +51,9 @@ export const checkStateDirectory = async ({ stateDir, databaseUrl }: Config): Pr
   const restored = await readRestoredMark(stateDir);
   if (restored !== null) {
     const message = `${stateDir} was restored from a backup of ${restored.created_at}, and no service starts on it yet.`;
-    return warning(message, 'Decide with `npm run ags -- confirm-restore`; its --help says what.');
+    const next =
+      'Compare it with what was sealed since: `npm run ags -- confirm-restore --heads OLD_STATE_DIR/sealed-heads`, or what its --help says.';
+    return warning(message, next);
   }
   return ok(`${stateDir} is there, and closed to other users.`);
 };

@@ -1,4 +1,4 @@
-import { appendFile, copyFile, mkdir, mkdtemp, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, mkdtemp, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -35,6 +35,19 @@ const headOf = (org: OrgId, seq: number): SealedHead => ({
 });
 
 describe('the file of sealed heads', () => {
+  it.each(['\n', '\r\n'])(
+    'is read from a copy whose lines lost the spaces at their ends, and end with %j',
+    async (end) => {
+      const [org, other] = [newOrg(), newOrg()];
+      const file = await openFile();
+      for (const each of [org, other]) await file.remember(headOf(each, 7));
+      const path = sealedHeadsPath(folder);
+      const copy = join(folder, 'copy');
+      await writeFile(copy, (await readFile(path, 'latin1')).replace(/ *\n/g, end));
+      expect(await readSealedHeads(copy)).toEqual([headOf(org, 7), headOf(other, 7)]);
+    },
+  );
+
   it('is empty before anything was sealed', async () => {
     expect(await (await openFile()).all()).toEqual([]);
     expect(await (await openFile()).of(newOrg())).toBeNull();

@@ -15,12 +15,16 @@ export const sealedHeadsPath = (stateDir: string): string => join(stateDir, 'sea
 
 /** What a file of sealed heads says; nothing where there is none. For whoever only looks. */
 export const readSealedHeads = async (path: string): Promise<readonly SealedHead[]> => {
-  const content = await readFile(path).catch((error: unknown) => {
-    if (isCode(error, 'ENOENT')) return Buffer.alloc(0);
+  const content = await readFile(path, 'latin1').catch((error: unknown) => {
+    if (isCode(error, 'ENOENT')) return '';
     throw error;
   });
   const heads = new Map<OrgId, SealedHead>();
-  for (const { head } of recordsIn(content)) if (head !== null) keepLatest(heads, head);
+  // By lines: a copy may have lost the spaces that give each its place.
+  for (const line of content.split(/\r?\n/)) {
+    const head = headIn(`${line}\n`);
+    if (head !== null) keepLatest(heads, head);
+  }
   return [...heads.values()];
 };
 
