@@ -1,11 +1,13 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PostgresLeases } from '#libs/infra/leases';
+import { runProgram } from '../../apps/cli/src/program.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { runAgs, type AgsRun } from '../support/run-ags.js';
 import { startService, type RunningService } from '../support/service.js';
+import { writtenTerminal } from '../support/written-terminal.js';
 
 let database: TestDatabase;
 let service: RunningService;
@@ -71,6 +73,19 @@ describe('ags projections rebuild', () => {
     );
     expect(tools.length).toBeGreaterThan(3);
     expect(await listed()).toEqual(tools);
+  });
+
+  it('shows a bar to whoever watches, which is gone in the end and never on standard output', async () => {
+    vi.stubEnv('SERVICE_STATE_DIR', service.stateDir);
+    vi.stubEnv('DATABASE_URL', database.connectionString);
+    const { terminal, out, err } = writtenTerminal({ isTTY: true });
+    const code = await runProgram(['projections', 'rebuild', 'actions', '--json'], terminal);
+    vi.unstubAllEnvs();
+    const [beginning, ...shown] = err().split('\r\u001b[K');
+    expect([code, beginning, shown.pop()]).toEqual([0, '', '']);
+    expect(shown.length).toBeGreaterThan(0);
+    for (const line of shown) expect(line).toMatch(/^actions {4}\[#*\.*\] \d+ %, [\d,]+ events$/);
+    expect(out()).toMatch(/^\{"object":"projection_rebuild","projection":"actions",.*\}\n$/);
   });
 
   it('of one projection, while no service runs', async () => {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 
 /** Where a command's words go. Standard output carries what was asked for and nothing else. */
 export interface Terminal {
@@ -10,26 +11,31 @@ export interface Terminal {
   readonly isWatched: boolean;
 }
 
-/** This process's streams. A reader that has seen enough (`| head`) ends the output, not the work. */
-export const processTerminal = (): Terminal => {
+/** Standard error, which may be a terminal. */
+type Messages = Writable & { readonly isTTY?: boolean };
+
+/** On this process's streams. */
+export const processTerminal = (): Terminal => terminalOn(process.stdout, process.stderr);
+
+/** A reader that has seen enough (`| head`) ends the output, not the work. */
+export const terminalOn = (output: Writable, messages: Messages): Terminal => {
   let isOutputOpen = true;
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  output.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     isOutputOpen = false;
   });
   return {
     out: (text) => {
-      if (isOutputOpen) process.stdout.write(text);
+      if (isOutputOpen) output.write(text);
     },
     err: (text) => {
-      process.stderr.write(text);
+      messages.write(text);
     },
     taken: async () => {
-      while (isOutputOpen && process.stdout.writableNeedDrain)
-        await once(process.stdout, 'drain').catch(() => undefined);
+      while (isOutputOpen && output.writableNeedDrain) await once(output, 'drain').catch(() => undefined);
       return isOutputOpen;
     },
-    isWatched: process.stderr.isTTY,
+    isWatched: messages.isTTY === true,
   };
 };
 

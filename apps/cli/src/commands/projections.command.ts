@@ -8,7 +8,7 @@ import type { ProjectionName, RebuildReport } from '#libs/infra/read-models';
 import { programFile } from '#libs/infra/runtime';
 import { CliError, EXIT } from '../cli-error.js';
 import { withDeployment, withExamples, type CommandContext, type JsonOption } from '../command-context.js';
-import { present, ProgressLine, table, type Answer } from '../terminal.js';
+import { present, ProgressLine, table, type Answer, type Terminal } from '../terminal.js';
 
 /** As `PROJECTION_NAMES` has them; written out, so that a help text does not load a database's driver. */
 const NAMES: Readonly<Record<ProjectionName, true>> = { actions: true, deeds: true, connectors: true, policies: true };
@@ -62,20 +62,29 @@ const rebuild = async (
   });
   const ended = once(child, 'close') as Promise<[number | null]>;
   const said = textOf(child.stderr);
+  const { rebuilt, refusal } = await followRebuild(createInterface({ input: child.stdout }), terminal);
+  const [code] = await ended;
+  if (refusal) throw refusal;
+  if (code !== 0) throw new CliError('rebuild_failed', failureText(await said), EXIT.refused);
+  return rebuilt;
+};
+
+/** Shows to whoever watches how far the program is that writes these lines; nothing of that is left when it has ended. */
+export const followRebuild = async (
+  lines: AsyncIterable<string>,
+  terminal: Terminal,
+): Promise<{ readonly rebuilt: readonly Rebuilt[]; readonly refusal: CliError | null }> => {
   const progress = new ProgressLine(terminal);
   const rebuilt: Rebuilt[] = [];
   let refusal: CliError | null = null;
-  for await (const line of createInterface({ input: child.stdout })) {
+  for await (const line of lines) {
     const report = JSON.parse(line) as RebuildReport;
     if (report.type === 'progress') progress.show(progressText(report));
     else if (report.type === 'rebuilt') rebuilt.push(report);
     else refusal = refusalOf(report);
   }
   progress.clear();
-  const [code] = await ended;
-  if (refusal) throw refusal;
-  if (code !== 0) throw new CliError('rebuild_failed', failureText(await said), EXIT.refused);
-  return rebuilt;
+  return { rebuilt, refusal };
 };
 
 const progressText = ({ projection, events, share }: Extract<RebuildReport, { type: 'progress' }>): string => {

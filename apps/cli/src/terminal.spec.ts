@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { writtenTerminal } from '../../../test/support/written-terminal.js';
+import { present, ProgressLine } from './terminal.js';
+
+/** Back to the beginning of the line, and everything on it away. */
+const ANEW = '\r\u001b[K';
+
+describe('a progress line', () => {
+  it('is written over in its place, and gone when it is cleared', () => {
+    const { terminal, out, err } = writtenTerminal({ isTTY: true });
+    const progress = new ProgressLine(terminal);
+    progress.show('a longer line');
+    progress.show('short');
+    expect(err()).toBe(`${ANEW}a longer line${ANEW}short`);
+    progress.clear();
+    expect(err()).toBe(`${ANEW}a longer line${ANEW}short${ANEW}`);
+    expect(out()).toBe('');
+  });
+
+  it('is cleared once, and only where it was shown', () => {
+    const { terminal, err } = writtenTerminal({ isTTY: true });
+    const progress = new ProgressLine(terminal);
+    progress.clear();
+    expect(err()).toBe('');
+    progress.show('one');
+    progress.clear();
+    progress.clear();
+    expect(err()).toBe(`${ANEW}one${ANEW}`);
+    progress.show('two');
+    expect(err()).toBe(`${ANEW}one${ANEW}${ANEW}two`);
+  });
+
+  it('leaves nothing in a file or a pipe, where errors are written all the same', () => {
+    const { terminal, out, err } = writtenTerminal({ isTTY: false });
+    const progress = new ProgressLine(terminal);
+    progress.show('one');
+    progress.show('two');
+    progress.clear();
+    terminal.err('something is wrong\n');
+    expect([out(), err()]).toEqual(['', 'something is wrong\n']);
+  });
+
+  it.each([true, false])('stays out of what is presented (as JSON: %s)', (isJson) => {
+    const { terminal, out } = writtenTerminal({ isTTY: true });
+    const progress = new ProgressLine(terminal);
+    progress.show('one');
+    progress.clear();
+    present(terminal, isJson, { objects: [{ object: 'thing' }], text: 'a thing' });
+    expect(out()).toBe(isJson ? '{"object":"thing"}\n' : 'a thing\n');
+  });
+});
