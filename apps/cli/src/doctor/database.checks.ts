@@ -1,4 +1,4 @@
-import { inspectSchema, type SchemaState } from '#libs/infra/diagnosis';
+import { inspectRole, inspectSchema, type RoleState, type SchemaState } from '#libs/infra/diagnosis';
 import type { Examination } from './examination.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 
@@ -22,39 +22,30 @@ export const checkDatabase = async (examination: Examination): Promise<Finding> 
   return ok(`The embedded PostgreSQL ${version} ${running}.`);
 };
 
-interface RoleRow {
-  readonly role: string;
-  readonly can_create: boolean;
-  readonly is_standby: boolean;
-  readonly closed: string | null;
-}
-
-/** Of our schemas, the first table that this role may not read and write. */
-const ROLE = `
-select current_user as role, has_database_privilege(current_database(), 'CREATE') as can_create,
-       pg_is_in_recovery() as is_standby,
-       (select min(format('%I.%I', n.nspname, c.relname))
-          from pg_class c join pg_namespace n on n.oid = c.relnamespace
-         where c.relkind = 'r'
-           and (n.nspname in ('agents', 'event_store', 'gate', 'idempotency', 'ledger', 'read_models')
-                or c.relname in ('known_event_store', 'vault_secrets', 'vault_key_check') and n.nspname = 'public')
-           and not (has_schema_privilege(n.oid, 'USAGE')
-                    and has_table_privilege(c.oid, 'SELECT') and has_table_privilege(c.oid, 'INSERT'))) as closed`;
-
 export const checkDatabaseRole = async (examination: Examination): Promise<Finding> => {
   const { pool } = await examination.database();
-  const { role, can_create, is_standby, closed } = (await pool.query<RoleRow>(ROLE)).rows[0] as RoleRow;
-  if (is_standby)
+  return judgeRole(await inspectRole(pool, examination.config.eventStoreUrl === null));
+};
+
+export const judgeRole = ({ role, isStandby, lacks, owners }: RoleState): Finding => {
+  if (isStandby)
     return problem('The database is a standby, which takes no writes.', 'Name the primary in DATABASE_URL.');
-  if (closed !== null) {
-    return problem(
-      `The role ${role} may not read and write ${closed}.`,
-      'Use the role that the service was set up with.',
-    );
-  }
-  if (can_create) return ok(`The role ${role} may read, write and create what the service needs.`);
-  const next = `Run \`grant create on database ... to ${role}\` before the next upgrade, which may install a schema.`;
-  return warning(`The role ${role} may not create schemas.`, next);
+  const missing = lacks.map(({ privileges, place }) => `${privileges.toUpperCase()} on ${place}`);
+  const faults = [
+    ...(missing.length === 0 ? [] : [`lacks ${missing.join('; ')}`]),
+    ...(owners.length === 0
+      ? []
+      : [`may not act as ${owners.join(', ')}, who owns what every start brings up to date`]),
+  ];
+  if (faults.length === 0) return ok(`The role ${role} may read, write and create what the service needs.`);
+  const grants = [
+    ...lacks.map(({ privileges, place }) => `grant ${privileges} on ${place} to ${role};`),
+    ...owners.map((owner) => `grant ${owner} to ${role};`),
+  ];
+  return problem(
+    `The role ${role} ${faults.join(', and ')}.`,
+    `Run \`${grants.join(' ')}\` as the owner or a superuser, or use the role that the service was set up with.`,
+  );
 };
 
 export const checkMigrations = async (examination: Examination): Promise<Finding> => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '#libs/infra/config';
 import { isRoot, STRANGER } from '../../../../test/support/as-stranger.js';
-import { judgeSchema } from './database.checks.js';
+import { judgeRole, judgeSchema } from './database.checks.js';
 import { problemOf } from './finding.js';
 import { checkStateDirectory, judgeFreeSpace } from './machine.checks.js';
 import { judgeRedis } from './redis.check.js';
@@ -87,6 +87,35 @@ describe('clock skew', () => {
       status: 'problem',
       message: 'The clock of the service is 45.0 s from that of this machine.',
     });
+  });
+});
+
+describe('the role', () => {
+  const fine = { role: 'clerk', isStandby: false, lacks: [], owners: [] };
+
+  it('that lacks nothing is well', () => {
+    expect(judgeRole(fine)).toMatchObject({ status: 'ok', next: null });
+  });
+
+  it('is told what it lacks, and every statement that ends it', () => {
+    const lacks = [
+      { privileges: 'update, delete', place: 'gate.checkpoint, ledger.parked' },
+      { privileges: 'usage', place: 'schema gate' },
+    ];
+    expect(judgeRole({ ...fine, lacks, owners: ['ags'] })).toEqual({
+      status: 'problem',
+      message:
+        'The role clerk lacks UPDATE, DELETE on gate.checkpoint, ledger.parked; USAGE on schema gate, and may not act as ' +
+        'ags, who owns what every start brings up to date.',
+      next:
+        'Run `grant update, delete on gate.checkpoint, ledger.parked to clerk; grant usage on schema gate to clerk; ' +
+        'grant ags to clerk;` as the owner or a superuser, or use the role that the service was set up with.',
+    });
+  });
+
+  it('of a standby is no matter', () => {
+    const finding = judgeRole({ ...fine, isStandby: true, owners: ['ags'] });
+    expect(finding).toMatchObject({ status: 'problem', next: 'Name the primary in DATABASE_URL.' });
   });
 });
 

@@ -1,34 +1,7 @@
 import type pg from 'pg';
 import { EVENT_STORE_VERSION } from '../event-store/index.js';
 import { READ_MODEL_MIGRATIONS } from '../read-models/index.js';
-
-/** Every table of a prepared deployment, read models included. Compared with a real one in the spec. */
-const TABLES: readonly string[] = [
-  'agents.first_organization',
-  'agents.key_prefixes',
-  'agents.pepper_check',
-  'event_store.event_store_schema',
-  'event_store.events',
-  'gate.checkpoint',
-  'gate.liveness',
-  'gate.open_executions',
-  'gate.payloads',
-  'idempotency.request',
-  'ledger.low_water',
-  'ledger.parked',
-  'ledger.seal_keys',
-  'public.known_event_store',
-  'public.vault_key_check',
-  'public.vault_secrets',
-  'read_models.actions',
-  'read_models.connectors',
-  'read_models.deeds',
-  'read_models.migrations',
-  'read_models.policies',
-  'read_models.policy_slots',
-  'read_models.policy_versions',
-  'read_models.projection_checkpoints',
-];
+import { tablesOf } from './deployment-tables.js';
 
 /** Of versions that are installed and those that this build installs. */
 export interface SchemaState {
@@ -45,7 +18,7 @@ export interface SchemaState {
  * @param hasLog whether the log is in this database, too
  */
 export const inspectSchema = async (pool: pg.Pool, hasLog: boolean): Promise<SchemaState> => {
-  const expected = TABLES.filter((name) => hasLog || !name.startsWith('event_store.'));
+  const expected = tablesOf(hasLog);
   const present = await pool.query<{ name: string }>(
     `select schemaname || '.' || tablename as name from pg_tables where schemaname || '.' || tablename = any ($1)`,
     [expected],

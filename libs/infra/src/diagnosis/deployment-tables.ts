@@ -1,0 +1,45 @@
+type TablePrivilege = 'select' | 'insert' | 'update' | 'delete' | 'truncate';
+
+/** Rows that are written once and stay. */
+const KEPT = ['select', 'insert'] as const;
+const REPLACED = [...KEPT, 'update'] as const;
+const REMOVED = [...KEPT, 'delete'] as const;
+const ANY = [...REPLACED, 'delete'] as const;
+/** Of a projection that folds the log anew, all rows go at once. */
+const PROJECTED = [...REPLACED, 'truncate'] as const;
+
+/**
+ * Every table of a prepared deployment, read models included, and what the statements of the service and of its commands
+ * need there. The log is only ever appended to.
+ */
+export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[]>> = {
+  'agents.first_organization': KEPT,
+  'agents.key_prefixes': KEPT,
+  'agents.pepper_check': KEPT,
+  'event_store.event_store_schema': KEPT,
+  'event_store.events': KEPT,
+  'gate.checkpoint': ANY,
+  'gate.liveness': ANY,
+  'gate.open_executions': REMOVED,
+  'gate.payloads': REMOVED,
+  'idempotency.request': ANY,
+  'ledger.low_water': REPLACED,
+  'ledger.parked': ANY,
+  'ledger.seal_keys': KEPT,
+  // Replaced by `migrate events`.
+  'public.known_event_store': REPLACED,
+  'public.vault_key_check': KEPT,
+  'public.vault_secrets': ANY,
+  'read_models.actions': PROJECTED,
+  'read_models.connectors': [...PROJECTED, 'delete'],
+  'read_models.deeds': PROJECTED,
+  'read_models.migrations': KEPT,
+  'read_models.policies': PROJECTED,
+  'read_models.policy_slots': PROJECTED,
+  'read_models.policy_versions': PROJECTED,
+  'read_models.projection_checkpoints': REPLACED,
+};
+
+/** @param hasLog whether the log is in this database, too */
+export const tablesOf = (hasLog: boolean): readonly string[] =>
+  Object.keys(DEPLOYMENT_TABLES).filter((name) => hasLog || !name.startsWith('event_store.'));
