@@ -162,6 +162,27 @@ describe('recovery loop', () => {
     expect(liveness.steps.filter((step) => step !== 'beat written')).toEqual(['swept', 'removal asked for']);
   });
 
+  it('skips a sweep that would overtake the one before, and counts it as skipped', async () => {
+    const released = deferred();
+    const ended: string[] = [];
+    const sweep = async () => {
+      await released.promise;
+      return { open: 0, recovered: 0 };
+    };
+    const liveness = new ObservedLiveness(pool);
+    liveness.letThrough.resolve();
+    const loop = new RecoveryLoop(EXECUTOR, liveness, { ...idleSweeper, sweep }, settings, {
+      logger: collectingLogger(),
+      meter: { ...NO_METER, sweepEnded: (sweeper, result) => void ended.push(`${sweeper} ${result}`) },
+    });
+    await loop.start();
+    await vi.waitUntil(() => ended.length > 2);
+    expect(new Set(ended)).toEqual(new Set(['crash_recovery skipped']));
+    released.resolve();
+    await vi.waitUntil(() => ended.includes('crash_recovery done'));
+    await loop.stop();
+  });
+
   it('goes on after a beat and sweeps that failed, and says so once', async () => {
     const logger = collectingLogger();
     const recovered = deferred();
