@@ -4,15 +4,23 @@ import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { EMBEDDED_DATABASE } from '#libs/infra/config';
+import { startEmbeddedPostgres } from '#libs/infra/postgres';
+import { withStartLock } from '../../libs/infra/src/postgres/start-lock.js';
 import { setStage, type ChaosStage } from '../chaos/chaos-stage.js';
+import { CHAOS_SETTINGS, ChaosScene } from '../chaos/chaos-scene.js';
 import { violationsIn } from '../chaos/checker.js';
-import { effectOf } from '../chaos/oracle.js';
-import { removeStateDir } from '../support/service.js';
+import { effectOf, startOracle } from '../chaos/oracle.js';
+import { connectCrm } from '../support/crm.js';
+import { postmasterPidIn } from '../support/own-server.js';
+import { removeStateDir, startService } from '../support/service.js';
+import { silentLogger } from '../support/silent-logger.js';
 import { takeAllConnections } from '../support/taken-connections.js';
 
 const DEADLINE_MS = 180_000;
 const REST_LIMIT_MS = 15_000;
 const HOUR_MS = 3_600_000;
+const WAITED = { timeout: 20_000, interval: 50 };
 const SHIFTED_CLOCK = new URL('../support/shifted-clock.mjs', import.meta.url).href;
 
 let stage: ChaosStage | null = null;
@@ -132,6 +140,74 @@ describe('a PostgreSQL whose connections others have taken', () => {
         json: { state: 'sealed' },
       });
       await expectIntact(stage);
+    },
+    DEADLINE_MS,
+  );
+});
+
+/** Nobody starts PostgreSQL on this state directory meanwhile, as where another process is about to start or stop it. */
+const whileNobodyStarts = <Result>(stateDir: string, work: () => Promise<Result>): Promise<Result> =>
+  withStartLock(join(stateDir, 'postgres.lock'), work);
+
+/** A stage on which nobody but the service holds its PostgreSQL. */
+const setLoneStage = async (): Promise<ChaosStage> => {
+  const oracle = await startOracle();
+  const service = await startService({ env: CHAOS_SETTINGS });
+  await connectCrm(service, oracle.baseUrl);
+  const server = await startEmbeddedPostgres({ stateDir: service.stateDir, log: silentLogger });
+  const connectionString = server.connectionString(EMBEDDED_DATABASE);
+  await server.release();
+  const place = { connectionString, eventStoreUrl: null };
+  return {
+    scene: new ChaosScene(service, oracle, { place, folders: [service.stateDir], restLimitMs: REST_LIMIT_MS }),
+    connectionString,
+    close: async () => {
+      await service.stop();
+      await oracle.close();
+    },
+  };
+};
+
+describe('the PostgreSQL of a service, which runs on', () => {
+  it.each([
+    ['is killed', 'SIGKILL'],
+    ['is stopped', 'SIGINT'],
+  ] as const)(
+    '%s: callers get 503 until the service has started it again, and every outcome is recorded once',
+    async (_title, signal) => {
+      stage = await setLoneStage();
+      const { scene } = stage;
+      const { stateDir, pid } = scene.service;
+      const [running, postmaster] = [stage, postmasterPidIn(stateDir)];
+      expect((await write(running)).answer).toMatchObject(SEALED);
+      scene.markFaults(true);
+      const reached = scene.oracle.holdNextWrite();
+      const effect = effectOf('ok', 0, 'underway');
+      const underWay = write(running, effect);
+      await reached;
+      const refused = await whileNobodyStarts(stateDir, async () => {
+        process.kill(postmaster, signal);
+        await vi.waitFor(async () => {
+          const { answer } = await scene.log.call('GET', '/v1/health', { caller: null });
+          expect(answer).toMatchObject({ status: 503, json: { status: 'down' } });
+        }, WAITED);
+        // What the upstream says comes while nobody can write it down.
+        scene.oracle.holdNothing();
+        const meanwhile = await write(running);
+        expect(meanwhile.answer).toMatchObject({
+          ...UNAVAILABLE,
+          headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
+        });
+        return meanwhile;
+      });
+      await scene.untilWell(performance.now());
+      expect([scene.service.pid, postmasterPidIn(stateDir) === postmaster]).toEqual([pid, false]);
+      expect([200, 503]).toContain((await underWay).answer?.status);
+      for (const { effect: again, characters } of [refused, { effect, characters: 10 }]) {
+        expect((await write(running, again, characters)).answer).toMatchObject(SEALED);
+        expect(scene.oracle.requests.filter((request) => request.effect === again)).toHaveLength(1);
+      }
+      await expectIntact(running);
     },
     DEADLINE_MS,
   );
