@@ -47,7 +47,7 @@ describe('the example of the deed format', () => {
     expect(digestOf(bytes)).toBe(seal.bodyHash);
     expect(parseDeedBody(bytes).seq).toBe(1);
     expect(sealFault(bytes, seal, key)).toBeNull();
-    expect(await isDeedCoseSigned(cose, key)).toBe(true);
+    expect(isDeedCoseSigned(cose, key)).toBe(true);
   });
 
   it('names what was done, and to what, in the words of the service', () => {
