@@ -68,8 +68,8 @@ beforeAll(async () => {
   log = await bench.log();
 });
 
-const audit = (events: readonly RecordedEvent[], only: OrgId | null = null): AuditVerdict => {
-  const running = new LogAudit(only);
+const audit = (events: readonly RecordedEvent[], only: OrgId | null = null, isGapless = false): AuditVerdict => {
+  const running = new LogAudit(only, isGapless);
   for (const event of events) running.step(event);
   return running.verdict();
 };
@@ -93,6 +93,10 @@ describe('an audit of a log that nobody touched', () => {
       faultCount: 0,
       faults: [],
     });
+  });
+
+  it('finds no hole where the store gives out every position', () => {
+    expect(audit(log, null, true).faultCount).toBe(0);
   });
 
   it('compares one organization alone when asked to', () => {
@@ -144,6 +148,27 @@ describe('an audit finds', () => {
       );
       const unseen = changes.filter((other) => audit(changed(index, { [part]: other })).faultCount === 0);
       expect([event.type, part, unseen]).toEqual([event.type, part, []]);
+    }
+  });
+
+  it('every deed whose type was changed', () => {
+    for (const index of deeds()) {
+      for (const type of ['Renamed', 'PersonCreated']) {
+        expect(codes(audit(changed(index, { type })))).toContain('deed_differs');
+      }
+    }
+  });
+
+  it('every event but the last that is gone, where the store gives out every position', () => {
+    for (let index = 0; index < log.length - 1; index += 1) {
+      expect(codes(audit(log.toSpliced(index, 1), null, true))).toContain('event_missing');
+    }
+  });
+
+  it('events that stand in another order, where the store gives out every position', () => {
+    for (let index = 0; index < log.length - 1; index += 1) {
+      const [one, other] = log.slice(index, index + 2) as [RecordedEvent, RecordedEvent];
+      expect(codes(audit(log.toSpliced(index, 2, other, one), null, true))).toContain('event_missing');
     }
   });
 

@@ -46,7 +46,7 @@ export const registerAuditCommand = (program: Command, context: CommandContext):
 const audit = async (log: EventStore, org: OrgId | null, progress: ProgressLine): Promise<AuditVerdict> => {
   // Every other command would load the gate, its policies and their engine for nothing.
   const { LogAudit } = await import('#libs/domain/ledger');
-  const running = new LogAudit(org);
+  const running = new LogAudit(org, log.hasGaplessPositions);
   const head = await log.head();
   let [after, events] = [START, 0];
   while (after < head) {

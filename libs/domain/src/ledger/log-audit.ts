@@ -14,6 +14,7 @@ import {
   evolveStrictly,
   idInStream,
   ONLY_STREAM,
+  START,
   streamRef,
   uuidOfHash,
   type Actor,
@@ -34,7 +35,7 @@ import { ActionsInFlight, placeOf, sealRequestOf } from './seal-source.js';
 export type AuditFaultCode =
   /** Its id is not the one that its place and content give. */
   | 'event_altered'
-  /** Its stream has no event before it. */
+  /** Its stream has no event before it, or the log has none at the position before its own. */
   | 'event_missing'
   /** It is no JSON, or of a type that this version does not know; what it asks for is not known. */
   | 'event_unreadable'
@@ -114,9 +115,17 @@ export class LogAudit {
   private faultCount = 0;
   private events = 0;
   private deeds = 0;
+  private position = START;
 
-  /** @param only whose ledger is compared; null for all */
-  constructor(private readonly only: OrgId | null = null) {}
+  /**
+   * @param only whose ledger is compared; null for all
+   * @param isGapless whether the store gives every position out: then an event that is gone leaves a hole, also where
+   *   nothing follows it in its stream and no deed tells of it
+   */
+  constructor(
+    private readonly only: OrgId | null = null,
+    private readonly isGapless = false,
+  ) {}
 
   step(recorded: RecordedEvent): void {
     this.events += 1;
@@ -156,10 +165,12 @@ export class LogAudit {
     };
   }
 
-  private isNext({ stream, revision }: RecordedEvent): boolean {
+  private isNext({ stream, revision, position }: RecordedEvent): boolean {
     const before = this.revisions.get(stream) ?? -1;
     this.revisions.set(stream, revision);
-    return revision === before + 1;
+    const isAtNext = !this.isGapless || position === this.position + 1n;
+    this.position = position;
+    return isAtNext && revision === before + 1;
   }
 
   private onFact(org: OrgId, envelope: EventEnvelope): void {
@@ -236,6 +247,7 @@ export class LogAudit {
         seal: { kid, bodyHash: digestOf(body), signature, coseSignature },
       });
       const metadata = deedMetadata(expected, { ...source });
+      if (deed.event.type !== expected.type) return false;
       return isDeepStrictEqual(expected.data, data) && isDeepStrictEqual(deed.metadata, metadata);
     } catch {
       // What was taken from the stored deed is none of a deed.
