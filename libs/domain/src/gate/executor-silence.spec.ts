@@ -3,20 +3,22 @@ import { ExecutorSilence } from './executor-silence.js';
 
 const LIMIT_MS = 5_000;
 const beats = (beat: number) => new Map([['exe_1', beat]]);
+/** Answered at once. */
+const at = (ms: number) => ({ askedMs: ms, answeredMs: ms });
 
 describe('an executor is silent', () => {
   it('when the same value was read over the whole limit', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
-    for (let now = 0; now <= 5_000; now += 1_000) silence.observe(beats(7), ['exe_1'], now);
+    for (let now = 0; now <= 5_000; now += 1_000) silence.observe(beats(7), ['exe_1'], at(now));
     expect(silence.isSilent('exe_1')).toBe(false);
-    silence.observe(beats(7), ['exe_1'], 5_001);
+    silence.observe(beats(7), ['exe_1'], at(5_001));
     expect(silence.isSilent('exe_1')).toBe(true);
   });
 
   it('never while its number grows', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
     for (let now = 0; now <= 60_000; now += 1_000) {
-      silence.observe(beats(now), ['exe_1'], now);
+      silence.observe(beats(now), ['exe_1'], at(now));
       expect(silence.isSilent('exe_1')).toBe(false);
     }
   });
@@ -25,50 +27,66 @@ describe('an executor is silent', () => {
 
   it('also when nobody asks for it before it is so', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
-    for (let now = 0; now <= 6_000; now += 1_000) silence.observe(beats(7), [], now);
+    for (let now = 0; now <= 6_000; now += 1_000) silence.observe(beats(7), [], at(now));
     expect(silence.isSilent('exe_1')).toBe(true);
   });
 
   it('which is said once, and again when it has beaten since', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
     const said = Array.from({ length: 16 }, (_, second) =>
-      silence.observe(beats(second < 8 ? 7 : 8), [], second * 1_000),
+      silence.observe(beats(second < 8 ? 7 : 8), [], at(second * 1_000)),
     );
     expect(said.flatMap((hasFallen, second) => (hasFallen ? [second] : []))).toEqual([6, 14]);
   });
 
   it('not before its row has been missed for as long, by whoever has asked for it', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
-    for (let now = 0; now <= 60_000; now += 1_000) silence.observe(new Map(), [], now);
-    silence.observe(new Map(), ['exe_1'], 61_000);
+    for (let now = 0; now <= 60_000; now += 1_000) silence.observe(new Map(), [], at(now));
+    silence.observe(new Map(), ['exe_1'], at(61_000));
     expect(silence.isSilent('exe_1')).toBe(false);
   });
 
   it('when its row is gone, after the same time', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
-    for (let now = 0; now <= 6_000; now += 1_000) silence.observe(new Map(), ['exe_1'], now);
+    for (let now = 0; now <= 6_000; now += 1_000) silence.observe(new Map(), ['exe_1'], at(now));
     expect(silence.isSilent('exe_1')).toBe(true);
   });
 
   it('never on account of the watcher’s own pause', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
-    silence.observe(beats(7), ['exe_1'], 0);
-    silence.observe(beats(7), ['exe_1'], 40_000);
+    silence.observe(beats(7), ['exe_1'], at(0));
+    silence.observe(beats(7), ['exe_1'], at(40_000));
     expect(silence.isSilent('exe_1')).toBe(false);
+  });
+
+  it('never by an answer that is late: it had beaten since', () => {
+    const silence = new ExecutorSilence(LIMIT_MS);
+    for (const ms of [100, 1_100]) silence.observe(beats(7), ['exe_1'], at(ms));
+    expect(silence.observe(beats(7), ['exe_1'], { askedMs: 2_000, answeredMs: 5_150 })).toBe(false);
+    expect(silence.isSilent('exe_1')).toBe(false);
+  });
+
+  it('never sooner after an answer that is late: its value may be of that moment', () => {
+    const silence = new ExecutorSilence(LIMIT_MS);
+    silence.observe(beats(7), ['exe_1'], { askedMs: 0, answeredMs: 3_000 });
+    for (let now = 4_000; now <= 8_000; now += 1_000) silence.observe(beats(7), ['exe_1'], at(now));
+    expect(silence.isSilent('exe_1')).toBe(false);
+    silence.observe(beats(7), ['exe_1'], at(8_001));
+    expect(silence.isSilent('exe_1')).toBe(true);
   });
 
   it('never while nobody reads: one reading, however old, is not a reading over the whole limit', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
-    for (const now of [0, 1_000]) silence.observe(beats(7), ['exe_1'], now);
-    silence.observe(beats(7), ['exe_1'], 4_900);
+    for (const now of [0, 1_000]) silence.observe(beats(7), ['exe_1'], at(now));
+    silence.observe(beats(7), ['exe_1'], at(4_900));
     expect(silence.isSilent('exe_1')).toBe(false);
   });
 
   it('the count starts again after a failed reading', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
-    for (let now = 0; now <= 5_000; now += 1_000) silence.observe(beats(7), ['exe_1'], now);
+    for (let now = 0; now <= 5_000; now += 1_000) silence.observe(beats(7), ['exe_1'], at(now));
     silence.startAgain();
-    silence.observe(beats(7), ['exe_1'], 6_000);
+    silence.observe(beats(7), ['exe_1'], at(6_000));
     expect(silence.isSilent('exe_1')).toBe(false);
   });
 });

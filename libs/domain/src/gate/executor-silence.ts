@@ -1,6 +1,12 @@
 /** What one reading of the liveness rows says: executor → how often it has beaten. */
 export type Beats = ReadonlyMap<string, number>;
 
+/** Monotonic, of whoever reads. */
+export interface Reading {
+  readonly askedMs: number;
+  readonly answeredMs: number;
+}
+
 interface Watched {
   readonly beat: number;
   readonly sinceMs: number;
@@ -31,12 +37,14 @@ export class ExecutorSilence {
    * Every row is watched from the first reading on, whether or not anybody has asked for its executor yet: it may be known
    * to be silent when somebody does.
    * @param executors who matters also without a row
+   * @param reading when it was asked for and answered: what it says was so at some moment between, so a value is known
+   *   from the answer to its first reading until the question of its last
    * @returns whether somebody has fallen silent with this reading
    */
-  observe(beats: Beats, executors: Iterable<string>, nowMs: number): boolean {
+  observe(beats: Beats, executors: Iterable<string>, { askedMs, answeredMs }: Reading): boolean {
     // A pause of our own hides beats that happened meanwhile.
-    if (this.lastReadingMs !== null && nowMs - this.lastReadingMs > this.limitMs) this.watched.clear();
-    this.lastReadingMs = nowMs;
+    if (this.lastReadingMs !== null && answeredMs - this.lastReadingMs > this.limitMs) this.watched.clear();
+    this.lastReadingMs = answeredMs;
     const wanted = new Set([...beats.keys(), ...executors]);
     for (const executor of this.watched.keys()) if (!wanted.has(executor)) this.watched.delete(executor);
     let hasFallenSilent = false;
@@ -44,8 +52,8 @@ export class ExecutorSilence {
       const beat = beats.get(executor) ?? NEVER_BEAT;
       const known = this.watched.get(executor);
       if (known?.beat !== beat) {
-        this.watched.set(executor, { beat, sinceMs: nowMs, isSilent: false });
-      } else if (!known.isSilent && nowMs - known.sinceMs > this.limitMs) {
+        this.watched.set(executor, { beat, sinceMs: answeredMs, isSilent: false });
+      } else if (!known.isSilent && askedMs - known.sinceMs > this.limitMs) {
         known.isSilent = true;
         hasFallenSilent = true;
       }

@@ -9,7 +9,7 @@ describe('how often a process beats', () => {
       const intervalMs = livenessIntervalFor(limitMs);
       const silence = new ExecutorSilence(limitMs);
       for (let now = 0; now <= limitMs + intervalMs; now += intervalMs) {
-        silence.observe(new Map([['exe_1', 7]]), ['exe_1'], now);
+        silence.observe(new Map([['exe_1', 7]]), ['exe_1'], { askedMs: now, answeredMs: now });
       }
       expect(silence.isSilent('exe_1')).toBe(true);
       expect(intervalMs).toBeLessThanOrEqual(1_000);

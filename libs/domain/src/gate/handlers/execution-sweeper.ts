@@ -76,8 +76,9 @@ export class ExecutionSweeper {
    */
   async observe(): Promise<boolean> {
     try {
+      const askedMs = this.gate.clock.monotonicMs();
       const beats = await this.liveness.read();
-      return this.silence.observe(beats, this.executors, this.gate.clock.monotonicMs());
+      return this.silence.observe(beats, this.executors, { askedMs, answeredMs: this.gate.clock.monotonicMs() });
     } catch (error) {
       this.silence.startAgain();
       throw error;
