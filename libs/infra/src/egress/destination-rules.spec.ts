@@ -91,6 +91,10 @@ describe('the allow-list of an operator', () => {
       for (const address of OWN_ADDRESSES) {
         const areAllowed = (entry: string) => rules({ allow: [entry] }).areAllowed('api.example.com', 5_432, [address]);
         expect([areAllowed('api.example.com'), areAllowed(address)]).toEqual([false, true]);
+        if (!address.includes(':')) continue;
+        expect(rules({ allow: ['api.example.com'] }).areAllowed('api.example.com', 5_432, [`${address}%eth0`])).toBe(
+          false,
+        );
       }
     },
   );

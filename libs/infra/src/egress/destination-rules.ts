@@ -138,8 +138,9 @@ const isInnerName = (name: string): boolean => {
 const isOfThisMachine = (address: string): boolean => {
   const parsed = parseAddress(address);
   if (parsed === null) return false;
-  const text = parsed.toNormalizedString();
+  // With its zone it is the same machine's.
+  const text = parsed.toNormalizedString().replace(/%.*$/, '');
   if (parsed.range() === 'loopback' || parsed.range() === 'unspecified') return true;
   const interfaces = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  return interfaces.some((entry) => parseAddress(entry.address)?.toNormalizedString() === text);
+  return interfaces.some((entry) => parseAddress(entry.address)?.toNormalizedString().replace(/%.*$/, '') === text);
 };
