@@ -1,4 +1,5 @@
 export { BuildFacts, packageRoot, readBuildFacts } from './build-facts.js';
+export { compileSooner } from './compile-sooner.js';
 export { GatheredCalls, type GatheredCallsOptions } from './gathered-calls.js';
 export { InProcessBus } from './in-process-bus.js';
 export { InProcessJobQueue } from './in-process-job-queue.js';
