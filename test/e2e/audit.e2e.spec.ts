@@ -71,6 +71,13 @@ describe('ags audit, beside a running service', () => {
     expect(await ags()).toMatchObject({ code: 0 });
   });
 
+  it('finds that an event is gone which asked for no deed and was the last of its stream', async () => {
+    await whileAltered(`delete from event_store.events where type = 'PersonCreated'`, async () => {
+      const { code, object } = await ags();
+      expect([code, object['faults']]).toEqual([1, [expect.objectContaining({ code: 'event_missing' })]]);
+    });
+  });
+
   it('knows no other organization', async () => {
     const unknown = 'org_0000000000000000000000000a';
     expect(await ags('--org', unknown)).toMatchObject({ code: 1, error: { code: 'not_found' } });
