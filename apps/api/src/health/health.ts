@@ -1,5 +1,6 @@
 import { type Clock, type Logger, StoreUnavailable } from '#libs/domain/kernel';
 import { RepeatedFault } from '#libs/infra/logging';
+import { inTime } from '#libs/infra/runtime';
 import type { Drain } from '../http/drain.js';
 import type { HealthCheck } from './health-check.js';
 
@@ -51,7 +52,7 @@ export class Health {
 
   private async statusOf({ name, check }: HealthCheck): Promise<'ok' | 'degraded' | 'down'> {
     try {
-      const status = await within(CHECK_TIMEOUT_MS, check());
+      const status = await inTime(CHECK_TIMEOUT_MS, check(), (message) => new StoreUnavailable(message));
       this.faults.get(name)?.over();
       return status;
     } catch (error) {
@@ -68,15 +69,3 @@ export class Health {
     return fault;
   }
 }
-
-const within = async <Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> => {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new StoreUnavailable(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
-};

@@ -14,7 +14,8 @@ import {
   type SubscribeOptions,
   type Subscription,
 } from '#libs/domain/kernel';
-import { inTime, STORE_DEADLINE_MS } from './store-deadline.js';
+import { inTime } from '../runtime/index.js';
+import { STORE_DEADLINE_MS } from './store-deadline.js';
 
 type Points = readonly [before: Failpoint, answered: Failpoint];
 

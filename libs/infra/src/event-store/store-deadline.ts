@@ -1,19 +1,2 @@
 /** How long one call of a log keeps trying while the server does not answer, unless somebody says otherwise. */
 export const STORE_DEADLINE_MS = 5_000;
-
-/** The answer, or a failure where it takes longer; whatever was under way goes on. */
-export const inTime = async <Result>(
-  limitMs: number,
-  answer: Promise<Result>,
-  failure: (message: string) => Error,
-): Promise<Result> => {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(failure(`no answer within ${Math.round(limitMs)} ms`)), limitMs);
-  });
-  try {
-    return await Promise.race([answer, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
-};

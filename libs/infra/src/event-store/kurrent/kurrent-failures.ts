@@ -1,6 +1,6 @@
 import type { CommandError, WrongExpectedVersionError } from '@eventstore/db-client';
 import { StoreUnavailable } from '#libs/domain/kernel';
-import { inTime } from '../store-deadline.js';
+import { inTime } from '../../runtime/index.js';
 
 /**
  * What a failure of the client means. It is told by `type`: messages are empty on the usual paths, and many failures (a
