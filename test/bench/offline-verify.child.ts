@@ -17,6 +17,7 @@ import {
 import { parseDeedLine } from '../../libs/crypto/src/bundle-format.js';
 import { BundleReader, linesOf } from '../../libs/crypto/src/bundle-reader.js';
 import { bodyAfter, contentOf, KEY, ORG } from '../../libs/crypto/src/testing/given-chain.js';
+import { peakMemoryKiB } from '../support/peak-memory.js';
 
 const OPENSSL_MS = 2_000;
 const SIGNATURES = 1_000;
@@ -86,7 +87,7 @@ const measure = async (path: string, threads: number): Promise<void> => {
   const { result, deeds } = await verifyBundle(path, { org: ORG, pins: [KEY.publicKey.fingerprint], threads });
   const seconds = (performance.now() - begun) / 1_000;
   if (result !== 'intact') throw new Error(`the bundle is ${result}`);
-  const peakMiB = process.resourceUsage().maxRSS / 1_024;
+  const peakMiB = peakMemoryKiB() / 1_024;
   const openssl = (before + opensslPerSecond(signed)) / 2;
   process.stdout.write(JSON.stringify({ deedsPerSecond: deeds / seconds, opensslPerSecond: openssl, peakMiB }));
 };

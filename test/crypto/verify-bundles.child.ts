@@ -4,6 +4,8 @@ import { createInterface } from 'node:readline';
 
 import { verifyBundle, type VerifyOptions } from '#libs/crypto';
 
+import { peakMemoryKiB } from '../support/peak-memory.js';
+
 interface Case {
   readonly path: string;
   readonly options: VerifyOptions;
@@ -21,5 +23,5 @@ const judge = async ({ path, options, chunkBytes }: Case): Promise<object> => {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const answer = await judge(JSON.parse(line) as Case);
-  process.stdout.write(`${JSON.stringify({ ...answer, peakKiB: process.resourceUsage().maxRSS })}\n`);
+  process.stdout.write(`${JSON.stringify({ ...answer, peakKiB: peakMemoryKiB() })}\n`);
 }
