@@ -32,6 +32,8 @@ export class Examination {
   private opening: Promise<OpenedDatabase> | null = null;
   /** Where a service answers; null where none does. */
   server: Server | null = null;
+  /** Every seal key that this deployment has had; null where they could not be read. */
+  sealKeys: ReadonlySet<string> | null = null;
   /** The server did not take the API key. */
   isKeyRefused = false;
 

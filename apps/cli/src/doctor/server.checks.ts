@@ -1,7 +1,8 @@
 import type { Examination } from './examination.js';
 import { ok, problem, skipped, warning, type Finding } from './finding.js';
-import { isAnswer, Server, serverAddressOf, type ServerAnswer } from './server.js';
+import { isAnswer, Server, serverAddressOf, type ServerAnswer, type Silence } from './server.js';
 
+const SEAL_KEYS_PATH = '/.well-known/service/keys.json';
 const RESTART_HELP = 'Restart the service, so that both are of one version.';
 
 /** A service that does not run is what it is: said, and no problem. */
@@ -11,7 +12,7 @@ export const checkServerHealth = async (examination: Examination, url: string | 
     return skipped('The port is chosen at every start (SERVICE_PORT=0): name the address with --url to look at it.');
   }
   const server = new Server(address);
-  const said = await server.get('/v1/health');
+  const [said, sealKeys] = await Promise.all([server.get('/v1/health'), server.get(SEAL_KEYS_PATH)]);
   if (!isAnswer(said)) {
     if (said.kind === 'not_running') {
       if (url !== undefined) return ok(`No service runs at ${address}.`);
@@ -40,9 +41,23 @@ export const checkServerHealth = async (examination: Examination, url: string | 
         : 'Name with --url where the service listens, without a path; without --url the settings say where.',
     );
   }
+  if (isOfAnother(sealKeys, examination.sealKeys)) {
+    return problem(
+      `What answers at ${address} is another deployment: it has none of the seal keys that these settings lead to.`,
+      `Give this program the settings that the service was started with (DATABASE_URL, SERVICE_STATE_DIR), or ` +
+        `${url === undefined ? 'set SERVICE_PORT or SERVICE_BASE_URL to' : 'name with --url'} where this deployment listens.`,
+    );
+  }
   server.health = said;
   examination.server = server;
   return judgeHealth(address, said);
+};
+
+/** Seal keys are registered for ever, so two deployments share none unless one is a copy of the other. */
+const isOfAnother = (said: ServerAnswer | Silence, own: ReadonlySet<string> | null): boolean => {
+  if (own === null || own.size === 0 || !isAnswer(said) || !Array.isArray(said.body['keys'])) return false;
+  const listed = said.body['keys'] as readonly { readonly kid?: unknown }[];
+  return !listed.some(({ kid }) => typeof kid === 'string' && own.has(kid));
 };
 
 const elsewhere = (address: string): Finding =>
