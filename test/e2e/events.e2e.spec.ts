@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -194,6 +194,11 @@ describe('ags events export, beside a running service', () => {
     expect(await ags('events', 'export', ...args)).toMatchObject({ code, stdout: '', error: { code: error } });
   });
 
+  it('says which folder is not there', async () => {
+    const run = await ags('events', 'export', '--output', join(folder, 'none', 'events.jsonl'));
+    expect(run.error['message']).toContain(`the folder ${join(folder, 'none')} is not there. Make it,`);
+  });
+
   it('writes over no file', async () => {
     const path = join(folder, 'kept.jsonl');
     await writeFile(path, 'kept');
@@ -245,6 +250,28 @@ describe('ags events tail', () => {
   });
 });
 
+describe('ags events tail, from a position that the log has not reached', () => {
+  it('says so, and waits for it', async () => {
+    const from = Number(await head()) + 3;
+    const tail = startTail('--from', String(from));
+    await tail.isFollowing();
+    await act();
+    await act();
+    await tail.until(Number(await head()));
+    expect(await tail.end('SIGINT')).toBe(0);
+    expect(objectsIn(tail.printed())[0]?.['position']).toBe(from);
+    expect(tail.said()).toBe(`The log ends at position ${from - 3}: waiting until it reaches ${from}.\n`);
+  });
+
+  it('is silent about the next one, which is where a tail begins', async () => {
+    const from = Number(await head()) + 1;
+    const tail = startTail('--from', String(from));
+    await act();
+    await tail.until(Number(await head()));
+    expect([await tail.end('SIGINT'), tail.said()]).toEqual([0, '']);
+  });
+});
+
 describe('ags events, where the log has a hole', () => {
   it('writes what is there, says what is missing and ends with 1', async () => {
     const [middle] = await inDatabase<{ position: string }>(
@@ -266,6 +293,8 @@ describe('ags events, where the log has a hole', () => {
 
 interface Tail {
   printed(): string;
+  /** On standard error. */
+  said(): string;
   /** Until the line of this position, or of a later one, is there. */
   until(position: number): Promise<void>;
   /** Until its connection to the log is there. */
@@ -275,11 +304,13 @@ interface Tail {
 }
 
 const startTail = (...args: string[]): Tail => {
-  const child: ChildProcess & { stdout: NonNullable<ChildProcess['stdout']> } = spawn(
-    process.execPath,
-    [join(ROOT, 'scripts', 'run.mjs'), 'cli', 'events', 'tail', ...args],
-    { cwd: ROOT, env: service.environment, stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), 'cli', 'events', 'tail', ...args], {
+    cwd: ROOT,
+    env: service.environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const closed = once(child, 'close') as Promise<[number | null]>;
   const lines: string[] = [];
   let onLine = (): void => undefined;
@@ -291,6 +322,7 @@ const startTail = (...args: string[]): Tail => {
     Number((JSON.parse(lines.at(-1) ?? '{"position":-1}') as { position: number }).position);
   return {
     printed: () => lines.join(''),
+    said: () => said,
     until: async (position) => {
       while (lastPosition() < position) await new Promise<void>((resolve) => (onLine = resolve));
     },

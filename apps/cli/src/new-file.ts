@@ -13,6 +13,7 @@ const NO_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'])
  */
 export const writeNewFile = async (path: string, content: AsyncIterable<Uint8Array | string>): Promise<void> => {
   if (await exists(path)) throw taken(path);
+  if (!(await exists(dirname(path)))) throw withoutFolder(path);
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.unfinished`);
   try {
     const file = await explained(path, () => open(draft, 'wx', 0o600));
@@ -58,6 +59,12 @@ const exists = async (path: string): Promise<boolean> => {
 
 const taken = (path: string): CliError =>
   new CliError('file_unusable', `${path} is there already and is left as it is. Name another file.`);
+
+const withoutFolder = (path: string): CliError =>
+  new CliError(
+    'file_unusable',
+    `${path} cannot be written: the folder ${dirname(path)} is not there. Make it, or name another one.`,
+  );
 
 /** What goes wrong with the draft is told of the name that was asked for. */
 const explained = async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {

@@ -188,7 +188,9 @@ const follow = async (
   interrupted: AbortSignal,
 ): Promise<void> => {
   const { LogHasHole } = await import('#libs/infra/event-store');
-  const after = from === undefined ? await log.head() : from - 1n;
+  const head = await log.head();
+  const after = from === undefined ? head : from - 1n;
+  if (after > head) terminal.err(`The log ends at position ${head}: waiting until it reaches ${after + 1n}.\n`);
   let end: (fault: CliError | null) => void = () => undefined;
   const ended = new Promise<CliError | null>((resolve) => (end = resolve));
   interrupted.addEventListener('abort', () => end(null), { once: true });
