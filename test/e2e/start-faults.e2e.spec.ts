@@ -61,6 +61,24 @@ describe('a start that cannot be', () => {
     expect(existsSync(join(stateDir, 'postgres', 'postmaster.pid')), 'its database is left running').toBe(false);
   });
 
+  it.each([
+    [
+      'on a port in use',
+      (port: number) => `127.0.0.1:${port}`,
+      /Something else listens there\. .*the port in SERVICE_METRICS_/,
+    ],
+    ['on a host that nobody knows', () => 'nowhere.invalid:0', /No such name .*the host in SERVICE_METRICS_ADDRESS/],
+  ])('with metrics %s: says which setting, and starts nothing', async (_title, address, said) => {
+    const taken = await listening();
+    const place = address((taken.address() as { port: number }).port);
+    const { code, stderr } = await failedStart({ SERVICE_METRICS_ADDRESS: place });
+    taken.close();
+    expect(code).toBe(1);
+    expect(stderr.startsWith(`Metrics cannot be served on ${place}. `), stderr).toBe(true);
+    expect(stderr).toMatch(said);
+    expect(existsSync(join(stateDir, 'postgres'))).toBe(false);
+  });
+
   it('on a host that nobody knows: does not blame its database', async () => {
     const { code, stderr } = await failedStart({ SERVICE_HOST: 'nowhere.invalid' });
     expect(code).toBe(1);

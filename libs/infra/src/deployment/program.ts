@@ -17,7 +17,7 @@ import { EmbeddedPostgresError } from '../postgres/index.js';
 import { compileSooner, readBuildFacts } from '../runtime/index.js';
 import { VaultKeyMismatch } from '../vault/index.js';
 import { SealKeyNotProven } from './seal-key-rotation.js';
-import { startFault } from './start-fault.js';
+import { MetricsUnserved, startFault } from './start-fault.js';
 
 /** What had not ended when the time to drain was over. Nothing of it is lost: what was claimed stays in the log. */
 export interface Leftovers {
@@ -41,6 +41,7 @@ const OPERATOR_ERRORS = [
   ConfigError,
   EmbeddedPostgresError,
   ForeignStore,
+  MetricsUnserved,
   PepperMismatch,
   SealKeyNotProven,
   SecretFileError,
@@ -127,10 +128,7 @@ const serveMetrics = async (
     logger.info('metrics are served', { address, port });
     return listener;
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new ConfigError([
-      `SERVICE_METRICS_ADDRESS cannot be listened on at ${metricsAddress.toString()} (${reason})`,
-    ]);
+    throw new MetricsUnserved(metricsAddress, error);
   }
 };
 

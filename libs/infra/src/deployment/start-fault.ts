@@ -1,14 +1,29 @@
 import { StoreUnavailable } from '#libs/domain/kernel';
-import { fileFaultOf } from '../config/index.js';
+import { fileFaultOf, type ListenAddress } from '../config/index.js';
 import { KurrentUnavailable } from '../event-store/index.js';
 import { isDatabaseUnusable } from '../postgres/index.js';
 
-const LISTEN_FAULTS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'Something else listens there. Stop it, or set SERVICE_PORT to another port (0 takes any free one).',
-  ENOTFOUND: 'No such name is known here. Set SERVICE_HOST to an address of this machine, or to 0.0.0.0 for all.',
-  EAI_AGAIN: 'The name could not be looked up. Set SERVICE_HOST to an address of this machine, or to 0.0.0.0 for all.',
-  EADDRNOTAVAIL: 'This machine has no such address. Set SERVICE_HOST to one of its own, or to 0.0.0.0 for all.',
-  EACCES: 'A port below 1024 needs a right that this user does not have. Set SERVICE_PORT to a higher one.',
+/** The settings that say where something listens. */
+interface ListenSettings {
+  readonly host: string;
+  readonly port: string;
+}
+
+const OF_API: ListenSettings = { host: 'SERVICE_HOST', port: 'SERVICE_PORT' };
+const OF_METRICS: ListenSettings = {
+  host: 'the host in SERVICE_METRICS_ADDRESS',
+  port: 'the port in SERVICE_METRICS_ADDRESS',
+};
+
+const LISTEN_FAULTS: Readonly<Record<string, (settings: ListenSettings) => string>> = {
+  EADDRINUSE: ({ port }) => `Something else listens there. Stop it, or set ${port} to another (0 takes any free one).`,
+  ENOTFOUND: ({ host }) =>
+    `No such name is known here. Set ${host} to an address of this machine, or to 0.0.0.0 for all.`,
+  EAI_AGAIN: ({ host }) =>
+    `The name could not be looked up. Set ${host} to an address of this machine, or to 0.0.0.0 for all.`,
+  EADDRNOTAVAIL: ({ host }) =>
+    `This machine has no such address. Set ${host} to one of its own, or to 0.0.0.0 for all.`,
+  EACCES: ({ port }) => `A port below 1024 needs a right that this user does not have. Set ${port} to a higher one.`,
 };
 
 interface SystemError extends Error {
@@ -19,6 +34,17 @@ interface SystemError extends Error {
   readonly port?: number;
 }
 
+/** Metrics cannot be served where SERVICE_METRICS_ADDRESS says. The message says why, and what to do. */
+export class MetricsUnserved extends Error {
+  override readonly name = 'MetricsUnserved';
+  /** @param error of the listener, whichever code it has */
+  constructor(place: ListenAddress, error: unknown) {
+    const code = error instanceof Error && isSystemError(error) ? error.code : String(error);
+    const advice = LISTEN_FAULTS[code]?.(OF_METRICS) ?? `It said: ${code}. Set SERVICE_METRICS_ADDRESS to another one.`;
+    super(`Metrics cannot be served on ${place.toString()}. ${advice}`, { cause: error });
+  }
+}
+
 /** The setting behind a start that failed, and what to do about it. Null for an error that is a fault of ours. */
 export const startFault = (error: Error): string | null =>
   isSystemError(error) ? (listenFault(error) ?? fileFault(error) ?? databaseFault(error)) : databaseFault(error);
@@ -26,7 +52,7 @@ export const startFault = (error: Error): string | null =>
 const isSystemError = (error: Error): error is SystemError => 'code' in error && typeof error.code === 'string';
 
 const listenFault = ({ code, syscall, address, port }: SystemError): string | null => {
-  const advice = syscall === 'listen' || syscall === 'bind' ? LISTEN_FAULTS[code] : undefined;
+  const advice = syscall === 'listen' || syscall === 'bind' ? LISTEN_FAULTS[code]?.(OF_API) : undefined;
   const place = port === undefined ? address : `${address ?? ''}:${port}`;
   return advice === undefined ? null : `The API cannot listen on ${place ?? 'its address'}. ${advice}`;
 };
