@@ -43,6 +43,13 @@ describe('ags --help', () => {
     }
   });
 
+  it('names the exit code that one command has to itself', async () => {
+    for (const args of [['--help'], ['doctor', '--help']]) {
+      expect((await run(args)).stdout, args.join(' ')).toMatch(/\n {2}2 .*\n {2}3 .*the service refused the API key\n/);
+    }
+    expect((await run(['audit', '--help'])).stdout).not.toMatch(/^ {2}3 /m);
+  });
+
   it.each(COMMANDS.map((command) => [command.join(' '), command] as const))(
     'of %s says what it does, with an example and the exit codes',
     async (name, command) => {

@@ -68,5 +68,5 @@ const buildProgram = (context: CommandContext): Command => {
     'npm run ags -- init',
     'npm run ags -- agents stop agt_... --reason "Wrong refunds"',
     'npm run ags -- keys revoke key_...',
-  );
+  ).addHelpText('after', '  3  `doctor` alone: the service refused the API key');
 };
