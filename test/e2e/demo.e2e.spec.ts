@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -14,9 +14,22 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+const DEMO = [join(ROOT, 'scripts', 'run.mjs'), 'demo'];
+
 describe('npm run demo', () => {
+  it.each([
+    ['--help', 0, /^Usage: npm run demo\n/, /^$/],
+    ['--fast', 2, /^$/, /^--fast: the demo takes no arguments\. /],
+  ])('%s: says what it is, and plays nothing', (argument, code, printed, said) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...DEMO, argument], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
+    expect([status, stdout, stderr]).toEqual([code, expect.stringMatching(printed), expect.stringMatching(said)]);
+  });
+
   it('shows a person what happens, has every claim checked, and leaves nothing behind', async () => {
-    const child = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), 'demo'], {
+    const child = spawn(process.execPath, DEMO, {
       cwd: ROOT,
       // A database of the operator's own must never be touched by a demo.
       env: environmentWith({ TMPDIR: folder, DATABASE_URL: 'postgres://ags:canary@127.0.0.1:9/not-for-demos' }),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { environmentWith, parseConfig } from '#libs/infra/config';
 import { prepareDeployment, type Prepared } from '#libs/infra/deployment';
 import { PinoLogger } from '#libs/infra/logging';
-import { explain } from '../cli-error.js';
+import { EXIT, explain } from '../cli-error.js';
 import { processTerminal } from '../terminal.js';
 import { exportAndVerify } from './bundle-scene.js';
 import { Closing } from './closing.js';
@@ -28,6 +28,19 @@ const settingsOf = (stateDir: string): Readonly<Record<string, string>> => ({
 });
 
 const terminal = processTerminal();
+
+const HELP = `Usage: npm run demo
+
+Plays what happens between an agent and its tools, on a scratch service that is
+gone afterwards, and checks every claim it makes. Takes no arguments, and leaves
+other deployments alone.
+
+Exit codes:
+  0    all is as it says
+  1    something is not; its folder is kept
+  2    it was given an argument
+  130  it was interrupted
+`;
 
 /** `npm run demo`: a scratch service, a real upstream, and what happens between an agent and its tools. */
 const main = async (): Promise<number> => {
@@ -112,4 +125,14 @@ const secretsOf = ({ adminKey, agentKey }: Prepared): { adminKey: string; agentK
   return { adminKey, agentKey };
 };
 
-process.exitCode = await main();
+const begin = (given: readonly string[]): Promise<number> | number => {
+  if (given.length === 0) return main();
+  if (given.length === 1 && (given[0] === '--help' || given[0] === '-h')) {
+    terminal.out(HELP);
+    return EXIT.fine;
+  }
+  terminal.err(`${given.join(' ')}: the demo takes no arguments. Run \`npm run demo\`.\n`);
+  return EXIT.unusable;
+};
+
+process.exitCode = await begin(process.argv.slice(2));
