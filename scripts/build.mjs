@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { oneAtATime } from './one-at-a-time.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'dist', '.built');
@@ -16,6 +17,7 @@ const sources = [
   'tsconfig.json',
   'scripts/build.mjs',
   'scripts/bundle.mjs',
+  'scripts/one-at-a-time.mjs',
 ];
 
 const newest = (path) => {
@@ -28,12 +30,27 @@ const newest = (path) => {
 /** An image holds what was compiled and no sources: there is nothing to build, and nothing to build it with. */
 const isBuiltElsewhere = () => !existsSync(join(root, 'tsconfig.json'));
 
-const isStale = () =>
-  !existsSync(stamp) || sources.some((source) => newest(join(root, source)) > statSync(stamp).mtimeMs);
+const isStale = () => {
+  const built = statSync(stamp, { throwIfNoEntry: false });
+  return built === undefined || sources.some((source) => newest(join(root, source)) > built.mtimeMs);
+};
 
-/** Builds what is stale. Ends the process with the compiler's exit code when it fails. */
+/**
+ * Builds what is stale, one process at a time: whoever is started meanwhile waits, and then finds it done. Ends the process
+ * with the compiler's exit code when it fails.
+ */
 export const buildIfStale = async () => {
   if (isBuiltElsewhere() || !isStale()) return;
+  mkdirSync(dirname(stamp), { recursive: true });
+  await oneAtATime(join(root, 'dist', '.building'), {
+    work: async () => {
+      if (isStale()) await build();
+    },
+    onWait: () => process.stderr.write('Another process builds; waiting for it ...\n'),
+  });
+};
+
+const build = async () => {
   process.stderr.write('Building: about half a minute, only when sources changed ...\n');
   const startedAt = new Date();
   rmSync(stamp, { force: true });
@@ -42,7 +59,6 @@ export const buildIfStale = async () => {
   if (result.status !== 0) process.exit(result.status ?? 1);
   const { bundlePrograms } = await import('./bundle.mjs');
   await bundlePrograms(join(root, 'dist'));
-  mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, `${startedAt.toISOString()}\n`);
   // A source changed while the compiler ran is newer than the stamp: the next call builds again.
   utimesSync(stamp, startedAt, startedAt);

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ROOT } from '../support/service.js';
+
+/** Notes that it bundles, and then does so for as long as a file `hang` is there. */
+const BUNDLE = `
+  import { appendFileSync, existsSync } from 'node:fs';
+  export const bundlePrograms = async () => {
+    appendFileSync('bundled', 'once\\n');
+    while (existsSync('hang')) await new Promise((resolve) => setTimeout(resolve, 10));
+  };`;
+
+let folder: string;
+
+/** A tree of one source, with the build script of this one and its compiler. */
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ags-build-'));
+  for (const name of ['apps', 'libs', 'test', 'scripts']) await mkdir(join(folder, name));
+  for (const name of ['build.mjs', 'one-at-a-time.mjs']) {
+    await copyFile(join(ROOT, 'scripts', name), join(folder, 'scripts', name));
+  }
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const compilerOptions = { outDir: 'dist', rootDir: '.', module: 'nodenext', types: [] };
+  await write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['apps'] }));
+  await write('package.json', '{"type":"module"}');
+  await write('package-lock.json', '{}');
+  await write('apps/program.ts', 'export const answer: number = 42;\n');
+  await write('scripts/bundle.mjs', BUNDLE);
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const write = (name: string, content: string): Promise<void> => writeFile(join(folder, name), content);
+const bundled = async (): Promise<number> => (await readFile(join(folder, 'bundled'), 'utf8')).split('\n').length - 1;
+
+/** @param first what the shell does that then becomes the build, so under the same process id */
+const start = (first = 'true') => {
+  const child: ChildProcess & { stderr: NonNullable<ChildProcess['stderr']> } = spawn(
+    'sh',
+    ['-c', `${first} && exec "$0" scripts/build.mjs`, process.execPath],
+    { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const ended = Promise.all([once(child, 'close') as Promise<[number | null]>, text(child.stderr)]);
+  return { child, ended: ended.then(([[code], said]) => ({ code, said })) };
+};
+
+/** Until it bundles, which is while it builds. */
+const untilBundling = async (): Promise<void> => {
+  while ((await bundled().catch(() => 0)) === 0) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe('scripts/build.mjs', () => {
+  it('builds once for processes that are started together, and then not again', async () => {
+    const runs = await Promise.all([start(), start(), start(), start()].map(({ ended }) => ended));
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    const said = runs.map((run) => run.said);
+    expect(said.filter((line) => line.startsWith('Building: '))).toHaveLength(1);
+    expect(said.join('')).not.toContain('Error');
+    expect(await bundled()).toBe(1);
+    expect(await start().ended).toEqual({ code: 0, said: '' });
+  });
+
+  it('says that it waits for another, and goes on where that one was killed', async () => {
+    await write('hang', '');
+    const killed = start();
+    await untilBundling();
+    const waiting = start();
+    await once(waiting.child.stderr, 'readable');
+    killed.child.kill('SIGKILL');
+    await rm(join(folder, 'hang'));
+    const { code, said } = await waiting.ended;
+    expect(code).toBe(0);
+    expect(said).toMatch(/^Another process builds; waiting for it \.\.\.\nBuilding: /);
+    expect(await bundled()).toBe(2);
+    await killed.ended;
+  });
+
+  it.each([
+    ['of its own process id, as a container gives it again', 'mkdir dist && printf %s $$ > dist/.building'],
+    ['that was never written, as where the disk was full', 'mkdir dist && touch -t 200001010000 dist/.building'],
+  ])('takes over a lock %s', async (_title, left) => {
+    expect(await start(left).ended).toMatchObject({ code: 0, said: expect.stringMatching(/\nBuilding: /) as string });
+    expect(await readdir(join(folder, 'dist'))).not.toContain('.building');
+  });
+
+  it('ends with the exit code of the compiler, and leaves nobody waiting', async () => {
+    await write('apps/program.ts', 'export const answer: number = "42";\n');
+    expect((await start().ended).code).toBe(2);
+    await write('apps/program.ts', 'export const answer: number = 42;\n');
+    expect(await start().ended).toMatchObject({ code: 0, said: expect.stringMatching(/^Building: /) as string });
+  });
+
+  it('builds again what is newer than the build', async () => {
+    await start().ended;
+    const later = new Date(Date.now() + 60_000);
+    await utimes(join(folder, 'apps', 'program.ts'), later, later);
+    expect((await start().ended).said).toMatch(/^Building: /);
+    expect(await bundled()).toBe(2);
+  });
+});
