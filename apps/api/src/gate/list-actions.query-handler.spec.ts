@@ -110,9 +110,25 @@ describe('list of actions', () => {
     [{ q: '__' }, []],
     [{ q: '\\_' }, []],
     [{ tool: 'crm.*', decision: 'allow', state: 'sealed' }, [6, 1]],
+    [{ tool: '*.*e*', q: 'refund' }, [5, 4]],
+    [{ tool: '*delete*', q: 'pay' }, []],
+    [{ q: 'ti' }, [5]],
     [{ shadow_differs: 'true' }, []],
   ])('answers %j', async (sent, expected) => {
     expect(await found(sent)).toEqual(expected);
+  });
+
+  it('finds the same by texts and globs where an organization uses more names than are compared first', async () => {
+    const org = testId('org', 3);
+    const many = Array.from({ length: 1_001 }, (_, index) =>
+      actionRow(1_000 + index, { org, tool: `bulk.t${index}`, errorCode: index === 7 ? 'timeout' : null }),
+    );
+    await writeRows(readModels.source, ActionRow, many);
+    const tools = async (sent: ActionFilterParameters) => (await list(sent, { org })).rows.map(({ tool }) => tool);
+    expect(await tools({ q: 'K.T100' })).toEqual(['bulk.t1000', 'bulk.t100']);
+    expect(await tools({ q: 'meou' })).toEqual(['bulk.t7']);
+    expect(await tools({ tool: '*t99*', q: 't999' })).toEqual(['bulk.t999']);
+    expect(await tools({ q: 'nothing' })).toEqual([]);
   });
 
   it.each([1, 2, 3, 7])('shows every action once in pages of %i, also of one moment', async (limit) => {

@@ -38,27 +38,73 @@ export class ListActionsHandler implements IQueryHandler<ListActions> {
     const rows = this.readModels.of(org, ActionRow);
     if (onlyAgent !== null) rows.where('row.agent = :onlyAgent', { onlyAgent });
     narrow(rows, filters);
+    const areAnyLeft = await this.narrowToNames(org, rows, filters);
+    if (!areAnyLeft) return { rows: [], hasMore: false, lagEvents };
     return { ...(await newestFirst(rows, page)), lagEvents };
+  }
+
+  /**
+   * Of an organization that uses few tools, a text or a glob is compared with their names first, and its actions are then
+   * found by name: what matches nothing ends here, and what matches one tool is read from its index.
+   * @returns whether any action can match
+   */
+  private async narrowToNames(org: OrgId, rows: OrgRows<ActionRow>, { tool, text }: ActionFilters): Promise<boolean> {
+    if (tool !== null && tool.includes('*')) {
+      const glob = { operator: 'LIKE', pattern: likeGlob(tool), max: NAMES_MAX } as const;
+      const tools = await this.readModels.valuesLike(org, ActionRow, 'tool', glob);
+      if (tools?.length === 0) return false;
+      if (tools === null) rows.where('row.tool LIKE :toolGlob', { toolGlob: glob.pattern });
+      else oneOf(rows, 'tool', { globTools: tools });
+    }
+    if (text === null) return true;
+    const containing = { operator: 'ILIKE', pattern: likeContaining(text), max: NAMES_MAX } as const;
+    const [tools, codes] = await Promise.all([
+      this.readModels.valuesLike(org, ActionRow, 'tool', containing),
+      this.readModels.valuesLike(org, ActionRow, 'errorCode', containing),
+    ]);
+    if (tools === null || codes === null) {
+      rows.where('row.tool ILIKE :text OR row.errorCode ILIKE :text', { text: containing.pattern });
+    } else if (tools.length > 0 && codes.length > 0) {
+      rows.where('row.tool = ANY(:textTools) OR row.errorCode = ANY(:textCodes)', {
+        textTools: tools,
+        textCodes: codes,
+      });
+    } else if (tools.length > 0) oneOf(rows, 'tool', { textTools: tools });
+    else if (codes.length > 0) oneOf(rows, 'errorCode', { textCodes: codes });
+    else return false;
+    return true;
   }
 }
 
+/** So many are compared in some milliseconds. Whoever has more is searched row by row. */
+const NAMES_MAX = 1_000;
+
+/** An index gives the rows of one value in the order of the list, but not those of several. */
+const oneOf = (
+  rows: OrgRows<ActionRow>,
+  property: keyof ActionRow,
+  named: Readonly<Record<string, readonly string[]>>,
+): void => {
+  for (const [name, values] of Object.entries(named)) {
+    const [first] = values;
+    if (values.length === 1) rows.where(`row.${property} = :${name}`, { [name]: first });
+    else rows.where(`row.${property} = ANY(:${name})`, named);
+  }
+};
+
 const narrow = (rows: OrgRows<ActionRow>, filters: ActionFilters): void => {
-  const { agent, tool, onBehalfOf, createdFrom, createdBefore, text } = filters;
+  const { agent, tool, onBehalfOf, createdFrom, createdBefore } = filters;
   if (agent !== null) rows.where('row.agent = :agent', { agent });
-  if (tool !== null && tool.includes('*')) rows.where('row.tool LIKE :toolGlob', { toolGlob: likeGlob(tool) });
-  else if (tool !== null) rows.where('row.tool = :tool', { tool });
+  if (tool !== null && !tool.includes('*')) rows.where('row.tool = :tool', { tool });
   narrowToLists(rows, filters);
   if (onBehalfOf !== null) rows.where('row.onBehalfOf = :onBehalfOf', { onBehalfOf });
   if (createdFrom !== null) rows.where('row.createdAt >= :createdFrom', { createdFrom });
   if (createdBefore !== null) rows.where('row.createdAt < :createdBefore', { createdBefore });
-  if (text !== null) {
-    rows.where('row.tool ILIKE :text OR row.errorCode ILIKE :text', { text: likeContaining(text) });
-  }
 };
 
 const narrowToLists = (rows: OrgRows<ActionRow>, { states, decisions, verdicts, levels }: ActionFilters): void => {
-  if (states !== null) rows.where('row.state = ANY(:states)', { states });
-  if (decisions !== null) rows.where('row.decision = ANY(:decisions)', { decisions });
-  if (verdicts !== null) rows.where('row.verdict = ANY(:verdicts)', { verdicts });
-  if (levels !== null) rows.where('row.level = ANY(:levels)', { levels });
+  if (states !== null) oneOf(rows, 'state', { states });
+  if (decisions !== null) oneOf(rows, 'decision', { decisions });
+  if (verdicts !== null) oneOf(rows, 'verdict', { verdicts });
+  if (levels !== null) oneOf(rows, 'level', { levels });
 };

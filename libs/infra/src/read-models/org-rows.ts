@@ -30,7 +30,42 @@ export class ReadModels {
       this.source.createQueryBuilder<Row>(rowType, 'row').where('row.org = :org', { org: storedText(org) }),
     );
   }
+
+  /**
+   * The values that a text property has in the rows of `org` and that match a pattern; null where it has more than `max` values
+   * in all. Costs some microseconds for each value, however many rows have it: an index must begin with (org, property).
+   * @throws {DomainError} `timeout` @throws {StoreUnavailable} the database did not answer
+   */
+  async valuesLike<Row extends OrgRow>(
+    org: OrgId,
+    rowType: RowType<Row>,
+    property: keyof Row & string,
+    { operator, pattern, max }: { readonly operator: 'LIKE' | 'ILIKE'; readonly pattern: string; readonly max: number },
+  ): Promise<readonly string[] | null> {
+    const { tablePath, columns } = this.source.getMetadata(rowType);
+    const column = columns.find(({ propertyName }) => propertyName === property)?.databaseName ?? property;
+    const values = [storedText(org), storedText(pattern), max];
+    const walk = this.source.query<[Walked]>(matchingValues(tablePath, column, operator), values);
+    const [{ matching, number }] = await found(walk);
+    return number > max ? null : matching;
+  }
 }
+
+interface Walked {
+  readonly matching: readonly string[];
+  /** Of all values, matching or not. */
+  readonly number: number;
+}
+
+/** A walk over an index that looks for the next value, not for the next row. */
+const matchingValues = (table: string, column: string, operator: 'LIKE' | 'ILIKE'): string => `
+  WITH RECURSIVE found (value, number) AS (
+    (SELECT ${column}, 1 FROM ${table} WHERE org = $1 AND ${column} IS NOT NULL ORDER BY ${column} LIMIT 1)
+    UNION ALL
+    SELECT (SELECT ${column} FROM ${table} WHERE org = $1 AND ${column} > found.value ORDER BY ${column} LIMIT 1), number + 1
+      FROM found WHERE found.value IS NOT NULL AND number <= $3)
+  SELECT coalesce(array_agg(value) FILTER (WHERE value ${operator} $2), '{}') AS matching, count(value)::integer AS number
+    FROM found`;
 
 /** A query under construction. Every part narrows it. */
 export class OrgRows<Row extends OrgRow> {

@@ -50,8 +50,11 @@ describe('read model source', () => {
       WHERE attrelid = 'read_models.actions'::regclass AND attname = 'folded'`;
     expect(await source.query(layout)).toEqual([{ attstorage: 'e' }]);
     await source.query('ALTER TABLE read_models.actions ALTER COLUMN folded SET STORAGE EXTENDED');
+    await source.query('DROP INDEX read_models.actions_by_verdict');
     await installReadModels(database.connectionString);
     expect(await source.query(layout)).toEqual([{ attstorage: 'e' }]);
+    const { upQueries } = await source.driver.createSchemaBuilder().log();
+    expect(upQueries).toEqual([]);
   });
 
   it('ends a session that stands still within a transaction, with the locks it holds (F-02)', async () => {

@@ -16,6 +16,10 @@ export type ListedActionState = RecordedState | 'sealed';
 @Index('actions_by_tool', ['org', 'tool', 'createdAt', 'id'])
 @Index('actions_on_behalf_of', ['org', 'onBehalfOf', 'createdAt', 'id'], { where: 'on_behalf_of IS NOT NULL' })
 @Index('actions_unsealed', ['org', 'createdAt', 'id'], { where: `state <> 'sealed'` })
+@Index('actions_by_error', ['org', 'errorCode', 'createdAt', 'id'], { where: 'error_code IS NOT NULL' })
+@Index('actions_by_decision', ['org', 'decision', 'createdAt', 'id'], { where: `decision <> 'allow'` })
+@Index('actions_by_verdict', ['org', 'verdict', 'createdAt', 'id'], { where: `verdict <> 'VERIFIED'` })
+@Index('actions_by_level', ['org', 'level', 'createdAt', 'id'], { where: `level <> 'L0'` })
 export class ActionRow {
   @PrimaryColumn({ ...TEXT, name: 'id' }) id: ActionId;
   @Column({ ...TEXT, name: 'org' }) org: OrgId;
