@@ -44,9 +44,6 @@ export interface ChaosResult {
   readonly output: string;
 }
 
-/** Errors upon which an executor drops a claim and lives: nobody takes that from it before its time, and its silence after, are over. */
-const DROPS_ITS_CLAIM = ['gate.enqueue=error', 'exec.t3=error', 'exec.t3.ack=error'];
-const SILENCE_MS = 5_000;
 /** A round that does not come to its moment is ended by hand. */
 const MISSED_AFTER_MS = 3_000;
 const LINGER_MS = 100;
@@ -74,7 +71,7 @@ class ChaosRun {
 
   async run(): Promise<ChaosResult> {
     const { scene } = this;
-    const { seed, plans, callsPerRound, moreAgents, toolTimeoutMs } = this.options;
+    const { seed, plans, callsPerRound, moreAgents } = this.options;
     for (let number = 2; number <= moreAgents + 1; number += 1) await scene.addAgent(`agent ${number}`);
     const traffic = new Traffic(scene, chanceOf(seed));
     for (const [killed, plan] of plans.entries()) {
@@ -89,8 +86,7 @@ class ChaosRun {
     await traffic.settle();
     this.progress(plans.length, traffic, 'gathering and judging');
     const coverage = this.coverage();
-    const isAnyDropped = DROPS_ITS_CLAIM.some((order) => order in coverage.acted);
-    const evidence = await scene.gather({ isRebuilt: true, keptMs: isAnyDropped ? toolTimeoutMs + SILENCE_MS : 0 });
+    const evidence = await scene.gather({ isRebuilt: true });
     return { evidence, coverage, output: scene.service.output };
   }
 

@@ -180,20 +180,19 @@ export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
   /**
    * Lets it come to rest, and looks at everything.
    * @param isRebuilt whether projections are made anew on the way, which takes a second
-   * @param keptMs how much longer an executor that lives may keep what it dropped
    */
-  async gather({ isRebuilt, keptMs = 0 }: { isRebuilt: boolean; keptMs?: number }): Promise<Evidence> {
+  async gather({ isRebuilt }: { isRebuilt: boolean }): Promise<Evidence> {
     const events = new LogReader(this.options.place);
     try {
-      return await this.gatherFrom(events, isRebuilt, this.options.restLimitMs + keptMs);
+      return await this.gatherFrom(events, isRebuilt);
     } finally {
       await events.close();
     }
   }
 
-  private async gatherFrom(reader: LogReader, isRebuilt: boolean, restLimitMs: number): Promise<Evidence> {
+  private async gatherFrom(reader: LogReader, isRebuilt: boolean): Promise<Evidence> {
     const { service, admin, log } = this;
-    const rest = await this.rest(reader, restLimitMs);
+    const rest = await this.rest(reader);
     const lists = await (isRebuilt ? rowsBothWays(service, log, admin) : rowsOnce(log, admin));
     const check = await log.call('GET', '/v1/ledger/check?last=10000', { caller: admin });
     await this.exported();
@@ -228,7 +227,8 @@ export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
   }
 
   /** All that was accepted sealed, or the limit passed: counted from the last call that could still begin something. */
-  private async rest(reader: LogReader, limitMs: number): Promise<Evidence['rest']> {
+  private async rest(reader: LogReader): Promise<Evidence['rest']> {
+    const { restLimitMs: limitMs } = this.options;
     const beganMs = performance.now();
     let unsealed = await reader.unsealed();
     while (unsealed.length > 0 && performance.now() - beganMs < limitMs) {

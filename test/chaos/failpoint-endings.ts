@@ -26,8 +26,8 @@ export const ENDINGS: Readonly<Record<Failpoint, Row>> = {
   'gate.t1': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'failed 0' },
   // Claimed by a process that never began: a `once` tool is not begun by another.
   'gate.t1.ack': { kill: 'unknown 0', error: 'failed 0', delay: 'unknown 0' },
-  // An executor that lives keeps a claim that it dropped for as long as the tool may take.
-  'gate.enqueue': { kill: 'unknown 0', error: 'unknown 0', delay: 'unknown 0' },
+  // Whoever could not begin says so; nobody knows it of one that is gone.
+  'gate.enqueue': { kill: 'unknown 0', error: 'failed 0', delay: 'unknown 0' },
   'exec.claimed': { kill: 'unknown 0', error: 'failed 0', delay: 'failed 0' },
   // The second attempt of a read: whoever does not know whether he may make it does not.
   'exec.t3': { by: 'busy', kill: 'succeeded 2', error: 'unknown 1', delay: 'unknown 1' },

@@ -10,11 +10,9 @@ import { effectOf } from './oracle.js';
 const TOOL_TIMEOUT_MS = { kill: 30_000, error: 30_000, delay: 1_500 } as const satisfies Record<Fault, number>;
 /** Longer than a tool here may take, than an executor may be silent, a store may be, and a transaction may stand idle (5 s each). */
 const DELAY_MS = 6_000;
-/** The catalogue's own limit. An executor that lives keeps a claim that it dropped for the tool's whole time besides. */
+/** The catalogue's own limit (INV-16). */
 const REST_LIMIT_MS = 12_000;
 const WAIT_S = 5;
-/** The tool's whole time, and a sweep. */
-const SEALED_DEADLINE_MS = 40_000;
 
 /** By what a point is met. */
 export type Manner = 'write' | 'busy' | 'export' | 'refused';
@@ -46,7 +44,7 @@ export class FailpointLane {
   /** @param fault the one whose tool's time it is set up for */
   static async start(fault: Fault): Promise<FailpointLane> {
     const toolTimeoutMs = TOOL_TIMEOUT_MS[fault];
-    return new FailpointLane(await setStage({ restLimitMs: REST_LIMIT_MS + toolTimeoutMs, toolTimeoutMs }));
+    return new FailpointLane(await setStage({ restLimitMs: REST_LIMIT_MS, toolTimeoutMs }));
   }
 
   stop(): Promise<void> {
@@ -118,7 +116,7 @@ export class FailpointLane {
 
   private async endingOf(asked: Asked): Promise<string> {
     let view = await this.submit(asked);
-    const [caller, deadlineMs] = [this.scene.agents[0] ?? null, performance.now() + SEALED_DEADLINE_MS];
+    const [caller, deadlineMs] = [this.scene.agents[0] ?? null, performance.now() + REST_LIMIT_MS];
     while (view['state'] !== 'sealed' && performance.now() < deadlineMs) {
       const { answer } = await this.scene.log.call('GET', `/v1/actions/${textOf(view['id'])}?wait=${WAIT_S}`, {
         caller,

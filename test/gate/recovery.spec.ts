@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { streamOf, timestampOf } from '#libs/domain/kernel';
 import { ManualStarter } from '../support/gate-bench.js';
 import { isRecorded, RecoveryScene, SILENCE_MS } from '../support/recovery-scene.js';
@@ -45,6 +45,24 @@ describe('a crash between claim and outcome', () => {
     await scene.turnFor(3 * SILENCE_MS, scene.sweeper, ['exe_lost']);
     expect(await scene.bench.action(id)).toMatchObject({ state: 'executing', outcome: null });
   });
+
+  it.each([
+    ['once', 'crm.update', { outcome: { status: 'unknown' }, attempts: [{ attempt: 1 }] }, 1],
+    ['repeatable', 'crm.get', { outcome: { status: 'succeeded' }, attempts: [{ attempt: 1 }, { attempt: 2 }] }, 2],
+  ])(
+    'of a %s one waits for no deadline where a living executor could not record it',
+    async (_runs, tool, end, sent) => {
+      // Longer than a sweep is waited for here.
+      scene = await RecoveryScene.set({ config: { timeout_ms: 60_000 } });
+      const { bench, rescuer, upstream } = scene;
+      const { action: id } = await bench.submit({ tool }, bench.handler(new ManualStarter(null, null)));
+      vi.spyOn(bench.payloads, 'append').mockRejectedValueOnce(new Error('this result cannot be stored'));
+      await expect(rescuer.claimAndRun(id, null)).rejects.toThrow('cannot be stored');
+      expect(await bench.action(id)).toMatchObject({ state: 'executing', outcome: null });
+      expect(await scene.sweepUntil(isRecorded, id)).toMatchObject(end);
+      expect(upstream.countFor(id)).toBe(sent);
+    },
+  );
 
   it('an outcome that comes after it was given up is kept as evidence and changes nothing (F-02)', async () => {
     scene = await RecoveryScene.set();

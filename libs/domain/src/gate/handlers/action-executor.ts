@@ -52,6 +52,11 @@ const ARGUMENTS_GONE = 'The arguments of this call are no longer stored, and not
 
 type ClaimExecution = Extract<ActionCommand, { type: 'ClaimExecution' }>;
 
+const leave = (claims: Set<string>, claim: string): void => {
+  claims.add(claim);
+  if (claims.size > MAX_LEFT) claims.delete(claims.values().next().value as string);
+};
+
 /** An execution from its claim to its outcome. */
 interface Run {
   readonly id: ActionId;
@@ -75,13 +80,14 @@ interface NextAttempt {
 
 const NO_OTHER: NextAttempt = { claimed: null, withdrawn: null };
 
-/** Claims whose append had no clear answer; far more than can be waiting for one. */
-const MAX_WITHDRAWN = 50_000;
+/** Claims that are remembered because this process does no more about them; far more than can be waiting for a sweep. */
+const MAX_LEFT = 50_000;
 
 /** Executes what this process has claimed, and says what happened (architecture, steps 2 and 3). */
 export class ActionExecutor {
   private readonly underWay = new ClaimsUnderWay();
   private readonly withdrawn = new Set<string>();
+  private readonly dropped = new Set<string>();
   private readonly recorder: OutcomeRecorder;
 
   constructor(
@@ -135,12 +141,16 @@ export class ActionExecutor {
 
   /** This process never runs that claim, should it be in the log after all. */
   withdraw(claim: string): void {
-    this.withdrawn.add(claim);
-    if (this.withdrawn.size > MAX_WITHDRAWN) this.withdrawn.delete(this.withdrawn.values().next().value as string);
+    leave(this.withdrawn, claim);
   }
 
   hasWithdrawn(claim: string): boolean {
     return this.withdrawn.has(claim);
+  }
+
+  /** This process ran that claim, could not record what happened, and does no more about it. */
+  hasDropped(claim: string): boolean {
+    return this.dropped.has(claim);
   }
 
   /** Ends an execution whose first claim this process withdrew before it began: certainly nothing was sent. */
@@ -174,6 +184,9 @@ export class ActionExecutor {
     const held = this.underWay.hold(deadlineMonotonicMs + OUTCOME_HOLD_MS);
     try {
       await this.attempts({ id, args, found, deadlineMonotonicMs, held }, folded);
+    } catch (error) {
+      for (const claim of held.claims) leave(this.dropped, claim);
+      throw error;
     } finally {
       held.release();
     }

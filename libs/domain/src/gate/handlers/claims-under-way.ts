@@ -2,6 +2,8 @@ import { TransientSet } from '../../kernel/index.js';
 
 /** Claims that one run holds, together until it is over. */
 export interface HeldClaims {
+  /** In the order in which they were added. */
+  readonly claims: readonly string[];
   add(claim: string): void;
   release(): void;
 }
@@ -15,6 +17,7 @@ export class ClaimsUnderWay {
   hold(untilMs: number): HeldClaims {
     const claims: string[] = [];
     return {
+      claims,
       add: (claim) => {
         claims.push(claim);
         this.heldUntilMs.set(claim, untilMs);

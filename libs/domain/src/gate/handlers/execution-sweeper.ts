@@ -157,11 +157,12 @@ export class ExecutionSweeper {
   ): Promise<boolean> {
     const { claim } = attempt;
     const isWithdrawn = this.runs.executor.hasWithdrawn(claim);
+    const hasDropped = this.runs.executor.hasDropped(claim);
     if (isWithdrawn && attempt.attempt === 1) {
       await this.runs.executor.recordNothingSent(id, attempt);
       return true;
     }
-    const isExecutorSilent = isWithdrawn || this.silence.isSilent(attempt.executor);
+    const isExecutorSilent = isWithdrawn || hasDropped || this.silence.isSilent(attempt.executor);
     const lastingMs = remainingAtClaimMs(action, attempt);
     const isPastDeadline = watchedMs >= lastingMs;
     // A living executor ends its call at the deadline by itself; it is given time to write that down.

@@ -46,17 +46,22 @@ export class InlineExecutionStarter extends ExecutionStarter {
 
   override start(accepted: Accepted, claimant: Claimant | null): Promise<void> {
     if (claimant === null) return this.later.start(accepted);
-    this.run(accepted)
+    this.run(accepted, claimant)
       .catch((error: unknown) => {
-        // The claim stays in the log: the sweeper ends it honestly.
+        // The claim stays in the log, and this process has said that it does no more about it: the sweeper ends it honestly.
         this.logger.error('an execution could not be recorded', { action_id: accepted.id, error });
       })
       .finally(() => this.giveBack(claimant));
     return Promise.resolve();
   }
 
-  private async run(accepted: Accepted): Promise<void> {
-    await failpoint('gate.enqueue');
+  private async run(accepted: Accepted, { claim }: Claimant): Promise<void> {
+    try {
+      await failpoint('gate.enqueue');
+    } catch (error) {
+      this.runs.executor.withdraw(claim);
+      throw error;
+    }
     await this.runs.executor.run(accepted);
   }
 
