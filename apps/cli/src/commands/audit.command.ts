@@ -101,6 +101,7 @@ const rowOf = ({ stream, revision, code }: AuditFault): readonly string[] => [`$
 /** Closed: a code without a sentence does not compile. */
 const FAULTS: Readonly<Record<AuditFaultCode, string>> = {
   event_altered: 'the event is not what was written',
+  event_unexpected: 'the service writes no such event there',
   event_missing: 'the event before it is missing',
   event_unreadable: 'the event cannot be read',
   deed_missing: 'the event asks for a deed, and the ledger goes on without it',

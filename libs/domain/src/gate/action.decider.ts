@@ -193,8 +193,30 @@ const witness = (
   summary: string,
 ): WitnessVerdict => ({ level: 'L0', verdict, method, reasons, summary, evidence_digest: null, diff_rows: 0 });
 
+/**
+ * Whether this service can have written the event after those that made the action what it is. Whatever else stands in the log
+ * was put there by somebody else, and changes nothing: least of all how an action ended (INV-18).
+ */
+export const doesFollow = (state: Action, event: ActionEvent): boolean => {
+  if (event.type === 'ActionSubmitted' || event.type === 'SubmissionAbandoned') return state.state === 'none';
+  if (state.state === 'none' || state.state === 'abandoned') return false;
+  if (event.type === 'LateReport') return state.attempts.length > 0;
+  if (state.state === 'recorded') return false;
+  switch (event.type) {
+    case 'ActionDecided':
+      return state.decision === null;
+    case 'ExecutionReady':
+      return state.decision !== null && state.ready === null;
+    case 'ExecutionStarted':
+    case 'ExecutionFinished':
+      return state.ready !== null && state.outcome === null;
+    case 'ActionWitnessed':
+      return state.outcome !== null;
+  }
+};
+
 const evolve = (state: Action, event: ActionEvent): Action => {
-  if (event.type === 'ActionSubmitted') {
+  if (state.state === 'none' && event.type === 'ActionSubmitted') {
     const { at, ...submission } = event.data;
     const empty = { decision: null, decidedAt: null, ready: null, attempts: [], outcome: null, witness: null };
     return { state: 'executing', submission, createdAt: at, ...empty, revision: 0, sealingRevision: null };
@@ -202,6 +224,7 @@ const evolve = (state: Action, event: ActionEvent): Action => {
   if (event.type === 'SubmissionAbandoned') return state.state === 'none' ? { state: 'abandoned' } : state;
   if (state.state === 'none' || state.state === 'abandoned') return state;
   const next: LivingAction = { ...state, revision: state.revision + 1 };
+  if (!doesFollow(state, event)) return next;
   switch (event.type) {
     case 'ActionDecided': {
       const decided = { ...next, decision: event.data.decision, decidedAt: event.data.at };
@@ -218,6 +241,7 @@ const evolve = (state: Action, event: ActionEvent): Action => {
     }
     case 'ActionWitnessed':
       return after(event, { ...next, witness: witnessOf(event.data) });
+    case 'ActionSubmitted':
     case 'LateReport':
       return next;
   }

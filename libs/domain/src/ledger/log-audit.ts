@@ -23,6 +23,7 @@ import {
   type RecordedEvent,
   type Timestamp,
 } from '../kernel/index.js';
+import { doesFollow, type ActionEvent } from '../gate/index.js';
 import { adminSections, type DeedSections } from './deed-sections.js';
 import type { LedgerEvent } from './deed.events.js';
 import { deedBodyOf, deedEvent, deedMetadata } from './compose-deed.js';
@@ -37,6 +38,8 @@ export type AuditFaultCode =
   | 'event_altered'
   /** Its stream has no event before it, or the log has none at the position before its own. */
   | 'event_missing'
+  /** Nothing of this service writes it there: its action was over or not so far, or is another one. */
+  | 'event_unexpected'
   /** It is no JSON, or of a type that this version does not know; what it asks for is not known. */
   | 'event_unreadable'
   /** An event asks for a deed, and the ledger goes on without it. */
@@ -129,9 +132,12 @@ export class LogAudit {
 
   step(recorded: RecordedEvent): void {
     this.events += 1;
-    if (!this.isNext(recorded)) this.fault('event_missing', null, recorded);
+    const isNext = this.isNext(recorded);
+    if (!isNext) this.fault('event_missing', null, recorded);
     try {
-      this.judge(decodeEvent(recorded));
+      const envelope = decodeEvent(recorded);
+      if (isNext && this.isForeign(envelope)) this.fault('event_unexpected', null, recorded);
+      this.judge(envelope);
     } catch {
       // Whatever somebody wrote there: it is named, and the audit goes on behind it.
       this.fault('event_unreadable', null, recorded);
@@ -171,6 +177,18 @@ export class LogAudit {
     const isAtNext = !this.isGapless || position === this.position + 1n;
     this.position = position;
     return isAtNext && revision === before + 1;
+  }
+
+  /** Of an action alone: what else may follow what is a matter of people, who may say it again. */
+  private isForeign(envelope: EventEnvelope): boolean {
+    const { recorded, metadata, event } = envelope as EventEnvelope<ActionEvent>;
+    if (categoryOf(recorded.stream) !== 'action') return false;
+    if (event.data.action !== idInStream(recorded.stream) || metadata.org === null) return true;
+    if (this.only !== null && metadata.org !== this.only) return false;
+    const before = this.actions.before(recorded);
+    // One that is not in flight any more is over.
+    if (before === null) return event.type !== 'LateReport' && !this.actions.hasForgotten;
+    return !doesFollow(before, event) || ('submission' in before && before.submission.org !== metadata.org);
   }
 
   private onFact(org: OrgId, envelope: EventEnvelope): void {

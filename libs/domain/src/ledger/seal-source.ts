@@ -83,6 +83,9 @@ export const placeOf = ({ recorded }: EventEnvelope): EventPlace => ({
 export class ActionsInFlight {
   private readonly actions = new TransientMap<{ readonly action: Action; readonly revision: number }>();
 
+  /** Whether one was forgotten that was not over. */
+  hasForgotten = false;
+
   constructor(private readonly capacity = 50_000) {}
 
   /**
@@ -112,6 +115,8 @@ export class ActionsInFlight {
     // Nothing after `recorded` asks for another deed.
     if (action.state === 'recorded' || action.state === 'abandoned') return;
     this.actions.set(stream, { action, revision });
-    if (this.actions.size > this.capacity) this.actions.delete(this.actions.keys().next().value as string);
+    if (this.actions.size <= this.capacity) return;
+    this.actions.delete(this.actions.keys().next().value as string);
+    this.hasForgotten = true;
   }
 }
