@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { withOpenFiles } from './open-files-limit.js';
 
 const REGISTER = new URL('./register-typescript.mjs', import.meta.url).href;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -21,11 +22,19 @@ export interface SourceProcessOptions {
   readonly args?: readonly string[];
   readonly uid?: number;
   readonly gid?: number;
+  /** As `ulimit -n`. Default: as many as whoever starts it. */
+  readonly openFiles?: number;
 }
 
 /** Runs `file` as it is in the tree, in a process group of its own. */
-export const startSource = (file: URL, { args = [], ...account }: SourceProcessOptions = {}): SourceProcess => {
-  const child = spawn(process.execPath, ['--conditions=source', '--import', REGISTER, fileURLToPath(file), ...args], {
+export const startSource = (
+  file: URL,
+  { args = [], openFiles, ...account }: SourceProcessOptions = {},
+): SourceProcess => {
+  const options = ['--conditions=source', '--import', REGISTER];
+  const command = [process.execPath, ...options, fileURLToPath(file), ...args] as const;
+  const [program, ...rest] = openFiles === undefined ? command : withOpenFiles(openFiles, command);
+  const child = spawn(program, rest, {
     cwd: ROOT,
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,

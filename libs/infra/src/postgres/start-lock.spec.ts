@@ -8,6 +8,7 @@ import { processIdentity } from './live-process.js';
 import { withStartLock } from './start-lock.js';
 
 const CHILD = new URL('../../../../test/support/start-lock.child.ts', import.meta.url);
+const EXHAUSTED_CHILD = new URL('../../../../test/support/exhausted-start-lock.child.ts', import.meta.url);
 
 describe('the start lock', () => {
   let folder: string;
@@ -28,6 +29,12 @@ describe('the start lock', () => {
   it('is let go when what it guards fails', async () => {
     await expect(withStartLock(lock, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(existsSync(lock)).toBe(false);
+  });
+
+  it('is let go by a process that can open no file any more', async () => {
+    const child = startSource(EXHAUSTED_CHILD, { args: [lock], openFiles: 64 });
+    expect(await child.nextLine()).toEqual({ outcome: 'EMFILE' });
+    expect(await readdir(folder)).toEqual([]);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { processIdentity } from './live-process.js';
 
@@ -32,29 +32,45 @@ class StartLockHeld extends Error {
  */
 export const withStartLock = async <Result>(path: string, body: () => Promise<Result>): Promise<Result> => {
   const mine: Holder = { pid: process.pid, identity: processIdentity(process.pid) ?? '', token: randomUUID() };
-  await take(path, mine);
+  const draft = `${path}.${mine.token}`;
+  // Open until the lock is let go: by then this process may be out of files to open, and would keep it for ever.
+  const file = await open(draft, 'wx', 0o600);
   try {
-    return await body();
+    try {
+      await file.writeFile(JSON.stringify(mine));
+      await take(path, draft);
+    } finally {
+      await rm(draft, { force: true });
+    }
+    try {
+      return await body();
+    } finally {
+      if (await isAt(path, file)) await rm(path, { force: true });
+    }
   } finally {
-    if ((await read(path))?.token === mine.token) await rm(path, { force: true });
+    await file.close();
   }
 };
 
-const take = async (path: string, mine: Holder): Promise<void> => {
-  const draft = `${path}.${mine.token}`;
-  await writeFile(draft, JSON.stringify(mine), { mode: 0o600 });
-  try {
-    for (const startedAt = performance.now(); ;) {
-      // A link appears with its content complete, and fails when the name is taken.
-      if (await succeeds(link(draft, path), 'EEXIST')) return;
-      const holder = await read(path);
-      if (holder && processIdentity(holder.pid) !== holder.identity) await removeStale(path, holder);
-      else if (performance.now() - startedAt > DEADLINE_MS) throw new StartLockHeld(path, holder?.pid ?? 0);
-      else await delay(RETRY_MS);
-    }
-  } finally {
-    await rm(draft, { force: true });
+const take = async (path: string, draft: string): Promise<void> => {
+  for (const startedAt = performance.now(); ;) {
+    // A link appears with its content complete, and fails when the name is taken.
+    if (await succeeds(link(draft, path), 'EEXIST')) return;
+    const holder = await read(path);
+    if (holder && processIdentity(holder.pid) !== holder.identity) await removeStale(path, holder);
+    else if (performance.now() - startedAt > DEADLINE_MS) throw new StartLockHeld(path, holder?.pid ?? 0);
+    else await delay(RETRY_MS);
   }
+};
+
+/** Whether a name leads to an open file. Opens none. */
+const isAt = async (path: string, file: FileHandle): Promise<boolean> => {
+  const own = await file.stat();
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  return found?.ino === own.ino && found.dev === own.dev;
 };
 
 /** Moves the lock away and looks again: what was moved may be the fresh lock of another process that was quicker. */
