@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { environmentWith } from '#libs/infra/config';
 import { startEmbeddedPostgres } from '#libs/infra/postgres';
+import { withOpenFiles } from './open-files-limit.js';
 import { layReadyDatabase } from './ready-database.js';
 import { silentLogger } from './silent-logger.js';
 
@@ -41,6 +42,8 @@ export interface ServiceOptions {
   /** Default: a new one, removed by `stop`. A given one stays. */
   readonly stateDir?: string;
   readonly program?: Program;
+  /** How many files and sockets the process may have open (`ulimit -n`). Default: as many as whoever starts it. */
+  readonly openFiles?: number;
 }
 
 /** What Node is started with, and where. */
@@ -94,6 +97,7 @@ export class RunningService {
     private readonly isOwnStateDir: boolean,
     private readonly env: Readonly<Record<string, string>>,
     private readonly program: Program,
+    private readonly openFiles: number | null = null,
   ) {}
 
   /** Changes with every start: the port is any free one. */
@@ -146,7 +150,9 @@ export class RunningService {
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, this.program.args, {
+    const command = [process.execPath, ...this.program.args] as const;
+    const [file, ...args] = this.openFiles === null ? command : withOpenFiles(this.openFiles, command);
+    const child = spawn(file, args, {
       cwd: this.program.folder,
       env: this.environment,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -265,9 +271,10 @@ export const startService = async ({
   env = {},
   stateDir,
   program = START,
+  openFiles,
 }: ServiceOptions = {}): Promise<RunningService> => {
   const isOwn = stateDir === undefined;
-  const service = new RunningService(stateDir ?? (await temporaryStateDir()), isOwn, env, program);
+  const service = new RunningService(stateDir ?? (await temporaryStateDir()), isOwn, env, program, openFiles);
   try {
     if (isOwn && !env['DATABASE_URL']) await layReadyDatabase(service.stateDir);
     await service.start();
