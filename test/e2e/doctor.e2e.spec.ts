@@ -240,6 +240,44 @@ describe('ags doctor where something else is wrong', () => {
     });
   });
 
+  it.each([
+    ['answers 404 for its seal keys', 404, '{}'],
+    ['answers 503 for its seal keys', 503, '{}'],
+    ['lists what are no keys', 200, '{"object":"seal_key_set","keys":[null,7,{"kid":1}]}'],
+  ])('shows its key to no service that %s', async (_title, status, keys) => {
+    const shown: unknown[] = [];
+    const other = createServer(({ url, headers }, response) => {
+      shown.push(headers.authorization);
+      if (url === '/v1/health') response.end('{"object":"health","status":"ok","checks":{}}');
+      else response.writeHead(url === '/v1/version' ? 200 : status).end(keys);
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const run = await doctor(['--url', url], { AGS_API_KEY: service.adminKey });
+    await new Promise((resolve) => other.close(resolve));
+    expect(shown.filter((authorization) => authorization !== undefined)).toEqual([]);
+    expect(run.stderr).toBe('');
+    expect(found(run, 'server_health')).toMatchObject(
+      status === 200
+        ? { status: 'problem', message: expect.stringContaining('is another deployment') as string }
+        : {
+            status: 'warning',
+            message: expect.stringMatching(/not known: .*seal keys\. It was shown no API key/) as string,
+          },
+    );
+  });
+
+  it('does not know whose a service is where its own seal keys cannot be read', async () => {
+    const run = await doctor(['--url', service.baseUrl], {
+      AGS_API_KEY: service.adminKey,
+      DATABASE_URL: 'postgres://ags:canary@127.0.0.1:1/service',
+    });
+    expect(found(run, 'server_health')).toMatchObject({
+      status: 'warning',
+      message: expect.stringMatching(/not known: the seal keys of this one .*It was shown no API key/) as string,
+    });
+  });
+
   it('finds a database that cannot be reached', async () => {
     const run = await doctor([], { DATABASE_URL: 'postgres://ags:canary@127.0.0.1:1/service' });
     expect([run.code, found(run, 'database')?.['status']]).toEqual([1, 'problem']);

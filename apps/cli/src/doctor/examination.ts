@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { FoldedStreams, type Logger } from '#libs/domain/kernel';
+import { FoldedStreams, ONLY_STREAM, streamRef, type Logger } from '#libs/domain/kernel';
 import type { LivingOrganization } from '#libs/domain/people';
 import { PostgresKeyDirectory } from '#libs/infra/agents';
 import { EMBEDDED_DATABASE, type Config } from '#libs/infra/config';
@@ -30,10 +30,8 @@ interface OpenedDatabase {
 /** What the checks look at, opened when the first of them needs it. Nothing of it writes. */
 export class Examination {
   private opening: Promise<OpenedDatabase> | null = null;
-  /** Where a service answers; null where none does. */
+  /** Where a service answers that is not another deployment's; null where none does. */
   server: Server | null = null;
-  /** Every seal key that this deployment has had; null where they could not be read. */
-  sealKeys: ReadonlySet<string> | null = null;
   /** The server did not take the API key. */
   isKeyRefused = false;
 
@@ -45,6 +43,18 @@ export class Examination {
 
   database(): Promise<OpenedDatabase> {
     return (this.opening ??= this.open());
+  }
+
+  /** Every seal key that this deployment has had; null where the database was not looked at, or does not say. */
+  async sealKeys(): Promise<ReadonlySet<string> | null> {
+    const { sealKeyDecider } = await import('#libs/domain/ledger');
+    try {
+      const folded = await (await this.opening)?.streams.load(streamRef(sealKeyDecider, ONLY_STREAM));
+      return folded === undefined ? null : new Set(folded.state.map(({ kid }) => kid));
+    } catch {
+      // A check of its own says why.
+      return null;
+    }
   }
 
   /** Whether a process that answers calls is connected to the database; false where the database was not looked at. */

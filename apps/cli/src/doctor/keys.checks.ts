@@ -31,7 +31,6 @@ export const checkSealKey = async (examination: Examination): Promise<Finding> =
   const { VaultSealKeyRing } = await import('#libs/infra/ledger');
   const { pool, streams } = await examination.database();
   const keys = (await streams.load(streamRef(sealKeyDecider, ONLY_STREAM))).state;
-  examination.sealKeys = new Set(keys.map(({ kid }) => kid));
   const now = timestampOf(Date.now());
   const active = nextSeal(keys, now)?.key;
   if (!active) return problem('No seal key is active, so outcomes wait unsealed.', ROTATE_HELP);

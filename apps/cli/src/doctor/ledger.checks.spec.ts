@@ -38,7 +38,7 @@ const check = async (ledgers: number, millisecondsEach: number): Promise<Finding
   const examination = {
     config: { stateDir },
     apiKey: 'a key',
-    server: { get: () => Promise.resolve({ status: 200, body: said }) },
+    server: { isOurs: true, get: () => Promise.resolve({ status: 200, body: said }) },
     database: () => Promise.resolve({ store }),
   };
   return checkLedgerChain(examination as unknown as Examination);

@@ -25,7 +25,7 @@ export const checkLedgerChain = async (examination: Examination): Promise<Findin
       'Nothing is sealed for it until you decide: `npm run ags -- confirm-restore --help` says what.',
     );
   }
-  return server !== null && apiKey !== null
+  return server?.isOurs === true && apiKey !== null
     ? askServer(examination, { server, apiKey, areAllHeld })
     : checkStore(examination, { timeIsOver, areAllHeld });
 };

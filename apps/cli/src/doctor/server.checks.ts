@@ -12,7 +12,11 @@ export const checkServerHealth = async (examination: Examination, url: string | 
     return skipped('The port is chosen at every start (SERVICE_PORT=0): name the address with --url to look at it.');
   }
   const server = new Server(address);
-  const [said, sealKeys] = await Promise.all([server.get('/v1/health'), server.get(SEAL_KEYS_PATH)]);
+  const [said, listed, own] = await Promise.all([
+    server.get('/v1/health'),
+    server.get(SEAL_KEYS_PATH),
+    examination.sealKeys(),
+  ]);
   if (!isAnswer(said)) {
     if (said.kind === 'not_running') {
       if (url !== undefined) return ok(`No service runs at ${address}.`);
@@ -41,7 +45,8 @@ export const checkServerHealth = async (examination: Examination, url: string | 
         : 'Name with --url where the service listens, without a path; without --url the settings say where.',
     );
   }
-  if (isOfAnother(sealKeys, examination.sealKeys)) {
+  const whose = whoseIs(listed, own);
+  if (whose === 'another') {
     return problem(
       `What answers at ${address} is another deployment: it has none of the seal keys that these settings lead to.`,
       `Give this program the settings that the service was started with (DATABASE_URL, SERVICE_STATE_DIR), or ` +
@@ -49,15 +54,33 @@ export const checkServerHealth = async (examination: Examination, url: string | 
     );
   }
   server.health = said;
+  server.isOurs = whose === 'ours';
   examination.server = server;
-  return judgeHealth(address, said);
+  const health = judgeHealth(address, said);
+  return whose === 'ours' || health.status !== 'ok' ? health : unknownService(address, whose, examination.apiKey);
 };
 
+/** `ours`, `another`, or why it cannot be told. */
+type Whose = 'ours' | 'another' | 'not_listed' | 'not_known_here';
+
 /** Seal keys are registered for ever, so two deployments share none unless one is a copy of the other. */
-const isOfAnother = (said: ServerAnswer | Silence, own: ReadonlySet<string> | null): boolean => {
-  if (own === null || own.size === 0 || !isAnswer(said) || !Array.isArray(said.body['keys'])) return false;
-  const listed = said.body['keys'] as readonly { readonly kid?: unknown }[];
-  return !listed.some(({ kid }) => typeof kid === 'string' && own.has(kid));
+const whoseIs = (said: ServerAnswer | Silence, own: ReadonlySet<string> | null): Whose => {
+  if (own === null || own.size === 0) return 'not_known_here';
+  if (!isAnswer(said) || said.status !== 200 || !Array.isArray(said.body['keys'])) return 'not_listed';
+  const kids = (said.body['keys'] as readonly unknown[]).map((key) => (key as { kid?: unknown } | null)?.kid);
+  return kids.some((kid) => typeof kid === 'string' && own.has(kid)) ? 'ours' : 'another';
+};
+
+const unknownService = (address: string, whose: Whose, apiKey: string | null): Finding => {
+  const isNotListed = whose === 'not_listed';
+  const why = isNotListed ? 'it does not list its seal keys' : 'the seal keys of this one could not be read';
+  const shown = apiKey === null ? '' : ' It was shown no API key.';
+  return warning(
+    `A service at ${address} is well, and whether it is this deployment's is not known: ${why}.${shown}`,
+    isNotListed
+      ? `Let ${SEAL_KEYS_PATH} through to the service: everybody may read it.`
+      : 'Put right what keeps the database or the event log from being read, and run this again.',
+  );
 };
 
 const elsewhere = (address: string): Finding =>

@@ -35,6 +35,9 @@ export const serverAddressOf = ({ baseUrl, host, port }: Config): string | null 
 export class Server {
   constructor(readonly address: string) {}
 
+  /** Whether it has shown that it is this deployment's: a key is for nobody else. */
+  isOurs = false;
+
   /** Its health, as the first answer gave it: its Date header serves the clock's check. */
   health: ServerAnswer | null = null;
 
