@@ -112,6 +112,38 @@ describe('an execution that the queue forgot', () => {
   });
 });
 
+describe('an execution whose stored arguments were changed behind the service’s back', () => {
+  const changed = (id: string): void => {
+    const { rows } = scene.bench.payloads;
+    const key = [...rows.keys()].find((name) => name.startsWith(`${id} policy_input `))!;
+    rows.set(key, rows.get(key)!.replace('"args":{}', '"args":{"id":"of another"}'));
+    expect(rows.get(key)).toContain('of another');
+  };
+  const failed = { outcome: { status: 'failed', error_code: 'service_unavailable' } };
+
+  it('sends nothing, and ends failed', async () => {
+    scene = await RecoveryScene.set();
+    const { bench, upstream } = scene;
+    const { action: id } = await bench.submit({ tool: 'crm.update' }, bench.handler(new ManualStarter(null, null)));
+    changed(id);
+    expect(await scene.sweepUntil(isRecorded, id)).toMatchObject({ ...failed, attempts: [{ attempt: 1 }] });
+    expect(upstream.seen).toEqual([]);
+    expect(scene.rescuerLogger.errors.map(String)).toEqual([
+      expect.stringContaining(
+        `the policy_input of ${id} that is stored beside the log is not the one that the log names`,
+      ),
+    ]);
+  });
+
+  it('sends nothing where it is taken over, and ends failed', async () => {
+    scene = await RecoveryScene.set();
+    const id = await scene.lose('crm.get');
+    changed(id);
+    expect(await scene.sweepUntil(isRecorded, id)).toMatchObject({ ...failed, attempts: [{}, { attempt: 2 }] });
+    expect(scene.upstream.seen).toEqual([]);
+  });
+});
+
 describe('a sweep', () => {
   it('waits for no upstream: one that hangs keeps no other execution (INV-16)', async () => {
     scene = await RecoveryScene.set({ answer: () => undefined });

@@ -39,6 +39,7 @@ import {
   CommandRunner,
   FoldedStreams,
   PayloadStore,
+  requireUndamaged,
   streamRef,
   timestampOf,
   type ActionId,
@@ -75,8 +76,10 @@ class HeldPayloads extends PayloadStore {
     this.rows.set(`${owner} ${kind} ${digest}`, body);
     return Promise.resolve();
   }
-  override get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null> {
-    return Promise.resolve(this.rows.get(`${owner} ${kind} ${digest}`) ?? null);
+  override async get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null> {
+    const body = this.rows.get(`${owner} ${kind} ${digest}`) ?? null;
+    if (body !== null) requireUndamaged({ owner, kind, digest, body });
+    return Promise.resolve(body);
   }
 }
 

@@ -20,6 +20,7 @@ import {
   type ActionId,
   type EventStore,
   type JobQueue,
+  type Logger,
   type Position,
   type RecordedEvent,
 } from '#libs/domain/kernel';
@@ -100,6 +101,8 @@ export class RecoveryScene {
   readonly beats = new HeldBeats();
   readonly queue: JobQueue = new InProcessJobQueue(silentLogger);
   readonly logger = collectingLogger();
+  /** What the executor of the process that sweeps says. */
+  readonly rescuerLogger = collectingLogger();
   /** Of the process that sweeps. */
   readonly rescuer: ActionExecutor;
   readonly sweeper: ExecutionSweeper;
@@ -108,7 +111,7 @@ export class RecoveryScene {
     readonly bench: GateBench,
     readonly upstream: Upstream,
   ) {
-    this.rescuer = this.executorNamed('exe_rescuer');
+    this.rescuer = this.executorNamed('exe_rescuer', this.rescuerLogger);
     this.queue.process('execute', 4, async (id) => {
       await this.rescuer.claimAndRun(id as ActionId, null);
     });
@@ -121,9 +124,9 @@ export class RecoveryScene {
     return new RecoveryScene(await bench.prepare(upstream.baseUrl, TOOLS, config), upstream);
   }
 
-  executorNamed(name: string): ActionExecutor {
+  executorNamed(name: string, logger: Logger = silentLogger): ActionExecutor {
     const { gate, payloads, bus } = this.bench;
-    return new ActionExecutor(gate, name, payloads, bus, silentLogger);
+    return new ActionExecutor(gate, name, payloads, bus, logger);
   }
 
   sweeperOf(executor: ActionExecutor): ExecutionSweeper {

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { RawConnection } from '../raw-http.js';
 import { configOf } from './lab.js';
 import { plainAnswer, type Stage } from './stage.js';
@@ -84,14 +84,46 @@ export const FAULTS: RefusalGroup = {
         ),
     },
     {
+      rule: 'an action whose stored arguments are not those that the log names, and shows nothing of them',
+      ...UNAVAILABLE,
+      provoke: async ({ act, agent, database, service }) => {
+        const id = String((await act('lab.write', 'damaged')).json['id']);
+        const changed = `update gate.payloads set body = replace(body, 'damaged', 'another') where owner = $1 and kind = $2`;
+        expect(await database.query(changed, [id, 'policy_input'])).toMatchObject({ rowCount: 1 });
+        const answer = await agent('GET', `/v1/actions/${id}`);
+        expect(answer.text).not.toContain('another');
+        const told = `the policy_input of ${id} that is stored beside the log is not the one that the log names`;
+        await vi.waitFor(() => expect(service.stdout).toContain(told), 10_000);
+        return answer;
+      },
+    },
+    {
+      rule: 'an action whose stored result is not the one that the log names, and shows nothing of it',
+      ...UNAVAILABLE,
+      provoke: async ({ act, agent, database }) => {
+        const { id, result } = (await act('lab.write', 'altered')).json;
+        const changed = `update gate.payloads set body = '{"done":false}' where owner = $1 and kind = 'result'`;
+        expect(await database.query(changed, [id])).toMatchObject({ rowCount: 1 });
+        // As it was for as long as the service remembers it, a second; then no more.
+        return vi.waitFor(async () => {
+          const answer = await agent('GET', `/v1/actions/${String(id)}`);
+          if (answer.status === 200) expect(answer.json['result']).toEqual(result);
+          expect(answer.status).not.toBe(200);
+          return answer;
+        }, 10_000);
+      },
+    },
+    {
       rule: 'an action whose rows it cannot make sense of, and shows nothing of them',
       verdict: [500, 'api_error', 'internal_error', null],
       provoke: async ({ act, agent, database }) => {
-        const { json } = await act('lab.write', 'damaged');
-        await database.query(`update gate.payloads set body = 'damaged' where owner = $1 and kind = 'policy_input'`, [
-          json['id'],
-        ]);
-        return agent('GET', `/v1/actions/${String(json['id'])}`);
+        const { json } = await act('lab.write', 'unforeseen');
+        await database.query('alter table gate.payloads rename column body to elsewhere');
+        try {
+          return await agent('GET', `/v1/actions/${String(json['id'])}`);
+        } finally {
+          await database.query('alter table gate.payloads rename column elsewhere to body');
+        }
       },
     },
     {

@@ -1,4 +1,6 @@
+import { digestOf } from '#libs/crypto';
 import { type RecordedEvent, StoreUnavailable } from './event-store.port.js';
+import type { Payload } from './payload.js';
 
 /**
  * The log does not hold what it must: nothing that comes later will mend that. Callers who need the stream have no answer;
@@ -24,6 +26,21 @@ export class DamagedEvent extends BrokenStream {
     );
   }
 }
+
+/** What an event names by its digest is not stored beside the log as it was written. The message repeats nothing of it. */
+export class DamagedPayload extends BrokenStream {
+  constructor({ owner, kind, digest }: Omit<Payload, 'org' | 'body'>) {
+    super(
+      `the ${kind} of ${owner} that is stored beside the log is not the one that the log names (${digest}): it was ` +
+        'damaged or altered. Restore its row as it was',
+    );
+  }
+}
+
+/** @throws {DamagedPayload} the body is another than the one that was asked for */
+export const requireUndamaged = (payload: Omit<Payload, 'org'>): void => {
+  if (digestOf(payload.body) !== payload.digest) throw new DamagedPayload(payload);
+};
 
 /** The store gave no answer: it is everybody's trouble, and passes. */
 export const isStoreAway = (error: unknown): error is StoreUnavailable =>

@@ -12,7 +12,10 @@ const MAX_ALONG = 16_384;
 export abstract class PayloadStore {
   /** Writing the same owner, kind and digest again changes nothing. */
   abstract put(payload: Payload): Promise<void>;
-  /** Null when it was never written, or removed by retention. */
+  /**
+   * Null when it was never written, or removed by retention.
+   * @throws {DamagedPayload} what is stored under that digest has another: such a body is handed to nobody
+   */
   abstract get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null>;
 
   /**

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { digestOf } from '#libs/crypto';
-import { type Append, type Payload, RevisionConflict } from '#libs/domain/kernel';
+import { type Append, BrokenStream, DamagedPayload, type Payload, RevisionConflict } from '#libs/domain/kernel';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { createRelaxedPool } from '#libs/infra/postgres';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
@@ -124,6 +124,50 @@ describe('a payload is written before its append', () => {
     expect(put).toHaveBeenCalledOnce();
     await expect(elsewhere.append({ ...beginning(2), payloads: [payloadOf(2)] })).rejects.toThrow(TypeError);
     await elsewhere.close();
+  });
+});
+
+describe('a payload whose row was changed behind the service’s back', () => {
+  const change = (number: number, body: string) =>
+    pool.query('update gate.payloads set body = $2 where owner = $1', [payloadOf(number).owner, body]);
+  const askedAnew = (payload: Payload) =>
+    new PostgresPayloadStore(pool).get(payload.owner, payload.kind, payload.digest);
+
+  it.each(['policy_input', 'result'] as const)('is damaged, and handed to nobody: %s', async (kind) => {
+    const payload = { ...payloadOf(1), kind };
+    await payloads.put(payload);
+    await change(1, '{"number":2}');
+    const thrown = await askedAnew(payload).catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(DamagedPayload);
+    // Nobody's trouble but its own, and no wait mends it.
+    expect(thrown).toBeInstanceOf(BrokenStream);
+    expect(String(thrown)).toContain(`the ${kind} of ${payload.owner} that is stored beside the log is not the one`);
+    expect(String(thrown)).toContain(payload.digest);
+    expect(String(thrown)).not.toContain('number');
+    await change(1, payload.body);
+    expect(await askedAnew(payload)).toBe(payload.body);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['the same to every reader but for a space', '{"number": 1}'],
+    ['of another action', payloadOf(2).body],
+  ])('is so where the body is %s', async (_, body) => {
+    await payloads.put(payloadOf(1));
+    await change(1, body);
+    await expect(stored(payloadOf(1))).rejects.toThrow(DamagedPayload);
+  });
+
+  it('keeps none from those that are asked for with it', async () => {
+    const numbers = [1, 2, 3];
+    await Promise.all(numbers.map((number) => payloads.put(payloadOf(number))));
+    await change(2, '{}');
+    const ends = await Promise.allSettled(numbers.map((number) => stored(payloadOf(number))));
+    expect(ends.map((end) => (end.status === 'fulfilled' ? end.value : 'damaged'))).toEqual([
+      payloadOf(1).body,
+      'damaged',
+      payloadOf(3).body,
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ import { GatheredCalls } from '#libs/infra/runtime';
 import type { Digest } from '#libs/crypto';
 import {
   PayloadStore,
+  requireUndamaged,
   type Append,
   type AppendResult,
   type EventStore,
@@ -83,7 +84,12 @@ export class PostgresPayloadStore extends PayloadStore {
 
   override async get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null> {
     const asked = { owner, kind, digest };
-    return this.recent.get(keyOf(asked)) ?? this.gets.of(asked);
+    const known = this.recent.get(keyOf(asked));
+    if (known !== null) return known;
+    const body = await this.gets.of(asked);
+    // Each by itself: one that is damaged is no fault of those that were asked for with it.
+    if (body !== null) requireUndamaged({ ...asked, body });
+    return body;
   }
 
   private remember(payload: Payload): void {

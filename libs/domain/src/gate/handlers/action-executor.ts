@@ -9,6 +9,7 @@ import {
   type LiveConnector,
 } from '../../connectors/index.js';
 import {
+  DamagedPayload,
   failpoint,
   type Bus,
   type Logger,
@@ -48,7 +49,7 @@ const CONNECTOR_GONE = 'The connector was removed, disabled or changed, and noth
 const CONNECTOR_UNREAD =
   'The service could not read the connector of this call in time, and nothing was sent. Submit it again.';
 
-const ARGUMENTS_GONE = 'The arguments of this call are no longer stored, and nothing was sent.';
+const ARGUMENTS_GONE = 'The arguments of this call are no longer stored as they were judged, and nothing was sent.';
 
 type ClaimExecution = Extract<ActionCommand, { type: 'ClaimExecution' }>;
 
@@ -331,10 +332,24 @@ export class ActionExecutor {
   }
 
   private async argumentsOf(action: LivingAction): Promise<JsonObject | null> {
-    const { action: owner, input_digest: digest } = action.submission;
-    const document = await this.payloads.get(owner, 'policy_input', digest);
+    const document = await this.judgedDocument(action);
     if (document === null) return null;
     // The strict parser gives objects without a prototype: a member named like one of Object's is data.
     return (parseStrictJson(Buffer.from(document), STORED_INPUT_PROFILE) as { args: JsonObject }).args;
+  }
+
+  /** Null where it is gone, or is not what was judged: waiting mends neither. */
+  private async judgedDocument({ submission }: LivingAction): Promise<string | null> {
+    const { action: owner, input_digest: digest } = submission;
+    try {
+      return await this.payloads.get(owner, 'policy_input', digest);
+    } catch (error) {
+      if (!(error instanceof DamagedPayload)) throw error;
+      this.logger.error('an execution is not begun: its arguments are not those that were judged', {
+        action_id: owner,
+        error,
+      });
+      return null;
+    }
   }
 }
