@@ -8,6 +8,27 @@ const rules = (settings: Partial<EgressSettings> = {}) =>
   new DestinationRules({ allowPrivate: false, allowPlainText: true, allow: [], ownEndpoints: () => [], ...settings });
 const PUBLIC = ['93.184.216.34'];
 
+/** Written down from where each is kept out of the public DNS, or is commonly used as if it were. */
+const INNER_SUFFIXES = [
+  ['localhost', 'RFC 6761'],
+  ['test', 'RFC 6761'],
+  ['invalid', 'RFC 6761'],
+  ['local', 'RFC 6762'],
+  ['intranet', 'RFC 6762, appendix G'],
+  ['internal', 'RFC 6762, appendix G; ICANN board, 2024-07-29'],
+  ['private', 'RFC 6762, appendix G'],
+  ['corp', 'RFC 6762, appendix G; ICANN board, 2018-02-04'],
+  ['home', 'RFC 6762, appendix G; ICANN board, 2018-02-04'],
+  ['lan', 'RFC 6762, appendix G'],
+  ['onion', 'RFC 7686'],
+  ['home.arpa', 'RFC 8375'],
+  ['localdomain', 'of /etc/hosts in many systems'],
+  ['svc', 'of services in a Kubernetes cluster'],
+] as const;
+
+/** From the documentation of Google Compute Engine, Amazon EC2 and Tencent Cloud. */
+const METADATA_NAMES = ['metadata.google.internal', 'instance-data.ec2.internal', 'metadata.tencentyun.com'];
+
 describe('destinations in production', () => {
   it('a public name with public addresses is allowed', () =>
     expect(rules().areAllowed('api.example.com', 443, ['93.184.216.34', '2606:4700::1111'])).toBe(true));
@@ -28,6 +49,16 @@ describe('destinations in production', () => {
   ])('the name %s is refused whatever it resolves to (E-06)', (name) => {
     expect(rules().areAllowed(name, 443, PUBLIC)).toBe(false);
     expect(rules().couldBeAllowed(name, 443)).toBe(false);
+  });
+
+  it.each(INNER_SUFFIXES)('names of %s are refused whatever they resolve to, %s (E-06)', (suffix) => {
+    for (const name of [suffix, `db.${suffix}`, `a.b.${suffix}`, `DB.${suffix.toUpperCase()}.`]) {
+      expect([name, rules().areAllowed(name, 443, PUBLIC)]).toEqual([name, false]);
+      expect([name, rules().couldBeAllowed(name, 443)]).toEqual([name, false]);
+    }
+    for (const name of [`db.x${suffix}`, `db.${suffix}.example.com`, `${suffix}.example.com`]) {
+      expect([name, rules().areAllowed(name, 443, PUBLIC)]).toEqual([name, true]);
+    }
   });
 
   it('one bad answer of many blocks the name (E-08)', () =>
@@ -99,6 +130,16 @@ describe('the allow-list of an operator', () => {
     },
   );
 
+  it.each(METADATA_NAMES)('the metadata name %s is opened by no name, only by an address (E-07)', (name) => {
+    const areAllowed = (entry: string, address: string) => rules({ allow: [entry] }).areAllowed(name, 443, [address]);
+    for (const entry of [name, `*.${name.slice(name.indexOf('.') + 1)}`]) {
+      expect([entry, areAllowed(entry, '10.0.0.1'), areAllowed(entry, '93.184.216.34')]).toEqual([entry, false, false]);
+    }
+    expect(rules().areAllowed(name, 443, PUBLIC)).toBe(false);
+    expect(rules().couldBeAllowed(name, 443)).toBe(false);
+    expect(areAllowed('10.0.0.1', '10.0.0.1')).toBe(true);
+  });
+
   it('a range does not open the other answers of a name', () =>
     expect(rules({ allow: ['10.1.0.0/16'] }).areAllowed('crm.corp', 443, ['10.1.2.3', '127.0.0.1'])).toBe(false));
 
@@ -120,8 +161,13 @@ describe('destinations in development', () => {
     ...['fd00:ec2::254', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fd00:42::42', 'fd00:100::100:200', 'fd00:a9fe:a9fe::1'],
   ])('%s stays refused', (address) => expect(dev.areAllowed('x', 80, [address])).toBe(false));
 
-  it('a metadata name stays refused', () =>
-    expect(dev.areAllowed('metadata.google.internal', 80, ['10.0.0.1'])).toBe(false));
+  it.each(METADATA_NAMES)('the metadata name %s stays refused, whatever it resolves to (E-07)', (name) => {
+    for (const address of ['10.0.0.1', '127.0.0.1', ...PUBLIC]) {
+      for (const written of [name, `${name.toUpperCase()}.`])
+        expect(dev.areAllowed(written, 80, [address])).toBe(false);
+      expect(dev.areAllowed(`x${name}`, 80, [address])).toBe(true);
+    }
+  });
 });
 
 describe('the service itself is never a destination (E-13, E-17)', () => {
