@@ -24,9 +24,10 @@ import {
 } from '#libs/infra/config';
 import { checkKnownStore, openEventStore, type OpenedEventStore } from '#libs/infra/event-store';
 import { createDurablePool, sqlStateOf, startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/infra/postgres';
-import { InProcessBus, SystemClock, SystemRandomness } from '#libs/infra/runtime';
+import { InProcessBus, SystemClock, SystemRandomness, untilInterrupted } from '#libs/infra/runtime';
 import { Census } from './census.js';
 import { CliError } from './cli-error.js';
+import { refuseInterruptedStart } from './interruption.js';
 
 const APPLICATION_NAME = 'ags cli';
 const CONNECTIONS = 2;
@@ -180,18 +181,29 @@ export const requirePrepared = async (pool: pg.Pool, config: Config): Promise<vo
 };
 
 /**
- * Runs `work` on a deployment that `init` has made, whose database runs meanwhile.
- * @throws {CliError} not_initialized
+ * Runs `work` on a deployment that `init` has made, whose database runs meanwhile: also until work that was interrupted ends.
+ * @throws {CliError} not_initialized, interrupted
  */
-export const onPrepared = async <Result>(config: Config, log: Logger, work: () => Promise<Result>): Promise<Result> => {
-  await requireInitialized(config);
-  const { connectionString, embedded } = await openRows(config, log);
-  try {
-    const onError = (error: Error): void => log.debug('an idle database connection was lost', { error });
-    const pool = createDurablePool({ connectionString, applicationName: APPLICATION_NAME, maxConnections: 1, onError });
-    await requirePrepared(pool, config).finally(() => pool.end());
-    return await work();
-  } finally {
-    await embedded?.release();
-  }
-};
+export const onPrepared = <Result>(
+  config: Config,
+  log: Logger,
+  work: (interrupted: AbortSignal) => Promise<Result>,
+): Promise<Result> =>
+  untilInterrupted(async (interrupted) => {
+    await requireInitialized(config);
+    const { connectionString, embedded } = await openRows(config, log);
+    try {
+      const onError = (error: Error): void => log.debug('an idle database connection was lost', { error });
+      const pool = createDurablePool({
+        connectionString,
+        applicationName: APPLICATION_NAME,
+        maxConnections: 1,
+        onError,
+      });
+      await requirePrepared(pool, config).finally(() => pool.end());
+      refuseInterruptedStart(interrupted);
+      return await work(interrupted);
+    } finally {
+      await embedded?.release();
+    }
+  });

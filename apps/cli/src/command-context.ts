@@ -3,8 +3,10 @@ import type { OrgId } from '#libs/domain/kernel';
 import { parseConfig, type Config } from '#libs/infra/config';
 import { PinoLogger } from '#libs/infra/logging';
 import type { Deployment } from '#libs/infra/deployment';
+import { untilInterrupted } from '#libs/infra/runtime';
 import { Administration, onPrepared, requireInitialized } from './administration.js';
-import { CliError, EXIT, type ExitCode } from './cli-error.js';
+import type { ExitCode } from './cli-error.js';
+import { refuseInterruptedStart } from './interruption.js';
 import { present, type Answer, type Terminal } from './terminal.js';
 
 /** What one run of the program has: where it writes, and how it will end. */
@@ -44,20 +46,25 @@ export const withExamples = (command: Command, ...examples: readonly string[]): 
 export const loggerOf = (terminal: Terminal): PinoLogger =>
   new PinoLogger({ level: 'warn', format: 'text', destination: { write: (line) => terminal.err(line) } });
 
-/** Runs `work` on the deployment that the settings name, and lets go of it whatever happens. Null: it has said all. */
-export const withAdministration = async (
+/**
+ * Runs `work` on the deployment that the settings name, and lets go of it whatever happens, an interruption included: work
+ * that takes a while looks at its signal. Null: it has said all.
+ */
+export const withAdministration = (
   { terminal }: CommandContext,
   isJson: boolean,
-  work: (administration: Administration) => Promise<Answer | null>,
-): Promise<void> => {
-  const administration = await Administration.open(parseConfig(), loggerOf(terminal));
-  try {
-    const answer = await work(administration);
-    if (answer !== null) present(terminal, isJson, answer);
-  } finally {
-    await administration.close();
-  }
-};
+  work: (administration: Administration, interrupted: AbortSignal) => Promise<Answer | null>,
+): Promise<void> =>
+  untilInterrupted(async (interrupted) => {
+    const administration = await Administration.open(parseConfig(), loggerOf(terminal));
+    try {
+      refuseInterruptedStart(interrupted);
+      const answer = await work(administration, interrupted);
+      if (answer !== null) present(terminal, isJson, answer);
+    } finally {
+      await administration.close();
+    }
+  });
 
 /**
  * The same for what appends to the log. A restored log that goes on before somebody has decided is another log than the one
@@ -81,39 +88,20 @@ export const requireConfirmedRestore = async ({ stateDir }: Config): Promise<voi
   await requireSettledRestore(stateDir);
 };
 
-/** Runs `work` until it ends by itself or is told to by Ctrl-C or SIGTERM; a second signal ends the process. */
-export const untilInterrupted = async <Result>(
-  work: (interrupted: AbortSignal) => Promise<Result>,
-): Promise<Result> => {
-  const controller = new AbortController();
-  const interrupt = (): void => controller.abort();
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  for (const signal of signals) process.once(signal, interrupt);
-  try {
-    return await work(controller.signal);
-  } finally {
-    for (const signal of signals) process.removeListener(signal, interrupt);
-  }
-};
-
-/** @throws {CliError} interrupted */
-export const refuseInterrupted = (interrupted: AbortSignal): void => {
-  if (interrupted.aborted) throw new CliError('interrupted', 'It was interrupted, and left nothing.', EXIT.refused);
-};
-
 /** Runs `work` with every part of the deployment: for what the log alone cannot do. Takes longer to load. */
 export const withDeployment = async <Result>(
   { terminal }: CommandContext,
-  work: (deployment: Deployment) => Promise<Result>,
+  work: (deployment: Deployment, interrupted: AbortSignal) => Promise<Result>,
 ): Promise<Result> => {
   const config = parseConfig();
   const logger = loggerOf(terminal);
   // Opening it makes every table that is not there.
-  return onPrepared(config, logger, async () => {
+  return onPrepared(config, logger, async (interrupted) => {
     const parts = await import('#libs/infra/deployment');
     const deployment = await parts.Deployment.open(config, 'ags cli', logger);
     try {
-      return await work(deployment);
+      refuseInterruptedStart(interrupted);
+      return await work(deployment, interrupted);
     } finally {
       await deployment.close();
     }

@@ -13,6 +13,7 @@ import {
   type JsonOption,
   type OrgOption,
 } from '../command-context.js';
+import { refuseInterrupted } from '../interruption.js';
 import { facts, ProgressLine, table, type Answer } from '../terminal.js';
 
 const EVENTS_PER_PROGRESS = 20_000;
@@ -47,13 +48,14 @@ const registerList = (agents: Command, context: CommandContext): void => {
       .option('--org <id>', 'only of this organization', idArgument('org'))
       .option('--json', 'one JSON object a line')
       .action(async ({ org, json }: OrgOption & JsonOption) =>
-        withAdministration(context, json === true, async ({ census, clock }) => {
+        withAdministration(context, json === true, async ({ census, clock }, interrupted) => {
           const progress = new ProgressLine(context.terminal);
-          const all = await census.agents((events) => {
+          const reading = census.agents((events) => {
+            refuseInterrupted(interrupted, 'It was interrupted before it had read the log.');
             if (events % EVENTS_PER_PROGRESS === 0)
               progress.show(`Reading the log: ${events.toLocaleString('en')} events`);
           });
-          progress.clear();
+          const all = await reading.finally(() => progress.clear());
           return listed(
             all.filter((agent) => org === undefined || agent.org === org),
             timestampOf(clock.nowMs()),

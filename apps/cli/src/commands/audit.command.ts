@@ -10,6 +10,7 @@ import {
   type JsonOption,
   type OrgOption,
 } from '../command-context.js';
+import { refuseInterrupted } from '../interruption.js';
 import { facts, ProgressLine, table, type Answer } from '../terminal.js';
 
 const PAGE_EVENTS = 1_000;
@@ -30,9 +31,9 @@ export const registerAuditCommand = (program: Command, context: CommandContext):
       .option('--org <id>', 'compare the ledger of this organization alone', idArgument('org'))
       .option('--json', 'the verdict as one JSON object')
       .action(async ({ org, json }: OrgOption & JsonOption) =>
-        withAdministration(context, json === true, async ({ log, census }) => {
+        withAdministration(context, json === true, async ({ log, census }, interrupted) => {
           if (org !== undefined) await census.organization(org);
-          const verdict = await audit(log, org ?? null, new ProgressLine(context.terminal));
+          const verdict = await audit(log, org ?? null, new ProgressLine(context.terminal), interrupted);
           if (verdict.faultCount > 0) context.exitCode = EXIT.refused;
           return answerOf(verdict, org ?? null);
         }),
@@ -43,24 +44,33 @@ export const registerAuditCommand = (program: Command, context: CommandContext):
 };
 
 /** What is appended meanwhile is read too, up to where the log stood when the audit began: a deed after it may be due. */
-const audit = async (log: EventStore, org: OrgId | null, progress: ProgressLine): Promise<AuditVerdict> => {
+export const audit = async (
+  log: EventStore,
+  org: OrgId | null,
+  progress: ProgressLine,
+  interrupted: AbortSignal,
+): Promise<AuditVerdict> => {
   // Every other command would load the gate, its policies and their engine for nothing.
   const { LogAudit } = await import('#libs/domain/ledger');
   const running = new LogAudit(org, log.hasGaplessPositions);
   const head = await log.head();
   let [after, events] = [START, 0];
-  while (after < head) {
-    const page: readonly RecordedEvent[] = (await log.readAll(after, PAGE_EVENTS)).filter(
-      ({ position }) => position <= head,
-    );
-    for (const recorded of page) running.step(recorded);
-    const last = page.at(-1);
-    if (!last) break;
-    after = last.position;
-    events += page.length;
-    progress.show(`Compared ${events.toLocaleString('en')} events`);
+  try {
+    while (after < head) {
+      refuseInterrupted(interrupted, 'It was interrupted before it had a verdict. Run it again.');
+      const page: readonly RecordedEvent[] = (await log.readAll(after, PAGE_EVENTS)).filter(
+        ({ position }) => position <= head,
+      );
+      for (const recorded of page) running.step(recorded);
+      const last = page.at(-1);
+      if (!last) break;
+      after = last.position;
+      events += page.length;
+      progress.show(`Compared ${events.toLocaleString('en')} events`);
+    }
+  } finally {
+    progress.clear();
   }
-  progress.clear();
   return running.verdict();
 };
 

@@ -4,17 +4,12 @@ import type { Command } from 'commander';
 import { timestampOf } from '#libs/domain/kernel';
 import { parseConfig, type Config } from '#libs/infra/config';
 import type { LedgerHead } from '#libs/infra/backup';
+import { untilInterrupted } from '#libs/infra/runtime';
 import { onPrepared } from '../administration.js';
 import { fileArgument } from '../arguments.js';
 import { CliError } from '../cli-error.js';
-import {
-  loggerOf,
-  refuseInterrupted,
-  untilInterrupted,
-  withExamples,
-  type CommandContext,
-  type JsonOption,
-} from '../command-context.js';
+import { loggerOf, withExamples, type CommandContext, type JsonOption } from '../command-context.js';
+import { refuseInterrupted } from '../interruption.js';
 import { registerConfirmRestore } from './confirm-restore.command.js';
 import { writeNewFile } from '../new-file.js';
 import { facts, present, ProgressLine } from '../terminal.js';
@@ -48,8 +43,8 @@ const registerBackup = (program: Command, context: CommandContext, version: stri
       .option('--json', 'one JSON object')
       .action(async ({ output, json }: BackupOptions) => {
         const config = embeddedOnly('back up');
-        const answer = await onPrepared(config, loggerOf(context.terminal), () =>
-          untilInterrupted((interrupted) => backUp(context, config, { output, version, interrupted })),
+        const answer = await onPrepared(config, loggerOf(context.terminal), (interrupted) =>
+          backUp(context, config, { output, version, interrupted }),
         );
         present(context.terminal, json === true, answer);
       }),

@@ -5,8 +5,6 @@ import type { Administration } from '../administration.js';
 import { fileArgument, idArgument } from '../arguments.js';
 import { CliError, EXIT, usage } from '../cli-error.js';
 import {
-  refuseInterrupted,
-  untilInterrupted,
   withAdministration,
   withExamples,
   type CommandContext,
@@ -14,6 +12,7 @@ import {
   type OrgOption,
 } from '../command-context.js';
 import { eventLineOf, orgOf } from '../event-line.js';
+import { refuseInterrupted } from '../interruption.js';
 import { writeNewFile } from '../new-file.js';
 import { ProgressLine, type Answer, type Terminal } from '../terminal.js';
 
@@ -58,14 +57,12 @@ const registerExport = (events: Command, context: CommandContext): void => {
       .option('--json', 'what is said about the export, and an error, as one JSON object')
       .action(async (options: ExportOptions) => {
         requireStretch(options);
-        await withAdministration(context, options.json === true, async (administration) => {
+        await withAdministration(context, options.json === true, async (administration, interrupted) => {
           await requireOrganization(administration, options.org);
-          return untilInterrupted((interrupted) => {
-            const lines = linesOf(administration.log, options, context.terminal, interrupted);
-            return options.output === undefined
-              ? exportToOutput(context.terminal, lines)
-              : exportToFile(lines, options.output);
-          });
+          const lines = linesOf(administration.log, options, context.terminal, interrupted);
+          return options.output === undefined
+            ? exportToOutput(context.terminal, lines)
+            : exportToFile(lines, options.output);
         });
       }),
     'npm run --silent ags -- events export > events.jsonl',
@@ -169,15 +166,20 @@ const registerTail = (events: Command, context: CommandContext): void => {
       .option('--from <position>', 'begin with this position; default: with the next event', positionArgument)
       .option('--json', 'an error as one JSON object')
       .action(async (options: TailOptions) =>
-        withAdministration(context, options.json === true, async (administration) => {
+        withAdministration(context, options.json === true, async (administration, interrupted) => {
           await requireOrganization(administration, options.org);
-          await untilInterrupted((interrupted) => follow(context.terminal, administration.log, options, interrupted));
+          await follow(context.terminal, administration.log, options, interrupted);
           return null;
-        }),
+        }).catch(unlessInterrupted),
       ),
     'npm run --silent ags -- events tail',
     'npm run --silent ags -- events tail --from 0 --org org_...',
   );
+};
+
+/** Its end is an interruption, also one that comes before the first event. */
+const unlessInterrupted = (error: unknown): void => {
+  if (!(error instanceof CliError) || error.code !== 'interrupted') throw error;
 };
 
 /** Until it is interrupted, or nobody reads on. @throws {CliError} log_incomplete */

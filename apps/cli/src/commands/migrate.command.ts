@@ -3,18 +3,18 @@ import type pg from 'pg';
 import type { Logger } from '#libs/domain/kernel';
 import { givenText, InvalidKurrentUrl, parseConfig, parseKurrentUrl, type Config } from '#libs/infra/config';
 import type { CopyProgress, LogCopy, OpenedEventStore } from '#libs/infra/event-store';
+import { untilInterrupted } from '#libs/infra/runtime';
 import { openRows, requireInitialized, requirePrepared } from '../administration.js';
 import { blaming, CliError, EXIT, usage } from '../cli-error.js';
 import {
   loggerOf,
-  refuseInterrupted,
   requireConfirmedRestore,
-  untilInterrupted,
   withExamples,
   type CommandContext,
   type JsonOption,
 } from '../command-context.js';
 import { GivenLog } from '../given-log.js';
+import { refuseInterrupted, refuseInterruptedStart } from '../interruption.js';
 import { facts, present, ProgressLine, type Answer, type Terminal } from '../terminal.js';
 
 const APPLICATION_NAME = 'ags log move';
@@ -122,6 +122,7 @@ const move = async (
     opened.push(source);
     const target = await openLog(to, connectionString, log);
     opened.push(target);
+    refuseInterruptedStart(interrupted);
     return await moveBetween({ source, target, pool, terminal, interrupted });
   } finally {
     for (const store of opened) await store.close();
@@ -160,7 +161,7 @@ const moveBetween = async ({ source, target, pool, terminal, interrupted }: Move
     source,
     target,
     onProgress: (step) => progress.show(progressText(step)),
-    mayGoOn: () => refuseInterrupted(interrupted),
+    mayGoOn: () => refuseInterrupted(interrupted, 'It was interrupted. Run it again: it goes on where it ended.'),
   });
   progress.clear();
   await noteStore(pool, copy.storeId, async () => {

@@ -8,3 +8,4 @@ export { programFile } from './programs.js';
 export { reportedJob } from './reported-job.js';
 export { SystemClock } from './system-clock.js';
 export { SystemRandomness } from './system-randomness.js';
+export { untilInterrupted } from './until-interrupted.js';

@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { environmentWith } from '#libs/infra/config';
+import { postmasterPidIn } from '../support/own-server.js';
+import { layReadyDatabase } from '../support/ready-database.js';
+import { runAgs } from '../support/run-ags.js';
+import { objectsIn } from '../support/run-program.js';
+import { removeStateDir, ROOT, temporaryStateDir } from '../support/service.js';
+
+const SOON = { timeout: 20_000, interval: 5 };
+
+let stateDir: string;
+
+beforeAll(async () => {
+  stateDir = await temporaryStateDir();
+  await layReadyDatabase(stateDir);
+  expect(await runAgs(['init'], { env: { SERVICE_STATE_DIR: stateDir } })).toMatchObject({ code: 0 });
+});
+afterAll(() => removeStateDir(stateDir));
+
+interface StartedCommand {
+  readonly child: ChildProcess;
+  /** Everything there is to know once it has ended. */
+  ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }>;
+}
+
+const start = (args: readonly string[]): StartedCommand => {
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), 'cli', ...args, '--json'], {
+    cwd: ROOT,
+    env: environmentWith({ SERVICE_STATE_DIR: stateDir, SERVICE_PORT: '0' }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+  const printed = Promise.all([text(child.stdout), text(child.stderr)]);
+  return {
+    child,
+    ended: async () => {
+      const [[code, signal], [stdout, stderr]] = await Promise.all([closed, printed]);
+      return { code, signal, stdout, stderr };
+    },
+  };
+};
+
+/** The server that the command starts for itself, held up before it can answer: the command waits for it. */
+const serverHeldUp = async (): Promise<number> => {
+  const pid = await vi.waitFor(() => {
+    const found = postmasterPidIn(stateDir);
+    expect(found).toBeGreaterThan(0);
+    return found;
+  }, SOON);
+  process.kill(pid, 'SIGSTOP');
+  return pid;
+};
+
+const isServerLeft = (): boolean => existsSync(join(stateDir, 'postgres', 'postmaster.pid'));
+
+describe('a command that is interrupted while no service runs', () => {
+  it.each([
+    [['audit'], 'SIGINT'],
+    [['audit'], 'SIGTERM'],
+    [['projections', 'rebuild'], 'SIGTERM'],
+    [['agents', 'list'], 'SIGINT'],
+    [['keys', 'create', '--admin'], 'SIGINT'],
+    [['seal-keys', 'list'], 'SIGTERM'],
+    [['events', 'export'], 'SIGINT'],
+  ] as const)('%j ends at %s, says so and leaves no database running', async (args, signal) => {
+    const command = start(args);
+    const server = await serverHeldUp();
+    command.child.kill(signal);
+    process.kill(server, 'SIGCONT');
+    const { code, stderr } = await command.ended();
+    expect([code, objectsIn(stderr)]).toEqual([
+      1,
+      [{ object: 'error', code: 'interrupted', message: expect.stringContaining('It was interrupted') }],
+    ]);
+    expect(isServerLeft()).toBe(false);
+  });
+
+  it('makes no key', async () => {
+    const { objects } = await runAgs(['keys', 'list', '--admin', '--json'], { env: { SERVICE_STATE_DIR: stateDir } });
+    expect(objects).toHaveLength(1);
+  });
+
+  it('takes what npm hands on for the same Ctrl-C', async () => {
+    const command = start(['audit']);
+    const server = await serverHeldUp();
+    command.child.kill('SIGINT');
+    command.child.kill('SIGTERM');
+    process.kill(server, 'SIGCONT');
+    expect(await command.ended()).toMatchObject({ code: 1, signal: null });
+    expect(isServerLeft()).toBe(false);
+  });
+
+  it('is a tail that ends as its end is: with 0, and silently', async () => {
+    const command = start(['events', 'tail']);
+    const server = await serverHeldUp();
+    command.child.kill('SIGINT');
+    process.kill(server, 'SIGCONT');
+    expect(await command.ended()).toEqual({ code: 0, signal: null, stdout: '', stderr: '' });
+    expect(isServerLeft()).toBe(false);
+  });
+
+  it('ends at once when it is interrupted again', async () => {
+    const command = start(['audit']);
+    const server = await serverHeldUp();
+    const ended = command.ended();
+    await vi.waitFor(() => {
+      command.child.kill('SIGTERM');
+      expect(command.child.signalCode).toBe('SIGTERM');
+    }, SOON);
+    process.kill(server, 'SIGCONT');
+    expect(await ended).toMatchObject({ code: null, signal: 'SIGTERM' });
+  });
+});
