@@ -1,12 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PostgresLeases } from '#libs/infra/leases';
 import { runProgram } from '../../apps/cli/src/program.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { runAgs, type AgsRun } from '../support/run-ags.js';
-import { startService, type RunningService } from '../support/service.js';
+import { objectsIn } from '../support/run-program.js';
+import { ROOT, startService, type RunningService } from '../support/service.js';
 import { writtenTerminal } from '../support/written-terminal.js';
 
 let database: TestDatabase;
@@ -119,6 +123,30 @@ describe('ags projections rebuild', () => {
       error: { code: 'conflict', message: 'Another rebuild is under way. Wait for it to end.' },
     });
     await lease?.release();
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('leaves nothing behind at %s', async (signal) => {
+    const before = await listed();
+    // Whoever reads the live rows holds up the exchange, for which the new ones are complete.
+    await rows.query('begin');
+    await rows.query('select from read_models.actions limit 1');
+    const args = [join(ROOT, 'scripts', 'run.mjs'), 'cli', 'projections', 'rebuild', '--json'];
+    const child = spawn(process.execPath, args, { cwd: ROOT, env: service.environment, stdio: 'pipe' });
+    const ended = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
+    const exchanging = `select from pg_locks where not granted and relation = 'read_models.actions'::regclass`;
+    await vi.waitFor(async () => expect((await rows.query(exchanging)).rowCount).toBe(1), {
+      timeout: 20_000,
+      interval: 10,
+    });
+    child.kill(signal);
+    const [end, stdout, stderr] = await ended;
+    await rows.query('commit');
+    expect([end, stdout]).toEqual([[1, null], '']);
+    const message = 'It was interrupted; the rows of actions are as they were. Run it again.';
+    expect(objectsIn(stderr)).toEqual([{ object: 'error', code: 'rebuild_failed', message }]);
+    const left = await rows.query(`select from pg_namespace where starts_with(nspname, 'read_models_rebuild')`);
+    expect(left.rowCount).toBe(0);
+    expect(await listed()).toEqual(before);
   });
 
   it('says which event it cannot read, and leaves the rows as they are', async () => {

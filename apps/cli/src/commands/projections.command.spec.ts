@@ -46,4 +46,14 @@ describe('the progress of a rebuild', () => {
     expect(rebuilt).toEqual([]);
     expect(refusal).toMatchObject({ code: 'rebuild_failed', message: expect.stringContaining('cannot be read') });
   });
+
+  it('tells of an interruption whose rows it left as they were', async () => {
+    const { terminal } = writtenTerminal({ isTTY: false });
+    const reports: RebuildReport[] = [REBUILT, { type: 'interrupted', projection: 'deeds' }];
+    expect((await followRebuild(linesOf(reports), terminal)).refusal).toMatchObject({
+      code: 'rebuild_failed',
+      message: 'It was interrupted; the rows of deeds are as they were. Run it again.',
+      exitCode: 1,
+    });
+  });
 });

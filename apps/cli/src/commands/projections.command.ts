@@ -34,8 +34,8 @@ export const registerProjectionsCommands = (program: Command, context: CommandCo
       .addArgument(new Argument('[name]', 'which; all of them when left out').choices(Object.keys(NAMES)))
       .option('--json', 'one JSON object a projection')
       .action(async (name: ProjectionName | undefined, { json }: JsonOption) => {
-        const rebuilt = await withDeployment(context, ({ config, database }) =>
-          rebuild(context, name === undefined ? [] : [name], {
+        const rebuilt = await withDeployment(context, ({ config, database }, interrupted) =>
+          rebuild(context, name === undefined ? [] : [name], interrupted, {
             SERVICE_STATE_DIR: config.stateDir,
             DATABASE_URL: database.connectionString,
             EVENT_STORE_URL: config.eventStoreUrl ?? '',
@@ -54,17 +54,22 @@ export const registerProjectionsCommands = (program: Command, context: CommandCo
 const rebuild = async (
   { terminal }: CommandContext,
   names: readonly ProjectionName[],
+  interrupted: AbortSignal,
   settings: Readonly<Record<string, string>>,
 ): Promise<readonly Rebuilt[]> => {
   const child = spawn(process.execPath, [programFile('rebuild-projections'), ...names], {
     env: environmentWith(settings),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  // A Ctrl-C reaches it by itself, a SIGTERM does not. It takes back what it has begun.
+  interrupted.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
   const ended = once(child, 'close') as Promise<[number | null]>;
   const said = textOf(child.stderr);
   const { rebuilt, refusal } = await followRebuild(createInterface({ input: child.stdout }), terminal);
   const [code] = await ended;
   if (refusal) throw refusal;
+  // Before it could say so.
+  if (code !== 0 && interrupted.aborted) throw interruptedRebuild(null);
   if (code !== 0) throw new CliError('rebuild_failed', failureText(await said), EXIT.refused);
   return rebuilt;
 };
@@ -93,10 +98,22 @@ const progressText = ({ projection, events, share }: Extract<RebuildReport, { ty
   return `${projection.padEnd(10)} [${bar}] ${Math.floor(share * 100)} %, ${events.toLocaleString('en')} events`;
 };
 
-const refusalOf = (report: Extract<RebuildReport, { type: 'failed' | 'busy' }>): CliError =>
-  report.type === 'busy'
-    ? new CliError('conflict', 'Another rebuild is under way. Wait for it to end.', EXIT.refused)
-    : new CliError('rebuild_failed', `${report.message} Its rows are as they were.`, EXIT.refused);
+const refusalOf = (report: Extract<RebuildReport, { type: 'failed' | 'interrupted' | 'busy' }>): CliError => {
+  if (report.type === 'busy') {
+    return new CliError('conflict', 'Another rebuild is under way. Wait for it to end.', EXIT.refused);
+  }
+  if (report.type === 'interrupted') return interruptedRebuild(report.projection);
+  return new CliError('rebuild_failed', `${report.message} Its rows are as they were.`, EXIT.refused);
+};
+
+const interruptedRebuild = (projection: ProjectionName | null): CliError => {
+  const what = projection === null ? 'the projection under way' : projection;
+  return new CliError(
+    'rebuild_failed',
+    `It was interrupted; the rows of ${what} are as they were. Run it again.`,
+    EXIT.refused,
+  );
+};
 
 const failureText = (said: string): string =>
   `The rebuild did not end well; the rows of the projection under way are as they were. Run it again. It said:\n${said.trim()}`;

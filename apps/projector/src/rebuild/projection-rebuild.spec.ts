@@ -231,6 +231,24 @@ describe('a rebuild that cannot be', () => {
     expect(await readModels.dump('actions')).toHaveLength(1);
   });
 
+  it('leaves the rows as they were, and nothing behind, when it is interrupted between two pages', async () => {
+    await givenLife(1);
+    await projectAll();
+    const rows = await readModels.dump('actions');
+    const interrupting = new AbortController();
+    const why = new Error('interrupted');
+    const parts = { store: log.store, source: readModels.source, pageEvents: 2, interrupted: interrupting.signal };
+    const told: number[] = [];
+    const rebuilding = new ProjectionRebuild(actionsProjection, parts, (events) => {
+      told.push(events);
+      interrupting.abort(why);
+    }).run();
+    await expect(rebuilding).rejects.toBe(why);
+    expect(told).toEqual([2]);
+    expect(await readModels.dump('actions')).toEqual(rows);
+    expect(await leftBehind()).toEqual([]);
+  });
+
   it('begins anew where an earlier one was interrupted', async () => {
     await givenLife(1);
     await readModels.source.query('CREATE SCHEMA read_models_rebuild_interrupted');

@@ -16,6 +16,8 @@ export interface RebuildParts {
   readonly source: DataSource;
   /** Read, folded and written at a time. Default 4,000. */
   readonly pageEvents?: number;
+  /** Once aborted, the rebuild is given up with its reason as soon as what is under way has ended. */
+  readonly interrupted?: AbortSignal;
 }
 
 /** Told after every page. */
@@ -56,9 +58,11 @@ export class ProjectionRebuild {
     const { name, version, rowTypes } = this.projection;
     const identity = { name, version, rowTypes, storeId: await this.parts.store.storeId() };
     await this.database.requireSame(identity);
+    this.mayGoOn();
     await this.tables.create();
     try {
       await this.fold();
+      this.mayGoOn();
       await this.tables.makeIndexes();
       await this.swap(identity);
     } catch (error) {
@@ -76,6 +80,7 @@ export class ProjectionRebuild {
     const rows = new LateRows(this.tables);
     try {
       for await (const page of this.pages()) {
+        this.mayGoOn();
         await this.project(page, rows);
         await rows.send();
         this.moveTo(page.at(-1)?.position ?? this.position, page.length);
@@ -104,6 +109,7 @@ export class ProjectionRebuild {
     for (let attempt = 1; ; attempt += 1) {
       // What arrived meanwhile, so that the live projection waits for little.
       await this.fold();
+      this.mayGoOn();
       try {
         let [reached, read] = [this.position, 0];
         await this.database.replace(identity, this.tables, async (rows, upTo) => {
@@ -139,6 +145,11 @@ export class ProjectionRebuild {
 
   private pageAfter(position: Position): Promise<readonly RecordedEvent[]> {
     return this.parts.store.readAll(position, this.pageEvents);
+  }
+
+  /** @throws the reason of the interruption */
+  private mayGoOn(): void {
+    this.parts.interrupted?.throwIfAborted();
   }
 
   private moveTo(position: Position, read: number): void {

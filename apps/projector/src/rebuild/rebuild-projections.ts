@@ -23,6 +23,7 @@ export const rebuildProjections = async (
   { database, leases, logger }: RebuildDeployment,
   names: readonly ProjectionName[],
   report: (report: RebuildReport) => void,
+  interrupted: AbortSignal,
 ): Promise<void> => {
   const lease = await leases.tryTake(LEASE);
   if (!lease) return report({ type: 'busy' });
@@ -33,7 +34,7 @@ export const rebuildProjections = async (
   );
   try {
     for (const projection of PROJECTIONS.filter(({ name }) => names.includes(name))) {
-      if (!(await rebuilt(projection, { store, source }, report))) return;
+      if (!(await rebuilt(projection, { store, source, interrupted }, report))) return;
     }
   } finally {
     await source.destroy();
@@ -43,7 +44,7 @@ export const rebuildProjections = async (
 
 const rebuilt = async (
   projection: Projection,
-  parts: { readonly store: EventStore; readonly source: DataSource },
+  parts: { readonly store: EventStore; readonly source: DataSource; readonly interrupted: AbortSignal },
   report: (report: RebuildReport) => void,
 ): Promise<boolean> => {
   const { name } = projection;
@@ -56,6 +57,10 @@ const rebuilt = async (
     report({ type: 'rebuilt', projection: name, events, duration_ms: Math.round(performance.now() - begunMs) });
     return true;
   } catch (error) {
+    if (parts.interrupted.aborted && error === parts.interrupted.reason) {
+      report({ type: 'interrupted', projection: name });
+      return false;
+    }
     if (!(error instanceof UnreadableEvent) && !(error instanceof OtherIdentity)) throw error;
     report({ type: 'failed', projection: name, message: error.message });
     return false;

@@ -17,5 +17,6 @@ export type RebuildReport =
     }
   /** Of the projection under way; those before it are rebuilt, its own rows are as they were. */
   | { readonly type: 'failed'; readonly projection: ProjectionName; readonly message: string }
+  | { readonly type: 'interrupted'; readonly projection: ProjectionName }
   /** Nothing was touched. */
   | { readonly type: 'busy' };
