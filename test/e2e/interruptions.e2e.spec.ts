@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -28,10 +28,10 @@ interface StartedCommand {
   ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }>;
 }
 
-const start = (args: readonly string[]): StartedCommand => {
+const start = (args: readonly string[], where = stateDir): StartedCommand => {
   const child = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), 'cli', ...args, '--json'], {
     cwd: ROOT,
-    env: environmentWith({ SERVICE_STATE_DIR: stateDir, SERVICE_PORT: '0' }),
+    env: environmentWith({ SERVICE_STATE_DIR: where, SERVICE_PORT: '0' }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
@@ -56,7 +56,7 @@ const serverHeldUp = async (): Promise<number> => {
   return pid;
 };
 
-const isServerLeft = (): boolean => existsSync(join(stateDir, 'postgres', 'postmaster.pid'));
+const isServerLeft = (where = stateDir): boolean => existsSync(join(where, 'postgres', 'postmaster.pid'));
 
 describe('a command that is interrupted while no service runs', () => {
   it.each([
@@ -114,5 +114,25 @@ describe('a command that is interrupted while no service runs', () => {
     }, SOON);
     process.kill(server, 'SIGCONT');
     expect(await ended).toMatchObject({ code: null, signal: 'SIGTERM' });
+  });
+});
+
+describe('ags init, interrupted while it makes the database', () => {
+  it('leaves none running, has made no secret, and goes on where it ended when it is run again', async () => {
+    const folder = await temporaryStateDir();
+    const command = start(['init'], folder);
+    await vi.waitFor(
+      () => expect(readdirSync(folder).some((name) => name.startsWith('postgres.new-'))).toBe(true),
+      SOON,
+    );
+    command.child.kill('SIGINT');
+    const { code, stdout, stderr } = await command.ended();
+    expect([code, objectsIn(stdout).at(-1)]).toEqual([1, { step: 'database', status: 'done' }]);
+    expect(objectsIn(stderr)).toMatchObject([{ code: 'interrupted' }]);
+    expect(isServerLeft(folder)).toBe(false);
+    const again = await runAgs(['init', '--json'], { env: { SERVICE_STATE_DIR: folder } });
+    expect(again).toMatchObject({ code: 0 });
+    expect(again.objects.at(-1)?.['admin_key']).toMatch(/^svc_live_/);
+    await removeStateDir(folder);
   });
 });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Config, parseConfig } from '#libs/infra/config';
 import type { Prepared } from '#libs/infra/deployment';
+import { untilInterrupted } from '#libs/infra/runtime';
 import { EXIT } from '../cli-error.js';
 import {
   loggerOf,
@@ -9,6 +10,7 @@ import {
   type CommandContext,
   type JsonOption,
 } from '../command-context.js';
+import { refuseInterrupted } from '../interruption.js';
 import { reportError } from '../report.js';
 import { facts } from '../terminal.js';
 
@@ -24,13 +26,15 @@ export const registerInitCommand = (program: Command, context: CommandContext): 
       )
       .summary('prepare a state directory, once')
       .option('--json', 'one JSON object a line: a step each, at last the result')
-      .action(async ({ json }: JsonOption) => init(context, json === true)),
+      .action(async ({ json }: JsonOption) =>
+        untilInterrupted((interrupted) => init(context, json === true, interrupted)),
+      ),
     'npm run ags -- init',
     'SERVICE_STATE_DIR=/var/lib/ags npm run --silent ags -- init --json',
   );
 };
 
-const init = async (context: CommandContext, isJson: boolean): Promise<void> => {
+const init = async (context: CommandContext, isJson: boolean, interrupted: AbortSignal): Promise<void> => {
   const { terminal } = context;
   const config = parseConfig();
   await requireConfirmedRestore(config);
@@ -41,6 +45,10 @@ const init = async (context: CommandContext, isJson: boolean): Promise<void> => 
     terminal.out(
       isJson ? `${JSON.stringify({ step, status })}\n` : `  ${status.padEnd(8)} ${step.replaceAll('_', ' ')}\n`,
     );
+    // The last moment: what comes next takes no time, and shows each secret this once.
+    if (step === 'database' && !hasFailed) {
+      refuseInterrupted(interrupted, 'It was interrupted. Run it again: it goes on where it ended.');
+    }
   };
   try {
     const { deployment, prepared } = await prepareDeployment(config, 'ags cli', loggerOf(terminal), onStep);

@@ -67,8 +67,8 @@ export const prepareDeployment = async (
       throw await lostSecretOf(error, madeFiles);
     },
   );
-  onStep('database', deployment.database.preparation);
   try {
+    onStep('database', deployment.database.preparation);
     return { deployment, prepared: await populate(deployment, onStep) };
   } catch (error) {
     await deployment.close();
