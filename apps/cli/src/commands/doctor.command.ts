@@ -1,7 +1,9 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import { untilInterrupted } from '#libs/infra/runtime';
 import { fileArgument } from '../arguments.js';
 import { EXIT, type ExitCode } from '../cli-error.js';
 import { loggerOf, withExamples, type CommandContext, type JsonOption } from '../command-context.js';
+import { refuseInterrupted } from '../interruption.js';
 import { titleOf, type CheckName, type Finding, type FindingStatus } from '../doctor/finding.js';
 
 interface DoctorOptions extends JsonOption {
@@ -46,13 +48,19 @@ const examine = async (
   const { readApiKey } = await import('../doctor/api-key.js');
   const { diagnose } = await import('../doctor/doctor.js');
   const show = json === true ? jsonLine : textLine;
-  const { findings, isKeyRefused } = await diagnose({
+  const options = {
     apiKey: await readApiKey(keyFile),
     url,
     ownVersion,
     logger: loggerOf(terminal),
-    onFinding: (check, finding) => terminal.out(show(check, finding)),
-  });
+    onFinding: (check: CheckName, finding: Finding) => terminal.out(show(check, finding)),
+  };
+  const { findings, isKeyRefused } = await untilInterrupted((interrupted) =>
+    diagnose({
+      ...options,
+      mayGoOn: () => refuseInterrupted(interrupted, 'It was interrupted before it had looked at everything.'),
+    }),
+  );
   const counts = countsOf([...findings.values()]);
   terminal.out(json === true ? `${JSON.stringify({ object: 'doctor', ...counts })}\n` : `\n${summaryOf(counts)}\n`);
   context.exitCode = exitCodeOf(counts, isKeyRefused);

@@ -23,6 +23,8 @@ export interface DoctorOptions {
   readonly ownVersion: string;
   readonly logger: Logger;
   readonly onFinding: (check: CheckName, finding: Finding) => void;
+  /** Asked before every check; what it throws ends the diagnosis. */
+  readonly mayGoOn: () => void;
 }
 
 export interface Diagnosis {
@@ -64,6 +66,7 @@ export const diagnose = async (options: DoctorOptions): Promise<Diagnosis> => {
   const checks = examination && checksOf(config, examination, options);
   try {
     for (const check of CHECKS.filter((name) => name !== 'config')) {
+      options.mayGoOn();
       const missing = NEEDS[check].find((needed) => !isUsable(findings.get(needed)));
       if (missing !== undefined || checks === null)
         found(check, skipped(`Not checked, because of: ${titleOf(missing ?? 'config')}.`));
