@@ -230,6 +230,14 @@ describe('ags restore', () => {
     for (const args of [remembered, ['confirm-restore'], ['confirm-restore', '--head', first]]) {
       expect(await ags(restoredDir, ...args)).toMatchObject({ code: 1, error: { code: 'restore_behind' } });
     }
+    const missing = join(folder, 'sealed-heds');
+    expect(await ags(restoredDir, 'confirm-restore', '--heads', missing)).toMatchObject({
+      code: 2,
+      error: {
+        code: 'file_unusable',
+        message: `${missing} cannot be used: it is not there. Check the path and try again.`,
+      },
+    });
     const confirmed = await ags(restoredDir, 'confirm-restore', '--head', first, '--accept-fork');
     expect(confirmed).toMatchObject({
       code: 0,

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { ChainHead } from '#libs/crypto';
 import type { EventStore, Logger, OrgId } from '#libs/domain/kernel';
@@ -107,8 +108,10 @@ const remember = async (path: string, heads: readonly SealedHead[], logger: Logg
   await file.close();
 };
 
-/** @throws {CliError} usage: that is not such a file */
+/** @throws {CliError} usage: that is not such a file @throws what the file system says of one that is not there */
 const headsIn = async (path: string): Promise<readonly SealedHead[]> => {
+  // Whoever only looks reads a missing file as an empty one; this one was named.
+  await stat(path);
   const { readSealedHeads } = await import('#libs/infra/ledger');
   const heads = await readSealedHeads(path).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'EISDIR') return [];
