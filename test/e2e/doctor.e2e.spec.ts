@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isEmbeddedPostgresRunning } from '#libs/infra/postgres';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { runAgs, type AgsRun } from '../support/run-ags.js';
-import { startService, type RunningService } from '../support/service.js';
+import { ROOT, startService, type RunningService } from '../support/service.js';
 
 const CHECKS = [
   ...[
@@ -163,6 +163,17 @@ describe('ags doctor beside a running service', () => {
     const run = await beside();
     expect(run.code).toBe(0);
     expect(found(run, 'active_policy')).toMatchObject({ status: 'warning' });
+    const next = String(found(run, 'active_policy')?.['next']);
+    // The next step is one that can be taken: its calls and its document are there.
+    const calls = [...next.matchAll(/(GET|POST|PUT) (\/v1\/[^\s;,.]+)/g)].map(([, method, path]) => [method, path]);
+    expect(calls).toEqual([
+      ['POST', '/v1/policies'],
+      ['POST', '/v1/policies/{id}/versions/1/activate'],
+    ]);
+    const [document = ''] = /docs\/[a-z-]+\.md/.exec(next) ?? [];
+    const shown = await readFile(join(ROOT, document), 'utf8');
+    for (const [method, path] of calls)
+      expect(shown).toMatch(new RegExp(`^${method} ${path}`.replace(/[{}]/g, '\\$&'), 'm'));
     expect(found(run, 'active_policy')?.['message']).toContain(String(made.object['id']));
   });
 });

@@ -129,6 +129,10 @@ const judge = (
   );
 };
 
+const ACTIVATE =
+  'With an admin key of the organization, save one with POST /v1/policies and put it in force with ' +
+  'POST /v1/policies/{id}/versions/1/activate; docs/connectors-rest.md shows both.';
+
 /** Whether every organization has a policy in force that this version can decide by. */
 export const checkActivePolicy = async (examination: Examination): Promise<Finding> => {
   const { CompiledPolicies } = await import('#libs/domain/policies');
@@ -150,7 +154,7 @@ export const checkActivePolicy = async (examination: Examination): Promise<Findi
   }
   if (organizations.length === 0) return problem('There is no organization.', 'Run `npm run ags -- init`.');
   if (without.length > 0) {
-    return warning(`No policy is in force in ${without.join(', ')}, so everything is denied there.`, 'Activate one.');
+    return warning(`No policy is in force in ${without.join(', ')}, so everything is denied there.`, ACTIVATE);
   }
   return ok('Every organization has a policy in force.');
 };
