@@ -1,16 +1,30 @@
 import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { parseConfig } from '#libs/infra/config';
 import { isRoot, STRANGER } from '../../../../test/support/as-stranger.js';
 import { judgeRole, judgeSchema } from './database.checks.js';
 import { problemOf } from './finding.js';
-import { checkStateDirectory, judgeFreeSpace } from './machine.checks.js';
+import { checkSettings, checkStateDirectory, judgeFreeSpace } from './machine.checks.js';
 import { judgeRedis } from './redis.check.js';
 import { judgeSkew, type ClockReading } from './server.checks.js';
 
 const MIB = 1024 ** 2;
+
+describe('the settings', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it.each([
+    ['SERVICE_PROT', '9000', 'SERVICE_PROT is not a setting; did you mean SERVICE_PORT?'],
+    ['SERVICE_ENV', 'production', 'SERVICE_BASE_URL must be an https URL in production.'],
+  ])('that are not usable end with one mark: %s', (variable, value, said) => {
+    vi.stubEnv(variable, value);
+    expect(checkSettings()).toMatchObject({ status: 'problem', message: `The settings are not usable: ${said}` });
+  });
+});
 
 describe('the state directory', () => {
   it('of another user is refused as a start refuses it, whatever lies in it', async () => {

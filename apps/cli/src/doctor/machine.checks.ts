@@ -17,7 +17,10 @@ const INIT_HELP = 'Set SERVICE_STATE_DIR to where the service lives, or make one
 
 export const checkSettings = (): Finding => {
   const problems = problemsOfSettings();
-  if (problems.length > 0) return problem(`The settings are not usable: ${problems.join('; ')}.`, CONFIG_HELP);
+  if (problems.length > 0) {
+    const said = `The settings are not usable: ${problems.join('; ')}`;
+    return problem(said.endsWith('?') ? said : `${said}.`, CONFIG_HELP);
+  }
   const ignored = ignoredVariables();
   if (ignored.length === 0) {
     const isOpen = parseConfig().env === 'dev';
