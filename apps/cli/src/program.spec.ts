@@ -76,6 +76,43 @@ describe('ags --help', () => {
   });
 });
 
+describe('ags help', () => {
+  it.each([
+    [['help'], 'Usage: npm run ags -- [options]'],
+    [['help', 'keys'], 'Usage: npm run ags -- keys [options]'],
+    [['keys', 'help', 'create'], 'Usage: npm run ags -- keys create '],
+    [['help', 'audit'], 'Usage: npm run ags -- audit '],
+  ])('%j shows that part', async (args, said) => {
+    expect(await run(args)).toMatchObject({ code: 0, stdout: expect.stringContaining(said), stderr: '' });
+  });
+
+  it.each([
+    [['help', 'nope'], ['nope']],
+    [['help', 'keyz'], ['keyz']],
+    [
+      ['help', 'keys', 'nope'],
+      ['keys', 'nope'],
+    ],
+    [
+      ['keys', 'help', 'nope'],
+      ['keys', 'nope'],
+    ],
+    [
+      ['help', 'nope', '--json'],
+      ['nope', '--json'],
+    ],
+  ])('%j says that there is no such command, as %j does', async (args, plain) => {
+    const said = await run(args);
+    expect(said).toEqual(await run(plain));
+    expect(said).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/Unknown command '(nope|keyz)'/) });
+  });
+
+  it('is a word like any other behind a command', async () => {
+    const { stderr } = await run(['agents', 'create', 'help', 'me']);
+    expect(stderr).toMatch(/too many arguments/i);
+  });
+});
+
 describe('a command that cannot be understood', () => {
   it.each([
     ['an unknown command, with the one that was meant', ['keyz'], /Did you mean keys/],

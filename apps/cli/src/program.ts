@@ -25,12 +25,31 @@ const PROGRAM = 'npm run ags --';
 export const runProgram = async (args: readonly string[], terminal: Terminal): Promise<ExitCode> => {
   const context: CommandContext = { terminal, exitCode: EXIT.fine };
   try {
-    await buildProgram(context).parseAsync([...args], { from: 'user' });
+    const program = buildProgram(context);
+    await program.parseAsync(withoutVainHelp(program, args), { from: 'user' });
     return context.exitCode;
   } catch (error) {
     return reportError(terminal, args.includes('--json'), error);
   }
 };
+
+/** `help nope` as `nope`, of which it is said that there is no such command: all the help there is would not say so. */
+const withoutVainHelp = (group: Command, args: readonly string[]): string[] => {
+  const [name, ...rest] = args;
+  if (name === 'help') return isVain(group, rest) ? rest : [...args];
+  const inner = name === undefined ? undefined : subcommandOf(group, name);
+  return name !== undefined && inner ? [name, ...withoutVainHelp(inner, rest)] : [...args];
+};
+
+/** Whether these words lead from a group to no command of it. */
+const isVain = (group: Command, [name, ...rest]: readonly string[]): boolean => {
+  if (name === undefined || name === 'help' || name.startsWith('-') || group.commands.length === 0) return false;
+  const inner = subcommandOf(group, name);
+  return inner === undefined || isVain(inner, rest);
+};
+
+const subcommandOf = (group: Command, name: string): Command | undefined =>
+  group.commands.find((command) => command.name() === name);
 
 const buildProgram = (context: CommandContext): Command => {
   const { terminal } = context;
