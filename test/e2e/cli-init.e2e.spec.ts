@@ -68,6 +68,9 @@ describe('ags init', () => {
     expect(stdout).toMatch(/skipped {2}seal key/);
     expect(stdout).toMatch(/organization {2,}org_/);
     expect(stdout).not.toMatch(/svc_(live|test)_/);
+    const steps = [...stdout.matchAll(/`npm run ags -- (.*?)`/g)].map(([, step = '']) => step.split(' '));
+    expect(steps).toHaveLength(2);
+    for (const step of steps) expect(await ags(...step)).toMatchObject({ code: 0, stderr: '' });
     expect(stdout).toMatch(/ {2}`npm start` serves it\.\n$/);
   });
 

@@ -73,7 +73,7 @@ const resultOf = (stateDir: string, prepared: Prepared) => ({
 
 const summaryOf = ({ stateDir, redisUrl }: Config, prepared: Prepared): string => {
   const once = (secret: string | null): string =>
-    secret ?? '(shown when it was made; `npm run ags -- keys create` makes another)';
+    secret ?? '(shown when it was made; `npm run ags -- keys create --help` says how to make another)';
   const lines = facts([
     ['state directory', stateDir],
     ['organization', prepared.org],
