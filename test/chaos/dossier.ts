@@ -20,6 +20,13 @@ export interface Telling {
   readonly view: Members;
 }
 
+/** A submission under an `Idempotency-Key`. */
+export interface KeyedCall {
+  readonly call: ClientCall;
+  /** What the answer named; null where it named none or there was none. */
+  readonly action: string | null;
+}
+
 /** The evidence, put in order once for all invariants. */
 export interface Dossier {
   readonly evidence: Evidence;
@@ -27,6 +34,8 @@ export interface Dossier {
   /** `DeedSealed` events of the organization's ledger, in the order of the log. */
   readonly deeds: readonly LoggedEvent[];
   readonly tellings: readonly Telling[];
+  /** Submissions by caller and key, each in the order in which they were sent. */
+  readonly keys: readonly (readonly KeyedCall[])[];
 }
 
 export const membersOf = (value: unknown): Members =>
@@ -68,7 +77,18 @@ export const dossierOf = (evidence: Evidence): Dossier => {
       return fileOf(id, events, deedsByAction.get(id) ?? []);
     });
   const actions = new Map(files.filter(isAccepted).map((file) => [file.id, file]));
-  return { evidence, actions, deeds, tellings: evidence.calls.flatMap(tellingsOf) };
+  const tellings = evidence.calls.flatMap(tellingsOf);
+  return { evidence, actions, deeds, tellings, keys: keysOf(evidence.calls, tellings) };
+};
+
+export const isSubmission = ({ method, path }: ClientCall): boolean => method === 'POST' && path === '/v1/actions';
+
+const keysOf = (calls: readonly ClientCall[], tellings: readonly Telling[]): Dossier['keys'] => {
+  const told = new Map(tellings.map(({ call, action }) => [call.number, action]));
+  const keyed = calls
+    .filter((call) => isSubmission(call) && call.idempotencyKey !== null)
+    .map((call): KeyedCall => ({ call, action: told.get(call.number) ?? null }));
+  return [...groupedBy(keyed, ({ call }) => `${call.caller ?? ''} ${call.idempotencyKey ?? ''}`).values()];
 };
 
 const fileOf = (id: string, events: readonly LoggedEvent[], deeds: readonly LoggedEvent[]): ActionFile => {
@@ -115,6 +135,12 @@ export const stateOf = (file: ActionFile): string => {
   if (file.deeds.length > 0) return 'sealed';
   if (isRecorded(file)) return 'recorded';
   return file.outcomes.length > 0 ? 'witnessing' : 'executing';
+};
+
+/** What a call got: the status, and the code where it is an error. */
+export const answerText = ({ answer }: ClientCall): string => {
+  if (answer === null) return 'no answer';
+  return `${answer.status} ${textOf(membersOf(answer.json['error'])['code'])}`.trim();
 };
 
 /** For the end of a sentence: the calls by which a client knows of something. */

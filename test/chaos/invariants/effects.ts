@@ -1,5 +1,14 @@
-import { groupedBy, isDenied, outcomeOf, textOf, type ActionFile, type Dossier } from '../dossier.js';
-import type { ClientCall, UpstreamRequest } from '../evidence.js';
+import {
+  answerText,
+  groupedBy,
+  isDenied,
+  outcomeOf,
+  textOf,
+  type ActionFile,
+  type Dossier,
+  type KeyedCall,
+} from '../dossier.js';
+import type { UpstreamRequest } from '../evidence.js';
 
 /** Document 3, Retries: the first, and at most two more. */
 const REPEATABLE_MAX = 3;
@@ -70,23 +79,9 @@ export const outcomesAreTrue = (dossier: Dossier): readonly string[] => {
   });
 };
 
-interface KeyedCall {
-  readonly call: ClientCall;
-  /** What the answer named; null where it named none or there was none. */
-  readonly action: string | null;
-}
-
 /** INV-07. A key leads to one action, one execution and one effect, and to no other request. */
-export const keysAreIdempotent = (dossier: Dossier): readonly string[] => {
-  const { evidence, tellings, actions } = dossier;
-  const told = new Map(tellings.map(({ call, action }) => [call.number, action]));
-  const submissions = evidence.calls.filter(
-    ({ method, path, idempotencyKey }) => method === 'POST' && path === '/v1/actions' && idempotencyKey !== null,
-  );
-  const keyed = submissions.map((call): KeyedCall => ({ call, action: told.get(call.number) ?? null }));
-  const faults = [...groupedBy(keyed, ({ call }) => `${call.caller ?? ''} ${call.idempotencyKey ?? ''}`)].flatMap(
-    ([, calls]) => keyFaults(calls),
-  );
+export const keysAreIdempotent = ({ evidence, actions, keys }: Dossier): readonly string[] => {
+  const faults = keys.flatMap((calls) => [...keyFaults(calls), ...ownRequestFaults(calls)]);
   for (const [hash, files] of groupedBy([...actions.values()], keyHashOf)) {
     if (hash !== '' && files.length > 1)
       faults.push(`one key led to ${files.length} actions: ${files.map(({ id }) => id).join(', ')}`);
@@ -124,4 +119,27 @@ const keyFaults = (calls: readonly KeyedCall[]): readonly string[] => {
     }
   }
   return faults;
+};
+
+/**
+ * The request that a key belongs to is answered with its action, the first time and each time again: a duplicate waits for
+ * the first, and there is no 409 (document 1, POST /v1/actions, Idempotency 3 and 4). Under a fault there may be no answer, or
+ * a 5xx, which INV-19 judges.
+ */
+const ownRequestFaults = (calls: readonly KeyedCall[]): readonly string[] => {
+  const own = ownRequest(calls);
+  return calls
+    .filter(({ call, action }) => call.request === own && action === null && (call.answer?.status ?? 500) < 500)
+    .map(
+      ({ call }) =>
+        `the key ${call.idempotencyKey ?? ''} came with its own request in call ${call.number}, and got ` +
+        `${answerText(call)}, which names no action`,
+    );
+};
+
+/** Of the first call that led to an action; where none did, the only one there is, and null of several. */
+const ownRequest = (calls: readonly KeyedCall[]): string | null => {
+  const owner = calls.find(({ action }) => action !== null);
+  const [only, ...others] = new Set(calls.map(({ call }) => call.request));
+  return owner?.call.request ?? (others.length === 0 ? (only ?? null) : null);
 };

@@ -65,6 +65,51 @@ const answered = (answer: Partial<ClientAnswer>): ClientCall => ({
   answer: { status: 200, headers: {}, body: '', json: {}, ...answer },
 });
 
+const OWN = '{"tool":"crm.add_note"}';
+const NAMED = { json: { object: 'action', id: ACTION } };
+const REPLAYED = { ...NAMED, headers: { 'service-idempotent-replayed': 'true' } };
+const refusal = (status: number, code: string): Partial<ClientAnswer> => ({ status, json: { error: { code } } });
+const CONFLICT = refusal(422, 'idempotency_conflict');
+const UNAVAILABLE = refusal(503, 'service_unavailable');
+
+/** Submissions under one key, one after the other; null: the answer was lost. */
+const keyed = (...answers: readonly (Partial<ClientAnswer> | null)[]): readonly ClientCall[] =>
+  answers.map((answer, index) => ({
+    ...answered(answer ?? {}),
+    ...(answer === null && { answer: null }),
+    number: index + 1,
+    idempotencyKey: 'key-1',
+    request: OWN,
+    beganMs: index * 2,
+    endedMs: index * 2 + 1,
+  }));
+
+const ofOther = (call: ClientCall): ClientCall => ({ ...call, request: '{"tool":"crm.set_name"}' });
+
+describe('INV-07', () => {
+  it.each([
+    [422, 'idempotency_conflict'],
+    [409, 'conflict'],
+    [404, 'not_found'],
+    [400, 'validation_failed'],
+  ])('of a key whose own request is answered with %i %s', (status, code) => {
+    const said = [
+      `the key key-1 came with its own request in call 2, and got ${status} ${code}, which names no action`,
+    ];
+    expect(saidOf('INV-07', { calls: keyed(NAMED, refusal(status, code)) })).toEqual(said);
+    expect(saidOf('INV-07', { calls: keyed(null, refusal(status, code)) })).toEqual(said);
+  });
+
+  it('of none whose own request is replayed, lost, or cannot be answered under a fault', () => {
+    expect(saidOf('INV-07', { calls: keyed(null, UNAVAILABLE, NAMED, REPLAYED, null, UNAVAILABLE) })).toEqual([]);
+  });
+
+  it('of none that refuses another request, also where that was sent first and came second', () => {
+    const [first, second, third] = keyed(CONFLICT, NAMED, CONFLICT) as [ClientCall, ClientCall, ClientCall];
+    expect(saidOf('INV-07', { calls: [ofOther(first), second, ofOther(third)] })).toEqual([]);
+  });
+});
+
 describe('INV-16', () => {
   it.each([
     [-60_000, LIMIT_MS + 1, [`${ACTION} was sealed 12001 ms after the last fault`]],

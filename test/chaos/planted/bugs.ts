@@ -110,6 +110,16 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     changes: [{ text: 'const key = request.idempotencyKey;', becomes: 'const key = null;' }],
   },
   {
+    name: 'whoever repeats a request under its Idempotency-Key is told that it is another one',
+    breaks: 'INV-07',
+    changes: [
+      {
+        text: 'if (comparisonOf(request, submission.tool_digest).comparison !== submission.comparison_digest) throw',
+        becomes: 'if (true) throw',
+      },
+    ],
+  },
+  {
     name: 'a projection misses one type of event',
     breaks: 'INV-10',
     changes: [
