@@ -17,6 +17,8 @@ interface Submission {
 const LONGEST_ANSWER_MS = 60;
 const SPREAD_MS = 120;
 const WAITS_S = [0, 1, 5];
+/** How often what led nowhere is asked for again. */
+const SETTLING_ROUNDS = 5;
 /** What is sent at once when everything is asked for again. */
 const AT_ONCE = 24;
 /** Of a round's calls: what must be among them, so that every kind of end and each failpoint is met sooner or later. */
@@ -59,12 +61,18 @@ export class Traffic {
     ]);
   }
 
-  /** Every submission that led nowhere once more, until each has led to its action; then each action is read. */
+  /**
+   * Every submission that led nowhere, and every second of the others, once more, until each has led to its action; then each
+   * action is read. What leads nowhere all the same is in the evidence, and the checker names its key.
+   */
   async settle(): Promise<void> {
-    for (const submission of this.submissions) if (this.chance.next() < 0.5) submission.action = null;
-    for (let round = 0; round < 5; round += 1) {
-      const open = this.submissions.filter(({ action }) => action === null);
-      await inTurns(open, (submission) => this.submit(submission));
+    let due = this.submissions.filter(({ action }) => this.chance.next() < 0.5 || action === null);
+    for (let round = 0; round < SETTLING_ROUNDS; round += 1) {
+      const leadingNowhere: Submission[] = [];
+      await inTurns(due, async (submission) => {
+        if ((await this.submit(submission)) === null) leadingNowhere.push(submission);
+      });
+      due = leadingNowhere;
     }
     await inTurns(this.submissions, async ({ action, caller }) => {
       if (action !== null) await this.scene.log.call('GET', `/v1/actions/${action}?wait=2`, { caller });
@@ -103,12 +111,15 @@ export class Traffic {
     await task();
   }
 
-  private async submit(submission: Submission): Promise<void> {
+  /** @returns what the answer named; null where it named none or there was none */
+  private async submit(submission: Submission): Promise<string | null> {
     const { caller, idempotencyKey, body } = submission;
     const { answer } = await this.scene.log.call('POST', '/v1/actions', { caller, idempotencyKey, body });
     const { id, error } = answer?.json ?? {};
     const refused = membersOf(membersOf(error)['action'])['id'];
-    submission.action ??= textOf(id ?? refused) || null;
+    const named = textOf(id ?? refused) || null;
+    submission.action ??= named;
+    return named;
   }
 
   private async submitAndLook(submission: Submission): Promise<void> {

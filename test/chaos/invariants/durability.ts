@@ -1,4 +1,15 @@
-import { callsText, groupedBy, outcomeOf, stateOf, textOf, membersOf, type Dossier, type Telling } from '../dossier.js';
+import {
+  answerText,
+  callsText,
+  groupedBy,
+  outcomeOf,
+  stateOf,
+  textOf,
+  membersOf,
+  type Dossier,
+  type KeyedCall,
+  type Telling,
+} from '../dossier.js';
 import type { LoggedEvent, Members } from '../evidence.js';
 
 const RANKS: Readonly<Record<string, number>> = { executing: 0, witnessing: 1, recorded: 2, sealed: 3 };
@@ -29,8 +40,11 @@ export const acceptedIsDurable = ({ actions, tellings }: Dossier): readonly stri
     });
   });
 
-/** INV-16. Once the faults have ended, all is sealed within the limit and the service is well, with nobody's help. */
-export const comesToRest = ({ evidence: { rest }, actions }: Dossier): readonly string[] => [
+/**
+ * INV-16. Once the faults have ended, all is sealed within the limit and the service is well, with nobody's help; and whoever
+ * then asks again is led to an action.
+ */
+export const comesToRest = ({ evidence: { rest }, actions, keys }: Dossier): readonly string[] => [
   ...[...actions.values()].flatMap(({ id, submitted, deeds: [deed] }) => {
     const acceptedAt = textOf(submitted?.['at']);
     const [from, since] =
@@ -45,7 +59,19 @@ export const comesToRest = ({ evidence: { rest }, actions }: Dossier): readonly 
   ...(rest.health['status'] === 'ok'
     ? []
     : [`health is ${JSON.stringify(rest.health)} ${rest.limitMs} ms after the last fault`]),
+  ...keys.flatMap(openKeyFaults),
 ];
+
+/** A key that was only sent under a fault may have led to nothing. */
+const openKeyFaults = (calls: readonly KeyedCall[]): readonly string[] => {
+  const inPeace = calls.filter(({ call }) => !call.isUnderFault).map(({ call }) => call);
+  const last = inPeace.at(-1);
+  if (last === undefined || calls.some(({ action }) => action !== null)) return [];
+  return [
+    `the key ${last.idempotencyKey ?? ''} led to no action, and was sent ${inPeace.length} times while nothing was wrong; ` +
+      `at last it got ${answerText(last)}`,
+  ];
+};
 
 /** INV-17. Whoever asks after an answer of his own never sees the action as it was before that answer. */
 export const readsOwnWrites = ({ tellings, evidence }: Dossier): readonly string[] => {

@@ -85,6 +85,7 @@ const keyed = (...answers: readonly (Partial<ClientAnswer> | null)[]): readonly 
   }));
 
 const ofOther = (call: ClientCall): ClientCall => ({ ...call, request: '{"tool":"crm.set_name"}' });
+const inPeace = (call: ClientCall): ClientCall => ({ ...call, isUnderFault: false });
 
 describe('INV-07', () => {
   it.each([
@@ -119,6 +120,19 @@ describe('INV-16', () => {
     [5_000, LIMIT_MS + 5_001, [`${ACTION} was sealed 12001 ms after it was accepted, while nothing was wrong`]],
   ])('of an action that was accepted at %i ms and sealed at %i, counted from the last fault', (from, to, said) => {
     expect(saidOf('INV-16', { events: sealed(from, to) })).toEqual(said);
+  });
+
+  it('of a key that leads to no action, though it is sent while nothing is wrong', () => {
+    const [first, ...later] = keyed(null, CONFLICT, CONFLICT) as [ClientCall, ...ClientCall[]];
+    expect(saidOf('INV-16', { calls: [first, ...later.map(inPeace)] })).toEqual([
+      'the key key-1 led to no action, and was sent 2 times while nothing was wrong; at last it got 422 idempotency_conflict',
+    ]);
+  });
+
+  it('of no key that led to its action before, or was sent only under a fault', () => {
+    const calls = keyed(NAMED, UNAVAILABLE).map(inPeace);
+    expect(saidOf('INV-16', { calls })).toEqual([]);
+    expect(saidOf('INV-16', { calls: keyed(null, UNAVAILABLE) })).toEqual([]);
   });
 
   it('of a service that is well too late', () => {
