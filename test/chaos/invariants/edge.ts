@@ -54,6 +54,14 @@ const FIXED_HEADERS: Readonly<Record<string, RegExp>> = {
   'cache-control': /./,
   'content-type': /./,
 };
+/** Codes that say when to come again (docs/api-conventions.md; document 1, Errors), in whole seconds, at least one. */
+const SAY_WHEN: ReadonlySet<string> = new Set([
+  'service_unavailable',
+  'rate_limited',
+  'budget_exceeded',
+  'idempotency_key_in_use',
+]);
+const SECONDS = /^[1-9]\d*$/;
 const ENVELOPE = ['type', 'code', 'message', 'param', 'request_id', 'doc_url'];
 
 /** INV-20. Every answer has the headers of document 1, an id of its own, and when it is an error the whole envelope. */
@@ -74,8 +82,13 @@ const answerFaults = ({ headers, status, json }: ClientAnswer): readonly string[
     if (value === undefined) return [`no ${name}`];
     return form.test(value) ? [] : [`${name} is ${value}`];
   });
-  if (status < 400 || isHealth({ json })) return faults;
   const error = membersOf(json['error']);
+  const saysWhen = SAY_WHEN.has(textOf(error['code'])) || (isHealth({ json }) && status === 503);
+  const { 'retry-after': when } = headers;
+  if (saysWhen && !SECONDS.test(when ?? '')) {
+    faults.push(when === undefined ? `${status} with no retry-after` : `retry-after is ${when}`);
+  }
+  if (status < 400 || isHealth({ json })) return faults;
   const missing = ENVELOPE.filter((member) => !(member in error));
   if (missing.length > 0) return [...faults, `the envelope of ${status} has no ${missing.join(', ')}`];
   const code = textOf(error['code']);

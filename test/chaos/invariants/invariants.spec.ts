@@ -169,4 +169,36 @@ describe('INV-20', () => {
   });
 });
 
+describe('INV-20, Retry-After', () => {
+  const saidWith = (status: number, json: Members, retryAfter?: string): readonly string[] => {
+    const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
+    const said = saidOf('INV-20', { calls: [answered({ status, headers, json })] });
+    return said.filter((message) => message.includes('retry-after'));
+  };
+
+  it.each([
+    [503, 'service_unavailable'],
+    [429, 'rate_limited'],
+    [429, 'budget_exceeded'],
+    [409, 'idempotency_key_in_use'],
+  ])('of a %i %s that does not say when to come again', (status, code) => {
+    const json = { error: { code } };
+    expect(saidWith(status, json)).toEqual([`call 1 (POST /v1/actions): ${status} with no retry-after`]);
+    expect(saidWith(status, json, '0')).toEqual(['call 1 (POST /v1/actions): retry-after is 0']);
+    expect(saidWith(status, json, '30')).toEqual([]);
+  });
+
+  it('of health that is down and does not say when to come again', () => {
+    const json = { object: 'health', status: 'down' };
+    expect(saidWith(503, json)).toEqual(['call 1 (POST /v1/actions): 503 with no retry-after']);
+    expect(saidWith(503, json, '1')).toEqual([]);
+    expect(saidWith(200, { object: 'health', status: 'degraded' })).toEqual([]);
+  });
+
+  it('of no other code, which promises nothing', () => {
+    expect(saidWith(503, { error: { code: 'vault_unavailable' } })).toEqual([]);
+    expect(saidWith(504, { error: { code: 'timeout' } })).toEqual([]);
+  });
+});
+
 const REST_OF_ENVELOPE = { message: '', param: null, request_id: undefined, doc_url: '' };
