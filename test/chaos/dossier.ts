@@ -130,6 +130,14 @@ export const isDenied = ({ decision }: ActionFile): boolean => decision?.['outco
 export const isRecorded = (file: ActionFile): boolean =>
   isDenied(file) || file.witnesses.length > 0 || outcomeOf(file)?.['status'] === 'failed';
 
+const ENDED: Readonly<Record<string, string>> = { succeeded: 'executed', unknown: 'executed', failed: 'failed' };
+
+/** Document 1, Status values: of an action in that state, told by an end that the log knows. */
+export const statusIn = (state: string, file: ActionFile): string => {
+  if (isDenied(file)) return 'denied';
+  return state === 'sealed' ? (ENDED[textOf(outcomeOf(file)?.['status'])] ?? '') : 'processing';
+};
+
 /** `executing`, `witnessing`, `recorded`, `sealed`: as document 1 names what a caller sees. */
 export const stateOf = (file: ActionFile): string => {
   if (file.deeds.length > 0) return 'sealed';

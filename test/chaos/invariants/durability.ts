@@ -2,43 +2,59 @@ import {
   answerText,
   callsText,
   groupedBy,
+  isDenied,
+  isSubmission,
   outcomeOf,
   stateOf,
+  statusIn,
   textOf,
   membersOf,
+  type ActionFile,
   type Dossier,
   type KeyedCall,
   type Telling,
 } from '../dossier.js';
-import type { LoggedEvent, Members } from '../evidence.js';
+import type { LoggedEvent } from '../evidence.js';
 
 const RANKS: Readonly<Record<string, number>> = { executing: 0, witnessing: 1, recorded: 2, sealed: 3 };
 const rankOf = (state: unknown): number => RANKS[textOf(state)] ?? -1;
-const statusOf = (view: Members): string => textOf(membersOf(view['execution'])['status']);
 
 /** INV-01. What an answer implied is there at the end: the action, how far it was, its outcome and its deed. */
 export const acceptedIsDurable = ({ actions, tellings }: Dossier): readonly string[] =>
   [...groupedBy(tellings, ({ action }) => action)].flatMap(([id, told]) => {
     const file = actions.get(id);
     if (!file) return [`${id} was shown to a client and is not in the log: ${callsText([told[0]!.call])}`];
-    return told.flatMap(({ call, view }) => {
-      const faults: string[] = [];
-      const { number } = call;
-      if (rankOf(view['state']) > rankOf(stateOf(file))) {
-        faults.push(
-          `${id} was ${textOf(view['state'])} in the answer to call ${number}; its log ends at ${stateOf(file)}`,
-        );
-      }
-      const deed = view['deed'];
-      if (typeof deed === 'string' && !file.deeds.some(({ data }) => data['deed'] === deed)) {
-        faults.push(`${id} had the deed ${deed} in the answer to call ${number}; the ledger has no such deed of it`);
-      }
-      if (textOf(view['request_digest']) !== textOf(file.submitted?.['request_digest'])) {
-        faults.push(`${id} had another request_digest in the answer to call ${number} than in the log`);
-      }
-      return faults;
-    });
+    return told.flatMap((telling) => [...standingFaults(file, telling), ...requestFaults(file, telling)]);
   });
+
+/** How far it was, and that it is sealed when it has a deed. */
+const standingFaults = (file: ActionFile, { call: { number }, view }: Telling): readonly string[] => {
+  const faults: string[] = [];
+  const [state, deed] = [textOf(view['state']), view['deed']];
+  if (!(state in RANKS)) faults.push(`${file.id} was "${state}" in the answer to call ${number}, which is no state`);
+  if (rankOf(state) > rankOf(stateOf(file))) {
+    faults.push(`${file.id} was ${state} in the answer to call ${number}; its log ends at ${stateOf(file)}`);
+  }
+  if (typeof deed === 'string' && !file.deeds.some(({ data }) => data['deed'] === deed)) {
+    faults.push(`${file.id} had the deed ${deed} in the answer to call ${number}; the ledger has no such deed of it`);
+  }
+  if ((state === 'sealed') !== (typeof deed === 'string')) {
+    faults.push(`${file.id} was ${state} in the answer to call ${number}, with the deed ${String(deed)}`);
+  }
+  return faults;
+};
+
+/** What was asked for, and when: from the first answer on it is what the log says, and what the caller sent. */
+const requestFaults = (file: ActionFile, { call, view }: Telling): readonly string[] => {
+  const submitted = file.submitted ?? {};
+  const due = { request_digest: submitted['request_digest'], tool: submitted['tool'], created_at: submitted['at'] };
+  const faults = Object.entries(due)
+    .filter(([member, value]) => view[member] !== value)
+    .map(([member]) => `${file.id} had another ${member} in the answer to call ${call.number} than in the log`);
+  if (isSubmission(call) && call.tool !== submitted['tool'])
+    faults.push(`${file.id} is of ${textOf(submitted['tool'])}, and was asked for as ${call.tool ?? 'nothing'}`);
+  return faults;
+};
 
 /**
  * INV-16. Once the faults have ended, all is sealed within the limit and the service is well, with nobody's help; and whoever
@@ -113,14 +129,9 @@ export const terminalStaysTerminal = ({ actions, tellings, deeds }: Dossier): re
     if (decision?.['outcome'] === 'deny' && attempts.length + outcomes.length > 0)
       faults.push(`${id} was refused and then run`);
   }
-  for (const { action, view, call } of tellings) {
-    const file = actions.get(action);
-    const recorded = file && outcomeOf(file);
-    if (recorded && statusOf(view) !== '' && statusOf(view) !== recorded['status']) {
-      faults.push(
-        `${action} was ${statusOf(view)} in the answer to call ${call.number}; its first outcome is ${textOf(recorded['status'])}`,
-      );
-    }
+  for (const telling of tellings) {
+    const file = actions.get(telling.action);
+    if (file) faults.push(...endFaults(file, telling));
   }
   for (const { data } of deeds.filter((deed) => deed.data['kind'] === 'action')) {
     const file = actions.get(textOf(data['action']));
@@ -130,6 +141,37 @@ export const terminalStaysTerminal = ({ actions, tellings, deeds }: Dossier): re
     if (file && sealed !== recorded) {
       faults.push(`${file.id} is ${sealed} in its deed ${textOf(data['deed'])} and ${recorded} in the log`);
     }
+  }
+  return faults;
+};
+
+/** What an answer says of the end is what the log says of it: as much as an action has that is as far as the answer tells. */
+const endFaults = (file: ActionFile, { call, view }: Telling): readonly string[] => {
+  const state = textOf(view['state']);
+  const hasOutcome = rankOf(state) >= rankOf('witnessing');
+  const isWitnessed = rankOf(state) >= rankOf('recorded');
+  const told = {
+    status: view['status'],
+    'decision.outcome': membersOf(view['decision'])['outcome'],
+    'execution.status': membersOf(view['execution'])['status'],
+    'witness.verdict': membersOf(view['witness'])['verdict'],
+  };
+  const due = {
+    status: statusIn(state, file),
+    'decision.outcome': file.decision?.['outcome'],
+    'execution.status': hasOutcome ? outcomeOf(file)?.['status'] : undefined,
+    'witness.verdict': isWitnessed ? file.witnesses[0]?.data['verdict'] : undefined,
+  } satisfies Record<keyof typeof told, unknown>;
+  const faults = (Object.keys(due) as (keyof typeof due)[])
+    .filter((member) => textOf(told[member]) !== textOf(due[member]))
+    .map((member) => {
+      const [says, is] = [told[member], due[member]].map((value) => textOf(value) || 'none');
+      return `${file.id} was ${state} with ${member} ${says} in the answer to call ${call.number}; by the log it is ${is}`;
+    });
+  const isRefusal = 'error' in (call.answer?.json ?? {});
+  if (isSubmission(call) && isRefusal !== isDenied(file)) {
+    const [was, is] = isRefusal ? ['', 'not '] : ['not ', ''];
+    faults.push(`${file.id} was ${was}refused by the answer to call ${call.number}, and is ${is}by the log`);
   }
   return faults;
 };

@@ -1,4 +1,4 @@
-import { isDenied, membersOf, outcomeOf, stateOf, textOf, type ActionFile, type Dossier } from '../dossier.js';
+import { membersOf, outcomeOf, stateOf, statusIn, textOf, type ActionFile, type Dossier } from '../dossier.js';
 import type { Evidence, LoggedEvent, Members } from '../evidence.js';
 
 /** INV-10. Rows made anew are the rows that were there, and both are what the log says. */
@@ -41,17 +41,11 @@ const againstLog = (evidence: Evidence, list: string, expected: readonly Members
   });
 };
 
-const STATUS_WORDS: Readonly<Record<string, string>> = { succeeded: 'executed', unknown: 'executed', failed: 'failed' };
-
 const expectedAction = (file: ActionFile): Members => ({
   id: file.id,
   tool: file.submitted?.['tool'],
   state: stateOf(file),
-  status: isDenied(file)
-    ? 'denied'
-    : stateOf(file) === 'sealed'
-      ? STATUS_WORDS[textOf(outcomeOf(file)?.['status'])]
-      : 'processing',
+  status: statusIn(stateOf(file), file),
   request_digest: file.submitted?.['request_digest'],
   created_at: file.submitted?.['at'],
   deed: file.deeds[0]?.data['deed'] ?? null,
