@@ -10,7 +10,7 @@ import { Traffic } from './traffic.js';
 
 export interface ChaosOptions extends SceneOptions {
   readonly seed: number;
-  /** A round each; none: one round without any fault. */
+  /** A round each; after them, or where there are none, one without any fault. */
   readonly plans: readonly RoundPlan[];
   readonly callsPerRound: number;
   readonly toolTimeoutMs: number;
@@ -82,7 +82,7 @@ class ChaosRun {
     if (plans.length > 0) await scene.arm('none');
     await scene.recovered(performance.now());
     scene.markFaults(false);
-    if (plans.length === 0) await traffic.round(callsPerRound);
+    await traffic.round(callsPerRound);
     await traffic.settle();
     this.progress(plans.length, traffic, 'gathering and judging');
     const coverage = this.coverage();

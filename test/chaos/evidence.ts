@@ -73,6 +73,8 @@ export interface UpstreamRequest {
   /** Its `Idempotency-Key`; null without one. */
   readonly repeatKey: string | null;
   readonly isApplied: boolean;
+  /** The status that it was answered with, whole; null where the connection was broken or is held. */
+  readonly answered: number | null;
 }
 
 export interface LoggedEvent {

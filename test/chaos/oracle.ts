@@ -30,7 +30,7 @@ export interface Oracle {
 }
 
 export const startOracle = async (): Promise<Oracle> => {
-  const requests: UpstreamRequest[] = [];
+  const requests: Answerable[] = [];
   const seenOnce = new Set<string>();
   let onHeld: (() => void) | null = null;
   const held: ServerResponse[] = [];
@@ -42,7 +42,10 @@ export const startOracle = async (): Promise<Oracle> => {
     seenOnce.add(effect);
     const isApplied = manner !== 'lost' && manner !== 'refused' && !(manner === 'busy' && isFirst);
     const repeatKey = textIn(seen.headers['idempotency-key']);
-    requests.push({ action: textIn(seen.headers['service-action-id']), effect, repeatKey, isApplied });
+    const action = textIn(seen.headers['service-action-id']);
+    const request: Answerable = { action, effect, repeatKey, isApplied, answered: null };
+    requests.push(request);
+    response.once('finish', () => (request.answered = response.statusCode));
     if (onHeld !== null && seen.method !== 'GET' && repeatKey === null && isApplied) {
       onHeld();
       onHeld = null;
@@ -67,5 +70,8 @@ export const startOracle = async (): Promise<Oracle> => {
     close: () => upstream.close(),
   };
 };
+
+/** Written down before it is answered, and the answer when it has left. */
+type Answerable = Omit<UpstreamRequest, 'answered'> & { answered: number | null };
 
 const textIn = (header: string | string[] | undefined): string | null => (typeof header === 'string' ? header : null);

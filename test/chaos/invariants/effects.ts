@@ -2,6 +2,7 @@ import {
   answerText,
   groupedBy,
   isDenied,
+  isSubmission,
   outcomeOf,
   textOf,
   type ActionFile,
@@ -62,12 +63,21 @@ const repeatKeyFaults = (
   ];
 };
 
-/** INV-03. `succeeded` was applied, `failed` was not; what nobody can know is `unknown`. A read has nothing to apply. */
+/**
+ * INV-03. `succeeded` was applied, `failed` was not; what nobody can know is `unknown`. A read has nothing to apply. Where
+ * nothing was wrong, what the upstream said is known.
+ */
 export const outcomesAreTrue = (dossier: Dossier): readonly string[] => {
   const requests = byAction(dossier);
+  const isUndisturbed = undisturbedIn(dossier);
   return [...dossier.actions.values()].flatMap((file) => {
     const status = outcomeOf(file)?.['status'];
-    const applied = (requests.get(file.id) ?? []).filter(({ isApplied }) => isApplied).length;
+    const sent = requests.get(file.id) ?? [];
+    if (isUndisturbed(file)) {
+      const faults = undisturbedFaults(file, sent);
+      if (faults.length > 0) return faults;
+    }
+    const applied = sent.filter(({ isApplied }) => isApplied).length;
     if (status === 'succeeded' && applied === 0) {
       return [`${file.id} (${toolOf(file)}) is called succeeded, and the upstream applied nothing`];
     }
@@ -77,6 +87,39 @@ export const outcomesAreTrue = (dossier: Dossier): readonly string[] => {
     }
     return [];
   });
+};
+
+/** Whether no fault was ordered after it could have begun. An action that no submission of here named is not known to be so. */
+const undisturbedIn = ({ evidence, tellings, keys }: Dossier): ((file: ActionFile) => boolean) => {
+  const lastDisturbed = evidence.calls.findLast(({ isUnderFault }) => isUnderFault)?.number ?? 0;
+  const begun = new Map<string, number>();
+  for (const { call, action } of tellings) if (isSubmission(call)) begun.set(action, call.number);
+  for (const calls of keys) {
+    const { number } = (calls[0] as KeyedCall).call;
+    for (const { action } of calls) if (action !== null) begun.set(action, number);
+  }
+  return ({ id }) => (begun.get(id) ?? 0) > lastDisturbed;
+};
+
+/**
+ * By the first digit of what the upstream answered (docs/connectors-rest.md). 3xx and 5xx leave it open, and 4xx does where an
+ * earlier attempt may have been applied.
+ */
+const OUTCOMES: Readonly<Record<number, string>> = { 2: 'succeeded', 4: 'failed' };
+
+const undisturbedFaults = (file: ActionFile, sent: readonly UpstreamRequest[]): readonly string[] => {
+  const status = textOf(outcomeOf(file)?.['status']);
+  if (status === '') return [];
+  const last = sent.at(-1);
+  if (last === undefined) {
+    return [`${file.id} (${toolOf(file)}) is called ${status} and was never sent, while nothing was wrong`];
+  }
+  const due = OUTCOMES[Math.floor((last.answered ?? 0) / 100)] ?? status;
+  const isOpen = due === 'failed' && sent.length > 1;
+  if (isOpen || status === due) return [];
+  return [
+    `${file.id} (${toolOf(file)}) was answered with ${String(last.answered)} while nothing was wrong, and is called ${status}`,
+  ];
 };
 
 /** INV-07. A key leads to one action, one execution and one effect, and to no other request. */

@@ -57,6 +57,16 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'what the upstream answered with 200 is called unknown',
+    breaks: 'INV-03',
+    changes: [
+      {
+        text: 'if (status >= 200 && status < 300) return SUCCEEDED;',
+        becomes: 'if (status >= 200 && status < 300 && isRead) return SUCCEEDED;',
+      },
+    ],
+  },
+  {
     name: 'the sealer passes over failures',
     breaks: 'INV-04',
     changes: [
