@@ -192,6 +192,17 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'an answer calls failed what was executed, and shows no execution',
+    breaks: 'INV-18',
+    changes: [
+      {
+        text: 'execution: executionView(action, own),',
+        becomes:
+          'execution: executionView(action, own),\n\t\t...(own && deed && action.outcome && { status: "failed", execution: null }),',
+      },
+    ],
+  },
+  {
     name: 'an id that does not exist makes the service fail',
     breaks: 'INV-19',
     changes: [
