@@ -73,6 +73,14 @@ it('says nothing of answers that tell what the log says, each as far as it was',
   }
 });
 
+it('says nothing of a row that stands between a submission and its decision, but of such an answer', () => {
+  const half = { ...VIEW, decision: null };
+  const list = { object: 'list', data: [half] };
+  expect(saidOf('INV-18', told(EXECUTED, list))).toEqual([]);
+  expect(saidOf('INV-18', told(DENIED, list))).toEqual([]);
+  expect(saidOf('INV-18', told(EXECUTED, half))).toHaveLength(1);
+});
+
 describe('INV-01', () => {
   it.each([
     ['tool', 'crm.set_name'],
