@@ -19,8 +19,8 @@ export interface Received {
   readonly bytes: Buffer;
 }
 
-/** Longer than any answer may take: what comes later counts as lost. */
-const PATIENCE_MS = 60_000;
+/** Longer than any answer may take, of which a route may take 60 s: what comes later counts as lost. */
+const PATIENCE_MS = 65_000;
 
 /** Calls the service, each of its addresses in turn, and writes down what it sent and what came of it. */
 export class ClientLog {

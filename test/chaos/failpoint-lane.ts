@@ -12,6 +12,8 @@ const TOOL_TIMEOUT_MS = { kill: 30_000, error: 30_000, delay: 1_500 } as const s
 const DELAY_MS = 6_000;
 /** The catalogue's own limit (INV-16). */
 const REST_LIMIT_MS = 12_000;
+/** `POST /v1/actions` has 60 s. */
+const DELAY_PAST_ROUTE_MS = 61_000;
 const WAIT_S = 5;
 
 /** By what a point is met. */
@@ -57,7 +59,16 @@ export class FailpointLane {
    * @throws {Error} the point was not met
    */
   meet(point: Failpoint, fault: Fault, by: Manner = ENDINGS[point].by ?? 'write'): Promise<string> {
-    return this.inTurn(() => this.meetNow(point, fault, by));
+    return this.inTurn(() => this.meetNow(point, fault === 'delay' ? `delay:${DELAY_MS}` : fault, by));
+  }
+
+  /** The same with a delay past the time that the route itself has, which is answered with 504 meanwhile. */
+  meetPastTheRoute(point: Failpoint): Promise<string> {
+    return this.inTurn(async () => {
+      const ending = await this.meetNow(point, `delay:${DELAY_PAST_ROUTE_MS}`, 'write');
+      const answers = this.scene.log.calls.map(({ answer }) => answer?.status);
+      return `${answers.includes(504) ? '504' : 'no 504'}, then ${ending}`;
+    });
   }
 
   /** What the checker says of everything so far. */
@@ -71,11 +82,11 @@ export class FailpointLane {
     return result;
   }
 
-  private async meetNow(point: Failpoint, fault: Fault, by: Manner): Promise<string> {
+  private async meetNow(point: Failpoint, fault: 'kill' | 'error' | `delay:${number}`, by: Manner): Promise<string> {
     const { scene } = this;
     const asked = this.newCall(by);
     scene.markFaults(true);
-    await scene.arm(`${point}=${fault === 'delay' ? `delay:${DELAY_MS}` : fault}@1`);
+    await scene.arm(`${point}=${fault}@1`);
     const { service } = scene;
     const [saidBefore, exited] = [service.stdout.length, fault === 'kill' ? scene.exited() : null];
     const met = by === 'export' ? scene.exported() : this.submit(asked);
@@ -83,7 +94,8 @@ export class FailpointLane {
       await scene.said(service, `failpoint=${point} `, saidBefore);
       await met;
       // What was delayed may reach the point of the next order, and would be taken for the call that is to meet it.
-      if (fault === 'delay') await scene.said(service, `failpoint=${point} message="a failpoint lets go`, saidBefore);
+      if (fault.startsWith('delay'))
+        await scene.said(service, `failpoint=${point} message="a failpoint lets go`, saidBefore);
       await scene.arm('none');
     } else {
       await exited;

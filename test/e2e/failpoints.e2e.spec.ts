@@ -74,6 +74,23 @@ describe('a delay at a failpoint, past the deadline of the call', () => {
   );
 });
 
+/** Each on a service of its own: a minute each, side by side. */
+describe.runIf(IS_ALL)('a delay at a failpoint, past the time that the route has', () => {
+  it.concurrent.each(['gate.received', 'gate.reply'] as const)(
+    '%s: the call is answered with 504, and its key tells what became of it',
+    async (point) => {
+      const lane = await FailpointLane.start('kill');
+      try {
+        expect(await lane.meetPastTheRoute(point)).toBe('504, then succeeded 1');
+        expect(await lane.violations({ isRebuilt: true })).toEqual([]);
+      } finally {
+        await lane.stop();
+      }
+    },
+    CASE_DEADLINE_MS,
+  );
+});
+
 /** What a refused call comes by on its way. */
 const REFUSED_AT = [
   'gate.received',
