@@ -222,6 +222,13 @@ describe('an audit finds', () => {
     expect(codes(audit(forged(index, { metadata })))).toContain('event_unexpected');
   });
 
+  it.each(['null', `"${other}"`])('a submission that stands beside its organization: %s', (beside) => {
+    const index = log.findIndex(({ type, metadata }) => type === 'ActionSubmitted' && metadata.includes(`"${org}"`));
+    const metadata = log[index]!.metadata.replace(`"org":"${org}"`, `"org":${beside}`);
+    expect(metadata).not.toBe(log[index]!.metadata);
+    expect(codes(audit(forged(index, { metadata })))).toContain('event_unexpected');
+  });
+
   it('every deed whose text is another one that says the same', () => {
     for (const index of deeds()) {
       for (const part of ['data', 'metadata'] as const) {

@@ -183,7 +183,8 @@ export class LogAudit {
   private isForeign(envelope: EventEnvelope): boolean {
     const { recorded, metadata, event } = envelope as EventEnvelope<ActionEvent>;
     if (categoryOf(recorded.stream) !== 'action') return false;
-    if (event.data.action !== idInStream(recorded.stream) || metadata.org === null) return true;
+    if (event.data.action !== idInStream(recorded.stream)) return true;
+    if (event.type === 'ActionSubmitted' && event.data.org !== metadata.org) return true;
     if (this.only !== null && metadata.org !== this.only) return false;
     const before = this.actions.before(recorded);
     // One that is not in flight any more is over.
