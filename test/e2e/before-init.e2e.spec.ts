@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -25,6 +25,8 @@ const COMMANDS = [
 let database: TestDatabase;
 let stateDir: string;
 let env: NodeJS.ProcessEnv;
+/** Another machine, to which no key file was copied. */
+let keyless: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -34,12 +36,16 @@ beforeAll(async () => {
   for (const name of ['vault.key', 'pepper.key']) {
     await writeFile(join(stateDir, 'keys', name), randomBytes(32), { mode: 0o600 });
   }
+  keyless = await temporaryStateDir();
   env = environmentWith({ SERVICE_STATE_DIR: stateDir, SERVICE_PORT: '0', DATABASE_URL: database.connectionString });
 });
 afterAll(async () => {
   await database?.drop();
   await removeStateDir(stateDir);
+  await removeStateDir(keyless);
 });
+
+const onKeyless = (...args: string[]) => runAgs([...args, '--json'], { env: { ...env, SERVICE_STATE_DIR: keyless } });
 
 const tables = async (): Promise<number> => {
   const client = new pg.Client({ connectionString: database.connectionString });
@@ -58,6 +64,10 @@ describe('before ags init', () => {
     expect(run).toMatchObject({ code: 2, stdout: '', error: { code: 'not_initialized' } });
     expect(run.error['message']).toContain('npm run ags -- init');
     expect(await tables()).toBe(before);
+  });
+
+  it('says the same where the key files are missing, too', async () => {
+    expect(await onKeyless('agents', 'list')).toMatchObject({ code: 2, error: { code: 'not_initialized' } });
   });
 
   it('each process says so once, and serves when it was run, without another start', async () => {
@@ -88,5 +98,29 @@ describe('before ags init', () => {
     } finally {
       await Promise.all(processes.map((process) => process.end('SIGTERM')));
     }
+  });
+});
+
+describe('after ags init, on a machine without the key files', () => {
+  const missing = () => ['vault.key', 'pepper.key'].map((name) => join(keyless, 'keys', name)).join(' and ');
+
+  it.each(['agents list', 'keys create --admin', 'audit'])(
+    'ags %s says to copy them, and makes nothing',
+    async (args) => {
+      const run = await onKeyless(...args.split(' '));
+      expect(run).toMatchObject({ code: 2, stdout: '', error: { code: 'secrets_unusable' } });
+      expect(run.error['message']).toContain(`${missing()} are missing. Restore them from your backup, or copy them`);
+    },
+  );
+
+  it('ags init makes none, and calls no step done that was not', async () => {
+    const run = await onKeyless('init');
+    expect(run).toMatchObject({ code: 1, error: { code: 'secrets_unusable' } });
+    expect(run.error['message']).toContain(`${missing()} are missing.`);
+    expect(run.objects).toEqual([
+      { step: 'state_directory', status: expect.any(String) as string },
+      { step: 'keys', status: 'failed' },
+    ]);
+    expect(await readdir(join(keyless, 'keys'))).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ import { isInitialized, PepperKeyHasher, PostgresKeyDirectory, requirePepper } f
 import {
   EMBEDDED_DATABASE,
   isThere,
-  missingSecretFile,
+  missingSecretFiles,
   readSecretFile,
   secretPathsOf,
   type Config,
@@ -108,12 +108,13 @@ export const requireInitialized = async (config: Config): Promise<void> => {
   const { vaultKey, pepper } = secretPathsOf(config);
   const paths = [vaultKey, pepper, join(config.stateDir, 'postgres')];
   const [hasVaultKey, hasPepper, hasCluster] = await Promise.all(paths.map((path) => isThere(config.stateDir, path)));
-  const hasDatabase = config.databaseUrl !== null || hasCluster === true;
-  const isMade = hasDatabase && (hasVaultKey || hasPepper || config.databaseUrl === null);
-  if (!isMade) throw notInitialized(config);
+  const missing = [...(hasVaultKey ? [] : [vaultKey]), ...(hasPepper ? [] : [pepper])];
+  if (config.databaseUrl === null && !hasCluster) throw notInitialized(config);
+  if (missing.length === 0) return;
+  // Neither file: of this machine nothing can be told. The database knows whether there is a deployment elsewhere.
+  if (config.databaseUrl !== null && missing.length === 2) await requirePreparedAt(config.databaseUrl, config);
   // A deployment without its secrets: making new ones, as for a new deployment, would make it worse.
-  if (!hasVaultKey) throw missingSecretFile(vaultKey);
-  if (!hasPepper) throw missingSecretFile(pepper);
+  throw missingSecretFiles(missing);
 };
 
 const notInitialized = ({ stateDir, databaseUrl }: Config): CliError => {
@@ -180,6 +181,13 @@ export const requirePrepared = async (pool: pg.Pool, config: Config): Promise<vo
   throw notInitialized(config);
 };
 
+const requirePreparedAt = async (connectionString: string, config: Config): Promise<void> => {
+  // What is lost between statements is told by the next one.
+  const onError = (): void => undefined;
+  const pool = createDurablePool({ connectionString, applicationName: APPLICATION_NAME, maxConnections: 1, onError });
+  await requirePrepared(pool, config).finally(() => pool.end());
+};
+
 /**
  * Runs `work` on a deployment that `init` has made, whose database runs meanwhile: also until work that was interrupted ends.
  * @throws {CliError} not_initialized, interrupted
@@ -193,14 +201,7 @@ export const onPrepared = <Result>(
     await requireInitialized(config);
     const { connectionString, embedded } = await openRows(config, log);
     try {
-      const onError = (error: Error): void => log.debug('an idle database connection was lost', { error });
-      const pool = createDurablePool({
-        connectionString,
-        applicationName: APPLICATION_NAME,
-        maxConnections: 1,
-        onError,
-      });
-      await requirePrepared(pool, config).finally(() => pool.end());
+      await requirePreparedAt(connectionString, config);
       refuseInterruptedStart(interrupted);
       return await work(interrupted);
     } finally {

@@ -19,7 +19,7 @@ export { fileFaultOf } from './file-fault.js';
 export { EMBEDDED_DATABASE } from './embedded-database.js';
 export {
   ensureSecretFile,
-  missingSecretFile,
+  missingSecretFiles,
   readSecretFile,
   SecretFileError,
   type SecretPaths,

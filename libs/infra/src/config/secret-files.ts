@@ -47,16 +47,19 @@ export const ensureSecretFile = async (path: string): Promise<boolean> => {
   }
 };
 
-/** For what is named by `path`, one file or several. */
-export const missingSecretFile = (path: string, options?: ErrorOptions): SecretFileError =>
-  new SecretFileError(
-    `${path} is missing. Restore it from your backup; only a new deployment may make one with \`npm run ags -- init\`.`,
+/** @param paths one or more */
+export const missingSecretFiles = (paths: readonly string[], options?: ErrorOptions): SecretFileError => {
+  const [are, them, makes] = paths.length === 1 ? ['is', 'it', 'makes one'] : ['are', 'them', 'makes them'];
+  return new SecretFileError(
+    `${paths.join(' and ')} ${are} missing. Restore ${them} from your backup, or copy ${them} from another machine of this ` +
+      `deployment; only a new deployment ${makes}, with \`npm run ags -- init\`.`,
     options,
   );
+};
 
 /** @throws {SecretFileError} missing, of another length, readable by others, or another user's */
 export const readSecretFile = async (path: string): Promise<Buffer> => {
-  if (!(await exists(path))) throw missingSecretFile(path);
+  if (!(await exists(path))) throw missingSecretFiles([path]);
   const { mode, uid } = await stat(path);
   if ((mode & 0o077) !== 0) throw new SecretFileError(`${path} is readable by others. Run chmod 0600 on it.`);
   if (!isOwnOrRoots(uid)) {

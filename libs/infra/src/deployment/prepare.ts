@@ -14,8 +14,9 @@ import { type FirstIds, firstIds, PepperMismatch } from '../agents/index.js';
 import {
   ensureSecretFile,
   leavingNoFolders,
-  missingSecretFile,
+  missingSecretFiles,
   prepareStateDirectory,
+  type SecretFileError,
   secretPathsOf,
   type Config,
 } from '../config/index.js';
@@ -56,18 +57,15 @@ export const prepareDeployment = async (
     await step(onStep, 'state_directory', () => prepareStateDirectory(config.stateDir));
     await opened(onStep, () => requireDatabase(config, logger));
   });
-  const madeFiles = await step(onStep, 'keys', async () => {
-    const made: string[] = [];
-    const { vaultKey, pepper } = secretPathsOf(config);
-    for (const path of [vaultKey, pepper]) if (await ensureSecretFile(path)) made.push(path);
-    return [made.length > 0 ? 'done' : 'skipped', made] as const;
+  const madeFiles = await makeSecrets(config, onStep);
+  const deployment = await Deployment.open(config, applicationName, logger, metrics).catch(async (error: unknown) => {
+    const lost = await lostSecretOf(error, madeFiles);
+    onStep(lost === null ? 'database' : 'keys', 'failed');
+    throw lost ?? error;
   });
-  const deployment = await opened(onStep, () => Deployment.open(config, applicationName, logger, metrics)).catch(
-    async (error: unknown) => {
-      throw await lostSecretOf(error, madeFiles);
-    },
-  );
   try {
+    // Not before: a database that knows other ones has lost its own.
+    onStep('keys', madeFiles.length > 0 ? 'done' : 'skipped');
     onStep('database', deployment.database.preparation);
     return { deployment, prepared: await populate(deployment, onStep) };
   } catch (error) {
@@ -76,15 +74,28 @@ export const prepareDeployment = async (
   }
 };
 
+/** @returns the files that were not there */
+const makeSecrets = async (config: Config, onStep: OnStep): Promise<readonly string[]> => {
+  const made: string[] = [];
+  const { vaultKey, pepper } = secretPathsOf(config);
+  try {
+    for (const path of [vaultKey, pepper]) if (await ensureSecretFile(path)) made.push(path);
+    return made;
+  } catch (error) {
+    onStep('keys', 'failed');
+    throw error;
+  }
+};
+
 /**
  * A database that knows another secret than the one just made has lost its file: the new one is taken away again, so that
- * it is not mistaken for the old one, and the file is called missing, which it is.
+ * it is not mistaken for the old one, and the file is called missing, which it is. Null for any other error.
  */
-const lostSecretOf = async (error: unknown, madeFiles: readonly string[]): Promise<unknown> => {
+const lostSecretOf = async (error: unknown, madeFiles: readonly string[]): Promise<SecretFileError | null> => {
   const isMismatch = error instanceof VaultKeyMismatch || error instanceof PepperMismatch;
-  if (!isMismatch || madeFiles.length === 0) return error;
+  if (!isMismatch || madeFiles.length === 0) return null;
   for (const path of madeFiles) await rm(path, { force: true });
-  return missingSecretFile(madeFiles.join(' and '), { cause: error });
+  return missingSecretFiles(madeFiles, { cause: error });
 };
 
 const opened = async <Result>(onStep: OnStep, open: () => Promise<Result>): Promise<Result> => {
