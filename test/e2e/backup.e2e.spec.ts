@@ -14,6 +14,8 @@ let folder: string;
 let restoredDir: string;
 let restored: RunningService | null = null;
 let file: string;
+/** Has deeds of its beginning, and seals nothing after the backup. */
+let quietOrg: string;
 /** Sealed while the backup was taken. */
 let sealed: number;
 
@@ -22,6 +24,8 @@ beforeAll(async () => {
   restoredDir = join(await temporaryStateDir(), 'restored');
   service = await startService({ env: { LOG_LEVEL: 'error' } });
   for (let number = 0; number < 5; number += 1) await act(service);
+  quietOrg = String((await ags(service.stateDir, 'org', 'create', 'Quiet')).object['id']);
+  expect(await ags(service.stateDir, 'org', 'stop', '--org', quietOrg)).toMatchObject({ code: 0 });
   [file, sealed] = await backUpUnderCalls();
 });
 afterAll(async () => {
@@ -39,6 +43,8 @@ const act = async (where: RunningService, key = service.agentKey): Promise<void>
 
 const ags = (stateDir: string, ...args: string[]): Promise<AgsRun> =>
   runAgs([...args, '--json'], { env: { SERVICE_STATE_DIR: stateDir, SERVICE_PORT: '0' } });
+
+const headOf = (head: string): string[] => ['--org', service.org, '--head', head];
 
 const backUpUnderCalls = async (): Promise<[string, number]> => {
   let isRunning = true;
@@ -207,7 +213,7 @@ describe('ags restore', () => {
       expect([change, run.code, run.stdout, run.error['code']]).toEqual([change, 1, '', 'restore_unconfirmed']);
       expect(run.error['message']).toContain('confirm-restore --help');
     }
-    for (const read of [['agents', 'list'], ['org', 'show'], ['audit']]) {
+    for (const read of [['agents', 'list'], ['org', 'list'], ['audit']]) {
       expect([read, (await ags(restoredDir, ...read)).code]).toEqual([read, 0]);
     }
     expect(await log()).toBe(before);
@@ -221,13 +227,13 @@ describe('ags restore', () => {
     const { json } = await service.call('GET', '/v1/ledger/check', { key: service.adminKey });
     const { seq, body_hash: hash } = json['head'] as { seq: number; body_hash: string };
     // Sealed after the backup: the restored ledger would give the number out again.
-    const behind = await ags(restoredDir, 'confirm-restore', '--head', `${seq}:${hash}`);
+    const behind = await ags(restoredDir, 'confirm-restore', ...headOf(`${seq}:${hash}`));
     expect(behind).toMatchObject({ code: 1, error: { code: 'restore_behind' } });
     await expect(startService({ stateDir: restoredDir })).rejects.toThrow(/confirm-restore --help/);
     const first = `1:${await firstHash()}`;
     // What was refused with the file is refused without it too: it is remembered.
     const remembered = ['confirm-restore', '--heads', join(service.stateDir, 'sealed-heads')];
-    for (const args of [remembered, ['confirm-restore'], ['confirm-restore', '--head', first]]) {
+    for (const args of [remembered, ['confirm-restore'], ['confirm-restore', ...headOf(first)]]) {
       expect(await ags(restoredDir, ...args)).toMatchObject({ code: 1, error: { code: 'restore_behind' } });
     }
     const missing = join(folder, 'sealed-heds');
@@ -238,11 +244,18 @@ describe('ags restore', () => {
         message: `${missing} cannot be used: it is not there. Check the path and try again.`,
       },
     });
-    const confirmed = await ags(restoredDir, 'confirm-restore', '--head', first, '--accept-fork');
+    const confirmed = await ags(restoredDir, 'confirm-restore', ...headOf(first), '--accept-fork');
     expect(confirmed).toMatchObject({
       code: 0,
-      object: { object: 'restore_confirmation', checked: [service.org], unchecked: [], forked: [{ org: service.org }] },
+      object: {
+        object: 'restore_confirmation',
+        checked: [service.org],
+        unchecked: [quietOrg],
+        forked: [{ org: service.org }],
+      },
     });
+    const noted = (await readFile(join(restoredDir, 'sealed-heads'), 'utf8')).match(/^org_\w+/gm)?.toSorted();
+    expect(noted, 'a line for each ledger').toEqual([service.org, quietOrg].toSorted());
   });
 
   it('serves on: keys, lists, export and verification are those of before', async () => {

@@ -80,14 +80,16 @@ const confirm = async (
     );
     throw await behind(log, lost);
   }
-  if (lost.length > 0) {
-    const remembered = await SealedHeadsFile.open(path, loggerOf(terminal));
-    for (const org of new Set(lost.map((head) => head.org))) {
-      const { seq, bodyHash } = await readTail(log, org);
-      await remembered.settle(org, bodyHash === null ? null : { org, seq, bodyHash });
-    }
-    await remembered.close();
+  const forked = new Set(lost.map((head) => head.org));
+  const remembered = await SealedHeadsFile.open(path, loggerOf(terminal));
+  // Every ledger, also one that seals no more: a database that goes back once more is noticed for it, too.
+  for (const org of new Set([...orgs, ...forked])) {
+    const { seq, bodyHash } = await readTail(log, org);
+    const head = bodyHash === null ? null : { org, seq, bodyHash };
+    if (forked.has(org)) await remembered.settle(org, head);
+    else if (head !== null) await remembered.remember(head);
   }
+  await remembered.close();
   const mark = await readRestoredMark(stateDir);
   await removeRestoredMark(stateDir);
   const checked = [...new Set(heads.map((head) => head.org))];
