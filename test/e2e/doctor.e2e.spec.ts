@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -312,6 +313,20 @@ describe('ags doctor where something else is wrong', () => {
     expect(run.code).toBe(1);
     expect(run.stdout).toMatch(/^problem +state directory +.*nowhere is not there\.\n +Set SERVICE_STATE_DIR/m);
     expect(existsSync(stateDir)).toBe(false);
+  });
+
+  it('refuses a key file that others can read, and takes what the shell hands over', async () => {
+    const keyFile = join(folder, 'shared.key');
+    await writeFile(keyFile, 'svc_live_x\n', { mode: 0o644 });
+    expect(await doctor(['--key-file', keyFile])).toMatchObject({
+      code: 2,
+      stdout: '',
+      error: { code: 'file_unusable', message: expect.stringContaining(`Run chmod 0600`) },
+    });
+    const pipe = join(folder, 'key.pipe');
+    execFileSync('mkfifo', ['-m', '644', pipe]);
+    const [piped] = await Promise.all([beside('--key-file', pipe), writeFile(pipe, `${service.adminKey}\n`)]);
+    expect(found(piped, 'ledger_chain')?.['message']).toContain('The service was asked');
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { API_KEY_VARIABLE, givenApiKey } from '#libs/infra/config';
 import { CliError, explainFileError } from '../cli-error.js';
 
@@ -23,7 +23,17 @@ export const readApiKey = async (keyFile: string | undefined): Promise<string | 
 
 const textOf = async (path: string): Promise<string> => {
   try {
-    return await readFile(path, 'utf8');
+    const file = await open(path);
+    try {
+      const found = await file.stat();
+      // What the shell hands over in place of a file has a mode that says nothing.
+      if (found.isFile() && (found.mode & 0o077) !== 0) {
+        throw new CliError('file_unusable', `${path} is readable by others. Run chmod 0600 on it and try again.`);
+      }
+      return await file.readFile('utf8');
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     const known = error instanceof Error ? explainFileError(error, path) : null;
     throw known ? new CliError('file_unusable', known.message) : error;
