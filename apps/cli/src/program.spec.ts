@@ -101,6 +101,12 @@ describe('ags help', () => {
       ['help', 'nope', '--json'],
       ['nope', '--json'],
     ],
+    [['nope', '--help'], ['nope']],
+    [
+      ['keys', 'nope', '-h'],
+      ['keys', 'nope'],
+    ],
+    [['help', 'nope', '--help'], ['nope']],
   ])('%j says that there is no such command, as %j does', async (args, plain) => {
     const said = await run(args);
     expect(said).toEqual(await run(plain));

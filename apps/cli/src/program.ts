@@ -33,12 +33,18 @@ export const runProgram = async (args: readonly string[], terminal: Terminal): P
   }
 };
 
-/** `help nope` as `nope`, of which it is said that there is no such command: all the help there is would not say so. */
+const HELP_OPTIONS: ReadonlySet<string> = new Set(['--help', '-h']);
+
+/**
+ * `help nope` and `nope --help` as `nope`, of which it is said that there is no such command: all the help there is would
+ * not say so.
+ */
 const withoutVainHelp = (group: Command, args: readonly string[]): string[] => {
   const [name, ...rest] = args;
-  if (name === 'help') return isVain(group, rest) ? rest : [...args];
+  if (name === 'help') return isVain(group, rest) ? withoutVainHelp(group, rest) : [...args];
   const inner = name === undefined ? undefined : subcommandOf(group, name);
-  return name !== undefined && inner ? [name, ...withoutVainHelp(inner, rest)] : [...args];
+  if (name !== undefined && inner) return [name, ...withoutVainHelp(inner, rest)];
+  return args.filter((arg) => !isVain(group, args) || !HELP_OPTIONS.has(arg));
 };
 
 /** Whether these words lead from a group to no command of it. */
