@@ -67,7 +67,7 @@ describe('a command that is interrupted while no service runs', () => {
     [['keys', 'create', '--admin'], 'SIGINT'],
     [['seal-keys', 'list'], 'SIGTERM'],
     [['events', 'export'], 'SIGINT'],
-    [['doctor'], 'SIGINT'],
+    [['doctor'], 'SIGHUP'],
   ] as const)('%j ends at %s, says so and leaves no database running', async (args, signal) => {
     const command = start(args);
     const server = await serverHeldUp();

@@ -52,7 +52,7 @@ const main = async (): Promise<number> => {
   const closing = new Closing();
   closing.add(() => rm(folder, { recursive: true, force: true }));
   const onSignal = (): void => void closing.run().finally(() => process.exit(INTERRUPTED));
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, onSignal);
   const problem = await played(story, folder, closing);
   if (closing.isRunning) return INTERRUPTED;
   const isAsItSays = problem === null && story.failures.length === 0;

@@ -1,9 +1,10 @@
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** SIGHUP: its terminal was closed. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** A ctrl-C comes twice under npm, which hands on what the terminal has sent already: within this time it is the same one. */
 const ECHO_MS = 500;
 
 /**
- * Runs `work` until it ends by itself or is told to by Ctrl-C or SIGTERM; from then on it is for the work to end soon, and a
+ * Runs `work` until it ends by itself or is told to by Ctrl-C, SIGTERM or SIGHUP; from then on it is for the work to end soon, and a
  * second signal ends the process at once.
  */
 export const untilInterrupted = async <Result>(
