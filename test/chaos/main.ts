@@ -21,7 +21,7 @@ or saw too little to prove anything.
   --profile  embedded, which is the default: one process. distributed: two of each program, and PostgreSQL, KurrentDB
              and Redis to kill beside them; KurrentDB is the program that KURRENTDB_PROGRAM names, or else a server of
              the tests that speaks its protocol, and Redis the redis-server of this machine
-  --kills    how many kills; 200 unless said, about three seconds each
+  --kills    how many kills; 200 unless said, about a second each, five to ten of a fleet
   --seed     where all chance comes from; printed, so that a run can be repeated. One of its own unless said
   --keep     leave the evidence in a folder, and name it
   --json     one JSON object on standard output
@@ -177,6 +177,15 @@ const runPlanted = async ({ isJson }: Asked): Promise<number> => {
   return missed.length === 0 ? EXIT.intact : EXIT.violated;
 };
 
+/** As the command line says errors: one sentence with the next step, or one object with `--json`. */
+const failureText = (error: unknown, isJson: boolean): string => {
+  const [code, message] =
+    error instanceof UsageError
+      ? ['usage', `${error.message}. Add --help to see how it is used.`]
+      : ['run_failed', `The run failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`];
+  return isJson ? JSON.stringify({ object: 'error', code, message }) : message;
+};
+
 const main = async (): Promise<number> => {
   try {
     const asked = read(process.argv.slice(2));
@@ -187,11 +196,7 @@ const main = async (): Promise<number> => {
     return await (asked.isPlanted ? runPlanted(asked) : runKills(asked));
   } catch (error) {
     endProgress();
-    if (error instanceof UsageError) process.stderr.write(`${error.message}\n\n${USAGE}`);
-    else
-      process.stderr.write(
-        `The run failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-      );
+    process.stderr.write(`${failureText(error, process.argv.includes('--json'))}\n`);
     return EXIT.failed;
   }
 };
