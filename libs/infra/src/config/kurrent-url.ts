@@ -34,7 +34,7 @@ export interface KurrentAddress {
  */
 export const parseKurrentUrl = (text: string): KurrentAddress => {
   const parts = SHAPE.exec(text)?.groups;
-  if (!parts) throw new InvalidKurrentUrl('must be a URL such as esdb://user:password@host:2113?tls=true');
+  if (!parts) throw new InvalidKurrentUrl('must be a URL such as esdb://host:2113?tls=true');
   const nodes = (parts.hosts as string).split(',').map((host, index) => nodeOf(host, index + 1));
   const discover = parts.discover ?? '';
   if (discover !== '' && nodes.length > 1) {
