@@ -40,7 +40,7 @@ import type { Vault } from '#libs/domain/connectors';
 import { isInitialized, PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
 import { parseKurrentUrl, type Config } from '../config/index.js';
 import { ConnectorDrivers, RestDriver } from '../connectors/index.js';
-import { EgressDoor, endpointOf, type OwnEndpoint } from '../egress/index.js';
+import { EgressDoor, endpointOf, publicEndpointOf, type OwnEndpoint } from '../egress/index.js';
 import {
   PepperIds,
   PostgresLiveness,
@@ -279,7 +279,7 @@ const settledEndpoints = (config: Config, connectionString: string): readonly Ow
     { host: database.host, port: database.port },
     ...(redisUrl === null ? [] : [endpointOf(redisUrl)]),
     ...(eventStoreUrl === null ? [] : parseKurrentUrl(eventStoreUrl).nodes),
-    ...(baseUrl === null ? [] : [endpointOf(baseUrl)]),
+    ...(baseUrl === null ? [] : [publicEndpointOf(baseUrl)]),
     ...(port === 0 ? [] : [{ host, port }]),
     ...(metricsAddress === null ? [] : [metricsAddress]),
   ];

@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 
 import { InvalidAllowEntry } from './allow-entry.js';
-import { DestinationRules, type EgressSettings, endpointOf } from './destination-rules.js';
+import { DestinationRules, type EgressSettings, endpointOf, publicEndpointOf } from './destination-rules.js';
 
 const rules = (settings: Partial<EgressSettings> = {}) =>
   new DestinationRules({ allowPrivate: false, allowPlainText: true, allow: [], ownEndpoints: () => [], ...settings });
@@ -184,6 +184,27 @@ describe('the service itself is never a destination (E-13, E-17)', () => {
 
   it('not by another name of this machine', () =>
     expect(own('svc.example.com', 8_080).areAllowed('localhost', 8_080, ['127.0.0.1'])).toBe(false));
+
+  it('not by another spelling of its address', () =>
+    expect(own('203.0.113.5', 443).areAllowed('[::ffff:203.0.113.5]', 443, ['::ffff:203.0.113.5'])).toBe(false));
+
+  it('not by another name of where it is, on another machine', () => {
+    const elsewhere = own('db.corp', 5_432);
+    expect(elsewhere.ownHostsAt(5_432)).toEqual(['db.corp']);
+    expect(elsewhere.leadElsewhere(['10.0.0.6', '10.0.0.5'], ['10.0.0.5'])).toBe(false);
+    expect(elsewhere.leadElsewhere(['::ffff:10.0.0.5'], ['10.0.0.5'])).toBe(false);
+    expect(elsewhere.leadElsewhere(['10.0.0.6'], ['10.0.0.5'])).toBe(true);
+    expect(elsewhere.ownHostsAt(5_433)).toEqual([]);
+  });
+
+  it('where a load balancer serves others too, by its own name alone', () => {
+    const { isShared, ...endpoint } = publicEndpointOf('https://svc.example.com');
+    expect([isShared, endpoint]).toEqual([true, endpointOf('https://svc.example.com')]);
+    const shared = rules({ ownEndpoints: () => [publicEndpointOf('https://svc.example.com')] });
+    expect(shared.ownHostsAt(443)).toEqual([]);
+    expect(shared.areAllowed('svc.example.com', 443, PUBLIC)).toBe(false);
+    expect(shared.areAllowed('neighbour.example.com', 443, PUBLIC)).toBe(true);
+  });
 
   it.each([
     ['https://svc.example.com', 'svc.example.com', 443],

@@ -7,6 +7,8 @@ export interface OwnEndpoint {
   /** A name or an address. */
   readonly host: string;
   readonly port: number;
+  /** Others may be served at its addresses, as behind one load balancer or CDN: it is known by its name alone. */
+  readonly isShared?: true;
 }
 
 export interface EgressSettings {
@@ -68,6 +70,18 @@ export class DestinationRules {
     return addresses.length > 0 && addresses.every((address) => this.isAllowed(name, port, address));
   }
 
+  /** What is ours at a port, on other machines too: a destination there must lead to none of their addresses. */
+  ownHostsAt(port: number): readonly string[] {
+    const own = this.settings.ownEndpoints().filter((endpoint) => endpoint.port === port && !endpoint.isShared);
+    return [...new Set(own.map(({ host }) => bareName(host)))];
+  }
+
+  /** @param ours the addresses of {@link ownHostsAt} */
+  leadElsewhere(addresses: readonly string[], ours: readonly string[]): boolean {
+    const closed = new Set(ours.map(normalized));
+    return !addresses.some((address) => closed.has(normalized(address)));
+  }
+
   /** For a name that has no address now: whether any public answer would pass. */
   couldBeAllowed(host: string, port: number): boolean {
     return this.isAllowed(bareName(host), port, SOME_PUBLIC_ADDRESS);
@@ -100,7 +114,7 @@ export class DestinationRules {
   private isOwn(name: string, address: string, port: number): boolean {
     return this.settings.ownEndpoints().some((own) => {
       if (own.port !== port) return false;
-      return bareName(own.host) === name || isOfThisMachine(address);
+      return normalized(bareName(own.host)) === normalized(name) || isOfThisMachine(address);
     });
   }
 }
@@ -130,6 +144,9 @@ export const endpointOf = (url: string): OwnEndpoint => {
   return { host: hostname, port: port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port) };
 };
 
+/** Where callers reach us, which may be a load balancer that serves others, too. */
+export const publicEndpointOf = (baseUrl: string): OwnEndpoint => ({ ...endpointOf(baseUrl), isShared: true });
+
 const isInnerName = (name: string): boolean => {
   if (parseAddress(name) !== null) return false;
   return !name.includes('.') || REFUSED_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
@@ -138,9 +155,11 @@ const isInnerName = (name: string): boolean => {
 const isOfThisMachine = (address: string): boolean => {
   const parsed = parseAddress(address);
   if (parsed === null) return false;
-  // With its zone it is the same machine's.
-  const text = parsed.toNormalizedString().replace(/%.*$/, '');
   if (parsed.range() === 'loopback' || parsed.range() === 'unspecified') return true;
   const interfaces = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  return interfaces.some((entry) => parseAddress(entry.address)?.toNormalizedString().replace(/%.*$/, '') === text);
+  return interfaces.some((entry) => normalized(entry.address) === normalized(address));
 };
+
+/** One spelling of an address; with its zone it is the same machine's. */
+const normalized = (address: string): string =>
+  (parseAddress(address)?.toNormalizedString() ?? address).replace(/%.*$/, '');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { syncBuiltinESMExports } from 'node:module';
 import net, { type AddressInfo, createServer, Socket, type TcpNetConnectOpts } from 'node:net';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { DestinationRules } from './destination-rules.js';
 import { Dialer } from './dialer.js';
@@ -73,4 +73,42 @@ it('a server that takes the connection and says nothing to TLS is left after 5 s
   expect(ended()).toBeNull();
   await vi.advanceTimersByTimeAsync(1);
   expect(ended()).toBe('unreachable');
+});
+
+describe('a store of ours on another machine (E-13)', () => {
+  const addresses: Record<string, readonly string[]> = {
+    'db.corp': ['10.0.0.5', '10.0.0.6'],
+    'alias.corp': ['10.0.0.6'],
+    'other.corp': ['10.0.0.7'],
+  };
+  const resolve = (host: string): Promise<readonly string[]> =>
+    host in addresses ? Promise.resolve(addresses[host] ?? []) : Promise.reject(new Error('ENOTFOUND'));
+  const dialerBeside = (own: string) => {
+    const ownEndpoints = () => [{ host: own, port: 5_432 }];
+    const rules = new DestinationRules({
+      allowPrivate: false,
+      allowPlainText: true,
+      allow: ['10.0.0.0/8'],
+      ownEndpoints,
+    });
+    return new Dialer(rules, resolve);
+  };
+  const to = (host: string, port = 5_432) => ({ isTls: false, host, port });
+
+  it.each(['db.corp', 'alias.corp', '10.0.0.5', '[::ffff:10.0.0.6]'])(
+    'is not dialled as %s, whatever an operator opened',
+    async (host) => {
+      expect(await failureOf(dialerBeside('db.corp').addressesOf(to(host)))).toMatchObject({ reason: 'blocked' });
+    },
+  );
+
+  it('leaves its neighbours and other ports of it open', async () => {
+    expect(await dialerBeside('db.corp').addressesOf(to('other.corp'))).toEqual(['10.0.0.7']);
+    expect(await dialerBeside('db.corp').addressesOf(to('alias.corp', 8_443))).toEqual(['10.0.0.6']);
+  });
+
+  it('that cannot be found closes its port', async () => {
+    const failure = await failureOf(dialerBeside('gone.corp').addressesOf(to('other.corp')));
+    expect(failure.reason).toBe('unreachable');
+  });
 });

@@ -44,6 +44,8 @@ export class Dialer {
     const name = bareName(host);
     const addresses = isIP(name) === 0 ? await this.lookUp(name, port) : [name];
     if (!this.rules.areAllowed(name, port, addresses)) throw new EgressFailure('blocked', false);
+    const ours = await this.ownAddressesAt(port);
+    if (!this.rules.leadElsewhere(addresses, ours)) throw new EgressFailure('blocked', false);
     return addresses;
   }
 
@@ -94,6 +96,17 @@ export class Dialer {
       ...(this.authorities === undefined ? {} : { ca: this.authorities }),
     });
     return heard(secure);
+  }
+
+  /** @throws {EgressFailure} unreachable: where something of ours is cannot be told, so nothing else at its port is dialled */
+  private async ownAddressesAt(port: number): Promise<readonly string[]> {
+    const hosts = this.rules.ownHostsAt(port);
+    const found = hosts.map(async (host) => (isIP(host) === 0 ? this.resolve(host) : [host]));
+    try {
+      return (await Promise.all(found)).flat();
+    } catch (error) {
+      throw new EgressFailure('unreachable', false, { cause: error });
+    }
   }
 
   private async lookUp(name: string, port: number): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 export { InvalidAllowEntry, parseAllowEntry } from './allow-entry.js';
-export { type EgressSettings, endpointOf, type OwnEndpoint } from './destination-rules.js';
+export { type EgressSettings, endpointOf, publicEndpointOf, type OwnEndpoint } from './destination-rules.js';
 export { EgressDoor, type EgressDoorOptions, type EgressRequest } from './egress-door.js';
 export { EgressFailure, type EgressFailureReason } from './egress-failure.js';
 export type { EgressResponse } from './exchange.js';
