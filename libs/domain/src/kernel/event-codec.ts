@@ -2,6 +2,7 @@ import { sha256Hex } from '#libs/crypto';
 import { DamagedEvent } from './broken-stream.js';
 import type { NewEvent, Position, RecordedEvent } from './event-store.port.js';
 import type { Actor } from './command.js';
+import { parseTimestamp } from './timestamp.js';
 
 /** Raised when the meaning of an event's data changes; upcasters bring older ones up (docs/add-an-event.md). */
 export const EVENT_SCHEMA_VERSION = 1;
@@ -184,6 +185,21 @@ const parsed = (text: string): unknown => {
  */
 export const decodeEvent = <Event extends DomainEvent = DomainEvent>(recorded: RecordedEvent): EventEnvelope<Event> =>
   EventAtItsPlace.envelopeOf(recorded, parsedContent) as EventEnvelope<Event>;
+
+/**
+ * What stands beside an event, member by member as far as it is there: also of one that this version cannot read, and of one
+ * that is none of this service. For judging those; everybody else decodes.
+ */
+export const metadataOf = ({ metadata }: RecordedEvent): Readonly<Record<keyof EventMetadata, unknown>> | null => {
+  const value = parsed(metadata);
+  return typeof value === 'object' && value !== null ? (value as Record<keyof EventMetadata, unknown>) : null;
+};
+
+/** When an event was recorded as it says itself, in Unix milliseconds; null where it does not say. */
+export const toldTimeOf = (recorded: RecordedEvent): number | null => {
+  const at = metadataOf(recorded)?.at;
+  return typeof at === 'string' ? parseTimestamp(at) : null;
+};
 
 /**
  * An event where its writer knows that it stands. What this process encoded itself is not parsed again: `decodeEvent`

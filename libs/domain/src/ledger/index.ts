@@ -19,3 +19,4 @@ export * from './seal-source.js';
 export * from './sealed-heads.js';
 export * from './sealer.js';
 export * from './sealing.ports.js';
+export { type UnsealedEvent, UnsealedEvents } from './unsealed-events.js';

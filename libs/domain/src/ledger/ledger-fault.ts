@@ -3,7 +3,7 @@ import { isStoreAway, type RecordedEvent } from '../kernel/index.js';
 /** An event does not say whose it is: nobody can be sealed past it, for its deed may belong before any other. */
 export class NobodysEvent extends Error {
   override readonly name = 'NobodysEvent';
-  constructor({ stream, revision, type }: RecordedEvent, cause: unknown) {
+  constructor({ stream, revision, type }: RecordedEvent, cause?: unknown) {
     super(
       `${stream} holds at revision ${revision} an event (${type}) that does not say whose it is, so it is none of this ` +
         'service, or was altered. The store is for this service alone: restore the log as it was before',

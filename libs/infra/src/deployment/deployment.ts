@@ -34,6 +34,7 @@ import {
   Sealer,
   type SealerProgress,
   type SealKeyRing,
+  UnsealedEvents,
 } from '#libs/domain/ledger';
 import { CompiledPolicies } from '#libs/domain/policies';
 import type { Vault } from '#libs/domain/connectors';
@@ -107,6 +108,7 @@ export class Deployment {
   readonly keyRing: SealKeyRing;
   /** For reading; a sealer writes over the session of its lease: {@link sealerProgressOver}. */
   readonly sealerProgress: Pick<SealerProgress, 'lowWater' | 'parked'>;
+  readonly unsealed: UnsealedEvents;
   readonly backlog: PolledSealingBacklog;
   readonly openExecutions: PostgresOpenExecutions;
   readonly liveness: Liveness;
@@ -163,7 +165,8 @@ export class Deployment {
       livenessIntervalMs: livenessIntervalFor(config.executorSilenceMs),
     };
     const { unsealedLimitMs } = this.gateSettings;
-    this.backlog = new PolledSealingBacklog(store, this.sealerProgress, this.tails, this.clock, unsealedLimitMs);
+    this.unsealed = new UnsealedEvents(store, this.sealerProgress, this.tails);
+    this.backlog = new PolledSealingBacklog(store, this.sealerProgress, this.unsealed, this.clock, unsealedLimitMs);
     this.openExecutions = new PostgresOpenExecutions(relaxed, store);
     this.liveness = new PostgresLiveness(relaxed);
     this.idempotency = new IdempotencyStore(durable, this.clock, this.randomness);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { LedgerTails } from '#libs/domain/ledger';
+import { LedgerTails, UnsealedEvents } from '#libs/domain/ledger';
 import { HeldProgress, LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
 import { after, NOW } from '../../../../test/support/given.js';
 import { MemoryEventStore } from '../event-store/index.js';
@@ -15,8 +15,13 @@ beforeEach(async () => {
   bench = new LedgerBench(new MemoryEventStore());
   await bench.activateKey();
   progress = new HeldProgress();
-  backlog = new PolledSealingBacklog(bench.store, progress, new LedgerTails(bench.store), bench.clock, LIMIT_MS);
+  backlog = newBacklog();
 });
+
+const newBacklog = (): PolledSealingBacklog => {
+  const unsealed = new UnsealedEvents(bench.store, progress, new LedgerTails(bench.store));
+  return new PolledSealingBacklog(bench.store, progress, unsealed, bench.clock, LIMIT_MS);
+};
 
 const at = (ms: number): void => {
   bench.clock.ms = Date.parse(after(ms));
@@ -75,7 +80,7 @@ describe('the age of the oldest outcome that waits for its deed (ruling 21)', ()
     );
     await bench.recordAction(other);
     at(LIMIT_MS);
-    const fresh = new PolledSealingBacklog(bench.store, progress, new LedgerTails(bench.store), bench.clock, LIMIT_MS);
+    const fresh = newBacklog();
     await fresh.refresh();
     expect([org, other].map((each) => fresh.oldestUnsealedAgeMs(each))).toEqual([LIMIT_MS, LIMIT_MS]);
   });
