@@ -1,9 +1,10 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { sealingPatienceFor } from '#libs/domain/gate';
 import { ONLY_STREAM, START, streamRef, timestampOf } from '#libs/domain/kernel';
 import { nextSeal, sealKeyDecider } from '#libs/domain/ledger';
 import type { Deployment } from '#libs/infra/deployment';
-import { PROJECTION_NAMES } from '#libs/infra/read-models';
+import { PROJECTION_NAMES, READ_YOUR_WRITES_TIMEOUT_MS } from '#libs/infra/read-models';
 import { AgentsModule } from './agents/agents.module.js';
 import { ConnectorsModule } from './connectors/connectors.module.js';
 import { GateModule } from './gate/gate.module.js';
@@ -47,22 +48,24 @@ export class ApiModule {
 }
 
 const healthChecksOf = ({
-  database,
+  database: { durable, store },
   clock,
   projectionProgress,
   streams,
   sealerProgress,
+  unsealed,
   gateSettings,
 }: Deployment): readonly HealthCheck[] => [
-  databaseCheck(database.durable),
-  eventStoreCheck(database.store),
+  databaseCheck(durable),
+  eventStoreCheck(store),
   projectionsCheck({
-    clock,
-    head: () => database.store.head(),
+    store,
     projected: async () => {
       const reached = PROJECTION_NAMES.map((name) => projectionProgress.reach(name, START, 0));
       return (await Promise.all(reached)).reduce((slowest, next) => (next < slowest ? next : slowest));
     },
+    patienceMs: READ_YOUR_WRITES_TIMEOUT_MS,
+    clock,
   }),
   sealingCheck({
     hasActiveKey: async () => {
@@ -70,13 +73,9 @@ const healthChecksOf = ({
       return nextSeal(state, timestampOf(clock.nowMs())) !== null;
     },
     parked: () => sealerProgress.parked(),
-    head: () => database.store.head(),
-    sealed: async () => {
-      const lowWater = await sealerProgress.lowWater();
-      return lowWater?.storeId === (await database.store.storeId()) ? lowWater.position : START;
-    },
-    // At rest the sealer says with each of its sweeps how far it has come.
-    patienceMs: 2 * gateSettings.sweepIntervalMs,
+    head: () => store.head(),
+    unsealed,
+    patienceMs: sealingPatienceFor(gateSettings.sweepIntervalMs),
     clock,
   }),
 ];

@@ -1,4 +1,6 @@
-import type { Clock, EventStore, Position } from '#libs/domain/kernel';
+import type { Clock, EventStore, Position, RecordedEvent } from '#libs/domain/kernel';
+import type { UnsealedEvents } from '#libs/domain/ledger';
+import { TimeInLog } from './time-in-log.js';
 
 /** One thing that the service needs. What is wrong goes to the log; the answer shows statuses only (document 1, health). */
 export interface HealthCheck {
@@ -29,45 +31,42 @@ export const eventStoreCheck = (store: Pick<EventStore, 'requireUsable'>): Healt
   },
 });
 
-/** A list waits this long for its projections before it answers what it has (architecture, 'What a decision reads'). */
-const PROJECTION_PATIENCE_MS = 2_000;
-/** Remembered heads; health is asked once a second at most. */
-const MAX_SAMPLES = 64;
-
 export interface ProjectionSource {
-  readonly head: () => Promise<Position>;
+  readonly store: Pick<EventStore, 'head' | 'readAll'>;
   /** The position up to which the slowest projection has come. */
   readonly projected: () => Promise<Position>;
+  /** As long as a list waits for its projections. */
+  readonly patienceMs: number;
   readonly clock: Clock;
 }
 
 /**
- * `degraded` when a projection has still not reached what the log held two seconds ago. A plain distance would call a
- * busy service sick: under load there is always something on the way.
+ * `degraded` when a projection has still not reached what the log held a while ago. A plain distance would call a busy
+ * service sick: under load there is always something on the way. The log tells since when, so the first answer is as true
+ * as every other.
  */
-export const projectionsCheck = ({ head, projected, clock }: ProjectionSource): HealthCheck => {
-  const isLate = latenessOf({ head, reached: projected, clock }, PROJECTION_PATIENCE_MS);
-  return { name: 'projections', check: async () => ((await isLate()) ? 'degraded' : 'ok') };
-};
-
-interface Progress {
-  readonly head: () => Promise<Position>;
-  readonly reached: () => Promise<Position>;
-  readonly clock: Clock;
-}
-
-/** Whether what the log held so long ago has still not been reached. To be asked again and again. */
-const latenessOf = ({ head, reached, clock }: Progress, patienceMs: number): (() => Promise<boolean>) => {
-  let samples: { readonly atMs: number; readonly head: Position }[] = [];
-  return async () => {
-    const position = await reached();
-    samples.push({ atMs: clock.monotonicMs(), head: await head() });
-    // What has been reached can no longer be late.
-    samples = samples.filter((sample) => sample.head > position).slice(-MAX_SAMPLES);
-    const [oldest] = samples;
-    return oldest !== undefined && clock.monotonicMs() - oldest.atMs >= patienceMs;
+export const projectionsCheck = ({ store, projected, patienceMs, clock }: ProjectionSource): HealthCheck => {
+  const timeInLog = new TimeInLog(clock, patienceMs);
+  /** The event after a position: where nobody projects, it is read once. */
+  let next: { readonly after: Position; readonly recorded: RecordedEvent | null } | null = null;
+  const nextAfter = async (after: Position): Promise<RecordedEvent | null> => {
+    next = next?.after === after ? next : { after, recorded: (await store.readAll(after, 1))[0] ?? null };
+    return next.recorded;
+  };
+  return {
+    name: 'projections',
+    check: async () => {
+      const reached = await projected();
+      const head = await store.head();
+      timeInLog.sawEnd(head);
+      const missing = reached < head ? await nextAfter(reached) : null;
+      return missing !== null && timeInLog.isOver(missing) ? 'degraded' : 'ok';
+    },
   };
 };
+
+/** Of a check's own time, for what it may have to read. */
+const LOOK_MS = 1_000;
 
 export interface SealingSource {
   /** Whether a seal key is valid now. */
@@ -75,9 +74,8 @@ export interface SealingSource {
   /** Organizations that the sealer could not go on with. */
   readonly parked: () => Promise<readonly unknown[]>;
   readonly head: () => Promise<Position>;
-  /** The position up to which the sealer says that everything is sealed or parked. */
-  readonly sealed: () => Promise<Position>;
-  /** Longer than a sealer takes to say so. */
+  readonly unsealed: Pick<UnsealedEvents, 'inOrder'>;
+  /** Longer than a sealer takes. */
   readonly patienceMs: number;
   readonly clock: Clock;
 }
@@ -86,8 +84,8 @@ export interface SealingSource {
  * `degraded` when outcomes are recorded and cannot be sealed: no key is active, an organization's ledger cannot go on, or
  * nobody seals what the log held a while ago. Refusals then end with 503, and after a while everything.
  */
-export const sealingCheck = ({ hasActiveKey, parked, sealed, patienceMs, ...log }: SealingSource): HealthCheck => {
-  const isLate = latenessOf({ ...log, reached: sealed }, patienceMs);
+export const sealingCheck = ({ hasActiveKey, parked, ...log }: SealingSource): HealthCheck => {
+  const isLate = sealingLatenessOf(log);
   return {
     name: 'sealing',
     check: async () => {
@@ -95,5 +93,29 @@ export const sealingCheck = ({ hasActiveKey, parked, sealed, patienceMs, ...log 
       const late = await isLate();
       return !late && (await hasActiveKey()) && (await parked()).length === 0 ? 'ok' : 'degraded';
     },
+  };
+};
+
+/** Whether anything that the log held so long ago waits for its deed. */
+const sealingLatenessOf = ({
+  head,
+  unsealed,
+  patienceMs,
+  clock,
+}: Pick<SealingSource, 'head' | 'unsealed' | 'patienceMs' | 'clock'>): (() => Promise<boolean>) => {
+  const timeInLog = new TimeInLog(clock, patienceMs);
+  return async () => {
+    const upTo = await head();
+    timeInLog.sawEnd(upTo);
+    const endsAtMs = clock.monotonicMs() + LOOK_MS;
+    let isUndecided = false;
+    const endsBefore = (recorded: RecordedEvent): boolean => {
+      if (!timeInLog.isOver(recorded)) return true;
+      // So far behind is no sealer that runs; the next look goes on where this one ended.
+      isUndecided = clock.monotonicMs() >= endsAtMs;
+      return isUndecided;
+    };
+    const first = await unsealed.inOrder({ upTo, endsBefore }).next();
+    return first.done !== true || isUndecided;
   };
 };

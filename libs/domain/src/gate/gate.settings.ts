@@ -41,3 +41,6 @@ const BEATS_WITHIN_SILENCE = 5;
 /** How often a process beats where executors may be silent for that long. */
 export const livenessIntervalFor = (executorSilenceMs: number): number =>
   Math.min(GATE_DEFAULTS.livenessIntervalMs, executorSilenceMs / BEATS_WITHIN_SILENCE);
+
+/** At rest the sealer goes by what it has not sealed with every sweep: what two of them left, nobody seals. */
+export const sealingPatienceFor = (sweepIntervalMs: number): number => 2 * sweepIntervalMs;

@@ -1,4 +1,4 @@
-export { ProjectionWaiter } from './projection-waiter.js';
+export { ProjectionWaiter, READ_YOUR_WRITES_TIMEOUT_MS } from './projection-waiter.js';
 export { storedText } from './columns.js';
 export { ConnectorRow } from './connectors/connector.row.js';
 export { ActionRow } from './gate/action.row.js';

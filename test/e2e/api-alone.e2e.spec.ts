@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Fleet } from '../support/fleet.js';
+
+const DEADLINE_MS = 180_000;
+const PATIENCE = { timeout: 60_000, interval: 50 };
+/** What docs/api-conventions.md promises, and the second for which an answer is kept. */
+const CACHED_MS = 1_000;
+const PROJECTIONS_LATE_MS = 2_000;
+const SEALING_LATE_MS = 10_000;
+/** For a machine that others keep busy. */
+const SLACK_MS = 1_000;
+
+type Checks = Readonly<Record<'projections' | 'sealing', 'ok' | 'degraded' | 'down'>>;
+
+describe('an api alone', () => {
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    fleet = await Fleet.prepare({ LOG_LEVEL: 'info' });
+  }, DEADLINE_MS);
+  afterAll(async () => fleet?.stop(), DEADLINE_MS);
+
+  const checks = async (): Promise<Checks> => (await fleet.call('GET', '/v1/health')).json['checks'] as Checks;
+  const restarted = async (): Promise<Checks> => {
+    await fleet.replace(fleet.running('api')[0]!);
+    return checks();
+  };
+
+  it(
+    'is well as long as nothing waits, also where nothing else runs',
+    async () => {
+      await fleet.start('projector', 1);
+      await fleet.start('worker', 1);
+      await fleet.start('api', 1);
+      // Preparing the deployment was recorded, and is sealed and shown first.
+      await vi.waitFor(
+        async () => expect(await checks()).toMatchObject({ projections: 'ok', sealing: 'ok' }),
+        PATIENCE,
+      );
+      await fleet.end('worker', 'SIGTERM');
+      await fleet.end('projector', 'SIGTERM');
+      expect(await restarted()).toMatchObject({ projections: 'ok', sealing: 'ok' });
+    },
+    DEADLINE_MS,
+  );
+
+  it(
+    'says that nobody projects and nobody seals, each in its time',
+    async () => {
+      const begun = performance.now();
+      const refused = fleet.call('POST', '/v1/actions', { key: fleet.agentKey, body: { tool: 'x.y' } });
+      const lateAfterMs: Partial<Record<keyof Checks, number>> = {};
+      await vi.waitFor(async () => {
+        const answer = await checks();
+        for (const check of ['projections', 'sealing'] as const) {
+          if (answer[check] === 'degraded') lateAfterMs[check] ??= performance.now() - begun;
+        }
+        expect(answer).toMatchObject({ projections: 'degraded', sealing: 'degraded' });
+      }, PATIENCE);
+      console.info(`degraded after ${JSON.stringify(lateAfterMs)} ms`);
+      expect(lateAfterMs.projections).toBeGreaterThan(PROJECTIONS_LATE_MS);
+      expect(lateAfterMs.projections).toBeLessThan(PROJECTIONS_LATE_MS + CACHED_MS + SLACK_MS);
+      expect(lateAfterMs.sealing).toBeGreaterThan(SEALING_LATE_MS);
+      expect(lateAfterMs.sealing).toBeLessThan(SEALING_LATE_MS + CACHED_MS + SLACK_MS);
+      expect(await refused).toMatchObject({ status: 503, error: { code: 'service_unavailable' } });
+    },
+    DEADLINE_MS,
+  );
+
+  it('says so at its first answer after a restart', async () => {
+    expect(await restarted()).toMatchObject({ projections: 'degraded', sealing: 'degraded' });
+  });
+
+  it(
+    'says that all is well once a worker and a projector run',
+    async () => {
+      await fleet.start('worker', 1);
+      await vi.waitFor(async () => expect(await checks()).toMatchObject({ sealing: 'ok' }), PATIENCE);
+      expect(await checks()).toMatchObject({ projections: 'degraded' });
+      await fleet.start('projector', 1);
+      await vi.waitFor(
+        async () => expect(await checks()).toMatchObject({ projections: 'ok', sealing: 'ok' }),
+        PATIENCE,
+      );
+    },
+    DEADLINE_MS,
+  );
+});
