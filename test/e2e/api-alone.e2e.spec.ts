@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Fleet } from '../support/fleet.js';
+import { runAgs, type AgsRun } from '../support/run-ags.js';
 
 const DEADLINE_MS = 180_000;
 const PATIENCE = { timeout: 60_000, interval: 50 };
@@ -14,6 +15,7 @@ type Checks = Readonly<Record<'projections' | 'sealing', 'ok' | 'degraded' | 'do
 
 describe('an api alone', () => {
   let fleet: Fleet;
+  let since: string;
 
   beforeAll(async () => {
     fleet = await Fleet.prepare({ LOG_LEVEL: 'info' });
@@ -21,6 +23,8 @@ describe('an api alone', () => {
   afterAll(async () => fleet?.stop(), DEADLINE_MS);
 
   const checks = async (): Promise<Checks> => (await fleet.call('GET', '/v1/health')).json['checks'] as Checks;
+  const doctor = (): Promise<AgsRun> => runAgs(['doctor', '--json'], { env: fleet.environment });
+  const found = ({ objects }: AgsRun, check: string) => objects.find((object) => object['check'] === check);
   const restarted = async (): Promise<Checks> => {
     await fleet.replace(fleet.running('api')[0]!);
     return checks();
@@ -40,6 +44,10 @@ describe('an api alone', () => {
       await fleet.end('worker', 'SIGTERM');
       await fleet.end('projector', 'SIGTERM');
       expect(await restarted()).toMatchObject({ projections: 'ok', sealing: 'ok' });
+      expect([found(await doctor(), 'sealing'), found(await doctor(), 'projections')]).toMatchObject([
+        { status: 'ok' },
+        { status: 'ok' },
+      ]);
     },
     DEADLINE_MS,
   );
@@ -71,6 +79,26 @@ describe('an api alone', () => {
     expect(await restarted()).toMatchObject({ projections: 'degraded', sealing: 'degraded' });
   });
 
+  it('is told by doctor what waits since when, and what to start', async () => {
+    const exported = await runAgs(['events', 'export'], { env: fleet.environment });
+    since = String(exported.objects.at(-1)?.['at']);
+    const run = await doctor();
+    // The beginning of the action and its refusal, which alone asks for a deed.
+    expect(found(run, 'sealing')).toMatchObject({
+      status: 'warning',
+      message: `1 outcome waits to be sealed since ${since}, and no worker is connected to the database.`,
+      next: expect.stringMatching(/^Start a worker \(`npm run start:worker`\)/) as string,
+    });
+    expect(found(run, 'projections')).toMatchObject({
+      status: 'warning',
+      message:
+        `2 events wait to be shown in lists since ${since} (actions, deeds, connectors, policies), ` +
+        'and no projector is connected to the database.',
+      next: expect.stringMatching(/^Start a projector \(`npm run start:projector`\)/) as string,
+    });
+    expect(run.code).toBe(0);
+  });
+
   it(
     'says that all is well once a worker and a projector run',
     async () => {
@@ -82,6 +110,8 @@ describe('an api alone', () => {
         async () => expect(await checks()).toMatchObject({ projections: 'ok', sealing: 'ok' }),
         PATIENCE,
       );
+      const run = await doctor();
+      expect([found(run, 'sealing'), found(run, 'projections')]).toMatchObject([{ status: 'ok' }, { status: 'ok' }]);
     },
     DEADLINE_MS,
   );

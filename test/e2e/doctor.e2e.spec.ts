@@ -32,6 +32,8 @@ const CHECKS = [
     'version_drift',
     'clock_skew',
     'ledger_chain',
+    'sealing',
+    'projections',
     'active_policy',
   ],
 ];

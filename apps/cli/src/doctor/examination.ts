@@ -57,15 +57,16 @@ export class Examination {
     }
   }
 
-  /** Whether a process that answers calls is connected to the database; false where the database was not looked at. */
-  async isServed(): Promise<boolean> {
+  /** Whether a process of one of these programs is connected to the database; false where that was not looked at. */
+  async isConnected(...programs: readonly ('api' | 'worker' | 'projector' | 'standalone')[]): Promise<boolean> {
     const opened = await this.opening?.catch(() => null);
     if (!opened) return false;
-    const { rows } = await opened.pool.query<{ is_served: boolean }>(
+    const { rows } = await opened.pool.query<{ is_connected: boolean }>(
       `select exists (select from pg_stat_activity where datname = current_database()
-         and application_name similar to 'ags (api|standalone)%') as is_served`,
+         and application_name similar to $1) as is_connected`,
+      [`ags (${programs.join('|')})%`],
     );
-    return rows[0]?.is_served ?? false;
+    return rows[0]?.is_connected ?? false;
   }
 
   async organizations(): Promise<readonly LivingOrganization[]> {

@@ -16,6 +16,8 @@ export const CHECKS = [
   'version_drift',
   'clock_skew',
   'ledger_chain',
+  'sealing',
+  'projections',
   'active_policy',
 ] as const;
 

@@ -2,11 +2,18 @@ import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { OrgId } from '#libs/domain/kernel';
+import { NobodysEvent, type UnsealedEvent } from '#libs/domain/ledger';
 import { parseConfig } from '#libs/infra/config';
+import type { ProjectionLag } from '#libs/infra/diagnosis';
 import { isRoot, STRANGER } from '../../../../test/support/as-stranger.js';
+import { NOW } from '../../../../test/support/given.js';
+import { newOrg } from '../../../../test/support/ledger-fixtures.js';
+import { newEvent } from '../../../../test/support/new-event.js';
 import { judgeRole, judgeSchema } from './database.checks.js';
-import { problemOf } from './finding.js';
+import { problemOf, type FindingStatus } from './finding.js';
 import { checkSettings, checkStateDirectory, judgeFreeSpace } from './machine.checks.js';
+import { judgeProjections, judgeSealing, type SealingState } from './progress.checks.js';
 import { judgeRedis } from './redis.check.js';
 import { judgeSkew, type ClockReading } from './server.checks.js';
 
@@ -70,6 +77,105 @@ describe('Redis', () => {
     const finding = judgeRedis(state);
     expect(finding).toMatchObject({ status, message: expect.stringContaining(said) as string });
     expect(finding.next === null).toBe(status === 'ok');
+  });
+});
+
+describe('sealing', () => {
+  const waiting = (agoMs = 60_000): UnsealedEvent => {
+    const metadata = JSON.stringify({ at: new Date(Date.parse(NOW) - agoMs).toISOString() });
+    const recorded = { ...newEvent({ metadata }), stream: 'action-act_1', revision: 1, position: 7n };
+    return { recorded, org: newOrg(), fault: null };
+  };
+  const well: SealingState = {
+    parked: [],
+    waiting: [],
+    isComplete: true,
+    patienceMs: 10_000,
+    isRefusing: () => false,
+    isWorkerThere: true,
+    isApiThere: true,
+  };
+  const parked = { org: 'org_a' as OrgId, since: NOW, reason: 'an event is missing' };
+
+  it.each<[string, Partial<SealingState>, FindingStatus, string]>([
+    ['nothing that waits', {}, 'ok', 'Nothing has waited to be sealed for 10 s.'],
+    ['nothing that runs and nothing that waits', { isWorkerThere: false, isApiThere: false }, 'ok', 'Nothing'],
+    [
+      'one that nobody seals',
+      { waiting: [waiting()], isWorkerThere: false },
+      'warning',
+      '1 outcome waits to be sealed since 2026-10-01T11:59:00.000Z, and no worker is connected to the database.',
+    ],
+    [
+      'two that a worker does not seal',
+      { waiting: [waiting(), waiting(1)] },
+      'warning',
+      '2 outcomes wait to be sealed since 2026-10-01T11:59:00.000Z, and a worker is connected to the database.',
+    ],
+    [
+      'more than were counted',
+      { waiting: Array.from({ length: 1_000 }, () => waiting()), isComplete: false },
+      'warning',
+      'At least 1,000 outcomes wait',
+    ],
+    ['what could not be looked at', { isComplete: false }, 'warning', 'could not be found in time'],
+    [
+      'refusals',
+      { waiting: [waiting()], isRefusing: () => true },
+      'problem',
+      'connected to the database: new calls are refused with 503.',
+    ],
+    ['nobody to refuse', { waiting: [waiting()], isRefusing: () => true, isApiThere: false }, 'warning', '1 outcome'],
+    [
+      'an organization that is parked',
+      { parked: [parked], waiting: [waiting()] },
+      'problem',
+      `The ledger of org_a cannot go on since ${NOW}: an event is missing.`,
+    ],
+    ['several that are', { parked: [parked, parked, parked] }, 'problem', 'of org_a (and 2 more) cannot go on'],
+    [
+      'an event that is nobody’s',
+      { waiting: [{ ...waiting(), org: null, fault: new NobodysEvent(waiting().recorded) }] },
+      'problem',
+      'action-act_1 holds at revision 1 an event (SomethingHappened) that does not say whose it is',
+    ],
+  ])('with %s is judged', (_title, state, status, said) => {
+    const finding = judgeSealing({ ...well, ...state });
+    expect(finding).toMatchObject({ status, message: expect.stringContaining(said) as string });
+    expect(finding.next === null).toBe(status === 'ok');
+  });
+
+  it('says what to start, or where to look', () => {
+    const nextWhere = (isWorkerThere: boolean): string | null =>
+      judgeSealing({ ...well, waiting: [waiting()], isWorkerThere }).next;
+    expect(nextWhere(false)).toMatch(/^Start a worker \(`npm run start:worker`\)/);
+    expect(nextWhere(true)).toMatch(/^Its log says/);
+  });
+});
+
+describe('projections', () => {
+  const oldest = { ...newEvent(), stream: 's-1', revision: 0, position: 7n };
+  const lag = (events: number): ProjectionLag => ({ late: ['actions', 'deeds'], oldest, events });
+
+  it.each<[string, ProjectionLag | null, FindingStatus, string]>([
+    ['behind nothing', null, 'ok', 'The lists show everything that the log holds.'],
+    [
+      'behind one event',
+      lag(1),
+      'warning',
+      '1 event waits to be shown in lists since a time that it does not say (actions, deeds), and no projector',
+    ],
+    ['behind many', lag(999), 'warning', '999 events wait'],
+    ['behind more than were counted', lag(1_000), 'warning', 'At least 1,000 events wait'],
+  ])('that are %s are judged', (_title, state, status, said) => {
+    const finding = judgeProjections(state, false);
+    expect(finding).toMatchObject({ status, message: expect.stringContaining(said) as string });
+    expect(finding.next === null).toBe(status === 'ok');
+  });
+
+  it('say what to start, or where to look', () => {
+    expect(judgeProjections(lag(1), false).next).toMatch(/^Start a projector \(`npm run start:projector`\)/);
+    expect(judgeProjections(lag(1), true).next).toMatch(/^Its log says/);
   });
 });
 

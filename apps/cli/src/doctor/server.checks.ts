@@ -20,7 +20,7 @@ export const checkServerHealth = async (examination: Examination, url: string | 
   if (!isAnswer(said)) {
     if (said.kind === 'not_running') {
       if (url !== undefined) return ok(`No service runs at ${address}.`);
-      if (await examination.isServed()) return elsewhere(address);
+      if (await examination.isConnected('api', 'standalone')) return elsewhere(address);
       return ok(`No service runs at ${address}. One that listens elsewhere is looked at with --url.`);
     }
     if (said.kind === 'blocked_port') {

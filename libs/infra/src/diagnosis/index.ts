@@ -1,3 +1,4 @@
 export { inspectSchema, type SchemaState } from './installed-schema.js';
+export { inspectProjections, PROJECTION_LAG_LIMIT, type ProjectionLag } from './projection-lag.js';
 export { inspectRedis, type RedisState } from './inspect-redis.js';
 export { inspectRole, type RoleState } from './role-rights.js';

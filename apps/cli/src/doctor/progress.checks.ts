@@ -1,0 +1,123 @@
+import { timestampOf, toldTimeOf, type RecordedEvent } from '#libs/domain/kernel';
+import type { ParkedOrg, UnsealedEvent } from '#libs/domain/ledger';
+import { inspectProjections, PROJECTION_LAG_LIMIT, type ProjectionLag } from '#libs/infra/diagnosis';
+import { redactText } from '#libs/infra/logging';
+import type { Examination } from './examination.js';
+import { ok, problem, problemOf, warning, type Finding } from './finding.js';
+
+/** What waits is counted up to here. */
+const COUNT_LIMIT = 1_000;
+/** Of a check's time, for counting. */
+const COUNT_TIME_MS = 2_000;
+
+const isOlderThan = (ageMs: number, recorded: RecordedEvent, nowMs: number): boolean =>
+  nowMs - (toldTimeOf(recorded) ?? 0) >= ageMs;
+
+/** Whether outcomes are sealed, by the word of the log: also where no service answers, or nothing that seals runs. */
+export const checkSealing = async (examination: Examination): Promise<Finding> => {
+  const { LedgerTails, UnsealedEvents } = await import('#libs/domain/ledger');
+  const { GATE_DEFAULTS, sealingPatienceFor } = await import('#libs/domain/gate');
+  const { PostgresSealerProgress } = await import('#libs/infra/ledger');
+  const { store, pool } = await examination.database();
+  const progress = new PostgresSealerProgress(pool);
+  const patienceMs = sealingPatienceFor(examination.config.sweepIntervalMs);
+  const nowMs = Date.now();
+  let isComplete = true;
+  const endsBefore = (recorded: RecordedEvent): boolean => {
+    // The log is in order of time but for small differences between clocks.
+    if (!isOlderThan(patienceMs, recorded, nowMs)) return true;
+    if (Date.now() - nowMs >= COUNT_TIME_MS) isComplete = false;
+    return !isComplete;
+  };
+  const waiting: UnsealedEvent[] = [];
+  const unsealed = new UnsealedEvents(store, progress, new LedgerTails(store));
+  for await (const each of unsealed.inOrder({ upTo: await store.head(), endsBefore })) {
+    if (waiting.push(each) < COUNT_LIMIT) continue;
+    isComplete = false;
+    break;
+  }
+  return judgeSealing({
+    parked: await progress.parked(),
+    waiting,
+    isComplete,
+    patienceMs,
+    isRefusing: (oldest) => isOlderThan(GATE_DEFAULTS.unsealedLimitMs, oldest, nowMs),
+    isWorkerThere: await examination.isConnected('worker', 'standalone'),
+    isApiThere: await examination.isConnected('api', 'standalone'),
+  });
+};
+
+export interface SealingState {
+  readonly parked: readonly Pick<ParkedOrg, 'org' | 'since' | 'reason'>[];
+  /** What waits for longer than a sealer takes, in the order of the log. */
+  readonly waiting: readonly UnsealedEvent[];
+  /** Whether that is all of it. */
+  readonly isComplete: boolean;
+  readonly patienceMs: number;
+  /** Whether new actions are refused where this is the oldest that waits. */
+  readonly isRefusing: (oldest: RecordedEvent) => boolean;
+  /** A process that seals is connected to the database. */
+  readonly isWorkerThere: boolean;
+  /** One that answers calls is. */
+  readonly isApiThere: boolean;
+}
+
+export const judgeSealing = (state: SealingState): Finding => {
+  const { parked, waiting, isComplete, patienceMs, isRefusing, isWorkerThere, isApiThere } = state;
+  const [stuck] = parked;
+  if (stuck) {
+    const more = parked.length === 1 ? '' : ` (and ${parked.length - 1} more)`;
+    return problem(
+      `The ledger of ${stuck.org}${more} cannot go on since ${stuck.since}: ${redactText(stuck.reason)}.`,
+      'Put that right: a worker tries again every few seconds.',
+    );
+  }
+  const fault = waiting.find((each) => each.fault !== null)?.fault;
+  if (fault) return problemOf(`${fault.message}.`);
+  const next = isWorkerThere
+    ? 'Its log says what keeps it from sealing (`sealing waits`).'
+    : 'Start a worker (`npm run start:worker`), or the whole service (`npm start`).';
+  const [oldest] = waiting;
+  if (!oldest) {
+    return isComplete
+      ? ok(`Nothing has waited to be sealed for ${patienceMs / 1_000} s.`)
+      : warning('What waits to be sealed could not be found in time: much of the log was not sealed yet.', next);
+  }
+  const message =
+    `${countOf(waiting.length, isComplete, 'outcome')} to be sealed since ${sinceOf(oldest.recorded)}, ` +
+    `and ${isWorkerThere ? 'a' : 'no'} worker is connected to the database`;
+  return isApiThere && isRefusing(oldest.recorded)
+    ? problem(`${message}: new calls are refused with 503.`, next)
+    : warning(`${message}.`, next);
+};
+
+/** Whether lists show what the log holds, by the word of the log: also where no service answers, or nothing projects. */
+export const checkProjections = async (examination: Examination): Promise<Finding> => {
+  const { READ_YOUR_WRITES_TIMEOUT_MS } = await import('#libs/infra/read-models');
+  const { store, pool } = await examination.database();
+  const nowMs = Date.now();
+  const lag = await inspectProjections(pool, store, (next) => isOlderThan(READ_YOUR_WRITES_TIMEOUT_MS, next, nowMs));
+  return judgeProjections(lag, await examination.isConnected('projector', 'standalone'));
+};
+
+export const judgeProjections = (lag: ProjectionLag | null, isProjectorThere: boolean): Finding => {
+  if (lag === null) return ok('The lists show everything that the log holds.');
+  const { late, oldest, events } = lag;
+  return warning(
+    `${countOf(events, events < PROJECTION_LAG_LIMIT, 'event')} to be shown in lists since ${sinceOf(oldest)} ` +
+      `(${late.join(', ')}), and ${isProjectorThere ? 'a' : 'no'} projector is connected to the database.`,
+    isProjectorThere
+      ? 'Its log says what keeps it (`projection stopped`, `projection waits for its stores`).'
+      : 'Start a projector (`npm run start:projector`), or the whole service (`npm start`).',
+  );
+};
+
+const countOf = (count: number, isComplete: boolean, noun: string): string => {
+  const what = count === 1 ? `${noun} waits` : `${noun}s wait`;
+  return `${isComplete ? '' : 'At least '}${count.toLocaleString('en')} ${what}`;
+};
+
+const sinceOf = (recorded: RecordedEvent): string => {
+  const atMs = toldTimeOf(recorded);
+  return atMs === null ? 'a time that it does not say' : timestampOf(atMs);
+};
