@@ -61,7 +61,12 @@ export const audit = async (
       const page: readonly RecordedEvent[] = (await log.readAll(after, PAGE_EVENTS)).filter(
         ({ position }) => position <= head,
       );
-      for (const recorded of page) running.step(recorded);
+      for (const recorded of page) {
+        if (running.mustRecall(recorded)) {
+          running.recall(await log.readStream(recorded.stream, { from: 0, limit: recorded.revision }));
+        }
+        running.step(recorded);
+      }
       const last = page.at(-1);
       if (!last) break;
       after = last.position;

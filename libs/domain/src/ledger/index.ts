@@ -1,4 +1,5 @@
 export * from './admin-deed.js';
+export * from './audit-verdict.js';
 export { CHECK_TIME_LIMIT_MS, CheckLedger, type CheckedRange } from './check-ledger.js';
 export * from './compose-deed.js';
 export * from './deed-sections.js';

@@ -23,64 +23,20 @@ import {
   type RecordedEvent,
   type Timestamp,
 } from '../kernel/index.js';
-import { doesFollow, type ActionEvent } from '../gate/index.js';
+import { doesFollow, type Action, type ActionEvent } from '../gate/index.js';
+import type { AuditFault, AuditFaultCode, AuditVerdict } from './audit-verdict.js';
 import { adminSections, type DeedSections } from './deed-sections.js';
 import type { LedgerEvent } from './deed.events.js';
 import { deedBodyOf, deedEvent, deedMetadata } from './compose-deed.js';
 import { revocationAct } from './revocation.js';
 import type { SealKeyEvent } from './seal-key.events.js';
 import { SEAL_KEYS_STREAM, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
-import { ActionsInFlight, placeOf, sealRequestOf } from './seal-source.js';
-
-/** What an audit finds. Each has a sentence in docs/cli.md. */
-export type AuditFaultCode =
-  /** Its id is not the one that its place and content give. */
-  | 'event_altered'
-  /** Its stream has no event before it, or the log has none at the position before its own. */
-  | 'event_missing'
-  /** Nothing of this service writes it there: its action was over or not so far, or is another one. */
-  | 'event_unexpected'
-  /** It is no JSON, or of a type that this version does not know; what it asks for is not known. */
-  | 'event_unreadable'
-  /** An event asks for a deed, and the ledger goes on without it. */
-  | 'deed_missing'
-  /** No event that is left asks for it. */
-  | 'deed_unasked'
-  /** The log gives other bytes. */
-  | 'deed_differs'
-  /** Its seal does not hold under the key that the log registered. */
-  | 'bad_seal'
-  /** The same of the signature of its COSE form. */
-  | 'bad_cose_signature'
-  /**
-   * Its key was not active or was revoked when it was sealed, or was retired to an earlier time than the deed's, or the
-   * deed is dated before the one before it.
-   */
-  | 'key_not_valid';
-
-export interface AuditFault {
-  readonly code: AuditFaultCode;
-  readonly org: OrgId | null;
-  readonly stream: string;
-  readonly revision: number;
-}
-
-export interface AuditVerdict {
-  readonly events: number;
-  /** Rebuilt from the log and compared. */
-  readonly deeds: number;
-  /** Events that ask for a deed which the ledger does not hold yet. */
-  readonly unsealed: number;
-  /** When the oldest of them was recorded; null without one. */
-  readonly unsealedSince: Timestamp | null;
-  readonly faultCount: number;
-  /** The first of them. */
-  readonly faults: readonly AuditFault[];
-}
+import { ActionsInFlight, foldAction, placeOf, sealRequestOf } from './seal-source.js';
 
 const SEAL_KEYS = streamRef(sealKeyDecider, ONLY_STREAM);
 const FAULTS_KEPT = 100;
-const IN_FLIGHT_MAX = 1_000_000;
+/** Some 3 KB each. Of more, the oldest is forgotten, and its stream is read again when it goes on. */
+const IN_FLIGHT_MAX = 100_000;
 
 /** A deed that an event asks for. Null sections: the event asks this organization for none after all. */
 interface Awaited {
@@ -105,11 +61,11 @@ class AuditedLedger {
 
 /**
  * Replays a log and derives from it, event by event, every deed that there must be: the sealer's own fold, and none of its
- * memory. Feed it every event in order, then ask for the verdict. It proves that the ledgers say what the log says; that
- * nobody rewrote both is what pins, heads and bundles that others hold are for.
+ * memory. Feed it every event in order, each behind what it must {@link recall}, then ask for the verdict. It proves that
+ * the ledgers say what the log says; that nobody rewrote both is what pins, heads and bundles that others hold are for.
  */
 export class LogAudit {
-  private readonly actions = new ActionsInFlight(IN_FLIGHT_MAX);
+  private readonly actions: ActionsInFlight;
   private readonly ledgers = new Map<OrgId, AuditedLedger>();
   private keys: SealKeys = SEAL_KEYS.initialState();
   private readonly verifiedKeys = new Map<string, VerifiedPublicKey>();
@@ -124,11 +80,29 @@ export class LogAudit {
    * @param only whose ledger is compared; null for all
    * @param isGapless whether the store gives every position out: then an event that is gone leaves a hole, also where
    *   nothing follows it in its stream and no deed tells of it
+   * @param inFlightMax how many actions that are not over it keeps in mind
    */
   constructor(
     private readonly only: OrgId | null = null,
     private readonly isGapless = false,
-  ) {}
+    inFlightMax = IN_FLIGHT_MAX,
+  ) {
+    this.actions = new ActionsInFlight(inFlightMax);
+  }
+
+  /** Whether the events before this one in its stream are to be recalled first: its action is over, or was forgotten. */
+  mustRecall(recorded: RecordedEvent): boolean {
+    const { stream, revision } = recorded;
+    if (!this.actions.hasForgotten || revision === 0 || categoryOf(stream) !== 'action') return false;
+    return this.actions.before(recorded) === null && this.isCompared(recorded);
+  }
+
+  /** @param earlier the events of one stream before the one that is stepped next */
+  recall(earlier: readonly RecordedEvent[]): void {
+    const last = earlier.at(-1);
+    const action = actionAfter(earlier);
+    if (last && action) this.actions.remember(last, action);
+  }
 
   step(recorded: RecordedEvent): void {
     this.events += 1;
@@ -179,6 +153,15 @@ export class LogAudit {
     return isAtNext && revision === before + 1;
   }
 
+  private isCompared(recorded: RecordedEvent): boolean {
+    if (this.only === null) return true;
+    try {
+      return decodeEvent(recorded).metadata.org === this.only;
+    } catch {
+      return false;
+    }
+  }
+
   /** Of an action alone: what else may follow what is a matter of people, who may say it again. */
   private isForeign(envelope: EventEnvelope): boolean {
     const { recorded, metadata, event } = envelope as EventEnvelope<ActionEvent>;
@@ -188,7 +171,7 @@ export class LogAudit {
     if (this.only !== null && metadata.org !== this.only) return false;
     const before = this.actions.before(recorded);
     // One that is not in flight any more is over.
-    if (before === null) return event.type !== 'LateReport' && !this.actions.hasForgotten;
+    if (before === null) return event.type !== 'LateReport';
     return !doesFollow(before, event) || ('submission' in before && before.submission.org !== metadata.org);
   }
 
@@ -326,6 +309,15 @@ export class LogAudit {
     if (this.faults.length < FAULTS_KEPT) this.faults.push({ code, org, stream, revision });
   }
 }
+
+/** Null where one of its events is missing or cannot be read: that one was named when it was stepped. */
+const actionAfter = (events: readonly RecordedEvent[]): Action | null => {
+  try {
+    return foldAction(events.map((recorded) => decodeEvent(recorded)));
+  } catch {
+    return null;
+  }
+};
 
 /** Whether it asks for a deed after all; what cannot be told in a deed was asked for all the same. */
 const isAsked = (one: Awaited): boolean => {

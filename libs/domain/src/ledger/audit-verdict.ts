@@ -1,0 +1,47 @@
+import type { OrgId, Timestamp } from '../kernel/index.js';
+
+/** What an audit finds. Each has a sentence in docs/cli.md. */
+export type AuditFaultCode =
+  /** Its id is not the one that its place and content give. */
+  | 'event_altered'
+  /** Its stream has no event before it, or the log has none at the position before its own. */
+  | 'event_missing'
+  /** Nothing of this service writes it there: its action was over or not so far, or is another one. */
+  | 'event_unexpected'
+  /** It is no JSON, or of a type that this version does not know; what it asks for is not known. */
+  | 'event_unreadable'
+  /** An event asks for a deed, and the ledger goes on without it. */
+  | 'deed_missing'
+  /** No event that is left asks for it. */
+  | 'deed_unasked'
+  /** The log gives other bytes. */
+  | 'deed_differs'
+  /** Its seal does not hold under the key that the log registered. */
+  | 'bad_seal'
+  /** The same of the signature of its COSE form. */
+  | 'bad_cose_signature'
+  /**
+   * Its key was not active or was revoked when it was sealed, or was retired to an earlier time than the deed's, or the
+   * deed is dated before the one before it.
+   */
+  | 'key_not_valid';
+
+export interface AuditFault {
+  readonly code: AuditFaultCode;
+  readonly org: OrgId | null;
+  readonly stream: string;
+  readonly revision: number;
+}
+
+export interface AuditVerdict {
+  readonly events: number;
+  /** Rebuilt from the log and compared. */
+  readonly deeds: number;
+  /** Events that ask for a deed which the ledger does not hold yet. */
+  readonly unsealed: number;
+  /** When the oldest of them was recorded; null without one. */
+  readonly unsealedSince: Timestamp | null;
+  readonly faultCount: number;
+  /** The first of them. */
+  readonly faults: readonly AuditFault[];
+}
