@@ -78,6 +78,36 @@ describe('ags audit, beside a running service', () => {
     });
   });
 
+  it('finds arguments that were changed beside the log, and whose are gone', async () => {
+    const { rows } = await events.query<{ owner: string; body: string }>(
+      `select owner, body from gate.payloads where kind = 'policy_input' order by number`,
+    );
+    expect(rows).toHaveLength(3);
+    const [changed, removed] = rows.map(({ owner }) => owner);
+    await events.query('create table kept as select * from gate.payloads');
+    await events.query(`update gate.payloads set body = replace(body, 'crm.one', 'crm.ten') where owner = $1`, [
+      changed,
+    ]);
+    await events.query('delete from gate.payloads where owner = $1', [removed]);
+    const { code, object } = await ags();
+    const text = await runAgs(['audit'], { env: service.environment });
+    await events.query(`truncate gate.payloads; insert into gate.payloads overriding system value select * from kept;
+      drop table kept`);
+    expect([code, object['result'], object['payloads'], object['faults']]).toEqual([
+      1,
+      'broken',
+      3,
+      [
+        { code: 'payload_differs', org: service.org, stream: `action-${changed}`, revision: 0 },
+        { code: 'payload_missing', org: service.org, stream: `action-${removed}`, revision: 0 },
+      ],
+    ]);
+    expect(text.stdout).toMatch(/^Broken: 2 faults\./);
+    expect(text.stdout).toContain(`action-${removed} at 0`);
+    expect(text.stdout).toContain('are not stored: restore their row of gate.payloads');
+    expect(await ags()).toMatchObject({ code: 0, object: { payloads: 3 } });
+  });
+
   it('knows no other organization', async () => {
     const unknown = 'org_0000000000000000000000000a';
     expect(await ags('--org', unknown)).toMatchObject({ code: 1, error: { code: 'not_found' } });

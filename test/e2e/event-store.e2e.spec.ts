@@ -62,7 +62,8 @@ describe(`a service whose log is in an event store of its own: ${KURRENT_UNDER_T
     expect((list.json['data'] as { id: string }[]).map(({ id }) => id)).toContain(done.json['id']);
     const verdict = await verifyBundle(inOnePiece(await bundleOf(service)), { org: service.org, pins: [service.pin] });
     expect(verdict.result).toBe('intact');
-    expect(await audited(service.environment)).toMatchObject({ result: 'intact', unsealed: 0 });
+    // Arguments of both, and the answer.
+    expect(await audited(service.environment)).toMatchObject({ result: 'intact', unsealed: 0, payloads: 3 });
   });
 
   it('does nothing that it cannot record while the store is killed, and goes on by itself', async () => {

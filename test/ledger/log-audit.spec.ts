@@ -88,6 +88,7 @@ describe('an audit of a log that nobody touched', () => {
     expect(audit(log)).toEqual({
       events: log.length,
       deeds: 10,
+      payloads: 0,
       unsealed: 0,
       unsealedSince: null,
       faultCount: 0,

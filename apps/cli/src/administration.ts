@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type pg from 'pg';
 import { AgentAdministration, IssueKeys, OrganizationAdministration } from '#libs/domain/agents';
+import type { PayloadComparison } from '#libs/domain/gate';
 import {
   CommandRunner,
   FoldedStreams,
@@ -79,6 +80,13 @@ export class Administration {
   /** Every fact there is. */
   get log(): EventStore {
     return this.connection.store;
+  }
+
+  /** What is stored beside the log. */
+  async payloads(): Promise<PayloadComparison> {
+    // It would load the gate for every other command.
+    const { PostgresPayloadComparison } = await import('#libs/infra/gate');
+    return new PostgresPayloadComparison(this.connection.pool);
   }
 
   agents(): AgentAdministration {

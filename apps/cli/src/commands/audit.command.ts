@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import type { PayloadComparison } from '#libs/domain/gate';
 import { START, type EventStore, type OrgId, type RecordedEvent } from '#libs/domain/kernel';
-import type { AuditFault, AuditFaultCode, AuditVerdict } from '#libs/domain/ledger';
+import type { AuditFault, AuditFaultCode, AuditVerdict, LogAudit } from '#libs/domain/ledger';
 import { idArgument } from '../arguments.js';
 import { EXIT } from '../cli-error.js';
 import {
@@ -14,6 +15,8 @@ import { refuseInterrupted } from '../interruption.js';
 import { facts, ProgressLine, table, type Answer } from '../terminal.js';
 
 const PAGE_EVENTS = 1_000;
+/** Each of some MiB at most: well within the time of one statement. */
+const PAYLOADS_AT_ONCE = 50;
 
 /** `ags audit`: does every ledger say what the log says? */
 export const registerAuditCommand = (program: Command, context: CommandContext): void => {
@@ -22,18 +25,25 @@ export const registerAuditCommand = (program: Command, context: CommandContext):
       .command('audit')
       .description(
         'Replays the whole event log, derives every deed that there must be, and compares it byte by byte with what ' +
-          'the ledgers hold; recomputes the id of every event from its content, and verifies both signatures of every deed. Finds events ' +
+          'the ledgers hold; recomputes the id of every event from its content, verifies both signatures of every deed, and compares ' +
+          'the arguments and results that are stored beside the log with the digests that events name. Finds events ' +
           'that were changed, removed or invented in the database, and outcomes that never got their deed. Reads only, ' +
           'and may run beside a service. Ends with 0 when all is as it was written. Whether a ledger was cut at its end ' +
-          'only a head or a bundle that somebody else keeps can show.',
+          'only a head or a bundle that somebody else keeps can show; the rows of lists are for `projections verify`.',
       )
-      .summary('compare every deed with the event log')
+      .summary('compare every deed and payload with the event log')
       .option('--org <id>', 'compare the ledger of this organization alone', idArgument('org'))
       .option('--json', 'the verdict as one JSON object')
       .action(async ({ org, json }: OrgOption & JsonOption) =>
-        withAdministration(context, json === true, async ({ log, census }, interrupted) => {
+        withAdministration(context, json === true, async (administration, interrupted) => {
+          const { log, census } = administration;
           if (org !== undefined) await census.organization(org);
-          const verdict = await audit(log, org ?? null, new ProgressLine(context.terminal), interrupted);
+          const verdict = await audit(
+            { log, payloads: await administration.payloads() },
+            org ?? null,
+            new ProgressLine(context.terminal),
+            interrupted,
+          );
           if (verdict.faultCount > 0) context.exitCode = EXIT.refused;
           return answerOf(verdict, org ?? null);
         }),
@@ -43,9 +53,14 @@ export const registerAuditCommand = (program: Command, context: CommandContext):
   );
 };
 
+export interface Audited {
+  readonly log: EventStore;
+  readonly payloads: PayloadComparison;
+}
+
 /** What is appended meanwhile is read too, up to where the log stood when the audit began: a deed after it may be due. */
 export const audit = async (
-  log: EventStore,
+  { log, payloads }: Audited,
   org: OrgId | null,
   progress: ProgressLine,
   interrupted: AbortSignal,
@@ -58,15 +73,9 @@ export const audit = async (
   try {
     while (after < head) {
       refuseInterrupted(interrupted, 'It was interrupted before it had a verdict. Run it again.');
-      const page: readonly RecordedEvent[] = (await log.readAll(after, PAGE_EVENTS)).filter(
-        ({ position }) => position <= head,
-      );
-      for (const recorded of page) {
-        if (running.mustRecall(recorded)) {
-          running.recall(await log.readStream(recorded.stream, { from: 0, limit: recorded.revision }));
-        }
-        running.step(recorded);
-      }
+      const page = (await log.readAll(after, PAGE_EVENTS)).filter(({ position }) => position <= head);
+      await stepThrough(page, running, log);
+      await comparePayloads(running, payloads);
       const last = page.at(-1);
       if (!last) break;
       after = last.position;
@@ -79,8 +88,25 @@ export const audit = async (
   return running.verdict();
 };
 
+const stepThrough = async (page: readonly RecordedEvent[], running: LogAudit, log: EventStore): Promise<void> => {
+  for (const recorded of page) {
+    if (running.mustRecall(recorded)) {
+      running.recall(await log.readStream(recorded.stream, { from: 0, limit: recorded.revision }));
+    }
+    running.step(recorded);
+  }
+};
+
+const comparePayloads = async (running: LogAudit, payloads: PayloadComparison): Promise<void> => {
+  const audited = running.takeNamed();
+  for (let next = 0; next < audited.length; next += PAYLOADS_AT_ONCE) {
+    const some = audited.slice(next, next + PAYLOADS_AT_ONCE);
+    running.compared(some, await payloads.compare(some.map(({ named }) => named)));
+  }
+};
+
 const answerOf = (verdict: AuditVerdict, org: OrgId | null): Answer => {
-  const { events, deeds, unsealed, unsealedSince, faultCount, faults } = verdict;
+  const { events, deeds, payloads, unsealed, unsealedSince, faultCount, faults } = verdict;
   const result = faultCount === 0 ? 'intact' : 'broken';
   const view = {
     object: 'audit',
@@ -88,6 +114,7 @@ const answerOf = (verdict: AuditVerdict, org: OrgId | null): Answer => {
     org,
     events,
     deeds,
+    payloads,
     unsealed,
     unsealed_since: unsealedSince,
     fault_count: faultCount,
@@ -96,13 +123,15 @@ const answerOf = (verdict: AuditVerdict, org: OrgId | null): Answer => {
   return { objects: [view], text: textOf(verdict) };
 };
 
-const textOf = ({ events, deeds, unsealed, unsealedSince, faultCount, faults }: AuditVerdict): string => {
+const textOf = ({ events, deeds, payloads, unsealed, unsealedSince, faultCount, faults }: AuditVerdict): string => {
   const counts: [string, string][] = [
     ['events', events.toLocaleString('en')],
     ['deeds', deeds.toLocaleString('en')],
+    ['payloads', payloads.toLocaleString('en')],
     ['not sealed yet', unsealed === 0 ? 'none' : `${unsealed.toLocaleString('en')}, since ${unsealedSince ?? ''}`],
   ];
-  if (faultCount === 0) return `Intact: every deed is what the log gives.\n\n${facts(counts)}`;
+  if (faultCount === 0)
+    return `Intact: every deed is what the log gives, and every payload what it names.\n\n${facts(counts)}`;
   const shown = faults.length < faultCount ? `, the first ${faults.length} below` : '';
   const head = `Broken: ${faultCount.toLocaleString('en')} ${faultCount === 1 ? 'fault' : 'faults'}${shown}.`;
   return [head, '', table(['WHERE', 'WHAT'], faults.map(rowOf)), '', facts(counts), '', NEXT_STEP].join('\n');
@@ -125,4 +154,7 @@ const FAULTS: Readonly<Record<AuditFaultCode, string>> = {
   bad_seal: 'the seal of the deed does not hold',
   bad_cose_signature: 'the signature of the deed’s COSE form does not hold',
   key_not_valid: 'the deed lies outside of its key’s window, or is dated before the one before it',
+  payload_missing:
+    'the arguments or the result that the event names are not stored: restore their row of gate.payloads',
+  payload_differs: 'the arguments or the result that the event names were changed: restore their row of gate.payloads',
 };

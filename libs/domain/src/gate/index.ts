@@ -15,6 +15,8 @@ export * from './handlers/inline-execution-starter.js';
 export * from './handlers/submit-action.command.js';
 export * from './handlers/submit-action.handler.js';
 export * from './idempotent-id.js';
+export * from './named-payload.js';
+export * from './payload-comparison.port.js';
 export * from './payload-rows.port.js';
 export * from './payload-sweeper.js';
 export * from './policy-judge.js';

@@ -32,7 +32,7 @@ export class DamagedPayload extends BrokenStream {
   constructor({ owner, kind, digest }: Omit<Payload, 'org' | 'body'>) {
     super(
       `the ${kind} of ${owner} that is stored beside the log is not the one that the log names (${digest}): it was ` +
-        'damaged or altered. Restore its row as it was',
+        'damaged or altered. Restore its row as it was; `npm run ags -- audit` says which others are',
     );
   }
 }

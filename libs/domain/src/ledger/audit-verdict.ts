@@ -1,3 +1,4 @@
+import type { NamedPayload } from '../gate/index.js';
 import type { OrgId, Timestamp } from '../kernel/index.js';
 
 /** What an audit finds. Each has a sentence in docs/cli.md. */
@@ -24,19 +25,36 @@ export type AuditFaultCode =
    * Its key was not active or was revoked when it was sealed, or was retired to an earlier time than the deed's, or the
    * deed is dated before the one before it.
    */
-  | 'key_not_valid';
+  | 'key_not_valid'
+  /** What the event names by its digest, arguments or a result, is not stored beside the log. */
+  | 'payload_missing'
+  /** What is stored there has another digest. */
+  | 'payload_differs';
 
-export interface AuditFault {
-  readonly code: AuditFaultCode;
+/** Of an event. */
+export interface AuditPlace {
   readonly org: OrgId | null;
   readonly stream: string;
+  /** Of the stream, from 0: of a ledger one less than the deed's `seq`. */
   readonly revision: number;
+}
+
+export interface AuditFault extends AuditPlace {
+  readonly code: AuditFaultCode;
+}
+
+/** A payload to be compared, and the event that names it. */
+export interface AuditedPayload {
+  readonly named: NamedPayload;
+  readonly place: AuditPlace;
 }
 
 export interface AuditVerdict {
   readonly events: number;
   /** Rebuilt from the log and compared. */
   readonly deeds: number;
+  /** Named by events, and compared with what is stored beside the log. */
+  readonly payloads: number;
   /** Events that ask for a deed which the ledger does not hold yet. */
   readonly unsealed: number;
   /** When the oldest of them was recorded; null without one. */

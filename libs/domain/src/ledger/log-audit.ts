@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   digestOf,
+  isDigest,
   isDeedCoseSigned,
   parsePublicKeyText,
   sealFault,
@@ -14,6 +15,7 @@ import {
   evolveStrictly,
   idInStream,
   ONLY_STREAM,
+  parseId,
   START,
   streamRef,
   uuidOfHash,
@@ -23,8 +25,15 @@ import {
   type RecordedEvent,
   type Timestamp,
 } from '../kernel/index.js';
-import { doesFollow, type Action, type ActionEvent } from '../gate/index.js';
-import type { AuditFault, AuditFaultCode, AuditVerdict } from './audit-verdict.js';
+import {
+  doesFollow,
+  payloadNamedBy,
+  type Action,
+  type ActionEvent,
+  type PayloadFault,
+  type PayloadName,
+} from '../gate/index.js';
+import type { AuditedPayload, AuditFault, AuditFaultCode, AuditPlace, AuditVerdict } from './audit-verdict.js';
 import { adminSections, type DeedSections } from './deed-sections.js';
 import type { LedgerEvent } from './deed.events.js';
 import { deedBodyOf, deedEvent, deedMetadata } from './compose-deed.js';
@@ -61,8 +70,9 @@ class AuditedLedger {
 
 /**
  * Replays a log and derives from it, event by event, every deed that there must be: the sealer's own fold, and none of its
- * memory. Feed it every event in order, each behind what it must {@link recall}, then ask for the verdict. It proves that
- * the ledgers say what the log says; that nobody rewrote both is what pins, heads and bundles that others hold are for.
+ * memory. Feed it every event in order, each behind what it must {@link recall}, tell it of the payloads that they name, and
+ * ask for the verdict. It proves that ledgers and payloads say what the log says; that nobody rewrote them all is what pins,
+ * heads and bundles that others hold are for.
  */
 export class LogAudit {
   private readonly actions: ActionsInFlight;
@@ -74,6 +84,8 @@ export class LogAudit {
   private faultCount = 0;
   private events = 0;
   private deeds = 0;
+  private payloads = 0;
+  private named: AuditedPayload[] = [];
   private position = START;
 
   /**
@@ -118,6 +130,22 @@ export class LogAudit {
     }
   }
 
+  /** The payloads that were named since the last call. Whoever can look at them tells {@link compared}. */
+  takeNamed(): readonly AuditedPayload[] {
+    const named = this.named;
+    this.named = [];
+    return named;
+  }
+
+  /** @param faults in the order of the payloads; null for one that is as it was written */
+  compared(payloads: readonly AuditedPayload[], faults: readonly (PayloadFault | null)[]): void {
+    this.payloads += payloads.length;
+    for (const [index, { place }] of payloads.entries()) {
+      const fault = faults[index];
+      if (fault) this.fault(`payload_${fault}`, place.org, place);
+    }
+  }
+
   private judge(envelope: EventEnvelope): void {
     const { recorded, metadata } = envelope;
     const isOfLedger = categoryOf(recorded.stream) === 'ledger';
@@ -138,6 +166,7 @@ export class LogAudit {
     return {
       events: this.events,
       deeds: this.deeds,
+      payloads: this.payloads,
       unsealed: waiting.length,
       unsealedSince: since[0] ?? null,
       faultCount: this.faultCount,
@@ -177,8 +206,19 @@ export class LogAudit {
 
   private onFact(org: OrgId, envelope: EventEnvelope): void {
     const isAction = categoryOf(envelope.recorded.stream) === 'action';
+    if (isAction) this.onNamed(org, envelope as EventEnvelope<ActionEvent>);
     const request = sealRequestOf(envelope, isAction ? this.actions.after(envelope) : null);
     if (request) this.ledgerOf(org).awaited.push({ envelope, sections: () => request.sections });
+  }
+
+  private onNamed(org: OrgId, { event, recorded: { stream, revision } }: EventEnvelope<ActionEvent>): void {
+    const name = payloadNamedBy(event) as PayloadName | null | undefined;
+    if (!name) return;
+    const place = { org, stream, revision };
+    const owner = idInStream(stream);
+    // Under another name nothing is ever stored, and a database may not even take the question.
+    if (parseId('act', owner) && isDigest(name.digest)) this.named.push({ named: { ...name, owner }, place });
+    else this.fault('payload_missing', org, place);
   }
 
   private onSealKey(envelope: EventEnvelope<SealKeyEvent>): void {
@@ -300,11 +340,7 @@ export class LogAudit {
     return ledger;
   }
 
-  private fault(
-    code: AuditFaultCode,
-    org: OrgId | null,
-    { stream, revision }: Pick<RecordedEvent, 'stream' | 'revision'>,
-  ): void {
+  private fault(code: AuditFaultCode, org: OrgId | null, { stream, revision }: Omit<AuditPlace, 'org'>): void {
     this.faultCount += 1;
     if (this.faults.length < FAULTS_KEPT) this.faults.push({ code, org, stream, revision });
   }

@@ -1,0 +1,95 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { digestOf } from '#libs/crypto';
+import type { PayloadFault } from '#libs/domain/gate';
+import { eventIdOf, idInStream, type OrgId, type RecordedEvent } from '#libs/domain/kernel';
+import { LogAudit, type AuditedPayload, type AuditVerdict } from '#libs/domain/ledger';
+import { MemoryEventStore } from '#libs/infra/event-store';
+import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
+
+const org = newOrg();
+const other = newOrg();
+let log: readonly RecordedEvent[];
+
+/** An action that ran and gave a result, one that was refused, and one of another organization. */
+beforeAll(async () => {
+  const bench = new LedgerBench(new MemoryEventStore());
+  await bench.activateKey();
+  const result = digestOf('{"done":true}');
+  const ran = await bench.recordAction(org, 'executed');
+  await bench.recordAction(org);
+  await bench.recordAction(other);
+  const written = await bench.log();
+  const end = written.findIndex(({ stream, type }) => stream === ran && type === 'ExecutionFinished');
+  log = withData(written, end, { result_digest: result });
+});
+
+const withData = (events: readonly RecordedEvent[], index: number, members: object): readonly RecordedEvent[] => {
+  const event = events[index]!;
+  const changed = { ...event, data: JSON.stringify({ ...(JSON.parse(event.data) as object), ...members }) };
+  return events.with(index, { ...changed, id: eventIdOf(changed) });
+};
+
+const auditOf = (
+  events: readonly RecordedEvent[],
+  judge: (payload: AuditedPayload) => PayloadFault | null = () => null,
+  only: OrgId | null = null,
+): { readonly verdict: AuditVerdict; readonly payloads: readonly AuditedPayload[] } => {
+  const running = new LogAudit(only);
+  const payloads: AuditedPayload[] = [];
+  for (const event of events) {
+    running.step(event);
+    const named = running.takeNamed();
+    running.compared(named, named.map(judge));
+    payloads.push(...named);
+  }
+  return { verdict: running.verdict(), payloads };
+};
+
+describe('an audit of the payloads that events name', () => {
+  it('asks for each once, with the event that names it', () => {
+    const { verdict, payloads } = auditOf(log);
+    const [ran, refused, foreign] = [...new Set(log.map(({ stream }) => stream))].filter((one) =>
+      one.startsWith('act'),
+    );
+    const input = digestOf('fixture');
+    const of = (stream: string, kind: string, digest: string, revision: number, whose = org) => ({
+      named: { owner: idInStream(stream), kind, digest },
+      place: { org: whose, stream, revision },
+    });
+    expect(payloads).toEqual([
+      of(ran!, 'policy_input', input, 0),
+      of(ran!, 'result', digestOf('{"done":true}'), 4),
+      of(refused!, 'policy_input', input, 0),
+      of(foreign!, 'policy_input', input, 0, other),
+    ]);
+    expect(verdict).toMatchObject({ payloads: 4, faultCount: 0 });
+  });
+
+  it('asks for those of one organization alone when asked to', () => {
+    expect(auditOf(log, undefined, other).verdict).toMatchObject({ payloads: 1, faultCount: 0 });
+  });
+
+  it.each(['missing', 'differs'] as const)('names the event whose payload %s', (fault) => {
+    const { verdict, payloads } = auditOf(log, ({ named }) => (named.kind === 'result' ? fault : null));
+    const { place } = payloads.find(({ named }) => named.kind === 'result')!;
+    expect(verdict).toMatchObject({ faultCount: 1, faults: [{ code: `payload_${fault}`, ...place }] });
+  });
+
+  it.each([{}, 7, '', 'sha256:', 'sha256:\0', digestOf('x').toUpperCase()])(
+    'asks nobody for what is no digest: %j',
+    (digest) => {
+      const { verdict, payloads } = auditOf(withData(log, log.findIndex(isSubmission), { input_digest: digest }));
+      expect(payloads).toHaveLength(3);
+      expect(verdict.faults).toContainEqual(expect.objectContaining({ code: 'payload_missing', revision: 0 }));
+    },
+  );
+
+  it('asks nobody for what belongs to no action', () => {
+    const event = { ...log.find(isSubmission)!, stream: 'action-\0' };
+    const { verdict, payloads } = auditOf([...log, { ...event, id: eventIdOf(event) }]);
+    expect(payloads).toHaveLength(4);
+    expect(verdict.faults.map(({ code }) => code)).toEqual(['event_unexpected', 'payload_missing']);
+  });
+});
+
+const isSubmission = ({ type }: RecordedEvent): boolean => type === 'ActionSubmitted';
