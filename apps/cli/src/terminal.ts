@@ -67,6 +67,15 @@ export class ProgressLine {
   }
 }
 
+const BAR_CHARACTERS = 24;
+
+/** How far something is that goes through events, 0 to 1, and through how many it went. */
+export const eventsText = (what: string, share: number, events: number): string => {
+  const done = Math.round(share * BAR_CHARACTERS);
+  const bar = `${'#'.repeat(done)}${'.'.repeat(BAR_CHARACTERS - done)}`;
+  return `${what.padEnd(10)} [${bar}] ${Math.floor(share * 100)} %, ${events.toLocaleString('en')} events`;
+};
+
 const COLUMN_GAP = '  ';
 
 /** Rows under a heading, columns aligned. */

@@ -47,6 +47,17 @@ describe('an audit', () => {
     expect(payloads.asked.length).toBeGreaterThan(2 * 5);
     expect(Math.max(...payloads.asked)).toBe(50);
   });
+
+  it('shows how much of the log it has compared', async () => {
+    const { terminal, err } = writtenTerminal({ isTTY: true });
+    await audit({ log, payloads: new HeldPayloads(() => null) }, null, new ProgressLine(terminal), goingOn);
+    expect(err().split('\r\u001b[K')).toEqual([
+      '',
+      'audit      [################........] 66 %, 1,000 events',
+      'audit      [########################] 100 %, 1,500 events',
+      '',
+    ]);
+  });
 });
 
 describe('an audit that is interrupted', () => {
@@ -65,6 +76,6 @@ describe('an audit that is interrupted', () => {
     });
     expect(reading).toHaveBeenCalledTimes(1);
     reading.mockRestore();
-    expect(err()).toMatch(/Compared 1,000 events\r\u001b\[K$/);
+    expect(err()).toMatch(/ 66 %, 1,000 events\r\u001b\[K$/);
   });
 });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { PayloadComparison } from '#libs/domain/gate';
-import { START, type EventStore, type OrgId, type RecordedEvent } from '#libs/domain/kernel';
+import { shareOfLog, START, type EventStore, type OrgId, type RecordedEvent } from '#libs/domain/kernel';
 import type { AuditFault, AuditFaultCode, AuditVerdict, LogAudit } from '#libs/domain/ledger';
 import { idArgument } from '../arguments.js';
 import { EXIT } from '../cli-error.js';
@@ -12,7 +12,7 @@ import {
   type OrgOption,
 } from '../command-context.js';
 import { refuseInterrupted } from '../interruption.js';
-import { facts, ProgressLine, table, type Answer } from '../terminal.js';
+import { eventsText, facts, ProgressLine, table, type Answer } from '../terminal.js';
 
 const PAGE_EVENTS = 1_000;
 /** Each of some MiB at most: well within the time of one statement. */
@@ -80,7 +80,7 @@ export const audit = async (
       if (!last) break;
       after = last.position;
       events += page.length;
-      progress.show(`Compared ${events.toLocaleString('en')} events`);
+      progress.show(eventsText('audit', shareOfLog(after, head), events));
     }
   } finally {
     progress.clear();

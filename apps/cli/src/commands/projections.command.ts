@@ -8,11 +8,10 @@ import type { ProjectionName, RebuildReport } from '#libs/infra/read-models';
 import { programFile } from '#libs/infra/runtime';
 import { CliError, EXIT } from '../cli-error.js';
 import { withDeployment, withExamples, type CommandContext, type JsonOption } from '../command-context.js';
-import { present, ProgressLine, table, type Answer, type Terminal } from '../terminal.js';
+import { eventsText, present, ProgressLine, table, type Answer, type Terminal } from '../terminal.js';
 
 /** As `PROJECTION_NAMES` has them; written out, so that a help text does not load a database's driver. */
 const NAMES: Readonly<Record<ProjectionName, true>> = { actions: true, deeds: true, connectors: true, policies: true };
-const BAR_CHARACTERS = 24;
 
 type Rebuilt = Extract<RebuildReport, { type: 'rebuilt' }>;
 
@@ -84,18 +83,12 @@ export const followRebuild = async (
   let refusal: CliError | null = null;
   for await (const line of lines) {
     const report = JSON.parse(line) as RebuildReport;
-    if (report.type === 'progress') progress.show(progressText(report));
+    if (report.type === 'progress') progress.show(eventsText(report.projection, report.share, report.events));
     else if (report.type === 'rebuilt') rebuilt.push(report);
     else refusal = refusalOf(report);
   }
   progress.clear();
   return { rebuilt, refusal };
-};
-
-const progressText = ({ projection, events, share }: Extract<RebuildReport, { type: 'progress' }>): string => {
-  const done = Math.round(share * BAR_CHARACTERS);
-  const bar = `${'#'.repeat(done)}${'.'.repeat(BAR_CHARACTERS - done)}`;
-  return `${projection.padEnd(10)} [${bar}] ${Math.floor(share * 100)} %, ${events.toLocaleString('en')} events`;
 };
 
 const refusalOf = (report: Extract<RebuildReport, { type: 'failed' | 'interrupted' | 'busy' }>): CliError => {

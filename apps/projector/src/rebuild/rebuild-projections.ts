@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { type EventStore, type Logger, type Position } from '#libs/domain/kernel';
+import { shareOfLog, type EventStore, type Logger, type Position } from '#libs/domain/kernel';
 import type { PostgresLeases } from '#libs/infra/leases';
 import { OtherIdentity, type ProjectionName, type RebuildReport } from '#libs/infra/read-models';
 import { UnreadableEvent, type Projection } from '../projection.js';
@@ -51,7 +51,7 @@ const rebuilt = async (
   const begunMs = performance.now();
   const head = await parts.store.head();
   const onRebuilding = (events: number, position: Position): void =>
-    report({ type: 'progress', projection: name, events, share: shareOf(position, head) });
+    report({ type: 'progress', projection: name, events, share: shareOfLog(position, head) });
   try {
     const { events } = await new ProjectionRebuild(projection, parts, onRebuilding).run();
     report({ type: 'rebuilt', projection: name, events, duration_ms: Math.round(performance.now() - begunMs) });
@@ -66,7 +66,3 @@ const rebuilt = async (
     return false;
   }
 };
-
-/** Positions mean nothing but their order: an estimate, for a person who waits. */
-const shareOf = (position: Position, head: Position): number =>
-  head < 1n ? 1 : Math.min(1, Math.max(0, Number(position) / Number(head)));

@@ -19,6 +19,10 @@ export type Position = bigint;
 /** Before the first event. */
 export const START: Position = -1n;
 
+/** Which part of a log lies before a position, 0 to 1. Positions mean nothing but their order: an estimate, for a person who waits. */
+export const shareOfLog = (position: Position, head: Position): number =>
+  head < 1n ? 1 : Math.min(1, Math.max(0, Number(position) / Number(head)));
+
 /** The revision of the stream's last event, or that it must not exist. There is no 'any': an append without an expectation cannot be made safe to retry. */
 export type ExpectedRevision = number | 'no_stream';
 
