@@ -67,6 +67,9 @@ describe('ags audit, beside a running service', () => {
       const text = await runAgs(['audit'], { env: service.environment });
       expect(text.stdout).toMatch(/^Broken: 2 faults\./);
       expect(text.stdout).toContain('the deed is not what the log gives');
+      const [, { revision, seq }] = object['faults'] as readonly [object, { revision: number; seq: number }];
+      expect(text.stdout).toContain(`ledger-${service.org} at revision ${revision} (seq ${seq}) `);
+      expect(seq).toBe(revision + 1);
     });
     expect(await ags()).toMatchObject({ code: 0 });
   });
@@ -98,12 +101,12 @@ describe('ags audit, beside a running service', () => {
       'broken',
       3,
       [
-        { code: 'payload_differs', org: service.org, stream: `action-${changed}`, revision: 0 },
-        { code: 'payload_missing', org: service.org, stream: `action-${removed}`, revision: 0 },
+        { code: 'payload_differs', org: service.org, stream: `action-${changed}`, revision: 0, seq: null },
+        { code: 'payload_missing', org: service.org, stream: `action-${removed}`, revision: 0, seq: null },
       ],
     ]);
     expect(text.stdout).toMatch(/^Broken: 2 faults\./);
-    expect(text.stdout).toContain(`action-${removed} at 0`);
+    expect(text.stdout).toContain(`action-${removed} at revision 0`);
     expect(text.stdout).toContain('are not stored: restore their row of gate.payloads');
     expect(await ags()).toMatchObject({ code: 0, object: { payloads: 3 } });
   });

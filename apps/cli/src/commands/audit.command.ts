@@ -15,6 +15,7 @@ import { refuseInterrupted } from '../interruption.js';
 import { eventsText, facts, ProgressLine, table, type Answer } from '../terminal.js';
 
 const PAGE_EVENTS = 1_000;
+const LEDGER = 'ledger-';
 /** Each of some MiB at most: well within the time of one statement. */
 const PAYLOADS_AT_ONCE = 50;
 
@@ -118,7 +119,7 @@ const answerOf = (verdict: AuditVerdict, org: OrgId | null): Answer => {
     unsealed,
     unsealed_since: unsealedSince,
     fault_count: faultCount,
-    faults,
+    faults: faults.map((fault) => ({ ...fault, seq: seqOf(fault) })),
   };
   return { objects: [view], text: textOf(verdict) };
 };
@@ -140,7 +141,14 @@ const textOf = ({ events, deeds, payloads, unsealed, unsealedSince, faultCount, 
 const NEXT_STEP =
   'Keep a copy of the database as it is, and compare it with a backup and with bundles that were exported before.';
 
-const rowOf = ({ stream, revision, code }: AuditFault): readonly string[] => [`${stream} at ${revision}`, FAULTS[code]];
+const rowOf = (fault: AuditFault): readonly string[] => {
+  const seq = seqOf(fault);
+  const place = `${fault.stream} at revision ${fault.revision}`;
+  return [seq === null ? place : `${place} (seq ${seq})`, FAULTS[fault.code]];
+};
+
+/** Of the deed that stands there, as its envelope, `doctor` and a ledger check count; null in any other stream. */
+const seqOf = ({ stream, revision }: AuditFault): number | null => (stream.startsWith(LEDGER) ? revision + 1 : null);
 
 /** Closed: a code without a sentence does not compile. */
 const FAULTS: Readonly<Record<AuditFaultCode, string>> = {
