@@ -4,6 +4,7 @@ import type pg from 'pg';
 import type { DataSource, EntityManager } from 'typeorm';
 import { ProjectionCheckpointRow, type ProjectionName } from './projection-checkpoint.row.js';
 import type { ReplacementTables } from './replacement-tables.js';
+import type { ComparedRows } from './row-comparison.js';
 import { RowTransaction, type RowType } from './row-transaction.js';
 
 /** Which rows a checkpoint speaks of: those of one fold over one store. Anything else makes it void. */
@@ -137,11 +138,35 @@ export class ProjectionDatabase {
     });
   }
 
+  /**
+   * Compares the projection's rows with new tables, at the position where the rows are as it begins. The projection that
+   * runs meanwhile goes on: what it writes is not seen here.
+   *
+   * @param catchUp writes what the new tables lack up to the position it is given, and nothing beyond it
+   * @param onCompared told after every stretch of rows
+   * @throws {OtherIdentity}
+   */
+  async compare(
+    identity: ProjectionIdentity,
+    tables: ReplacementTables,
+    catchUp: (rows: RowTransaction, upTo: Position) => Promise<void>,
+    onCompared: (compared: ComparedRows & { readonly ofRows: number }) => void,
+  ): Promise<void> {
+    await this.source.transaction('REPEATABLE READ', async (manager) => {
+      await tables.holdLive(manager);
+      await catchUp(tables.rowsIn(manager), await positionIn(manager, identity));
+      for await (const compared of tables.compare(manager)) onCompared(compared);
+    });
+  }
+
+  /** Where the rows are; at {@link START} where no projection has ever run. @throws {OtherIdentity} */
+  async positionOf(identity: ProjectionIdentity): Promise<Position> {
+    return positionIn(this.source.manager, identity);
+  }
+
   /** @throws {OtherIdentity} now, rather than when the work is done */
   async requireSame(identity: ProjectionIdentity): Promise<void> {
-    const checkpoint = await this.source.manager.findOneBy(ProjectionCheckpointRow, { name: identity.name });
-    if (checkpoint === null || checkpoint.storeId === UNWRITTEN.storeId) return;
-    if (voidReason(checkpoint, identity) !== null) throw new OtherIdentity(identity.name);
+    await this.positionOf(identity);
   }
 }
 
@@ -158,6 +183,13 @@ const lockCheckpoint = async (manager: EntityManager, name: ProjectionName): Pro
     .orIgnore()
     .execute();
   return manager.findOneOrFail(ProjectionCheckpointRow, { where: { name }, lock: { mode: 'pessimistic_write' } });
+};
+
+const positionIn = async (manager: EntityManager, identity: ProjectionIdentity): Promise<Position> => {
+  const checkpoint = await manager.findOneBy(ProjectionCheckpointRow, { name: identity.name });
+  if (checkpoint === null || checkpoint.storeId === UNWRITTEN.storeId) return START;
+  if (voidReason(checkpoint, identity) !== null) throw new OtherIdentity(identity.name);
+  return BigInt(checkpoint.position);
 };
 
 const voidReason = (

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource, EntityManager, EntityMetadata } from 'typeorm';
 import { JSON_TEXT } from './columns.js';
+import { RowComparison, type ComparedRows } from './row-comparison.js';
 import { LIVE_SCHEMA, RowTransaction, type RowType } from './row-transaction.js';
 
 const SCHEMA_PREFIX = 'read_models_rebuild_';
@@ -46,16 +47,39 @@ export class ReplacementTables {
 
   /** Every index of the live tables, with its name: names are a schema's own, and move with it. */
   async makeIndexes(): Promise<void> {
-    for (const { tableName, columns } of this.metadata) {
+    for (const { tableName } of this.metadata) {
       const definitions = await indexesOf(this.source.manager, tableName);
       // As many at once as the source has connections.
       await Promise.all(
         definitions.map((text) => this.source.query(text.replace(` ON ${LIVE_SCHEMA}.`, ` ON ${this.schema}.`))),
       );
+    }
+    await this.analyze();
+  }
+
+  /** Tells the planner of what was written. */
+  async analyze(): Promise<void> {
+    for (const { tableName, columns } of this.metadata) {
       // No query asks about JSON, which is by far the longest of a row.
       const asked = columns.filter((column) => column.transformer !== JSON_TEXT.transformer);
       const names = asked.map((column) => column.databaseName).join(', ');
       await this.source.query(`ANALYZE ${this.schema}.${tableName} (${names})`);
+    }
+  }
+
+  /** In the caller's transaction, before it has seen anything: until it ends nobody empties or exchanges the live tables. */
+  async holdLive(manager: EntityManager): Promise<void> {
+    const live = this.metadata.map(({ tableName }) => `${LIVE_SCHEMA}.${tableName}`);
+    await manager.query(`LOCK TABLE ${live.join(', ')} IN ACCESS SHARE MODE`);
+  }
+
+  /** Every live row against these, within a transaction that sees one state of both. */
+  async *compare(manager: EntityManager): AsyncGenerator<ComparedRows & { readonly ofRows: number }> {
+    const comparisons = this.metadata.map((metadata) => new RowComparison(metadata, this.schema));
+    let ofRows = 0;
+    for (const comparison of comparisons) ofRows += await comparison.count(manager);
+    for (const comparison of comparisons) {
+      for await (const compared of comparison.run(manager)) yield { ...compared, ofRows };
     }
   }
 
