@@ -62,6 +62,8 @@ describe(`a service whose log is in an event store of its own: ${KURRENT_UNDER_T
     expect((list.json['data'] as { id: string }[]).map(({ id }) => id)).toContain(done.json['id']);
     const verdict = await verifyBundle(inOnePiece(await bundleOf(service)), { org: service.org, pins: [service.pin] });
     expect(verdict.result).toBe('intact');
+    const verified = await runAgs(['projections', 'verify', '--json'], { env: service.environment });
+    expect(verified.objects.map(({ result }) => result)).toEqual(['intact', 'intact', 'intact', 'intact']);
     // Arguments of both, and the answer.
     expect(await audited(service.environment)).toMatchObject({ result: 'intact', unsealed: 0, payloads: 3 });
   });

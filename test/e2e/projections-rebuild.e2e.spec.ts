@@ -120,7 +120,7 @@ describe('ags projections rebuild', () => {
     expect(await ags('projections', 'rebuild')).toMatchObject({
       code: 1,
       stdout: '',
-      error: { code: 'conflict', message: 'Another rebuild is under way. Wait for it to end.' },
+      error: { code: 'conflict', message: 'Another rebuild or verification is under way. Wait for it to end.' },
     });
     await lease?.release();
   });

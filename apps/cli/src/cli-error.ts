@@ -32,6 +32,7 @@ export type CliErrorCode =
   | 'restore_behind'
   | 'restore_unconfirmed'
   | 'rebuild_failed'
+  | 'verification_failed'
   | 'seal_key_not_proven'
   | 'internal_error';
 

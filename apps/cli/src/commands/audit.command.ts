@@ -12,7 +12,7 @@ import {
   type OrgOption,
 } from '../command-context.js';
 import { refuseInterrupted } from '../interruption.js';
-import { eventsText, facts, ProgressLine, table, type Answer } from '../terminal.js';
+import { barText, facts, ProgressLine, table, type Answer } from '../terminal.js';
 
 const PAGE_EVENTS = 1_000;
 const LEDGER = 'ledger-';
@@ -81,7 +81,7 @@ export const audit = async (
       if (!last) break;
       after = last.position;
       events += page.length;
-      progress.show(eventsText('audit', shareOfLog(after, head), events));
+      progress.show(barText('audit', shareOfLog(after, head), events, 'events'));
     }
   } finally {
     progress.clear();

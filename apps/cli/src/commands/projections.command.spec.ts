@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RebuildReport } from '#libs/infra/read-models';
 import { writtenTerminal } from '../../../../test/support/written-terminal.js';
-import { followRebuild } from './projections.command.js';
+import { verdictOf, type Verified } from './projection-verdict.js';
+import { followReports } from './projections.command.js';
 
 const ANEW = '\r\u001b[K';
 const progress = (events: number, share: number): RebuildReport => ({
@@ -20,7 +21,7 @@ async function* linesOf(reports: readonly RebuildReport[]): AsyncGenerator<strin
 describe('the progress of a rebuild', () => {
   it('is one line with a bar, its share and how many events were read, and is gone in the end', async () => {
     const { terminal, out, err } = writtenTerminal({ isTTY: true });
-    const { rebuilt, refusal } = await followRebuild(linesOf(REPORTS), terminal);
+    const { done, refusal } = await followReports(linesOf(REPORTS), 'rebuild', terminal);
     expect(err().split(ANEW)).toEqual([
       '',
       'actions    [........................] 0 %, 0 events',
@@ -29,31 +30,124 @@ describe('the progress of a rebuild', () => {
       'actions    [########################] 100 %, 12,345 events',
       '',
     ]);
-    expect([out(), rebuilt, refusal]).toEqual(['', [REBUILT], null]);
+    expect([out(), done, refusal]).toEqual(['', [REBUILT], null]);
   });
 
   it('is nothing where nobody watches', async () => {
     const { terminal, out, err } = writtenTerminal({ isTTY: false });
-    expect(await followRebuild(linesOf(REPORTS), terminal)).toEqual({ rebuilt: [REBUILT], refusal: null });
+    expect(await followReports(linesOf(REPORTS), 'rebuild', terminal)).toEqual({ done: [REBUILT], refusal: null });
     expect([out(), err()]).toEqual(['', '']);
   });
 
   it('is gone before the reason for which it ended is told', async () => {
     const { terminal, err } = writtenTerminal({ isTTY: true });
     const failed: RebuildReport = { type: 'failed', projection: 'actions', message: 'An event cannot be read.' };
-    const { rebuilt, refusal } = await followRebuild(linesOf([progress(5, 0.5), failed]), terminal);
+    const { done, refusal } = await followReports(linesOf([progress(5, 0.5), failed]), 'rebuild', terminal);
     expect(err().endsWith(` 5 events${ANEW}`)).toBe(true);
-    expect(rebuilt).toEqual([]);
+    expect(done).toEqual([]);
     expect(refusal).toMatchObject({ code: 'rebuild_failed', message: expect.stringContaining('cannot be read') });
   });
 
   it('tells of an interruption whose rows it left as they were', async () => {
     const { terminal } = writtenTerminal({ isTTY: false });
     const reports: RebuildReport[] = [REBUILT, { type: 'interrupted', projection: 'deeds' }];
-    expect((await followRebuild(linesOf(reports), terminal)).refusal).toMatchObject({
+    expect((await followReports(linesOf(reports), 'rebuild', terminal)).refusal).toMatchObject({
       code: 'rebuild_failed',
       message: 'It was interrupted; the rows of deeds are as they were. Run it again.',
       exitCode: 1,
     });
+  });
+});
+
+const VERIFIED: Verified = {
+  type: 'verified',
+  projection: 'deeds',
+  events: 12_345,
+  position: 12_344,
+  rows: 1_000,
+  difference_count: 0,
+  differences: [],
+  duration_ms: 900,
+};
+
+describe('the progress of a verification', () => {
+  it('is that of the log, and then that of the rows', async () => {
+    const { terminal, err } = writtenTerminal({ isTTY: true });
+    const comparing: RebuildReport = { type: 'comparing', projection: 'deeds', rows: 500, share: 0.5 };
+    const reports = [progress(12_345, 1), comparing, VERIFIED];
+    expect(await followReports(linesOf(reports), 'verify', terminal)).toEqual({ done: [VERIFIED], refusal: null });
+    expect(err().split(ANEW)).toEqual([
+      '',
+      'actions    [########################] 100 %, 12,345 events',
+      'deeds      [############............] 50 %, 500 rows',
+      '',
+    ]);
+  });
+
+  it.each<[string, RebuildReport, object]>([
+    [
+      'cannot be',
+      { type: 'failed', projection: 'deeds', message: 'An event cannot be read.' },
+      { code: 'verification_failed', message: 'An event cannot be read. Its rows could not be compared.' },
+    ],
+    [
+      'is interrupted',
+      { type: 'interrupted', projection: 'deeds' },
+      { code: 'interrupted', message: 'It was interrupted before it had compared deeds. Run it again.' },
+    ],
+    ['is not the only one', { type: 'busy' }, { code: 'conflict', message: expect.stringContaining('under way') }],
+  ])('says that it %s, and keeps what was compared before', async (_, report, refusal) => {
+    const { terminal } = writtenTerminal({ isTTY: false });
+    const ended = await followReports(linesOf([VERIFIED, report]), 'verify', terminal);
+    expect(ended).toMatchObject({ done: [VERIFIED], refusal: { ...refusal, exitCode: 1 } });
+  });
+});
+
+describe('the verdict of a verification', () => {
+  it('is one line and the counts where every row is what the log gives', () => {
+    expect(verdictOf([VERIFIED]).text.split('\n')).toEqual([
+      'Intact: every row is what the log gives.',
+      '',
+      'PROJECTION  EVENTS READ  ROWS   DIFFERENT  SECONDS',
+      'deeds       12,345       1,000  0          0.9',
+    ]);
+  });
+
+  it('names the rows that are not, and what to do', () => {
+    const differences: Verified['differences'] = [
+      { table: 'deeds', key: ['deed_1'], kind: 'changed', columns: ['seq', 'kid'] },
+      { table: 'policy_slots', key: ['org_1', 'enforce'], kind: 'missing', columns: [] },
+      { table: 'deeds', key: ['\u001b[2Jdeed'], kind: 'unexpected', columns: [] },
+    ];
+    const { text, objects } = verdictOf([{ ...VERIFIED, difference_count: 3, differences }]);
+    expect(text.split('\n').slice(0, 6)).toEqual([
+      'Broken: 3 rows are not what the log gives.',
+      '',
+      'TABLE         KEY            WHAT',
+      'deeds         deed_1         changed: seq, kid',
+      'policy_slots  org_1 enforce  missing: the log gives this row',
+      'deeds         ?[2Jdeed       unexpected: the log gives no such row',
+    ]);
+    expect(text.split('\n').at(-1)).toBe('  npm run ags -- projections rebuild deeds');
+    expect(objects).toEqual([
+      {
+        object: 'projection_verification',
+        projection: 'deeds',
+        result: 'broken',
+        events: 12_345,
+        position: 12_344,
+        rows: 1_000,
+        difference_count: 3,
+        differences,
+        duration_ms: 900,
+      },
+    ]);
+  });
+
+  it('says where it names but the first', () => {
+    const differences: Verified['differences'] = [{ table: 'deeds', key: ['a'], kind: 'missing', columns: [] }];
+    expect(verdictOf([{ ...VERIFIED, difference_count: 1_234, differences }]).text).toMatch(
+      /^Broken: 1,234 rows are not what the log gives; of each projection the first 100 below\.\n/,
+    );
   });
 });

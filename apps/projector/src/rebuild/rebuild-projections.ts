@@ -1,28 +1,35 @@
-import type { DataSource } from 'typeorm';
 import { shareOfLog, type EventStore, type Logger, type Position } from '#libs/domain/kernel';
 import type { PostgresLeases } from '#libs/infra/leases';
-import { OtherIdentity, type ProjectionName, type RebuildReport } from '#libs/infra/read-models';
+import { OtherIdentity, type ProjectionName, type RebuildReport, type RebuildTask } from '#libs/infra/read-models';
 import { UnreadableEvent, type Projection } from '../projection.js';
 import { NO_TIMEOUT, openProjectionSource } from '../projection-source.js';
 import { PROJECTIONS } from '../projections.js';
+import type { FoldParts, OnFolding } from './fold-beside.js';
 import { ProjectionRebuild } from './projection-rebuild.js';
+import { ProjectionVerification, RowsBegunAnew } from './projection-verification.js';
 
 /** One writes a page while the other reads rows for the next. */
 const CONNECTIONS = 2;
 const LEASE = 'rebuild';
 
-/** What a rebuild needs of a deployment. */
+/** What a rebuild or a verification needs of a deployment. */
 export interface RebuildDeployment {
   readonly database: { readonly connectionString: string; readonly store: EventStore };
   readonly leases: PostgresLeases;
   readonly logger: Logger;
 }
 
-/** One projection after the other; ends at the first that cannot be rebuilt. One rebuild at a time in a deployment. */
+type Report = (report: RebuildReport) => void;
+type Parts = FoldParts & { readonly interrupted: AbortSignal };
+
+/**
+ * One projection after the other; ends at the first that cannot be rebuilt or compared. One rebuild or verification at a
+ * time in a deployment: both make tables beside the live ones.
+ */
 export const rebuildProjections = async (
   { database, leases, logger }: RebuildDeployment,
-  names: readonly ProjectionName[],
-  report: (report: RebuildReport) => void,
+  { task, names }: { readonly task: RebuildTask; readonly names: readonly ProjectionName[] },
+  report: Report,
   interrupted: AbortSignal,
 ): Promise<void> => {
   const lease = await leases.tryTake(LEASE);
@@ -34,7 +41,7 @@ export const rebuildProjections = async (
   );
   try {
     for (const projection of PROJECTIONS.filter(({ name }) => names.includes(name))) {
-      if (!(await rebuilt(projection, { store, source, interrupted }, report))) return;
+      if (!(await isDone(task, projection, { store, source, interrupted }, report))) return;
     }
   } finally {
     await source.destroy();
@@ -42,27 +49,55 @@ export const rebuildProjections = async (
   }
 };
 
-const rebuilt = async (
-  projection: Projection,
-  parts: { readonly store: EventStore; readonly source: DataSource; readonly interrupted: AbortSignal },
-  report: (report: RebuildReport) => void,
-): Promise<boolean> => {
+const isDone = async (task: RebuildTask, projection: Projection, parts: Parts, report: Report): Promise<boolean> => {
   const { name } = projection;
-  const begunMs = performance.now();
   const head = await parts.store.head();
-  const onRebuilding = (events: number, position: Position): void =>
+  const onFolding = (events: number, position: Position): void =>
     report({ type: 'progress', projection: name, events, share: shareOfLog(position, head) });
   try {
-    const { events } = await new ProjectionRebuild(projection, parts, onRebuilding).run();
-    report({ type: 'rebuilt', projection: name, events, duration_ms: Math.round(performance.now() - begunMs) });
+    await TASKS[task](projection, parts, onFolding, report);
     return true;
   } catch (error) {
     if (parts.interrupted.aborted && error === parts.interrupted.reason) {
       report({ type: 'interrupted', projection: name });
       return false;
     }
-    if (!(error instanceof UnreadableEvent) && !(error instanceof OtherIdentity)) throw error;
+    if (!isForeseen(error)) throw error;
     report({ type: 'failed', projection: name, message: error.message });
     return false;
   }
 };
+
+const isForeseen = (error: unknown): error is Error =>
+  error instanceof UnreadableEvent || error instanceof OtherIdentity || error instanceof RowsBegunAnew;
+
+type Task = (projection: Projection, parts: Parts, onFolding: OnFolding, report: Report) => Promise<void>;
+
+const rebuild: Task = async (projection, parts, onFolding, report) => {
+  const begunMs = performance.now();
+  const { events } = await new ProjectionRebuild(projection, parts, onFolding).run();
+  report({ type: 'rebuilt', projection: projection.name, events, duration_ms: since(begunMs) });
+};
+
+const verify: Task = async (projection, parts, onFolding, report) => {
+  const { name } = projection;
+  const begunMs = performance.now();
+  const onComparing = (rows: number, ofRows: number): void =>
+    report({ type: 'comparing', projection: name, rows, share: ofRows === 0 ? 1 : rows / ofRows });
+  const verified = await new ProjectionVerification(projection, parts, onFolding, onComparing).run();
+  const { events, position, rows, differenceCount, differences } = verified;
+  report({
+    type: 'verified',
+    projection: name,
+    events,
+    position: Number(position),
+    rows,
+    difference_count: differenceCount,
+    differences,
+    duration_ms: since(begunMs),
+  });
+};
+
+const since = (begunMs: number): number => Math.round(performance.now() - begunMs);
+
+const TASKS: Readonly<Record<RebuildTask, Task>> = { rebuild, verify };

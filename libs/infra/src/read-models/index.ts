@@ -13,6 +13,7 @@ export { PROJECTION_NAMES, type ProjectionName } from './projection-checkpoint.r
 export { CheckpointMoved, OtherIdentity, ProjectionDatabase, type ProjectionIdentity } from './projection-database.js';
 export { LocalProjectionProgress, PolledProjectionProgress, ProjectionProgress } from './projection-progress.js';
 export { installReadModels, READ_MODEL_MIGRATIONS, readModelSource } from './read-model-source.js';
-export type { RebuildReport } from './rebuild-report.js';
+export type { RebuildReport, RebuildTask } from './rebuild-report.js';
 export { ReplacementTables } from './replacement-tables.js';
+export type { RowDifference } from './row-comparison.js';
 export { type IdentifiedRow, RowTransaction, type RowType } from './row-transaction.js';

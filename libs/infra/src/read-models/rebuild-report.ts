@@ -1,4 +1,8 @@
 import type { ProjectionName } from './projection-checkpoint.row.js';
+import type { RowDifference } from './row-comparison.js';
+
+/** What the rebuild program is told to do with each projection. */
+export type RebuildTask = 'rebuild' | 'verify';
 
 /** What the rebuild program says on standard output, one JSON object a line. */
 export type RebuildReport =
@@ -6,7 +10,14 @@ export type RebuildReport =
       readonly type: 'progress';
       readonly projection: ProjectionName;
       readonly events: number;
-      /** Of the log as it was when the rebuild began, 0 to 1: an estimate. */
+      /** Of the log as it was when the work began, 0 to 1: an estimate. */
+      readonly share: number;
+    }
+  | {
+      readonly type: 'comparing';
+      readonly projection: ProjectionName;
+      readonly rows: number;
+      /** Of the rows that there must be, 0 to 1. */
       readonly share: number;
     }
   | {
@@ -15,7 +26,19 @@ export type RebuildReport =
       readonly events: number;
       readonly duration_ms: number;
     }
-  /** Of the projection under way; those before it are rebuilt, its own rows are as they were. */
+  | {
+      readonly type: 'verified';
+      readonly projection: ProjectionName;
+      readonly events: number;
+      /** At which the rows were compared; -1 before the first event. */
+      readonly position: number;
+      readonly rows: number;
+      readonly difference_count: number;
+      /** The first of them. */
+      readonly differences: readonly RowDifference[];
+      readonly duration_ms: number;
+    }
+  /** Of the projection under way; those before it are done, its own rows are as they were. */
   | { readonly type: 'failed'; readonly projection: ProjectionName; readonly message: string }
   | { readonly type: 'interrupted'; readonly projection: ProjectionName }
   /** Nothing was touched. */

@@ -1,0 +1,109 @@
+import type { DataSource } from 'typeorm';
+import { START, type EventStore, type Position, type RecordedEvent } from '#libs/domain/kernel';
+import type { ReplacementTables } from '#libs/infra/read-models';
+import { readableEvents, type ProjectedRows, type Projection } from '../projection.js';
+import { LateRows } from './late-rows.js';
+import { READ_ONCE } from './read-once.js';
+
+const PAGE_EVENTS = 4_000;
+
+export interface FoldParts {
+  readonly store: EventStore;
+  readonly source: DataSource;
+  /** Read, folded and written at a time. Default 4,000. */
+  readonly pageEvents?: number;
+  /** Once aborted, the work is given up with its reason as soon as what is under way has ended. */
+  readonly interrupted?: AbortSignal;
+}
+
+/** Told after every page. */
+export type OnFolding = (events: number, position: Position) => void;
+
+/** Folds the log from its start into tables that nobody reads yet. */
+export class FoldBeside {
+  readonly pageEvents: number;
+  /** Up to where the tables tell the log. */
+  position = START;
+  /** Read of the log so far, of whatever category. */
+  events = 0;
+
+  constructor(
+    private readonly projection: Projection,
+    private readonly parts: FoldParts,
+    private readonly tables: ReplacementTables,
+    private readonly onFolding: OnFolding,
+  ) {
+    this.pageEvents = parts.pageEvents ?? PAGE_EVENTS;
+  }
+
+  /**
+   * To a position, or without one to the end of the log, or near it where it keeps growing. A page is folded while the next
+   * is read and the one before is written.
+   * @throws {UnreadableEvent} @throws {StoreUnavailable}
+   */
+  async fold(upTo: Position | null = null): Promise<void> {
+    const rows = new LateRows(this.tables);
+    try {
+      for await (const page of this.pages(upTo)) {
+        this.mayGoOn();
+        await this.project(page, rows);
+        await rows.send();
+        this.moveTo(page.at(-1)?.position ?? this.position, page.length);
+      }
+      await rows.arrived();
+    } finally {
+      // Nothing writes any more when the tables are dropped.
+      await Promise.allSettled([rows.arrived()]);
+    }
+  }
+
+  /** Folds the rest up to a position within a transaction, and answers where the rows are if that is committed. */
+  async catchUp(rows: ProjectedRows, upTo: Position): Promise<[reached: Position, read: number]> {
+    let [reached, read] = [this.position, 0];
+    while (reached < upTo) {
+      const page = await this.pageAfter(reached, upTo);
+      const last = page.at(-1);
+      if (!last) break;
+      await this.project(page, rows);
+      reached = last.position;
+      read += page.length;
+    }
+    return [reached, read];
+  }
+
+  moveTo(position: Position, read: number): void {
+    this.position = position;
+    this.events += read;
+    this.onFolding(this.events, position);
+  }
+
+  /** @throws the reason of the interruption */
+  mayGoOn(): void {
+    this.parts.interrupted?.throwIfAborted();
+  }
+
+  private async *pages(upTo: Position | null): AsyncGenerator<readonly RecordedEvent[]> {
+    let next = this.pageAfter(this.position, upTo);
+    for (;;) {
+      const page = await next;
+      const last = page.at(-1);
+      if (!last) return;
+      next = page.length === this.pageEvents ? this.pageAfter(last.position, upTo) : Promise.resolve([]);
+      // It shows when it is asked for.
+      next.catch(() => undefined);
+      yield page;
+    }
+  }
+
+  private async project(page: readonly RecordedEvent[], rows: ProjectedRows): Promise<void> {
+    const { events, unreadable } = readableEvents(this.projection, page, READ_ONCE);
+    if (unreadable) throw unreadable;
+    if (events.length > 0) await this.projection.project(events, rows);
+  }
+
+  private async pageAfter(after: Position, upTo: Position | null): Promise<readonly RecordedEvent[]> {
+    if (upTo !== null && after >= upTo) return [];
+    const page = await this.parts.store.readAll(after, this.pageEvents);
+    return upTo === null ? page : page.filter(({ position }) => position <= upTo);
+  }
+}
