@@ -12,6 +12,12 @@ export const newEvent = (fields: Partial<NewEvent> = {}): NewEvent => ({
 
 export const newEvents = (count: number): readonly NewEvent[] => Array.from({ length: count }, () => newEvent());
 
+/** As one command writes them: their metadata is theirs alone. */
+export const eventsOfOneCommand = (count: number): readonly NewEvent[] => {
+  const metadata = JSON.stringify({ causation: randomUUID() });
+  return newEvents(count).map((event) => ({ ...event, metadata }));
+};
+
 /** A stream that no other test writes. */
 export const newStream = (): string => `test-${randomUUID().replaceAll('-', '')}`;
 

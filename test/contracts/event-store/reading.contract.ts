@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type EventStore, type Position } from '#libs/domain/kernel';
+import { type EventStore, type Position, type RecordedEvent } from '#libs/domain/kernel';
 import { newEvents, newStream } from '../../support/new-event.js';
+import { EVENTS_OF_APPEND, WHOLE_APPENDS, writeWholeAppends } from '../../support/whole-appends.js';
 import type { LogUnderTest } from './log-under-test.js';
 
 export const readingContract = (log: LogUnderTest): void => {
@@ -105,6 +106,23 @@ export const readingContract = (log: LogUnderTest): void => {
       const third = events[2]?.position as Position;
       expect(await log.store.readAll(third, 1)).toEqual(events.slice(3, 4));
       expect(await log.store.readAll(await log.store.head(), 10)).toEqual([]);
+    });
+
+    it('ends with a whole append whenever it is read to its end, while others append', async () => {
+      const [other, reader] = [await log.harness.open(), await log.harness.open()];
+      const before = await log.store.head();
+      let isWriting = true;
+      const writing = writeWholeAppends(other).finally(() => (isWriting = false));
+      const seen: RecordedEvent[] = [];
+      while (isWriting || seen.length < WHOLE_APPENDS * EVENTS_OF_APPEND) {
+        const page = await reader.readAll(seen.at(-1)?.position ?? before, 10_000);
+        seen.push(...page);
+        expect(seen.length % EVENTS_OF_APPEND).toBe(0);
+      }
+      await writing;
+      expect(seen.map(({ revision }) => revision)).toEqual(
+        Array.from({ length: WHOLE_APPENDS * EVENTS_OF_APPEND }, (_, revision) => revision),
+      );
     });
 
     it('has an id that every client agrees on, however it is asked first', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type RecordedEvent, START, type SubscribeOptions, type Subscription } from '#libs/domain/kernel';
 import { newEvents, newStream } from '../../support/new-event.js';
+import { EVENTS_OF_APPEND, WHOLE_APPENDS, writeWholeAppends } from '../../support/whole-appends.js';
 import type { LogUnderTest } from './log-under-test.js';
 
 export const subscriptionContract = (log: LogUnderTest): void => {
@@ -136,6 +137,25 @@ export const subscriptionContract = (log: LogUnderTest): void => {
       await subscription.close();
       await everybodyWasTold();
       expect(onEvents).toHaveBeenCalledTimes(calls);
+    });
+
+    it.each([1, 10, 1_000])('hands on whole appends where it is asked to, %d events a batch', async (batchSize) => {
+      const after = await log.store.head();
+      const other = await log.harness.open();
+      const batches: (readonly RecordedEvent[])[] = [];
+      const onEvents = (batch: readonly RecordedEvent[]): Promise<void> => Promise.resolve(void batches.push(batch));
+      const subscription = subscribe({ after, onEvents, batchSize, inWholeAppends: true });
+      await writeWholeAppends(other);
+      const end = await log.store.head();
+      await vi.waitFor(() => expect(subscription.position).toBe(end), { timeout: 10_000 });
+      const revisions = batches.map((batch) => batch.map(({ revision }) => revision));
+      expect(revisions.flat()).toEqual(
+        Array.from({ length: WHOLE_APPENDS * EVENTS_OF_APPEND }, (_, revision) => revision),
+      );
+      expect(batches.map(({ length }) => length % EVENTS_OF_APPEND)).toEqual(batches.map(() => 0));
+      expect(Math.max(...batches.map(({ length }) => length))).toBeLessThanOrEqual(
+        Math.max(batchSize, EVENTS_OF_APPEND),
+      );
     });
 
     it('keeps up with 10,000 events', async () => {

@@ -120,7 +120,7 @@ export const recordedAt = (event: NewEvent, stream: string, revision: number, po
 /**
  * The events of one append at their places. An id is a UUID (version 8) over stream, revision and content: an append
  * repeated after an unclear failure carries the same ids, while another worker's claim of the same step does not (it
- * differs in content).
+ * differs in content). All share their metadata: readers tell by it what was appended together (`beginOfAppend`).
  *
  * @param first revision of the first event
  */

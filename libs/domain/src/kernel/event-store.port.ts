@@ -143,6 +143,12 @@ export interface SubscribeOptions {
   readonly onError: (error: unknown) => void;
   /** At most this many events a batch. Default 500. */
   readonly batchSize?: number;
+  /**
+   * No batch ends between two events of one append, as `beginOfAppend` tells them: for whoever shows what the batches come to.
+   * An append of more events than `batchSize` is a batch by itself. Default false: a store that is told of events one by one
+   * hands them on so.
+   */
+  readonly inWholeAppends?: boolean;
   /** Waits this long after a wake-up before it reads, so that a busy time gives few large batches. Default 0. */
   readonly lingerMs?: number;
 }
@@ -232,7 +238,8 @@ export abstract class EventStore {
   }
 
   /**
-   * Events after a position, exclusive, in order. An event committed late is never skipped.
+   * Events after a position, exclusive, in order. An event committed late is never skipped. Fewer than `limit` are all there
+   * are, and the last append among them is there in full.
    *
    * @param after {@link START}, the position of an event, or the one before it
    */

@@ -25,3 +25,4 @@ export * from './recently-used.js';
 export * from './timestamp.js';
 export * from './transient.js';
 export * from './turns.js';
+export * from './whole-appends.js';

@@ -1,4 +1,12 @@
-import type { Position, RecordedEvent, SubscribeOptions, Subscription } from '#libs/domain/kernel';
+import {
+  readPage,
+  readWholeAppends,
+  type LogPage,
+  type Position,
+  type RecordedEvent,
+  type SubscribeOptions,
+  type Subscription,
+} from '#libs/domain/kernel';
 import type { AppendBell } from './append-bell.js';
 import type { IsNext, LogReader } from './recent-events.js';
 
@@ -6,6 +14,7 @@ const DEFAULT_BATCH_SIZE = 500;
 const FIRST_RETRY_MS = 50;
 const LONGEST_HANDLER_RETRY_MS = 5_000;
 const LONGEST_READ_RETRY_MS = 1_000;
+const NOTHING: LogPage = { events: [], isLast: true };
 
 /** An event is missing from a log whose positions have no gaps. Nothing after the hole is ever handed on. */
 export class LogHasHole extends Error {
@@ -19,6 +28,7 @@ export class LogHasHole extends Error {
 }
 
 export interface FollowedLog {
+  /** As that of the store; where batches are to be of whole appends, with all that it says of the last append, too. */
   readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]>;
   readonly bell: AppendBell;
   readonly isNext: IsNext;
@@ -80,9 +90,9 @@ export class LogSubscription implements Subscription {
       // Before the read: what is appended during it rings for the next one.
       this.isRung = false;
       this.isHurried = false;
-      const events = await this.read();
+      const { events, isLast } = await this.read();
       if (events.length > 0) await this.handle(events);
-      mayHaveMore = events.length === this.batchSize;
+      mayHaveMore = !isLast;
     }
   }
 
@@ -91,13 +101,14 @@ export class LogSubscription implements Subscription {
     if (this.isRung && !this.isHurried && this.lingerMs > 0) await this.sleep(this.lingerMs, 'hurry');
   }
 
-  private async read(): Promise<readonly RecordedEvent[]> {
-    const events = await this.untilSuccess(LONGEST_READ_RETRY_MS, async () => {
-      const found = await this.log.readAll(this.current, this.batchSize);
-      this.checkComplete(found);
+  private async read(): Promise<LogPage> {
+    const nextPage = this.options.inWholeAppends ? readWholeAppends : readPage;
+    const page = await this.untilSuccess(LONGEST_READ_RETRY_MS, async () => {
+      const found = await nextPage((after, limit) => this.log.readAll(after, limit), this.current, this.batchSize);
+      this.checkComplete(found.events);
       return found;
     });
-    return events ?? [];
+    return page ?? NOTHING;
   }
 
   private checkComplete(events: readonly RecordedEvent[]): void {

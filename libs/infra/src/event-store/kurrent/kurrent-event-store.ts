@@ -4,6 +4,7 @@ import {
   type Append,
   type AppendResult,
   AppendTooLarge,
+  beginOfAppend,
   type Clock,
   EventStore,
   MissingEvent,
@@ -192,7 +193,8 @@ export class KurrentEventStore extends EventStore {
     this.tail ??= this.startTail();
     return new LogSubscription(
       {
-        readAll: (after, limit) => this.follow(after, limit),
+        readAll: (after, limit) =>
+          options.inWholeAppends ? this.followWhole(after, limit) : this.follow(after, limit),
         bell: this.bell,
         isNext: isNextInOrder,
         readers: this.readers,
@@ -350,6 +352,14 @@ export class KurrentEventStore extends EventStore {
   private async follow(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
     const known = this.recent.after(after, limit);
     return known.length > 0 ? known : this.readAll(after, limit);
+  }
+
+  /** The server sends events one by one. Whether those of an append are all there is told by a read, which finds all or none. */
+  private async followWhole(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
+    const known = this.recent.after(after, limit);
+    const whole = known.slice(0, beginOfAppend(known, known.length - 1));
+    const rest = await this.readAll(whole.at(-1)?.position ?? after, limit - whole.length);
+    return [...whole, ...rest];
   }
 
   /** For all who ask at the same moment. */

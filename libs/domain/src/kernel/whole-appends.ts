@@ -1,0 +1,66 @@
+import { APPEND_LIMIT_BYTES, type Position, type RecordedEvent } from './event-store.port.js';
+
+/** A stretch of the log. */
+export interface LogPage {
+  readonly events: readonly RecordedEvent[];
+  /** The log ended with it when it was read. */
+  readonly isLast: boolean;
+}
+
+/** As {@link EventStore.readAll}. */
+export type ReadAll = (after: Position, limit: number) => Promise<readonly RecordedEvent[]>;
+
+/** At most `limit` events, wherever that cuts. */
+export const readPage = async (readAll: ReadAll, after: Position, limit: number): Promise<LogPage> => {
+  const events = await readAll(after, limit);
+  return { events, isLast: events.length < limit };
+};
+
+/**
+ * A page that does not end between two events of one append: at most `limit` events, or one append where that has more. What
+ * a full page may have cut is left to the next one.
+ */
+export const readWholeAppends = async (readAll: ReadAll, after: Position, limit: number): Promise<LogPage> => {
+  const page = await readPage(readAll, after, limit);
+  if (page.isLast) return page;
+  const whole = beginOfAppend(page.events, page.events.length - 1);
+  return whole > 0 ? beginningOf(page, whole) : readAppend(readAll, after, 2 * limit);
+};
+
+/** One append, or as much of the log as is more than one can hold. */
+const readAppend = async (readAll: ReadAll, after: Position, limit: number): Promise<LogPage> => {
+  for (let asked = limit; ; asked *= 2) {
+    const page = await readPage(readAll, after, asked);
+    const next = page.events.findIndex(
+      (event, index) => index > 0 && !isContinued(page.events[index - 1] as RecordedEvent, event),
+    );
+    if (next > 0) return beginningOf(page, next);
+    if (page.isLast || sizeOf(page.events) > APPEND_LIMIT_BYTES) return page;
+  }
+};
+
+const beginningOf = ({ events }: LogPage, count: number): LogPage => ({
+  events: events.slice(0, count),
+  isLast: false,
+});
+
+/**
+ * Index of the first event that was appended together with the one at `index`, as far as `events` reach back; they follow
+ * each other in the log.
+ *
+ * No store keeps which events came in one append, and a copy of the log may gather them anew. What a command wrote is told
+ * by its metadata, which all of it shares (`encodeEvents`) and no other command's has, in logs of every version
+ * (docs/adr/0018-rows-stand-between-appends.md). Deeds, which each name their own source there, are each by themselves.
+ */
+export const beginOfAppend = (events: readonly RecordedEvent[], index: number): number => {
+  let begin = index;
+  while (begin > 0 && isContinued(events[begin - 1] as RecordedEvent, events[begin] as RecordedEvent)) begin -= 1;
+  return Math.max(0, begin);
+};
+
+const isContinued = (event: RecordedEvent, next: RecordedEvent): boolean =>
+  next.stream === event.stream && next.revision === event.revision + 1 && next.metadata === event.metadata;
+
+/** In characters, which are never more than its bytes. */
+const sizeOf = (events: readonly RecordedEvent[]): number =>
+  events.reduce((sum, { type, data, metadata }) => sum + type.length + data.length + metadata.length, 0);
