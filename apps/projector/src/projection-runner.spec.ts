@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import type { ActionEvent } from '#libs/domain/gate';
 import { type EventStore, type Logger, StoreUnavailable } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { ActionRow, LocalProjections, ProjectionDatabase } from '#libs/infra/read-models';
@@ -46,6 +47,8 @@ describe('projection runner', () => {
   });
   afterAll(() => readModels.drop());
   beforeEach(async () => {
+    // Or what a test waits for might be there from the one before.
+    await readModels.source.query('TRUNCATE read_models.actions');
     store = new MemoryEventStore();
     // Its first event, minted before positions are compared.
     await store.storeId();
@@ -94,6 +97,10 @@ describe('projection runner', () => {
   const states = async () => {
     const rows = await readModels.source.manager.find(ActionRow, { order: { id: 'ASC' } });
     return rows.map(({ state }) => state);
+  };
+  const standings = async () => {
+    const rows = await readModels.source.manager.find(ActionRow, { order: { id: 'ASC' } });
+    return rows.map(({ state, decision, verdict }) => `${state} ${decision} ${verdict}`);
   };
   const checkpoint = async () => {
     const [row] = await readModels.source.query<[{ position: string }?]>(
@@ -265,6 +272,43 @@ describe('projection runner', () => {
       expect(await states()).toEqual(['sealed']);
     },
   );
+
+  it.each([1, 2, 3, 5, 1_000])(
+    'writes no row that stands between two events of one append, %d events a batch',
+    async (batchSize) => {
+      const shown: (readonly string[])[] = [];
+      const looking: Projection = {
+        ...actionsProjection,
+        async project(events, rows) {
+          await actionsProjection.project(events, rows);
+          // As committed before this batch.
+          shown.push(await standings());
+        },
+      };
+      for (let number = 1; number <= 4; number += 1) {
+        const stream = `action-${testId('act', number)}`;
+        await log.append(stream, ...started(number));
+        await log.append(stream, finished(number), witnessed(number));
+      }
+      startRunner({ projection: looking, settings: { batchSize } });
+      await eventually(async () => expect(await standings()).toEqual(Array(4).fill('recorded allow VERIFIED')));
+      const lawful = ['executing allow null', 'recorded allow VERIFIED'];
+      expect(shown.flat().filter((standing) => !lawful.includes(standing))).toEqual([]);
+      if (batchSize < 4) expect(new Set(shown.flat())).toEqual(new Set(lawful));
+    },
+  );
+
+  it('stops before the whole append of an event that it cannot read', async () => {
+    await givenLife(1);
+    const [submitted, decided] = started(2);
+    const { type } = decided as ActionEvent;
+    await log.append(`action-${testId('act', 2)}`, submitted as ActionEvent, { type: `${type}Anew`, data: {} });
+    const head = await store.head();
+    const { runner } = startRunner();
+    await eventually(() => expect(runner.status.failure).toContain('at revision 1 an event that cannot be read'));
+    expect(await states()).toEqual(['sealed']);
+    expect(await checkpoint()).toBe((head - 2n).toString());
+  });
 
   it('does no harm when several project at once', async () => {
     for (let number = 1; number <= 3; number += 1) startRunner({ settings: { batchSize: 3 } });

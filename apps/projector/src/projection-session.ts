@@ -47,6 +47,8 @@ export class ProjectionSession implements LocalProjection {
       after: this.saved,
       batchSize: this.settings.batchSize,
       lingerMs: this.settings.lingerMs,
+      // A list shows the rows between two batches: what no caller can have been answered is not among them.
+      inWholeAppends: true,
       onEvents: (events) => this.afterLastWrite(() => this.handle(events)),
       onError: (error) => this.fail(error),
     });

@@ -1,4 +1,5 @@
 import {
+  beginOfAppend,
   categoryOf,
   decodeEvent,
   EVENT_SCHEMA_VERSION,
@@ -49,9 +50,9 @@ export class UnreadableEvent extends Error {
 }
 
 export interface ReadableEvents {
-  /** Those of the categories it follows, up to the first it cannot read. */
+  /** Those of the categories it follows, up to the first append that it cannot read to its end. */
   readonly events: readonly EventEnvelope[];
-  /** Of the last event before the first it cannot read, of whatever category; null when there is none. */
+  /** Of the last event before the append that it cannot read, of whatever category; null when there is none. */
   readonly position: Position | null;
   readonly unreadable: UnreadableEvent | null;
 }
@@ -72,16 +73,23 @@ export const readableEvents = (
 ): ReadableEvents => {
   const events: EventEnvelope[] = [];
   let position: Position | null = null;
-  for (const event of recorded) {
+  for (const [index, event] of recorded.entries()) {
     const known = projection.follows[categoryOf(event.stream)];
     if (known) {
       const envelope = readEvent(event, known, reader);
-      if (envelope instanceof UnreadableEvent) return { events, position, unreadable: envelope };
+      if (envelope instanceof UnreadableEvent) {
+        return { ...upTo(recorded[beginOfAppend(recorded, index) - 1], events), unreadable: envelope };
+      }
       events.push(envelope);
     }
     position = event.position;
   }
   return { events, position, unreadable: null };
+};
+
+const upTo = (last: RecordedEvent | undefined, events: readonly EventEnvelope[]) => {
+  const position = last?.position ?? null;
+  return { events: events.filter(({ recorded }) => position !== null && recorded.position <= position), position };
 };
 
 const readEvent = (

@@ -1,11 +1,19 @@
 import type { DataSource } from 'typeorm';
-import { START, type EventStore, type Position, type RecordedEvent } from '#libs/domain/kernel';
+import {
+  readWholeAppends,
+  START,
+  type EventStore,
+  type LogPage,
+  type Position,
+  type RecordedEvent,
+} from '#libs/domain/kernel';
 import type { ReplacementTables } from '#libs/infra/read-models';
 import { readableEvents, type ProjectedRows, type Projection } from '../projection.js';
 import { LateRows } from './late-rows.js';
 import { READ_ONCE } from './read-once.js';
 
 const PAGE_EVENTS = 4_000;
+const NOTHING: LogPage = { events: [], isLast: true };
 
 export interface FoldParts {
   readonly store: EventStore;
@@ -61,12 +69,12 @@ export class FoldBeside {
   async catchUp(rows: ProjectedRows, upTo: Position): Promise<[reached: Position, read: number]> {
     let [reached, read] = [this.position, 0];
     while (reached < upTo) {
-      const page = await this.pageAfter(reached, upTo);
-      const last = page.at(-1);
+      const { events } = await this.pageAfter(reached, upTo);
+      const last = events.at(-1);
       if (!last) break;
-      await this.project(page, rows);
+      await this.project(events, rows);
       reached = last.position;
-      read += page.length;
+      read += events.length;
     }
     return [reached, read];
   }
@@ -85,13 +93,13 @@ export class FoldBeside {
   private async *pages(upTo: Position | null): AsyncGenerator<readonly RecordedEvent[]> {
     let next = this.pageAfter(this.position, upTo);
     for (;;) {
-      const page = await next;
-      const last = page.at(-1);
+      const { events, isLast } = await next;
+      const last = events.at(-1);
       if (!last) return;
-      next = page.length === this.pageEvents ? this.pageAfter(last.position, upTo) : Promise.resolve([]);
+      next = isLast ? Promise.resolve(NOTHING) : this.pageAfter(last.position, upTo);
       // It shows when it is asked for.
       next.catch(() => undefined);
-      yield page;
+      yield events;
     }
   }
 
@@ -101,9 +109,13 @@ export class FoldBeside {
     if (events.length > 0) await this.projection.project(events, rows);
   }
 
-  private async pageAfter(after: Position, upTo: Position | null): Promise<readonly RecordedEvent[]> {
-    if (upTo !== null && after >= upTo) return [];
-    const page = await this.parts.store.readAll(after, this.pageEvents);
-    return upTo === null ? page : page.filter(({ position }) => position <= upTo);
+  /** Lists may read these rows wherever the last page ends: that is between two appends, or where the live ones are. */
+  private async pageAfter(after: Position, upTo: Position | null): Promise<LogPage> {
+    if (upTo !== null && after >= upTo) return NOTHING;
+    const { store } = this.parts;
+    const page = await readWholeAppends((from, limit) => store.readAll(from, limit), after, this.pageEvents);
+    if (upTo === null) return page;
+    const events = page.events.filter(({ position }) => position <= upTo);
+    return { events, isLast: page.isLast || events.length < page.events.length };
   }
 }

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MemoryEventStore } from '#libs/infra/event-store';
-import { ActionRow, LocalProjections, OtherIdentity, PROJECTION_NAMES } from '#libs/infra/read-models';
+import {
+  ActionRow,
+  LocalProjections,
+  OtherIdentity,
+  PROJECTION_NAMES,
+  ProjectionDatabase,
+} from '#libs/infra/read-models';
 import { anyText, arbitraryLog } from '../../../../test/support/arbitrary-log.js';
 import { followLog } from '../../../../test/support/follow-log.js';
 import { finished, GivenLog, started, testId, witnessed } from '../../../../test/support/given-log.js';
@@ -135,6 +141,26 @@ describe('the pages of a rebuild', () => {
     await holder.release();
     expect(await readModels.dump('actions')).toHaveLength(3);
   });
+
+  it('end between two appends, where the rows take the place of the live ones as well', async () => {
+    await log.append(`action-${testId('act', 1)}`, ...started(1));
+    vi.spyOn(ProjectionDatabase.prototype, 'replace').mockImplementationOnce(async function (
+      this: ProjectionDatabase,
+      ...given
+    ) {
+      // The live rows are ahead by one append, and the log by one more, which begins on the same page.
+      await log.append(`action-${testId('act', 2)}`, ...started(2));
+      await projectAll();
+      await log.append(`action-${testId('act', 3)}`, ...started(3));
+      await this.replace(...given);
+    });
+    await rebuild(actionsProjection, undefined, 5);
+    const rows = await readModels.source.manager.find(ActionRow, { order: { id: 'ASC' } });
+    expect(rows.map(({ id, decision }) => [id, decision])).toEqual([
+      [testId('act', 1), 'allow'],
+      [testId('act', 2), 'allow'],
+    ]);
+  });
 });
 
 describe('while the projection goes on and lists are read', () => {
@@ -233,6 +259,7 @@ describe('a rebuild that cannot be', () => {
 
   it('leaves the rows as they were, and nothing behind, when it is interrupted between two pages', async () => {
     await givenLife(1);
+    await givenLife(2);
     await projectAll();
     const rows = await readModels.dump('actions');
     const interrupting = new AbortController();
@@ -244,7 +271,7 @@ describe('a rebuild that cannot be', () => {
       interrupting.abort(why);
     }).run();
     await expect(rebuilding).rejects.toBe(why);
-    expect(told).toEqual([2]);
+    expect(told).toEqual([6]);
     expect(await readModels.dump('actions')).toEqual(rows);
     expect(await leftBehind()).toEqual([]);
   });
