@@ -110,16 +110,13 @@ export const LAG_HEADER = 'service-projection-lag';
 
 /**
  * The action of an answer to a submission, a read or a refusal; of a list, each of its rows. A list that says itself that it
- * is behind tells nothing, nor does a row without a decision: it stands between the events of one append, which lists are
- * brought up to one by one.
+ * is behind tells nothing.
  */
 const tellingsOf = (call: ClientCall): readonly Telling[] => {
   const { json = {}, headers = {} }: Partial<ClientAnswer> = call.answer ?? {};
   const isCurrentList = json['object'] === 'list' && Array.isArray(json['data']) && !(LAG_HEADER in headers);
-  const rows = isCurrentList
-    ? (json['data'] as unknown[]).map(membersOf).filter(({ decision }) => decision !== null)
-    : [];
-  return [json, membersOf(membersOf(json['error'])['action']), ...rows]
+  const rows = isCurrentList ? (json['data'] as unknown[]) : [];
+  return [json, membersOf(membersOf(json['error'])['action']), ...rows.map(membersOf)]
     .filter((view) => view['object'] === 'action')
     .map((view) => ({ call, action: textOf(view['id']), view }));
 };

@@ -73,14 +73,6 @@ it('says nothing of answers that tell what the log says, each as far as it was',
   }
 });
 
-it('says nothing of a row that stands between a submission and its decision, but of such an answer', () => {
-  const half = { ...VIEW, decision: null };
-  const list = { object: 'list', data: [half] };
-  expect(saidOf('INV-18', told(EXECUTED, list))).toEqual([]);
-  expect(saidOf('INV-18', told(DENIED, list))).toEqual([]);
-  expect(saidOf('INV-18', told(EXECUTED, half))).toHaveLength(1);
-});
-
 describe('INV-01', () => {
   it.each([
     ['tool', 'crm.set_name'],
@@ -138,6 +130,15 @@ describe('INV-18', () => {
     expect(saidOf('INV-18', told(EXECUTED, { ...VIEW, status: 'executed' }))).toEqual([
       `${ACTION} was executing with status executed in the answer to call 1; by the log it is processing`,
     ]);
+  });
+
+  it('of a row or an answer that stands between a submission and its decision', () => {
+    const half = { ...VIEW, decision: null };
+    for (const json of [half, { object: 'list', data: [half] }]) {
+      expect(saidOf('INV-18', told(EXECUTED, json))).toEqual([
+        `${ACTION} was executing with decision.outcome none in the answer to call 1; by the log it is allow`,
+      ]);
+    }
   });
 
   it('of an execution that was answered with a refusal, and a refusal that was not', () => {
