@@ -73,6 +73,18 @@ export const readingContract = (log: LogUnderTest): void => {
       }
     });
 
+    it('are ends of appends, while others append', async () => {
+      const other = await log.harness.open();
+      const stream = newStream();
+      let isWriting = true;
+      const writing = writeWholeAppends(other, stream).finally(() => (isWriting = false));
+      const heads: number[] = [];
+      while (isWriting) heads.push((await log.store.heads([stream])).get(stream) ?? -1);
+      await writing;
+      expect((await log.store.heads([stream])).get(stream)).toBe(WHOLE_APPENDS * EVENTS_OF_APPEND - 1);
+      expect(heads.filter((head) => (head + 1) % EVENTS_OF_APPEND !== 0)).toEqual([]);
+    });
+
     it('sees what another client was answered before', async () => {
       const other = await log.harness.open();
       const stream = newStream();

@@ -215,12 +215,16 @@ export abstract class EventStore {
   /** In order of revision (or backwards). Empty when the stream does not exist. */
   abstract readStream(stream: string, options?: ReadStreamOptions): Promise<readonly RecordedEvent[]>;
 
-  /** Last revision of each stream that exists, each as of a moment no earlier than the call. Streams that do not exist are absent. */
+  /**
+   * Last revision of each stream that exists, the end of an append, each as of a moment no earlier than the call. Streams that do
+   * not exist are absent.
+   */
   abstract heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>>;
 
   /**
    * Last revisions as far as this process has seen them by itself, without a question: never beyond what `heads` would
-   * answer, often behind it, absent where it has seen nothing. For facts that do not change once they are there.
+   * answer, often behind it, perhaps within an append, absent where it has seen nothing. For facts that do not change once they
+   * are there.
    */
   seenHeads(_streams: readonly string[]): ReadonlyMap<string, number> {
     return new Map();

@@ -342,7 +342,7 @@ export class KurrentEventStore extends EventStore {
       onEvent: (event) => {
         this.connection.see([event]);
         this.recent.add([event]);
-        this.tracked.see(event.stream, event.revision);
+        this.tracked.see(event);
         this.bell.ring();
       },
     });
@@ -382,7 +382,9 @@ export class KurrentEventStore extends EventStore {
    */
   private async trackedHeads(tail: LiveTail, streams: readonly string[]) {
     const [end, known] = await Promise.all([this.head(), this.tracked.learn(streams, (stream) => this.headOf(stream))]);
-    return (await tail.reached(end, TELLING_TIMEOUT_MS)) ? known : null;
+    if (!(await tail.reached(end, TELLING_TIMEOUT_MS))) return null;
+    this.tracked.endedAt(end);
+    return known;
   }
 
   private async headOf(stream: string): Promise<StreamHead> {

@@ -1,8 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { recordedAt } from '#libs/domain/kernel';
 import { deferred } from '../../../../../test/support/deferred.js';
 import { type StreamHead, TrackedHeads } from './tracked-heads.js';
 
 describe('tracked heads', () => {
+  let position = 0n;
+  /** The last event of its append, unless something else follows. */
+  const told = (stream: string, revision: number, command = `${stream} ${revision}`) => {
+    const event = { id: command, type: 'Happened', data: '{}', metadata: command };
+    return recordedAt(event, stream, revision, (position += 1n));
+  };
+  const seeWhole = (heads: TrackedHeads, ...event: Parameters<typeof told>): void => {
+    heads.see(told(...event));
+    heads.endedAt(position);
+  };
+
   const answering = (answers: Readonly<Record<string, StreamHead>>) => {
     const asked: string[] = [];
     const ask = (stream: string): Promise<StreamHead> => {
@@ -17,8 +29,8 @@ describe('tracked heads', () => {
     const { asked, ask } = answering({ a: 3, b: 0 });
     const first = await heads.learn(['a', 'b', 'none'], ask);
     expect([first('a'), first('b'), first('none')]).toEqual([{ head: 3 }, { head: 0 }, { head: null }]);
-    heads.see('a', 4);
-    heads.see('none', 0);
+    seeWhole(heads, 'a', 4);
+    seeWhole(heads, 'none', 0);
     const second = await heads.learn(['a', 'none'], ask);
     expect([second('a'), second('none')]).toEqual([{ head: 4 }, { head: 0 }]);
     expect(asked).toEqual(['a', 'b', 'none']);
@@ -28,19 +40,19 @@ describe('tracked heads', () => {
     const heads = new TrackedHeads();
     const answer = deferred<StreamHead>();
     const learning = heads.learn(['a'], () => answer.promise);
-    heads.see('a', 6);
+    seeWhole(heads, 'a', 6);
     answer.resolve(5);
     const learned = await learning;
     expect(learned('a')).toEqual({ head: 6 });
     // One that is told late.
-    heads.see('a', 5);
+    seeWhole(heads, 'a', 5);
     expect(learned('a')).toEqual({ head: 6 });
   });
 
   it('are known of a stream that was written to, by what was answered and told since', async () => {
     const heads = new TrackedHeads();
     const written = heads.writing('a');
-    heads.see('a', 1);
+    seeWhole(heads, 'a', 1);
     written(0);
     const { asked, ask } = answering({});
     expect((await heads.learn(['a'], ask))('a')).toEqual({ head: 1 });
@@ -49,7 +61,7 @@ describe('tracked heads', () => {
 
   it('are not known by what was told alone', async () => {
     const heads = new TrackedHeads();
-    heads.see('a', 6);
+    seeWhole(heads, 'a', 6);
     const { asked, ask } = answering({ a: 6 });
     await heads.learn(['a'], ask);
     expect(asked).toEqual(['a']);
@@ -60,6 +72,32 @@ describe('tracked heads', () => {
     await expect(heads.learn(['a'], () => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer');
     const { ask } = answering({ a: 2 });
     expect((await heads.learn(['a'], ask))('a')).toEqual({ head: 2 });
+  });
+
+  it('do not stand between two events of one append', async () => {
+    const heads = new TrackedHeads();
+    const { ask } = answering({ a: 1, b: 0 });
+    const learned = await heads.learn(['a', 'b'], ask);
+    heads.see(told('a', 2, 'one command'));
+    const first = position;
+    expect(learned('a')).toEqual({ head: 1 });
+    heads.see(told('a', 3, 'one command'));
+    heads.see(told('b', 1));
+    expect([learned('a'), learned('b')]).toEqual([{ head: 3 }, { head: 0 }]);
+    heads.endedAt(first);
+    expect(learned('b')).toEqual({ head: 0 });
+    heads.endedAt(position);
+    expect(learned('b')).toEqual({ head: 1 });
+  });
+
+  it('are no further back than the end that was found, whatever looks like one append', async () => {
+    const heads = new TrackedHeads();
+    const learned = await heads.learn(['a'], answering({ a: 0 }).ask);
+    heads.see(told('a', 1, 'the same'));
+    const end = position;
+    heads.see(told('a', 2, 'the same'));
+    heads.endedAt(end);
+    expect(learned('a')).toEqual({ head: 1 });
   });
 
   it('say nothing of a stream that was let go of since', async () => {

@@ -1,4 +1,10 @@
-import { RecentlyUsed } from '#libs/domain/kernel';
+import {
+  APPEND_LIMIT_BYTES,
+  beginOfAppend,
+  type Position,
+  RecentlyUsed,
+  type RecordedEvent,
+} from '#libs/domain/kernel';
 
 /** Some megabytes of names; a stream that is not among them costs a question. */
 const CAPACITY = { entries: 40_000, weight: Infinity };
@@ -27,14 +33,29 @@ class TrackedHead {
 
 /**
  * Where streams stand, as of the last event that the server has told of by itself. A stream is watched from before it is
- * asked for, so nothing falls between the answer and what is told: of both, the higher revision counts.
+ * asked for, so nothing falls between the answer and what is told: of both, the higher revision counts. Events are told one
+ * by one, and no stream stands between two of one append: the last of them count when they are known to be all.
  */
 export class TrackedHeads {
   private streams = new RecentlyUsed<TrackedHead>(CAPACITY);
+  /** Of one append, as far as it was told; what follows may belong to it. */
+  private told: RecordedEvent[] = [];
+  private toldCharacters = 0;
 
-  /** An event was told of. */
-  see(stream: string, revision: number): void {
-    this.streams.get(stream)?.raise(revision);
+  /** An event was told of, the next in the order of the log. */
+  see(event: RecordedEvent): void {
+    const last = this.told.at(-1);
+    // What is larger than an append is none.
+    const isContinued = last !== undefined && beginOfAppend([last, event], 1) === 0;
+    if (!isContinued || this.toldCharacters > APPEND_LIMIT_BYTES) this.settle(this.told.length);
+    this.told.push(event);
+    this.toldCharacters += event.data.length + event.metadata.length;
+  }
+
+  /** The log was found to end at a position: what was told of up to there is whole. */
+  endedAt(position: Position): void {
+    const next = this.told.findIndex((event) => event.position > position);
+    this.settle(next === -1 ? this.told.length : next);
   }
 
   /**
@@ -74,6 +95,16 @@ export class TrackedHeads {
   /** What is told from now on does not follow what was told so far. */
   clear(): void {
     this.streams = new RecentlyUsed<TrackedHead>(CAPACITY);
+    this.told = [];
+    this.toldCharacters = 0;
+  }
+
+  private settle(count: number): void {
+    const last = this.told[count - 1];
+    if (last === undefined) return;
+    this.streams.get(last.stream)?.raise(last.revision);
+    this.told = this.told.slice(count);
+    this.toldCharacters = this.told.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0);
   }
 
   private watch(stream: string): TrackedHead {
