@@ -1,6 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Controller, Get } from '@nestjs/common';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_WAITING_REQUESTS } from '../../apps/api/src/http/pipeline.js';
 import { Route } from '../../apps/api/src/http/route.decorator.js';
 import { type Deferred, deferred } from '../support/deferred.js';
@@ -73,6 +74,8 @@ describe('requests that are sent ahead on one connection', () => {
   });
 
   it('are served as far as may wait; the last answer closes, and what lies behind is not read', async () => {
+    const parsed = vi.fn<(request: IncomingMessage) => void>();
+    edge.app.getHttpServer().on('request', parsed);
     const connection = await RawConnection.open(edge.port);
     connection.send(HELD.repeat(100_000));
     await eventually(begunCount).toBe(1);
@@ -89,6 +92,10 @@ describe('requests that are sent ahead on one connection', () => {
     // Of 3.8 million bytes.
     expect(accepted[0]?.bytesRead).toBeLessThan(300_000);
     connection.close();
+    // What is read at once holds 1,800; the one behind the last that may wait says that the last is whole.
+    const fromHere = parsed.mock.calls.filter(([{ url }]) => url === '/v1/held');
+    expect(fromHere).toHaveLength(1 + MAX_WAITING_REQUESTS + 1);
+    edge.app.getHttpServer().off('request', parsed);
   });
 
   it('that are fewer are all answered, and the connection stays', async () => {

@@ -68,10 +68,22 @@ class Pipeline {
   }
 }
 
-/** For good: Node resumes a connection by itself when a request on it is done with. */
-const stopReading = (socket: Socket): void => {
+/** Of a server's connection, Node's parser: its own, and in none of its types. */
+interface ParsedSocket extends Socket {
+  parser?: { onIncoming: () => number } | null;
+}
+
+/** What Node's parser is told where a request ends HTTP on its connection, as CONNECT does: bytes behind it are no request. */
+const NO_HTTP_BEHIND = 2;
+
+/**
+ * For good: Node resumes a connection by itself when a request on it is done with. Of the 64 KiB that were read last nothing
+ * more is parsed either: they hold up to 2,400 requests, which would take 5 MB until the connection closes.
+ */
+const stopReading = (socket: ParsedSocket): void => {
   socket.pause();
   socket.resume = () => socket;
+  if (socket.parser) socket.parser.onIncoming = () => NO_HTTP_BEHIND;
 };
 
 const pipelines = new WeakMap<Socket, Pipeline>();
