@@ -146,6 +146,16 @@ describe('the body', () => {
     expect((await cancel('nonsense')).error).toMatchObject({ code: 'invalid_json' });
   });
 
+  it('takes no more memory than its bytes, in chunks of one', async () => {
+    const before = process.memoryUsage().rss;
+    const body = withArgs(JSON.stringify({ text: 'x'.repeat(250_000) })).padEnd(1_048_576);
+    const chunks = body.replaceAll(/[^]/g, '1\r\n$&\r\n');
+    const framing = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+    expect((await sendRaw(edge.port, `${HEAD}${framing}${chunks}0\r\n\r\n`)).status).toBe(200);
+    // 400 MiB where each is kept as it came.
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1_048_576);
+  });
+
   it.each([
     ...[
       '',

@@ -1,4 +1,5 @@
 import { DomainError } from '#libs/domain/kernel';
+import { GrowingBuffer } from '#libs/infra/runtime';
 import type { Exchange } from './exchange.js';
 import type { RouteEntry } from './route-table.js';
 import { tooLarge } from './transport-checks.js';
@@ -11,8 +12,7 @@ export const readBody = async (exchange: Exchange, route: RouteEntry): Promise<U
   const { request, clientGone } = exchange;
   // RFC 9110, section 10.1.1: a client that asked first sends its body only after this.
   if (exchange.awaitsContinue) exchange.response.writeContinue();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const body = new GrowingBuffer();
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       request.off('data', onData).off('end', onEnd).off('error', onLost).off('close', onLost);
@@ -20,9 +20,8 @@ export const readBody = async (exchange: Exchange, route: RouteEntry): Promise<U
       request.pause();
     };
     const onData = (chunk: Buffer): void => {
-      bytes += chunk.byteLength;
-      if (bytes <= route.maxBodyBytes) {
-        chunks.push(chunk);
+      if (body.byteLength + chunk.byteLength <= route.maxBodyBytes) {
+        body.append(chunk);
         return;
       }
       stop();
@@ -30,7 +29,7 @@ export const readBody = async (exchange: Exchange, route: RouteEntry): Promise<U
     };
     const onEnd = (): void => {
       stop();
-      resolve(Buffer.concat(chunks, bytes));
+      resolve(body.bytes());
     };
     // The client is gone, or the server cut a body that came too slowly: there is nobody to answer.
     const onLost = (): void => {

@@ -99,6 +99,17 @@ describe('hostile upstream: sizes (R-11, R-12)', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB);
   });
 
+  it('chunks of one byte take no more memory than their bytes', async () => {
+    const before = process.memoryUsage().rss;
+    const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const { body } = await ask(() => Buffer.from(`${head}${'1\r\na\r\n'.repeat(MIB)}0\r\n\r\n`), {
+      maxResponseBytes: 16 * MIB,
+    });
+    expect(Buffer.isBuffer(body) && body.equals(Buffer.alloc(MIB, 'a'))).toBe(true);
+    // 400 MiB where each is kept as it came.
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * MIB);
+  });
+
   const large = Buffer.alloc(3 * MIB, 'large ');
   it.each<[string, Buffer, Record<string, string>]>([
     ['with its length', large, {}],

@@ -6,6 +6,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
 import type { Digest } from '#libs/crypto';
 
+import { GrowingBuffer } from '../runtime/index.js';
 import { EgressFailure } from './egress-failure.js';
 
 /** What is asked for, and all that is decoded. */
@@ -106,7 +107,7 @@ const readPlain = (incoming: IncomingMessage, collector: Collector): Promise<voi
   });
 
 class Collector {
-  private readonly chunks: Buffer[] = [];
+  private kept = new GrowingBuffer();
   private length = 0;
   /** Of all that was read, once it is too large to be kept. */
   private hash: Hash | null = null;
@@ -125,17 +126,19 @@ class Collector {
     this.length += chunk.byteLength;
     if (this.isOver) throw new Error('the body is larger than allowed');
     if (this.length > this.limits.keptBytes) this.digest(chunk);
-    else this.chunks.push(chunk);
+    else this.kept.append(chunk);
   }
 
   body(): Buffer | DigestedBody {
-    if (this.hash === null) return Buffer.concat(this.chunks);
+    if (this.hash === null) return this.kept.bytes();
     return { digest: `sha256:${this.hash.digest('hex')}` as Digest, byteLength: this.length };
   }
 
   private digest(chunk: Buffer): void {
-    this.hash ??= createHash('sha256');
-    for (const earlier of this.chunks.splice(0)) this.hash.update(earlier);
+    if (this.hash === null) {
+      this.hash = createHash('sha256').update(this.kept.bytes());
+      this.kept = new GrowingBuffer();
+    }
     this.hash.update(chunk);
   }
 }

@@ -1,6 +1,7 @@
 export { BuildFacts, packageRoot, readBuildFacts } from './build-facts.js';
 export { compileSooner } from './compile-sooner.js';
 export { GatheredCalls, type GatheredCallsOptions } from './gathered-calls.js';
+export { GrowingBuffer } from './growing-buffer.js';
 export { inTime } from './in-time.js';
 export { InProcessBus } from './in-process-bus.js';
 export { InProcessJobQueue } from './in-process-job-queue.js';
