@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { TransientSet } from '#libs/domain/kernel';
 import { API_VERSION_HEADER } from './api-versions.js';
 import { STATUS_ABORTED } from './access-log.js';
+import { EdgeRequest } from './edge-request.js';
 import { EdgeResponse, isLingering } from './edge-response.js';
 import { Exchange, rememberExchange } from './exchange.js';
 import type { EdgeParts } from './edge-parts.js';
@@ -37,6 +38,7 @@ const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
  */
 export const createEdgeServer = (edge: EdgeParts, handler: RequestListener, timeouts: HttpTimeouts): Server => {
   const server = createServer({
+    IncomingMessage: EdgeRequest,
     ServerResponse: EdgeResponse as never,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: timeouts.headersTimeoutMs,
