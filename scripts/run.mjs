@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { buildIfStale } from './build.mjs';
+import { buildApartIfStale } from './build.mjs';
 
 const programs = {
   standalone: 'programs/standalone.js',
@@ -25,7 +25,7 @@ if (!existsSync(join(root, 'node_modules'))) {
   process.stderr.write('The packages are not installed yet. Run `npm ci` first.\n');
   process.exit(1);
 }
-await buildIfStale();
+buildApartIfStale();
 const entry = join(root, 'dist', program);
 // The program sees its own arguments, as if it had been started directly.
 process.argv.splice(1, 2, entry);

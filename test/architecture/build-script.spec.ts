@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,11 +7,11 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from '../support/service.js';
 
-/** Notes that it bundles, and then does so for as long as a file `hang` is there. */
+/** Notes which process bundles, and then does so for as long as a file `hang` is there. */
 const BUNDLE = `
   import { appendFileSync, existsSync } from 'node:fs';
   export const bundlePrograms = async () => {
-    appendFileSync('bundled', 'once\\n');
+    appendFileSync('bundled', process.pid + '\\n');
     while (existsSync('hang')) await new Promise((resolve) => setTimeout(resolve, 10));
   };`;
 
@@ -26,7 +26,7 @@ const COMPILER = `
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ags-build-'));
   for (const name of ['apps', 'libs', 'test', 'scripts']) await mkdir(join(folder, name));
-  for (const name of ['build.mjs', 'one-at-a-time.mjs']) {
+  for (const name of ['run.mjs', 'build.mjs', 'one-at-a-time.mjs']) {
     await copyFile(join(ROOT, 'scripts', name), join(folder, 'scripts', name));
   }
   const compiler = join('node_modules', 'typescript', 'bin');
@@ -106,5 +106,20 @@ describe('scripts/build.mjs', () => {
     await utimes(join(folder, 'apps', 'program.ts'), later, later);
     expect((await start().ended).said).toMatch(/^Building: /);
     expect(await bundled()).toBe(2);
+  });
+
+  it('is run apart by a program that needs it, which keeps none of its memory and ends where it fails', async () => {
+    await mkdir(join(folder, 'dist', 'programs'), { recursive: true });
+    await write('dist/programs/demo.js', 'process.stdout.write(String(process.pid));');
+    const run = () => spawnSync(process.execPath, ['scripts/run.mjs', 'demo'], { cwd: folder, encoding: 'utf8' });
+    const { status, stdout, stderr } = run();
+    expect([status, stdout, stderr]).toEqual([0, expect.stringMatching(/^\d+$/), expect.stringMatching(/^Building: /)]);
+    expect(await bundled()).toBe(1);
+    expect(await readFile(join(folder, 'bundled'), 'utf8')).not.toBe(`${stdout}\n`);
+    expect(run()).toMatchObject({ status: 0, stderr: '' });
+    await write('apps/program.ts', 'wrong\n');
+    const later = new Date(Date.now() + 60_000);
+    await utimes(join(folder, 'apps', 'program.ts'), later, later);
+    expect(run()).toMatchObject({ status: 2, stdout: '' });
   });
 });
