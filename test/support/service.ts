@@ -60,8 +60,16 @@ export const SERVING_FLAGS = [
   '--no-allocation-site-pretenuring',
 ] as const;
 
+const startWith = (...flags: readonly string[]): Program => ({
+  folder: ROOT,
+  args: [...SERVING_FLAGS, ...flags, join(ROOT, 'scripts', 'run.mjs'), 'standalone'],
+});
+
 /** `npm start`, without npm. */
-const START: Program = { folder: ROOT, args: [...SERVING_FLAGS, join(ROOT, 'scripts', 'run.mjs'), 'standalone'] };
+const START = startWith();
+
+/** The same with a young generation that has its full size from the start: what grows afterwards is kept by somebody. */
+export const START_AT_FULL_SIZE = startWith('--min-semi-space-size=64');
 
 export interface Call {
   readonly key?: string;

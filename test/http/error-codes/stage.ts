@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { EMBEDDED_DATABASE } from '#libs/infra/config';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/infra/postgres';
 import { type AgsRun, runAgs } from '../../support/run-ags.js';
-import { type Answer, type RunningService, startService } from '../../support/service.js';
+import { type Answer, type Program, type RunningService, startService } from '../../support/service.js';
 import { silentLogger } from '../../support/silent-logger.js';
 import { operationFor, undescribedIn } from '../described-answer.js';
 import { type RawAnswer, sendRaw } from '../raw-http.js';
@@ -35,9 +35,9 @@ export class Stage {
     readonly database: pg.Client,
   ) {}
 
-  static async open(): Promise<Stage> {
+  static async open(program?: Program): Promise<Stage> {
     const lab = await startLab();
-    const service = await startService({ env: { LOG_LEVEL: 'error' } });
+    const service = await startService({ env: { LOG_LEVEL: 'error' }, ...(program && { program }) });
     const postgres = await startEmbeddedPostgres({ stateDir: service.stateDir, log: silentLogger });
     const database = new pg.Client({ connectionString: postgres.connectionString(EMBEDDED_DATABASE) });
     await database.connect();

@@ -94,3 +94,40 @@ export const flood = (port: number, key: string, count: number): Promise<readonl
     }),
   );
 };
+
+/** As many connections, each of which sends these bytes and is read until the server has closed it. */
+const sendEach = async (port: number, bytes: Uint8Array | string, count: number): Promise<readonly string[]> => {
+  const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
+  for (const connection of connections) connection.send(bytes);
+  const answers = await Promise.all(connections.map((connection) => connection.untilClosed()));
+  for (const connection of connections) connection.close();
+  return answers;
+};
+
+/** Requests of 27 bytes, as many as a server reads at once. */
+export const sendAhead = (port: number, count: number): Promise<readonly string[]> =>
+  sendEach(port, 'GET /x HTTP/1.1\r\nHost:x\r\n\r\n'.repeat(2_400), count);
+
+export const sendLongHeaders = (port: number, count: number): Promise<readonly string[]> =>
+  sendEach(port, `GET /v1/health HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(1_000_000)}`, count);
+
+/** A byte a chunk, and no end: behind a request, so that the body waits for its turn. */
+export const sendTinyChunks = (port: number, count: number): Promise<readonly string[]> => {
+  const first = 'GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n';
+  const head =
+    'POST /v1/none HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+  return sendEach(port, `${first}${head}${'1\r\nx\r\n'.repeat(10_800)}`, count);
+};
+
+/** A body of 256 KiB in chunks of a byte, to its end, by somebody who may send it. */
+export const sendTinyBody = (port: number, key: string, count: number): Promise<readonly string[]> => {
+  const head = `POST /v1/actions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  return sendEach(port, `${head}${'1\r\nx\r\n'.repeat(262_144)}0\r\n\r\n`, count);
+};
+
+/** Each ends its side within a head. */
+export const endEarly = async (port: number, count: number): Promise<readonly string[]> => {
+  const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
+  for (const { socket } of connections) socket.end('GET /v1/actions HTTP/1.1\r\nHost: x\r\nX-A: ');
+  return Promise.all(connections.map((connection) => connection.untilClosed()));
+};
