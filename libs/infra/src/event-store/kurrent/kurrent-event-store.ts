@@ -383,7 +383,11 @@ export class KurrentEventStore extends EventStore {
   private async trackedHeads(tail: LiveTail, streams: readonly string[]) {
     const [end, known] = await Promise.all([this.head(), this.tracked.learn(streams, (stream) => this.headOf(stream))]);
     if (!(await tail.reached(end, TELLING_TIMEOUT_MS))) return null;
-    this.tracked.endedAt(end);
+    const unsettled = this.tracked.unsettled;
+    // Told one by one, and neither is the end a proof that the append is whole, which is read backwards: forwards all is found or none.
+    if (unsettled !== null && streams.includes(unsettled.stream)) {
+      this.tracked.read(await this.readStream(unsettled.stream, { from: unsettled.revision }));
+    }
     return known;
   }
 

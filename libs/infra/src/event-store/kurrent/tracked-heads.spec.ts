@@ -12,7 +12,7 @@ describe('tracked heads', () => {
   };
   const seeWhole = (heads: TrackedHeads, ...event: Parameters<typeof told>): void => {
     heads.see(told(...event));
-    heads.endedAt(position);
+    heads.see(told('another', 0));
   };
 
   const answering = (answers: Readonly<Record<string, StreamHead>>) => {
@@ -78,26 +78,26 @@ describe('tracked heads', () => {
     const heads = new TrackedHeads();
     const { ask } = answering({ a: 1, b: 0 });
     const learned = await heads.learn(['a', 'b'], ask);
-    heads.see(told('a', 2, 'one command'));
-    const first = position;
-    expect(learned('a')).toEqual({ head: 1 });
+    const first = told('a', 2, 'one command');
+    heads.see(first);
+    expect([learned('a'), heads.unsettled]).toEqual([{ head: 1 }, first]);
     heads.see(told('a', 3, 'one command'));
-    heads.see(told('b', 1));
-    expect([learned('a'), learned('b')]).toEqual([{ head: 3 }, { head: 0 }]);
-    heads.endedAt(first);
-    expect(learned('b')).toEqual({ head: 0 });
-    heads.endedAt(position);
-    expect(learned('b')).toEqual({ head: 1 });
+    expect([learned('a'), heads.unsettled]).toEqual([{ head: 1 }, first]);
+    const next = told('b', 1);
+    heads.see(next);
+    expect([learned('a'), learned('b'), heads.unsettled]).toEqual([{ head: 3 }, { head: 0 }, next]);
+    heads.read([next, told('b', 2, 'b 1')]);
+    expect([learned('b'), heads.unsettled]).toEqual([{ head: 2 }, null]);
   });
 
-  it('are no further back than the end that was found, whatever looks like one append', async () => {
+  it('need nothing else where this process wrote what was told', async () => {
     const heads = new TrackedHeads();
-    const learned = await heads.learn(['a'], answering({ a: 0 }).ask);
-    heads.see(told('a', 1, 'the same'));
-    const end = position;
-    heads.see(told('a', 2, 'the same'));
-    heads.endedAt(end);
-    expect(learned('a')).toEqual({ head: 1 });
+    const written = heads.writing('a');
+    heads.see(told('a', 0, 'one command'));
+    written(1);
+    expect(heads.unsettled).toBe(null);
+    heads.see(told('a', 1, 'one command'));
+    expect(heads.unsettled).toBe(null);
   });
 
   it('say nothing of a stream that was let go of since', async () => {

@@ -1,10 +1,4 @@
-import {
-  APPEND_LIMIT_BYTES,
-  beginOfAppend,
-  type Position,
-  RecentlyUsed,
-  type RecordedEvent,
-} from '#libs/domain/kernel';
+import { APPEND_LIMIT_BYTES, beginOfAppend, RecentlyUsed, type RecordedEvent } from '#libs/domain/kernel';
 
 /** Some megabytes of names; a stream that is not among them costs a question. */
 const CAPACITY = { entries: 40_000, weight: Infinity };
@@ -47,15 +41,22 @@ export class TrackedHeads {
     const last = this.told.at(-1);
     // What is larger than an append is none.
     const isContinued = last !== undefined && beginOfAppend([last, event], 1) === 0;
-    if (!isContinued || this.toldCharacters > APPEND_LIMIT_BYTES) this.settle(this.told.length);
+    if (!isContinued || this.toldCharacters > APPEND_LIMIT_BYTES) this.settle();
     this.told.push(event);
     this.toldCharacters += event.data.length + event.metadata.length;
   }
 
-  /** The log was found to end at a position: what was told of up to there is whole. */
-  endedAt(position: Position): void {
-    const next = this.told.findIndex((event) => event.position > position);
-    this.settle(next === -1 ? this.told.length : next);
+  /** The first that was told of an append that may go on, where nothing else has said that its stream stands beyond it. */
+  get unsettled(): RecordedEvent | null {
+    const [first, last] = [this.told[0], this.told.at(-1)];
+    if (first === undefined || last === undefined) return null;
+    return (this.streams.get(first.stream)?.revision ?? MISSING) < last.revision ? first : null;
+  }
+
+  /** @param events of a stream, read forwards: their end is that of an append */
+  read(events: readonly RecordedEvent[]): void {
+    const last = events.at(-1);
+    if (last) this.streams.get(last.stream)?.raise(last.revision);
   }
 
   /**
@@ -99,12 +100,11 @@ export class TrackedHeads {
     this.toldCharacters = 0;
   }
 
-  private settle(count: number): void {
-    const last = this.told[count - 1];
-    if (last === undefined) return;
-    this.streams.get(last.stream)?.raise(last.revision);
-    this.told = this.told.slice(count);
-    this.toldCharacters = this.told.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0);
+  /** What was told is whole: something else follows. */
+  private settle(): void {
+    this.read(this.told);
+    this.told = [];
+    this.toldCharacters = 0;
   }
 
   private watch(stream: string): TrackedHead {
