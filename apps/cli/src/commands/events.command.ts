@@ -159,7 +159,7 @@ const registerTail = (events: Command, context: CommandContext): void => {
     events
       .command('tail')
       .description(
-        'Follows the log: writes each event as it is recorded, until it is interrupted (Ctrl-C or SIGTERM), and then ' +
+        'Follows the log: writes each event as it is recorded, until it is interrupted (Ctrl-C, SIGTERM or SIGHUP), and then ' +
           'ends with 0. Goes on by itself where the database was restarted, and leaves nothing out.',
       )
       .option('--org <id>', 'the events of this organization alone', idArgument('org'))

@@ -12,7 +12,7 @@ import { newOrg } from '../../../../test/support/ledger-fixtures.js';
 import { newEvent } from '../../../../test/support/new-event.js';
 import { judgeRole, judgeSchema } from './database.checks.js';
 import { problemOf, type FindingStatus } from './finding.js';
-import { checkSettings, checkStateDirectory, judgeFreeSpace } from './machine.checks.js';
+import { checkDiskSpace, checkSettings, checkStateDirectory, judgeFreeSpace } from './machine.checks.js';
 import { judgeProjections, judgeSealing, type SealingState } from './progress.checks.js';
 import { judgeRedis } from './redis.check.js';
 import { judgeSkew, type ClockReading } from './server.checks.js';
@@ -42,6 +42,17 @@ describe('the state directory', () => {
     const config = parseConfig({ SERVICE_STATE_DIR: foreign, DATABASE_URL: 'postgres://x@127.0.0.1:9/x' });
     await expect(checkStateDirectory(config)).rejects.toThrow(`${foreign} cannot be used: it is another user's.`);
     await rm(stateDir, { recursive: true });
+  });
+
+  it('may be absent where everything lies elsewhere, as for apis alone', async () => {
+    const above = await mkdtemp(join(tmpdir(), 'ags-doctor-absent-'));
+    const settings = { SERVICE_STATE_DIR: join(above, 'a', 'state'), DATABASE_URL: 'postgres://x@127.0.0.1:9/x' };
+    const keys = { SERVICE_VAULT_KEY_FILE: '/keys/vault.key', SERVICE_PEPPER_FILE: '/keys/pepper.key' };
+    expect(await checkStateDirectory(parseConfig({ ...settings, ...keys }))).toMatchObject({ status: 'ok' });
+    expect(await checkStateDirectory(parseConfig(settings))).toMatchObject({ status: 'problem' });
+    const space = await checkDiskSpace(parseConfig({ ...settings, ...keys }));
+    expect(space.message).toContain(`are free in the file system of ${settings.SERVICE_STATE_DIR}`);
+    await rm(above, { recursive: true });
   });
 });
 

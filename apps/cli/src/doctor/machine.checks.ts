@@ -1,5 +1,5 @@
 import { stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readRestoredMark } from '#libs/infra/backup';
 import {
   ignoredVariables,
@@ -33,8 +33,13 @@ export const checkSettings = (): Finding => {
 const FORBIDDEN_BITS = process.getuid?.() === 0 ? 0o066 : 0o077;
 
 /** @throws {StateDirectoryError} this user may not look into it, or it is another user's: a start would refuse it */
-export const checkStateDirectory = async ({ stateDir, databaseUrl }: Config): Promise<Finding> => {
-  if (!(await isThere(stateDir, stateDir))) return problem(`${stateDir} is not there.`, INIT_HELP);
+export const checkStateDirectory = async (config: Config): Promise<Finding> => {
+  const { stateDir, databaseUrl } = config;
+  if (!(await isThere(stateDir, stateDir))) {
+    return isAllElsewhere(config)
+      ? ok(`${stateDir} is not there, and nothing of it is needed: the database and the keys lie elsewhere.`)
+      : problem(`${stateDir} is not there.`, INIT_HELP);
+  }
   if (!(await stat(stateDir)).isDirectory()) return problem(`${stateDir} is not a folder.`, INIT_HELP);
   await requireOwnStateDirectory(stateDir);
   if (databaseUrl === null && !(await isThere(stateDir, join(stateDir, 'postgres', 'PG_VERSION')))) {
@@ -58,8 +63,12 @@ export const checkStateDirectory = async ({ stateDir, databaseUrl }: Config): Pr
       'Compare it with what was sealed since: `npm run ags -- confirm-restore --heads OLD_STATE_DIR/sealed-heads`, or what its --help says.';
     return warning(message, next);
   }
-  return ok(`${stateDir} is there, and closed to other users.`);
+  return ok(`${stateDir} is there, and nobody else can read it.`);
 };
+
+/** As on a machine that runs apis alone: a worker makes the folder when it seals. */
+const isAllElsewhere = ({ databaseUrl, vaultKeyFile, pepperFile }: Config): boolean =>
+  databaseUrl !== null && vaultKeyFile !== null && pepperFile !== null;
 
 const GIBIBYTE = 1024 ** 3;
 const MEBIBYTE = 1024 ** 2;
@@ -68,7 +77,10 @@ const WARNING_BELOW_BYTES = 2 * GIBIBYTE;
 const PROBLEM_BELOW_BYTES = 500 * MEBIBYTE;
 
 export const checkDiskSpace = async ({ stateDir }: Config): Promise<Finding> => {
-  const { bavail, bsize } = await statfs(stateDir);
+  let folder = stateDir;
+  // It would be made there.
+  while (!(await isThere(stateDir, folder)) && folder !== dirname(folder)) folder = dirname(folder);
+  const { bavail, bsize } = await statfs(folder);
   return judgeFreeSpace(stateDir, bavail * bsize);
 };
 
