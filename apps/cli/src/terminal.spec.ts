@@ -1,6 +1,7 @@
+import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { writtenTerminal } from '../../../test/support/written-terminal.js';
-import { present, ProgressLine } from './terminal.js';
+import { present, ProgressLine, terminalOn } from './terminal.js';
 
 /** Back to the beginning of the line, and everything on it away. */
 const ANEW = '\r\u001b[K';
@@ -47,5 +48,41 @@ describe('a progress line', () => {
     progress.clear();
     present(terminal, isJson, { objects: [{ object: 'thing' }], text: 'a thing' });
     expect(out()).toBe(isJson ? '{"object":"thing"}\n' : 'a thing\n');
+  });
+});
+
+describe('a stream that takes nothing', () => {
+  const failing = (code: string): Writable =>
+    new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error(code), { code })) });
+  const kept = () => {
+    const lines: string[] = [];
+    const stream = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(String(chunk))) });
+    return { stream, lines };
+  };
+
+  it.each([
+    ['EPIPE', false],
+    ['EIO', false],
+    ['ENOSPC', true],
+  ])('%s as standard output ends it, not the work', async (code, isCut) => {
+    const { stream, lines } = kept();
+    const terminal = terminalOn(failing(code), stream);
+    terminal.out('one\n');
+    expect(await terminal.taken()).toBe(true);
+    await new Promise(setImmediate);
+    terminal.out('two\n');
+    expect([await terminal.taken(), terminal.isCut]).toEqual([false, isCut]);
+    expect(lines).toEqual(isCut ? [expect.stringContaining('takes no more (ENOSPC)')] : []);
+  });
+
+  it('as standard error is told nothing more', async () => {
+    const { stream, lines } = kept();
+    const terminal = terminalOn(stream, Object.assign(failing('EIO'), { isTTY: true }));
+    const progress = new ProgressLine(terminal);
+    progress.show('one');
+    await new Promise(setImmediate);
+    progress.clear();
+    terminal.out('the answer\n');
+    expect(lines).toEqual(['the answer\n']);
   });
 });

@@ -11,29 +11,44 @@ export interface Terminal {
   readonly isWatched: boolean;
 }
 
+export interface StreamTerminal extends Terminal {
+  /** Whether standard output lacks what somebody would have read: a full disk. */
+  readonly isCut: boolean;
+}
+
 /** Standard error, which may be a terminal. */
 type Messages = Writable & { readonly isTTY?: boolean };
 
 /** On this process's streams. */
-export const processTerminal = (): Terminal => terminalOn(process.stdout, process.stderr);
+export const processTerminal = (): StreamTerminal => terminalOn(process.stdout, process.stderr);
 
-/** A reader that has seen enough (`| head`) ends the output, not the work. */
-export const terminalOn = (output: Writable, messages: Messages): Terminal => {
+/** A reader that has seen enough (`| head`), and a terminal that was closed. */
+const READER_IS_GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EIO']);
+
+/** Whoever reads no more, or a full disk, ends the output, not the work: that comes to its own end. */
+export const terminalOn = (output: Writable, messages: Messages): StreamTerminal => {
   let isOutputOpen = true;
+  let isCut = false;
+  const err = (text: string): void => void messages.write(text);
+  // Nobody is there to be told.
+  messages.on('error', () => undefined);
   output.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
     isOutputOpen = false;
+    if (READER_IS_GONE.has(error.code)) return;
+    isCut = true;
+    err(`Standard output takes no more (${error.code ?? error.message}): it is incomplete. Run it again.\n`);
   });
   return {
     out: (text) => {
       if (isOutputOpen) output.write(text);
     },
-    err: (text) => {
-      messages.write(text);
-    },
+    err,
     taken: async () => {
       while (isOutputOpen && output.writableNeedDrain) await once(output, 'drain').catch(() => undefined);
       return isOutputOpen;
+    },
+    get isCut() {
+      return isCut;
     },
     isWatched: messages.isTTY === true,
   };

@@ -30,6 +30,10 @@ const main = async (interrupted: AbortSignal): Promise<void> => {
   process.exitCode = isDone ? 0 : 1;
 };
 
+// Whoever asked for it is gone, killed perhaps: the tables that were made are dropped.
+process.stdout.on('error', () => process.kill(process.pid, 'SIGTERM'));
+process.stderr.on('error', () => undefined);
+
 untilInterrupted(main).catch((error: unknown) => {
   process.stderr.write(`${textForOperator(error)}\n`);
   process.exitCode = 1;

@@ -66,6 +66,8 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 export const runProgram = (
   start: (config: Config, logger: Logger, metrics: ServiceMetrics) => Promise<RunningProgram>,
 ): void => {
+  // A full disk, or a terminal that was closed: what is said there is lost, and the service goes on.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const main = async (): Promise<void> => {
     if (process.argv.length > 2) return refuseArguments(process.argv.slice(2));
     const config = parseConfig();

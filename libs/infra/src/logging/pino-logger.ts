@@ -1,5 +1,6 @@
 import { type LogAttributes, Logger } from '#libs/domain/kernel';
 import { pino } from 'pino';
+import { enduringOutput } from './enduring-output.js';
 import { keyValueLines } from './key-value-lines.js';
 import { redactAttributes, redactText } from './redaction.js';
 
@@ -19,8 +20,8 @@ export class PinoLogger extends Logger {
 
   constructor(options: LoggerOptions) {
     super();
-    // Synchronous: a line that was logged before a crash is there after it.
-    const lines = options.destination ?? pino.destination({ fd: 1, sync: true });
+    const lines =
+      options.destination ?? enduringOutput(1, (lost) => this.warn('lines of this log could not be written', { lost }));
     this.pino = pino(
       {
         level: options.level,
