@@ -148,6 +148,36 @@ describe('ags projections verify', () => {
     expect(await listed()).toEqual(before);
   });
 
+  it('says where the log has a hole, over which a rebuild makes no rows', async () => {
+    await listed();
+    const before = await rows.query('select * from read_models.actions order by id');
+    const [hole] = (
+      await rows.query<{ position: string }>(
+        `select position from event_store.events where type = 'ActionSubmitted' order by position limit 1`,
+      )
+    ).rows;
+    const missing = Number(hole?.position);
+    await rows.query('create table kept as select * from event_store.events');
+    await rows.query('alter table event_store.events disable trigger user');
+    await rows.query('delete from event_store.events where position = $1', [missing]);
+    const verified = await ags('projections', 'verify');
+    const rebuilt = await ags('projections', 'rebuild', 'actions');
+    await rows.query('insert into event_store.events select * from kept where position = $1', [missing]);
+    await rows.query('drop table kept; alter table event_store.events enable trigger user');
+    const saying = (consequence: string): object => ({
+      object: 'error',
+      code: 'log_incomplete',
+      message:
+        `The log has no event at position ${missing}, though it goes on. The rows of actions ${consequence}. ` +
+        'Run `npm run ags -- audit`.',
+    });
+    expect(verified).toMatchObject({ code: 1, stdout: '', error: saying('could not be compared') });
+    expect(rebuilt).toMatchObject({ code: 1, stdout: '', error: saying('are as they were') });
+    expect((await rows.query('select * from read_models.actions order by id')).rows).toEqual(before.rows);
+    expect(await leftBehind()).toBe(0);
+    expect(await ags('projections', 'verify')).toMatchObject({ code: 0 });
+  });
+
   it('says which event it cannot read, and what it had compared before', async () => {
     await rows.query(`alter table event_store.events disable trigger user`);
     await rows.query(`update event_store.events set type = 'PolicyRetold' where type = 'PolicyVersionAdded'`);
@@ -156,7 +186,9 @@ describe('ags projections verify', () => {
       PROJECTIONS.slice(0, 3).map((name) => [name, 'intact']),
     );
     expect(run).toMatchObject({ code: 1, error: { code: 'verification_failed' } });
-    expect(run.error['message']).toMatch(/cannot be read: unknown_type\. Its rows could not be compared\.$/);
+    expect(run.error['message']).toMatch(
+      /cannot be read: unknown_type\. The rows of policies could not be compared\.$/,
+    );
     expect(await leftBehind()).toBe(0);
   });
 

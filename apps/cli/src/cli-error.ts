@@ -1,4 +1,4 @@
-import { BrokenStream, DomainError, StoreUnavailable } from '#libs/domain/kernel';
+import { BrokenStream, DomainError, type Position, StoreUnavailable } from '#libs/domain/kernel';
 import { ConfigError, fileFaultOf, SecretFileError, StateDirectoryError } from '#libs/infra/config';
 import { EmbeddedPostgresError, isDatabaseUnusable } from '#libs/infra/postgres';
 
@@ -57,6 +57,15 @@ export class CliError extends Error {
 
 export const usage = (message: string): CliError => new CliError('usage', message);
 export const notFound = (message: string): CliError => new CliError('not_found', message, EXIT.refused);
+/** @param consequence a sentence of what that means for what was asked */
+export const logIncomplete = (missing: Position | number, consequence?: string): CliError => {
+  const sentences = [
+    `The log has no event at position ${missing}, though it goes on.`,
+    ...(consequence === undefined ? [] : [consequence]),
+    'Run `npm run ags -- audit`.',
+  ];
+  return new CliError('log_incomplete', sentences.join(' '), EXIT.refused);
+};
 
 /** Errors of parts that are loaded only when needed, by name: their messages say what to do. */
 const OPERATOR_ERRORS: Readonly<Record<string, Omit<Explanation, 'message'>>> = {

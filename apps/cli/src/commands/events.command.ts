@@ -3,7 +3,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { type EventStore, type OrgId, type Position, type RecordedEvent } from '#libs/domain/kernel';
 import type { Administration } from '../administration.js';
 import { fileArgument, idArgument } from '../arguments.js';
-import { CliError, EXIT, usage } from '../cli-error.js';
+import { CliError, logIncomplete, usage } from '../cli-error.js';
 import {
   withAdministration,
   withExamples,
@@ -129,20 +129,13 @@ const linesOf = async function* (
     progress.show(`Read up to position ${after.toLocaleString('en')} of ${last.toLocaleString('en')}`);
   }
   progress.clear();
-  if (hole.missing !== null) throw incomplete(hole.missing);
+  if (hole.missing !== null) throw logIncomplete(hole.missing);
 };
 
 const firstMissing = (after: Position, page: readonly RecordedEvent[]): Position | null => {
   const at = page.findIndex(({ position }, index) => position !== after + BigInt(index) + 1n);
   return at < 0 ? null : after + BigInt(at) + 1n;
 };
-
-const incomplete = (missing: Position): CliError =>
-  new CliError(
-    'log_incomplete',
-    `The log has no event at position ${missing}, though it goes on. Run \`npm run ags -- audit\`.`,
-    EXIT.refused,
-  );
 
 const textOf = (events: readonly RecordedEvent[], org: OrgId | undefined): string =>
   events
@@ -206,7 +199,7 @@ const follow = async (
       if (!(await terminal.taken())) end(null);
     },
     onError: (error) => {
-      if (error instanceof LogHasHole) end(incomplete(error.missing));
+      if (error instanceof LogHasHole) end(logIncomplete(error.missing));
       else if (!isWaiting) terminal.err('The log does not answer; waiting for it.\n');
       isWaiting = true;
     },

@@ -88,7 +88,7 @@ describe('the progress of a verification', () => {
     [
       'cannot be',
       { type: 'failed', projection: 'deeds', message: 'An event cannot be read.' },
-      { code: 'verification_failed', message: 'An event cannot be read. Its rows could not be compared.' },
+      { code: 'verification_failed', message: 'An event cannot be read. The rows of deeds could not be compared.' },
     ],
     [
       'is interrupted',

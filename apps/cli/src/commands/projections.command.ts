@@ -6,7 +6,7 @@ import { Argument, type Command } from 'commander';
 import { environmentWith } from '#libs/infra/config';
 import type { ProjectionName, RebuildReport, RebuildTask } from '#libs/infra/read-models';
 import { programFile } from '#libs/infra/runtime';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError, EXIT, logIncomplete } from '../cli-error.js';
 import { withDeployment, withExamples, type CommandContext, type JsonOption } from '../command-context.js';
 import { barText, present, ProgressLine, table, type Answer, type Terminal } from '../terminal.js';
 import { isBroken, verdictOf, type Verified } from './projection-verdict.js';
@@ -137,25 +137,27 @@ const WORDS = {
   rebuild: {
     code: 'rebuild_failed',
     unfinished: 'The rebuild did not end well; the rows of the projection under way are as they were. Run it again.',
-    failed: 'Its rows are as they were.',
+    left: 'are as they were',
   },
   verify: {
     code: 'verification_failed',
     unfinished: 'The verification did not end well; it changed nothing. Run it again.',
-    failed: 'Its rows could not be compared.',
+    left: 'could not be compared',
   },
 } as const satisfies Readonly<Record<RebuildTask, object>>;
 
 const refusalOf = (
   task: RebuildTask,
-  report: Extract<RebuildReport, { type: 'failed' | 'interrupted' | 'busy' }>,
+  report: Extract<RebuildReport, { type: 'failed' | 'incomplete' | 'interrupted' | 'busy' }>,
 ): CliError => {
   if (report.type === 'busy') {
     return new CliError('conflict', 'Another rebuild or verification is under way. Wait for it to end.', EXIT.refused);
   }
   if (report.type === 'interrupted') return interruptedTask(task, report.projection);
-  const { code, failed } = WORDS[task];
-  return new CliError(code, `${report.message} ${failed}`, EXIT.refused);
+  const { code, left } = WORDS[task];
+  const consequence = `The rows of ${report.projection} ${left}.`;
+  if (report.type === 'incomplete') return logIncomplete(report.missing, consequence);
+  return new CliError(code, `${report.message} ${consequence}`, EXIT.refused);
 };
 
 const interruptedTask = (task: RebuildTask, projection: ProjectionName | null): CliError => {

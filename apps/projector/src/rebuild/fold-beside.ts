@@ -7,6 +7,7 @@ import {
   type Position,
   type RecordedEvent,
 } from '#libs/domain/kernel';
+import { LogHasHole } from '#libs/infra/event-store';
 import type { ReplacementTables } from '#libs/infra/read-models';
 import { readableEvents, type ProjectedRows, type Projection } from '../projection.js';
 import { LateRows } from './late-rows.js';
@@ -47,7 +48,7 @@ export class FoldBeside {
   /**
    * To a position, or without one to the end of the log, or near it where it keeps growing. A page is folded while the next
    * is read and the one before is written.
-   * @throws {UnreadableEvent} @throws {StoreUnavailable}
+   * @throws {UnreadableEvent} @throws {LogHasHole} @throws {StoreUnavailable}
    */
   async fold(upTo: Position | null = null): Promise<void> {
     const rows = new LateRows(this.tables);
@@ -65,7 +66,10 @@ export class FoldBeside {
     }
   }
 
-  /** Folds the rest up to a position within a transaction, and answers where the rows are if that is committed. */
+  /**
+   * Folds the rest up to a position within a transaction, and answers where the rows are if that is committed.
+   * @throws {UnreadableEvent} @throws {LogHasHole} @throws {StoreUnavailable}
+   */
   async catchUp(rows: ProjectedRows, upTo: Position): Promise<[reached: Position, read: number]> {
     let [reached, read] = [this.position, 0];
     while (reached < upTo) {
@@ -114,8 +118,23 @@ export class FoldBeside {
     if (upTo !== null && after >= upTo) return NOTHING;
     const { store } = this.parts;
     const page = await readWholeAppends((from, limit) => store.readAll(from, limit), after, this.pageEvents);
+    if (store.hasGaplessPositions) requireWhole(page.events, after, upTo);
     if (upTo === null) return page;
     const events = page.events.filter(({ position }) => position <= upTo);
     return { events, isLast: page.isLast || events.length < page.events.length };
   }
 }
+
+/**
+ * Rows of a log that lacks an event would be right about the log, and wrong about what happened. What is missing behind
+ * `upTo` is no matter of these rows.
+ * @throws {LogHasHole}
+ */
+const requireWhole = (events: readonly RecordedEvent[], after: Position, upTo: Position | null): void => {
+  let next = after + 1n;
+  for (const { position } of events) {
+    if (upTo !== null && next > upTo) return;
+    if (position !== next) throw new LogHasHole(next, position);
+    next += 1n;
+  }
+};

@@ -5,7 +5,7 @@ import { PROJECTION_NAMES, type ProjectionName, type RebuildReport, type Rebuild
 import { untilInterrupted } from '#libs/infra/runtime';
 import { rebuildProjections } from './rebuild-projections.js';
 
-const UNDONE: readonly RebuildReport['type'][] = ['failed', 'interrupted', 'busy'];
+const UNDONE: readonly RebuildReport['type'][] = ['failed', 'incomplete', 'interrupted', 'busy'];
 
 /**
  * `ags projections rebuild` and `verify` as a program of the projector, which alone knows the folds: the task and names as

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MemoryEventStore } from '#libs/infra/event-store';
+import { LogHasHole, MemoryEventStore } from '#libs/infra/event-store';
 import {
   ActionRow,
   LocalProjections,
@@ -11,6 +11,7 @@ import {
 import { anyText, arbitraryLog } from '../../../../test/support/arbitrary-log.js';
 import { followLog } from '../../../../test/support/follow-log.js';
 import { finished, GivenLog, started, testId, witnessed } from '../../../../test/support/given-log.js';
+import { withoutEventAt } from '../../../../test/support/log-with-hole.js';
 import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
 import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { actionsProjection } from '../gate/actions.projection.js';
@@ -231,6 +232,38 @@ describe('a rebuild that cannot be', () => {
       expect(await readModels.dump('actions')).toEqual(rows);
       expect(await leftBehind()).toEqual([]);
     }
+  });
+
+  it.each([4_000, 3, 1])(
+    'leaves the rows as they were wherever the log has a hole, %i events a page',
+    async (pageEvents) => {
+      await givenLife(1);
+      await givenLife(2);
+      await projectAll();
+      const rows = await readModels.dump('actions');
+      const { store } = log;
+      const head = await store.head();
+      for (let missing = 0n; missing < head; missing += 1n) {
+        withoutEventAt(store, missing);
+        const refusal = await rebuild(actionsProjection, undefined, pageEvents).catch((error: unknown) => error);
+        vi.restoreAllMocks();
+        expect(refusal).toBeInstanceOf(LogHasHole);
+        expect(refusal).toMatchObject({ missing });
+        expect(await readModels.dump('actions')).toEqual(rows);
+        expect(await leftBehind()).toEqual([]);
+      }
+    },
+  );
+
+  it('is none of a log whose positions only rise', async () => {
+    await givenLife(1);
+    const passedOver = await log.store.head();
+    await givenLife(2);
+    vi.spyOn(log.store, 'hasGaplessPositions', 'get').mockReturnValue(false);
+    withoutEventAt(log.store, passedOver);
+    await rebuild(actionsProjection);
+    vi.restoreAllMocks();
+    expect(await readModels.dump('actions')).toHaveLength(2);
   });
 
   it('of two at once, which no lock can quite exclude, is one of them at most: the rows are whole', async () => {

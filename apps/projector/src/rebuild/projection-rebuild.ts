@@ -35,7 +35,7 @@ export class ProjectionRebuild {
 
   /**
    * The live rows are as they were whenever this throws.
-   * @throws {OtherIdentity} @throws {UnreadableEvent} @throws {StoreUnavailable}
+   * @throws {OtherIdentity} @throws {UnreadableEvent} @throws {LogHasHole} @throws {StoreUnavailable}
    */
   async run(): Promise<Rebuilt> {
     const { name, version, rowTypes } = this.projection;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MemoryEventStore } from '#libs/infra/event-store';
+import { LogHasHole, MemoryEventStore } from '#libs/infra/event-store';
 import {
   ActionRow,
   LocalProjections,
@@ -20,6 +20,7 @@ import {
   testId,
   witnessed,
 } from '../../../../test/support/given-log.js';
+import { withoutEventAt } from '../../../../test/support/log-with-hole.js';
 import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
 import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { UnreadableEvent, type Projection } from '../projection.js';
@@ -287,6 +288,27 @@ describe('a verification that cannot be', () => {
     await expect(verify('actions')).rejects.toThrow(UnreadableEvent);
     expect(await leftBehind()).toEqual([]);
   });
+
+  it.each([4_000, 3, 1])(
+    'names the hole that the log has among what the rows tell, %i events a page',
+    async (pageEvents) => {
+      await givenLife(1);
+      await givenLife(2);
+      await project('actions');
+      const { store } = log;
+      const told = await store.head();
+      await givenLife(3);
+      const head = await store.head();
+      for (let missing = 0n; missing < head; missing += 1n) {
+        withoutEventAt(store, missing);
+        const outcome = await verify('actions', { pageEvents }).catch((error: unknown) => error);
+        vi.restoreAllMocks();
+        if (missing <= told) expect(outcome).toBeInstanceOf(LogHasHole);
+        expect(outcome).toMatchObject(missing <= told ? { missing } : { position: told, differenceCount: 0 });
+        expect(await leftBehind()).toEqual([]);
+      }
+    },
+  );
 
   it('is refused where the rows are of another version of the program', async () => {
     await givenLife(1);

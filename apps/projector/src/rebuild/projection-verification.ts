@@ -59,7 +59,8 @@ export class ProjectionVerification {
 
   /**
    * Changes nothing of what is served, whatever comes of it.
-   * @throws {OtherIdentity} @throws {RowsBegunAnew} @throws {UnreadableEvent} @throws {StoreUnavailable}
+   * @throws {OtherIdentity} @throws {RowsBegunAnew} @throws {UnreadableEvent} @throws {LogHasHole}
+   * @throws {StoreUnavailable}
    */
   async run(): Promise<Verified> {
     const { name, version, rowTypes } = this.projection;

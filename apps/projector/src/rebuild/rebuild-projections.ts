@@ -1,4 +1,5 @@
 import { shareOfLog, type EventStore, type Logger, type Position } from '#libs/domain/kernel';
+import { LogHasHole } from '#libs/infra/event-store';
 import type { PostgresLeases } from '#libs/infra/leases';
 import { OtherIdentity, type ProjectionName, type RebuildReport, type RebuildTask } from '#libs/infra/read-models';
 import { UnreadableEvent, type Projection } from '../projection.js';
@@ -60,6 +61,10 @@ const isDone = async (task: RebuildTask, projection: Projection, parts: Parts, r
   } catch (error) {
     if (parts.interrupted.aborted && error === parts.interrupted.reason) {
       report({ type: 'interrupted', projection: name });
+      return false;
+    }
+    if (error instanceof LogHasHole) {
+      report({ type: 'incomplete', projection: name, missing: Number(error.missing) });
       return false;
     }
     if (!isForeseen(error)) throw error;

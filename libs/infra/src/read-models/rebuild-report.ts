@@ -40,6 +40,8 @@ export type RebuildReport =
     }
   /** Of the projection under way; those before it are done, its own rows are as they were. */
   | { readonly type: 'failed'; readonly projection: ProjectionName; readonly message: string }
+  /** The same, for want of the event at this position: every projection that is still to come would lack it. */
+  | { readonly type: 'incomplete'; readonly projection: ProjectionName; readonly missing: number }
   | { readonly type: 'interrupted'; readonly projection: ProjectionName }
   /** Nothing was touched. */
   | { readonly type: 'busy' };
