@@ -187,7 +187,7 @@ describe('ags projections verify', () => {
     );
     expect(run).toMatchObject({ code: 1, error: { code: 'verification_failed' } });
     expect(run.error['message']).toMatch(
-      /cannot be read: unknown_type\. The rows of policies could not be compared\.$/,
+      /^The rows of policies could not be compared\. policy-.* cannot be read: unknown_type\. Run `npm run ags -- audit`, /,
     );
     expect(await leftBehind()).toBe(0);
   });

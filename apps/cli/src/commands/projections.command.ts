@@ -157,7 +157,7 @@ const refusalOf = (
   const { code, left } = WORDS[task];
   const consequence = `The rows of ${report.projection} ${left}.`;
   if (report.type === 'incomplete') return logIncomplete(report.missing, consequence);
-  return new CliError(code, `${report.message} ${consequence}`, EXIT.refused);
+  return new CliError(code, `${consequence} ${report.message}`, EXIT.refused);
 };
 
 const interruptedTask = (task: RebuildTask, projection: ProjectionName | null): CliError => {

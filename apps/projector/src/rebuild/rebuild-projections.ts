@@ -68,13 +68,19 @@ const isDone = async (task: RebuildTask, projection: Projection, parts: Parts, r
       return false;
     }
     if (!isForeseen(error)) throw error;
-    report({ type: 'failed', projection: name, message: error.message });
+    report({ type: 'failed', projection: name, message: messageOf(error) });
     return false;
   }
 };
 
 const isForeseen = (error: unknown): error is Error =>
   error instanceof UnreadableEvent || error instanceof OtherIdentity || error instanceof RowsBegunAnew;
+
+/** What happened, and what to do next. */
+const messageOf = (error: Error): string =>
+  error instanceof UnreadableEvent
+    ? `${error.message} Run \`npm run ags -- audit\`, which says what else is wrong.`
+    : error.message;
 
 type Task = (projection: Projection, parts: Parts, onFolding: OnFolding, report: Report) => Promise<void>;
 
