@@ -143,7 +143,7 @@ describe('ags projections rebuild', () => {
     await rows.query('commit');
     expect([end, stdout]).toEqual([[1, null], '']);
     const message = 'It was interrupted; the rows of actions are as they were. Run it again.';
-    expect(objectsIn(stderr)).toEqual([{ object: 'error', code: 'rebuild_failed', message }]);
+    expect(objectsIn(stderr)).toEqual([{ object: 'error', code: 'interrupted', message }]);
     const left = await rows.query(`select from pg_namespace where starts_with(nspname, 'read_models_rebuild')`);
     expect(left.rowCount).toBe(0);
     expect(await listed()).toEqual(before);

@@ -55,7 +55,7 @@ describe('the progress of a rebuild', () => {
     const { terminal } = writtenTerminal({ isTTY: false });
     const reports: RebuildReport[] = [REBUILT, { type: 'interrupted', projection: 'deeds' }];
     expect((await followReports(linesOf(reports), 'rebuild', terminal)).refusal).toMatchObject({
-      code: 'rebuild_failed',
+      code: 'interrupted',
       message: 'It was interrupted; the rows of deeds are as they were. Run it again.',
       exitCode: 1,
     });

@@ -162,13 +162,11 @@ const refusalOf = (
 
 const interruptedTask = (task: RebuildTask, projection: ProjectionName | null): CliError => {
   const what = projection === null ? 'the projection under way' : projection;
-  return task === 'rebuild'
-    ? new CliError(
-        'rebuild_failed',
-        `It was interrupted; the rows of ${what} are as they were. Run it again.`,
-        EXIT.refused,
-      )
-    : new CliError('interrupted', `It was interrupted before it had compared ${what}. Run it again.`, EXIT.refused);
+  const message =
+    task === 'rebuild'
+      ? `It was interrupted; the rows of ${what} are as they were. Run it again.`
+      : `It was interrupted before it had compared ${what}. Run it again.`;
+  return new CliError('interrupted', message, EXIT.refused);
 };
 
 const answerOf = (rebuilt: readonly Rebuilt[]): Answer => ({
