@@ -5,13 +5,15 @@ export type Verified = Extract<RebuildReport, { type: 'verified' }>;
 
 export const isBroken = ({ difference_count: count }: Verified): boolean => count > 0;
 
-/** What `ags projections verify` answers. */
-export const verdictOf = (verified: readonly Verified[]): Answer => ({
+/** What `ags projections verify` answers. @param isWhole whether all were compared that were to be */
+export const verdictOf = (verified: readonly Verified[], isWhole = true): Answer => ({
   objects: verified.map(objectOf),
   text: verified.some(isBroken)
     ? brokenText(verified)
-    : `Intact: every row is what the log gives.\n\n${countsOf(verified)}`,
+    : `${isWhole ? 'Intact' : PARTLY_INTACT}: every row is what the log gives.\n\n${countsOf(verified)}`,
 });
+
+const PARTLY_INTACT = 'Intact as far as it was compared, which is not all';
 
 const objectOf = (report: Verified): object => {
   const { projection, events, position, rows, difference_count, differences, duration_ms } = report;

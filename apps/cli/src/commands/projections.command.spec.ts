@@ -106,6 +106,39 @@ describe('the progress of a verification', () => {
   });
 });
 
+describe('a verification that cannot compare one projection', () => {
+  const failed = (projection: 'actions' | 'policies'): RebuildReport => ({
+    type: 'failed',
+    projection,
+    message: 'An event cannot be read.',
+  });
+  const sentenceOf = (projection: string): string =>
+    `The rows of ${projection} could not be compared. An event cannot be read.`;
+
+  it('has the verdicts on the others, and names each that it cannot compare', async () => {
+    const { terminal } = writtenTerminal({ isTTY: false });
+    const reports = [failed('actions'), VERIFIED, failed('policies')];
+    const { done, refusal } = await followReports(linesOf(reports), 'verify', terminal);
+    expect(done).toEqual([VERIFIED]);
+    expect(refusal).toMatchObject({
+      code: 'verification_failed',
+      message: `${sentenceOf('actions')}\n${sentenceOf('policies')}`,
+      exitCode: 1,
+    });
+  });
+
+  it('is of the code of what ended it, where that came later', async () => {
+    const { terminal } = writtenTerminal({ isTTY: false });
+    const reports: RebuildReport[] = [failed('actions'), { type: 'incomplete', projection: 'deeds', missing: 2_000 }];
+    expect((await followReports(linesOf(reports), 'verify', terminal)).refusal).toMatchObject({
+      code: 'log_incomplete',
+      message:
+        `${sentenceOf('actions')}\nThe log has no event at position 2000, though it goes on. ` +
+        'The rows of deeds could not be compared. Run `npm run ags -- audit`.',
+    });
+  });
+});
+
 describe('the verdict of a verification', () => {
   it('is one line and the counts where every row is what the log gives', () => {
     expect(verdictOf([VERIFIED]).text.split('\n')).toEqual([
@@ -114,6 +147,12 @@ describe('the verdict of a verification', () => {
       'PROJECTION  EVENTS READ  ROWS   DIFFERENT  SECONDS',
       'deeds       12,345       1,000  0          0.9',
     ]);
+  });
+
+  it('says that it is not on everything, where something could not be compared', () => {
+    expect(verdictOf([VERIFIED], false).text).toMatch(
+      /^Intact as far as it was compared, which is not all: every row is what the log gives\.\n/,
+    );
   });
 
   it('names the rows that are not, and what to do', () => {

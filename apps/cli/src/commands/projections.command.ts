@@ -58,7 +58,7 @@ export const registerProjectionsCommands = (program: Command, context: CommandCo
       .action(async (name: ProjectionName | undefined, { json }: JsonOption) => {
         const { done, refusal } = await runTask(context, 'verify', name);
         const verified = done.filter((report) => report.type === 'verified');
-        if (verified.length > 0) present(context.terminal, json === true, verdictOf(verified));
+        if (verified.length > 0) present(context.terminal, json === true, verdictOf(verified, refusal === null));
         if (refusal) throw refusal;
         if (verified.some(isBroken)) context.exitCode = EXIT.refused;
       }),
@@ -71,7 +71,7 @@ const nameArgument = (): Argument =>
   new Argument('[name]', 'which; all of them when left out').choices(Object.keys(NAMES));
 
 interface Ended {
-  /** In their order, up to the first of which this cannot be said. */
+  /** In their order: all those of which this can be said. */
   readonly done: readonly (Rebuilt | Verified)[];
   readonly refusal: CliError | null;
 }
@@ -105,12 +105,20 @@ const runProgram = async (
   const said = textOf(child.stderr);
   const { done, refusal } = await followReports(createInterface({ input: child.stdout }), task, terminal);
   const [code] = await ended;
-  if (refusal || code === 0) return { done, refusal };
+  if (code === 0 || (code === SAID_WHY && refusal)) return { done, refusal };
   // Before it could say so.
-  if (interrupted.aborted) return { done, refusal: interruptedTask(task, null) };
+  if (interrupted.aborted) return { done, refusal: behind(refusal, interruptedTask(task, null)) };
   const { code: errorCode, unfinished } = WORDS[task];
-  return { done, refusal: new CliError(errorCode, `${unfinished} It said:\n${(await said).trim()}`, EXIT.refused) };
+  const crash = new CliError(errorCode, `${unfinished} It said:\n${(await said).trim()}`, EXIT.refused);
+  return { done, refusal: behind(refusal, crash) };
 };
+
+/** Exit code of the program when a report of it says what is not done. */
+const SAID_WHY = 1;
+
+/** One error for all that came to no end: of the code of the last, which ended the rest. */
+const behind = (earlier: CliError | null, last: CliError): CliError =>
+  earlier === null ? last : new CliError(last.code, `${earlier.message}\n${last.message}`, EXIT.refused);
 
 /** Shows to whoever watches how far the program is that writes these lines; nothing of that is left when it has ended. */
 export const followReports = async (
@@ -126,7 +134,7 @@ export const followReports = async (
     if (report.type === 'progress') progress.show(barText(report.projection, report.share, report.events, 'events'));
     else if (report.type === 'comparing') progress.show(barText(report.projection, report.share, report.rows, 'rows'));
     else if (report.type === 'rebuilt' || report.type === 'verified') done.push(report);
-    else refusal = refusalOf(task, report);
+    else refusal = behind(refusal, refusalOf(task, report));
   }
   progress.clear();
   return { done, refusal };

@@ -9,8 +9,9 @@ const UNDONE: readonly RebuildReport['type'][] = ['failed', 'incomplete', 'inter
 
 /**
  * `ags projections rebuild` and `verify` as a program of the projector, which alone knows the folds: the task and names as
- * arguments, no name for all; settings as for the service; a {@link RebuildReport} a line. Exit code 1 when something is not
- * done, whatever a verification finds; an interrupted one leaves nothing behind.
+ * arguments, no name for all; settings as for the service; a {@link RebuildReport} a line. Exit code 1 when a
+ * report says that something is not done, whatever a verification finds, and 2 when it ended before it could say so; an
+ * interrupted one leaves nothing behind.
  */
 const main = async (interrupted: AbortSignal): Promise<void> => {
   const [task, ...given] = process.argv.slice(2) as [RebuildTask, ...ProjectionName[]];
@@ -36,5 +37,5 @@ process.stderr.on('error', () => undefined);
 
 untilInterrupted(main).catch((error: unknown) => {
   process.stderr.write(`${textForOperator(error)}\n`);
-  process.exitCode = 1;
+  process.exitCode = 2;
 });

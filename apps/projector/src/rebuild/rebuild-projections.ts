@@ -24,8 +24,9 @@ type Report = (report: RebuildReport) => void;
 type Parts = FoldParts & { readonly interrupted: AbortSignal };
 
 /**
- * One projection after the other; ends at the first that cannot be rebuilt or compared. One rebuild or verification at a
- * time in a deployment: both make tables beside the live ones.
+ * One projection after the other. A rebuild ends at the first that cannot be rebuilt; a verification goes on behind one that
+ * cannot be compared, unless that is for a reason which all share. One rebuild or verification at a time in a deployment:
+ * both make tables beside the live ones.
  */
 export const rebuildProjections = async (
   { database, leases, logger }: RebuildDeployment,
@@ -42,7 +43,7 @@ export const rebuildProjections = async (
   );
   try {
     for (const projection of PROJECTIONS.filter(({ name }) => names.includes(name))) {
-      if (!(await isDone(task, projection, { store, source, interrupted }, report))) return;
+      if (!(await mayGoOnAfter(task, projection, { store, source, interrupted }, report))) return;
     }
   } finally {
     await source.destroy();
@@ -50,7 +51,13 @@ export const rebuildProjections = async (
   }
 };
 
-const isDone = async (task: RebuildTask, projection: Projection, parts: Parts, report: Report): Promise<boolean> => {
+/** Answers whether there is a point in the next projection. */
+const mayGoOnAfter = async (
+  task: RebuildTask,
+  projection: Projection,
+  parts: Parts,
+  report: Report,
+): Promise<boolean> => {
   const { name } = projection;
   const head = await parts.store.head();
   const onFolding = (events: number, position: Position): void =>
@@ -69,7 +76,7 @@ const isDone = async (task: RebuildTask, projection: Projection, parts: Parts, r
     }
     if (!isForeseen(error)) throw error;
     report({ type: 'failed', projection: name, message: messageOf(error) });
-    return false;
+    return task === 'verify';
   }
 };
 

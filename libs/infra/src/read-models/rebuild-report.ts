@@ -38,9 +38,9 @@ export type RebuildReport =
       readonly differences: readonly RowDifference[];
       readonly duration_ms: number;
     }
-  /** Of the projection under way; those before it are done, its own rows are as they were. */
+  /** Of the projection under way; its rows are as they were. Behind it a verification goes on, and a rebuild ends. */
   | { readonly type: 'failed'; readonly projection: ProjectionName; readonly message: string }
-  /** The same, for want of the event at this position: every projection that is still to come would lack it. */
+  /** For want of the event at this position, which every projection that is still to come would lack: nothing goes on. */
   | { readonly type: 'incomplete'; readonly projection: ProjectionName; readonly missing: number }
   | { readonly type: 'interrupted'; readonly projection: ProjectionName }
   /** Nothing was touched. */
