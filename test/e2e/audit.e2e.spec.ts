@@ -61,7 +61,7 @@ describe('ags audit, beside a running service', () => {
       const { code, object } = await ags();
       expect([code, object['result'], object['fault_count']]).toEqual([1, 'broken', 2]);
       expect(object['faults']).toEqual([
-        expect.objectContaining({ code: 'event_altered', org: service.org, revision: 0 }),
+        expect.objectContaining({ code: 'event_altered', org: service.org, revision: 0, kind: null, digest: null }),
         expect.objectContaining({ code: 'deed_differs', stream: `ledger-${service.org}` }),
       ]);
       const text = await runAgs(['audit'], { env: service.environment });
@@ -82,11 +82,20 @@ describe('ags audit, beside a running service', () => {
   });
 
   it('finds arguments that were changed beside the log, and whose are gone', async () => {
-    const { rows } = await events.query<{ owner: string; body: string }>(
-      `select owner, body from gate.payloads where kind = 'policy_input' order by number`,
+    const { rows } = await events.query<{ owner: string; digest: string }>(
+      `select owner, digest from gate.payloads where kind = 'policy_input' order by number`,
     );
     expect(rows).toHaveLength(3);
     const [changed, removed] = rows.map(({ owner }) => owner);
+    const [changedDigest, removedDigest] = rows.map(({ digest }) => digest);
+    const of = (owner: string | undefined, digest: string | undefined): object => ({
+      org: service.org,
+      stream: `action-${owner}`,
+      revision: 0,
+      seq: null,
+      kind: 'policy_input',
+      digest,
+    });
     await events.query('create table kept as select * from gate.payloads');
     await events.query(`update gate.payloads set body = replace(body, 'crm.one', 'crm.ten') where owner = $1`, [
       changed,
@@ -101,13 +110,15 @@ describe('ags audit, beside a running service', () => {
       'broken',
       3,
       [
-        { code: 'payload_differs', org: service.org, stream: `action-${changed}`, revision: 0, seq: null },
-        { code: 'payload_missing', org: service.org, stream: `action-${removed}`, revision: 0, seq: null },
+        { code: 'payload_differs', ...of(changed, changedDigest) },
+        { code: 'payload_missing', ...of(removed, removedDigest) },
       ],
     ]);
     expect(text.stdout).toMatch(/^Broken: 2 faults\./);
     expect(text.stdout).toContain(`action-${removed} at revision 0`);
-    expect(text.stdout).toContain('are not stored: restore their row of gate.payloads');
+    expect(text.stdout).toContain(
+      `are not stored: restore their row of gate.payloads (kind policy_input, digest ${removedDigest})`,
+    );
     expect(await ags()).toMatchObject({ code: 0, object: { payloads: 3 } });
   });
 

@@ -27,7 +27,9 @@ describe('an audit finds', () => {
     // A clock that was set back, and a rotation that was told of no deed.
     await stepped.activateKey(NOW);
     const { faults } = audit(await stepped.log());
-    expect(faults).toEqual([{ code: 'key_not_valid', org, stream: streamOf('ledger', org), revision: 1 }]);
+    expect(faults).toEqual([
+      { code: 'key_not_valid', org, stream: streamOf('ledger', org), revision: 1, kind: null, digest: null },
+    ]);
   });
 
   /** The log of two deeds, one an hour after the other, of which the second says another time, sealed anew by the key. */

@@ -72,7 +72,11 @@ describe('an audit of the payloads that events name', () => {
   it.each(['missing', 'differs'] as const)('names the event whose payload %s', (fault) => {
     const { verdict, payloads } = auditOf(log, ({ named }) => (named.kind === 'result' ? fault : null));
     const { place } = payloads.find(({ named }) => named.kind === 'result')!;
-    expect(verdict).toMatchObject({ faultCount: 1, faults: [{ code: `payload_${fault}`, ...place }] });
+    const digest = digestOf('{"done":true}');
+    expect(verdict).toMatchObject({
+      faultCount: 1,
+      faults: [{ code: `payload_${fault}`, ...place, kind: 'result', digest }],
+    });
   });
 
   it.each([{}, 7, '', 'sha256:', 'sha256:\0', digestOf('x').toUpperCase()])(
@@ -80,7 +84,9 @@ describe('an audit of the payloads that events name', () => {
     (digest) => {
       const { verdict, payloads } = auditOf(withData(log, log.findIndex(isSubmission), { input_digest: digest }));
       expect(payloads).toHaveLength(3);
-      expect(verdict.faults).toContainEqual(expect.objectContaining({ code: 'payload_missing', revision: 0 }));
+      expect(verdict.faults).toContainEqual(
+        expect.objectContaining({ code: 'payload_missing', revision: 0, kind: 'policy_input', digest: null }),
+      );
     },
   );
 
@@ -88,7 +94,10 @@ describe('an audit of the payloads that events name', () => {
     const event = { ...log.find(isSubmission)!, stream: 'action-\0' };
     const { verdict, payloads } = auditOf([...log, { ...event, id: eventIdOf(event) }]);
     expect(payloads).toHaveLength(4);
-    expect(verdict.faults.map(({ code }) => code)).toEqual(['event_unexpected', 'payload_missing']);
+    expect(verdict.faults.map(({ code, kind, digest }) => [code, kind, digest])).toEqual([
+      ['event_unexpected', null, null],
+      ['payload_missing', 'policy_input', digestOf('fixture')],
+    ]);
   });
 });
 

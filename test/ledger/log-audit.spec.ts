@@ -198,7 +198,14 @@ describe('an audit finds', () => {
       const events = log.filter((event) => event.stream === stream);
       for (const event of events) {
         const { faults } = audit(added(stream, event), null, true);
-        const place = { code: 'event_unexpected', org: null, stream, revision: events.length };
+        const place = {
+          code: 'event_unexpected',
+          org: null,
+          stream,
+          revision: events.length,
+          kind: null,
+          digest: null,
+        };
         expect([event.type, faults]).toEqual([event.type, [place]]);
       }
     }
@@ -331,7 +338,7 @@ describe('an audit finds', () => {
     const index = indexOf('ActionDecided');
     const { stream, revision } = log[index] as RecordedEvent;
     const [fault] = audit(changed(index, { data: `${log[index]?.data ?? ''} ` })).faults;
-    expect(fault).toEqual({ code: 'event_altered', org, stream, revision });
+    expect(fault).toEqual({ code: 'event_altered', org, stream, revision, kind: null, digest: null });
     const all = log.filter(({ stream: of }) => !of.startsWith('ledger-'));
     const spoilt = Array.from({ length: 12 }, () => all.map((event) => ({ ...event, data: `${event.data} ` }))).flat();
     const verdict = audit(spoilt);

@@ -119,9 +119,14 @@ const answerOf = (verdict: AuditVerdict, org: OrgId | null): Answer => {
     unsealed,
     unsealed_since: unsealedSince,
     fault_count: faultCount,
-    faults: faults.map((fault) => ({ ...fault, seq: seqOf(fault) })),
+    faults: faults.map(viewOf),
   };
   return { objects: [view], text: textOf(verdict) };
+};
+
+const viewOf = (fault: AuditFault): object => {
+  const { code, org, stream, revision, kind, digest } = fault;
+  return { code, org, stream, revision, seq: seqOf(fault), kind, digest };
 };
 
 const textOf = ({ events, deeds, payloads, unsealed, unsealedSince, faultCount, faults }: AuditVerdict): string => {
@@ -144,8 +149,12 @@ const NEXT_STEP =
 const rowOf = (fault: AuditFault): readonly string[] => {
   const seq = seqOf(fault);
   const place = `${fault.stream} at revision ${fault.revision}`;
-  return [seq === null ? place : `${place} (seq ${seq})`, FAULTS[fault.code]];
+  return [seq === null ? place : `${place} (seq ${seq})`, `${FAULTS[fault.code]}${payloadText(fault)}`];
 };
+
+/** With the action of the stream, its owner, that is the key of the row. */
+const payloadText = ({ kind, digest }: AuditFault): string =>
+  kind === null ? '' : ` (kind ${kind}, ${digest === null ? 'what is named is no digest' : `digest ${digest}`})`;
 
 /** Of the deed that stands there, as its envelope, `doctor` and a ledger check count; null in any other stream. */
 const seqOf = ({ stream, revision }: AuditFault): number | null => (stream.startsWith(LEDGER) ? revision + 1 : null);

@@ -1,4 +1,4 @@
-import type { NamedPayload } from '../gate/index.js';
+import type { NamedPayload, PayloadName } from '../gate/index.js';
 import type { OrgId, Timestamp } from '../kernel/index.js';
 
 /** What an audit finds. Each has a sentence in docs/cli.md. */
@@ -41,6 +41,10 @@ export interface AuditPlace {
 
 export interface AuditFault extends AuditPlace {
   readonly code: AuditFaultCode;
+  /** Of the payload that the event names; its owner is the action of the stream. Null for a fault of anything else. */
+  readonly kind: PayloadName['kind'] | null;
+  /** Also null where what the event names is no digest. */
+  readonly digest: PayloadName['digest'] | null;
 }
 
 /** A payload to be compared, and the event that names it. */

@@ -140,9 +140,9 @@ export class LogAudit {
   /** @param faults in the order of the payloads; null for one that is as it was written */
   compared(payloads: readonly AuditedPayload[], faults: readonly (PayloadFault | null)[]): void {
     this.payloads += payloads.length;
-    for (const [index, { place }] of payloads.entries()) {
+    for (const [index, { named, place }] of payloads.entries()) {
       const fault = faults[index];
-      if (fault) this.fault(`payload_${fault}`, place.org, place);
+      if (fault) this.fault(`payload_${fault}`, place.org, place, named);
     }
   }
 
@@ -218,7 +218,7 @@ export class LogAudit {
     const owner = idInStream(stream);
     // Under another name nothing is ever stored, and a database may not even take the question.
     if (parseId('act', owner) && isDigest(name.digest)) this.named.push({ named: { ...name, owner }, place });
-    else this.fault('payload_missing', org, place);
+    else this.fault('payload_missing', org, place, name);
   }
 
   private onSealKey(envelope: EventEnvelope<SealKeyEvent>): void {
@@ -340,9 +340,16 @@ export class LogAudit {
     return ledger;
   }
 
-  private fault(code: AuditFaultCode, org: OrgId | null, { stream, revision }: Omit<AuditPlace, 'org'>): void {
+  private fault(
+    code: AuditFaultCode,
+    org: OrgId | null,
+    { stream, revision }: Omit<AuditPlace, 'org'>,
+    payload: PayloadName | null = null,
+  ): void {
     this.faultCount += 1;
-    if (this.faults.length < FAULTS_KEPT) this.faults.push({ code, org, stream, revision });
+    if (this.faults.length >= FAULTS_KEPT) return;
+    const digest = payload && isDigest(payload.digest) ? payload.digest : null;
+    this.faults.push({ code, org, stream, revision, kind: payload?.kind ?? null, digest });
   }
 }
 
