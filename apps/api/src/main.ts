@@ -8,7 +8,7 @@ import { ApiServer } from './api-server.js';
 runProgram(async (config, logger, metrics) => {
   const deployment = await Deployment.openPrepared(config, 'ags api', logger, metrics);
   const server = new ApiServer(deployment);
-  const starter = new QueuedExecutionStarter(deployment.queue, logger);
+  const starter = new QueuedExecutionStarter(deployment.queueOfOthers, logger);
   @Module({
     imports: [InfraModule.forRoot(deployment, starter), ApiModule.forRoot(deployment, server.edge)],
   })

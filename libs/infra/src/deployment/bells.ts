@@ -7,6 +7,8 @@ import { InProcessBus, InProcessJobQueue } from '../runtime/index.js';
 export interface Bells {
   readonly bus: Bus;
   readonly queue: JobQueue;
+  /** What the workers of other processes take from: where it is in process they hear nothing, and nothing is kept. */
+  readonly queueOfOthers: Pick<JobQueue, 'add'>;
   close(): Promise<void>;
 }
 
@@ -19,7 +21,7 @@ export const bellsOf = async (
 ): Promise<Bells> => {
   if (url === null) {
     const inProcess = { bus: new InProcessBus(log), queue: new InProcessJobQueue(log, meter) };
-    return { ...inProcess, close: () => Promise.resolve() };
+    return { ...inProcess, queueOfOthers: { add: () => Promise.resolve() }, close: () => Promise.resolve() };
   }
   // Loaded where it is used: no other start needs it.
   const { BullJobQueue, RedisBus } = await import('../redis/index.js');
@@ -30,6 +32,7 @@ export const bellsOf = async (
   return {
     bus,
     queue,
+    queueOfOthers: queue,
     close: async () => {
       await Promise.all([bus.close(), queue.close()]);
     },

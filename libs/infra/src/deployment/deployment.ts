@@ -93,7 +93,9 @@ export class Deployment {
   readonly clock: Clock = new SystemClock();
   readonly randomness: Randomness = new SystemRandomness();
   readonly bus: Bus;
+  /** For a process that takes jobs itself. One that leaves them all to others adds to theirs. */
   readonly queue: JobQueue;
+  readonly queueOfOthers: Pick<JobQueue, 'add'>;
   readonly streams: FoldedStreams;
   readonly runner: CommandRunner;
   readonly tails: LedgerTails;
@@ -136,6 +138,7 @@ export class Deployment {
     const { store, durable, relaxed, named } = database;
     this.bus = bells.bus;
     this.queue = bells.queue;
+    this.queueOfOthers = bells.queueOfOthers;
     metrics.queue = this.queue;
     this.streams = new FoldedStreams(store);
     this.runner = new CommandRunner(store, this.streams);

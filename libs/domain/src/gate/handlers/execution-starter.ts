@@ -50,7 +50,7 @@ export class QueuedExecutionStarter extends ExecutionStarter {
   private isQueueAway = false;
 
   constructor(
-    private readonly queue: JobQueue,
+    private readonly queue: Pick<JobQueue, 'add'>,
     private readonly logger: Logger,
   ) {
     super();
