@@ -58,6 +58,9 @@ export class FoldedOpenExecutions extends OpenExecutions {
     }
     return [...open.values()].filter(({ opened }) => opened > after).slice(0, limit);
   }
+  override foldedUpTo(): Promise<Position> {
+    return this.bench.store.head();
+  }
 }
 
 /** As the table does it: an action stays open at an event that cannot be read. */
@@ -78,6 +81,9 @@ class HeldBeats extends Liveness {
   }
   override read(): Promise<Beats> {
     return Promise.resolve(new Map(this.beats));
+  }
+  override isAnyBeating(): Promise<boolean> {
+    return Promise.resolve(this.beats.size > 0);
   }
   override remove(executor: string): Promise<void> {
     this.beats.delete(executor);

@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { sealingPatienceFor } from '#libs/domain/gate';
+import { executionPatienceFor, sealingPatienceFor } from '#libs/domain/gate';
 import { ONLY_STREAM, START, streamRef, timestampOf } from '#libs/domain/kernel';
 import { nextSeal, sealKeyDecider } from '#libs/domain/ledger';
 import type { Deployment } from '#libs/infra/deployment';
@@ -11,6 +11,7 @@ import { GateModule } from './gate/gate.module.js';
 import {
   databaseCheck,
   eventStoreCheck,
+  executionsCheck,
   projectionsCheck,
   sealingCheck,
   type HealthCheck,
@@ -54,6 +55,8 @@ const healthChecksOf = ({
   streams,
   sealerProgress,
   unsealed,
+  unfinished,
+  liveness,
   gateSettings,
 }: Deployment): readonly HealthCheck[] => [
   databaseCheck(durable),
@@ -65,6 +68,13 @@ const healthChecksOf = ({
       return (await Promise.all(reached)).reduce((slowest, next) => (next < slowest ? next : slowest));
     },
     patienceMs: READ_YOUR_WRITES_TIMEOUT_MS,
+    clock,
+  }),
+  executionsCheck({
+    isExecutorThere: () => liveness.isAnyBeating(executionPatienceFor(gateSettings)),
+    head: () => store.head(),
+    unfinished,
+    patienceMs: executionPatienceFor(gateSettings),
     clock,
   }),
   sealingCheck({

@@ -1,5 +1,6 @@
+import type { UnfinishedExecutions } from '#libs/domain/gate';
 import type { Clock, EventStore, Position, RecordedEvent } from '#libs/domain/kernel';
-import type { UnsealedEvents } from '#libs/domain/ledger';
+import type { LookAtLog, UnsealedEvents } from '#libs/domain/ledger';
 import { TimeInLog } from './time-in-log.js';
 
 /** One thing that the service needs. What is wrong goes to the log; the answer shows statuses only (document 1, health). */
@@ -68,24 +69,45 @@ export const projectionsCheck = ({ store, projected, patienceMs, clock }: Projec
 /** Of a check's own time, for what it may have to read. */
 const LOOK_MS = 1_000;
 
-export interface SealingSource {
+interface WaitingSource {
+  readonly head: () => Promise<Position>;
+  /** Longer than it takes where somebody does the work. */
+  readonly patienceMs: number;
+  readonly clock: Clock;
+}
+
+export interface ExecutionsSource extends WaitingSource {
+  /** Whether any process that executes has lately shown that it lives. */
+  readonly isExecutorThere: () => Promise<boolean>;
+  readonly unfinished: Pick<UnfinishedExecutions, 'inOrder'>;
+}
+
+/**
+ * `degraded` when calls were allowed a while ago, have not ended, and nobody is there who executes. Where somebody is, calls
+ * may rightly wait for long: for their turn, or for an upstream.
+ */
+export const executionsCheck = ({ isExecutorThere, unfinished, ...log }: ExecutionsSource): HealthCheck => {
+  const isLate = latenessOf(unfinished, log);
+  return {
+    name: 'executions',
+    check: async () => ((await isExecutorThere()) || !(await isLate()) ? 'ok' : 'degraded'),
+  };
+};
+
+export interface SealingSource extends WaitingSource {
   /** Whether a seal key is valid now. */
   readonly hasActiveKey: () => Promise<boolean>;
   /** Organizations that the sealer could not go on with. */
   readonly parked: () => Promise<readonly unknown[]>;
-  readonly head: () => Promise<Position>;
   readonly unsealed: Pick<UnsealedEvents, 'inOrder'>;
-  /** Longer than a sealer takes. */
-  readonly patienceMs: number;
-  readonly clock: Clock;
 }
 
 /**
  * `degraded` when outcomes are recorded and cannot be sealed: no key is active, an organization's ledger cannot go on, or
  * nobody seals what the log held a while ago. Refusals then end with 503, and after a while everything.
  */
-export const sealingCheck = ({ hasActiveKey, parked, ...log }: SealingSource): HealthCheck => {
-  const isLate = sealingLatenessOf(log);
+export const sealingCheck = ({ hasActiveKey, parked, unsealed, ...log }: SealingSource): HealthCheck => {
+  const isLate = latenessOf(unsealed, log);
   return {
     name: 'sealing',
     check: async () => {
@@ -96,13 +118,13 @@ export const sealingCheck = ({ hasActiveKey, parked, ...log }: SealingSource): H
   };
 };
 
-/** Whether anything that the log held so long ago waits for its deed. */
-const sealingLatenessOf = ({
-  head,
-  unsealed,
-  patienceMs,
-  clock,
-}: Pick<SealingSource, 'head' | 'unsealed' | 'patienceMs' | 'clock'>): (() => Promise<boolean>) => {
+/** What waits for something, in the order of the log. */
+interface Waiting {
+  inOrder(look: Pick<LookAtLog, 'upTo' | 'endsBefore'>): AsyncGenerator<unknown, void>;
+}
+
+/** Whether anything that the log held so long ago waits still. */
+const latenessOf = (waiting: Waiting, { head, patienceMs, clock }: WaitingSource): (() => Promise<boolean>) => {
   const timeInLog = new TimeInLog(clock, patienceMs);
   return async () => {
     const upTo = await head();
@@ -111,11 +133,11 @@ const sealingLatenessOf = ({
     let isUndecided = false;
     const endsBefore = (recorded: RecordedEvent): boolean => {
       if (!timeInLog.isOver(recorded)) return true;
-      // So far behind is no sealer that runs; the next look goes on where this one ended.
+      // So far behind is nobody who runs; the next look goes on where this one ended.
       isUndecided = clock.monotonicMs() >= endsAtMs;
       return isUndecided;
     };
-    const first = await unsealed.inOrder({ upTo, endsBefore }).next();
+    const first = await waiting.inOrder({ upTo, endsBefore }).next();
     return first.done !== true || isUndecided;
   };
 };

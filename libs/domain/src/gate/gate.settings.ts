@@ -42,5 +42,12 @@ const BEATS_WITHIN_SILENCE = 5;
 export const livenessIntervalFor = (executorSilenceMs: number): number =>
   Math.min(GATE_DEFAULTS.livenessIntervalMs, executorSilenceMs / BEATS_WITHIN_SILENCE);
 
+/** What no queue rang for is taken up by the next sweep of whoever executes, who beats oftener than it may be silent. */
+export const executionPatienceFor = ({
+  sweepIntervalMs,
+  executorSilenceMs,
+}: Pick<GateSettings, 'sweepIntervalMs' | 'executorSilenceMs'>): number =>
+  Math.max(2 * sweepIntervalMs, executorSilenceMs);
+
 /** At rest the sealer goes by what it has not sealed with every sweep: what two of them left, nobody seals. */
 export const sealingPatienceFor = (sweepIntervalMs: number): number => 2 * sweepIntervalMs;

@@ -25,3 +25,4 @@ export * from './request-digest.js';
 export * from './sealing-backlog.port.js';
 export * from './submission.js';
 export * from './tool-name.js';
+export * from './unfinished-executions.js';

@@ -11,12 +11,16 @@ export interface ListedExecution {
 export abstract class OpenExecutions {
   /** Those opened after `after`, oldest first. */
   abstract list(after: Position, limit: number): Promise<readonly ListedExecution[]>;
+  /** What the log holds beyond is not in the table. The start where the table is not of this log. */
+  abstract foldedUpTo(): Promise<Position>;
 }
 
 /** One row a process: it shows by a growing number that the process lives. */
 export abstract class Liveness {
   abstract beat(executor: string): Promise<void>;
   abstract read(): Promise<Beats>;
+  /** Whether any process has beaten within that long, by the clock of the rows: for what is shown, never for recovery. */
+  abstract isAnyBeating(withinMs: number): Promise<boolean>;
   /** At a clean shutdown, after the last execution ended. */
   abstract remove(executor: string): Promise<void>;
   /**

@@ -12,6 +12,7 @@ import {
   GateKernel,
   livenessIntervalFor,
   PolicyJudge,
+  UnfinishedExecutions,
   type GateSettings,
   type IdempotentIds,
   type Liveness,
@@ -113,6 +114,7 @@ export class Deployment {
   readonly unsealed: UnsealedEvents;
   readonly backlog: PolledSealingBacklog;
   readonly openExecutions: PostgresOpenExecutions;
+  readonly unfinished: UnfinishedExecutions;
   readonly liveness: Liveness;
   readonly idempotency: IdempotencyStore;
   readonly leases: PostgresLeases;
@@ -171,6 +173,7 @@ export class Deployment {
     this.unsealed = new UnsealedEvents(store, this.sealerProgress, this.tails);
     this.backlog = new PolledSealingBacklog(store, this.sealerProgress, this.unsealed, this.clock, unsealedLimitMs);
     this.openExecutions = new PostgresOpenExecutions(relaxed, store);
+    this.unfinished = new UnfinishedExecutions(store, this.openExecutions);
     this.liveness = new PostgresLiveness(relaxed);
     this.idempotency = new IdempotencyStore(durable, this.clock, this.randomness);
     const polled = new PolledProjectionProgress(database.readModels, store, this.clock);

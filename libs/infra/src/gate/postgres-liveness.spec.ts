@@ -52,6 +52,17 @@ describe('liveness rows', () => {
     expect([...(await liveness.read()).keys()].sort()).toEqual(['exe_living', 'exe_quiet']);
   });
 
+  it('show whether any process has beaten for as long as is asked', async () => {
+    expect(await liveness.isAnyBeating(DAY_MS)).toBe(false);
+    await liveness.beat('exe_quiet');
+    await setBack('exe_quiet', 25);
+    expect(await liveness.isAnyBeating(DAY_MS)).toBe(false);
+    await liveness.beat('exe_living');
+    expect(await liveness.isAnyBeating(DAY_MS)).toBe(true);
+    await liveness.remove('exe_living');
+    expect(await liveness.isAnyBeating(DAY_MS)).toBe(false);
+  });
+
   it('of a process that beats on after it was forgotten begin anew', async () => {
     await liveness.beat('exe_1');
     await setBack('exe_1', 25);

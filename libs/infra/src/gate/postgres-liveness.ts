@@ -25,6 +25,15 @@ export class PostgresLiveness extends Liveness {
     return new Map(rows.map(({ executor, beat }) => [executor, Number(beat)]));
   }
 
+  override async isAnyBeating(withinMs: number): Promise<boolean> {
+    const { rowCount } = await answered(
+      this.pool.query(`select from gate.liveness where beaten_at > now() - $1 * interval '1 millisecond' limit 1`, [
+        withinMs,
+      ]),
+    );
+    return rowCount === 1;
+  }
+
   override async remove(executor: string): Promise<void> {
     await answered(this.pool.query(`delete from gate.liveness where executor = $1`, [executor]));
   }

@@ -54,6 +54,16 @@ export class PostgresOpenExecutions extends OpenExecutions {
     return rows.map(({ action, opened }) => ({ action, opened: BigInt(opened) }));
   }
 
+  override async foldedUpTo(): Promise<Position> {
+    const { rows } = await answered(
+      this.pool.query<{ position: string }>(`select position from gate.checkpoint where name = $1 and store_id = $2`, [
+        CHECKPOINT,
+        await this.store.storeId(),
+      ]),
+    );
+    return BigInt(rows[0]?.position ?? START);
+  }
+
   async isAnyOpen(org: OrgId, connector: ConnectorId): Promise<boolean> {
     const { rowCount } = await answered(
       this.pool.query(`select 1 from gate.open_executions where org = $1 and connector = $2 limit 1`, [org, connector]),
@@ -63,16 +73,9 @@ export class PostgresOpenExecutions extends OpenExecutions {
 
   /** Waits until the fold has everything up to `position`. False when it has not in time. */
   async reach(position: Position, timeoutMs: number): Promise<boolean> {
-    const storeId = await this.store.storeId();
     const signal = AbortSignal.timeout(timeoutMs);
     for (;;) {
-      const { rows } = await answered(
-        this.pool.query<{ position: string }>(
-          `select position from gate.checkpoint where name = $1 and store_id = $2`,
-          [CHECKPOINT, storeId],
-        ),
-      );
-      if (BigInt(rows[0]?.position ?? START) >= position) return true;
+      if ((await this.foldedUpTo()) >= position) return true;
       if (signal.aborted) return false;
       await sleep(REACH_INTERVAL_MS);
     }

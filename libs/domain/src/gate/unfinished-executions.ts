@@ -1,0 +1,95 @@
+import { categoryOf, START, streamRef, type EventStore, type Position, type RecordedEvent } from '../kernel/index.js';
+import { actionDecider } from './action.decider.js';
+import type { ActionEvent } from './action.events.js';
+import type { OpenExecutions } from './recovery.ports.js';
+
+const READY: ActionEvent['type'] = 'ExecutionReady';
+const FINISHED: ActionEvent['type'] = 'ExecutionFinished';
+
+/** The oldest is among the first, if there is any, and the look ends there where nothing runs. */
+const FIRST_PAGE = 16;
+const PAGE = 1_000;
+
+export interface LookAtExecutions {
+  /** The end of the log when the look begins: nothing beyond it is looked at. */
+  readonly upTo: Position;
+  /** Asked of events in their order, of some that ask for nothing too; the look ends before the first of which it is true. */
+  readonly endsBefore: (recorded: RecordedEvent) => boolean;
+}
+
+/**
+ * Calls that were allowed and whose execution has not ended, by the word of the log. Those who execute fold the table of
+ * open executions; where none of them runs it stands still, so what the log holds beyond it is read here, and its rows are
+ * confirmed.
+ */
+export class UnfinishedExecutions {
+  /** Up to here every execution has ended, of those that are not in the table. */
+  private endedUpTo: Position = START;
+
+  constructor(
+    private readonly store: Pick<EventStore, 'readAll' | 'readStream'>,
+    private readonly open: Pick<OpenExecutions, 'list' | 'foldedUpTo'>,
+  ) {}
+
+  /** Each by the event that made it ready, in the order in which they were submitted. */
+  async *inOrder({ upTo, endsBefore }: LookAtExecutions): AsyncGenerator<RecordedEvent, void> {
+    const foldedUpTo = await this.open.foldedUpTo();
+    for await (const stream of this.listed(foldedUpTo)) {
+      const [submitted] = stream;
+      // A row of a log that was lost.
+      if (!submitted) continue;
+      if (submitted.position > upTo || endsBefore(submitted)) return;
+      const ready = unfinishedIn(stream);
+      // Beyond that it is found below.
+      if (ready !== null && ready.position <= foldedUpTo) yield ready;
+    }
+    yield* this.logged(foldedUpTo, { upTo, endsBefore });
+  }
+
+  private async *listed(foldedUpTo: Position): AsyncGenerator<readonly RecordedEvent[], void> {
+    let after = START;
+    for (let limit = FIRST_PAGE; ; limit = PAGE) {
+      const page = await this.open.list(after, limit);
+      for (const { action, opened } of page) {
+        if (opened > foldedUpTo) return;
+        yield await this.store.readStream(streamRef(actionDecider, action).stream);
+        after = opened;
+      }
+      if (page.length < limit) return;
+    }
+  }
+
+  private async *logged(
+    foldedUpTo: Position,
+    { upTo, endsBefore }: LookAtExecutions,
+  ): AsyncGenerator<RecordedEvent, void> {
+    let haveAllEnded = true;
+    let after = foldedUpTo < this.endedUpTo ? this.endedUpTo : foldedUpTo;
+    for (let limit = FIRST_PAGE; after < upTo; limit = PAGE) {
+      const page = await this.store.readAll(after, limit);
+      const finished = new Set(page.filter(({ type }) => type === FINISHED).map(({ stream }) => stream));
+      for (const recorded of page) {
+        if (recorded.position > upTo || endsBefore(recorded)) return;
+        if (isReady(recorded) && !finished.has(recorded.stream) && (await this.isUnfinished(recorded.stream))) {
+          haveAllEnded = false;
+          yield recorded;
+        }
+        if (haveAllEnded) this.endedUpTo = recorded.position;
+      }
+      after = page.at(-1)?.position ?? upTo;
+    }
+    // The log may end beyond its last event.
+    if (haveAllEnded && this.endedUpTo < upTo) this.endedUpTo = upTo;
+  }
+
+  private async isUnfinished(stream: string): Promise<boolean> {
+    return unfinishedIn(await this.store.readStream(stream)) !== null;
+  }
+}
+
+const isReady = ({ stream, type }: RecordedEvent): boolean =>
+  type === READY && categoryOf(stream) === actionDecider.category;
+
+/** By the types of the events alone, so that one that cannot be read hides nothing. */
+const unfinishedIn = (stream: readonly RecordedEvent[]): RecordedEvent | null =>
+  stream.some(({ type }) => type === FINISHED) ? null : (stream.find(isReady) ?? null);
