@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { connectCrm } from '../support/crm.js';
 import { Fleet } from '../support/fleet.js';
+import type { FleetProcess } from '../support/fleet-process.js';
 import { runAgs, type AgsRun } from '../support/run-ags.js';
+import { callAt } from '../support/service.js';
+import { startUpstream, type Upstream } from '../support/upstream.js';
 
 const DEADLINE_MS = 180_000;
 const PATIENCE = { timeout: 60_000, interval: 50 };
@@ -8,23 +12,34 @@ const PATIENCE = { timeout: 60_000, interval: 50 };
 const CACHED_MS = 1_000;
 const PROJECTIONS_LATE_MS = 2_000;
 const SEALING_LATE_MS = 10_000;
+const EXECUTIONS_LATE_MS = 10_000;
 /** For a machine that others keep busy. */
 const SLACK_MS = 1_000;
 
-type Checks = Readonly<Record<'projections' | 'sealing', 'ok' | 'degraded' | 'down'>>;
+type Checks = Readonly<Record<'projections' | 'executions' | 'sealing', 'ok' | 'degraded' | 'down'>>;
 
 describe('an api alone', () => {
   let fleet: Fleet;
+  let upstream: Upstream;
   let since: string;
+  const actions: string[] = [];
 
   beforeAll(async () => {
-    fleet = await Fleet.prepare({ LOG_LEVEL: 'info' });
+    upstream = await startUpstream();
+    fleet = await Fleet.prepare({ LOG_LEVEL: 'info', SERVICE_METRICS_ADDRESS: '127.0.0.1:0' });
   }, DEADLINE_MS);
-  afterAll(async () => fleet?.stop(), DEADLINE_MS);
+  afterAll(async () => {
+    await fleet?.stop();
+    await upstream?.close();
+  }, DEADLINE_MS);
 
   const checks = async (): Promise<Checks> => (await fleet.call('GET', '/v1/health')).json['checks'] as Checks;
   const doctor = (): Promise<AgsRun> => runAgs(['doctor', '--json'], { env: fleet.environment });
   const found = ({ objects }: AgsRun, check: string) => objects.find((object) => object['check'] === check);
+  const metricsOf = async ({ stdout }: FleetProcess): Promise<string> => {
+    const port = /port=(\d+) message="metrics are served"/.exec(stdout)?.[1];
+    return (await callAt(`http://127.0.0.1:${port}`, 'GET', '/metrics')).text;
+  };
   const restarted = async (): Promise<Checks> => {
     await fleet.replace(fleet.running('api')[0]!);
     return checks();
@@ -43,7 +58,7 @@ describe('an api alone', () => {
       );
       await fleet.end('worker', 'SIGTERM');
       await fleet.end('projector', 'SIGTERM');
-      expect(await restarted()).toMatchObject({ projections: 'ok', sealing: 'ok' });
+      expect(await restarted()).toMatchObject({ projections: 'ok', executions: 'ok', sealing: 'ok' });
       expect([found(await doctor(), 'sealing'), found(await doctor(), 'projections')]).toMatchObject([
         { status: 'ok' },
         { status: 'ok' },
@@ -112,6 +127,66 @@ describe('an api alone', () => {
       );
       const run = await doctor();
       expect([found(run, 'sealing'), found(run, 'projections')]).toMatchObject([{ status: 'ok' }, { status: 'ok' }]);
+    },
+    DEADLINE_MS,
+  );
+
+  it(
+    'says that nobody executes what is allowed, before a refusal waits for its deed',
+    async () => {
+      await connectCrm(fleet, upstream.baseUrl);
+      // The connector and the policy are sealed first.
+      await vi.waitFor(async () => expect(found(await doctor(), 'sealing')).toMatchObject({ status: 'ok' }), PATIENCE);
+      await fleet.end('worker', 'SIGTERM');
+      const begun = performance.now();
+      const body = { tool: 'crm.get_customer', args: { id: '42' }, wait: 0 };
+      const calls = [body, body].map((each) => fleet.call('POST', '/v1/actions', { key: fleet.agentKey, body: each }));
+      for (const { status, json } of await Promise.all(calls)) {
+        expect(status).toBe(202);
+        actions.push(String(json['id']));
+      }
+      const allowedMs = performance.now();
+      expect(await metricsOf(fleet.running('api')[0]!)).toMatch(/^service_worker_queue_depth 0$/m);
+      expect(await checks()).toMatchObject({ executions: 'ok', sealing: 'ok' });
+      await vi.waitFor(async () => expect(await checks()).toMatchObject({ executions: 'degraded' }), PATIENCE);
+      const degradedMs = performance.now();
+      console.info(`executions degraded after ${degradedMs - begun} ms`);
+      expect(degradedMs - begun).toBeGreaterThan(EXECUTIONS_LATE_MS);
+      expect(degradedMs - allowedMs).toBeLessThan(EXECUTIONS_LATE_MS + CACHED_MS + SLACK_MS);
+      expect(await checks()).toMatchObject({ sealing: 'ok' });
+      expect(await restarted()).toMatchObject({ executions: 'degraded', sealing: 'ok' });
+    },
+    DEADLINE_MS,
+  );
+
+  it('is told by doctor what waits to be executed, and since when', async () => {
+    const [first] = await Promise.all(
+      actions.map((id) => fleet.call('GET', `/v1/actions/${id}`, { key: fleet.agentKey })),
+    );
+    expect(first?.json).toMatchObject({ state: 'executing' });
+    expect(found(await doctor(), 'executions')).toMatchObject({
+      status: 'warning',
+      message: expect.stringMatching(
+        /^2 calls wait to be executed since \S+Z, and no worker is connected to the database\.$/,
+      ) as string,
+      next: expect.stringMatching(/^Start a worker \(`npm run start:worker`\)/) as string,
+    });
+    expect(upstream.seen).toEqual([]);
+  });
+
+  it(
+    'says that all is well once a worker has executed them',
+    async () => {
+      await fleet.start('worker', 1);
+      await vi.waitFor(async () => expect(await checks()).toMatchObject({ executions: 'ok', sealing: 'ok' }), PATIENCE);
+      for (const id of actions) {
+        await vi.waitFor(async () => {
+          const { json } = await fleet.call('GET', `/v1/actions/${id}`, { key: fleet.agentKey });
+          expect(json).toMatchObject({ state: 'sealed', status: 'executed' });
+        }, PATIENCE);
+        expect(upstream.countFor(id)).toBe(1);
+      }
+      expect(found(await doctor(), 'executions')).toMatchObject({ status: 'ok' });
     },
     DEADLINE_MS,
   );

@@ -32,6 +32,7 @@ const CHECKS = [
     'version_drift',
     'clock_skew',
     'ledger_chain',
+    'executions',
     'sealing',
     'projections',
     'active_policy',

@@ -19,7 +19,7 @@ export const registerDoctorCommand = (program: Command, context: CommandContext,
       .description(
         'Looks at everything that the service needs and says of each part whether it is well, and if not, what to do: ' +
           'settings, state directory, disk, database, keys, a running service, clocks, the last 1,000 deeds of every ' +
-          'ledger, what waits to be sealed or to be shown in lists, policies. Changes nothing, may run beside a service or without one, and gives each check 3 seconds. ' +
+          'ledger, what waits to be executed, sealed or to be shown in lists, policies. Changes nothing, may run beside a service or without one, and gives each check 3 seconds. ' +
           'With an API key in the variable AGS_API_KEY or in --key-file the service itself is asked for the check of ' +
           'its ledger.',
       )

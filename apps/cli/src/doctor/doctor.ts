@@ -10,7 +10,7 @@ import { CHECKS, problem, problemOf, skipped, titleOf, type CheckName, type Find
 import { checkPepper, checkSealKey, checkVaultKey } from './keys.checks.js';
 import { checkActivePolicy, checkLedgerChain } from './ledger.checks.js';
 import { checkDiskSpace, checkSettings, checkStateDirectory } from './machine.checks.js';
-import { checkProjections, checkSealing } from './progress.checks.js';
+import { checkExecutions, checkProjections, checkSealing } from './progress.checks.js';
 import { checkRedis } from './redis.check.js';
 import { checkClockSkew, checkServerHealth, checkVersionDrift } from './server.checks.js';
 
@@ -51,6 +51,7 @@ const NEEDS: Readonly<Record<CheckName, readonly CheckName[]>> = {
   version_drift: ['server_health'],
   clock_skew: ['database'],
   ledger_chain: ['event_store'],
+  executions: ['event_store'],
   sealing: ['event_store'],
   projections: ['event_store'],
   active_policy: ['event_store'],
@@ -104,6 +105,7 @@ const checksOf = (
   version_drift: () => checkVersionDrift(examination, ownVersion),
   clock_skew: () => checkClockSkew(examination),
   ledger_chain: () => checkLedgerChain(examination),
+  executions: () => checkExecutions(examination),
   sealing: () => checkSealing(examination),
   projections: () => checkProjections(examination),
   active_policy: () => checkActivePolicy(examination),

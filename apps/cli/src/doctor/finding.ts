@@ -16,6 +16,7 @@ export const CHECKS = [
   'version_drift',
   'clock_skew',
   'ledger_chain',
+  'executions',
   'sealing',
   'projections',
   'active_policy',

@@ -13,7 +13,13 @@ import { newEvent } from '../../../../test/support/new-event.js';
 import { judgeRole, judgeSchema } from './database.checks.js';
 import { problemOf, type FindingStatus } from './finding.js';
 import { checkDiskSpace, checkSettings, checkStateDirectory, judgeFreeSpace } from './machine.checks.js';
-import { judgeProjections, judgeSealing, type SealingState } from './progress.checks.js';
+import {
+  judgeExecutions,
+  judgeProjections,
+  judgeSealing,
+  type ExecutionsState,
+  type SealingState,
+} from './progress.checks.js';
 import { judgeRedis } from './redis.check.js';
 import { judgeSkew, type ClockReading } from './server.checks.js';
 
@@ -159,6 +165,35 @@ describe('sealing', () => {
   it('says what to start, or where to look', () => {
     const nextWhere = (isWorkerThere: boolean): string | null =>
       judgeSealing({ ...well, waiting: [waiting()], isWorkerThere }).next;
+    expect(nextWhere(false)).toMatch(/^Start a worker \(`npm run start:worker`\)/);
+    expect(nextWhere(true)).toMatch(/^Its log says/);
+  });
+});
+
+describe('executions that nobody runs', () => {
+  const call = { ...newEvent(), stream: 'action-act_1', revision: 2, position: 7n };
+  const none = { waiting: [], isComplete: true, patienceMs: 10_000, isWorkerThere: false };
+
+  it.each<[string, Partial<ExecutionsState>, FindingStatus, string]>([
+    ['are none', {}, 'ok', 'Nothing has waited to be executed for 10 s.'],
+    [
+      'are one',
+      { waiting: [call] },
+      'warning',
+      '1 call waits to be executed since a time that it does not say, and no worker is connected to the database.',
+    ],
+    ['are two', { waiting: [call, call] }, 'warning', '2 calls wait'],
+    ['are not all counted', { waiting: [call], isComplete: false }, 'warning', 'At least 1 call waits'],
+    ['could not be looked for', { isComplete: false }, 'warning', 'could not be found in time'],
+    ['are those of a worker that hangs', { waiting: [call], isWorkerThere: true }, 'warning', 'not show that it lives'],
+  ])('that %s are judged', (_title, state, status, said) => {
+    const finding = judgeExecutions({ ...none, ...state });
+    expect(finding).toMatchObject({ status, message: expect.stringContaining(said) as string });
+    expect(finding.next === null).toBe(status === 'ok');
+  });
+
+  it('say what to start, or where to look', () => {
+    const nextWhere = (isWorkerThere: boolean) => judgeExecutions({ ...none, waiting: [call], isWorkerThere }).next;
     expect(nextWhere(false)).toMatch(/^Start a worker \(`npm run start:worker`\)/);
     expect(nextWhere(true)).toMatch(/^Its log says/);
   });

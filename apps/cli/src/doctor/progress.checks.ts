@@ -13,6 +13,81 @@ const COUNT_TIME_MS = 2_000;
 const isOlderThan = (ageMs: number, recorded: RecordedEvent, nowMs: number): boolean =>
   nowMs - (toldTimeOf(recorded) ?? 0) >= ageMs;
 
+/** What has waited for so long, as far as there is time to find it. */
+class Count {
+  readonly nowMs = Date.now();
+  /** Whether all of it was counted. */
+  isComplete = true;
+
+  constructor(private readonly patienceMs: number) {}
+
+  /** Asked of what is looked at, in the order of the log. */
+  readonly endsBefore = (recorded: RecordedEvent): boolean => {
+    // The log is in order of time but for small differences between clocks.
+    if (!isOlderThan(this.patienceMs, recorded, this.nowMs)) return true;
+    if (Date.now() - this.nowMs >= COUNT_TIME_MS) this.isComplete = false;
+    return !this.isComplete;
+  };
+
+  async of<Waiting>(inOrder: AsyncGenerator<Waiting, void>): Promise<readonly Waiting[]> {
+    const waiting: Waiting[] = [];
+    for await (const each of inOrder) {
+      if (waiting.push(each) < COUNT_LIMIT) continue;
+      this.isComplete = false;
+      break;
+    }
+    return waiting;
+  }
+}
+
+/** Whether anybody executes what was allowed, by the word of the log: also where no service answers. */
+export const checkExecutions = async (examination: Examination): Promise<Finding> => {
+  const { executionPatienceFor, UnfinishedExecutions } = await import('#libs/domain/gate');
+  const { PostgresLiveness, PostgresOpenExecutions } = await import('#libs/infra/gate');
+  const { store, pool } = await examination.database();
+  const patienceMs = executionPatienceFor(examination.config);
+  if (await new PostgresLiveness(pool).isAnyBeating(patienceMs)) return ok('A worker is there, which executes calls.');
+  const unfinished = new UnfinishedExecutions(store, new PostgresOpenExecutions(pool, store));
+  const count = new Count(patienceMs);
+  const waiting = await count.of(unfinished.inOrder({ upTo: await store.head(), endsBefore: count.endsBefore }));
+  return judgeExecutions({
+    waiting,
+    isComplete: count.isComplete,
+    patienceMs,
+    isWorkerThere: await examination.isConnected('worker', 'standalone'),
+  });
+};
+
+/** Where nobody has shown lately that he executes. */
+export interface ExecutionsState {
+  /** What was allowed for longer than it takes to be taken up and has not ended, each by the event that made it ready. */
+  readonly waiting: readonly RecordedEvent[];
+  /** Whether that is all of it. */
+  readonly isComplete: boolean;
+  readonly patienceMs: number;
+  /** A process that should execute is connected to the database. */
+  readonly isWorkerThere: boolean;
+}
+
+export const judgeExecutions = ({ waiting, isComplete, patienceMs, isWorkerThere }: ExecutionsState): Finding => {
+  const next = isWorkerThere
+    ? 'Its log says what keeps it (`a beat could not be written`); one that says nothing has to be started anew.'
+    : 'Start a worker (`npm run start:worker`), or the whole service (`npm start`); what nobody begins in 5 minutes fails.';
+  const [oldest] = waiting;
+  if (!oldest) {
+    return isComplete
+      ? ok(`Nothing has waited to be executed for ${patienceMs / 1_000} s.`)
+      : warning('What waits to be executed could not be found in time: much of the log was not looked at yet.', next);
+  }
+  return warning(
+    `${countOf(waiting.length, isComplete, 'call')} to be executed since ${sinceOf(oldest)}, and ` +
+      (isWorkerThere
+        ? 'the worker that is connected to the database does not show that it lives.'
+        : 'no worker is connected to the database.'),
+    next,
+  );
+};
+
 /** Whether outcomes are sealed, by the word of the log: also where no service answers, or nothing that seals runs. */
 export const checkSealing = async (examination: Examination): Promise<Finding> => {
   const { LedgerTails, UnsealedEvents } = await import('#libs/domain/ledger');
@@ -21,27 +96,15 @@ export const checkSealing = async (examination: Examination): Promise<Finding> =
   const { store, pool } = await examination.database();
   const progress = new PostgresSealerProgress(pool);
   const patienceMs = sealingPatienceFor(examination.config.sweepIntervalMs);
-  const nowMs = Date.now();
-  let isComplete = true;
-  const endsBefore = (recorded: RecordedEvent): boolean => {
-    // The log is in order of time but for small differences between clocks.
-    if (!isOlderThan(patienceMs, recorded, nowMs)) return true;
-    if (Date.now() - nowMs >= COUNT_TIME_MS) isComplete = false;
-    return !isComplete;
-  };
-  const waiting: UnsealedEvent[] = [];
   const unsealed = new UnsealedEvents(store, progress, new LedgerTails(store));
-  for await (const each of unsealed.inOrder({ upTo: await store.head(), endsBefore })) {
-    if (waiting.push(each) < COUNT_LIMIT) continue;
-    isComplete = false;
-    break;
-  }
+  const count = new Count(patienceMs);
+  const waiting = await count.of(unsealed.inOrder({ upTo: await store.head(), endsBefore: count.endsBefore }));
   return judgeSealing({
     parked: await progress.parked(),
     waiting,
-    isComplete,
+    isComplete: count.isComplete,
     patienceMs,
-    isRefusing: (oldest) => isOlderThan(GATE_DEFAULTS.unsealedLimitMs, oldest, nowMs),
+    isRefusing: (oldest) => isOlderThan(GATE_DEFAULTS.unsealedLimitMs, oldest, count.nowMs),
     isWorkerThere: await examination.isConnected('worker', 'standalone'),
     isApiThere: await examination.isConnected('api', 'standalone'),
   });
