@@ -285,7 +285,8 @@ const settledEndpoints = (config: Config, connectionString: string): readonly Ow
   // As the driver reads it: host and port may stand in the query.
   const database = new DatabaseClient({ connectionString });
   return [
-    { host: database.host, port: database.port },
+    // A folder is that of a socket on this machine, which no connector dials.
+    ...(database.host.startsWith('/') ? [] : [{ host: database.host, port: database.port }]),
     ...(redisUrl === null ? [] : [endpointOf(redisUrl)]),
     ...(eventStoreUrl === null ? [] : parseKurrentUrl(eventStoreUrl).nodes),
     ...(baseUrl === null ? [] : [publicEndpointOf(baseUrl)]),

@@ -59,6 +59,14 @@ export const parseAddress = (text: string): Address | null => {
   return address instanceof ipaddr.IPv6 && isIn(address, MAPPED) ? lastBytesAsV4(address) : address;
 };
 
+/** One spelling of the host that an address leads to: an IPv4 host has others in IPv6. Its zone is left out. */
+export const hostOf = (text: string): string => {
+  const address = parseAddress(text);
+  if (address === null) return text;
+  const host = address instanceof ipaddr.IPv6 && isIn(address, NAT64) ? lastBytesAsV4(address) : address;
+  return host.toNormalizedString().replace(/%.*$/, '');
+};
+
 /** The library takes `::127.0.0.1` for `::ffff:127.0.0.1`, which is another address; in hexadecimal it cannot. */
 const withoutDots = (text: string): string =>
   isIP(text) === 4

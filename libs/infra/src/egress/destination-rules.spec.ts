@@ -193,6 +193,7 @@ describe('the service itself is never a destination (E-13, E-17)', () => {
     expect(elsewhere.ownHostsAt(5_432)).toEqual(['db.corp']);
     expect(elsewhere.leadElsewhere(['10.0.0.6', '10.0.0.5'], ['10.0.0.5'])).toBe(false);
     expect(elsewhere.leadElsewhere(['::ffff:10.0.0.5'], ['10.0.0.5'])).toBe(false);
+    expect(elsewhere.leadElsewhere(['64:ff9b::a00:5'], ['10.0.0.5'])).toBe(false);
     expect(elsewhere.leadElsewhere(['10.0.0.6'], ['10.0.0.5'])).toBe(true);
     expect(elsewhere.ownHostsAt(5_433)).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 
-import { type AddressClass, classifyAddress, isInRange, parseAddress } from './address-class.js';
+import { type AddressClass, classifyAddress, hostOf, isInRange, parseAddress } from './address-class.js';
 import { bareName, parseAllowEntry, type AllowEntry } from './allow-entry.js';
 
 export interface OwnEndpoint {
@@ -78,8 +78,8 @@ export class DestinationRules {
 
   /** @param ours the addresses of {@link ownHostsAt} */
   leadElsewhere(addresses: readonly string[], ours: readonly string[]): boolean {
-    const closed = new Set(ours.map(normalized));
-    return !addresses.some((address) => closed.has(normalized(address)));
+    const closed = new Set(ours.map(hostOf));
+    return !addresses.some((address) => closed.has(hostOf(address)));
   }
 
   /** For a name that has no address now: whether any public answer would pass. */
@@ -114,7 +114,7 @@ export class DestinationRules {
   private isOwn(name: string, address: string, port: number): boolean {
     return this.settings.ownEndpoints().some((own) => {
       if (own.port !== port) return false;
-      return normalized(bareName(own.host)) === normalized(name) || isOfThisMachine(address);
+      return hostOf(bareName(own.host)) === hostOf(name) || isOfThisMachine(address);
     });
   }
 }
@@ -157,9 +157,5 @@ const isOfThisMachine = (address: string): boolean => {
   if (parsed === null) return false;
   if (parsed.range() === 'loopback' || parsed.range() === 'unspecified') return true;
   const interfaces = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  return interfaces.some((entry) => normalized(entry.address) === normalized(address));
+  return interfaces.some((entry) => hostOf(entry.address) === hostOf(address));
 };
-
-/** One spelling of an address; with its zone it is the same machine's. */
-const normalized = (address: string): string =>
-  (parseAddress(address)?.toNormalizedString() ?? address).replace(/%.*$/, '');
