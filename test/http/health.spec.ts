@@ -27,6 +27,7 @@ let asked = 0;
 
 const check = (name: string): HealthCheck => ({
   name,
+  ...(name === 'database' ? { isVital: true } : {}),
   check: async () => {
     asked += 1;
     const state = states[name] ?? 'ok';
@@ -114,6 +115,13 @@ describe('GET /v1/health', () => {
     expect(JSON.stringify(lines)).not.toContain('stack');
   });
 
+  it('says degraded where what is not vital cannot be told', async () => {
+    states['projections'] = new Error('gone');
+    const { status, json } = await get('/v1/health');
+    expect([status, json?.['checks']]).toEqual([200, { database: 'ok', projections: 'degraded' }]);
+    expect(lines).toEqual([expect.objectContaining({ message: 'health check failed', check: 'projections' })]);
+  });
+
   it('asks once a second at most, whoever comes', async () => {
     clock.stop();
     await Promise.all(Array.from({ length: 50 }, () => get('/v1/health')));
@@ -197,6 +205,14 @@ describe('the projections check', () => {
     expect(await next(2_500, { head: 300n, reached: 250n })).toBe('ok');
     expect(await next(2_500, { head: 300n, reached: 299n })).toBe('degraded');
     expect(await next(100, { head: 300n, reached: 300n })).toBe('ok');
+  });
+
+  it('is degraded where they have reached what the log does not hold', async () => {
+    await log.grow(0, 5n);
+    reached = 6n;
+    expect(await checkOf(log).check()).toBe('degraded');
+    reached = 5n;
+    expect(await checkOf(log).check()).toBe('ok');
   });
 
   it('says so at its first answer, and reads one event for it, once', async () => {

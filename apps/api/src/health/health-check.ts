@@ -1,5 +1,5 @@
 import type { UnfinishedExecutions } from '#libs/domain/gate';
-import type { Clock, EventStore, Position, RecordedEvent } from '#libs/domain/kernel';
+import { standsInLog, type Clock, type EventStore, type Position, type RecordedEvent } from '#libs/domain/kernel';
 import type { LookAtLog, UnsealedEvents } from '#libs/domain/ledger';
 import { TimeInLog } from './time-in-log.js';
 
@@ -7,7 +7,9 @@ import { TimeInLog } from './time-in-log.js';
 export interface HealthCheck {
   /** As the answer names it. */
   readonly name: string;
-  /** Rejects when the thing cannot be used at all: `down`. */
+  /** Without it no call is served: where it cannot be used, all is `down`. Others are `degraded` where they cannot be told. */
+  readonly isVital?: true;
+  /** Rejects when the thing cannot be used at all. */
   readonly check: () => Promise<'ok' | 'degraded'>;
 }
 
@@ -18,6 +20,7 @@ interface Database {
 
 export const databaseCheck = (database: Database): HealthCheck => ({
   name: 'database',
+  isVital: true,
   check: async () => {
     await database.query('SELECT 1');
     return 'ok';
@@ -26,6 +29,7 @@ export const databaseCheck = (database: Database): HealthCheck => ({
 
 export const eventStoreCheck = (store: Pick<EventStore, 'requireUsable'>): HealthCheck => ({
   name: 'event_store',
+  isVital: true,
   check: async () => {
     await store.requireUsable();
     return 'ok';
@@ -60,6 +64,8 @@ export const projectionsCheck = ({ store, projected, patienceMs, clock }: Projec
       const reached = await projected();
       const head = await store.head();
       timeInLog.sawEnd(head);
+      // Rows that tell of a log which was lost: the projector makes them anew.
+      if (reached > head && !(await standsInLog(store, reached))) return 'degraded';
       const missing = reached < head ? await nextAfter(reached) : null;
       return missing !== null && timeInLog.isOver(missing) ? 'degraded' : 'ok';
     },

@@ -15,7 +15,7 @@ export interface HealthReport {
 
 /** Document 1, Limits: health is cached 1 s, so that a thousand probes cost what one does. */
 const CACHE_MS = 1_000;
-/** A check that does not answer in this time is down: a probe's own patience is short. */
+/** A check that does not answer in this time has failed: a probe's own patience is short. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 /** The state of the service, judged at most once a second whoever asks. */
@@ -50,14 +50,14 @@ export class Health {
     return Object.fromEntries(judged);
   }
 
-  private async statusOf({ name, check }: HealthCheck): Promise<'ok' | 'degraded' | 'down'> {
+  private async statusOf({ name, check, isVital }: HealthCheck): Promise<'ok' | 'degraded' | 'down'> {
     try {
       const status = await inTime(CHECK_TIMEOUT_MS, check(), (message) => new StoreUnavailable(message));
       this.faults.get(name)?.over();
       return status;
     } catch (error) {
       this.faultOf(name).met(error);
-      return 'down';
+      return isVital ? 'down' : 'degraded';
     }
   }
 

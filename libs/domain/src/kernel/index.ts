@@ -25,4 +25,5 @@ export * from './recently-used.js';
 export * from './timestamp.js';
 export * from './transient.js';
 export * from './turns.js';
+export * from './stands-in-log.js';
 export * from './whole-appends.js';

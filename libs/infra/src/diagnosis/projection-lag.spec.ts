@@ -67,6 +67,13 @@ describe('how far projections are behind the log', () => {
     });
   });
 
+  it('is everything where they are beyond a log that went back in time', async () => {
+    await store.storeId();
+    const { position } = await append(5);
+    await reach(position + 100_000n, PROJECTION_NAMES);
+    expect(await inspect()).toMatchObject({ late: PROJECTION_NAMES, events: 6 });
+  });
+
   it('is everything where none has begun, or they were of another store', async () => {
     await store.storeId();
     await append(2);

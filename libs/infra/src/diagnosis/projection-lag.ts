@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { START, type EventStore, type Position, type RecordedEvent } from '#libs/domain/kernel';
+import { standsInLog, START, type EventStore, type Position, type RecordedEvent } from '#libs/domain/kernel';
 import { PROJECTION_NAMES, type ProjectionName } from '../read-models/index.js';
 
 /** A lag is counted up to here. */
@@ -26,7 +26,7 @@ export const inspectProjections = async (
   store: Pick<EventStore, 'storeId' | 'readAll'>,
   isOld: (recorded: RecordedEvent) => boolean,
 ): Promise<ProjectionLag | null> => {
-  const reached = await checkpointsOf(pool, await store.storeId());
+  const reached = await checkpointsOf(pool, store);
   const positions = [...new Set(PROJECTION_NAMES.map((name) => reached.get(name) ?? START))].sort(byPosition);
   const lateAt: Position[] = [];
   let oldest: RecordedEvent | null = null;
@@ -41,13 +41,18 @@ export const inspectProjections = async (
   return { late, oldest, events: await countAfter(store, positions[0] ?? START) };
 };
 
-/** One of another store is void. */
-const checkpointsOf = async (pool: pg.Pool, storeId: string): Promise<ReadonlyMap<string, Position>> => {
+/** One of another store, or beyond a log that went back in time, is void. */
+const checkpointsOf = async (
+  pool: pg.Pool,
+  store: Pick<EventStore, 'storeId' | 'readAll'>,
+): Promise<ReadonlyMap<string, Position>> => {
   const { rows } = await pool.query<{ name: string; position: string }>(
     'select name, position from read_models.projection_checkpoints where store_id = $1',
-    [storeId],
+    [await store.storeId()],
   );
-  return new Map(rows.map(({ name, position }) => [name, BigInt(position)]));
+  const reached = new Map(rows.map(({ name, position }) => [name, BigInt(position)]));
+  for (const [name, position] of reached) if (!(await standsInLog(store, position))) reached.delete(name);
+  return reached;
 };
 
 const byPosition = (one: Position, other: Position): number => (one < other ? -1 : one > other ? 1 : 0);
