@@ -106,6 +106,19 @@ describe('what waits for its deed', () => {
     expect(await waiting()).toEqual([{ org, stream }]);
   });
 
+  it('is looked for in the whole log where the low-water stands at no event of it', async () => {
+    const stream = await bench.recordAction(org);
+    const last = (await bench.log()).at(-1)!;
+    for (const lost of [
+      { ...last, position: last.position + 100_000n },
+      { ...last, id: 'another event' },
+      { ...last, revision: last.revision + 1 },
+    ]) {
+      await lowWaterAt(lost);
+      expect(await waiting(undefined, newUnsealed())).toEqual([{ org, stream }]);
+    }
+  });
+
   it.each(['', 'null', '{}', '{"org":7}'])(
     'is also an event that does not say whose it is, past which nobody is sealed: %s',
     async (metadata) => {

@@ -36,7 +36,8 @@ export interface Verified {
 
 /**
  * Makes the rows of one projection anew from the log, beside those that lists go on reading, compares the two at one
- * position, and drops the new ones. The projection that runs meanwhile goes on, and waits for nothing.
+ * position, and drops the new ones. The projection that runs meanwhile goes on, and waits for
+ * nothing, but where it begins its rows anew.
  */
 export class ProjectionVerification {
   private readonly database: ProjectionDatabase;

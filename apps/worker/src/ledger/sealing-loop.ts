@@ -24,6 +24,7 @@ import {
   LedgerWentBack,
   revocationWork,
   SEAL_KEYS_STREAM,
+  standingLowWater,
   type ParkedOrg,
   type SealKeyAdministration,
   type SealKeyEvent,
@@ -177,12 +178,8 @@ export class SealingLoop {
   }
 
   private async startPosition(): Promise<Position> {
-    const lowWater = await this.parts.progress.lowWater();
-    if (lowWater?.storeId === this.storeId) {
-      const { stream, revision, event_id: id } = lowWater.event;
-      const [event] = await this.parts.store.readStream(stream, { from: revision, limit: 1 });
-      if (event?.position === lowWater.position && event.id === id) return lowWater.position;
-    }
+    const standing = await standingLowWater(this.parts.store, await this.parts.progress.lowWater());
+    if (standing !== null) return standing;
     const head = await this.parts.store.head();
     if (head > START) this.parts.logger.info('reading the whole log for what is not sealed', { head: String(head) });
     return START;

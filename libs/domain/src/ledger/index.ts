@@ -20,4 +20,5 @@ export * from './seal-source.js';
 export * from './sealed-heads.js';
 export * from './sealer.js';
 export * from './sealing.ports.js';
+export { standingLowWater } from './low-water.js';
 export { type LookAtLog, type UnsealedEvent, UnsealedEvents } from './unsealed-events.js';

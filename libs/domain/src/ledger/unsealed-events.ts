@@ -11,6 +11,7 @@ import {
 } from '../kernel/index.js';
 import type { LedgerTail, LedgerTails } from './ledger-tails.js';
 import { NobodysEvent } from './ledger-fault.js';
+import { standingLowWater } from './low-water.js';
 import { ActionsInFlight, foldAction, sealRequestOf } from './seal-source.js';
 import { SEAL_KEYS_STREAM } from './seal-key.decider.js';
 import type { SealerProgress } from './sealing.ports.js';
@@ -74,8 +75,7 @@ export class UnsealedEvents {
 
   /** Null where it is void, and the sealer itself would begin at the start. */
   private async lowWater(): Promise<Position | null> {
-    const [lowWater, storeId] = [await this.progress.lowWater(), await this.store.storeId()];
-    return lowWater?.storeId === storeId ? lowWater.position : null;
+    return standingLowWater(this.store, await this.progress.lowWater());
   }
 }
 
