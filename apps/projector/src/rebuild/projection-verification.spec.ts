@@ -220,13 +220,16 @@ describe('while the projection goes on', () => {
       }
     })();
     const verified: Verified[] = [];
-    for (let round = 0; round < 5; round += 1) verified.push(await verify('actions', { pageEvents: 50 }));
+    // Until rows came in between: how soon the projection has its turn is for the machine to say.
+    while (verified.length < 5 || verified.at(-1)!.rows === verified[0]!.rows) {
+      verified.push(await verify('actions', { pageEvents: 50 }));
+    }
     isVerifying = false;
     await working;
     stopping.abort();
     await running;
     expect(verified.flatMap(({ differences }) => differences)).toEqual([]);
-    expect(verified.at(-1)!.rows).toBeGreaterThan(verified[0]!.rows);
+    expect(verified.at(-1)!.rows).toBeGreaterThan(100);
   });
 
   it('its batches are written beside the comparison, and are not seen there', async () => {
