@@ -102,6 +102,12 @@ describe('a store of ours on another machine (E-13)', () => {
     },
   );
 
+  it('is not dialled either where our setting gives its address', async () => {
+    expect(await failureOf(dialerBeside('10.0.0.6').addressesOf(to('alias.corp')))).toMatchObject({
+      reason: 'blocked',
+    });
+  });
+
   it('leaves its neighbours and other ports of it open', async () => {
     expect(await dialerBeside('db.corp').addressesOf(to('other.corp'))).toEqual(['10.0.0.7']);
     expect(await dialerBeside('db.corp').addressesOf(to('alias.corp', 8_443))).toEqual(['10.0.0.6']);
