@@ -1,14 +1,16 @@
 import swc from 'unplugin-swc';
 import { defineConfig } from 'vitest/config';
 
+/** Of `npm run test:long`; every other spec is of `npm test`. test/architecture/suites.spec.ts says which must be. */
+const LONG = '{apps,libs,test}/**/*.long.spec.ts';
+const NEVER = ['**/node_modules/**', 'test/architecture/violations/**'];
+
 export default defineConfig({
   // SWC writes the decorator metadata that Nest injects by; esbuild does not.
   plugins: [swc.vite({ module: { type: 'es6' } })],
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source', 'node'] } },
   test: {
-    include: ['{apps,libs,test}/**/*.spec.ts'],
-    exclude: ['**/node_modules/**', 'test/architecture/violations/**'],
     globalSetup: ['test/support/postgres.global-setup.ts'],
     pool: 'forks',
     // Specs of one worker share loaded modules, and nothing else: each has a database, folders and servers of its own.
@@ -17,5 +19,9 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    projects: [
+      { extends: true, test: { name: 'short', include: ['{apps,libs,test}/**/*.spec.ts'], exclude: [...NEVER, LONG] } },
+      { extends: true, test: { name: 'long', include: [LONG], exclude: NEVER } },
+    ],
   },
 });

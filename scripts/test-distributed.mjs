@@ -18,7 +18,7 @@ what cannot be had, and ends with a summary. Exit code 0: all of it held. 1: a p
   faults     a fleet on what fails: each fault of its surroundings, under load, judged by the checker of the kills
   chaos      10 kills across two of each program and their stores
 
-  --only     some of these, with commas between them; all of them unless said. npm test runs the first two as well
+  --only     some of these, with commas between them; all of them unless said. npm run test:long runs the first two
   --help     this text
 
 AGS_FAULTS=whole lets each fault last as long as it may in earnest, which takes most of an hour.
@@ -83,9 +83,9 @@ const PARTS = {
       process.env.KURRENTDB_URL ? ONE_AT_A_TIME : {},
     ),
   processes: () => test(specsWith(/\/support\/fleet\.js'/), ONE_AT_A_TIME),
-  sealers: () => test(['test/ledger/two-sealers.spec.ts'], { env: { AGS_TWO_SEALERS: 'all' } }),
+  sealers: () => test(['test/ledger/two-sealers.long.spec.ts'], { env: { AGS_TWO_SEALERS: 'all' } }),
   faults: () =>
-    test(['test/e2e/fault-matrix.e2e.spec.ts', 'test/e2e/redis-hangs.e2e.spec.ts'], {
+    test(['test/e2e/fault-matrix.long.spec.ts', 'test/e2e/redis-hangs.long.spec.ts'], {
       ...ONE_AT_A_TIME,
       env: { AGS_FAULTS: process.env.AGS_FAULTS ?? 'short' },
     }),

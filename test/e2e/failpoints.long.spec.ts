@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FAILPOINTS, type Failpoint } from '#libs/domain/kernel';
-import { ENDINGS, type Fault } from '../chaos/failpoint-endings.js';
+import { ENDINGS, type Fault, type PointOfCall, POINTS_OF_CALLS } from '../chaos/failpoint-endings.js';
 import { FailpointLane } from '../chaos/failpoint-lane.js';
 import { runAgs } from '../support/run-ags.js';
 
@@ -13,21 +12,21 @@ const IS_ALL = ASKED === 'all' || IS_JUDGED;
 const CASE_DEADLINE_MS = IS_ALL ? 600_000 : 120_000;
 
 /** What stands in the suite: the points at which most can go wrong. A kill costs a start; `.ci/run` has all of them, if it has the time. */
-const SHORT: Readonly<Record<Fault, readonly Failpoint[]>> = {
+const SHORT: Readonly<Record<Fault, readonly PointOfCall[]>> = {
   kill: ['gate.t1.ack', 'exec.sent', 'exec.answered', 'seal.ack', 'proj.mid'],
-  error: FAILPOINTS.filter((point) => !['gate.received', 'gate.enqueue', 'exec.mid_send'].includes(point)),
+  error: POINTS_OF_CALLS.filter((point) => !['gate.received', 'gate.enqueue', 'exec.mid_send'].includes(point)),
   delay: ['exec.before_send', 'exec.t4', 'seal.signed', 'proj.mid'],
 };
 
 const pointsOf = (fault: Fault) =>
-  (IS_ALL ? FAILPOINTS : SHORT[fault]).map((point) => [point, ENDINGS[point][fault]] as const);
+  (IS_ALL ? POINTS_OF_CALLS : SHORT[fault]).map((point) => [point, ENDINGS[point][fault]] as const);
 
 const LANES = ['failing', 'slow', 'slower'] as const;
 let lanes: Record<(typeof LANES)[number], FailpointLane>;
 /** Delays are most of the time that all points take, so two services share them. */
-const laneOf = (fault: Fault, point: Failpoint): FailpointLane => {
+const laneOf = (fault: Fault, point: PointOfCall): FailpointLane => {
   if (fault !== 'delay') return lanes.failing;
-  return FAILPOINTS.indexOf(point) % 2 === 0 ? lanes.slow : lanes.slower;
+  return POINTS_OF_CALLS.indexOf(point) % 2 === 0 ? lanes.slow : lanes.slower;
 };
 
 beforeAll(async () => {
@@ -42,7 +41,7 @@ afterAll(async () => {
   await Promise.all(Object.values(lanes ?? {}).map((lane) => lane.stop()));
 });
 
-const expectEnding = async (fault: Fault, point: Failpoint, ending: string): Promise<void> => {
+const expectEnding = async (fault: Fault, point: PointOfCall, ending: string): Promise<void> => {
   const lane = laneOf(fault, point);
   const ended = await lane.meet(point, fault);
   if (ending === 'may') expect(ended).toMatch(/^(succeeded 1|unknown [01])$/);
@@ -101,7 +100,7 @@ const REFUSED_AT = [
   'seal.signed',
   'seal.ack',
 ] as const;
-const REFUSED_BY: readonly (readonly [Fault, Failpoint])[] = [
+const REFUSED_BY: readonly (readonly [Fault, PointOfCall])[] = [
   ...(IS_ALL ? REFUSED_AT : (['gate.t1.ack'] as const)).map((point) => ['kill', point] as const),
   ...REFUSED_AT.map((point) => ['error', point] as const),
 ];

@@ -120,7 +120,6 @@ describe('POST /v1/actions', () => {
     ['a wait of 26', { tool: 'crm.get_customer', wait: 26 }, 'wait'],
     ['a wait of -1', { tool: 'crm.get_customer', wait: -1 }, 'wait'],
     ['a fractional wait', { tool: 'crm.get_customer', wait: 1.5 }, 'wait'],
-    ['proxy mode, which is not served yet', { tool: 'crm.get_customer', mode: 'proxy' }, 'mode'],
     ['another mode', { tool: 'crm.get_customer', mode: 'direct' }, 'mode'],
     ['a field nobody knows', { tool: 'crm.get_customer', colour: 'red' }, 'colour'],
   ])('with %s is 400 validation_failed and creates no action', async (_title, body, param) => {

@@ -37,11 +37,20 @@ describe('ags init', () => {
     expect(stepsOf(run)).toEqual(STEPS.map((step) => ({ step, status: 'done' })));
     const { object, state_dir, ...result } = run.objects.at(-1) ?? {};
     expect([object, state_dir]).toEqual(['init', stateDir]);
-    expect(Object.keys(result)).toEqual(['org', 'owner', 'admin_key', 'agent', 'agent_key', 'seal_key_fingerprint']);
+    expect(Object.keys(result)).toEqual([
+      'org',
+      'owner',
+      'admin_key',
+      'sign_in_link',
+      'agent',
+      'agent_key',
+      'seal_key_fingerprint',
+    ]);
     expect(result).toEqual({
       org: expect.stringMatching(/^org_[0-7]/),
       owner: expect.stringMatching(/^usr_/),
       admin_key: expect.stringMatching(/^svc_live_/),
+      sign_in_link: expect.stringMatching(/\/auth\/confirm#token=[\w-]{43}$/),
       agent: expect.stringMatching(/^agt_/),
       agent_key: expect.stringMatching(/^svc_test_/),
       seal_key_fingerprint: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
@@ -69,7 +78,7 @@ describe('ags init', () => {
     expect(stdout).toMatch(/organization {2,}org_/);
     expect(stdout).not.toMatch(/svc_(live|test)_/);
     const steps = [...stdout.matchAll(/`npm run ags -- (.*?)`/g)].map(([, step = '']) => step.split(' '));
-    expect(steps).toHaveLength(2);
+    expect(steps).toHaveLength(3);
     for (const step of steps) expect(await ags(...step)).toMatchObject({ code: 0, stderr: '' });
     expect(stdout).toMatch(/ {2}`npm start` serves it\.\n$/);
   });

@@ -3,16 +3,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
 import { ROOT } from '../support/service.js';
+import { AGENTS } from './error-codes/agents.refusals.js';
+import { APPROVAL_LINKS, LINKS_AFTER_TOO_MANY } from './error-codes/approval-links.refusals.js';
+import { APPROVALS } from './error-codes/approvals.refusals.js';
 import { DOCUMENT_1, NOT_YET_RAISED, PROVEN_BELOW } from './error-codes/catalogue.js';
 import { CONNECTORS, POLICIES, REPEATS } from './error-codes/control-plane.refusals.js';
 import { beginShutdown, type Shutdown, WHILE_DRAINING } from './error-codes/draining.js';
+import { EDGE } from './error-codes/edge.refusals.js';
 import { FAULTS, TOO_MANY_FAILURES } from './error-codes/faults.refusals.js';
 import { GATE, SEALED_AGAIN, UNGOVERNED, UNSEALED } from './error-codes/gate.refusals.js';
 import { KEYS, spent, STOPS } from './error-codes/keys.refusals.js';
 import { pathOf, type Probe, PROBES } from './error-codes/operations.js';
+import { INTENTS } from './error-codes/intents.refusals.js';
 import { expectOutcome, OUTCOMES } from './error-codes/outcomes.js';
 import { expectRefusal, type Refusal, type RefusalGroup } from './error-codes/refusal.js';
 import { Stage } from './error-codes/stage.js';
+import { PEOPLE } from './error-codes/people.refusals.js';
 import { BODIES_AND_QUERIES, TRANSPORT } from './error-codes/transport.refusals.js';
 import { allowedAt, operationFor, OPERATIONS } from './described-answer.js';
 
@@ -41,7 +47,7 @@ const describeRefusals = ({ title, enter, leave, refusals }: RefusalGroup): void
   });
 };
 
-for (const group of [TRANSPORT, BODIES_AND_QUERIES, KEYS, ...STOPS, GATE]) describeRefusals(group);
+for (const group of [TRANSPORT, BODIES_AND_QUERIES, KEYS, ...STOPS, GATE, EDGE, INTENTS]) describeRefusals(group);
 
 describe('an action that was allowed and then meets', () => {
   it.each(OUTCOMES.map((each) => [each.rule, each.execution.join(' '), each] as const))('%s: %s', async (...row) => {
@@ -75,7 +81,20 @@ describe('a wait for an action', () => {
   });
 });
 
-for (const group of [CONNECTORS, POLICIES, REPEATS, UNSEALED, SEALED_AGAIN, FAULTS]) describeRefusals(group);
+for (const group of [
+  APPROVALS,
+  APPROVAL_LINKS,
+  ...PEOPLE,
+  LINKS_AFTER_TOO_MANY,
+  CONNECTORS,
+  AGENTS,
+  POLICIES,
+  REPEATS,
+  UNSEALED,
+  SEALED_AGAIN,
+  FAULTS,
+])
+  describeRefusals(group);
 
 describe('every operation of the interface description', () => {
   const claims = OPERATIONS.flatMap((operation) =>
@@ -92,14 +111,24 @@ describe('every operation of the interface description', () => {
     const { method, isAdmin, scopes } = operation;
     const path = pathOf(operation, stage);
     const bare = await stage.send(method, path);
-    if (auth === 'public') return expect(bare.status).toBe(200);
+    // Where a body is asked for, it is the only thing that is missed.
+    if (auth === 'public') return expect(bare.status).toBe(operation.takesBody ? 400 : 200);
     expectRefusal(bare, {
       verdict: [401, 'authentication_error', 'authentication_required', null],
       headers: { 'www-authenticate': 'Bearer realm="service"' },
     });
-    const key = auth === 'agent_key' ? stage.service.adminKey : isAdmin ? stage.service.agentKey : spent.executeOnly;
+    // Every key is let in, to be told that only people decide: a row of its own.
+    if (auth === 'session_or_key' && !isAdmin && scopes.length === 0) return;
+    const key =
+      auth === 'agent_key' || auth === 'session'
+        ? stage.service.adminKey
+        : isAdmin
+          ? stage.service.agentKey
+          : scopes.includes('actions:execute')
+            ? spent.readOnly
+            : spent.executeOnly;
     const { status, headers } = await stage.send(method, path, { key });
-    const scope = isAdmin ? 'admin' : scopes.join(' ');
+    const scope = isAdmin || auth === 'session' ? 'admin' : scopes.join(' ');
     expect([status, headers.get('www-authenticate')]).toEqual([403, expect.stringContaining(`scope="${scope}"`)]);
   });
 

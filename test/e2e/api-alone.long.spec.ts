@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PROJECTION_NAMES } from '#libs/infra/read-models';
 import { connectCrm } from '../support/crm.js';
 import { Fleet } from '../support/fleet.js';
 import type { FleetProcess } from '../support/fleet-process.js';
@@ -107,7 +108,7 @@ describe('an api alone', () => {
     expect(found(run, 'projections')).toMatchObject({
       status: 'warning',
       message:
-        `2 events wait to be shown in lists since ${since} (actions, deeds, connectors, policies), ` +
+        `2 events wait to be shown in lists since ${since} (${PROJECTION_NAMES.join(', ')}), ` +
         'and no projector is connected to the database.',
       next: expect.stringMatching(/^Start a projector \(`npm run start:projector`\)/) as string,
     });

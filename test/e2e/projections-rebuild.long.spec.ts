@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PostgresLeases } from '#libs/infra/leases';
+import { PROJECTION_NAMES } from '#libs/infra/read-models';
 import { runProgram } from '../../apps/cli/src/program.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { runAgs, type AgsRun } from '../support/run-ags.js';
@@ -73,7 +74,7 @@ describe('ags projections rebuild', () => {
     await acting;
     expect(run).toMatchObject({ code: 0, stderr: '' });
     expect(run.objects.map(({ object, projection }) => [object, projection])).toEqual(
-      ['actions', 'deeds', 'connectors', 'policies'].map((name) => ['projection_rebuild', name]),
+      PROJECTION_NAMES.map((name) => ['projection_rebuild', name]),
     );
     expect(tools.length).toBeGreaterThan(3);
     expect(await listed()).toEqual(tools);

@@ -143,6 +143,19 @@ describe('ags agents', () => {
     expect(listed.objects.map(({ id }) => id)).toEqual([service.agent, made.object['id']]);
   });
 
+  it('changes what is named and nothing else, each sealed by itself', async () => {
+    const { object: made } = await ags('agents', 'create', 'changeling', '--label', 'team=support');
+    const set = (...args: string[]) => ags('agents', 'set', String(made['id']), ...args);
+    const changed = await set('--label', 'tier=1', '--calls-per-day', '10', '--intent-mode', 'optional');
+    const budgets = { calls_per_day: 10, spend_per_day: null };
+    expect(changed).toMatchObject({ code: 0, object: { labels: { tier: '1' }, budgets, intent_mode: 'optional' } });
+    expect(changed.object['deeds']).toHaveLength(3);
+    expect(await set('--calls-per-day', '10')).toMatchObject({ code: 0, object: { deed: null, deeds: [] } });
+    const again = await set('--no-labels', '--calls-per-day', 'none', '--spend-per-day', '5000eur');
+    const spend = { calls_per_day: null, spend_per_day: { amount: 5_000, currency: 'eur' } };
+    expect(again).toMatchObject({ code: 0, object: { labels: {}, budgets: spend, intent_mode: 'optional' } });
+  });
+
   it('takes a name that another agent has: the ids tell them apart', async () => {
     const twins = [await ags('agents', 'create', 'twin'), await ags('agents', 'create', 'twin')];
     expect(twins).toMatchObject([
@@ -183,6 +196,11 @@ describe('ags agents', () => {
     ['an unknown agent', ['agents', 'stop', 'agt_0000000000000000000000000a'], 1, 'not_found'],
     ['a reason of two lines', ['agents', 'stop', 'AGENT', '--reason', 'a\nb'], 2, 'validation_failed'],
     ['a name that is empty', ['agents', 'create', ''], 2, 'validation_failed'],
+    ['a label of another form', ['agents', 'create', 'x', '--label', 'Team=x'], 2, 'validation_failed'],
+    ['a budget of nothing', ['agents', 'set', 'AGENT', '--calls-per-day', '0'], 2, 'validation_failed'],
+    ['a mode that would lock it out', ['agents', 'set', 'AGENT', '--intent-mode', 'required'], 1, 'conflict'],
+    ['labels and none', ['agents', 'set', 'AGENT', '--label', 'a=b', '--no-labels'], 2, 'usage'],
+    ['an amount without a currency', ['agents', 'set', 'AGENT', '--spend-per-day', '50'], 2, 'usage'],
   ])('refuses %s', async (_title, args, code, error) => {
     const run = await ags(...args.map((arg) => (arg === 'AGENT' ? service.agent : arg)));
     expect(run).toMatchObject({ code, stdout: '', error: { code: error } });

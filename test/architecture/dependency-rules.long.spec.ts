@@ -55,6 +55,11 @@ const PLANTED: Readonly<Record<string, readonly string[]>> = {
     'libs/infra/src/vault/open-secret.ts → libs/crypto/src/ed25519.ts',
     'libs/infra/src/vault/open-secret.ts → libs/domain/src/kernel/clock.port.ts',
   ],
+  'connector-types-are-islands': [
+    'apps/api/src/gate/gate.module.ts → libs/domain/src/connectors/rest/index.ts',
+    'libs/domain/src/connectors/chat/chat-type.ts → libs/domain/src/connectors/rest/rest-type.ts',
+    'libs/infra/src/connectors/chat/chat-driver.ts → libs/domain/src/connectors/rest/index.ts',
+  ],
   'infra-by-its-index': [
     'apps/worker/src/worker.module.ts → libs/infra/src/event-store/postgres/appender.ts',
     'apps/worker/src/worker.module.ts → libs/infra/src/event-store/postgres/index.ts',

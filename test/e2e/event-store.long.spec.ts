@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { verifyBundle } from '#libs/crypto';
 import { KURRENT_UNDER_TEST, type KurrentUnderTest, startKurrent } from '../support/kurrent-under-test.js';
 import { KurrentEventStore } from '#libs/infra/event-store';
+import { PROJECTION_NAMES } from '#libs/infra/read-models';
 import { connectCrm } from '../support/crm.js';
 import { FleetProcess } from '../support/fleet-process.js';
 import { KurrentServer } from '../support/kurrent/kurrent-server.js';
@@ -63,7 +64,7 @@ describe(`a service whose log is in an event store of its own: ${KURRENT_UNDER_T
     const verdict = await verifyBundle(inOnePiece(await bundleOf(service)), { org: service.org, pins: [service.pin] });
     expect(verdict.result).toBe('intact');
     const verified = await runAgs(['projections', 'verify', '--json'], { env: service.environment });
-    expect(verified.objects.map(({ result }) => result)).toEqual(['intact', 'intact', 'intact', 'intact']);
+    expect(verified.objects.map(({ result }) => result)).toEqual(PROJECTION_NAMES.map(() => 'intact'));
     // Arguments of both, and the answer.
     expect(await audited(service.environment)).toMatchObject({ result: 'intact', unsealed: 0, payloads: 3 });
   });

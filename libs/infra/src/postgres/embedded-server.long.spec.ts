@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -70,6 +70,42 @@ describe('the embedded PostgreSQL', () => {
     const file = join(stateDir, 'postgres.password');
     await chmod(file, 0o644);
     await expect(start()).rejects.toThrow(`${file} is readable by others. Run chmod 0600 on it.`);
+  });
+
+  it.each(['0770', '0755'])('gives a data directory of mode %s back to its server alone', async (mode) => {
+    copyPrepared();
+    const dataDir = join(stateDir, 'postgres');
+    await chmod(dataDir, Number.parseInt(mode, 8));
+    expect(await ask(await start(), 'select 1 as one')).toBe(1);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+  });
+
+  it.skipIf(!isRoot)('says at once to whom a data directory must be given back', async () => {
+    copyPrepared();
+    const dataDir = join(stateDir, 'postgres');
+    const { uid, gid } = statSync(dataDir);
+    await chown(dataDir, 0, 0);
+    const refused = `${dataDir} belongs to user 0, and PostgreSQL runs as user ${uid}. Run: chown -R ${uid}:${gid} '${dataDir}'`;
+    await expect(start()).rejects.toThrow(refused);
+    execFileSync('sh', ['-c', refused.slice(refused.indexOf('chown'))]);
+    expect(await ask(await start(), 'select 1 as one')).toBe(1);
+  });
+
+  it.each(['', 'no number\n'])('says at once that its pid file holds %j, and what to do', async (text) => {
+    copyPrepared();
+    const pidFile = join(stateDir, 'postgres', 'postmaster.pid');
+    const owner = statSync(join(stateDir, 'postgres'));
+    writeFileSync(pidFile, text, { mode: 0o600 });
+    await chown(pidFile, owner.uid, owner.gid);
+    await expect(start()).rejects.toThrow(`then run: rm '${pidFile}'.`);
+    await rm(pidFile);
+    expect(await ask(await start(), 'select 1 as one')).toBe(1);
+  });
+
+  it('says at once what else ends its server, in the server’s words', async () => {
+    copyPrepared();
+    await rm(join(stateDir, 'postgres', 'global', 'pg_control'));
+    await expect(start()).rejects.toThrow(/could not open file .*pg_control.* Mend that, or restore a backup/s);
   });
 
   it('is started and stopped by its only user', async () => {

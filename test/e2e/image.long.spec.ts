@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } fro
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Program, ROOT, type RunningService, startService } from '../support/service.js';
 
@@ -50,8 +50,16 @@ afterAll(async () => {
 
 describe('what the Dockerfile puts into the image', () => {
   it('starts, and serves all that is read from files', async () => {
-    expect(await service.call('GET', '/v1/health')).toMatchObject({ status: 200, json: { status: 'ok' } });
+    // On a slow machine the projections of what `init` wrote are still under way when the first answer is there.
+    await vi.waitFor(
+      async () =>
+        expect(await service.call('GET', '/v1/health')).toMatchObject({ status: 200, json: { status: 'ok' } }),
+      { timeout: 20_000, interval: 200 },
+    );
     expect((await service.call('GET', '/api/openapi.yaml')).text).toMatch(/^openapi: 3\.1\.1/);
+    for (const page of ['/login', '/auth/confirm', '/auth/assets/auth.js']) {
+      expect([page, await service.call('GET', page)]).toMatchObject([page, { status: 200 }]);
+    }
     expect(await service.call('GET', '/v1/version')).toMatchObject({ json: { built_at: expect.any(String) } });
   });
 

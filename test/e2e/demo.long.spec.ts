@@ -45,6 +45,10 @@ describe('npm run demo', () => {
     for (const scene of [
       /policy_denied: Customers are never deleted by an agent\./,
       /tool_unknown/,
+      /authorized, to be reported by /,
+      /org_stopped/,
+      /succeeded, MISMATCH at L1/,
+      /pending_approval, until /,
       /unknown, UNVERIFIABLE/,
       /Intact: \d+ deeds/,
       /Broken at seq \d+\./,
