@@ -3,8 +3,8 @@ import { type RecordedEvent, StoreUnavailable } from './event-store.port.js';
 import type { Payload } from './payload.js';
 
 /**
- * The log does not hold what it must: nothing that comes later will mend that. Callers who need the stream have no answer;
- * whoever works for many organizations leaves this one aside.
+ * The log does not hold what it must, and nothing that comes later will mend that. Callers who need the stream have no
+ * answer. Whoever works for many organizations leaves the organization of this stream aside.
  */
 export abstract class BrokenStream extends StoreUnavailable {}
 
@@ -47,7 +47,7 @@ export const isStoreAway = (error: unknown): error is StoreUnavailable =>
   error instanceof StoreUnavailable && !(error instanceof BrokenStream);
 
 /**
- * Before a stream is folded: whoever removed an event, or cut the stream, must not thereby change what is decided.
+ * Checks a stream before it is folded: nobody may change what is decided by removing an event or by cutting the stream.
  *
  * @param from the revision of the first of these events
  * @throws {MissingEvent} one of them is not there

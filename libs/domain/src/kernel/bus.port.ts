@@ -8,11 +8,23 @@ export abstract class Bus {
   abstract subscribe(channel: string, listener: (message: string) => void): () => void;
 }
 
-/** Rung when a process has appended to a log whose server tells nobody. The message says who, so that it passes over its own. */
+/**
+ * Rung when a process has appended to a log whose server tells nobody. The message names the process, so that each
+ * passes over its own.
+ */
 export const LOG_CHANNEL = 'log';
 
 /** Rung when an action reached a new state: sealed, waiting for a person, executing. The message is empty. */
 export const actionChannel = (actionId: string): string => `action:${actionId}`;
 
+/** Rung when the deed of a change was sealed. Whoever waits for an action's deed waits for the action. */
+export const deedChannel = (deedId: string): string => `deed:${deedId}`;
+
 /** Rung when an agent, an organization or a key changed in a way that ends waits: a Stop, a revoke. */
 export const orgChannel = (orgId: string): string => `org:${orgId}`;
+
+/** Rung when a session of the person ended: what is open in its name asks again at once. */
+export const userChannel = (userId: string): string => `user:${userId}`;
+
+/** Rung when a mail is to be written or sent. */
+export const MAIL_CHANNEL = 'mail';

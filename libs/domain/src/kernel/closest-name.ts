@@ -2,13 +2,13 @@ import { distance } from 'fastest-levenshtein';
 
 /** Two edits are a slip of the hand; more are another word. */
 const SLIP_MAX_EDITS = 2;
-/** Of a name this short two edits leave too little to tell what was meant. */
+/** In a name this short, two edits leave too little to tell what was meant. */
 const SHORT_NAME_CHARACTERS = 5;
 
 /**
- * Of the known names the one that was probably meant, the first of several; null when none is within `maxEdits`, or within
- * one edit of a name of up to five characters. Two
- * neighbours that changed places count as one edit.
+ * The known name that was probably meant; the first of several that are equally close. Null when none is within
+ * `maxEdits`, or within one edit for a name of up to five characters. Two neighbours that changed places count as one
+ * edit.
  */
 export const closestName = (name: string, known: Iterable<string>, maxEdits = SLIP_MAX_EDITS): string | null => {
   let closest: string | null = null;

@@ -11,11 +11,15 @@ export interface Fold<State, Event extends DomainEvent> {
   /** First part of the stream's name: `<category>-<id>`. */
   readonly category: string;
   readonly initialState: () => State;
-  /** What it knows. An event of any other type is of a newer version and never reaches {@link evolve}. */
+  /**
+   * The event types that it knows. An event of any other type is of a newer version and never reaches {@link evolve}.
+   */
   readonly eventTypes: EventTypes<Event>;
   /** Total: an event without a case is a compile error. */
   readonly evolve: (state: State, event: Event) => State;
-  /** Whether hardly anybody will ask for the state again: it is not remembered. Default: of no state. */
+  /**
+   * Whether hardly anybody will ask for this state again: then it is not remembered. Default: false for every state.
+   */
   readonly isOver?: (state: State) => boolean;
 }
 

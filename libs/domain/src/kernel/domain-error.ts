@@ -10,7 +10,7 @@ export interface DomainErrorOptions {
   readonly status?: number;
   /** Seconds, sent as Retry-After. */
   readonly retryAfterSeconds?: number;
-  /** Extra members of the envelope that document 1 names: `diagnostics`, `action`, `checks`. */
+  /** Extra members of the envelope that document 1 names: `diagnostics`, `action`, `checks`; and `reason` (reliability, ruling 17). */
   readonly extra?: JsonObject;
   /** For the log only; never reaches a body. */
   readonly cause?: unknown;

@@ -30,7 +30,10 @@ const limit = entry('rate_limit_error', true);
 const server = entry('api_error');
 const passing = entry('api_error', true);
 
-/** One text for all reasons, so that it tells nothing about a network; it promises no way that a reason keeps closed. */
+/**
+ * One text for all reasons, so that it tells nothing about a network. It names no way out that one of the reasons keeps
+ * closed.
+ */
 export const DESTINATION_NEXT =
   'Use a public address; of private ones an operator opens those that SERVICE_EGRESS_ALLOW lists, never this service itself.';
 
@@ -118,7 +121,7 @@ export const ERROR_CATALOGUE = {
   ),
   api_key_revoked: authentication(
     401,
-    'This API key was revoked. Ask an operator for a new one: `npm run ags -- keys create` makes it.',
+    'This API key was revoked. Ask an admin for a new one: POST /v1/agents/{id}/keys makes it, and so does `npm run ags -- keys create`.',
   ),
   api_key_expired: authentication(
     401,
@@ -126,24 +129,24 @@ export const ERROR_CATALOGUE = {
   ),
   authentication_required: authentication(
     401,
-    'This endpoint needs credentials. Send Authorization: Bearer with an API key.',
+    'This endpoint needs credentials. Send Authorization: Bearer with an API key, or sign in at /login.',
   ),
-  session_expired: authentication(401, 'The session has ended. Sign in again.'),
+  session_expired: authentication(401, 'The session has ended. Sign in again at /login.'),
   approval_link_invalid: authentication(
     401,
     'This approval link has expired or was used. Open the approval in the Console.',
   ),
   agent_suspended: permission(
     403,
-    'This agent is suspended. An operator can resume it with `npm run ags -- agents resume`.',
+    'This agent is suspended. An admin can resume it with POST /v1/agents/{id}/resume, an operator with `npm run ags -- agents resume`.',
   ),
   agent_stopped: permission(
     403,
-    'This agent is stopped. An operator can resume it with `npm run ags -- agents resume`.',
+    'This agent is stopped. An admin can resume it with POST /v1/agents/{id}/resume, an operator with `npm run ags -- agents resume`.',
   ),
   org_stopped: permission(
     403,
-    'All agents of this organization are stopped. An operator can start them again with `npm run ags -- org start`.',
+    'All agents of this organization are stopped. An owner can start them again with POST /v1/org/start, an operator with `npm run ags -- org start`.',
   ),
   insufficient_scope: permission(403, 'The key lacks the scope this endpoint needs. WWW-Authenticate names it.'),
   intent_required: permission(403, 'This agent must sign its requests. Send a Service-Intent header.'),

@@ -10,7 +10,7 @@ export const EVENT_SCHEMA_VERSION = 1;
 /** The log holds an event that this build does not know, or not in that form. Going on would judge by half a state. */
 export class UnknownEventType extends Error {
   override readonly name = 'UnknownEventType';
-  /** @param schema where it is that of the event which is newer, rather than its type */
+  /** @param schema the schema of the event where that is newer; null where its type is */
   constructor(stream: string, type: string, schema: number | null = null) {
     const what = schema === null ? `type ${type}` : `type ${type} in schema ${schema}`;
     super(`${stream} holds an event of ${what}, which this version does not know; run the newer version`);
@@ -78,9 +78,9 @@ class EncodedEvent implements NewEvent {
 }
 
 /**
- * One class for all who record, adapters included: objects of one shape, which is what keeps the readers of the log fast (a
- * spread of each caller's own makes shapes that V8 never gets used to). Several readers of one process follow the log and
- * share its events: each is parsed once, and never changed.
+ * One class for all who record, adapters included. Its objects have one shape, which is what keeps the readers of the
+ * log fast: a spread of each caller's own makes shapes that V8 never gets used to. Several readers of one process
+ * follow the log and share its events: each is parsed once, and never changed.
  */
 class EventAtItsPlace implements RecordedEvent {
   #envelope: EventEnvelope | null = null;
@@ -102,7 +102,7 @@ class EventAtItsPlace implements RecordedEvent {
     this.metadata = event.metadata;
   }
 
-  /** What it is known to say, or else what it turns out to say. */
+  /** The content that is known already, or else the content that `contentOf` finds. */
   static envelopeOf(recorded: RecordedEvent, contentOf: (recorded: RecordedEvent) => Content): EventEnvelope {
     if (!(#envelope in recorded)) return { ...contentOf(recorded), recorded };
     if (recorded.#envelope === null) {
@@ -179,16 +179,16 @@ const parsed = (text: string): unknown => {
 };
 
 /**
- * What we wrote ourselves; its members are trusted.
+ * Decodes what we wrote ourselves; its members are trusted.
  * @throws {UnknownEventType} a newer version wrote it in a schema of its own: nobody guesses what its members mean
- * @throws {DamagedEvent} nobody wrote it so
+ * @throws {DamagedEvent} it cannot have been written so
  */
 export const decodeEvent = <Event extends DomainEvent = DomainEvent>(recorded: RecordedEvent): EventEnvelope<Event> =>
   EventAtItsPlace.envelopeOf(recorded, parsedContent) as EventEnvelope<Event>;
 
 /**
- * What stands beside an event, member by member as far as it is there: also of one that this version cannot read, and of one
- * that is none of this service. For judging those; everybody else decodes.
+ * What stands beside an event, member by member, as far as it is there. This works also for an event that this version
+ * cannot read, and for one that is none of this service. It is for judging such events; everybody else decodes.
  */
 export const metadataOf = ({ metadata }: RecordedEvent): Readonly<Record<keyof EventMetadata, unknown>> | null => {
   const value = parsed(metadata);
@@ -202,8 +202,8 @@ export const toldTimeOf = (recorded: RecordedEvent): number | null => {
 };
 
 /**
- * An event where its writer knows that it stands. What this process encoded itself is not parsed again: `decodeEvent`
- * answers with the very event that was written.
+ * An event at the place where its writer knows that it stands. What this process encoded itself is not parsed again:
+ * `decodeEvent` answers with the very event that was written.
  */
 export const recordedByWriter = (
   event: NewEvent,

@@ -50,8 +50,8 @@ export interface Append {
   /** What the events name by digest, to be stored with them: only where {@link EventStore.storesPayloads}. */
   readonly payloads?: readonly Payload[];
   /**
-   * Other streams that must stand at these revisions while the events are written; otherwise nothing is written. Only where
-   * {@link EventStore.canRequire}. Of an append that is sent again it counts for what is not written yet.
+   * Other streams that must stand at these revisions while the events are written; otherwise nothing is written. Only
+   * where {@link EventStore.canRequire}. When an append is sent again, this counts only for what is not written yet.
    */
   readonly requires?: ReadonlyMap<string, number>;
 }
@@ -62,11 +62,11 @@ export interface AppendResult {
   readonly position: Position;
 }
 
-/** Appends on their way to the store, in one call of it: what may be asked about them while nothing can come between. */
+/** Appends on their way to the store in one call, and what may be asked about them while nothing can come between. */
 export interface DepartingAppends {
   /** How their events will stand in the log if nobody else writes before them; in order of position. */
   readonly events: readonly RecordedEvent[];
-  /** What lies between a position and them; null where this process does not know all of it. */
+  /** The events between a position and these; null where this process does not know all of them. */
   since(position: Position): readonly RecordedEvent[] | null;
   /** The first events of a stream that lie before them; null where this process does not know them all. */
   beginningOf(stream: string, count: number): readonly RecordedEvent[] | null;
@@ -74,18 +74,21 @@ export interface DepartingAppends {
 
 /** Appends that follow others into the log, in the same commit and right behind them, or not at all. */
 export interface Companions {
-  /** Of streams that no other append of the call is about. */
+  /** To streams that no other append of the call is about. */
   readonly appends: readonly Append[];
   /** Streams that must stand at these revisions before the call; otherwise the companions are left out. */
   readonly requires: ReadonlyMap<string, number>;
-  /** Told before those are whose appends they follow. */
+  /** Called before those are told whose appends the companions follow. */
   readonly ended: (end: CompanionsEnd) => void;
 }
 
 /** `left_out`: certainly not written. `unclear`: they may or may not stand in the log. */
 export type CompanionsEnd = 'written' | 'left_out' | 'unclear';
 
-/** Asked of all appends at the moment they depart. Must not wait, since they do, nor throw. Null: they go alone. */
+/**
+ * Called with all appends at the moment they depart. It must not wait, since they would wait too, and must not throw.
+ * Null: they go alone.
+ */
 export type Accompany = (departing: DepartingAppends) => Companions | null;
 
 /** The stream has moved on. Nothing was written. */
@@ -144,9 +147,9 @@ export interface SubscribeOptions {
   /** At most this many events a batch. Default 500. */
   readonly batchSize?: number;
   /**
-   * No batch ends between two events of one append, as `beginOfAppend` tells them: for whoever shows what the batches come to.
-   * An append of more events than `batchSize` is a batch by itself. Default false: a store that is told of events one by one
-   * hands them on so.
+   * No batch ends between two events of one append, as `beginOfAppend` tells them. It is for whoever shows what the
+   * batches come to. An append of more events than `batchSize` is a batch by itself. Default false: a store that is
+   * told of events one by one hands them on one by one.
    */
   readonly inWholeAppends?: boolean;
   /** Waits this long after a wake-up before it reads, so that a busy time gives few large batches. Default 0. */
@@ -184,17 +187,18 @@ export abstract class EventStore {
   }
 
   /**
-   * From now on companions may go with what this process appends, until the returned function is called. They are written
-   * where every one of their fellows is, and nobody else has written since this process last saw the end of the log. One
-   * at a time; a store that cannot accompany never asks.
+   * From now on companions may go with what this process appends, until the returned function is called. They are
+   * written only where every append that they go with is written, and nobody else has written since this process last
+   * saw the end of the log. There is one {@link Accompany} at a time; a store that cannot accompany never calls it.
    */
   accompany(_accompany: Accompany): () => void {
     return () => undefined;
   }
 
   /**
-   * Tells the other processes of the deployment when this one has appended, and looks when they tell: for a store whose
-   * server does not. Without it, and where a message is lost, each finds by its own clock what others appended.
+   * Tells the other processes of the deployment when this one has appended, and looks when they tell. It is for a store
+   * whose server does not tell. Without it, and where a message is lost, each process finds by its own clock what
+   * others appended.
    */
   tellOn(_bus: Bus): void {
     // A store that is told by its server needs nobody.
@@ -216,15 +220,15 @@ export abstract class EventStore {
   abstract readStream(stream: string, options?: ReadStreamOptions): Promise<readonly RecordedEvent[]>;
 
   /**
-   * Last revision of each stream that exists, the end of an append, each as of a moment no earlier than the call. Streams that do
-   * not exist are absent.
+   * The last revision of each stream that exists, each as of a moment no earlier than the call. It is always the end of
+   * an append. Streams that do not exist are absent.
    */
   abstract heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>>;
 
   /**
-   * Last revisions as far as this process has seen them by itself, without a question: never beyond what `heads` would
-   * answer, often behind it, perhaps within an append, absent where it has seen nothing. For facts that do not change once they
-   * are there.
+   * Last revisions as far as this process has seen them by itself, without a question to the store. They are never
+   * beyond what `heads` would answer, and often behind it. One may lie within an append, and a stream of which nothing
+   * was seen is absent. They are for facts that do not change once they are there.
    */
   seenHeads(_streams: readonly string[]): ReadonlyMap<string, number> {
     return new Map();
@@ -234,7 +238,7 @@ export abstract class EventStore {
   abstract head(): Promise<Position>;
 
   /**
-   * That it answers, and would take an append of this process. Writes nothing.
+   * Checks that the store answers, and would take an append of this process. Writes nothing.
    * @throws {StoreUnavailable} why not
    */
   async requireUsable(): Promise<void> {
@@ -242,8 +246,8 @@ export abstract class EventStore {
   }
 
   /**
-   * Events after a position, exclusive, in order. An event committed late is never skipped. Fewer than `limit` are all there
-   * are, and the last append among them is there in full.
+   * Events after a position, exclusive, in order. An event committed late is never skipped. Where fewer than `limit`
+   * are given, these are all there are, and the last append among them is there in full.
    *
    * @param after {@link START}, the position of an event, or the one before it
    */

@@ -15,6 +15,8 @@ export const FAILPOINTS = [
   'gate.t1.ack',
   /** The call is accepted; whoever executes has not heard of it. */
   'gate.enqueue',
+  /** The agent may run the call itself, and has not heard of it. */
+  'proxy.authorized',
   /** Claimed; the credential is not open. */
   'exec.claimed',
   /** The append of a further claim: of the next attempt, or of whoever takes over. */
@@ -33,6 +35,8 @@ export const FAILPOINTS = [
   /** The append of an outcome. */
   'exec.t4',
   'exec.t4.ack',
+  /** A person's last yes stands in the log; nobody has been told that the call may run. */
+  'apr.resume',
   /** The action is as far as the client asked for; the client has not been answered. */
   'gate.reply',
   /** Deeds are due; nothing is signed. */
@@ -49,7 +53,7 @@ export const FAILPOINTS = [
 export type Failpoint = (typeof FAILPOINTS)[number];
 
 export interface Failpoints {
-  /** Whether the next hits may do anything at all: for a place that must prepare its moment. */
+  /** Whether the next hits may do anything at all. It is for a place in the code that must prepare its moment. */
   isArmed(name: Failpoint): boolean;
   /** Resolves when the work may go on. Rejects as the call at this place does when it fails. */
   hit(name: Failpoint): Promise<void>;

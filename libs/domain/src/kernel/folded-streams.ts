@@ -59,15 +59,15 @@ const MAX_FOLLOWERS = 4;
 
 const NOTHING_FOUND: ReadonlyMap<string, Folded<unknown>> = new Map();
 
-/** Counts the questions that were put to the store: which of them came after something is all that anybody asks of it. */
+/** The number of a question that was put to the store. It only serves to tell which questions came after others. */
 export type QuestionNumber = number & { readonly [isQuestionNumber]: true };
 declare const isQuestionNumber: unique symbol;
 
 export interface LoadOptions {
   /**
-   * A stream that a question after this one has covered is not asked for again. What had to be asked for all the same is
-   * asked along whenever the first of these streams is: so the second question of a kind of request is spared the next time.
-   * Default: all are asked for.
+   * A stream that a question after this one has covered is not asked for again. A stream that had to be asked for all
+   * the same is from then on asked along whenever the first of these streams is. So the second question of a kind of
+   * request is spared the next time. Default: all are asked for.
    */
   readonly since?: QuestionNumber | undefined;
 }
@@ -97,7 +97,7 @@ export class FoldedStreams {
     this.followers = new RecentlyUsed({ entries: capacity.entries, weight: Infinity });
   }
 
-  /** What is only remembered may be decided upon: the append can require it. */
+  /** Whether a decision may rest on what is only remembered, because the append can require it. */
   get canRequire(): boolean {
     return this.store.canRequire;
   }
@@ -112,7 +112,10 @@ export class FoldedStreams {
     return only;
   }
 
-  /** All of them as of one question to the store; as of none where {@link LoadOptions.since} says so of each. */
+  /**
+   * All of them as of one question to the store. No question is put where {@link LoadOptions.since} spares each of
+   * them.
+   */
   async loadAll<Refs extends Readonly<Record<string, StreamRef<unknown>>>>(
     refs: Refs,
     { since }: LoadOptions = {},
@@ -126,8 +129,8 @@ export class FoldedStreams {
   }
 
   /**
-   * As some earlier question found it, which may be long ago: only for work that asks again before it matters. Asks now
-   * when nothing is remembered.
+   * The state as some earlier question found it, which may be long ago. It is only for work that asks again before it
+   * matters. Asks now when nothing is remembered.
    */
   async remembered<State>(ref: StreamRef<State>): Promise<Folded<State>> {
     return this.known(ref) ?? this.load(ref);
@@ -172,7 +175,7 @@ export class FoldedStreams {
     const upTo = async (ref: StreamRef<unknown>): Promise<void> => {
       found.set(ref.stream, await this.upTo(ref, heads.get(ref.stream), question));
     };
-    // What keeps one of the next from being read is for whoever wants it.
+    // What is only asked along may fail to be read: that is for whoever wants it.
     await Promise.all([...refs.map(upTo), ...next.map((ref) => upTo(ref).catch(() => undefined))]);
     return found;
   }
@@ -208,7 +211,7 @@ export class FoldedStreams {
   private remember<State>(ref: StreamRef<State>, folded: Folded<State>, question: number): void {
     if (ref.isOver(folded.state)) return this.cache.delete(folded.stream);
     const known = this.cache.get(folded.stream);
-    // What two questions found out of turn: the later state holds for both.
+    // Two questions may be answered out of turn: the later state holds for both.
     const latest = known && isBeyond(known.folded, folded) ? known.folded : folded;
     const asked = Math.max(known?.asked ?? 0, question);
     this.cache.set(latest.stream, { folded: latest, asked }, latest.weight);

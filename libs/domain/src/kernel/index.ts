@@ -1,5 +1,7 @@
+export * from './api-version.js';
 export * from './bus.port.js';
 export * from './call-end.js';
+export * from './checked-name.js';
 export * from './checked-reason.js';
 export * from './clock.port.js';
 export * from './closest-name.js';

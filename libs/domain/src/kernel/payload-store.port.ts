@@ -2,18 +2,21 @@ import type { Digest } from '#libs/crypto';
 import type { Append, AppendResult, EventStore } from './event-store.port.js';
 import type { Payload, PayloadKind } from './payload.js';
 
-/** Larger ones are written before their append: nobody else's is held up by them. Characters of the body. */
+/**
+ * In characters of the body. A larger payload is written before its append, so that it holds up nobody else's append.
+ */
 const MAX_ALONG = 16_384;
 
 /**
  * Rows beside the log (architecture): written before the event that names them, inert until then. Where the event store
- * lives in the same server the commit need not be durable by itself: the order of the WAL makes it so no later than the event.
+ * lives in the same server, the commit of a row need not be durable by itself: the order of the WAL makes the row
+ * durable no later than the event.
  */
 export abstract class PayloadStore {
   /** Writing the same owner, kind and digest again changes nothing. */
   abstract put(payload: Payload): Promise<void>;
   /**
-   * Null when it was never written, or removed by retention.
+   * Null when it was never written, or was removed: whether retention did that is for `RetentionReach` to say.
    * @throws {DamagedPayload} what is stored under that digest has another: such a body is handed to nobody
    */
   abstract get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null>;

@@ -1,7 +1,7 @@
 import type { Digest } from '#libs/crypto';
 
 /** What agents and tools said. Removed by retention while deeds, which hold digests only, keep verifying. */
-export type PayloadKind = 'policy_input' | 'result';
+export type PayloadKind = 'policy_input' | 'result' | 'approval_context' | 'observation';
 
 export interface Payload {
   /** The action it belongs to. */

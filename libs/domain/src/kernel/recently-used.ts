@@ -13,10 +13,10 @@ interface Entry<Value> {
 }
 
 /**
- * Values by name, of which those that were used last are kept: at most a capacity, and some half of it at least. Two
- * generations take turns: what is used goes into the young one, and once that holds half of the capacity it takes the place
- * of the old one. Putting every use at the end of one map would leave a hole at its front each time, and finding the oldest would step over
- * all of them.
+ * Values by name. Those that were used last are kept: at most a capacity, and some half of it at least. Two generations
+ * take turns: what is used goes into the young one, and once that holds half of the capacity it takes the place of the
+ * old one. A single map with every use put at its end would have a hole at its front each time, and finding the oldest
+ * would step over all the holes.
  */
 export class RecentlyUsed<Value> {
   private young = new TransientMap<Entry<Value>>();
@@ -34,7 +34,7 @@ export class RecentlyUsed<Value> {
     return aged?.value;
   }
 
-  /** Not kept where it alone weighs more than a quarter of the capacity: it would drive out everybody else's. */
+  /** A value that alone weighs more than a quarter of the capacity is not kept: it would drive out everybody else's. */
   set(name: string, value: Value, weight: number): void {
     if (weight <= this.capacity.weight / 4) this.add(name, { value, weight });
     else this.delete(name);
@@ -57,7 +57,8 @@ export class RecentlyUsed<Value> {
       this.youngWeight = 0;
     }
     this.youngWeight += entry.weight - (this.young.get(name)?.weight ?? 0);
-    // What the old generation holds under this name stands in the shadow, and leaves with it.
+    // This entry hides the one that the old generation may hold under the same name, and that one leaves with its
+    // generation.
     this.young.set(name, entry);
   }
 }

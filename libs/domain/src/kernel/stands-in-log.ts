@@ -2,7 +2,8 @@ import { isStoreAway } from './broken-stream.js';
 import { START, type EventStore, type Position } from './event-store.port.js';
 
 /**
- * Whether an event stands at a position, as one must wherever somebody has read up to: a log that went back in time may end before.
+ * Whether an event stands at a position. One must stand wherever somebody has read up to, unless the log went back in
+ * time: then it may end before.
  * @throws {StoreUnavailable}
  */
 export const standsInLog = async (store: Pick<EventStore, 'readAll'>, position: Position): Promise<boolean> => {
@@ -12,7 +13,7 @@ export const standsInLog = async (store: Pick<EventStore, 'readAll'>, position: 
     return event?.position === position;
   } catch (error) {
     if (isStoreAway(error)) throw error;
-    // KurrentDB, which reads from positions of its own alone.
+    // KurrentDB: it reads from positions of its own alone.
     return false;
   }
 };

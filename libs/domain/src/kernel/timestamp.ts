@@ -10,7 +10,8 @@ export const epochMsOf = (timestamp: Timestamp): number => Date.parse(timestamp)
 
 /**
  * The instant a client wrote, in Unix milliseconds (finer fractions are cut), or null when it is no RFC 3339 date-time.
- * Refuses what Date.parse would bend into another day (February 30) and any lower-case or zone-less form.
+ * Refuses what Date.parse would bend into another day (February 30), any lower-case or zone-less form, and an instant that an
+ * offset carries out of the years 1 to 9999: no deed could hold it.
  */
 export const parseTimestamp = (text: string): number | null => {
   if (!TIMESTAMP_PATTERN.test(text)) return null;
@@ -18,5 +19,6 @@ export const parseTimestamp = (text: string): number | null => {
   if (Number.isNaN(epochMs)) return null;
   const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number];
   const daysInMonth = new Date(Date.UTC(year, month, 0)).getUTCDate();
-  return year > 0 && day <= daysInMonth ? epochMs : null;
+  const yearInUtc = new Date(epochMs).getUTCFullYear();
+  return year > 0 && day <= daysInMonth && yearInUtc >= 1 && yearInUtc <= 9999 ? epochMs : null;
 };

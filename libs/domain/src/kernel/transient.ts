@@ -4,10 +4,10 @@ interface Place<Value> {
 }
 
 /**
- * A map of what comes and goes with every call. V8 links each table that a `Map` has outgrown to the one after it, so a
- * table that the collector has taken for old keeps alive whatever stood in any later one, gone or not, until the next full
- * mark: every scavenge copies the whole of every call since. Here the tables hold places, and a place is empty once its
- * value has gone. Keys stay as they would in a `Map`: short texts only.
+ * A map of what comes and goes with every call. V8 links each table that a `Map` has outgrown to the one after it. A
+ * table that the collector has taken for old therefore keeps alive whatever stood in any later one, gone or not, until
+ * the next full mark, and every scavenge copies the whole of every call since. Here the tables hold places, and a place
+ * is empty once its value has gone. Keys stay as they would in a `Map`: short texts only.
  */
 export class TransientMap<Value> {
   private readonly places = new Map<string, Place<Value>>();

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * Long work in pieces: who takes a turn runs in a round of the event loop of its own, so that requests are answered between
- * any two pieces, however many pieces of however many askers wait.
+ * Long work in pieces. Whoever takes a turn runs in a round of the event loop of its own. So requests are answered
+ * between any two pieces, however many pieces of however many askers wait.
  */
 export class Turns {
   private last: Promise<void> = Promise.resolve();
@@ -14,7 +14,9 @@ export class Turns {
   }
 }
 
-/** So many short pieces in one round of the event loop, whoever asks; what comes after them waits for the next round. */
+/**
+ * At most so many short pieces in one round of the event loop, whoever asks. Further pieces wait for the next round.
+ */
 export class Rounds {
   private taken = 0;
   private nextRound: Promise<void> | null = null;

@@ -27,7 +27,7 @@ export const readWholeAppends = async (readAll: ReadAll, after: Position, limit:
   return whole > 0 ? beginningOf(page, whole) : readAppend(readAll, after, 2 * limit);
 };
 
-/** One append, or as much of the log as is more than one can hold. */
+/** One append; or, where its end is not found, more of the log than one append can hold. */
 const readAppend = async (readAll: ReadAll, after: Position, limit: number): Promise<LogPage> => {
   for (let asked = limit; ; asked *= 2) {
     const page = await readPage(readAll, after, asked);
@@ -45,12 +45,13 @@ const beginningOf = ({ events }: LogPage, count: number): LogPage => ({
 });
 
 /**
- * Index of the first event that was appended together with the one at `index`, as far as `events` reach back; they follow
- * each other in the log.
+ * Index of the first event that was appended together with the one at `index`, as far as `events` reach back; they
+ * follow each other in the log.
  *
- * No store keeps which events came in one append, and a copy of the log may gather them anew. What a command wrote is told
- * by its metadata, which all of it shares (`encodeEvents`) and no other command's has, in logs of every version
- * (docs/adr/0018-rows-stand-between-appends.md). Deeds, which each name their own source there, are each by themselves.
+ * No store keeps which events came in one append, and a copy of the log may gather them anew. What one command wrote is
+ * recognised by its metadata: all its events share it (`encodeEvents`), and no other command's events have it, in logs
+ * of every version (docs/adr/0018-rows-stand-between-appends.md). The metadata of a deed names the deed's own source,
+ * so every deed is an append by itself.
  */
 export const beginOfAppend = (events: readonly RecordedEvent[], index: number): number => {
   let begin = index;
