@@ -8,7 +8,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type SealKeyEntry, verifyBundle, type VerifyOptions } from '#libs/crypto';
 
-import { at, entryOf, KEY, keyFrom } from '../../libs/crypto/src/testing/given-chain.js';
+import {
+  approvalAt,
+  at,
+  entryOf,
+  givenChain,
+  KEY,
+  keyFrom,
+  packed,
+  rawOf,
+} from '../../libs/crypto/src/testing/given-chain.js';
 import { ATTACKS, honestBundle, HONEST_OPTIONS } from '../../libs/crypto/src/testing/bundle-attacks.js';
 
 const SCRIPT = fileURLToPath(new URL('verify_bundle.py', import.meta.url));
@@ -65,6 +74,20 @@ describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptograph
     const { status, stdout } = run(honestPath, '--org', org, ...pinning);
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toEqual(await verifyBundle(honestPath, HONEST_OPTIONS));
+  });
+
+  it('agrees on deeds of what people were asked: approved, denied, expired and cancelled', async () => {
+    const ends = ['approved', 'denied', 'expired', 'cancelled'] as const;
+    const chain = givenChain(11, {
+      changeAt: (seq) => (seq % 3 === 2 ? approvalAt(seq, ends[(seq - 2) / 3] ?? 'denied') : {}),
+    });
+    const path = join(folder, 'approvals.tar.gz');
+    writeFileSync(path, await packed(rawOf(chain)));
+    const verdict = await verifyBundle(path, HONEST_OPTIONS);
+    expect(verdict).toMatchObject({ result: 'intact', deeds: 11 });
+    const { status, stdout } = run(path, '--org', org, ...pinning);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toEqual(verdict);
   });
 
   it('exits with 1 when a bundle is not intact', () => {

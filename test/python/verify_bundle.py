@@ -144,6 +144,8 @@ word, sentence = text(256), text(4_096)
 kid = matches("[0-9a-f]{32}")
 reference = matches(r"[A-Za-z0-9._~:@/+=-]{1,256}")
 
+actor = closed(type=one_of("agent", "user", "admin_key", "operator", "system"), id=or_null(word))
+
 BODY = closed(
     v=one_of("service.deed/1"),
     id=an_id("deed"),
@@ -158,7 +160,7 @@ BODY = closed(
     ),
     chain=closed(prev_hash=or_null(is_digest), kid=kid),
     who=closed(
-        actor=closed(type=one_of("agent", "user", "admin_key", "operator", "system"), id=or_null(word)),
+        actor=actor,
         agent=or_null(an_id("agt")),
         key=or_null(an_id("key")),
         on_behalf_of=or_null(reference),
@@ -200,8 +202,10 @@ BODY = closed(
             status=one_of("approved", "denied", "expired", "cancelled"),
             required=at_least(1),
             countersigned=many(closed(by=an_id("usr"), at=timestamp), 64),
+            context_digest=is_digest,
             expires_at=timestamp,
-            decided_at=or_null(timestamp),
+            decided_at=timestamp,
+            decided_by=or_null(actor),
         )
     ),
     execution=or_null(
@@ -265,29 +269,53 @@ PUBLISHED_KEYS = closed(object=one_of("seal_key_set"), keys=KEY_LIST)
 
 
 def keeps_the_rules(body):
-    """The eleven rules between members."""
-    kind, who, actor, admin = body["kind"], body["who"], body["who"]["actor"], body["admin"]
+    """The rules between members."""
+    kind, who, admin = body["kind"], body["who"], body["admin"]
+    policy, approval = body["policy"], body["approval"]
     name = "service/deed-id/v1\n" + body["org"] + "\n" + body["source"]["event_id"]
-    actor_id = {
-        "agent": actor["id"] is not None and actor["id"] == who["agent"],
-        "user": an_id("usr")(actor["id"]),
-        "admin_key": an_id("key")(actor["id"]),
-    }
     return all(
         (
             body["id"] == encode_id("deed", hashlib.sha256(name.encode()).digest()[:16]),
             (body["chain"]["prev_hash"] is None) == (body["seq"] == 1),
-            actor_id.get(actor["type"], True),
+            names_an_actor(who["actor"], who),
             (who["intent_hash"] is not None) == (who["intent_signed"] is True),
             (body["action"] is None) == (kind == "admin"),
             body["policy"] is not None if kind == "action" else kind == "amendment" or body["policy"] is None,
-            kind != "admin" or (body["approval"] is None and body["execution"] is None),
+            kind == "amendment" or (approval is not None) == (kind == "action" and asks_people(policy)),
+            approval is None or is_signed(approval),
+            approval is None or is_decided_by_whom_it_may(approval, who),
+            body["execution"] is None or (kind != "admin" and (approval is None or approval["status"] == "approved")),
             body["witness"] is not None if kind == "amendment" else kind == "action" or body["witness"] is None,
             kind != "admin" or body["cost"] is None,
             (admin is not None) == (kind == "admin"),
             not revokes(body) or (admin["target"]["type"] == "seal_key" and kid(admin["target"]["id"])),
         )
     )
+
+
+def names_an_actor(actor, who):
+    return {
+        "agent": actor["id"] is not None and actor["id"] == who["agent"],
+        "user": an_id("usr")(actor["id"]),
+        "admin_key": an_id("key")(actor["id"]),
+    }.get(actor["type"], True)
+
+
+def asks_people(policy):
+    return policy is not None and policy["outcome"] == "require_approval"
+
+
+def is_signed(approval):
+    signers = [signature["by"] for signature in approval["countersigned"]]
+    is_enough = approval["status"] != "approved" or len(signers) >= approval["required"]
+    return len(set(signers)) == len(signers) and is_enough
+
+
+def is_decided_by_whom_it_may(approval, who):
+    by, status = approval["decided_by"], approval["status"]
+    if by is None or status == "expired":
+        return by is None and status == "expired"
+    return names_an_actor(by, who) and (status == "cancelled" or by["type"] == "user")
 
 
 def revokes(body):

@@ -6,7 +6,7 @@ import { DeedBodyError, encodeDeedBody, parseDeedBody, parseDeedBodyStrictly } f
 import { deedSchema, MAX_DEED_BYTES } from './deed-schema.js';
 import { canonicalize } from './jcs.js';
 import type { JsonObject, JsonValue } from './strict-json.js';
-import { givenChain } from './testing/given-chain.js';
+import { approvalAt, givenChain } from './testing/given-chain.js';
 
 type Reader = typeof parseDeedBody;
 
@@ -29,7 +29,8 @@ const verdict = (bytes: Uint8Array): string => {
 
 const isAccepted = (bytes: Uint8Array): boolean => verdict(bytes).startsWith('{');
 
-const bodies = givenChain(3).map(({ body }) => Buffer.from(body));
+const asked = givenChain(2, { changeAt: (seq) => (seq === 2 ? approvalAt(seq, 'approved') : {}) }).slice(-1);
+const bodies = [...givenChain(3), ...asked].map(({ body }) => Buffer.from(body));
 const [, EXECUTED, ADMIN] = bodies as [Buffer, Buffer, Buffer];
 
 /** Every place of a body that holds no object: dotted paths. */
@@ -174,7 +175,7 @@ describe('a deed body read twice', () => {
 
   it('is known by the expression when it is an ordinary one', () => {
     const expression = new RegExp(`^${deedSchema.canonical}$`);
-    expect(bodies.map((bytes) => expression.test(bytes.toString()))).toEqual([true, true, true]);
+    expect(bodies.map((bytes) => expression.test(bytes.toString()))).toEqual(bodies.map(() => true));
   });
 
   // An expression that tried its texts in every way would take longer than any test may, not a little longer.

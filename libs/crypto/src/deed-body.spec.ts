@@ -3,11 +3,18 @@ import { describe, expect, it } from 'vitest';
 
 import { buildDeedBody, DeedBodyError, type DeedBodyInput, encodeDeedBody, parseDeedBody } from './deed-body.js';
 import { startOfChain } from './deed-chain.js';
-import { MAX_DEED_BYTES, MAX_SENTENCE_BYTES, MAX_WITNESS_REASONS, MAX_WORD_BYTES } from './deed-schema.js';
+import {
+  type DeedBody,
+  MAX_DEED_BYTES,
+  MAX_SENTENCE_BYTES,
+  MAX_SIGNATURES,
+  MAX_WITNESS_REASONS,
+  MAX_WORD_BYTES,
+} from './deed-schema.js';
 import { digestOf } from './digest.js';
 import { canonicalize } from './jcs.js';
 import type { JsonObject, JsonValue } from './strict-json.js';
-import { bodyAfter, givenChain, KEY, ORG } from './testing/given-chain.js';
+import { approvalAt, at, bodyAfter, givenChain, KEY, ORG, PEOPLE } from './testing/given-chain.js';
 
 const positionOf = (seq: number) =>
   seq === 1 ? startOfChain(ORG) : { org: ORG, seq: seq - 1, bodyHash: digestOf('before'), issuedAt: null };
@@ -27,8 +34,11 @@ const refusal = (action: () => unknown): string => {
 };
 
 /** The bytes of a body with one member replaced, by its dotted path; undefined removes it. */
-const bytesWith = (seq: number, path: string, value: JsonValue | undefined): Uint8Array => {
-  const body = structuredClone(bodyAt(seq)) as JsonObject;
+const bytesWith = (seq: number, path: string, value: JsonValue | undefined): Uint8Array =>
+  changedAt(bodyAt(seq), path, value);
+
+const changedAt = (original: DeedBody, path: string, value: JsonValue | undefined): Uint8Array => {
+  const body = structuredClone(original) as JsonObject;
   const names = path.split('.');
   const last = names.pop() ?? '';
   const owner = names.reduce((object, name) => object[name] as JsonObject, body);
@@ -73,6 +83,20 @@ describe('deed body', () => {
       },
       execution: body.execution && { ...body.execution, error_code: word },
     });
+    const { approval } = bodyAt(EXECUTED, approvalAt(EXECUTED, 'cancelled'));
+    const signer = (index: number) => `usr_${String(index).padStart(26, '0')}`;
+    const widestApproval = approval && {
+      ...approval,
+      countersigned: Array.from({ length: MAX_SIGNATURES }, (_, index) => ({ at: at(1), by: signer(index) })),
+      decided_by: { type: 'operator' as const, id: word },
+    };
+    const cancelled = buildDeedBody({
+      ...full,
+      execution: null,
+      policy: full.policy && { ...full.policy, outcome: 'require_approval' },
+      approval: widestApproval,
+    });
+    expect(encodeDeedBody(cancelled).byteLength).toBeLessThan(MAX_DEED_BYTES);
     expect(encodeDeedBody(full).byteLength).toBeLessThan(MAX_DEED_BYTES);
   });
 
@@ -161,6 +185,8 @@ describe('deed body: the closed schema', () => {
   });
 });
 
+const [COUNTERSIGNED, DECIDED_BY] = ['approval.countersigned', 'approval.decided_by'];
+
 describe('deed body: rules between members', () => {
   const policy = bodyAt(EXECUTED).policy as JsonValue;
   const agent = bodyAt(EXECUTED).who.agent as string;
@@ -182,6 +208,53 @@ describe('deed body: rules between members', () => {
   ])('%s', (_rule, seq, path, value, at) => {
     expect(refusal(() => parseDeedBody(bytesWith(seq, path, value)))).toBe(`schema ${at}`);
   });
+
+  const STATUSES = ['approved', 'denied', 'expired', 'cancelled'] as const;
+  const approvalBody = (status: (typeof STATUSES)[number]) => bodyAt(EXECUTED, approvalAt(EXECUTED, status));
+
+  it.each(STATUSES)('an action whose approval is %s reads back as it was written', (status) => {
+    const body = approvalBody(status);
+    expect(parseDeedBody(encodeDeedBody(body))).toEqual(body);
+  });
+
+  it.each([
+    { type: 'user', id: PEOPLE[0] as string },
+    { type: 'admin_key', id: `key_${(PEOPLE[0] as string).slice(4)}` },
+    { type: 'agent', id: agent },
+    { type: 'operator', id: null },
+    { type: 'system', id: null },
+  ])('anybody may have cancelled: $type', (by) =>
+    expect(() => parseDeedBody(changedAt(approvalBody('cancelled'), 'approval.decided_by', by))).not.toThrow(),
+  );
+
+  const [anna = '', ben = ''] = PEOPLE;
+  const signed = (...people: readonly string[]) => people.map((by) => ({ at: at(1), by }));
+  const execution = bodyAt(EXECUTED).execution as JsonValue;
+  it.each<[string, (typeof STATUSES)[number], string, JsonValue, string]>([
+    ['what nobody asked people about has none', 'approved', 'policy.outcome', 'allow', 'approval'],
+    ['what people were asked about has one', 'denied', 'approval', null, 'approval'],
+    ['a yes has as many signatures as it needs', 'approved', 'approval.countersigned', signed(anna), COUNTERSIGNED],
+    ['nobody signs twice', 'approved', 'approval.countersigned', signed(anna, ben, anna), COUNTERSIGNED],
+    ['nobody signs twice what is denied', 'denied', 'approval.countersigned', signed(anna, anna), COUNTERSIGNED],
+    ['a person says yes', 'approved', 'approval.decided_by', null, DECIDED_BY],
+    ['only a person says yes', 'approved', 'approval.decided_by', { id: agent, type: 'agent' }, DECIDED_BY],
+    ['a person says no', 'denied', 'approval.decided_by', { id: null, type: 'system' }, DECIDED_BY],
+    ['a person has an id', 'denied', 'approval.decided_by', { id: agent, type: 'user' }, DECIDED_BY],
+    ['nobody lets it expire', 'expired', 'approval.decided_by', { id: anna, type: 'user' }, DECIDED_BY],
+    ['somebody cancels', 'cancelled', 'approval.decided_by', null, DECIDED_BY],
+    ['another agent cannot cancel', 'cancelled', 'approval.decided_by', { id: anna, type: 'agent' }, DECIDED_BY],
+    ['it has its time, whatever came of it', 'expired', 'approval.decided_at', null, 'approval.decided_at'],
+    ['what is denied does not run', 'denied', 'execution', execution, 'execution'],
+    ['what expires does not run', 'expired', 'execution', execution, 'execution'],
+    ['what is cancelled does not run', 'cancelled', 'execution', execution, 'execution'],
+  ])('of an approval: %s', (_rule, status, path, value, where) =>
+    expect(refusal(() => parseDeedBody(changedAt(approvalBody(status), path, value)))).toBe(`schema ${where}`),
+  );
+
+  it('an admin deed has no approval', () =>
+    expect(
+      refusal(() => parseDeedBody(bytesWith(ADMIN, 'approval', approvalBody('denied').approval as JsonValue))),
+    ).toBe('schema approval'));
 
   it('a revocation names its key', () => {
     const admin = { action: 'seal_key.revoked', reason: null, data_digest: null };

@@ -140,12 +140,14 @@ const checkDeedBody = (value: JsonValue): DeedBody => {
 const RULES: readonly (readonly [path: string, holds: (body: DeedBody) => boolean])[] = [
   ['id', ({ id, org, source }) => id === deriveDeedId(org, source.event_id)],
   ['chain.prev_hash', ({ seq, chain }) => (chain.prev_hash === null) === (seq === 1)],
-  ['who.actor.id', ({ who }) => isActorId(who)],
+  ['who.actor.id', ({ who }) => isActorId(who.actor, who.agent)],
   ['who.intent_hash', ({ who }) => (who.intent_hash !== null) === (who.intent_signed === true)],
   ['action', ({ kind, action }) => (action === null) === (kind === 'admin')],
   ['policy', ({ kind, policy }) => (kind === 'action' ? policy !== null : kind === 'amendment' || policy === null)],
-  ['approval', ({ kind, approval }) => kind !== 'admin' || approval === null],
-  ['execution', ({ kind, execution }) => kind !== 'admin' || execution === null],
+  ['approval', ({ kind, approval, policy }) => isAsked(kind, policy) === (approval !== null) || kind === 'amendment'],
+  ['approval.countersigned', ({ approval }) => approval === null || isSigned(approval)],
+  ['approval.decided_by', ({ approval, who }) => approval === null || isDecidedBy(approval, who.agent)],
+  ['execution', ({ kind, execution, approval }) => execution === null || (kind !== 'admin' && mayHaveRun(approval))],
   ['witness', ({ kind, witness }) => (kind === 'amendment' ? witness !== null : kind === 'action' || witness === null)],
   ['cost', ({ kind, cost }) => kind !== 'admin' || cost === null],
   ['admin', ({ kind, admin }) => (admin !== null) === (kind === 'admin')],
@@ -156,7 +158,25 @@ const RULES: readonly (readonly [path: string, holds: (body: DeedBody) => boolea
 /** The path of the first rule that does not hold, or null. */
 const brokenRule = (body: DeedBody): string | null => RULES.find(([, holds]) => !holds(body))?.[0] ?? null;
 
-const isActorId = ({ actor, agent }: DeedBody['who']): boolean => {
+type Approval = NonNullable<DeedBody['approval']>;
+type Actor = DeedBody['who']['actor'];
+
+const isAsked = (kind: DeedBody['kind'], policy: DeedBody['policy']): boolean =>
+  kind === 'action' && policy?.outcome === 'require_approval';
+
+const isSigned = ({ status, required, countersigned }: Approval): boolean => {
+  const people = new Set(countersigned.map(({ by }) => by)).size;
+  return people === countersigned.length && (status !== 'approved' || people >= required);
+};
+
+const isDecidedBy = ({ status, decided_by: by }: Approval, agent: string | null): boolean => {
+  if (status === 'expired') return by === null;
+  return by !== null && isActorId(by, agent) && (status === 'cancelled' || by.type === 'user');
+};
+
+const mayHaveRun = (approval: Approval | null): boolean => approval === null || approval.status === 'approved';
+
+const isActorId = (actor: Actor, agent: string | null): boolean => {
   switch (actor.type) {
     case 'agent':
       return actor.id !== null && actor.id === agent;

@@ -28,6 +28,9 @@ export const MAX_WORD_BYTES = 256;
 
 export const MAX_WITNESS_REASONS = 32;
 
+/** Of one approval; no rule requires as many. */
+export const MAX_SIGNATURES = 64;
+
 /**
  * The longest body. With every text at its limit and every character escaped a body stays below it, so a deed that the
  * schema admits is never refused for its length.
@@ -58,8 +61,10 @@ const source = closed({
 /** The link to the deed before (null at seq 1 only) and the key that sealed this one. */
 const chain = closed({ prev_hash: nullable(digest), kid });
 
+const actor = closed({ type: oneOf('agent', 'user', 'admin_key', 'operator', 'system'), id: nullable(word) });
+
 const who = closed({
-  actor: closed({ type: oneOf('agent', 'user', 'admin_key', 'operator', 'system'), id: nullable(word) }),
+  actor,
   agent: nullable(idOf('agt')),
   key: nullable(idOf('key')),
   on_behalf_of: nullable(reference),
@@ -94,13 +99,16 @@ const policy = closed({
   decided_at: timestamp,
 });
 
+/** `context_digest` is of what the person saw whose word ended it, or of what was to be seen at first where no person did. */
 const approval = closed({
   id: idOf('apr'),
   status: oneOf('approved', 'denied', 'expired', 'cancelled'),
   required: integer(1),
-  countersigned: list(closed({ by: idOf('usr'), at: timestamp }), 64),
+  countersigned: list(closed({ by: idOf('usr'), at: timestamp }), MAX_SIGNATURES),
+  context_digest: digest,
   expires_at: timestamp,
-  decided_at: nullable(timestamp),
+  decided_at: timestamp,
+  decided_by: nullable(actor),
 });
 
 const execution = closed({

@@ -39,7 +39,8 @@ const refusal = (action: () => unknown): string => {
 /** Both verdicts of a key, which must be one. */
 const verdict = (key: VerifiedPublicKey, message: Uint8Array, signature: Uint8Array): boolean => {
   const bulk = key.verify(message, signature);
-  expect(key.verifyTwice(message, signature)).toBe(bulk);
+  // Before there is a table of the key's multiples, and with it.
+  for (let use = 0; use < 5; use += 1) expect(key.verifyTwice(message, signature)).toBe(bulk);
   return bulk;
 };
 

@@ -69,6 +69,7 @@ export {
   type DeedBody,
   MAX_DEED_BYTES,
   MAX_SENTENCE_BYTES,
+  MAX_SIGNATURES,
   MAX_TOOL_BYTES,
   MAX_WITNESS_REASONS,
   MAX_WORD_BYTES,
@@ -102,6 +103,8 @@ export { verifyBundle, type VerifyOptions } from './verify-bundle.js';
 export {
   checkSignedIntent,
   createSignedIntent,
+  expectedForm,
+  type ExpectedForm,
   type Intent,
   INTENT_CLOCK_SKEW_MS,
   INTENT_HEADER,

@@ -165,6 +165,26 @@ export const checkSignedIntent = (header: readonly string[], facts: IntentFacts)
   };
 };
 
+/** What a checker makes of an intent that it could read, for whoever writes a signer. */
+export interface ExpectedForm {
+  /** The RFC 8785 form of the intent, which its bytes must equal. */
+  readonly canonical: Uint8Array;
+  readonly intentHash: Digest;
+  /** What the signature must be over. */
+  readonly signedBytes: Uint8Array;
+}
+
+/** Proves nothing of the intent: null only where checks 1 to 3 refuse it, so that there is no JSON to have a form. */
+export const expectedForm = (header: readonly string[]): ExpectedForm | null => {
+  const parts = splitHeader(header);
+  if (parts === null || parts.bytes.byteLength > INTENT_MAX_BYTES) return null;
+  const value = parseIntent(parts.bytes);
+  if (value === null) return null;
+  const canonical = canonicalBytes(value.json);
+  const intentHash = digestOf(canonical);
+  return { canonical, intentHash, signedBytes: intentInput(intentHash) };
+};
+
 const refuse = (check: number, reason: IntentReason, param: string): IntentRefusal => ({
   ok: false,
   check,

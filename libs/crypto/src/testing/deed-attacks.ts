@@ -20,6 +20,7 @@ import {
   stranger,
 } from './attacked-bundle.js';
 import {
+  approvalAt,
   at,
   bodyAfter,
   entryOf,
@@ -29,6 +30,7 @@ import {
   ORG,
   OTHER_ORG,
   packed,
+  PEOPLE,
   rawOf,
   seal,
   sealBytes,
@@ -67,6 +69,38 @@ const chainUnder = (key: SigningKey, entries: SealKeyEntry[]): (() => Promise<Bu
 
 const withKey = (change: Partial<SealKeyEntry>): (() => Promise<Buffer>) =>
   chainUnder(next, [entryOf(KEY), entryOf(next, change)]);
+
+/** A deed that breaks each rule about approvals, genuinely sealed. */
+function brokenApprovals(): readonly BundleAttack[] {
+  type Approval = NonNullable<DeedBody['approval']>;
+  const attack = (
+    name: string,
+    status: Approval['status'],
+    change: Partial<Approval>,
+    rest: Partial<DeedBody> = {},
+  ): BundleAttack => {
+    const { approval, ...body } = bodyAfter(before, KEY.publicKey.kid, approvalAt(AT, status));
+    const bytes = canonicalBytes({ ...body, approval: { ...approval, ...change }, ...rest });
+    return broken('schema', AT, `${name}, genuinely sealed`, withDeed(sealBytes(AT, bytes)));
+  };
+  const [by = ''] = PEOPLE;
+  const signature = { at: at(AT), by };
+  const execution = givenChain(2).map(
+    ({ body }) => (JSON.parse(Buffer.from(body).toString()) as DeedBody).execution,
+  )[1];
+  return [
+    attack('a yes with a signature too few', 'approved', { countersigned: [signature] }),
+    attack('a yes that one person signed twice', 'approved', { countersigned: [signature, signature] }),
+    attack('a yes that nobody said', 'approved', { decided_by: null }),
+    attack('a no of the system', 'denied', { decided_by: { id: null, type: 'system' } }),
+    attack('an expiry that a person decided', 'expired', { decided_by: { id: by, type: 'user' } }),
+    attack('a cancellation by nobody', 'cancelled', { decided_by: null }),
+    attack('a cancellation by another agent', 'cancelled', { decided_by: { id: by, type: 'agent' } }),
+    attack('a call that ran although it was denied', 'denied', {}, { execution: execution ?? null }),
+    attack('an approval that no decision asked for', 'denied', {}, { policy: parsed.policy }),
+    attack('a decision that asks for an approval, and none', 'denied', {}, { approval: null }),
+  ];
+}
 
 const OTHER_CHAIN = givenChain(DEEDS, { org: OTHER_ORG });
 
@@ -279,6 +313,7 @@ export const sealAttacks: BundleAttack[] = [
     'a member more in a body, genuinely sealed',
     withDeed(sealBytes(AT, canonicalBytes({ ...parsed, extra: 1 }))),
   ),
+  ...brokenApprovals(),
   broken(
     'schema',
     AT,

@@ -71,18 +71,50 @@ const agentCall = (seq: number): Pick<DeedBodyInput, 'who' | 'action'> => ({
   },
 });
 
-const decision = (seq: number, outcome: 'allow' | 'deny'): DeedBodyInput['policy'] => ({
+const decision = (seq: number, outcome: 'allow' | 'deny' | 'require_approval'): DeedBodyInput['policy'] => ({
   outcome,
-  code: outcome === 'allow' ? null : 'policy_denied',
+  code: outcome === 'deny' ? 'policy_denied' : null,
   source: 'rule',
   rule_id: 'read-crm',
   reason: 'Reading customers is free',
-  message: outcome === 'allow' ? null : 'Not this one: “café” \u{1F600}\n\u0000',
+  message: outcome !== 'deny' ? null : 'Not this one: “café” \u{1F600}\n\u0000',
   policy: idFrom('pol', 'policy'),
   policy_version: idFrom('pv', 'version'),
   input_digest: digestOf(`input ${seq}`),
   decided_at: at(seq),
 });
+
+export const PEOPLE = [idFrom('usr', 'anna'), idFrom('usr', 'ben')];
+
+/** What an approval by two people came to, in the place of the sections of the executed deed at `seq`. */
+export const approvalAt = (
+  seq: number,
+  status: 'approved' | 'denied' | 'expired' | 'cancelled',
+): Pick<DeedBodyInput, 'who' | 'action' | 'policy' | 'approval'> & Partial<DeedBodyInput> => {
+  const [anna = '', ben = ''] = PEOPLE;
+  const signatures = [anna, ben].map((by, index) => ({ at: at(seq + index), by }));
+  const decidedBy = {
+    approved: { id: ben, type: 'user' as const },
+    denied: { id: ben, type: 'user' as const },
+    expired: null,
+    cancelled: { id: AGENT, type: 'agent' as const },
+  };
+  return {
+    ...agentCall(seq),
+    policy: decision(seq, 'require_approval'),
+    approval: {
+      context_digest: digestOf(`context ${seq}`),
+      countersigned: status === 'approved' ? signatures : signatures.slice(0, 1),
+      decided_at: at(seq + 1),
+      decided_by: decidedBy[status],
+      expires_at: at(3_600),
+      id: idFrom('apr', `approval ${seq}`),
+      required: 2,
+      status,
+    },
+    ...(status === 'approved' ? {} : { execution: null, witness: null, cost: null }),
+  };
+};
 
 /** Executed, denied, and administrative deeds in turn. */
 const sectionsOf = (seq: number): Omit<DeedBodyInput, 'org' | 'seq' | 'issued_at' | 'source' | 'chain'> => {
