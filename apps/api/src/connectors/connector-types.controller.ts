@@ -1,8 +1,9 @@
 import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { digestOf } from '#libs/crypto';
+import { CONNECTOR_CATALOGUE } from '#libs/domain/connectors';
 import { DomainError } from '#libs/domain/kernel';
-import { CONTROL_PLANE } from '../control-plane.js';
+import { READ } from '../control-plane.js';
 import { CursorCodec } from '../http/cursor-codec.js';
 import { isTagKnown } from '../http/entity-tag.js';
 import type { Exchange } from '../http/exchange.js';
@@ -10,7 +11,6 @@ import { pageOf } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { ListQuery } from '../http/query-shape.js';
 import { Route } from '../http/route.decorator.js';
-import { CONNECTOR_CATALOGUE } from './connector-catalogue.js';
 
 /** Document 3. The catalogue is the same for every organization, but only who may administer one may read it. */
 const CACHE_CONTROL = 'private, max-age=300';
@@ -22,7 +22,7 @@ export class ConnectorTypesController {
 
   /** In the order of titles. */
   @Get()
-  @Route(CONTROL_PLANE)
+  @Route(READ)
   list(
     @Query() query: ListQuery,
     @Headers('if-none-match') known: string | undefined,
@@ -37,7 +37,7 @@ export class ConnectorTypesController {
   }
 
   @Get(':type')
-  @Route(CONTROL_PLANE)
+  @Route(READ)
   get(
     @Param('type') type: string,
     @Headers('if-none-match') known: string | undefined,

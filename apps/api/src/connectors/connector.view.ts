@@ -29,8 +29,7 @@ export const toolView = (connector: LiveConnector, tool: ToolDescription): JsonO
   connector: connector.id,
   description: tool.description,
   side_effect: tool.sideEffect,
-  // What the service checks, not what a config asks for: read-backs can be configured and are not yet performed.
-  levels: ['L0'],
-  read_back: null,
+  levels: tool.readBack === undefined ? ['L0'] : ['L0', 'L1'],
+  read_back: tool.readBack?.sentence ?? null,
   input_schema: tool.inputSchema,
 });

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deedOf, decodeEvent } from '#libs/domain/kernel';
-import { CREDENTIAL_FIELDS, SERVED_TYPES } from '#libs/domain/connectors';
+import { CONNECTOR_CATALOGUE, CREDENTIAL_FIELDS, SERVED_TYPES } from '#libs/domain/connectors';
 import { bearer } from '../../../../test/http/edge-client.js';
 import { ORG } from '../../../../test/http/edge-harness.js';
 import { ApiBench } from '../../../../test/support/api-bench.js';
 import { testId } from '../../../../test/support/given-log.js';
-import { CONNECTOR_CATALOGUE } from './connector-catalogue.js';
 import { ConnectorsModule } from './connectors.module.js';
 
 const TOKEN = 'tok_0123456789abcdefghij';
@@ -334,7 +333,8 @@ describe('the catalogue', () => {
   it('is a list with a tag; who knows it gets 304', async () => {
     const { status, json, headers } = await send('GET', '/v1/connector-types');
     expect([status, headers.get('cache-control')]).toEqual([200, 'private, max-age=300']);
-    expect(json).toMatchObject({ object: 'list', has_more: false, data: [{ object: 'connector_type', type: 'rest' }] });
+    const data = CONNECTOR_CATALOGUE.map(({ type }) => ({ object: 'connector_type', type }));
+    expect(json).toMatchObject({ object: 'list', has_more: false, data });
     const etag = String(headers.get('etag'));
     expect(etag).toMatch(/^"sha256:[0-9a-f]{64}"$/);
     const again = await send('GET', '/v1/connector-types', undefined, { 'If-None-Match': etag });

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import { ConnectorStreams, CreateConnector, DeleteConnector, UpdateConnector } from '#libs/domain/connectors';
-import { CONTROL_PLANE } from '../control-plane.js';
+import { CHANGE, READ } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
@@ -29,7 +29,7 @@ export class ConnectorsController {
 
   /** Newest first. */
   @Get()
-  @Route(CONTROL_PLANE)
+  @Route(READ)
   async list(
     @Query() query: ListQuery,
     @RequestContext() exchange: Exchange,
@@ -46,13 +46,13 @@ export class ConnectorsController {
   }
 
   @Get(':id')
-  @Route(CONTROL_PLANE)
+  @Route(READ)
   async get(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     return this.answers.view(await this.connectors.live(await this.answers.addressOf(exchange.caller.org, id)));
   }
 
   @Post()
-  @Route({ ...CONTROL_PLANE, maxBodyBytes: MAX_BODY_BYTES })
+  @Route({ ...CHANGE, maxBodyBytes: MAX_BODY_BYTES })
   async create(@Body() body: CreateConnectorBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
     const request = { ...body, description: body.description ?? null };
@@ -61,7 +61,7 @@ export class ConnectorsController {
   }
 
   @Patch(':id')
-  @Route({ ...CONTROL_PLANE, maxBodyBytes: MAX_BODY_BYTES })
+  @Route({ ...CHANGE, maxBodyBytes: MAX_BODY_BYTES })
   async update(
     @Param('id') id: string,
     @Body() body: UpdateConnectorBody,
@@ -77,7 +77,7 @@ export class ConnectorsController {
 
   /** The name is free again; what the connector did stays in the ledger. */
   @Delete(':id')
-  @Route(CONTROL_PLANE)
+  @Route(CHANGE)
   async delete(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
     const address = await this.answers.addressOf(exchange.caller.org, id);

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Param, Put } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { JsonObject } from '#libs/crypto';
 import { CREDENTIAL_BODY_MAX_BYTES, PutCredentials, RemoveCredentials } from '#libs/domain/connectors';
-import { CONTROL_PLANE } from '../control-plane.js';
+import { CHANGE } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
@@ -20,7 +20,7 @@ export class CredentialsController {
   ) {}
 
   @Put()
-  @Route({ ...CONTROL_PLANE, maxBodyBytes: CREDENTIAL_BODY_MAX_BYTES, largeBodyAdvice: LARGE_BODY_ADVICE })
+  @Route({ ...CHANGE, maxBodyBytes: CREDENTIAL_BODY_MAX_BYTES, largeBodyAdvice: LARGE_BODY_ADVICE })
   async put(
     @Param('id') id: string,
     @Body() { kind, secret }: PutCredentialsBody,
@@ -34,7 +34,7 @@ export class CredentialsController {
 
   /** Its calls then end as `credentials_missing`. */
   @Delete()
-  @Route(CONTROL_PLANE)
+  @Route(CHANGE)
   async remove(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
     const address = await this.answers.addressOf(exchange.caller.org, id);

@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
-import { CONTROL_PLANE } from '../control-plane.js';
+import { READ } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
@@ -18,7 +18,7 @@ export class ListToolsController {
 
   /** Every tool that actions of the organization can name, by the name they call it by. */
   @Get('/v1/tools')
-  @Route(CONTROL_PLANE)
+  @Route(READ)
   async list(
     @Query() query: ListQuery,
     @RequestContext() exchange: Exchange,

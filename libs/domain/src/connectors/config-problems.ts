@@ -2,7 +2,7 @@ import type { JsonValue } from '#libs/crypto';
 
 import { DomainError } from '../kernel/index.js';
 
-/** Of a path that is sent back: the names in it are the caller's own, however long. */
+/** The most that is sent back of a path: the names in it are the caller's own and may have any length. */
 const PARAM_MAX_CHARACTERS = 256;
 
 export interface ConfigProblem {
@@ -11,7 +11,7 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
-/** Collects what is wrong with a config, in the order of reading: one is named, the others are counted. */
+/** Collects what is wrong with a config, in the order of reading. One problem is named, the others are counted. */
 export class ConfigProblems {
   private readonly found: ConfigProblem[] = [];
   private firstUnknown: ConfigProblem | undefined;
@@ -19,7 +19,7 @@ export class ConfigProblems {
   /** @param config as it was sent: its order decides which problem is named */
   constructor(private readonly config: JsonValue) {}
 
-  /** @param rule what the field breaks, as sentences whose first lacks its subject: `must be an object.` */
+  /** @param rule what the field breaks, in sentences. The first has no subject: `must be an object.` */
   report(param: string, rule: string): void {
     const named = namedAs(param);
     this.found.push({ param: named, message: `${named} ${rule}` });
@@ -36,9 +36,10 @@ export class ConfigProblems {
   }
 
   /**
-   * Names a key that is not known before all else, since what is missing or does not fit often follows from it; then what
-   * was sent, in the order sent; then what is missing.
-   * @throws {DomainError} validation_failed (document 3, Read-back: the first problem is named with the count of others)
+   * Before all else it names a key that is not known, since what is missing or does not fit often follows from that.
+   * Then it names what was sent, in the order sent; then what is missing.
+   * @throws {DomainError} validation_failed (document 3, Read-back: the first problem is named with the count of
+   *   others)
    */
   throwIfAny(): void {
     const [firstRead] = this.found;

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../kernel/index.js';
 import type { ActionId, OrgId } from '../kernel/index.js';
 import type { ConnectorType } from './connector.events.js';
 import type { LiveConnector } from './connector.state.js';
+import { nothingToRead, type Observation, type ReadBackTerms } from './read-back.js';
 
 export type SideEffect = 'read' | 'write' | 'destructive' | 'unknown';
 
@@ -19,14 +20,16 @@ export interface ToolDescription {
    */
   readonly isRepeatable: boolean;
   /**
-   * Over all of the config that says what a call sends, where to, and how the credential travels. A call is sent only
-   * while this is the digest that the policy's decision was made under.
+   * Over all of the config that says what a call sends, where to, how the credential travels and how the call is
+   * confirmed. A call is sent and confirmed only while this is the digest that the policy's decision was made under.
    */
   readonly digest: Digest;
   /** For the whole call, all attempts together. */
   readonly timeoutMs: number;
   /** JSON Schema (2020-12) of the arguments; nothing beyond it is accepted. */
   readonly inputSchema: JsonObject;
+  /** How a call of it is confirmed (level L1); absent where nothing but its own word says what it did. */
+  readonly readBack?: ReadBackTerms;
 }
 
 /** What the policy may know about the request before anything is sent. A member is present only where the type supplies it. */
@@ -38,6 +41,13 @@ export interface RequestFacts {
     /** Host in its dialled spelling, with the port when it is not the scheme's own. */
     readonly host: string;
   };
+}
+
+/** A request as a person looks at it before it is sent: its line, without headers, body and credential. */
+export interface ShownRequest {
+  readonly method: string;
+  /** With the query, as it will be dialled. */
+  readonly url: string;
 }
 
 /** Why arguments build no request: error code `validation_failed`, nothing sent. */
@@ -64,6 +74,17 @@ export interface ConnectorCall {
    * @param hasSent an earlier request of this call was sent, and this one follows its redirect
    */
   mayStillSend(hasSent: boolean): Promise<ErrorCode | null>;
+}
+
+/** A write to be confirmed by a read. */
+export interface ReadBackCall extends Pick<ConnectorCall, 'org' | 'action' | 'connector' | 'mayStillSend'> {
+  /** The tool that wrote, and the arguments that were judged. */
+  readonly toolName: string;
+  readonly args: JsonObject;
+  /** What it answered, as recorded; null where its outcome is not known. */
+  readonly result: JsonObject | null;
+  /** Of this one read, with its repetitions. */
+  readonly deadlineMonotonicMs: number;
 }
 
 export interface CallOutcome {
@@ -109,9 +130,23 @@ export abstract class ConnectorDriver {
   /** `{}` when these arguments build no request: then a default deny refuses them before any connector code runs. */
   abstract requestFacts(config: JsonObject, toolName: string, args: JsonObject): RequestFacts;
 
+  /** Null when these arguments build no request, or a type sends nothing that a line could show. */
+  shownRequest(_config: JsonObject, _toolName: string, _args: JsonObject): ShownRequest | null {
+    return null;
+  }
+
   /**
    * One attempt, called after it was recorded. Never throws for what the upstream, the network or the vault did: that is
    * the outcome. Arguments that build no request end as `failed` with `validation_failed`, nothing sent.
    */
   abstract send(call: ConnectorCall): Promise<CallOutcome>;
+
+  /**
+   * One read of what a write should have changed, by the same way as a call of the read tool, and what it says of the
+   * write. The answer is judged as it came and kept redacted. Never throws for what the upstream, the network or the
+   * vault did. A type none of whose tools has a `readBack` leaves it as it is.
+   */
+  observe(_write: ReadBackCall): Promise<Observation> {
+    return Promise.resolve(nothingToRead('tool_unknown'));
+  }
 }

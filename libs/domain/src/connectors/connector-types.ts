@@ -2,30 +2,22 @@ import { type Digest, digestOfJson, type JsonObject, type JsonValue } from '#lib
 
 import { DomainError } from '../kernel/index.js';
 import type { ConnectorType } from './connector.events.js';
-import { restConfigOf } from './rest-config.js';
-import { readRestConfig, storedConfigOf } from './rest-config.reader.js';
+import type { CatalogueEntry, ConnectorTypeRules, ConnectorTypeSettings } from './connector-type.js';
+import * as SERVED from './served-types.js';
 
-export interface ConnectorTypeSettings {
-  readonly isProduction: boolean;
-}
+const RULES: Readonly<Partial<Record<ConnectorType, ConnectorTypeRules>>> = SERVED;
 
-/** What creating and changing a connector must know about its type; running its tools is the driver's part. */
-interface ConnectorTypeRules {
-  /** The config as stored, every default filled in. Throws validation_failed with the field path in `param`. */
-  readonly readConfig: (config: JsonValue, settings: ConnectorTypeSettings) => JsonObject;
-  /** Where its calls go: judged by the egress rules at creation and at every dial. */
-  readonly destinationsOf: (config: JsonObject) => readonly string[];
-}
+const SERVED_NAMES = Object.keys(SERVED).sort() as (keyof typeof SERVED)[];
 
-const REST: ConnectorTypeRules = {
-  readConfig: (config, settings) => storedConfigOf(readRestConfig(config, settings)),
-  destinationsOf: (config) => [restConfigOf(config).base_url],
-};
+/**
+ * The types that are served, in the order of their names. One that the interface does not know does not compile here.
+ */
+export const SERVED_TYPES: readonly ConnectorType[] = SERVED_NAMES;
 
-/** A new type is served once it stands here and a driver runs it (docs/add-a-connector.md). */
-const SERVED: Readonly<Partial<Record<ConnectorType, ConnectorTypeRules>>> = { rest: REST };
-
-export const SERVED_TYPES = Object.keys(SERVED) as readonly ConnectorType[];
+/** What a person who sets up a connector reads, for every type that is served, in the order of their titles. */
+export const CONNECTOR_CATALOGUE: readonly CatalogueEntry[] = Object.values(RULES)
+  .map(({ catalogueEntry }) => catalogueEntry)
+  .sort((one, other) => (one.title < other.title ? -1 : 1));
 
 /** @throws {DomainError} validation_failed, param `type` */
 export const requireServedType = (type: string): ConnectorType => {
@@ -45,7 +37,7 @@ export interface StoredConfig {
 
 /** @throws {DomainError} validation_failed with the field path in `param` */
 export const readConfig = (type: ConnectorType, value: JsonValue, settings: ConnectorTypeSettings): StoredConfig => {
-  const rules = SERVED[requireServedType(type)] as ConnectorTypeRules;
+  const rules = RULES[requireServedType(type)] as ConnectorTypeRules;
   const config = rules.readConfig(value, settings);
   return { config, configHash: digestOfJson(config), destinations: rules.destinationsOf(config) };
 };

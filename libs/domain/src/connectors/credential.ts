@@ -67,7 +67,7 @@ export const readCredential = (kind: string, secret: JsonValue | undefined): Cre
 
 const isCredentialKind = (kind: string): kind is CredentialKind => Object.hasOwn(CREDENTIAL_FIELDS, kind);
 
-/** The name alone, and not all of a long one: who mistakes the form may have put the secret there. */
+/** Names the field alone, and not all of a long name: whoever mistakes the form may have put the secret there. */
 const unknownField = (kind: CredentialKind, name: string, fields: readonly string[]): DomainError => {
   const param = `secret.${name.slice(0, UNKNOWN_NAME_MAX_CHARACTERS)}`;
   const known = fields.length === 0 ? 'which have none' : `which have ${fields.join(' and ')}`;

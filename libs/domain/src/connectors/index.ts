@@ -15,13 +15,15 @@ export {
   type ConnectorCall,
   ConnectorDriver,
   failedOutcome,
+  type ReadBackCall,
   type RequestFacts,
+  type ShownRequest,
   type SideEffect,
   type ToolDescription,
 } from './connector-driver.port.js';
 export { ConnectorSettings } from './connector-settings.js';
 export { ConnectorStreams } from './connector-streams.js';
-export { readConfig, SERVED_TYPES, type StoredConfig } from './connector-types.js';
+export { CONNECTOR_CATALOGUE, readConfig, SERVED_TYPES, type StoredConfig } from './connector-types.js';
 export { CREDENTIAL_BODY_MAX_BYTES, CREDENTIAL_FIELDS } from './credential.js';
 export { CredentialSweeper } from './credential-sweeper.js';
 export { EgressPolicy } from './egress-policy.port.js';
@@ -38,10 +40,15 @@ export { DeleteConnectorHandler } from './handlers/delete-connector.handler.js';
 export { PutCredentialsHandler } from './handlers/put-credentials.handler.js';
 export { RemoveCredentialsHandler } from './handlers/remove-credentials.handler.js';
 export { UpdateConnectorHandler } from './handlers/update-connector.handler.js';
-export { inputSchemaOf } from './rest-arguments.js';
-export { isRepeatable, REST_LIMITS, type RestConfig, restConfigOf, type RestTool } from './rest-config.js';
-export { isAllowedPath } from './rest-paths.js';
-export { buildRestRequest, type BuiltRequest, type RestRequest, restRequestFacts } from './rest-request.js';
+export {
+  type ComparedValues,
+  longestReadBackMs,
+  nothingToRead,
+  type Observation,
+  type ReadBackTerms,
+  type ReadBackVerdict,
+} from './read-back.js';
+export { REDACTED } from './redacted.js';
 export { RunningExecutions } from './running-executions.port.js';
 export {
   ATTEMPTS_MAX,

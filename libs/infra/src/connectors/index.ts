@@ -1,2 +1,1 @@
 export { ConnectorDrivers } from './connector-drivers.js';
-export { RestDriver } from './rest-driver.js';

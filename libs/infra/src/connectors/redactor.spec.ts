@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { MAX_SECRETS, REDACTED, Redactor } from './redactor.js';
+import { REDACTED } from '#libs/domain/connectors';
+
+import { MAX_SECRETS, Redactor } from './redactor.js';
 
 const SECRET = 'sk_live_"a/b\\c+d=éÖ !(x)\'';
 const redactor = new Redactor([SECRET], []);

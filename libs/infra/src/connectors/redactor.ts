@@ -1,9 +1,8 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
+import { REDACTED } from '#libs/domain/connectors';
 
 import { decodedViews, endOf, hasOtherReadings, unitsOf } from './escape-views.js';
 import { NeedleSearch, type Span } from './needle-search.js';
-
-export const REDACTED = '[redacted]';
 
 /** A shorter value is part of too many innocent words: it is redacted where it stands alone. */
 const MIN_PART_CHARACTERS = 4;

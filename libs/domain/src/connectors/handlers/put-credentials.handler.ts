@@ -18,8 +18,8 @@ export class PutCredentialsHandler implements ICommandHandler<PutCredentials> {
   ) {}
 
   /**
-   * The rows first, inert; then the event that names them. The version before stays until the sweeper finds it, because a
-   * call may be about to open it.
+   * Writes the rows first, inert, and then the event that names them. The version before stays until the sweeper finds
+   * it, because a call may be about to open it.
    * @throws {DomainError} not_found; validation_failed, param `kind`, `secret` or `secret.<field>`; vault_unavailable
    */
   async execute({ address, credential, metadata }: PutCredentials): Promise<LiveConnector> {

@@ -1,6 +1,5 @@
 import type { JsonValue } from '#libs/crypto';
-
-import { REDACTED } from '../redactor.js';
+import { REDACTED } from '#libs/domain/connectors';
 
 const ANSWER_CHARACTERS = 1_000_000;
 /** Document 2, arguments profile: all arguments of a call together. */

@@ -1,0 +1,61 @@
+import type { JsonObject, JsonValue } from '#libs/crypto';
+
+import type { ConnectorType } from './connector.events.js';
+import type { SideEffect } from './connector-driver.port.js';
+import type { CREDENTIAL_FIELDS } from './credential.js';
+
+export interface ConnectorTypeSettings {
+  readonly isProduction: boolean;
+}
+
+/** What is known of a connector's type beside how its tools run, which is the driver's part. */
+export interface ConnectorTypeRules {
+  readonly catalogueEntry: CatalogueEntry;
+  /** The config as stored, every default filled in. Throws validation_failed with the field path in `param`. */
+  readonly readConfig: (config: JsonValue, settings: ConnectorTypeSettings) => JsonObject;
+  /** Where its calls go: judged by the egress rules at creation and at every dial. */
+  readonly destinationsOf: (config: JsonObject) => readonly string[];
+}
+
+/** What a person who sets up a connector reads (document 3, REST connector config, the last paragraph on catalog entries). */
+export type CatalogueEntry = {
+  readonly object: 'connector_type';
+  readonly type: ConnectorType;
+  readonly title: string;
+  readonly summary: string;
+  readonly status: 'stable' | 'beta' | 'dev';
+  /** Names an icon of the Console. */
+  readonly icon: string;
+  readonly modes: readonly ('sandbox_only' | 'drafts_only' | 'dev_only')[];
+  /** In the order in which they are done. */
+  readonly setup_steps: readonly string[];
+  /** Sizes in bytes, times in milliseconds, as their names say. */
+  readonly limits: Readonly<Record<string, number>>;
+  /** The tools come from each connector's own config or server. */
+  readonly tools_dynamic: boolean;
+  /** The tools that every connector of the type has. */
+  readonly tools: readonly CatalogueTool[];
+  readonly credentials: readonly CatalogueCredential[];
+};
+
+type CatalogueTool = {
+  readonly name: string;
+  readonly side_effect: SideEffect;
+  readonly levels: readonly ('L0' | 'L1' | 'L2')[];
+  readonly read_back: string | null;
+};
+
+type CatalogueCredential = {
+  readonly kind: keyof typeof CREDENTIAL_FIELDS;
+  readonly summary: string;
+  readonly fields: readonly CatalogueField[];
+};
+
+export type CatalogueField = {
+  readonly name: string;
+  /** Hidden while it is typed. */
+  readonly secret: boolean;
+  readonly help: string;
+  /** How such a value begins, where all of them begin alike. */
+  readonly prefix_hint: string | null;
+};

@@ -1,0 +1,20 @@
+// What the driver of libs/infra/src/connectors/rest needs of the rules.
+export { inputSchemaOf } from './rest-arguments.js';
+export { isRepeatable, type RestConfig, restConfigOf, type RestTool } from './rest-config.js';
+export { isAllowedPath } from './rest-paths.js';
+export {
+  type ConfirmedTool,
+  isConfirmed,
+  judgeAnswer,
+  judgeFailure,
+  planReadBack,
+  type ReadBackPlan,
+  readBackTermsOf,
+} from './rest-read-back.js';
+export {
+  buildRestRequest,
+  type RestRequest,
+  restRequestFacts,
+  sensitiveValuesOf,
+  shownRestRequest,
+} from './rest-request.js';

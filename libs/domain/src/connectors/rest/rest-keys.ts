@@ -1,0 +1,70 @@
+import type { ConfigPlace } from '../config-keys.js';
+
+const config: ConfigPlace = {
+  path: 'config',
+  keys: [
+    'base_url',
+    'auth',
+    'allowed_methods',
+    'allowed_path_prefixes',
+    'timeout_ms',
+    'max_response_bytes',
+    'redirects',
+    'send_action_id',
+    'headers',
+    'test',
+    'tools',
+  ],
+};
+
+const tool: ConfigPlace = {
+  path: 'config.tools[]',
+  keys: [
+    'name',
+    'description',
+    'method',
+    'path',
+    'side_effect',
+    'idempotent',
+    'idempotency_header',
+    'args',
+    'readback',
+    'postcondition',
+  ],
+  within: config,
+};
+
+const argument: ConfigPlace = {
+  path: 'config.tools[].args.*',
+  keys: [
+    'in',
+    'type',
+    'enum',
+    'pattern',
+    'min',
+    'max',
+    'max_length',
+    'required',
+    'sensitive',
+    'description',
+    'style',
+    'header',
+  ],
+  within: tool,
+};
+
+const readback: ConfigPlace = {
+  path: 'config.tools[].readback',
+  keys: ['tool', 'args', 'expect', 'consistency', 'attempts', 'interval_ms', 'on_not_found'],
+  within: tool,
+};
+
+/** Document 3, Connector: the keys of a REST config, by the object that holds them. */
+export const REST_PLACES = {
+  config,
+  auth: { path: 'config.auth', keys: ['kind', 'header', 'param'], within: config },
+  test: { path: 'config.test', keys: ['method', 'path'], within: config },
+  tool,
+  argument,
+  readback,
+} as const satisfies Readonly<Record<string, ConfigPlace>>;

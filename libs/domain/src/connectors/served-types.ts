@@ -1,0 +1,3 @@
+// The types this version serves, one line each, by their names (docs/add-a-connector.md). Each has a driver in
+// libs/infra/src/connectors/served-drivers.ts.
+export { REST as rest } from './rest/rest-type.js';

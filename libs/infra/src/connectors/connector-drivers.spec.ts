@@ -1,0 +1,37 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+import { CONNECTOR_CATALOGUE, SERVED_TYPES } from '#libs/domain/connectors';
+import { EgressDoor } from '#libs/infra/egress';
+import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
+
+import { silentLogger } from '../../../../test/support/silent-logger.js';
+import { ConnectorDrivers } from './connector-drivers.js';
+import { OpenVault } from './rest/testing/given-call.js';
+
+const root = new URL('../../../../', import.meta.url);
+const door = new EgressDoor({
+  settings: { allowPrivate: false, allowPlainText: false, allow: [], ownEndpoints: () => [] },
+});
+const drivers = new ConnectorDrivers({
+  door,
+  vault: new OpenVault(),
+  clock: new SystemClock(),
+  randomness: new SystemRandomness(),
+  logger: silentLogger,
+});
+door.close();
+
+describe('connector types', () => {
+  it('that are served are those that have a driver', () => {
+    expect([...drivers.types].sort()).toEqual([...SERVED_TYPES].sort());
+  });
+
+  it.each(SERVED_TYPES)('%s: driver, catalogue entry and guide are of this type', (type) => {
+    const guide = `docs/connectors-${type.replaceAll('_', '-')}.md`;
+    expect(drivers.driverOf(type)?.type).toBe(type);
+    expect(CONNECTOR_CATALOGUE.filter((entry) => entry.type === type)).toHaveLength(1);
+    expect(existsSync(new URL(guide, root))).toBe(true);
+    expect(readFileSync(new URL('README.md', root), 'utf8')).toContain(`(${guide})`);
+  });
+});

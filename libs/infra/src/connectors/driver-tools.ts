@@ -1,0 +1,12 @@
+import type { Vault } from '#libs/domain/connectors';
+import type { Clock, Logger, Randomness } from '#libs/domain/kernel';
+import type { EgressDoor } from '#libs/infra/egress';
+
+/** What every driver is built with, whatever its type. The door is its only way out. */
+export interface DriverTools {
+  readonly door: EgressDoor;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly logger: Logger;
+}

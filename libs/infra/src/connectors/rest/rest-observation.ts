@@ -1,0 +1,70 @@
+import { canonicalize, digestOf, type JsonObject, type JsonValue } from '#libs/crypto';
+import type { CallOutcome, ComparedValues, Observation } from '#libs/domain/connectors';
+import { type ConfirmedTool, judgeAnswer, judgeFailure, type ReadBackPlan } from '#libs/domain/connectors/rest';
+import type { EgressResponse } from '#libs/infra/egress';
+
+import type { Redactor } from '../redactor.js';
+import { showsWholeBody, unredactedResult } from './rest-result.js';
+
+/** A longer value is shown by its digest: what it is part of is kept whole beside it, once. */
+const COMPARED_MAX_CHARACTERS = 4_096;
+
+/** A call when it has ended. */
+export interface EndedCall {
+  readonly outcome: CallOutcome;
+  /** What came, and what hides the call's secrets in it; null when no whole answer came. */
+  readonly answer: { readonly response: EgressResponse; readonly redactor: Redactor } | null;
+}
+
+/** Which write was read back, and what was expected. */
+export interface Confirmation {
+  readonly tool: ConfirmedTool;
+  readonly args: JsonObject;
+  readonly plan: ReadBackPlan;
+}
+
+/**
+ * What a read says of the write. It is judged by the answer as it came, for in a redacted one two different secrets look
+ * alike; what is kept as evidence is redacted.
+ */
+export const observationOf = async (
+  { tool, args, plan }: Confirmation,
+  { outcome, answer }: EndedCall,
+): Promise<Observation> => {
+  const judged =
+    answer !== null && outcome.status === 'succeeded'
+      ? judgeAnswer(tool, plan, args, await readableAnswer(answer.response))
+      : judgeFailure(tool, plan, outcome.errorCode ?? 'internal_error');
+  const { verdict, reasons } = judged;
+  return {
+    verdict,
+    reasons,
+    evidence: answer === null || outcome.result === null ? null : evidenceOf(outcome.result, judged, answer.redactor),
+    hasAnswer: verdict !== 'UNVERIFIABLE' || reasons[0] === 'not_found',
+    mayChange: verdict !== 'VERIFIED' && !FINAL_REASONS.has(reasons[0] ?? ''),
+  };
+};
+
+/** Of the call itself: another attempt says the same. */
+const FINAL_REASONS: ReadonlySet<string> = new Set(['validation_failed', 'nothing_compared']);
+
+/** In canonical form, as the answer is: it is not read once more. */
+const evidenceOf = (answer: string, { expected, observed, differs }: ComparedValues, redactor: Redactor): string => {
+  const compared = { differs: [...differs], expected: shown(expected, redactor), observed: shown(observed, redactor) };
+  return `{"answer":${answer},${canonicalize(compared).slice(1)}`;
+};
+
+const readableAnswer = async (
+  response: EgressResponse,
+): Promise<{ readonly answer: JsonObject; readonly isWhole: boolean }> => {
+  const answer = JSON.parse(await unredactedResult(response)) as JsonObject;
+  return { answer, isWhole: showsWholeBody(answer, response) };
+};
+
+const shown = (values: JsonObject, redactor: Redactor): JsonObject =>
+  Object.fromEntries(Object.entries(values).map(([path, value]) => [path, bounded(redactor.json(value))]));
+
+const bounded = (value: JsonValue): JsonValue => {
+  const text = canonicalize(value);
+  return text.length <= COMPARED_MAX_CHARACTERS ? value : { digest: digestOf(text), bytes: Buffer.byteLength(text) };
+};

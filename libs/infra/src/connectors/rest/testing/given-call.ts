@@ -1,0 +1,143 @@
+/** A live connector, its vault and a driver around a real upstream. */
+import { randomBytes } from 'node:crypto';
+
+import type { Digest, JsonObject, JsonValue } from '#libs/crypto';
+import {
+  type CallOutcome,
+  type ConnectorCall,
+  connectorDecider,
+  type ConnectorState,
+  type CredentialFacts,
+  type LiveConnector,
+  type OpenedSecret,
+  readConfig,
+  type SecretPlace,
+  type StoredSecret,
+  Vault,
+} from '#libs/domain/connectors';
+import { idOf, type Logger } from '#libs/domain/kernel';
+import { EgressDoor, type EgressSettings, type Resolve } from '#libs/infra/egress';
+import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
+
+import { silentLogger } from '../../../../../../test/support/silent-logger.js';
+import { RestDriver } from '../rest-driver.js';
+
+const ORG = idOf('org', randomBytes(16));
+export const ACTION = idOf('act', randomBytes(16));
+const CONNECTOR = idOf('con', randomBytes(16));
+const AT = '2026-10-01T12:00:00.000Z';
+
+/** Holds opened secrets, so that a test can look at their bytes afterwards; sealing is the real vault's own spec. */
+export class OpenVault extends Vault {
+  readonly opened: Buffer[] = [];
+  private readonly rows = new Map<string, ReadonlyMap<string, Uint8Array>>();
+
+  override put(secret: StoredSecret, fields: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    this.rows.set(secret.version, fields);
+    return Promise.resolve();
+  }
+
+  override open({ version }: SecretPlace): Promise<OpenedSecret | null> {
+    const row = this.rows.get(version);
+    if (row === undefined) return Promise.resolve(null);
+    const fields = new Map([...row].map(([field, bytes]) => [field, Buffer.from(bytes)]));
+    this.opened.push(...fields.values());
+    const destroy = () => {
+      for (const bytes of fields.values()) bytes.fill(0);
+    };
+    return Promise.resolve({ fields, destroy });
+  }
+
+  override destroy({ version }: SecretPlace): Promise<void> {
+    this.rows.delete(version);
+    return Promise.resolve();
+  }
+
+  override async *olderThan(): AsyncIterable<StoredSecret> {
+    await Promise.resolve();
+    yield* [];
+  }
+}
+
+export interface GivenCredential {
+  readonly kind: CredentialFacts['kind'];
+  readonly values: Readonly<Record<string, string>>;
+}
+
+export interface GivenCall {
+  readonly config: JsonObject;
+  readonly credential?: GivenCredential;
+  readonly settings?: Partial<EgressSettings>;
+  readonly resolve?: Resolve;
+  readonly logger?: Logger;
+}
+
+/** An outcome whose result was read from its text. */
+export type ReadOutcome = Omit<CallOutcome, 'result'> & { readonly result: JsonValue | null };
+
+export interface CallHarness {
+  readonly driver: RestDriver;
+  readonly vault: OpenVault;
+  readonly connector: LiveConnector;
+  send(toolName: string, args?: JsonObject, changes?: Partial<ConnectorCall>): Promise<ReadOutcome>;
+  close(): void;
+}
+
+export const givenCall = async ({
+  config,
+  credential,
+  settings,
+  resolve = () => Promise.resolve(['127.0.0.1']),
+  logger = silentLogger,
+}: GivenCall): Promise<CallHarness> => {
+  const vault = new OpenVault();
+  const clock = new SystemClock();
+  const door = new EgressDoor({
+    settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [], ...settings },
+    resolve,
+  });
+  const driver = new RestDriver({ door, vault, clock, randomness: new SystemRandomness(), logger });
+  const stored = readConfig('rest', config, { isProduction: false });
+  const connector = live(stored.config, stored.configHash, credential);
+  if (credential !== undefined) {
+    const fields = new Map(Object.entries(credential.values).map(([field, value]) => [field, Buffer.from(value)]));
+    await vault.put({ org: ORG, object: CONNECTOR, version: 'v1', stream: '' }, fields);
+  }
+  const send = async (toolName: string, args: JsonObject = {}, changes: Partial<ConnectorCall> = {}) => {
+    const outcome = await driver.send({
+      org: ORG,
+      action: ACTION,
+      connector,
+      toolName,
+      args,
+      attempt: 1,
+      deadlineMonotonicMs: clock.monotonicMs() + 10_000,
+      mayStillSend: () => Promise.resolve(null),
+      ...changes,
+    });
+    return { ...outcome, result: outcome.result === null ? null : (JSON.parse(outcome.result) as JsonValue) };
+  };
+  return {
+    driver,
+    vault,
+    connector,
+    send,
+    close: () => {
+      door.close();
+    },
+  };
+};
+
+/** As the log would fold it. */
+const live = (config: JsonObject, configHash: Digest, credential: GivenCredential | undefined): LiveConnector => {
+  const of = { org: ORG, connector: CONNECTOR, name: 'crm', at: AT };
+  let state: ConnectorState = connectorDecider.evolve(connectorDecider.initialState(), {
+    type: 'ConnectorCreated',
+    data: { ...of, type: 'rest', description: null, config, config_hash: configHash },
+  });
+  if (credential !== undefined) {
+    const facts = { kind: credential.kind, fields: Object.keys(credential.values), hint: null, version: 'v1' };
+    state = connectorDecider.evolve(state, { type: 'ConnectorCredentialsUpdated', data: { ...of, ...facts } });
+  }
+  return state as LiveConnector;
+};

@@ -1,0 +1,2 @@
+// The drivers of the types in libs/domain/src/connectors/served-types.ts, one line each (docs/add-a-connector.md).
+export { RestDriver } from './rest/rest-driver.js';

@@ -1,0 +1,3 @@
+import { rest } from '#libs/domain/connectors/rest';
+
+export const used = [rest];

@@ -1,0 +1,1 @@
+export const rest = 1;

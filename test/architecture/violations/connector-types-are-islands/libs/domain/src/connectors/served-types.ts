@@ -1,0 +1,2 @@
+export { rest } from './rest/rest-type.js';
+export { chat } from './chat/chat-type.js';
