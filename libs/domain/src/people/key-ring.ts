@@ -19,6 +19,16 @@ export type KeyRing<Key extends StoredKey = StoredKey> = ReadonlyMap<KeyId, Key>
 export const isKeyActive = (key: StoredKey, now: Timestamp): boolean =>
   key.revokedAt === null && (key.expiresAt === null || now < key.expiresAt);
 
+/**
+ * Whether what was done with a key is still vouched for: by the key, or by one that it was rolled to. A key that was itself
+ * revoked vouches for nothing, whatever it was rolled to: whoever held it is not trusted any more.
+ */
+export const isStillVouchedFor = (ring: KeyRing, id: KeyId, now: Timestamp): boolean => {
+  const key = ring.get(id);
+  if (!key || key.revokedAt !== null) return false;
+  return [...ring.values()].some((other) => other.lineage === key.lineage && isKeyActive(other, now));
+};
+
 /** @throws {DomainError} conflict */
 export const requireRoomForKey = (ring: KeyRing, now: Timestamp): void => {
   const active = [...ring.values()].filter((key) => isKeyActive(key, now)).length;

@@ -8,15 +8,34 @@ import type {
   Timestamp,
   UserId,
 } from '../kernel/index.js';
-import type { KeyRecord, PolicyMode } from './organization.events.js';
+import type { MemberCommand } from './member.commands.js';
+import type { ApprovalSettings, KeyRecord, PolicyMode } from './organization.events.js';
 
 type Command<Type extends string, Data> = { type: Type; data: Data; metadata: CommandMetadata };
 
+/** What is absent stays as it is. */
+export interface OrganizationChanges {
+  readonly name?: string;
+  readonly timezone?: string;
+  readonly pinnedVersion?: string;
+  readonly retentionDays?: number | null;
+  readonly approvals?: Partial<ApprovalSettings>;
+}
+
 export type OrganizationCommand =
+  | MemberCommand
   | Command<
       'CreateOrganization',
-      { org: OrgId; name: string; timezone: string; owner: UserId; membership: MembershipId }
+      {
+        org: OrgId;
+        name: string;
+        timezone: string;
+        owner: UserId;
+        membership: MembershipId;
+        pinned_version?: string;
+      }
     >
+  | Command<'UpdateOrganization', OrganizationChanges>
   | Command<'StopOrganization', { reason: string | null }>
   | Command<'StartOrganization', { reason: string | null }>
   | Command<'CreateAdminKey', { record: KeyRecord }>

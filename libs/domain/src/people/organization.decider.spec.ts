@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { givenFor, NOW } from '../../../../test/support/given.js';
 import { ORG } from '../../../../test/support/gate-fixtures.js';
-import type { KeyId, MembershipId, PolicyId, PolicyVersionId, UserId } from '../kernel/index.js';
+import {
+  OPERATOR,
+  type KeyId,
+  type MembershipId,
+  type PolicyId,
+  type PolicyVersionId,
+  type UserId,
+} from '../kernel/index.js';
 import { organizationDecider } from './organization.decider.js';
 import type { OrganizationEvent, PolicyMode } from './organization.events.js';
 
@@ -14,7 +21,10 @@ const described = {
   membership: 'mem_00000000000000000000000001' as MembershipId,
 };
 const created: OrganizationEvent = { type: 'OrganizationCreated', data: { ...described, at: NOW } };
-const stopped: OrganizationEvent = { type: 'OrganizationStopped', data: { org: ORG, reason: null, at: NOW } };
+const stopped: OrganizationEvent = {
+  type: 'OrganizationStopped',
+  data: { org: ORG, reason: null, by: OPERATOR, at: NOW },
+};
 const policy = 'pol_00000000000000000000000001' as PolicyId;
 const version = (index: number) => `pv_0000000000000000000000000${index}` as PolicyVersionId;
 

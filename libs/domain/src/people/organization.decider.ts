@@ -1,28 +1,61 @@
-import { DomainError, type Decider, type Timestamp } from '../kernel/index.js';
+import { DomainError, type CommandMetadata, type Decider } from '../kernel/index.js';
+import { requireRole } from './actor-rights.js';
 import { isRevocable, newKey, requireRollable, requireRoomForKey, withChangedKey, withKey } from './key-ring.js';
+import type { MemberCommand } from './member.commands.js';
+import { decideMember, evolveMembers } from './member.decider.js';
+import { MEMBER_EVENT_TYPES, type MemberEvent } from './member.events.js';
+import type { Membership } from './membership.js';
 import type { OrganizationCommand } from './organization.commands.js';
-import type { OrganizationEvent } from './organization.events.js';
-import type { ActivePolicy, LivingOrganization, Organization } from './organization.state.js';
+import { updateOrganization } from './organization-settings.decider.js';
+import type { ApprovalSettings, OrganizationEvent } from './organization.events.js';
+import type { LivingOrganization, Organization } from './organization.state.js';
+import { activatePolicy, deactivatePolicy, inSlot } from './policy-slots.decider.js';
+import type { Role } from './role.js';
 
 const initialState = (): Organization => ({ status: 'none' });
 
 const decide = (command: OrganizationCommand, state: Organization): readonly OrganizationEvent[] => {
-  const at = command.metadata.now;
+  const { now: at } = command.metadata;
   if (command.type === 'CreateOrganization') {
     if (state.status !== 'none') throw new DomainError('conflict');
     return [{ type: 'OrganizationCreated', data: { ...command.data, at } }];
   }
   if (state.status === 'none') throw new DomainError('not_found');
+  return isOfMembers(command) ? decideMember(command, state) : decideLiving(command, state);
+};
+
+type LivingCommand = Exclude<OrganizationCommand, MemberCommand | { type: 'CreateOrganization' }>;
+
+/** The lowest role in which each may be done (document 2, Roles). */
+const LOWEST_ROLE = {
+  UpdateOrganization: 'admin',
+  StopOrganization: 'admin',
+  StartOrganization: 'owner',
+  CreateAdminKey: 'admin',
+  RollAdminKey: 'admin',
+  RevokeAdminKey: 'admin',
+  ActivatePolicy: 'admin',
+  DeactivatePolicy: 'admin',
+} as const satisfies Record<LivingCommand['type'], Role>;
+
+const decideLiving = (command: LivingCommand, state: LivingOrganization): readonly OrganizationEvent[] => {
+  const { actor, now: at } = command.metadata;
+  requireRole(state, actor, LOWEST_ROLE[command.type], at);
   const { org } = state;
   switch (command.type) {
+    case 'UpdateOrganization':
+      return updateOrganization(command.data, state, command.metadata);
     case 'StopOrganization':
-      return state.status === 'stopped' ? [] : [{ type: 'OrganizationStopped', data: { org, ...command.data, at } }];
+      if (state.status === 'stopped') return [];
+      return [{ type: 'OrganizationStopped', data: { org, ...command.data, by: { ...actor }, at } }];
     case 'StartOrganization':
       return state.status === 'started' ? [] : [{ type: 'OrganizationStarted', data: { org, ...command.data, at } }];
     case 'CreateAdminKey':
+      refuseKeysOfKeys(command.metadata);
       requireRoomForKey(state.adminKeys, at);
       return [{ type: 'AdminKeyCreated', data: { org, record: command.data.record, at } }];
     case 'RollAdminKey': {
+      refuseKeysOfKeys(command.metadata);
       const { key, successor, expiresAt } = command.data;
       requireRollable(state.adminKeys, key, expiresAt, at);
       return [{ type: 'AdminKeyRolled', data: { org, key, successor, expires_at: expiresAt, at } }];
@@ -38,74 +71,54 @@ const decide = (command: OrganizationCommand, state: Organization): readonly Org
   }
 };
 
-const activatePolicy = (
-  data: Extract<OrganizationCommand, { type: 'ActivatePolicy' }>['data'],
-  state: LivingOrganization,
-  at: Timestamp,
-): readonly OrganizationEvent[] => {
-  const { mode, policy, versionId, version, versionHash, reason } = data;
-  const holder = mode === 'enforce' ? state.enforced : state.shadow;
-  if (holder?.versionId === versionId) return [];
-  if (mode === 'shadow' && holder) throw new DomainError('shadow_slot_taken', { param: 'mode' });
-  const activated: OrganizationEvent = {
-    type: 'PolicyActivated',
-    data: {
-      org: state.org,
-      mode,
-      policy,
-      version_id: versionId,
-      version,
-      version_hash: versionHash,
-      reason,
-      replaced: holder?.versionId ?? null,
-      at,
-    },
-  };
-  // Document 3, Suggestion: promoting what runs in shadow ends its shadow.
-  if (mode === 'enforce' && state.shadow?.versionId === versionId) {
-    return [deactivated(state, 'shadow', state.shadow, reason, at), activated];
-  }
-  return [activated];
+/** Document 2: an org admin key is created by a signed-in admin or an operator, never by another admin key. */
+const refuseKeysOfKeys = ({ actor }: CommandMetadata): void => {
+  if (actor.type !== 'admin_key') return;
+  throw new DomainError('insufficient_scope', {
+    message:
+      'An admin key makes and rolls no admin keys. Sign in to do so, or ask an operator: `npm run ags -- keys create --admin`.',
+  });
 };
-
-const deactivatePolicy = (
-  data: Extract<OrganizationCommand, { type: 'DeactivatePolicy' }>['data'],
-  state: LivingOrganization,
-  at: Timestamp,
-): readonly OrganizationEvent[] => {
-  const holder = data.mode === 'enforce' ? state.enforced : state.shadow;
-  if (!holder || holder.policy !== data.policy) {
-    throw new DomainError('conflict', {
-      param: 'mode',
-      message: `No version of this policy is active in the ${data.mode} slot. Read the organization's policies again.`,
-    });
-  }
-  return [deactivated(state, data.mode, holder, data.reason, at)];
-};
-
-const deactivated = (
-  state: LivingOrganization,
-  mode: 'enforce' | 'shadow',
-  holder: ActivePolicy,
-  reason: string | null,
-  at: Timestamp,
-): OrganizationEvent => ({
-  type: 'PolicyDeactivated',
-  data: { org: state.org, mode, policy: holder.policy, version_id: holder.versionId, reason, at },
-});
 
 const evolve = (state: Organization, event: OrganizationEvent): Organization => {
   if (event.type === 'OrganizationCreated') {
-    const { org, name, timezone, owner, at } = event.data;
-    const empty = { adminKeys: new Map(), enforced: null, shadow: null };
-    return { status: 'started', org, name, timezone, owner, createdAt: at, ...empty };
+    const { org, name, timezone, owner, pinned_version: pinnedVersion = null, at } = event.data;
+    const first = ownerSince(event.data);
+    return {
+      status: 'started',
+      org,
+      name,
+      timezone,
+      owner,
+      createdAt: at,
+      members: new Map([[first.membership, first]]),
+      pinnedVersion,
+      retentionDays: null,
+      approvals: DEFAULT_APPROVALS,
+      stop: null,
+      adminKeys: new Map(),
+      enforced: null,
+      shadow: null,
+    };
   }
   if (state.status === 'none') return state;
+  if (isMemberEvent(event)) return { ...state, members: evolveMembers(state.members, event) };
   switch (event.type) {
+    case 'OrganizationUpdated': {
+      const { name, timezone, pinned_version, retention_days, approvals } = event.data;
+      return {
+        ...state,
+        name: name ?? state.name,
+        timezone,
+        pinnedVersion: pinned_version ?? state.pinnedVersion,
+        retentionDays: retention_days === undefined ? state.retentionDays : retention_days,
+        approvals: approvals ?? state.approvals,
+      };
+    }
     case 'OrganizationStopped':
-      return { ...state, status: 'stopped' };
+      return { ...state, status: 'stopped', stop: { at: event.data.at, by: event.data.by ?? null } };
     case 'OrganizationStarted':
-      return { ...state, status: 'started' };
+      return { ...state, status: 'started', stop: null };
     case 'AdminKeyCreated':
       return { ...state, adminKeys: withKey(state.adminKeys, newKey(event.data.record, event.data.at)) };
     case 'AdminKeyRolled': {
@@ -124,13 +137,45 @@ const evolve = (state: Organization, event: OrganizationEvent): Organization => 
   }
 };
 
-const inSlot = (state: LivingOrganization, mode: 'enforce' | 'shadow', active: ActivePolicy | null): Organization =>
-  mode === 'enforce' ? { ...state, enforced: active } : { ...state, shadow: active };
+/** Document 2: the organization is made with its owner, whom nobody invited. */
+const ownerSince = ({ membership, owner, at }: Creation): Membership => ({
+  membership,
+  user: owner,
+  role: 'owner',
+  status: 'active',
+  invitedBy: null,
+  invitation: null,
+  invitationExpiresAt: null,
+  joinedAt: at,
+  references: [],
+  chatAccounts: [],
+});
+
+type Creation = Extract<OrganizationEvent, { type: 'OrganizationCreated' }>['data'];
+
+const DEFAULT_APPROVALS: ApprovalSettings = { mail: 'decide', chat: 'off', expires_in_s: 86_400 };
+
+const isMemberEvent = (event: OrganizationEvent): event is MemberEvent => Object.hasOwn(MEMBER_EVENT_TYPES, event.type);
+
+const MEMBER_COMMANDS: Readonly<Record<MemberCommand['type'], true>> = {
+  InviteMember: true,
+  JoinOrganization: true,
+  ChangeMemberRole: true,
+  RemoveMember: true,
+  ChangeMemberReferences: true,
+  SetMemberAddress: true,
+  IssueLoginLink: true,
+};
+
+const isOfMembers = (command: OrganizationCommand): command is MemberCommand =>
+  Object.hasOwn(MEMBER_COMMANDS, command.type);
 
 export const organizationDecider: Decider<Organization, OrganizationCommand, OrganizationEvent> = {
   category: 'org',
   eventTypes: {
+    ...MEMBER_EVENT_TYPES,
     OrganizationCreated: true,
+    OrganizationUpdated: true,
     OrganizationStopped: true,
     OrganizationStarted: true,
     AdminKeyCreated: true,

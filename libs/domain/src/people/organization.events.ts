@@ -1,4 +1,14 @@
-import type { KeyId, MembershipId, OrgId, PolicyId, PolicyVersionId, Timestamp, UserId } from '../kernel/index.js';
+import type {
+  Actor,
+  KeyId,
+  MembershipId,
+  OrgId,
+  PolicyId,
+  PolicyVersionId,
+  Timestamp,
+  UserId,
+} from '../kernel/index.js';
+import type { MemberEvent } from './member.events.js';
 
 /** What stands in the log of a key: never its secret (document 2, API key). */
 export interface KeyRecord {
@@ -11,13 +21,54 @@ export interface KeyRecord {
 
 export type PolicyMode = 'enforce' | 'shadow';
 
+/** What a person may do with an approval from outside the Console: `review_only` shows it and decides nothing. */
+export type ApprovalDoor = 'decide' | 'review_only' | 'off';
+
+/** How approvals of the organization are asked for. */
+export interface ApprovalSettings {
+  readonly mail: ApprovalDoor;
+  readonly chat: ApprovalDoor;
+  /** How long an approval waits for a decision. */
+  readonly expires_in_s: number;
+}
+
+/** What an admin or an owner may set. */
+export const ORGANIZATION_FIELDS = ['name', 'timezone', 'pinned_version', 'retention_days', 'approvals'] as const;
+export type OrganizationField = (typeof ORGANIZATION_FIELDS)[number];
+
 /** Stream `org-<org_id>`. */
 export type OrganizationEvent =
+  | MemberEvent
   | {
       type: 'OrganizationCreated';
-      data: { org: OrgId; name: string; timezone: string; owner: UserId; membership: MembershipId; at: Timestamp };
+      data: {
+        org: OrgId;
+        name: string;
+        timezone: string;
+        owner: UserId;
+        membership: MembershipId;
+        /** Absent from organizations made before versions were pinned: the latest one applies. */
+        pinned_version?: string;
+        at: Timestamp;
+      };
     }
-  | { type: 'OrganizationStopped'; data: { org: OrgId; reason: string | null; at: Timestamp } }
+  | {
+      type: 'OrganizationUpdated';
+      /** `fields` names what changed. `timezone` is always said, as it is now. */
+      data: {
+        org: OrgId;
+        fields: readonly OrganizationField[];
+        timezone: string;
+        name?: string;
+        pinned_version?: string;
+        /** Null: the default of the deployment. */
+        retention_days?: number | null;
+        approvals?: ApprovalSettings;
+        at: Timestamp;
+      };
+    }
+  /** `by` is absent from events that were recorded before people could sign in. */
+  | { type: 'OrganizationStopped'; data: { org: OrgId; reason: string | null; by?: Actor; at: Timestamp } }
   | { type: 'OrganizationStarted'; data: { org: OrgId; reason: string | null; at: Timestamp } }
   | { type: 'AdminKeyCreated'; data: { org: OrgId; record: KeyRecord; at: Timestamp } }
   | {

@@ -1,5 +1,7 @@
-import type { OrgId, PolicyId, PolicyVersionId, Timestamp, UserId } from '../kernel/index.js';
+import type { Actor, OrgId, PolicyId, PolicyVersionId, Timestamp, UserId } from '../kernel/index.js';
 import type { KeyRing } from './key-ring.js';
+import type { Memberships } from './membership.js';
+import type { ApprovalSettings } from './organization.events.js';
 
 /** A version in a slot: what decides (enforce) or is only recorded (shadow). */
 export interface ActivePolicy {
@@ -16,8 +18,17 @@ export type Organization =
       readonly org: OrgId;
       readonly name: string;
       readonly timezone: string;
+      /** Who it was made for. Who owns it now is for {@link members} to say. */
       readonly owner: UserId;
       readonly createdAt: Timestamp;
+      readonly members: Memberships;
+      /** The version of the interface that applies where a request names none; null: the latest. */
+      readonly pinnedVersion: string | null;
+      /** Null: the default. */
+      readonly retentionDays: number | null;
+      readonly approvals: ApprovalSettings;
+      /** Since when all its agents are stopped, and by whom; null while they are not. */
+      readonly stop: { readonly at: Timestamp; readonly by: Actor | null } | null;
       readonly adminKeys: KeyRing;
       readonly enforced: ActivePolicy | null;
       readonly shadow: ActivePolicy | null;

@@ -1,4 +1,4 @@
-import type { Config } from '#libs/infra/config';
+import type { Config } from './config.schema.js';
 
 /** Addresses that a server listens on and nobody calls. */
 const EVERY_ADDRESS = ['0.0.0.0', '::'];
@@ -9,3 +9,9 @@ export const baseUrlOf = ({ baseUrl, host }: Pick<Config, 'baseUrl' | 'host'>, p
   const name = EVERY_ADDRESS.includes(host) ? 'localhost' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 };
+
+/** A link to sign in with. The token stands in the fragment, which browsers send to no server and in no Referer. */
+export const signInLink = (baseUrl: string, token: string): string => `${baseUrl}/auth/confirm#token=${token}`;
+
+/** A link to look at an approval and to decide it; its token as in {@link signInLink}. */
+export const approvalLink = (baseUrl: string, token: string): string => `${baseUrl}/auth/approve#token=${token}`;

@@ -1,0 +1,132 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { IsIn } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import type { JsonObject } from '#libs/crypto';
+import {
+  type CommandMetadata,
+  type DeedId,
+  DomainError,
+  type MembershipId,
+  parseId,
+  streamOf,
+} from '#libs/domain/kernel';
+import {
+  checkedChatAccounts,
+  checkedReferences,
+  MemberAdministration,
+  type MemberChange,
+  type Membership,
+  organizationDecider,
+  referencesCommand,
+  requireMailAddress,
+} from '#libs/domain/people';
+import { CHANGE, OWN, READ } from '../control-plane.js';
+import { CursorCodec } from '../http/cursor-codec.js';
+import type { Exchange } from '../http/exchange.js';
+import type { ListEnvelope } from '../http/list-envelope.js';
+import { RequestContext } from '../http/parameters.js';
+import { ListQuery } from '../http/query-shape.js';
+import { Route } from '../http/route.decorator.js';
+import { IfPresent } from '../http/shape.js';
+import { ChangeDeeds } from '../ledger/change-deeds.js';
+import { pageOfAll } from '../lists/page-of-all.js';
+import { membershipView } from './member.view.js';
+import { ChangeMemberBody, InviteMemberBody } from './organization.dto.js';
+
+const STATUSES = ['invited', 'active', 'removed'] as const satisfies readonly Membership['status'][];
+
+class ListMembersQuery extends ListQuery {
+  @IfPresent()
+  @IsIn(STATUSES, { message: `must be one of ${STATUSES.join(', ')}` })
+  status?: Membership['status'];
+}
+
+/** The people of the organization. */
+@Controller('v1/org/members')
+export class MembersController {
+  constructor(
+    private readonly members: MemberAdministration,
+    private readonly deeds: ChangeDeeds,
+    private readonly cursors: CursorCodec,
+  ) {}
+
+  /** In the order in which they were invited; who was removed only where `status` asks for it. */
+  @Get()
+  @Route(READ)
+  async list(
+    @Query() query: ListMembersQuery,
+    @RequestContext() exchange: Exchange,
+  ): Promise<ListEnvelope<JsonObject>> {
+    const organization = await this.members.organization(exchange.caller.org);
+    const wanted = [...organization.members.values()].filter(({ status }) =>
+      query.status === undefined ? status !== 'removed' : status === query.status,
+    );
+    const addresses = await this.members.addressesOf(organization, wanted);
+    return pageOfAll(wanted, query, this.cursors.forList(exchange, query), {
+      item: (member) => membershipView(organization, member, addresses.get(member.membership) ?? null),
+      id: (member) => member.membership,
+    });
+  }
+
+  /** 201 for who is new, 200 for a fresh link; the older ones are void. */
+  @Post()
+  @Route(CHANGE)
+  async invite(
+    @Body() { email, role }: InviteMemberBody,
+    @RequestContext() exchange: Exchange,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<JsonObject> {
+    const metadata = exchange.commandMetadata();
+    const address = requireMailAddress(email);
+    const invited = await this.members.invite(exchange.caller.org, { address, role }, metadata);
+    void reply.code(invited.isNew ? 201 : 200);
+    // As the inviter typed it: how others spell it, or that anybody knows it, is not said.
+    const view = membershipView(invited.organization, invited.member, address.spelling);
+    return { ...view, deed: await this.deedOf(metadata) };
+  }
+
+  /** An owner's: role, and which references and chat accounts mean this person. A deed each. */
+  @Patch(':id')
+  @Route(OWN)
+  async change(
+    @Param('id') id: string,
+    @Body() { role, references, chat_accounts: chatAccounts }: ChangeMemberBody,
+    @RequestContext() exchange: Exchange,
+  ): Promise<JsonObject> {
+    const metadata = exchange.commandMetadata();
+    const changes = {
+      ...(role === undefined ? {} : { role }),
+      ...(references === undefined ? {} : { references: checkedReferences(references) }),
+      ...(chatAccounts === undefined ? {} : { chatAccounts: checkedChatAccounts(chatAccounts) }),
+    };
+    const changed = await this.members.change(exchange.caller.org, membershipOf(id), changes, metadata);
+    const found = [await this.deedOf(metadata), await this.deedOf(referencesCommand(metadata))];
+    const deeds = found.filter((deed) => deed !== null);
+    return { ...(await this.view(changed)), deed: deeds[0] ?? null, deeds };
+  }
+
+  /** Removing oneself is leaving, which every member may; the decider says who may remove whom. */
+  @Delete(':id')
+  @Route(READ)
+  async remove(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+    const metadata = exchange.commandMetadata();
+    const removed = await this.members.remove(exchange.caller.org, membershipOf(id), metadata);
+    return { ...(await this.view(removed)), deed: await this.deedOf(metadata) };
+  }
+
+  private async view({ organization, member }: MemberChange): Promise<JsonObject> {
+    const addresses = await this.members.addressesOf(organization, [member]);
+    return membershipView(organization, member, addresses.get(member.membership) ?? null);
+  }
+
+  private deedOf(metadata: CommandMetadata): Promise<DeedId | null> {
+    return this.deeds.deedOf(streamOf(organizationDecider.category, metadata.org as string), metadata);
+  }
+}
+
+/** @throws {DomainError} not_found */
+const membershipOf = (text: string): MembershipId => {
+  const id = parseId('mem', text);
+  if (!id) throw new DomainError('not_found');
+  return id;
+};

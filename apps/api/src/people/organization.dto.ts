@@ -1,0 +1,91 @@
+import { IsArray, IsIn, IsInt, IsObject, IsString, Max, MaxLength, Min, ValidateIf } from 'class-validator';
+import {
+  APPROVAL_SECONDS_MAX,
+  APPROVAL_SECONDS_MIN,
+  type ApprovalDoor,
+  RETENTION_DAYS_MAX,
+  type Role,
+  ROLES,
+} from '#libs/domain/people';
+import { IfPresent, Nested } from '../http/shape.js';
+
+const DOORS = ['decide', 'review_only', 'off'] as const satisfies readonly ApprovalDoor[];
+const DOOR_MESSAGE = `must be one of ${DOORS.join(', ')}`;
+const SECONDS_MESSAGE = `must be a whole number of seconds from ${APPROVAL_SECONDS_MIN} to ${APPROVAL_SECONDS_MAX}`;
+const DAYS_MESSAGE = `must be a whole number of days from 1 to ${RETENTION_DAYS_MAX}, or null for the default`;
+
+class ApprovalsBody {
+  @IfPresent()
+  @IsIn(DOORS, { message: DOOR_MESSAGE })
+  mail?: ApprovalDoor;
+
+  @IfPresent()
+  @IsIn(DOORS, { message: DOOR_MESSAGE })
+  chat?: ApprovalDoor;
+
+  @IfPresent()
+  @IsInt({ message: SECONDS_MESSAGE })
+  @Min(APPROVAL_SECONDS_MIN, { message: SECONDS_MESSAGE })
+  @Max(APPROVAL_SECONDS_MAX, { message: SECONDS_MESSAGE })
+  expires_in_s?: number;
+}
+
+/** PATCH /v1/org: what is left out stays. */
+export class UpdateOrganizationBody {
+  @IfPresent()
+  @IsString({ message: 'must be a string' })
+  name?: string;
+
+  @IfPresent()
+  @IsString({ message: 'must be a string' })
+  timezone?: string;
+
+  @IfPresent()
+  @IsString({ message: 'must be a date that GET /v1/version lists' })
+  pinned_version?: string;
+
+  @ValidateIf((_, value) => value !== undefined && value !== null)
+  @IsInt({ message: DAYS_MESSAGE })
+  @Min(1, { message: DAYS_MESSAGE })
+  @Max(RETENTION_DAYS_MAX, { message: DAYS_MESSAGE })
+  retention_days?: number | null;
+
+  @IfPresent()
+  @IsObject({ message: 'must be an object' })
+  @Nested(() => ApprovalsBody)
+  approvals?: ApprovalsBody;
+}
+
+/** POST /v1/org/stop and /start */
+export class SwitchOrganizationBody {
+  @IfPresent()
+  @IsString({ message: 'must be a string' })
+  @MaxLength(280, { message: 'must have at most 280 characters' })
+  reason?: string;
+}
+
+/** POST /v1/org/members */
+export class InviteMemberBody {
+  @IsString({ message: 'must be a string' })
+  email!: string;
+
+  @IsIn(ROLES, { message: `must be one of ${ROLES.join(', ')}` })
+  role!: Role;
+}
+
+/** PATCH /v1/org/members/{id}: what is left out stays. */
+export class ChangeMemberBody {
+  @IfPresent()
+  @IsIn(ROLES, { message: `must be one of ${ROLES.join(', ')}` })
+  role?: Role;
+
+  @IfPresent()
+  @IsArray({ message: 'must be an array of strings' })
+  @IsString({ each: true, message: 'must be an array of strings' })
+  references?: string[];
+
+  @IfPresent()
+  @IsArray({ message: 'must be an array of strings' })
+  @IsString({ each: true, message: 'must be an array of strings' })
+  chat_accounts?: string[];
+}

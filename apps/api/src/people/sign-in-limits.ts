@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { sha256Hex } from '#libs/crypto';
+import { Clock, DomainError } from '#libs/domain/kernel';
+import type { MailAddress } from '#libs/domain/people';
+import { networkOf } from '../http/failed-key-limiter.js';
+import { WindowLimit } from '../http/window-limit.js';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** Document 2, Limits. */
+const REQUESTS_AN_ADDRESS = 20;
+const REQUESTS_A_MAILBOX = 5;
+const FAILURES_AN_ADDRESS = 30;
+
+/** What one client, and what one mailbox, may ask for in an hour. In this process; known and unknown addresses alike. */
+@Injectable()
+export class SignInLimits {
+  private readonly requests: WindowLimit;
+  private readonly mailboxes: WindowLimit;
+  private readonly failures: WindowLimit;
+  /** Attempts that have not ended yet, by network. */
+  private readonly underWay = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.requests = new WindowLimit(clock, REQUESTS_AN_ADDRESS, HOUR_MS);
+    this.mailboxes = new WindowLimit(clock, REQUESTS_A_MAILBOX, HOUR_MS);
+    this.failures = new WindowLimit(clock, FAILURES_AN_ADDRESS, HOUR_MS);
+  }
+
+  /** @throws {DomainError} rate_limited */
+  admitRequest(ip: string, { normal }: MailAddress): void {
+    const [network, mailbox] = [networkOf(ip), sha256Hex(normal)];
+    this.requests.require(network);
+    this.mailboxes.require(mailbox);
+    this.requests.count(network);
+    this.mailboxes.count(mailbox);
+  }
+
+  /**
+   * Runs what may miss, and counts the miss. As long as it runs it is taken for one: of any number at once none is judged beyond
+   * the limit.
+   * @throws {DomainError} rate_limited, and what `attempt` throws
+   */
+  async counted<Result>(ip: string, attempt: () => Promise<Result>): Promise<Result> {
+    const network = networkOf(ip);
+    const others = this.underWay.get(network) ?? 0;
+    this.failures.require(network, others);
+    this.underWay.set(network, others + 1);
+    try {
+      return await attempt();
+    } catch (error) {
+      if (error instanceof DomainError && MISSES.has(error.code)) this.failures.count(network);
+      throw error;
+    } finally {
+      const left = (this.underWay.get(network) ?? 1) - 1;
+      if (left === 0) this.underWay.delete(network);
+      else this.underWay.set(network, left);
+    }
+  }
+}
+
+const MISSES: ReadonlySet<string> = new Set(['login_link_invalid', 'login_code_invalid', 'approval_link_invalid']);

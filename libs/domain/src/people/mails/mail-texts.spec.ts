@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { approvalMail, invitationMail, signInMail } from './mail-texts.js';
+
+const link = `https://ags.example/auth/confirm#token=${'t'.repeat(43)}`;
+const invitation = { link, organization: 'Acme', role: 'admin', minutes: 10_080 } as const;
+
+describe('the mail of who asks to sign in', () => {
+  const { subject, text } = signInMail({ link, code: '314159', minutes: 15 });
+
+  it('has the link and the code, each on a line of its own', () => {
+    expect(text.split('\n')).toEqual(expect.arrayContaining([link, '314159']));
+    expect(subject).toBe('Your link and code to sign in');
+  });
+
+  it('says how long they work, and what to do for who did not ask', () => {
+    expect(text).toContain('Both work for 15 minutes');
+    expect(text).toContain('If you did not ask for this, do nothing.');
+  });
+
+  it('does not show the code where a locked screen shows subjects', () => expect(subject).not.toMatch(/\d/));
+});
+
+describe('the mail of who is invited', () => {
+  it('says to what, as what and for how long', () => {
+    const { subject, text } = invitationMail(invitation);
+    expect(subject).toBe('Invitation to "Acme"');
+    expect(text).toContain('You are invited to join "Acme" on the Agent Governance Service, as an admin.');
+    expect(text).toContain('It works for 7 days, and once.');
+    expect(text).toContain('If you did not expect this, do nothing.');
+    expect(text.split('\n')).toContain(link);
+  });
+
+  it.each([
+    ['viewer', 'as a viewer.'],
+    ['owner', 'as an owner.'],
+  ] as const)('names the role %s', (role, said) =>
+    expect(invitationMail({ ...invitation, role }).text).toContain(said),
+  );
+
+  it.each([
+    ['Müller & Söhne', '"Müller & Söhne"'],
+    ['  two\r\n\tlines  ', '"two lines"'],
+    ['Acme\r\nBcc: q@q.com', '"Acme Bcc: q@q.com"'],
+    ['a\u202eb\u2066c\u200bd\u0000e\u2028f', '"abcde f"'],
+    ['Acme" is closed. "', '"Acme\' is closed. \'"'],
+    ['\u200b \n', 'an organization'],
+    ['', 'an organization'],
+    ['x'.repeat(121), `"${'x'.repeat(119)}…"`],
+    ['x'.repeat(120), `"${'x'.repeat(120)}"`],
+    ['😀'.repeat(121), `"${'😀'.repeat(119)}…"`],
+    ['half \ud83d', '"half"'],
+  ])('writes the name %j as %s', (organization, written) => {
+    const { subject, text } = invitationMail({ ...invitation, organization });
+    expect(subject).toBe(`Invitation to ${written}`);
+    expect(text).toContain(`join ${written} on`);
+  });
+
+  it('keeps its form whatever an organization calls itself', () => {
+    const lines = invitationMail(invitation).text.split('\n').length;
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (organization) => {
+        const { subject, text } = invitationMail({ ...invitation, organization });
+        expect([...subject].length).toBeLessThanOrEqual(14 + 122);
+        expect(subject).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
+        expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
+        expect(text.split('\n')).toHaveLength(lines);
+      }),
+    );
+  });
+});
+
+describe('every mail', () => {
+  it.each([
+    ['sign-in', signInMail({ link, code: '314159', minutes: 15 })],
+    ['invitation', invitationMail(invitation)],
+  ])('%s names no address and one link, and ends with a line', (_, { text }) => {
+    expect(text).not.toContain('@');
+    expect(text.match(/https?:/g)).toHaveLength(1);
+    expect(text).toMatch(/[.]\n$/);
+  });
+});
+
+describe('the mail of who may approve', () => {
+  const asked = {
+    link: `https://ags.example/auth/approve#token=${'t'.repeat(43)}`,
+    organization: 'Acme',
+    tool: 'pay.refund',
+    agent: 'support-1',
+    rule: 'large-refunds',
+    expiresAt: '2026-10-01T12:34:56.789Z',
+    isDecidedByLink: true,
+  };
+
+  it('says which agent wants which tool, by which rule and until when', () => {
+    const { subject, text } = approvalMail(asked);
+    expect(subject).toBe('Approval needed: "pay.refund"');
+    expect(text).toContain('The agent "support-1" of "Acme" wants to call "pay.refund"');
+    expect(text).toContain('The rule "large-refunds" asks for it. It can be approved until 2026-10-01 12:34 UTC.');
+    expect(text).toContain('to approve or deny it');
+    expect(text.split('\n')).toContain(asked.link);
+  });
+
+  it('says so where the default asks, and where the Console alone decides', () => {
+    expect(approvalMail({ ...asked, rule: null }).text).toContain('The policy asks for it by its default.');
+    const { text } = approvalMail({ ...asked, isDecidedByLink: false });
+    expect(text).toContain('It is decided in the Console');
+    expect(text).not.toContain('approve or deny');
+  });
+
+  it('keeps its form whatever an agent and a tool are called', () => {
+    const lines = approvalMail(asked).text.split('\n').length;
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (tool, agent) => {
+        const { subject, text } = approvalMail({ ...asked, tool, agent });
+        expect(subject).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+        expect(text.split('\n')).toHaveLength(lines);
+      }),
+    );
+  });
+});

@@ -1,0 +1,135 @@
+/** What a mail says: plain text alone, so that what is read is what was written. */
+export interface MailText {
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Who asked to sign in: a link, and a code for where links do not lead back to the browser that asked. */
+export interface SignInMail {
+  readonly link: string;
+  readonly code: string;
+  readonly minutes: number;
+}
+
+/** Who was invited by a member. The name is what that organization calls itself: it is not to be trusted. */
+export interface InvitationMail {
+  readonly link: string;
+  readonly organization: string;
+  readonly role: 'viewer' | 'admin' | 'owner';
+  readonly minutes: number;
+}
+
+/** No mail names an address: it may be forwarded, and says nothing about anybody to whom it was not sent. */
+export const signInMail = ({ link, code, minutes }: SignInMail): MailText => ({
+  subject: 'Your link and code to sign in',
+  text: paragraphs(
+    'Somebody, probably you, asked to sign in to the Agent Governance Service with this address.',
+    `${OPEN_LINK}\n\n${link}`,
+    `Or enter this code on the page where you asked:\n\n${code}`,
+    `Both work for ${lifetimeInWords(minutes)}, and only one of them, once. Tell nobody the code: nobody of the service asks for it.`,
+    'If you did not ask for this, do nothing. Nobody is signed in unless the link or the code is used.',
+  ),
+});
+
+export const invitationMail = ({ link, organization, role, minutes }: InvitationMail): MailText => {
+  const name = organizationInWords(organization);
+  return {
+    subject: `Invitation to ${name}`,
+    text: paragraphs(
+      `You are invited to join ${name} on the Agent Governance Service, as ${ROLES[role]}.`,
+      `${OPEN_LINK}\n\n${link}`,
+      `It works for ${lifetimeInWords(minutes)}, and once. A newer invitation takes its place.`,
+      'If you did not expect this, do nothing. You join nothing unless you press that button.',
+    ),
+  };
+};
+
+/** Who may approve a call: what is asked, and never with which arguments. */
+export interface ApprovalMailFacts {
+  readonly link: string;
+  /** Names that agents and admins chose: not to be trusted. */
+  readonly organization: string;
+  readonly tool: string;
+  readonly agent: string;
+  /** Null where the policy's default asks. */
+  readonly rule: string | null;
+  /** RFC 3339, in UTC. */
+  readonly expiresAt: string;
+  /** False where it can only be looked at. */
+  readonly isDecidedByLink: boolean;
+}
+
+export const approvalMail = ({
+  link,
+  organization,
+  tool,
+  agent,
+  rule,
+  expiresAt,
+  isDecidedByLink,
+}: ApprovalMailFacts): MailText => {
+  const [call, by] = [inQuotes(tool, 'a tool'), inQuotes(agent, 'an agent')];
+  return {
+    subject: `Approval needed: ${call}`,
+    text: paragraphs(
+      `The agent ${by} of ${organizationInWords(organization)} wants to call ${call}, and the call waits for people.`,
+      `${rule === null ? 'The policy asks for it by its default.' : `The rule ${inQuotes(rule, 'of the policy')} asks for it.`} It can be approved until ${minuteOf(expiresAt)} UTC.`,
+      isDecidedByLink
+        ? `Open this link to look at the call and to approve or deny it:\n\n${link}`
+        : `Open this link to look at the call. It is decided in the Console:\n\n${link}`,
+      'The link is for you alone: whoever has it is taken for you. Nothing is decided unless you press a button on the page.',
+    ),
+  };
+};
+
+/** `2026-10-01 12:00` of `2026-10-01T12:00:59.000Z`: rather too early than too late. */
+const minuteOf = (timestamp: string): string => timestamp.slice(0, 16).replace('T', ' ');
+
+const OPEN_LINK = 'Open this link and press the button on the page:';
+
+const ROLES = { viewer: 'a viewer', admin: 'an admin', owner: 'an owner' } as const;
+
+const paragraphs = (...all: readonly string[]): string => `${all.join('\n\n')}\n`;
+
+const MINUTES_PER_HOUR = 60;
+const MINUTES_PER_DAY = 1_440;
+
+/** In the largest unit that says it exactly. */
+const lifetimeInWords = (minutes: number): string => {
+  if (minutes % MINUTES_PER_DAY === 0) return counted(minutes / MINUTES_PER_DAY, 'day');
+  if (minutes % MINUTES_PER_HOUR === 0) return counted(minutes / MINUTES_PER_HOUR, 'hour');
+  return counted(minutes, 'minute');
+};
+
+const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`;
+
+const MAX_NAME_CHARACTERS = 120;
+
+/** Controls, what is not seen, what turns the direction of the text, and halves of characters. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]/gu;
+
+/**
+ * One line in quotation marks, so that it is seen where the name begins and ends: a name that says "your account is closed"
+ * stays the name of something.
+ */
+const organizationInWords = (name: string): string => inQuotes(name, 'an organization');
+
+const inQuotes = (name: string, nameless: string): string => {
+  const line = name
+    .normalize('NFC')
+    .replace(/\s+/gu, ' ')
+    .replace(UNSEEN, '')
+    .replace(/["“”„]/gu, "'")
+    .replace(/ {2,}/g, ' ')
+    .trim();
+  const characters = [...line];
+  if (characters.length === 0) return nameless;
+  const kept = characters.length > MAX_NAME_CHARACTERS ? `${cut(characters)}…` : line;
+  return `"${kept}"`;
+};
+
+const cut = (characters: readonly string[]): string =>
+  characters
+    .slice(0, MAX_NAME_CHARACTERS - 1)
+    .join('')
+    .trimEnd();

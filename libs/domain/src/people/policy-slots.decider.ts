@@ -1,0 +1,68 @@
+import { DomainError, type Timestamp } from '../kernel/index.js';
+import type { OrganizationCommand } from './organization.commands.js';
+import type { OrganizationEvent } from './organization.events.js';
+import type { ActivePolicy, LivingOrganization, Organization } from './organization.state.js';
+
+/** What a version in a slot replaces, and what that ends. @throws {DomainError} shadow_slot_taken */
+export const activatePolicy = (
+  data: Extract<OrganizationCommand, { type: 'ActivatePolicy' }>['data'],
+  state: LivingOrganization,
+  at: Timestamp,
+): readonly OrganizationEvent[] => {
+  const { mode, policy, versionId, version, versionHash, reason } = data;
+  const holder = mode === 'enforce' ? state.enforced : state.shadow;
+  if (holder?.versionId === versionId) return [];
+  if (mode === 'shadow' && holder) throw new DomainError('shadow_slot_taken', { param: 'mode' });
+  const activated: OrganizationEvent = {
+    type: 'PolicyActivated',
+    data: {
+      org: state.org,
+      mode,
+      policy,
+      version_id: versionId,
+      version,
+      version_hash: versionHash,
+      reason,
+      replaced: holder?.versionId ?? null,
+      at,
+    },
+  };
+  // Document 3, Suggestion: promoting what runs in shadow ends its shadow.
+  if (mode === 'enforce' && state.shadow?.versionId === versionId) {
+    return [deactivated(state, 'shadow', state.shadow, reason, at), activated];
+  }
+  return [activated];
+};
+
+/** @throws {DomainError} conflict: another version, or none, is in the slot */
+export const deactivatePolicy = (
+  data: Extract<OrganizationCommand, { type: 'DeactivatePolicy' }>['data'],
+  state: LivingOrganization,
+  at: Timestamp,
+): readonly OrganizationEvent[] => {
+  const holder = data.mode === 'enforce' ? state.enforced : state.shadow;
+  if (!holder || holder.policy !== data.policy) {
+    throw new DomainError('conflict', {
+      param: 'mode',
+      message: `No version of this policy is active in the ${data.mode} slot. Read the organization's policies again.`,
+    });
+  }
+  return [deactivated(state, data.mode, holder, data.reason, at)];
+};
+
+const deactivated = (
+  state: LivingOrganization,
+  mode: 'enforce' | 'shadow',
+  holder: ActivePolicy,
+  reason: string | null,
+  at: Timestamp,
+): OrganizationEvent => ({
+  type: 'PolicyDeactivated',
+  data: { org: state.org, mode, policy: holder.policy, version_id: holder.versionId, reason, at },
+});
+
+export const inSlot = (
+  state: LivingOrganization,
+  mode: 'enforce' | 'shadow',
+  active: ActivePolicy | null,
+): Organization => (mode === 'enforce' ? { ...state, enforced: active } : { ...state, shadow: active });

@@ -1,0 +1,21 @@
+/** Document 2, Sessions and Limits. Milliseconds unless the name says otherwise. */
+export const SESSION_IDLE_MS = 12 * 60 * 60 * 1000;
+export const SESSION_ABSOLUTE_MS = 7 * 24 * 60 * 60 * 1000;
+/** How often a session's row is written while it is used. */
+export const SESSION_TOUCH_MS = 5 * 60 * 1000;
+export const SIGN_IN_MS = 15 * 60 * 1000;
+export const INVITATION_MS = 7 * 24 * 60 * 60 * 1000;
+export const CODE_ATTEMPTS_MAX = 5;
+export const CODE_DIGITS = 6;
+/** Sign-in mails to one address in an hour; for more requests none is sent. */
+export const MAILS_PER_HOUR = 5;
+/** Invitations that are mailed to one address in an hour, by all organizations together. */
+export const INVITATIONS_PER_ADDRESS = 5;
+/** Invitations that an organization mails in an hour. */
+export const INVITATIONS_PER_ORG = 20;
+/** Wrong codes in the deployment within {@link MISSES_WINDOW_MS}, after which none is accepted for {@link MISSES_PAUSE_MS}. */
+export const MISSES_MAX = 30;
+/** Of them, those of one client. */
+export const MISSES_PER_CLIENT = 5;
+export const MISSES_WINDOW_MS = 5 * 60 * 1000;
+export const MISSES_PAUSE_MS = 15 * 60 * 1000;

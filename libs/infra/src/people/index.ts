@@ -1,0 +1,13 @@
+export { KeptMails } from './kept-mails.js';
+export { PepperSignInHasher } from './pepper-sign-in-hasher.js';
+export { installPeopleSchema } from './people-schema.js';
+export { PostgresApprovalLinks } from './postgres-approval-links.js';
+export { PostgresCodeMisses } from './postgres-code-misses.js';
+export { PostgresLoginTokens } from './postgres-login-tokens.js';
+export { PostgresMailDesk } from './postgres-mail-desk.js';
+export { PostgresMailOrders } from './postgres-mail-orders.js';
+export { PostgresPeopleDirectory } from './postgres-people-directory.js';
+export { PostgresSessionRows } from './postgres-session-rows.js';
+export { SealedAddresses } from './sealed-address.js';
+export { SealedMails } from './sealed-mail.js';
+export { SmtpMailSender } from './smtp-mail-sender.js';

@@ -1,0 +1,18 @@
+import { MailSender, type MailOutcome, type OutgoingMail } from '#libs/domain/people';
+
+/**
+ * Where no mail server is set: mails stay in the outbox, which `ags mail outbox` shows. In development each is written to the
+ * terminal as well, never to the log.
+ */
+export class KeptMails extends MailSender {
+  /** @param show null: shown nowhere by itself */
+  constructor(private readonly show: ((text: string) => void) | null) {
+    super();
+  }
+
+  override send(_id: string, { to, subject, text }: OutgoingMail): Promise<MailOutcome> {
+    const indented = text.replace(/^/gm, '  | ');
+    this.show?.(`\n  Mail to ${to}: ${subject}\n${indented}\n\n`);
+    return Promise.resolve('kept');
+  }
+}

@@ -1,0 +1,98 @@
+import type pg from 'pg';
+import { installSchema } from '../postgres/index.js';
+
+// Times are Unix milliseconds. Hashes compare byte for byte whatever the database's collation. Addresses and mails are
+// sealed under the vault key; of secrets only hashes are here.
+const STATEMENTS = [
+  `create schema if not exists people`,
+  `create table if not exists people.people (
+     user_id text primary key,
+     address_hash bytea not null unique,
+     address bytea not null
+   )`,
+  // Null while no change of the address is under way.
+  `alter table people.people add column if not exists address_change text`,
+  `create table if not exists people.user_orgs (user_id text not null, org text not null, primary key (user_id, org))`,
+  `alter table people.user_orgs add column if not exists invited_as bytea`,
+  `create table if not exists people.sessions (
+     session text primary key,
+     token_hash bytea not null unique,
+     csrf_hash bytea not null,
+     user_id text not null,
+     org text not null,
+     membership text not null,
+     via text not null,
+     created_ms bigint not null,
+     last_seen_ms bigint not null,
+     expires_ms bigint not null,
+     idle_expires_ms bigint not null,
+     network text not null,
+     user_agent text
+   )`,
+  `create index if not exists sessions_by_user on people.sessions (user_id)`,
+  `create table if not exists people.mail_orders (
+     id text primary key,
+     kind text not null,
+     address_hash bytea not null,
+     address bytea not null,
+     browser_hash bytea,
+     next text,
+     user_id text,
+     org text,
+     membership text,
+     invitation text,
+     requested_ms bigint not null,
+     expires_ms bigint
+   )`,
+  `create index if not exists mail_orders_by_age on people.mail_orders (requested_ms)`,
+  // `user_id` is null in a decoy. One sign-in row an address is live: the newest.
+  `create table if not exists people.tokens (
+     token_hash bytea primary key,
+     purpose text not null,
+     user_id text,
+     address_hash bytea not null,
+     org text,
+     invitation text,
+     next text,
+     code_hash bytea,
+     browser_hash bytea,
+     attempts integer not null default 0,
+     requested_ms bigint not null,
+     expires_ms bigint not null,
+     used_ms bigint,
+     replaced_ms bigint
+   )`,
+  `create index if not exists tokens_by_address on people.tokens (address_hash, requested_ms)`,
+  `create index if not exists invitations_by_org on people.tokens (org, requested_ms) where purpose = 'invite'`,
+  `create table if not exists people.outbox (
+     id text primary key,
+     address_hash bytea not null,
+     message bytea,
+     tries integer not null default 0,
+     due_ms bigint not null,
+     expires_ms bigint not null,
+     sent_ms bigint,
+     given_up_ms bigint
+   )`,
+  `create index if not exists outbox_by_due on people.outbox (due_ms) where message is not null`,
+  // About which approvals mails were written, and the links in them. Nothing that signs anybody in reads these.
+  `create table if not exists people.mailed_approvals (approval text primary key, expires_ms bigint not null)`,
+  `create table if not exists people.approval_links (
+     token_hash bytea primary key,
+     mail text not null,
+     org text not null,
+     approval text not null,
+     user_id text not null,
+     requested_ms bigint not null,
+     expires_ms bigint not null,
+     used_ms bigint
+   )`,
+  `create index if not exists approval_links_by_user on people.approval_links (user_id, requested_ms)`,
+  `create table if not exists people.code_misses (minute bigint primary key, misses integer not null)`,
+  // By client, since one client is not to have all codes paused.
+  `alter table people.code_misses add column if not exists network text not null default ''`,
+  `alter table people.code_misses drop constraint if exists code_misses_pkey`,
+  `create unique index if not exists code_misses_by_network on people.code_misses (minute, network)`,
+];
+
+export const installPeopleSchema = (pool: pg.Pool): Promise<void> => installSchema(pool, 'people', STATEMENTS);

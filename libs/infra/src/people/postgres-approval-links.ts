@@ -1,0 +1,121 @@
+import type pg from 'pg';
+import {
+  APPROVAL_MAILS_AN_HOUR,
+  ApprovalLinks,
+  type ApprovalLink,
+  type ApprovalMail,
+  type ApprovalMails,
+} from '#libs/domain/gate';
+import type { ActionId } from '#libs/domain/kernel';
+import { requireMailAddress, type SignInHasher } from '#libs/domain/people';
+import { answered } from '../postgres/index.js';
+import { inTransaction, type Transaction } from './in-transaction.js';
+import type { SealedMails } from './sealed-mail.js';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** Rows of `people.mailed_approvals` and `people.approval_links`, and of `people.outbox`. */
+export class PostgresApprovalLinks extends ApprovalLinks {
+  constructor(
+    private readonly pool: pg.Pool,
+    private readonly hasher: SignInHasher,
+    private readonly mails: SealedMails,
+  ) {
+    super();
+  }
+
+  override async unwritten(limit: number, after: ActionId | null): Promise<readonly ActionId[]> {
+    // An approval bears the id of its action under another prefix.
+    const { rows } = await answered(
+      this.pool.query<{ action: ActionId }>(
+        `select due.action from gate.due_actions due
+          where due.kind = 'approval' and due.action > $2
+            and not exists (select from people.mailed_approvals mailed
+                             where mailed.approval = overlay(due.action placing 'apr' from 1 for 3))
+          order by due.action limit $1`,
+        [limit, after ?? ''],
+      ),
+    );
+    return rows.map(({ action }) => action);
+  }
+
+  override async write(approval: ApprovalMails, nowMs: number): Promise<void> {
+    await inTransaction(this.pool, async (query) => {
+      const { rowCount } = await query(
+        `insert into people.mailed_approvals (approval, expires_ms) values ($1, $2) on conflict do nothing`,
+        [approval.approval, approval.expiresAtMs],
+      );
+      if (rowCount !== 1) return;
+      // In one order, so that two approvals with the same people wait for each other and never for ever.
+      for (const mail of approval.mails.toSorted((one, other) => (one.user < other.user ? -1 : 1))) {
+        if (await isWelcome(query, mail.user, nowMs)) await this.writeOne(query, approval, mail, nowMs);
+      }
+    });
+  }
+
+  override async find(tokenHash: Uint8Array, nowMs: number): Promise<ApprovalLink | null> {
+    const { rows } = await answered(
+      this.pool.query<ApprovalLink>(
+        `select org, approval, user_id as "user" from people.approval_links
+          where token_hash = $1 and used_ms is null and expires_ms > $2`,
+        [tokenHash, nowMs],
+      ),
+    );
+    return rows[0] ?? null;
+  }
+
+  override async use(tokenHash: Uint8Array, nowMs: number): Promise<boolean> {
+    // The second of two waits for the first one's row, and then finds it used.
+    const { rowCount } = await answered(
+      this.pool.query(
+        `update people.approval_links set used_ms = $2
+          where token_hash = $1 and used_ms is null and expires_ms > $2`,
+        [tokenHash, nowMs],
+      ),
+    );
+    return rowCount === 1;
+  }
+
+  override async giveBack(tokenHash: Uint8Array): Promise<void> {
+    await answered(
+      this.pool.query(`update people.approval_links set used_ms = null where token_hash = $1`, [tokenHash]),
+    );
+  }
+
+  private async writeOne(
+    query: Transaction,
+    { org, approval, expiresAtMs }: ApprovalMails,
+    { user, tokenHash, mail }: ApprovalMail,
+    nowMs: number,
+  ): Promise<void> {
+    // The same for the same mail, also when it is written again from a restored backup.
+    const id = `${approval}.${user}`;
+    const addressHash = this.hasher.addressHash(requireMailAddress(mail.to));
+    // The address stays as it is until all is written, so that no link outlives it.
+    const { rows } = await query(`select 1 from people.people where user_id = $1 and address_hash = $2 for share`, [
+      user,
+      addressHash,
+    ]);
+    if (rows.length === 0) return;
+    await query(
+      `insert into people.outbox (id, address_hash, message, due_ms, expires_ms) values ($1, $2, $3, $4, $5)
+       on conflict (id) do update set message = excluded.message, due_ms = excluded.due_ms`,
+      [id, addressHash, this.mails.seal(id, mail), nowMs, expiresAtMs],
+    );
+    await query(
+      `insert into people.approval_links (token_hash, mail, org, approval, user_id, requested_ms, expires_ms)
+       values ($1, $2, $3, $4, $5, $6, $7)`,
+      [tokenHash, id, org, approval, user, nowMs, expiresAtMs],
+    );
+  }
+}
+
+/** Whether the person has got fewer mails than they may in an hour. Asked by one at a time for one person. */
+const isWelcome = async (query: Transaction, user: string, nowMs: number): Promise<boolean> => {
+  await query(`select pg_advisory_xact_lock(hashtextextended($1, 1))`, [user]);
+  const { rows } = await query<{ count: number }>(
+    `select count(*)::int as count from people.approval_links where user_id = $1 and requested_ms > $2`,
+    [user, nowMs - HOUR_MS],
+  );
+  return (rows[0]?.count ?? 0) < APPROVAL_MAILS_AN_HOUR;
+};

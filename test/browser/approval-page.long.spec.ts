@@ -1,0 +1,195 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, BrowserContext, ConsoleMessage, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DomainError } from '#libs/domain/kernel';
+import { SignInPagesController } from '../../apps/api/src/pages/sign-in/sign-in-pages.controller.js';
+import { startEdge, type TestEdge } from '../http/edge-harness.js';
+import { ApprovalScript, ApprovalStandIn } from './approval-stand-in.js';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from './chromium.js';
+
+const SIZES = [
+  { width: 360, height: 740, colorScheme: 'light' },
+  { width: 1280, height: 800, colorScheme: 'dark' },
+] as const;
+/** A folder for pictures of every step, for people's eyes. None is taken where it is not set. */
+const PICTURES = process.env['SIGN_IN_PICTURES'];
+const TOKEN = 'good'.padEnd(43, '_');
+
+let edge: TestEdge;
+let browser: Browser;
+let script: ApprovalScript;
+
+describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    edge = await startEdge({ controllers: [SignInPagesController, ApprovalStandIn], providers: [ApprovalScript] });
+    script = edge.app.get(ApprovalScript);
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await edge?.close();
+  });
+
+  describe.each(SIZES)('at $width x $height, $colorScheme', ({ width, height, colorScheme }) => {
+    let context: BrowserContext;
+    let page: Page;
+    let urls: string[];
+    /** What the browser complained of, refusals of the API apart. */
+    let complaints: string[];
+
+    beforeEach(async () => {
+      script.forget();
+      context = await browser.newContext({ viewport: { width, height }, colorScheme });
+      [page, urls, complaints] = [await context.newPage(), [], []];
+      await page.exposeFunction('report', (text: string) => complaints.push(text));
+      await page.addInitScript(
+        "addEventListener('securitypolicyviolation', (event) => report(event.violatedDirective + ' ' + event.blockedURI))",
+      );
+      page.on('request', (request) => urls.push(request.url()));
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('console', (message: ConsoleMessage) => {
+        if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text());
+      });
+    });
+    afterEach(async () => {
+      const seen = complaints;
+      await context.close();
+      expect(seen).toEqual([]);
+    });
+
+    const heading = (): Promise<string> => page.locator('h1:visible').innerText();
+    const press = (name: string) => page.getByRole('button', { name }).click();
+    const buttons = () => page.locator('button:visible').allInnerTexts();
+    const open = async (token = TOKEN, title = 'An agent asks'): Promise<void> => {
+      await page.goto(`${edge.url}/auth/approve#token=${token}`);
+      await expect.poll(heading).toBe(title);
+    };
+
+    /** A step as it stands: whole on the screen, without a fault that axe knows, and a picture of it. */
+    const look = async (name: string): Promise<void> => {
+      await page.evaluate(axe.source);
+      const found = await page.evaluate<axe.AxeResults>('axe.run()');
+      expect(found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      if (PICTURES === undefined) return;
+      mkdirSync(PICTURES, { recursive: true });
+      await page.screenshot({ path: join(PICTURES, `approval-${name}-${width}.png`), fullPage: true });
+    };
+
+    it('shows what is asked, decides nothing, and keeps the token out of the address', async () => {
+      await open();
+      await look('1-waiting');
+      expect(new URL(page.url()).hash).toBe('');
+      expect(urls.filter((url) => url.includes(TOKEN) && !url.includes('#'))).toEqual([]);
+      expect(script.calls).toEqual([{ path: 'preview', body: { token: TOKEN } }]);
+      const text = await page.locator('#waiting').innerText();
+      for (const said of [
+        'pay.create_refund',
+        'Destroys something',
+        'customer:4711',
+        'large-refunds',
+        '0 of 2',
+        '2026-10-02 12:00 UTC',
+      ])
+        expect(text).toContain(said);
+      expect(text).toContain('This agent has never called this tool before.');
+      expect(await buttons()).toEqual(['Approve', 'Deny']);
+    });
+
+    it('shows what agents say as text, and marks what would not be seen', async () => {
+      await open();
+      const args = page.locator('#arguments');
+      expect(await args.locator('img').count()).toBe(0);
+      expect(await args.innerText()).toContain('<img src=x onerror=');
+      expect(await args.locator('mark').allInnerTexts()).toEqual(['U+202E', 'U+202C', 'U+200B']);
+      expect(await page.locator('#agent mark').allInnerTexts()).toEqual(['U+202E']);
+      expect(await page.locator('#description').innerText()).toBe('Gives <b>money</b> back');
+      expect(await page.evaluate('/[\\u202a-\\u202e\\u200b]/.test(document.body.innerText)')).toBe(false);
+    });
+
+    it('approves by a press, with a reason, and not by the key Enter', async () => {
+      await open();
+      const reason = page.getByLabel(/^Reason/);
+      await reason.fill('As agreed.');
+      await reason.press('Enter');
+      expect(script.calls.map(({ path }) => path)).toEqual(['preview']);
+      await press('Approve');
+      await expect.poll(heading).toBe('You approved it');
+      expect(await page.locator('#decided-words').innerText()).toContain('1 of 2 people');
+      await look('2-signed');
+      const word = { decision: 'approve', context_digest: 'sha256:one', reason: 'As agreed.' };
+      expect(script.calls.at(-1)).toEqual({ path: 'decide', body: { token: TOKEN, ...word } });
+    });
+
+    it('denies by a press', async () => {
+      await open();
+      await press('Deny');
+      await expect.poll(heading).toBe('Denied');
+      expect(script.calls.at(-1)?.body).toMatchObject({ decision: 'deny' });
+    });
+
+    it('shows what it has become before anybody presses again', async () => {
+      await open();
+      script.failure = new DomainError('context_changed');
+      script.approval.context_digest = 'sha256:two';
+      script.approval.context.changed = ['tool_digest'];
+      await press('Approve');
+      await expect.poll(() => page.locator('#problem').innerText()).toContain('out of date');
+      expect(await page.locator('#warnings').innerText()).toContain('Changed: tool_digest');
+      await look('3-changed');
+      await press('Approve');
+      await expect.poll(heading).toBe('You approved it');
+      expect(script.calls.at(-1)?.body).toMatchObject({ context_digest: 'sha256:two' });
+    });
+
+    it.each([
+      ['approval_decided', 'Decided already'],
+      ['approval_expired', 'Too late'],
+    ] as const)('offers no button any more after %s', async (code, title) => {
+      await open();
+      script.failure = new DomainError(code);
+      await press('Approve');
+      await expect.poll(heading).toBe(title);
+      expect(await buttons()).toEqual([]);
+    });
+
+    it('is looked at again, with its token, when the browser comes back to it', async () => {
+      await open();
+      script.approval.status = 'denied';
+      await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
+      await expect.poll(heading).toBe('Denied');
+      expect(script.calls).toHaveLength(2);
+    });
+
+    it('offers what this person may do, and says why not the rest', async () => {
+      script.approval.you = { eligible: false, why_not: 'self_approval', may_deny: true };
+      await open();
+      expect(await buttons()).toEqual(['Deny']);
+      expect(await page.locator('#note').innerText()).toContain('on your behalf');
+      script.forget();
+      script.approval.approvable = false;
+      script.approval.blocked_by = { code: 'agent_stopped', message: 'This agent is stopped.' };
+      await page.reload();
+      await open(`again${TOKEN.slice(5)}`);
+      expect(await page.locator('#note').innerText()).toBe('This agent is stopped.');
+      script.forget();
+      script.decides = false;
+      await open(`third${TOKEN.slice(5)}`);
+      await expect.poll(buttons).toEqual([]);
+      expect(await page.locator('#note').innerText()).toContain('in the Console');
+      await look('4-review-only');
+    });
+
+    it('says what became of it, and that a link is over', async () => {
+      script.approval.status = 'cancelled';
+      await open(TOKEN, 'Cancelled');
+      await open('expired'.padEnd(43, '_'), 'The link cannot be used');
+      await look('5-over');
+      await page.goto('about:blank');
+      await page.goto(`${edge.url}/auth/approve`);
+      await expect.poll(() => page.locator('#failed-problem').innerText()).toContain('not complete');
+    });
+  });
+});

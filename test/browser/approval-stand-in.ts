@@ -1,0 +1,101 @@
+import { Body, Controller, HttpCode, Injectable, Post } from '@nestjs/common';
+import { IsIn, IsString } from 'class-validator';
+import { DomainError } from '#libs/domain/kernel';
+import { Route } from '../../apps/api/src/http/route.decorator.js';
+import { IfPresent } from '../../apps/api/src/http/shape.js';
+
+class PreviewShape {
+  @IsString()
+  token!: string;
+}
+
+class DecideShape extends PreviewShape {
+  @IsIn(['approve', 'deny'])
+  decision!: 'approve' | 'deny';
+
+  @IsString()
+  context_digest!: string;
+
+  @IfPresent()
+  @IsString()
+  reason?: string;
+}
+
+/** Agents say what they like: markup, what turns the direction of text, and what is drawn as nothing. */
+const ARGS = {
+  amount: 90_000,
+  note: '<img src=x onerror=report("run")> \u202egnp.exe\u202c zero\u200bwidth',
+  lines: ['a', 'b'],
+};
+
+const APPROVAL = {
+  object: 'approval',
+  id: 'apr_01h2xcejqtf2nbrexx3vqjhp41',
+  status: 'pending',
+  agent: { id: 'agt_01h2xcejqtf2nbrexx3vqjhp41', name: 'support-\u202e1' },
+  tool: 'pay.create_refund',
+  side_effect: 'destructive',
+  rule_id: 'large-refunds',
+  required: 2,
+  countersigned: 0,
+  on_behalf_of: 'customer:4711',
+  expires_at: '2026-10-02T12:00:00.000Z',
+  context_digest: 'sha256:one',
+  approvable: true,
+  blocked_by: null as { code: string; message: string } | null,
+  context: {
+    tool: { name: 'pay.create_refund', description: 'Gives <b>money</b> back', side_effect: 'destructive' },
+    args: ARGS,
+    sends: { method: 'POST', url: 'https://pay.example.com/v1/refunds' },
+    changed: [] as string[],
+  },
+  you: { eligible: true, why_not: null as string | null, may_deny: true },
+  warnings: [{ code: 'first_call', text: 'This agent has never called this tool before.' }],
+};
+
+/** What the page is told, and what it has asked. */
+@Injectable()
+export class ApprovalScript {
+  readonly calls: { readonly path: string; readonly body: object }[] = [];
+  decides = true;
+  approval = structuredClone(APPROVAL);
+  /** Thrown by the next decision, once. */
+  failure: DomainError | null = null;
+
+  forget(): void {
+    this.calls.length = 0;
+    this.decides = true;
+    this.approval = structuredClone(APPROVAL);
+    this.failure = null;
+  }
+}
+
+const since = '2026-10-01';
+
+/** The two routes that the page of an approval asks, in front of nothing. */
+@Controller('v1/approvals/link')
+export class ApprovalStandIn {
+  constructor(private readonly script: ApprovalScript) {}
+
+  @Post('preview')
+  @HttpCode(200)
+  @Route({ auth: 'public', since })
+  preview(@Body() body: PreviewShape) {
+    this.script.calls.push({ path: 'preview', body: { ...body } });
+    if (body.token.startsWith('expired')) throw new DomainError('approval_link_invalid');
+    return { object: 'approval_link', decides: this.script.decides, approval: this.script.approval };
+  }
+
+  @Post('decide')
+  @HttpCode(200)
+  @Route({ auth: 'public', since })
+  decide(@Body() body: DecideShape) {
+    const { script } = this;
+    script.calls.push({ path: 'decide', body: { ...body } });
+    const { failure } = script;
+    script.failure = null;
+    if (failure !== null) throw failure;
+    const status = body.decision === 'deny' ? 'denied' : 'pending';
+    return { ...script.approval, status, countersigned: body.decision === 'deny' ? 0 : 1 };
+  }
+}

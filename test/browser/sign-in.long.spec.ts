@@ -1,0 +1,107 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runAgs } from '../support/run-ags.js';
+import { type RunningService, startService } from '../support/service.js';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from './chromium.js';
+
+const SIZES = [
+  { width: 360, height: 740 },
+  { width: 1280, height: 800 },
+] as const;
+
+/** A folder for pictures, for people's eyes. None is taken where it is not set. */
+const PICTURES = process.env['SIGN_IN_PICTURES'];
+
+let service: RunningService;
+let browser: Browser;
+let mails = 0;
+const ags = (...args: string[]) => runAgs(args, { env: service.environment });
+
+/** The code of the newest mail that was not read yet. */
+const nextCode = (): Promise<string> =>
+  vi.waitFor(
+    async () => {
+      const { objects } = await ags('mail', 'outbox', '--json');
+      if (objects.length <= mails) throw new Error('no new mail');
+      mails = objects.length;
+      return /^(\d{6})$/m.exec(String(objects.at(-1)?.['text']))?.[1] ?? '';
+    },
+    { timeout: 60_000, interval: 500 },
+  );
+
+describe.skipIf(CHROMIUM === null)(`signing in to the service itself (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    service = await startService({ env: { LOG_LEVEL: 'error' } });
+    const { object } = await ags('people', 'login-link', '--json');
+    expect((await ags('people', 'set-address', String(object['user']), 'owner@example.com')).code).toBe(0);
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  describe.each(SIZES)('at $width x $height', ({ width, height }) => {
+    let context: BrowserContext;
+    let page: Page;
+    let complaints: string[];
+
+    beforeEach(async () => {
+      context = await browser.newContext({ viewport: { width, height } });
+      [page, complaints] = [await context.newPage(), []];
+      page.on('console', (message) => {
+        if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+    });
+    afterEach(async () => {
+      await context.close();
+      expect(complaints).toEqual([]);
+    });
+
+    const look = async (name: string): Promise<void> => {
+      if (PICTURES === undefined) return;
+      mkdirSync(PICTURES, { recursive: true });
+      await page.screenshot({ path: join(PICTURES, `real-${name}-${width}.png`), fullPage: true });
+    };
+    const me = () => page.evaluate<Record<string, unknown>>(`fetch('/v1/me').then((answer) => answer.json())`);
+
+    it('works by the link that an operator made, with one press', async () => {
+      const { object } = await ags('people', 'login-link', '--json');
+      // The port is the system's choice, and the command line cannot know it.
+      await page.goto(String(object['link']).replace(/^http:\/\/[^/]+/, service.baseUrl));
+      await page.locator('button:visible').first().waitFor();
+      expect(page.url()).not.toContain('token');
+      // Nothing was used by looking: whoever is not signed in yet still is not.
+      expect(await me()).toMatchObject({ error: { code: 'authentication_required' } });
+      await look('confirm');
+      await page.locator('button:visible').first().click();
+      await page.getByText('signed in as').first().waitFor();
+      await look('signed-in');
+      expect(await me()).toMatchObject({
+        object: 'me',
+        session: { via: 'link' },
+        csrf_token: expect.stringMatching(/^.{43}$/) as string,
+      });
+      const cookies = await context.cookies();
+      expect(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite]).sort()).toEqual([
+        ['service_csrf', false, 'Strict'],
+        ['service_session', true, 'Lax'],
+      ]);
+    });
+
+    it('works by the code of a mail', async () => {
+      await page.goto(`${service.baseUrl}/login`);
+      await page.getByLabel('E-mail address').fill('owner@example.com');
+      await page.locator('button:visible').first().click();
+      await page.getByLabel('Code from the e-mail').waitFor();
+      await look('code');
+      await page.getByLabel('Code from the e-mail').fill(await nextCode());
+      await page.locator('button:visible').first().click();
+      await page.getByText('signed in as').first().waitFor();
+      expect(await me()).toMatchObject({ session: { via: 'code' }, user: { email: 'owner@example.com' } });
+    });
+  });
+});
