@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { after, givenFor, NOW } from '../../../../test/support/given.js';
+import { after, givenFor, metadataAt, NOW } from '../../../../test/support/given.js';
 import { AGENT, ORG } from '../../../../test/support/gate-fixtures.js';
-import type { KeyId } from '../kernel/index.js';
+import { DomainError, type KeyId, type OrgId } from '../kernel/index.js';
 import type { KeyRecord } from '../people/index.js';
 import { agentDecider } from './agent.decider.js';
-import type { AgentEvent } from './agent.events.js';
+import type { AgentSettings } from './agent.commands.js';
+import type { AgentEvent, IntentMode, Money } from './agent.events.js';
 import type { LivingAgent } from './agent.state.js';
 
 const given = givenFor(agentDecider);
@@ -28,6 +29,26 @@ const keyCreated = (index: number): AgentEvent => ({
 const stopped: AgentEvent = { type: 'AgentStopped', data: { ...of, reason: 'looks odd' } };
 const suspended: AgentEvent = { type: 'AgentSuspended', data: { ...of, reason: null } };
 
+const EUR = { amount: 5_000, currency: 'eur' };
+const kid = (index: number) => `${'0'.repeat(31)}${index}`;
+const modeSet = (from: IntentMode, to: IntentMode): AgentEvent => ({
+  type: 'AgentIntentModeSet',
+  data: { ...of, from, to },
+});
+const labelsSet = (labels: Record<string, string>): AgentEvent => ({ type: 'AgentLabelsSet', data: { ...of, labels } });
+const budgetsSet = (calls_per_day: number | null, spend_per_day: Money | null): AgentEvent => ({
+  type: 'AgentBudgetsSet',
+  data: { ...of, calls_per_day, spend_per_day },
+});
+const intentKeyAdded = (index: number): AgentEvent => ({
+  type: 'AgentIntentKeyAdded',
+  data: { ...of, kid: kid(index), public_key: `ed25519:${index}`, by: { type: 'operator', id: null } },
+});
+const intentKeyRemoved = (index: number): AgentEvent => ({
+  type: 'AgentIntentKeyRemoved',
+  data: { ...of, kid: kid(index) },
+});
+
 const create = (index: number) =>
   ({ type: 'CreateAgentKey', data: { record: record(index), scopes: ['actions:execute'] } }) as const;
 
@@ -42,6 +63,113 @@ describe('an agent', () => {
     given()
       .when({ type: 'StopAgent', data: { reason: null } })
       .thenRefuses('not_found'));
+
+  it('of another organization is not found, whatever is asked', () => {
+    const metadata = { ...metadataAt(), org: 'org_00000000000000000000000002' as OrgId };
+    const stop = { type: 'StopAgent', data: { reason: null }, metadata } as const;
+    expect(() => agentDecider.decide(stop, given(registered).state)).toThrow(new DomainError('not_found'));
+  });
+
+  it('is made whole in one append: settings and a first key', () => {
+    const described = { org: ORG, agent: AGENT, name: 'support-1', labels: { team: 'support' }, owner: null };
+    const key = { record: record(1), scopes: ['actions:execute'] } as const;
+    const settings = { intentMode: 'optional', budgets: { calls_per_day: 10 } } as const;
+    given()
+      .when({ type: 'RegisterAgent', data: { ...described, settings, key } })
+      .then(registered, modeSet('off', 'optional'), budgetsSet(10, null), keyCreated(1));
+  });
+
+  it('is not made where it could call nothing', () => {
+    const described = { org: ORG, agent: AGENT, name: 'support-1', labels: {}, owner: null };
+    given()
+      .when({ type: 'RegisterAgent', data: { ...described, settings: { intentMode: 'required' } } })
+      .thenRefuses('conflict', 'intent_mode');
+  });
+});
+
+describe('settings', () => {
+  const change = (data: AgentSettings) => ({ type: 'ChangeAgent', data }) as const;
+
+  it('change by an event each, in the order mode, labels, budgets', () =>
+    given(registered)
+      .when(change({ budgets: { calls_per_day: 5 }, labels: { team: 'sales' }, intentMode: 'optional' }))
+      .then(modeSet('off', 'optional'), labelsSet({ team: 'sales' }), budgetsSet(5, null)));
+
+  it('that are so already change nothing', () => {
+    given(registered, budgetsSet(5, EUR))
+      .when(change({ intentMode: 'off', labels: { team: 'support' }, budgets: { spend_per_day: { ...EUR } } }))
+      .thenNothing();
+    given(registered).when(change({})).thenNothing();
+    given(registered, labelsSet({ a: '1', b: '2' }))
+      .when(change({ labels: { b: '2', a: '1' } }))
+      .thenNothing();
+  });
+
+  it('replace labels whole', () => {
+    given(registered)
+      .when(change({ labels: {} }))
+      .then(labelsSet({}));
+    given(registered)
+      .when(change({ labels: { team: 'support', tier: '1' } }))
+      .then(labelsSet({ team: 'support', tier: '1' }));
+  });
+
+  it('keep the budget that is not named, and remove one that is null', () => {
+    given(registered, budgetsSet(5, EUR))
+      .when(change({ budgets: { calls_per_day: 6 } }))
+      .then(budgetsSet(6, EUR));
+    given(registered, budgetsSet(5, EUR))
+      .when(change({ budgets: { spend_per_day: null } }))
+      .then(budgetsSet(5, null));
+    given(registered, budgetsSet(5, EUR))
+      .when(change({ budgets: { spend_per_day: { amount: EUR.amount, currency: 'usd' } } }))
+      .then(budgetsSet(5, { amount: EUR.amount, currency: 'usd' }));
+  });
+});
+
+describe('intent keys', () => {
+  const add = (index: number) =>
+    ({ type: 'AddIntentKey', data: { kid: kid(index), publicKey: `ed25519:${index}` } }) as const;
+  const remove = (index: number) => ({ type: 'RemoveIntentKey', data: { kid: kid(index) } }) as const;
+  const require = { type: 'ChangeAgent', data: { intentMode: 'required' } } as const;
+
+  it('are two at most', () => {
+    given(registered).when(add(1)).then(intentKeyAdded(1));
+    given(registered, intentKeyAdded(1)).when(add(2)).then(intentKeyAdded(2));
+    given(registered, intentKeyAdded(1), intentKeyAdded(2)).when(add(3)).thenRefuses('conflict');
+    given(registered, intentKeyAdded(1), intentKeyAdded(2), intentKeyRemoved(1)).when(add(3)).then(intentKeyAdded(3));
+  });
+
+  it('are registered once, and may come back after they were removed', () => {
+    given(registered, intentKeyAdded(1)).when(add(1)).thenRefuses('conflict', 'public_key');
+    given(registered, intentKeyAdded(1), intentKeyRemoved(1)).when(add(1)).then(intentKeyAdded(1));
+  });
+
+  it('are removed by their kid; an unknown one is not found', () => {
+    given(registered, intentKeyAdded(1)).when(remove(1)).then(intentKeyRemoved(1));
+    given(registered, intentKeyAdded(1)).when(remove(2)).thenRefuses('not_found');
+  });
+
+  it('the mode required needs one', () => {
+    given(registered).when(require).thenRefuses('conflict', 'intent_mode');
+    given(registered, intentKeyAdded(1)).when(require).then(modeSet('off', 'required'));
+  });
+
+  it('the last one stays while the mode is required', () => {
+    const required = modeSet('off', 'required');
+    given(registered, intentKeyAdded(1), required).when(remove(1)).thenRefuses('conflict');
+    given(registered, intentKeyAdded(1), intentKeyAdded(2), required).when(remove(1)).then(intentKeyRemoved(1));
+    given(registered, intentKeyAdded(1), required, modeSet('required', 'optional'))
+      .when(remove(1))
+      .then(intentKeyRemoved(1));
+  });
+
+  it('say who added them', () => {
+    const { intentKeys } = given(registered, intentKeyAdded(1)).state as LivingAgent;
+    expect(intentKeys).toEqual([
+      { kid: kid(1), publicKey: 'ed25519:1', createdBy: { type: 'operator', id: null }, createdAt: NOW },
+    ]);
+  });
 });
 
 describe('Stop', () => {
@@ -57,6 +185,12 @@ describe('Stop', () => {
       .then(suspended));
   it('resume lifts either', () => {
     for (const event of [stopped, suspended]) expect(given(registered, event).when(resume).events()).toHaveLength(1);
+  });
+  it('keeps why, until it is lifted', () => {
+    const resumed: AgentEvent = { type: 'AgentResumed', data: { ...of, reason: 'all is well' } };
+    expect(given(registered, stopped).state).toMatchObject({ status: 'stopped', statusReason: 'looks odd' });
+    expect(given(registered, stopped, suspended).state).toMatchObject({ status: 'suspended', statusReason: null });
+    expect(given(registered, stopped, resumed).state).toMatchObject({ status: 'active', statusReason: null });
   });
   it('resume changes nothing on an active agent', () => given(registered).when(resume).thenNothing());
 });

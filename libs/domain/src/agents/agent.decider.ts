@@ -1,8 +1,10 @@
-import { DomainError, type Decider } from '../kernel/index.js';
+import { DomainError, type Decider, type Timestamp } from '../kernel/index.js';
 import { isRevocable, newKey, requireRollable, requireRoomForKey, withChangedKey, withKey } from '../people/index.js';
+import { settingsChanged } from './agent-settings.js';
 import type { AgentCommand } from './agent.commands.js';
 import type { AgentEvent } from './agent.events.js';
-import type { Agent } from './agent.state.js';
+import type { Agent, LivingAgent } from './agent.state.js';
+import { requireRemovableIntentKey, requireRoomForIntentKey } from './intent-keys.js';
 
 const initialState = (): Agent => ({ status: 'none' });
 
@@ -10,9 +12,10 @@ const decide = (command: AgentCommand, state: Agent): readonly AgentEvent[] => {
   const at = command.metadata.now;
   if (command.type === 'RegisterAgent') {
     if (state.status !== 'none') throw new DomainError('conflict');
-    return [{ type: 'AgentRegistered', data: { ...command.data, at } }];
+    return registered(command.data, at);
   }
-  if (state.status === 'none') throw new DomainError('not_found');
+  // Another organization's agent is as absent as one that never was.
+  if (state.status === 'none' || state.org !== command.metadata.org) throw new DomainError('not_found');
   const of = { org: state.org, agent: state.agent };
   switch (command.type) {
     case 'CreateAgentKey': {
@@ -29,6 +32,17 @@ const decide = (command: AgentCommand, state: Agent): readonly AgentEvent[] => {
       const { key } = command.data;
       return isRevocable(state.keys, key) ? [{ type: 'AgentKeyRevoked', data: { ...of, key, at } }] : [];
     }
+    case 'AddIntentKey': {
+      const { kid, publicKey } = command.data;
+      requireRoomForIntentKey(state.intentKeys, kid);
+      const { actor } = command.metadata;
+      return [{ type: 'AgentIntentKeyAdded', data: { ...of, kid, public_key: publicKey, by: actor, at } }];
+    }
+    case 'RemoveIntentKey':
+      requireRemovableIntentKey(state, command.data.kid);
+      return [{ type: 'AgentIntentKeyRemoved', data: { ...of, kid: command.data.kid, at } }];
+    case 'ChangeAgent':
+      return settingsChanged(state, command.data, at);
     case 'StopAgent':
       // A suspension already refuses everything a Stop would, and outlives it.
       return state.status === 'active' ? [{ type: 'AgentStopped', data: { ...of, ...command.data, at } }] : [];
@@ -39,10 +53,21 @@ const decide = (command: AgentCommand, state: Agent): readonly AgentEvent[] => {
   }
 };
 
+/** What an agent is made with is one append: there is never half of it, and each part has a deed. */
+const registered = (
+  { org, agent, name, labels, owner, settings = {}, key }: Extract<AgentCommand, { type: 'RegisterAgent' }>['data'],
+  at: Timestamp,
+): readonly AgentEvent[] => {
+  const first: AgentEvent = { type: 'AgentRegistered', data: { org, agent, name, labels, owner, at } };
+  const made = evolve(initialState(), first) as LivingAgent;
+  const keys: readonly AgentEvent[] = key ? [{ type: 'AgentKeyCreated', data: { org, agent, ...key, at } }] : [];
+  return [first, ...settingsChanged(made, settings, at), ...keys];
+};
+
 const evolve = (state: Agent, event: AgentEvent): Agent => {
   if (event.type === 'AgentRegistered') {
     const { at, ...registered } = event.data;
-    return { status: 'active', ...registered, intentMode: 'off', createdAt: at, keys: new Map() };
+    return { ...NEW_AGENT, ...registered, createdAt: at, keys: new Map() };
   }
   if (state.status === 'none') return state;
   switch (event.type) {
@@ -59,14 +84,36 @@ const evolve = (state: Agent, event: AgentEvent): Agent => {
     }
     case 'AgentKeyRevoked':
       return { ...state, keys: withChangedKey(state.keys, event.data.key, { revokedAt: event.data.at }) };
+    case 'AgentIntentKeyAdded': {
+      const { kid, public_key: publicKey, by: createdBy, at: createdAt } = event.data;
+      return { ...state, intentKeys: [...state.intentKeys, { kid, publicKey, createdBy, createdAt }] };
+    }
+    case 'AgentIntentKeyRemoved':
+      return { ...state, intentKeys: state.intentKeys.filter(({ kid }) => kid !== event.data.kid) };
+    case 'AgentIntentModeSet':
+      return { ...state, intentMode: event.data.to };
+    case 'AgentLabelsSet':
+      return { ...state, labels: event.data.labels };
+    case 'AgentBudgetsSet': {
+      const { calls_per_day, spend_per_day } = event.data;
+      return { ...state, budgets: { calls_per_day, spend_per_day } };
+    }
     case 'AgentStopped':
-      return { ...state, status: 'stopped' };
+      return { ...state, status: 'stopped', statusReason: event.data.reason };
     case 'AgentSuspended':
-      return { ...state, status: 'suspended' };
+      return { ...state, status: 'suspended', statusReason: event.data.reason };
     case 'AgentResumed':
-      return { ...state, status: 'active' };
+      return { ...state, status: 'active', statusReason: null };
   }
 };
+
+const NEW_AGENT = {
+  status: 'active',
+  statusReason: null,
+  intentMode: 'off',
+  intentKeys: [],
+  budgets: { calls_per_day: null, spend_per_day: null },
+} as const;
 
 export const agentDecider: Decider<Agent, AgentCommand, AgentEvent> = {
   category: 'agent',
@@ -75,6 +122,11 @@ export const agentDecider: Decider<Agent, AgentCommand, AgentEvent> = {
     AgentKeyCreated: true,
     AgentKeyRolled: true,
     AgentKeyRevoked: true,
+    AgentIntentKeyAdded: true,
+    AgentIntentKeyRemoved: true,
+    AgentIntentModeSet: true,
+    AgentLabelsSet: true,
+    AgentBudgetsSet: true,
     AgentStopped: true,
     AgentSuspended: true,
     AgentResumed: true,

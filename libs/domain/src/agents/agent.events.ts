@@ -1,11 +1,25 @@
-import type { AgentId, KeyId, OrgId, Timestamp, UserId } from '../kernel/index.js';
+import type { Actor, AgentId, KeyId, OrgId, Timestamp, UserId } from '../kernel/index.js';
 import type { KeyRecord } from '../people/index.js';
 
 /** Document 2, API keys. `admin` belongs to org admin keys alone. */
 export const AGENT_SCOPES = ['actions:execute', 'actions:read', 'deeds:read', 'actions:undo'] as const;
 export type AgentScope = (typeof AGENT_SCOPES)[number];
 
-export type IntentMode = 'off' | 'optional' | 'required';
+/** Document 2, Intent mode per agent. */
+export const INTENT_MODES = ['off', 'optional', 'required'] as const;
+export type IntentMode = (typeof INTENT_MODES)[number];
+
+/** In the smallest unit of its currency, whose ISO 4217 code stands in lower case as it does in deeds and policies. */
+export interface Money {
+  readonly amount: number;
+  readonly currency: string;
+}
+
+/** What an agent may use up in a day of its organization's time zone; null is without a bound. */
+export interface AgentBudgets {
+  readonly calls_per_day: number | null;
+  readonly spend_per_day: Money | null;
+}
 
 /** Stream `agent-<agt_id>`. */
 export type AgentEvent =
@@ -37,6 +51,23 @@ export type AgentEvent =
       };
     }
   | { type: 'AgentKeyRevoked'; data: { org: OrgId; agent: AgentId; key: KeyId; at: Timestamp } }
+  | {
+      type: 'AgentIntentKeyAdded';
+      /** `public_key` was judged before it came here: `ed25519:` and 43 characters of base64url. */
+      data: { org: OrgId; agent: AgentId; kid: string; public_key: string; by: Actor; at: Timestamp };
+    }
+  | { type: 'AgentIntentKeyRemoved'; data: { org: OrgId; agent: AgentId; kid: string; at: Timestamp } }
+  | {
+      type: 'AgentIntentModeSet';
+      data: { org: OrgId; agent: AgentId; from: IntentMode; to: IntentMode; at: Timestamp };
+    }
+  /** All labels, not those that changed. */
+  | {
+      type: 'AgentLabelsSet';
+      data: { org: OrgId; agent: AgentId; labels: Readonly<Record<string, string>>; at: Timestamp };
+    }
+  /** Both budgets as they are from then on, the one that did not change included. */
+  | { type: 'AgentBudgetsSet'; data: AgentBudgets & { org: OrgId; agent: AgentId; at: Timestamp } }
   | { type: 'AgentStopped'; data: { org: OrgId; agent: AgentId; reason: string | null; at: Timestamp } }
   | { type: 'AgentSuspended'; data: { org: OrgId; agent: AgentId; reason: string | null; at: Timestamp } }
   | { type: 'AgentResumed'; data: { org: OrgId; agent: AgentId; reason: string | null; at: Timestamp } };

@@ -1,9 +1,18 @@
-import type { AgentId, OrgId, Timestamp, UserId } from '../kernel/index.js';
+import type { Actor, AgentId, OrgId, Timestamp, UserId } from '../kernel/index.js';
 import type { KeyRing, StoredKey } from '../people/index.js';
-import type { AgentScope, IntentMode } from './agent.events.js';
+import type { AgentBudgets, AgentScope, IntentMode } from './agent.events.js';
 
 export interface AgentKey extends StoredKey {
   readonly scopes: readonly AgentScope[];
+}
+
+/** Document 2, intent key: what the agent's runtime signs its calls with. Only the public half is known here. */
+export interface IntentKey {
+  /** Lowercase hex of the first 16 bytes of SHA-256 of the 32 public-key bytes. */
+  readonly kid: string;
+  readonly publicKey: string;
+  readonly createdBy: Actor;
+  readonly createdAt: Timestamp;
 }
 
 export type Agent =
@@ -11,12 +20,17 @@ export type Agent =
   | {
       /** Stop and suspend refuse alike; only an admin's resume lifts a suspension (architecture, choices). */
       readonly status: 'active' | 'stopped' | 'suspended';
+      /** Why it was stopped or suspended, where somebody said; null while it is active. */
+      readonly statusReason: string | null;
       readonly org: OrgId;
       readonly agent: AgentId;
       readonly name: string;
       readonly labels: Readonly<Record<string, string>>;
       readonly owner: UserId | null;
       readonly intentMode: IntentMode;
+      /** In the order they were added; two at most. */
+      readonly intentKeys: readonly IntentKey[];
+      readonly budgets: AgentBudgets;
       readonly createdAt: Timestamp;
       readonly keys: KeyRing<AgentKey>;
     };

@@ -10,7 +10,7 @@ import {
   type StreamRef,
   timestampOf,
 } from '../kernel/index.js';
-import { organizationDecider, type LivingOrganization } from '../people/index.js';
+import { organizationDecider, type LivingOrganization, type Organization } from '../people/index.js';
 import { agentDecider } from './agent.decider.js';
 import type { AgentScope } from './agent.events.js';
 import type { Agent, LivingAgent } from './agent.state.js';
@@ -21,21 +21,24 @@ export type Caller =
   | {
       readonly kind: 'agent';
       readonly org: OrgId;
+      /** Of the organization; null when it never pinned one. */
+      readonly pinnedVersion: string | null;
       readonly agent: AgentId;
       readonly key: KeyId;
       readonly livemode: boolean;
       readonly scopes: readonly AgentScope[];
       /**
-       * The last question to the store before this judgement: whatever a later one covered is as fresh. `remembered`: none
-       * was asked, and the caller may have been shut out meanwhile.
+       * The last question put to the store before this judgement: whatever a later question covered is as fresh as the
+       * judgement. `remembered`: no question was put, and the caller may have been shut out meanwhile.
        */
       readonly judgedSince: JudgedSince;
     }
   | {
       readonly kind: 'admin_key';
       readonly org: OrgId;
+      readonly pinnedVersion: string | null;
       readonly key: KeyId;
-      /** The same for a key and all that it was rolled to. */
+      /** The same for a key and for every key that it was rolled to. */
       readonly lineage: KeyId;
       readonly livemode: boolean;
       readonly scopes: readonly ['admin'];
@@ -47,8 +50,8 @@ export interface JudgeOptions {
   /** False on `POST /v1/actions` alone, where the gate records and seals the refusal itself. */
   readonly judgeStop: boolean;
   /**
-   * An agent whom this process remembers as one to let in is let in by that alone, where the store can make it a condition
-   * of an append. Nothing may be answered or done that is not so confirmed. Default false.
+   * If this process remembers an agent as one to let in, that alone lets it in, where the store can make it a condition
+   * of an append. Nothing may be answered or done that is not confirmed in this way. Default false.
    */
   readonly mayRemember?: boolean;
 }
@@ -85,22 +88,26 @@ export class Authenticate {
       return this.adminKey(parsed, state.status === 'none' ? null : state);
     }
     const refs = { agent: streamRef(agentDecider, holder.agent), org };
-    const remembered = options.mayRemember ? this.remembered(parsed, refs.agent) : null;
+    const remembered = options.mayRemember ? this.remembered(parsed, refs) : null;
     if (remembered !== null) return remembered;
     const judgedSince = this.streams.lastQuestion;
     const loaded = await this.streams.loadAll(refs);
     const agent = loaded.agent.state;
-    const caller = this.agentKey(parsed, agent.status === 'none' ? null : agent, judgedSince);
+    const caller = this.agentKey(parsed, agent.status === 'none' ? null : agent, loaded.org.state, judgedSince);
     if (options.judgeStop) refuseStopped(agent.status, loaded.org.state.status);
     return caller;
   }
 
-  /** Null where what is remembered does not let it in, which may long be otherwise. */
-  private remembered(parsed: ParsedApiKey, ref: StreamRef<Agent>): Caller | null {
-    const known = this.streams.canRequire ? this.streams.known(ref) : null;
-    if (known === null || known.state.status === 'none') return null;
+  /** Null where what is remembered does not let the caller in: that may long have changed. */
+  private remembered(
+    parsed: ParsedApiKey,
+    refs: { readonly agent: StreamRef<Agent>; readonly org: StreamRef<Organization> },
+  ): Caller | null {
+    const known = this.streams.canRequire ? this.streams.known(refs.agent) : null;
+    const org = this.streams.known(refs.org);
+    if (known === null || known.state.status === 'none' || org === null) return null;
     try {
-      return this.agentKey(parsed, known.state, 'remembered');
+      return this.agentKey(parsed, known.state, org.state, 'remembered');
     } catch (error) {
       if (error instanceof DomainError) return null;
       throw error;
@@ -112,6 +119,7 @@ export class Authenticate {
     return {
       kind: 'admin_key',
       org: (org as LivingOrganization).org,
+      pinnedVersion: (org as LivingOrganization).pinnedVersion,
       key: key.key,
       lineage: key.lineage,
       livemode: key.livemode,
@@ -119,10 +127,17 @@ export class Authenticate {
     };
   }
 
-  private agentKey(parsed: ParsedApiKey, state: LivingAgent | null, judgedSince: JudgedSince): Caller {
+  private agentKey(
+    parsed: ParsedApiKey,
+    state: LivingAgent | null,
+    organization: Organization,
+    judgedSince: JudgedSince,
+  ): Caller {
     const key = this.proven(parsed, state ? [...state.keys.values()] : []);
     const { org, agent } = state as LivingAgent;
-    return { kind: 'agent', org, agent, key: key.key, livemode: key.livemode, scopes: key.scopes, judgedSince };
+    const { key: id, livemode, scopes } = key;
+    const pinnedVersion = organization.status === 'none' ? null : organization.pinnedVersion;
+    return { kind: 'agent', org, agent, pinnedVersion, key: id, livemode, scopes, judgedSince };
   }
 
   private proven<

@@ -20,8 +20,8 @@ export class IssueKeys {
   ) {}
 
   /**
-   * The id is the command's own, so that a retry names the key that the first try made; the secret is another one, and
-   * opens nothing then.
+   * The id is the command's own, so that a retry names the key that the first try made. The secret of a retry is
+   * another one, and opens nothing.
    */
   async mint(holder: KeyHolder, livemode: boolean, commandId: string): Promise<IssuedKey> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {

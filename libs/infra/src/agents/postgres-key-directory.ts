@@ -45,6 +45,14 @@ export class PostgresKeyDirectory extends KeyDirectory {
     return rows.map(holderOf);
   }
 
+  /** Of everyone a key was ever made for: no other organization has an action. Which streams to ask, and no more. */
+  async organizations(): Promise<readonly OrgId[]> {
+    const { rows } = await answered(
+      this.pool.query<{ org: OrgId }>(`select distinct org from agents.key_prefixes order by org`),
+    );
+    return rows.map(({ org }) => org);
+  }
+
   override async claim(prefix: string, holder: KeyHolder): Promise<boolean> {
     const { rowCount } = await answered(
       this.pool.query(

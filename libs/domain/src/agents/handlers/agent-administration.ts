@@ -1,7 +1,7 @@
 import {
+  checkedName,
   checkedReason,
   deedOf,
-  DomainError,
   idOf,
   type AgentId,
   type Bus,
@@ -13,20 +13,47 @@ import {
   type Randomness,
   type UserId,
 } from '../../kernel/index.js';
-import type { AgentCommand } from '../agent.commands.js';
+import type { AgentCommand, AgentSettings } from '../agent.commands.js';
 import { agentDecider } from '../agent.decider.js';
 import { AGENT_SCOPES, type AgentScope } from '../agent.events.js';
 import type { LivingAgent } from '../agent.state.js';
 import type { IssueKeys } from '../issue-keys.js';
 import { announced } from './announced.js';
-import { checkedName, overlapEnd } from './checked-input.js';
+import { overlapEnd } from './checked-input.js';
+import { checkedLabels, checkedPublicKey, checkedScopes, checkedSettings } from './checked-settings.js';
 
 export interface AgentChange {
   readonly agent: LivingAgent;
-  /** Null when the agent already was as asked. */
+  /** Null when the agent already was as asked; of several the first. */
   readonly deed: DeedId | null;
+  /** Of each thing that changed now. */
+  readonly deeds: readonly DeedId[];
   /** An earlier try of the same command had succeeded; nothing changed now. */
   readonly isReplay: boolean;
+}
+
+export interface WantedKey {
+  readonly livemode: boolean;
+  /** Default: all that an agent's key can have. */
+  readonly scopes?: readonly AgentScope[];
+}
+
+export interface DescribedAgent {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly owner: UserId | null;
+  readonly settings?: Omit<AgentSettings, 'labels'>;
+  /** Its first key, made with it. */
+  readonly key?: WantedKey;
+}
+
+export interface RegisteredAgent extends AgentChange {
+  /** Null where none was asked for. */
+  readonly key: Omit<NewKey, 'deed'> | null;
+}
+
+export interface IntentKeyChange extends AgentChange {
+  readonly kid: string;
 }
 
 export interface NewKey {
@@ -52,29 +79,59 @@ export class AgentAdministration {
     private readonly bus: Bus,
   ) {}
 
-  /** @throws {DomainError} validation_failed */
+  /**
+   * With the id of an earlier try it goes on where that one ended.
+   * @throws {DomainError} validation_failed, conflict
+   */
   async register(
     org: OrgId,
-    described: { name: string; labels?: Readonly<Record<string, string>>; owner: UserId | null },
+    { name, labels = {}, owner, settings = {}, key: wanted }: DescribedAgent,
     metadata: CommandMetadata,
     agent: AgentId = idOf('agt', this.randomness.bytes(16)),
-  ): Promise<AgentChange> {
-    const data = { org, agent, labels: {}, ...described, name: checkedName(described.name) };
-    return this.run(agent, { type: 'RegisterAgent', data, metadata });
+  ): Promise<RegisteredAgent> {
+    const described = { org, agent, name: checkedName(name), labels: checkedLabels(labels), owner };
+    const checked = { ...described, settings: checkedSettings(settings) };
+    if (!wanted) {
+      const change = await this.run(agent, { type: 'RegisterAgent', data: checked, metadata });
+      return { ...change, key: null };
+    }
+    const scopes = checkedScopes(wanted.scopes ?? AGENT_SCOPES);
+    const { record, secret } = await this.keys.mint({ kind: 'agent', org, agent }, wanted.livemode, metadata.commandId);
+    const data = { ...checked, key: { record, scopes } };
+    const change = await this.run(agent, { type: 'RegisterAgent', data, metadata });
+    return { ...change, key: newKeyOf(record.key, secret, change) };
+  }
+
+  /** @throws {DomainError} not_found, conflict (no intent key, for `required`), validation_failed */
+  async change(org: OrgId, agent: AgentId, settings: AgentSettings, metadata: CommandMetadata): Promise<AgentChange> {
+    const data = checkedSettings(settings);
+    return this.announced(org, this.run(agent, { type: 'ChangeAgent', data, metadata }));
+  }
+
+  /** @throws {DomainError} not_found, conflict (a third, or one that is there), validation_failed (422) */
+  async addIntentKey(
+    org: OrgId,
+    agent: AgentId,
+    publicKey: unknown,
+    metadata: CommandMetadata,
+  ): Promise<IntentKeyChange> {
+    const { kid, text } = checkedPublicKey(publicKey);
+    const command = { type: 'AddIntentKey' as const, data: { kid, publicKey: text }, metadata };
+    return { ...(await this.announced(org, this.run(agent, command))), kid };
+  }
+
+  /** @throws {DomainError} not_found, conflict (the last of an agent that must sign) */
+  async removeIntentKey(org: OrgId, agent: AgentId, kid: string, metadata: CommandMetadata): Promise<IntentKeyChange> {
+    const command = { type: 'RemoveIntentKey' as const, data: { kid }, metadata };
+    return { ...(await this.announced(org, this.run(agent, command))), kid };
   }
 
   /** @throws {DomainError} not_found, conflict (10 active keys), validation_failed */
-  async createKey(
-    org: OrgId,
-    agent: AgentId,
-    wanted: { livemode: boolean; scopes?: readonly AgentScope[] },
-    metadata: CommandMetadata,
-  ): Promise<NewKey> {
-    const scopes = wanted.scopes ?? AGENT_SCOPES;
-    if (scopes.length === 0)
-      throw new DomainError('validation_failed', { param: 'scopes', message: 'A key must have at least one scope.' });
+  async createKey(org: OrgId, agent: AgentId, wanted: WantedKey, metadata: CommandMetadata): Promise<NewKey> {
+    const scopes = checkedScopes(wanted.scopes ?? AGENT_SCOPES);
     const { record, secret } = await this.keys.mint({ kind: 'agent', org, agent }, wanted.livemode, metadata.commandId);
-    const change = await this.run(agent, { type: 'CreateAgentKey', data: { record, scopes }, metadata });
+    const created = this.run(agent, { type: 'CreateAgentKey', data: { record, scopes }, metadata });
+    const change = await announced(created, this.bus, org, 'keys');
     return newKeyOf(record.key, secret, change);
   }
 
@@ -118,7 +175,7 @@ export class AgentAdministration {
 
   private async run(agent: AgentId, command: AgentCommand): Promise<AgentChange> {
     const { folded, events, isReplay } = await this.runner.run(agentDecider, agent, command, command.metadata);
-    const [first] = events;
-    return { agent: folded.state as LivingAgent, deed: first ? deedOf(first) : null, isReplay };
+    const deeds = events.flatMap((event) => deedOf(event) ?? []);
+    return { agent: folded.state as LivingAgent, deed: deeds[0] ?? null, deeds, isReplay };
   }
 }

@@ -1,6 +1,6 @@
 import { orgChannel, type Bus, type OrgId } from '../../kernel/index.js';
 
-/** A change, and then the bell that ends waits early. What makes the change hold is the stream. */
+/** Makes a change, and then rings the bell that ends waits early. It is the stream that makes the change hold. */
 export const announced = async <Change>(
   change: Promise<Change>,
   bus: Bus,

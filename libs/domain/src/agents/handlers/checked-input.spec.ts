@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { thrown } from '../../../../../test/support/thrown.js';
-import { DomainError } from '../../kernel/index.js';
-import { checkedName, overlapEnd, OVERLAP_MAX_SECONDS } from './checked-input.js';
+import { checkedName, DomainError } from '../../kernel/index.js';
+import { overlapEnd, OVERLAP_MAX_SECONDS } from './checked-input.js';
 
 const refusal = (work: () => unknown): object => {
   const { code, param } = thrown(DomainError, work);

@@ -1,7 +1,9 @@
 import {
+  checkedName,
   checkedReason,
   deedOf,
   idOf,
+  LATEST_API_VERSION,
   type Bus,
   type CommandMetadata,
   type CommandRunner,
@@ -20,7 +22,7 @@ import {
 import type { IssueKeys } from '../issue-keys.js';
 import { newKeyOf, type NewKey } from './agent-administration.js';
 import { announced } from './announced.js';
-import { checkedName, overlapEnd } from './checked-input.js';
+import { overlapEnd } from './checked-input.js';
 
 export interface OrganizationChange {
   readonly organization: LivingOrganization;
@@ -56,7 +58,7 @@ export class OrganizationAdministration {
     const person = { type: 'CreatePerson' as const, data: { user: owner }, metadata: { ...metadata, org: null } };
     await this.runner.run(personDecider, owner, person, person.metadata);
     const membership = idOf('mem', this.randomness.bytes(16));
-    const data = { ...described, membership };
+    const data = { ...described, membership, pinned_version: LATEST_API_VERSION };
     return this.run(org, { type: 'CreateOrganization', data, metadata: { ...metadata, org } });
   }
 

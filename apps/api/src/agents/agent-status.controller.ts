@@ -1,0 +1,64 @@
+import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import type { JsonObject } from '#libs/crypto';
+import { AgentAdministration } from '#libs/domain/agents';
+import { CHANGE } from '../control-plane.js';
+import type { Exchange } from '../http/exchange.js';
+import { RequestContext } from '../http/parameters.js';
+import { Route } from '../http/route.decorator.js';
+import { AgentAnswers } from './agent-answers.js';
+import { AgentStatusBody } from './agent.dto.js';
+
+/** The brake on one agent. It holds for every call that starts after the answer, and ends waits within 2 seconds. */
+@Controller('v1/agents/:id')
+export class AgentStatusController {
+  constructor(
+    private readonly agents: AgentAdministration,
+    private readonly answers: AgentAnswers,
+  ) {}
+
+  @Post('stop')
+  @HttpCode(200)
+  @Route(CHANGE)
+  stop(
+    @Param('id') id: string,
+    @Body() body: AgentStatusBody,
+    @RequestContext() exchange: Exchange,
+  ): Promise<JsonObject> {
+    return this.change('stop', id, body, exchange);
+  }
+
+  /** Only a resume of this agent lifts it: starting all agents of the organization does not. */
+  @Post('suspend')
+  @HttpCode(200)
+  @Route(CHANGE)
+  suspend(
+    @Param('id') id: string,
+    @Body() body: AgentStatusBody,
+    @RequestContext() exchange: Exchange,
+  ): Promise<JsonObject> {
+    return this.change('suspend', id, body, exchange);
+  }
+
+  @Post('resume')
+  @HttpCode(200)
+  @Route(CHANGE)
+  resume(
+    @Param('id') id: string,
+    @Body() body: AgentStatusBody,
+    @RequestContext() exchange: Exchange,
+  ): Promise<JsonObject> {
+    return this.change('resume', id, body, exchange);
+  }
+
+  private async change(
+    verb: 'stop' | 'suspend' | 'resume',
+    id: string,
+    { reason }: AgentStatusBody,
+    exchange: Exchange,
+  ): Promise<JsonObject> {
+    const metadata = exchange.commandMetadata();
+    const { org, agent } = await this.answers.find(exchange.caller.org, id);
+    const change = await this.agents[verb](org, agent, reason ?? null, metadata);
+    return this.answers.changed(change.agent, metadata);
+  }
+}
