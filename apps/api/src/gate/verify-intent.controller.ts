@@ -1,0 +1,74 @@
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import {
+  checkArguments,
+  type Digest,
+  encodeBase64url,
+  expectedForm,
+  type JsonObject,
+  StrictJsonError,
+} from '#libs/crypto';
+import { agentDecider } from '#libs/domain/agents';
+import { checkIntent, type IntendedCall } from '#libs/domain/gate';
+import { DomainError, FoldedStreams, streamRef } from '#libs/domain/kernel';
+import type { Exchange } from '../http/exchange.js';
+import { RequestContext } from '../http/parameters.js';
+import { Route } from '../http/route.decorator.js';
+import { VerifyIntentBody } from './verify-intent.dto.js';
+
+/** As large as a call, and the intent beside it. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/**
+ * Document 2, for signer authors: what the gate would say of an intent, and what it would have signed itself. It consumes
+ * nothing and asks neither the intent mode nor the nonces, so a signer can be tried before anything depends on it.
+ */
+@Controller()
+export class VerifyIntentController {
+  constructor(private readonly streams: FoldedStreams) {}
+
+  @Post('/v1/intents/verify')
+  @HttpCode(200)
+  @Route({
+    auth: 'agent_key',
+    scopes: ['actions:execute'],
+    since: '2026-10-01',
+    maxBodyBytes: MAX_BODY_BYTES,
+    argumentFaults: 'judged',
+  })
+  async verify(@Body() body: VerifyIntentBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+    const { caller } = exchange;
+    if (caller.kind !== 'agent') throw new DomainError('insufficient_scope');
+    const { state: agent } = await this.streams.load(streamRef(agentDecider, caller.agent));
+    if (agent.status === 'none') throw new DomainError('invalid_api_key');
+    const { tool, on_behalf_of: onBehalfOf = null, session = null } = body;
+    const args = exchange.argumentsFault?.cause ?? body.args;
+    const call: IntendedCall = { tool, args, onBehalfOf, session };
+    const verdict = checkIntent([body.intent], call, agent, Date.parse(exchange.commandMetadata().now));
+    const { check, reason, param } = verdict.ok ? PASSED : verdict;
+    const form = expectedForm([body.intent]);
+    return {
+      object: 'intent_check',
+      valid: verdict.ok,
+      check,
+      reason,
+      param,
+      canonical: form && encodeBase64url(form.canonical),
+      intent_hash: form && form.intentHash,
+      signed_bytes: form && encodeBase64url(form.signedBytes),
+      args_digest: digestOfArguments(args),
+    };
+  }
+}
+
+const PASSED = { check: null, reason: null, param: null };
+
+/** Null for arguments that have no canonical form, which check 11 is about. */
+const digestOfArguments = (args: JsonObject | StrictJsonError): Digest | null => {
+  if (args instanceof StrictJsonError) return null;
+  try {
+    return checkArguments(args).digest;
+  } catch (error) {
+    if (error instanceof StrictJsonError) return null;
+    throw error;
+  }
+};

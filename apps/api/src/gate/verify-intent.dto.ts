@@ -1,0 +1,28 @@
+import type { JsonObject } from '#libs/crypto';
+import { IsObject, IsString, Matches } from 'class-validator';
+import { REFERENCE } from '../http/call-references.js';
+import { IfPresent } from '../http/shape.js';
+
+const REFERENCE_RULE = { message: 'must be 1 to 256 letters, digits or . _ ~ : @ / + = -' };
+
+/** The body of POST /v1/intents/verify: the header's value, and the call that it is to be sent with. */
+export class VerifyIntentBody {
+  @IsString({ message: 'must be a string: what the header Service-Intent would hold' })
+  intent!: string;
+
+  @IsString({ message: 'must be a string such as crm.get_customer' })
+  tool!: string;
+
+  @IsObject({ message: 'must be an object' })
+  args!: JsonObject;
+
+  @IfPresent()
+  @Matches(REFERENCE, REFERENCE_RULE)
+  @IsString(REFERENCE_RULE)
+  on_behalf_of?: string;
+
+  @IfPresent()
+  @Matches(REFERENCE, REFERENCE_RULE)
+  @IsString(REFERENCE_RULE)
+  session?: string;
+}
