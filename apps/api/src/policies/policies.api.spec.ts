@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { digestOf } from '#libs/crypto';
 import { decodeEvent, deedOf } from '#libs/domain/kernel';
 import { bearer } from '../../../../test/http/edge-client.js';
 import { ORG } from '../../../../test/http/edge-harness.js';
@@ -16,6 +17,7 @@ let numbers = 0;
 
 beforeAll(async () => {
   bench = await ApiBench.start([PoliciesModule]);
+  await bench.ownAdminKey();
 });
 afterAll(() => bench.close());
 beforeEach(() => {
@@ -149,6 +151,7 @@ describe('versions', () => {
     const added = await addVersion(policy, source);
     const deed = await deedOfLast(`policy-${String(policy['id'])}`, 'PolicyVersionAdded');
     expect([added.status, added.json]).toMatchObject([201, { version: 2, source, notes: 'Changed', deed }]);
+    expect(added.json?.['rules']).toEqual([{ id: 'read', decision: 'allow', description: null, line: 5 }]);
     const same = await addVersion(policy, source);
     expect([same.status, same.json]).toEqual([200, { ...added.json, deed: null }]);
   });
@@ -200,7 +203,10 @@ describe('the enforced slot', () => {
   it('holds one version of one policy, each change with its deed', async () => {
     const [one, other] = [await create(), await create()];
     const first = await activate(one, 1, { mode: 'enforce', reason: 'Go live' });
-    expect([first.status, first.json]).toMatchObject([200, { version: 1, activation: 'enforce' }]);
+    expect([first.status, first.json]).toMatchObject([
+      200,
+      { version: 1, activation: 'enforce', rules: [{ id: 'read' }] },
+    ]);
     expect(first.json?.['deed']).toBe(await deedOfLast(`org-${ORG}`, 'PolicyActivated'));
     const version = (one['latest_version'] as Json)['id'];
     const active = { activation: 'enforce', enforced_version: version, shadow_version: null };
@@ -292,9 +298,28 @@ describe('POST /v1/policies/lint', () => {
   });
 });
 
+describe('GET /v1/policies/language', () => {
+  it('tells every name that a policy can hold, and keeps a copy current', async () => {
+    const { status, json, headers, text } = await send('GET', '/v1/policies/language');
+    expect([status, json?.['object'], headers.get('cache-control')]).toEqual([
+      200,
+      'policy_language',
+      'private, no-cache',
+    ]);
+    expect((json?.['rule'] as Json[]).map(({ name }) => name)).toContain('decision');
+    const etag = String(headers.get('etag'));
+    expect(etag).toBe(`"${digestOf(text)}"`);
+    const again = await send('GET', '/v1/policies/language', undefined, { 'If-None-Match': etag });
+    expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag]);
+    const old = await send('GET', '/v1/policies/language', undefined, { 'If-None-Match': '"old"' });
+    expect(old.status).toBe(200);
+  });
+});
+
 describe('an agent key', () => {
   it.each([
     ['GET', '/v1/policies'],
+    ['GET', '/v1/policies/language'],
     ['POST', '/v1/policies'],
     ['GET', `/v1/policies/${testId('pol', 1)}`],
     ['GET', `/v1/policies/${testId('pol', 1)}/versions`],

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import { streamOf } from '#libs/domain/kernel';
 import { compilePolicyInTurns, CreatePolicy, policyDecider } from '#libs/domain/policies';
-import { CONTROL_PLANE } from '../control-plane.js';
+import { READ } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
@@ -30,7 +30,7 @@ export class PoliciesController {
 
   /** Newest first. */
   @Get()
-  @Route(CONTROL_PLANE)
+  @Route(READ)
   async list(
     @Query() query: ListQuery,
     @RequestContext() exchange: Exchange,
@@ -47,7 +47,7 @@ export class PoliciesController {
   }
 
   @Get(':id')
-  @Route(CONTROL_PLANE)
+  @Route(READ)
   async get(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     const { org } = exchange.caller;
     const policy = await this.policies.policyNamed(org, id);

@@ -10,13 +10,14 @@ import { ListAnswers } from '../lists/list-answers.js';
 import { ListPoliciesHandler } from './list-policies.query-handler.js';
 import { ListPolicyVersionsHandler } from './list-policy-versions.query-handler.js';
 import { PoliciesController } from './policies.controller.js';
+import { PolicyLanguageController } from './policy-language.controller.js';
 import { PolicyReader } from './policy-reader.js';
 import { PolicySlotsController } from './policy-slots.controller.js';
 import { PolicyVersionsController } from './policy-versions.controller.js';
 
 @Module({
   imports: [LedgerModule],
-  controllers: [PoliciesController, PolicyVersionsController, PolicySlotsController],
+  controllers: [PoliciesController, PolicyVersionsController, PolicySlotsController, PolicyLanguageController],
   providers: [
     CreatePolicyHandler,
     AddPolicyVersionHandler,

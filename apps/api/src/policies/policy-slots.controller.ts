@@ -4,14 +4,14 @@ import type { JsonObject } from '#libs/crypto';
 import { DomainError, streamOf, type CommandMetadata, type DeedId } from '#libs/domain/kernel';
 import { organizationDecider, type PolicyMode } from '#libs/domain/people';
 import { ActivatePolicyVersion, DeactivatePolicy } from '#libs/domain/policies';
-import { CONTROL_PLANE } from '../control-plane.js';
+import { CHANGE } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
 import { ChangeDeeds } from '../ledger/change-deeds.js';
 import { ChangeSlotBody } from './policy.dto.js';
 import { policyId, PolicyReader } from './policy-reader.js';
-import { policyView, versionView } from './policy.view.js';
+import { outlinedVersionView, policyView } from './policy.view.js';
 
 /** Which version decides. */
 @Controller('v1/policies/:id')
@@ -25,7 +25,7 @@ export class PolicySlotsController {
   /** The version takes the place of the one before, for every call that is decided from then on. */
   @Post('versions/:v/activate')
   @HttpCode(200)
-  @Route(CONTROL_PLANE)
+  @Route(CHANGE)
   async activate(
     @Param('id') id: string,
     @Param('v') v: string,
@@ -39,13 +39,13 @@ export class PolicySlotsController {
       new ActivatePolicyVersion(org, policyId(id), v, reason ?? null, metadata),
     );
     const deed = await this.deedOf(metadata, 'PolicyActivated');
-    return { ...versionView(policy.policy, version, organization), deed };
+    return { ...(await outlinedVersionView(policy.policy, version, organization)), deed };
   }
 
   /** Then nothing is allowed. */
   @Post('deactivate')
   @HttpCode(200)
-  @Route(CONTROL_PLANE)
+  @Route(CHANGE)
   async deactivate(
     @Param('id') id: string,
     @Body() { mode, reason }: ChangeSlotBody,

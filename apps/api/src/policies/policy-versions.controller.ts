@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import { streamOf } from '#libs/domain/kernel';
 import { AddPolicyVersion, policyDecider, versionNamed } from '#libs/domain/policies';
-import { CONTROL_PLANE } from '../control-plane.js';
+import { READ } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
@@ -17,7 +17,7 @@ import { ListPolicyVersions, type VersionPosition } from './list-policy-versions
 import { AddPolicyVersionBody } from './policy.dto.js';
 import { policyId, PolicyReader } from './policy-reader.js';
 import { SOURCE_BODY } from './policy-routes.js';
-import { listedVersionView, versionView } from './policy.view.js';
+import { listedVersionView, outlinedVersionView } from './policy.view.js';
 
 @Controller('v1/policies/:id/versions')
 export class PolicyVersionsController {
@@ -30,7 +30,7 @@ export class PolicyVersionsController {
 
   /** Newest first. */
   @Get()
-  @Route(CONTROL_PLANE)
+  @Route(READ)
   async list(
     @Param('id') id: string,
     @Query() query: ListQuery,
@@ -50,11 +50,11 @@ export class PolicyVersionsController {
 
   /** By its number or its `pv_` id. */
   @Get(':v')
-  @Route(CONTROL_PLANE)
+  @Route(READ)
   async get(@Param('id') id: string, @Param('v') v: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     const { org } = exchange.caller;
     const policy = await this.policies.policyNamed(org, id);
-    return versionView(policy.policy, versionNamed(policy, v), await this.policies.slotsOf(org));
+    return outlinedVersionView(policy.policy, versionNamed(policy, v), await this.policies.slotsOf(org));
   }
 
   /** 201 with a new version; 200 with the existing one when the content is identical (architecture, choices). */
@@ -72,6 +72,6 @@ export class PolicyVersionsController {
     const { policy, version, isNew } = await this.commands.execute(new AddPolicyVersion(data, metadata));
     if (!isNew) reply.code(200);
     const deed = await this.deeds.deedOf(streamOf(policyDecider.category, policy.policy), metadata);
-    return { ...versionView(policy.policy, version, await this.policies.slotsOf(org)), deed };
+    return { ...(await outlinedVersionView(policy.policy, version, await this.policies.slotsOf(org))), deed };
   }
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#libs/crypto';
 import type { PolicyId, PolicyVersionId, Timestamp } from '#libs/domain/kernel';
 import type { LivingOrganization, PolicyMode } from '#libs/domain/people';
-import { type ExistingPolicy, latestVersion, type PolicyVersion } from '#libs/domain/policies';
+import { type ExistingPolicy, latestVersion, outlineRulesInTurns, type PolicyVersion } from '#libs/domain/policies';
 import type { ListedPolicyVersion } from './policy-pages.js';
 import type { ListedPolicy } from './list-policies.query-handler.js';
 
@@ -18,8 +18,18 @@ export const policyView = (policy: ExistingPolicy, slots: PolicySlots): JsonObje
     shadow: versionHeldBy(slots.shadow, policy.policy),
   });
 
-export const versionView = (policy: PolicyId, version: PolicyVersion, slots: PolicySlots): JsonObject =>
+const versionView = (policy: PolicyId, version: PolicyVersion, slots: PolicySlots): JsonObject =>
   versionObject(policy, version, activationOf(version.id, slots));
+
+/** The version by itself, with what its source says in short. Lists leave that out: they would parse every source. */
+export const outlinedVersionView = async (
+  policy: PolicyId,
+  version: PolicyVersion,
+  slots: PolicySlots,
+): Promise<JsonObject> => {
+  const rules = await outlineRulesInTurns(version.source);
+  return { ...versionView(policy, version, slots), rules: rules && rules.map((rule) => ({ ...rule })) };
+};
 
 /** The same objects, as a list reads them from its rows. */
 export const listedPolicyView = ({ policy, latestVersion: latest, enforced, shadow }: ListedPolicy): JsonObject =>

@@ -1,26 +1,16 @@
 import { categoryOf, idInStream, type EventEnvelope, type EventTypes } from '#libs/domain/kernel';
-import type { OrganizationEvent } from '#libs/domain/people';
+import { organizationDecider, type OrganizationEvent } from '#libs/domain/people';
 import type { PolicyEvent } from '#libs/domain/policies';
 import { PolicyRow, PolicySlotRow, PolicyVersionRow } from '#libs/infra/read-models';
 import { keysToLoad, type ProjectedRows, type Projection } from '../projection.js';
 
 const POLICY_EVENTS: EventTypes<PolicyEvent> = { PolicyCreated: true, PolicyVersionAdded: true };
-const ORGANIZATION_EVENTS: EventTypes<OrganizationEvent> = {
-  OrganizationCreated: true,
-  OrganizationStopped: true,
-  OrganizationStarted: true,
-  AdminKeyCreated: true,
-  AdminKeyRolled: true,
-  AdminKeyRevoked: true,
-  PolicyActivated: true,
-  PolicyDeactivated: true,
-};
 
 /** Rows of the policy lists. Which version is in a slot is the organization's to say, what it is the policy's. */
 export const policiesProjection: Projection = {
   name: 'policies',
   version: 1,
-  follows: { policy: POLICY_EVENTS, org: ORGANIZATION_EVENTS },
+  follows: { policy: POLICY_EVENTS, org: organizationDecider.eventTypes },
   rowTypes: [PolicyRow, PolicyVersionRow, PolicySlotRow],
 
   async project(events, rows) {

@@ -11,6 +11,8 @@ const compiled = (source: string): CompiledPolicy => {
   return result.policy;
 };
 
+const PERSON = 'usr_01j9z3k4m5n6p7q8r9s0t1v2w3';
+
 const EVERY_FIELD = `version: 1
 default: deny
 rules:
@@ -72,6 +74,12 @@ describe('policy source: every field of the language', () => {
     expect(policy.sourceHash).toBe(digestOf(EVERY_FIELD));
   });
 
+  it('the versions of before approvals keep their hash', () =>
+    expect([EVERY_FIELD, STARTER_POLICY].map((source) => compiled(source).versionHash)).toEqual([
+      'sha256:1eb5f91def65d4b2751de59f6b1aa28d4cd86954a930c85683e1ff894ea5bae7',
+      'sha256:319c497df9fd47beded766dba2d97e74c6762a144b5272161951894960db483c',
+    ]));
+
   it('comments, order of fields and layout change the source hash and not the version hash', () => {
     const one = compiled('version: 1\ndefault: deny\nrules:\n  - id: a\n    decision: allow\n');
     const other = compiled('# why\ndefault: "deny"\nversion: 1\nrules:\n- decision: allow # sure\n  id: a\n');
@@ -117,6 +125,57 @@ describe('policy source: what the service ships', () => {
     );
     expect(compiled(uncommented).rules.map(({ id }) => id)).toContain('small-notes');
   });
+});
+
+describe('policy source: rules that ask for an approval', () => {
+  const rule = (...lines: readonly string[]) =>
+    `version: 1\ndefault: deny\nrules:\n  - id: a\n    decision: require_approval\n${lines.map((line) => `    ${line}\n`).join('')}`;
+  const approval = (...lines: readonly string[]) => rule('approval:', ...lines.map((line) => `  ${line}`));
+  const terms = (source: string) => compiled(source).rules[0]?.approval;
+
+  it('left to the language: one admin or owner, for as long as the organization lets them wait', () =>
+    expect(terms(rule())).toEqual({ approvers: ['role:admin'], required: 1, expiresInS: null }));
+
+  it('in words of its own: approvers sorted and without repetition, the time in seconds', () =>
+    expect(
+      terms(
+        approval('approvers:', `  - ${PERSON}`, '  - role:owner', '  - role:owner', 'required: 2', 'expires_in: 4h'),
+      ),
+    ).toEqual({ approvers: ['role:owner', PERSON], required: 2, expiresInS: 14_400 }));
+
+  it.each([
+    ['1m', 60],
+    ['43200m', 2_592_000],
+    ['720h', 2_592_000],
+    ['30d', 2_592_000],
+  ])('expires_in: %s', (written, seconds) =>
+    expect(terms(approval(`expires_in: ${written}`))?.expiresInS).toBe(seconds),
+  );
+
+  it.each(['43201m', '721h', '31d', '0m', '90s', '1.5h', '60'])('not expires_in: %s', (written) =>
+    expect(compilePolicy(approval(`expires_in: "${written}"`)).ok).toBe(false),
+  );
+
+  it('a role may hold anybody, so it is never too few', () =>
+    expect(terms(approval('approvers:', '  - role:owner', 'required: 10'))?.required).toBe(10));
+
+  it('the normal form holds the terms, written out or not', () => {
+    const written = compiled(approval('required: 1', 'approvers:', '  - role:admin'));
+    expect(written.normalised).toMatchObject({
+      rules: [{ decision: 'require_approval', approval: { approvers: ['role:admin'], required: 1 } }],
+    });
+    expect(written.versionHash).toBe(compiled(rule()).versionHash);
+    expect(compiled(approval('required: 2')).versionHash).not.toBe(written.versionHash);
+    const hours = compiled(approval('expires_in: 48h'));
+    expect(hours.versionHash).toBe(compiled(approval('expires_in: 2d')).versionHash);
+    expect(hours.versionHash).not.toBe(written.versionHash);
+  });
+
+  it('a rule that decides itself has no terms', () =>
+    expect(compiled(EVERY_FIELD).rules.map(({ approval: none }) => none)).toEqual([null, null]));
+
+  it('what such a rule lets through is verified like any other call', () =>
+    expect(compiled(rule('verify: L0')).rules[0]?.verify).toBe('L0'));
 });
 
 describe('policy source: unreachable rules', () => {

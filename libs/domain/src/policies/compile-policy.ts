@@ -9,7 +9,7 @@ import { EXPRESSION_PATTERN_STEPS_MAX } from './cel/patterns.js';
 import { checkSource } from './check-source.js';
 import type { CompiledRule, CompileResult } from './compiled-policy.js';
 import { Report } from './diagnostics.js';
-import type { SourcePolicy, SourceRule } from './policy-source.js';
+import type { RequiredApproval, SourcePolicy, SourceRule } from './policy-source.js';
 import { checkReachable } from './reachability.js';
 import { LANGUAGE_VERSION, readPolicy } from './read-policy.js';
 import type { SourceText } from './source-text.js';
@@ -36,7 +36,7 @@ export const compilePolicy = (text: string): CompileResult => {
 
 const turns = new Turns();
 
-/** The same, a piece at a time: what a process does that answers requests meanwhile. */
+/** The same, a piece at a time: for a process that answers requests meanwhile. */
 export const compilePolicyInTurns = async (text: string): Promise<CompileResult> => {
   const pieces = compileInPieces(text);
   for (;;) {
@@ -86,9 +86,9 @@ function* compileRules(
   const compiler = new ConditionCompiler(source);
   const compiled: CompiledRule[] = [];
   for (const rule of rules) {
-    const { id, match, decision, message, verify } = rule;
+    const { id, match, decision, message, verify, approval } = rule;
     const when = rule.when === null ? null : compiler.compile(report.about(id), rule.when);
-    compiled.push({ id, match, when, decision, message, verify });
+    compiled.push({ id, match, when, decision, message, verify, approval });
     if (compiler.endsPiece()) yield;
   }
   return compiled;
@@ -163,7 +163,7 @@ const normalise = ({ defaultOutcome, rules }: SourcePolicy): JsonObject => ({
 });
 
 /** A member that is absent means the same as one the rule does not have: so a later field changes no old hash. */
-const normaliseRule = ({ id, description, match, when, decision, message, verify }: SourceRule): JsonObject =>
+const normaliseRule = ({ id, description, match, when, decision, message, verify, approval }: SourceRule): JsonObject =>
   present({
     id,
     description,
@@ -178,7 +178,12 @@ const normaliseRule = ({ id, description, match, when, decision, message, verify
     decision,
     message,
     verify,
+    approval: approval === null ? null : normaliseApproval(approval),
   });
+
+/** With what the rule leaves out: terms that are written and the same ones by default are one version in meaning. */
+const normaliseApproval = ({ approvers, required, expiresInS }: RequiredApproval): JsonObject =>
+  present({ approvers: [...approvers], required, expires_in_s: expiresInS });
 
 const listed = (items: readonly string[] | null): JsonValue => (items === null ? null : [...items]);
 

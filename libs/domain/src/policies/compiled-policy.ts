@@ -2,7 +2,7 @@ import type { Digest, JsonObject } from '#libs/crypto';
 
 import type { CompiledExpression } from './cel/compile-expression.js';
 import type { PolicyDiagnostic } from './diagnostics.js';
-import type { PolicyOutcome, RuleMatch } from './policy-source.js';
+import type { PolicyOutcome, RequiredApproval, RuleMatch } from './policy-source.js';
 
 export interface CompiledRule {
   readonly id: string;
@@ -12,7 +12,9 @@ export interface CompiledRule {
   readonly decision: PolicyOutcome;
   /** What the agent reads when this rule denies; null for the service's own sentence. */
   readonly message: string | null;
-  readonly verify: 'L0' | null;
+  readonly verify: 'L0' | 'L1' | null;
+  /** Set exactly where the decision is to ask for an approval. */
+  readonly approval: RequiredApproval | null;
 }
 
 /** A version ready to decide. Made by `compilePolicy` alone; keep it as long as the version is in use. */

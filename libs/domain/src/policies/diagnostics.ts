@@ -44,6 +44,7 @@ export const POLICY_DIAGNOSTICS = {
   misplaced_field: error('Remove the field, or change the decision of the rule.'),
   unsupported_version: error('Write "version: 1", the only version of the policy language.'),
   not_supported_yet: error('Remove it for now: a policy is never saved with a part that would not be enforced.'),
+  too_few_approvers: error('Name as many people as must approve, or a role such as role:admin.'),
   duplicate_rule_id: error('Give every rule an id of its own: deeds and refusals name the rule by it.'),
   invalid_glob: error('Use letters, digits and punctuation of the name, and * for any run of characters.'),
   unreachable_rule: error('Move the rule before the one that the message names, or remove it.'),
@@ -61,6 +62,7 @@ export const POLICY_DIAGNOSTICS = {
   invalid_literal: error('Correct the literal.'),
   cost_too_high: error('Avoid a condition on every item inside another such condition, and long texts in a list.'),
   // Warnings
+  level_never_met: warning('Match write or destructive calls of mode gateway, or write "verify: L0".'),
   never_equal: warning('Check the spelling; the two can never be equal.'),
   always_present: warning('Compare with null instead; has() is always true here.'),
   unguarded_fact: warning('Check that the fact is there first, so that calls without it are judged as you expect.'),

@@ -45,6 +45,7 @@ describe('decision: the first rule that applies decides, else the default', () =
       ruleId: 'one',
       reason: 'rule one',
       message: null,
+      approval: null,
       timeLimitTripped: false,
     }));
   it('a rule that denies, in its own words', () =>
@@ -55,6 +56,7 @@ describe('decision: the first rule that applies decides, else the default', () =
       ruleId: 'one',
       reason: 'rule one',
       message: 'Not on Fridays.',
+      approval: null,
       timeLimitTripped: false,
     }));
   it('a rule that denies without words of its own is named to the agent', () =>
@@ -75,6 +77,29 @@ describe('decision: the first rule that applies decides, else the default', () =
       source: 'default',
       reason: 'default allow',
       message: null,
+    }));
+  it('a rule that asks for an approval, with its terms', () =>
+    expect(
+      decide(policy('allow', rule('one', 'require_approval', 'approval:', '  required: 2', '  expires_in: 4h'))),
+    ).toEqual({
+      outcome: 'require_approval',
+      code: null,
+      source: 'rule',
+      ruleId: 'one',
+      reason: 'rule one',
+      message: null,
+      approval: { approvers: ['role:admin'], required: 2, expiresInS: 14_400 },
+      timeLimitTripped: false,
+    }));
+  it('default require_approval: one admin, for as long as the organization says', () =>
+    expect(decide(policy('require_approval'))).toMatchObject({
+      outcome: 'require_approval',
+      code: null,
+      source: 'default',
+      ruleId: null,
+      reason: 'default require_approval',
+      message: null,
+      approval: { approvers: ['role:admin'], required: 1, expiresInS: null },
     }));
   it('the order of rules decides, not their decision', () => {
     const all = rule('all', 'allow', 'when: args.x == 1');
@@ -154,6 +179,7 @@ describe('decision: what cannot be judged is refused, never passed over', () => 
       reason: 'evaluation error in rule broken: no such field',
       message:
         'The rule broken of the policy reads args.x, which this call does not have, so nothing was run. Check the arguments, or ask an admin to check the rule.',
+      approval: null,
       timeLimitTripped: false,
     }));
 
@@ -207,6 +233,11 @@ describe('decision: calls without an HTTP request (document 3, Order of a connec
     expect(decide(policy('allow', rule('no-gets', 'deny', read)))).toMatchObject({
       code: 'policy_unavailable',
       reason: 'evaluation error in rule no-gets: no request.http',
+    }));
+  it('a rule that asks a person by the request refuses: it is not passed over', () =>
+    expect(decide(policy('allow', rule('ask-for-gets', 'require_approval', read)))).toMatchObject({
+      code: 'policy_unavailable',
+      reason: 'evaluation error in rule ask-for-gets: no request.http',
     }));
   it('another error in a rule that allows is no lack of a request', () =>
     expect(ask('args.missing == 1 && request.http.method == "GET"')).toBe(

@@ -5,7 +5,7 @@ import { type Bindings, bindingsOf } from './cel/values.js';
 import type { CompiledPolicy, CompiledRule } from './compiled-policy.js';
 import { matchesGlob } from './glob.js';
 import type { PolicyInput } from './policy-input.js';
-import type { PolicyOutcome, RuleMatch } from './policy-source.js';
+import { DEFAULT_APPROVAL, type PolicyOutcome, type RequiredApproval, type RuleMatch } from './policy-source.js';
 import { runWithin } from './time-limit.js';
 
 /** Document 1, Limits: policy evaluation time. */
@@ -14,7 +14,7 @@ export const POLICY_EVALUATION_LIMIT_MS = 50;
 /** The policy's part of an action's `decision` (document 1, Action). */
 export interface PolicyDecision {
   readonly outcome: PolicyOutcome;
-  /** Null when allowed. */
+  /** Null unless denied. */
   readonly code: 'policy_denied' | 'policy_unavailable' | null;
   /** `builtin`: the service itself refused, because the policy could not be evaluated. */
   readonly source: 'rule' | 'default' | 'builtin';
@@ -22,8 +22,12 @@ export interface PolicyDecision {
   readonly ruleId: string | null;
   /** Short and stable, for people and programs; holds nothing of the call. */
   readonly reason: string;
-  /** The sentence the agent sees; null when allowed. */
+  /** The sentence the agent sees; null unless denied. */
   readonly message: string | null;
+  /** Whom the call waits for: set exactly where the outcome is to ask for an approval. */
+  readonly approval: RequiredApproval | null;
+  /** The least level of witness that the rule asks for; absent where the tool's own word is enough. */
+  readonly verify?: 'L1';
   /** For the log and `service_policy_eval_time_limit_total` (document 3, Metrics). */
   readonly timeLimitTripped: boolean;
 }
@@ -43,8 +47,9 @@ export const evaluatePolicy = (
 };
 
 /**
- * A condition on every item can fail on every item, and the evaluator makes an error for each failure that nobody will
- * ever print: taking down its stack costs twenty times the step itself, and no estimate of the steps could be honest.
+ * A condition on every item can fail on every item, and the evaluator makes an error for each failure. Nobody will ever
+ * print these errors. Taking down their stacks would cost twenty times the step itself, and no estimate of the steps
+ * could be honest.
  */
 const withoutStackTraces = <Value>(work: () => Value): Value => {
   const { stackTraceLimit } = Error;
@@ -57,13 +62,14 @@ const withoutStackTraces = <Value>(work: () => Value): Value => {
 };
 
 /**
- * About 5 ms by the estimate of a step (cel/cost.ts), a tenth of the limit; steps that fail take up to three times that.
- * Watching the clock costs as much as an ordinary evaluation, so it is done for those alone that could come near it.
+ * About 5 ms by the estimate of a step (cel/cost.ts), a tenth of the limit; steps that fail take up to three times
+ * that. Watching the clock costs as much as an ordinary evaluation, so only evaluations that could come near the limit
+ * are watched.
  */
 export const UNWATCHED_STEPS_MAX = 25_000;
 export const UNWATCHED_VALUES_MAX = 1_000;
 
-/** Its bound, worked out before any call, ends it; the clock need not. */
+/** Whether the bound that was worked out before any call ends it, so that the clock need not. */
 const isSurelyShort = (policy: CompiledPolicy, { args }: PolicyInput): boolean =>
   policy.cost <= UNWATCHED_STEPS_MAX && countValues(args, UNWATCHED_VALUES_MAX) < UNWATCHED_VALUES_MAX;
 
@@ -91,7 +97,8 @@ const decide = (policy: CompiledPolicy, input: PolicyInput): PolicyDecision => {
     if (answer === true) return decidedBy(rule);
     if (answer === false) continue;
     // Document 3, Order of a connector call: arguments that build no request are denied under a default deny, so what
-    // depends on the request cannot allow them. A rule that would deny must not be passed over for the same lack.
+    // depends on the request cannot allow them. A rule that denies or asks a person must not be passed over for the
+    // same lack.
     if ('missingFact' in answer && rule.decision === 'allow') continue;
     return unanswered(rule.id, answer);
   }
@@ -102,9 +109,15 @@ const decide = (policy: CompiledPolicy, input: PolicyInput): PolicyDecision => {
 const matchesRule = (match: RuleMatch, { tool, agent, mode, side_effect: sideEffect }: PolicyInput): boolean =>
   (match.mode === null || match.mode.includes(mode)) &&
   (match.sideEffect === null || match.sideEffect.includes(sideEffect)) &&
-  (match.tools === null || match.tools.some((glob) => matchesGlob(glob, tool))) &&
-  (match.agents === null || match.agents.some((glob) => matchesGlob(glob, agent.name))) &&
-  (match.labels === null || hasLabels(match.labels, agent.labels));
+  coversTool(match, tool) &&
+  coversAgent(match, agent);
+
+export const coversTool = ({ tools }: RuleMatch, tool: string): boolean =>
+  tools === null || tools.some((glob) => matchesGlob(glob, tool));
+
+export const coversAgent = ({ agents, labels }: RuleMatch, agent: PolicyInput['agent']): boolean =>
+  (agents === null || agents.some((glob) => matchesGlob(glob, agent.name))) &&
+  (labels === null || hasLabels(labels, agent.labels));
 
 const hasLabels = (globs: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean =>
   Object.entries(globs).every(([key, glob]) => {
@@ -112,16 +125,20 @@ const hasLabels = (globs: Readonly<Record<string, string>>, labels: Readonly<Rec
     return value !== undefined && matchesGlob(glob, value);
   });
 
-const decidedBy = ({ id, decision, message }: CompiledRule): PolicyDecision => {
-  const by = { source: 'rule', ruleId: id, reason: `rule ${id}`, timeLimitTripped: false } as const;
-  if (decision === 'allow') return { outcome: 'allow', code: null, message: null, ...by };
+const decidedBy = ({ id, decision, message, approval, verify }: CompiledRule): PolicyDecision => {
+  const by = { source: 'rule', ruleId: id, reason: `rule ${id}`, approval, timeLimitTripped: false } as const;
+  if (decision !== 'deny') {
+    return { outcome: decision, code: null, message: null, ...by, ...(verify === 'L1' ? { verify } : {}) };
+  }
   const sentence = message ?? `The rule ${id} of the policy does not allow this call. Ask an admin if it should.`;
   return { outcome: 'deny', code: 'policy_denied', message: sentence, ...by };
 };
 
 const byDefault = (outcome: PolicyOutcome): PolicyDecision => {
-  const by = { source: 'default', ruleId: null, reason: `default ${outcome}`, timeLimitTripped: false } as const;
-  if (outcome === 'allow') return { outcome, code: null, message: null, ...by };
+  const approval = outcome === 'require_approval' ? DEFAULT_APPROVAL : null;
+  const reason = `default ${outcome}`;
+  const by = { source: 'default', ruleId: null, reason, approval, timeLimitTripped: false } as const;
+  if (outcome !== 'deny') return { outcome, code: null, message: null, ...by };
   const message = 'No rule of the policy allows this call. Ask an admin if one should.';
   return { outcome, code: 'policy_denied', message, ...by };
 };
@@ -150,5 +167,6 @@ const unavailable = (reason: string, ruleId: string | null = null): PolicyDecisi
   ruleId,
   reason,
   message: ERROR_CATALOGUE.policy_unavailable.message,
+  approval: null,
   timeLimitTripped: false,
 });

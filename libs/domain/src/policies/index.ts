@@ -9,12 +9,17 @@ export {
   type PolicyDiagnosticCode,
 } from './diagnostics.js';
 export { evaluatePolicy, type PolicyDecision, policyUnavailable } from './evaluate-policy.js';
+export { holdsPostcondition } from './holds-postcondition.js';
 export { AddPolicyVersion, AddPolicyVersionHandler } from './handlers/add-policy-version.handler.js';
 export { CreatePolicy, CreatePolicyHandler } from './handlers/create-policy.handler.js';
+export { POLICY_LANGUAGE } from './policy-language.js';
 export { policyDecider } from './policy.decider.js';
 export type { PolicyEvent, PolicyVersionOrigin } from './policy.events.js';
+export type { RequiredApproval } from './policy-source.js';
 export type { PolicyInput } from './policy-input.js';
 export { type ExistingPolicy, latestVersion, type PolicyVersion } from './policy.state.js';
+export { outlineRulesInTurns } from './rule-outlines.js';
+export { hiddenSince, type ToolVisibility, visibilityTo } from './tool-visibility.js';
 export { STARTER_POLICY } from './starter-policy.js';
 export {
   ActivatePolicyVersion,

@@ -76,6 +76,8 @@ describe('policy language reference: it lists what there is', () => {
     ['globs', `${POLICY_LIMITS.globsPerList} globs`],
     ['glob length', `at most ${POLICY_LIMITS.globCharacters} characters`],
     ['labels', `at most ${POLICY_LIMITS.labelsPerMatch}.`],
+    ['approvers', `a list of 1 to ${POLICY_LIMITS.approversPerRule}:`],
+    ['approvals of one call', `must approve, 1 to ${POLICY_LIMITS.requiredApprovals} |`],
     ['message length', `one line of at most ${POLICY_LIMITS.messageCharacters} characters`],
     ['description length', `at most ${POLICY_LIMITS.descriptionCharacters} characters, for people`],
     ['condition length', `${number(EXPRESSION_MAX_CHARACTERS)} characters`],

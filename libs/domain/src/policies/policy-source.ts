@@ -11,9 +11,26 @@ export const POLICY_LIMITS = {
   ruleIdCharacters: 64,
   descriptionCharacters: 500,
   messageCharacters: 500,
+  approversPerRule: 16,
+  requiredApprovals: 10,
+  approvalExpiresInMinS: 60,
+  approvalExpiresInMaxS: 30 * 24 * 60 * 60,
 } as const;
 
-export type PolicyOutcome = 'allow' | 'deny';
+export const POLICY_OUTCOMES = ['allow', 'deny', 'require_approval'] as const;
+export type PolicyOutcome = (typeof POLICY_OUTCOMES)[number];
+
+/** Whom a call waits for: so many different people of these, by then. */
+export interface RequiredApproval {
+  /** `role:<role>`, which takes everybody of at least that role, or the id of a person. Sorted and without repetition. */
+  readonly approvers: readonly string[];
+  readonly required: number;
+  /** Null where the rule leaves it to the organization. */
+  readonly expiresInS: number | null;
+}
+
+/** Where a rule says nothing of its own, and of a policy whose default asks for an approval. */
+export const DEFAULT_APPROVAL: RequiredApproval = { approvers: ['role:admin'], required: 1, expiresInS: null };
 
 /** Null where the rule does not say: then everything matches. Lists are sorted and without repetition. */
 export interface RuleMatch {
@@ -34,7 +51,10 @@ export interface SourceRule {
   readonly when: { readonly text: string; readonly entry: Entry } | null;
   readonly decision: PolicyOutcome;
   readonly message: string | null;
-  readonly verify: 'L0' | null;
+  /** The least level of witness; null as L0. */
+  readonly verify: 'L0' | 'L1' | null;
+  /** Set exactly where the decision is to ask for an approval. */
+  readonly approval: RequiredApproval | null;
 }
 
 export interface SourcePolicy {

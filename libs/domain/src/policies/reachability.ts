@@ -9,8 +9,9 @@ import type { RuleMatch, SourceRule } from './policy-source.js';
 export const REACHABILITY_STEPS_MAX = 1_000_000;
 
 /**
- * A rule that an earlier one without a condition covers whole can never decide: nobody meant to write it. It is a
- * convenience, and no promise: past {@link REACHABILITY_STEPS_MAX} the rules that are left are not looked at.
+ * Finds the rules that can never decide, because an earlier rule without a condition covers them whole: nobody meant to
+ * write such a rule. This is a convenience, and no promise: past {@link REACHABILITY_STEPS_MAX} the rules that are left
+ * are not looked at.
  */
 export const checkReachable = (
   report: Report,

@@ -5,7 +5,7 @@ import { type Entry, quoted, readChoice, readList, readMapping, readText } from 
 
 const EVERYTHING: RuleMatch = { tools: null, agents: null, labels: null, mode: null, sideEffect: null };
 
-const MATCH_FIELDS = ['tools', 'agents', 'labels', 'mode', 'side_effect'];
+export const MATCH_FIELDS = ['tools', 'agents', 'labels', 'mode', 'side_effect'] as const;
 
 /** What a rule or a budget is about. A field left out matches everything. */
 export const readMatch = (report: Report, entry: Entry | undefined): RuleMatch => {

@@ -1,15 +1,13 @@
 import type { Report } from './diagnostics.js';
 import { checkBudgets } from './read-budgets.js';
 import { readRule } from './read-rule.js';
-import { POLICY_LIMITS, type PolicyOutcome, type SourcePolicy, type SourceRule } from './policy-source.js';
+import { POLICY_LIMITS, POLICY_OUTCOMES, type SourcePolicy, type SourceRule } from './policy-source.js';
 import { type Entry, readChoice, readInteger, readList, readMapping, reportMissing } from './yaml-nodes.js';
 
 export const LANGUAGE_VERSION = 1;
 
-const OFFERED_FIELDS = ['version', 'default', 'rules'];
+export const OFFERED_FIELDS = ['version', 'default', 'rules'] as const;
 const FIELDS = [...OFFERED_FIELDS, 'budgets'];
-const DEFAULTS = ['allow', 'deny', 'require_approval'] as const;
-const OFFERED_DEFAULTS = ['allow', 'deny'] as const;
 
 /** The whole policy. What could not be read is reported and stands with a harmless value: nothing is kept of a source with errors. */
 export const readPolicy = (report: Report, entry: Entry): SourcePolicy | null => {
@@ -25,7 +23,7 @@ export const readPolicy = (report: Report, entry: Entry): SourcePolicy | null =>
   const budgets = mapping.get('budgets');
   if (budgets !== undefined) checkBudgets(report, budgets);
   return {
-    defaultOutcome: defaultEntry === undefined ? 'deny' : readDefault(report, defaultEntry),
+    defaultOutcome: defaultEntry === undefined ? 'deny' : (readChoice(report, defaultEntry, POLICY_OUTCOMES) ?? 'deny'),
     rules: readRules(report, mapping.get('rules')),
   };
 };
@@ -35,13 +33,6 @@ const checkVersion = (report: Report, entry: Entry): void => {
   if (version === null || version === LANGUAGE_VERSION) return;
   const message = `Version ${version} of the policy language does not exist here.`;
   report.add('unsupported_version', entry.place, message);
-};
-
-const readDefault = (report: Report, entry: Entry): PolicyOutcome => {
-  const choice = readChoice(report, entry, DEFAULTS, OFFERED_DEFAULTS);
-  if (choice !== 'require_approval') return choice ?? 'deny';
-  report.add('not_supported_yet', entry.place, 'Approvals are not available in this version of the service.');
-  return 'deny';
 };
 
 const readRules = (report: Report, entry: Entry | undefined): readonly SourceRule[] => {

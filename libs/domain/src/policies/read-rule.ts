@@ -1,42 +1,46 @@
 import { isMap } from 'yaml';
 
 import type { Report } from './diagnostics.js';
-import { checkApproval } from './read-budgets.js';
+import { readApproval } from './read-approval.js';
 import { readMatch } from './read-match.js';
-import { POLICY_LIMITS, type SourceRule } from './policy-source.js';
+import {
+  DEFAULT_APPROVAL,
+  POLICY_LIMITS,
+  POLICY_OUTCOMES,
+  type PolicyOutcome,
+  type RequiredApproval,
+  type RuleMatch,
+  type SourceRule,
+} from './policy-source.js';
 import { type Entry, type Mapping, readChoice, readMapping, readText, reportMissing } from './yaml-nodes.js';
 
-// Known and offered are two things: a finding never sends anybody to what a policy cannot be saved with yet.
-const OFFERED_FIELDS = ['id', 'description', 'match', 'when', 'decision', 'message', 'verify'];
-const RULE_FIELDS = [...OFFERED_FIELDS, 'approval'];
-const DECISIONS = ['allow', 'deny', 'require_approval'] as const;
-const OFFERED_DECISIONS = ['allow', 'deny'] as const;
+export const RULE_FIELDS = ['id', 'description', 'match', 'when', 'decision', 'message', 'verify', 'approval'] as const;
 const LEVELS = ['L0', 'L1', 'L2'] as const;
-const OFFERED_LEVELS = ['L0'] as const;
+// Known and offered are two things: a finding never sends anybody to what a policy cannot be saved with yet.
+export const OFFERED_LEVELS = ['L0', 'L1'] as const;
 const RULE_ID = /^[a-z][a-z0-9_-]*$/;
-
-type Decision = (typeof DECISIONS)[number];
 
 /** Null when it has no usable id: then its other fields were still checked. */
 export const readRule = (policyReport: Report, entry: Entry): SourceRule | null => {
   const id = peekRuleId(entry);
   const report = id === null ? policyReport : policyReport.about(id);
-  const mapping = readMapping(report, entry, RULE_FIELDS, OFFERED_FIELDS);
+  const mapping = readMapping(report, entry, RULE_FIELDS);
   if (mapping === null) return null;
   const idEntry = mapping.get('id');
   if (idEntry !== undefined && id === null) reportRuleId(report, idEntry);
   if (idEntry === undefined) reportMissing(report, mapping, 'id', 'Add an id such as "read-crm".');
 
   const decision = readDecision(report, mapping);
+  const match = readMatch(report, mapping.get('match'));
   const rule = {
     description: readLine(report, mapping.get('description'), POLICY_LIMITS.descriptionCharacters, true),
-    match: readMatch(report, mapping.get('match')),
+    match,
     when: readWhen(report, mapping.get('when')),
-    decision: decision === 'allow' ? ('allow' as const) : ('deny' as const),
+    decision: decision ?? 'deny',
     message: readMessage(report, mapping.get('message'), decision),
-    verify: readVerify(report, mapping.get('verify'), decision),
+    verify: readVerify(report, mapping.get('verify'), decision, match),
+    approval: readTerms(report, mapping.get('approval'), decision),
   };
-  checkApprovalField(report, mapping.get('approval'), decision);
   return id === null || idEntry === undefined ? null : { id, idEntry, ...rule };
 };
 
@@ -52,17 +56,18 @@ const reportRuleId = (report: Report, entry: Entry): void => {
   report.add('invalid_value', entry.place, message, 'Write an id such as "read-crm".');
 };
 
-const readDecision = (report: Report, mapping: Mapping): Decision | null => {
+const readDecision = (report: Report, mapping: Mapping): PolicyOutcome | null => {
   const entry = mapping.get('decision');
   if (entry === undefined) {
-    reportMissing(report, mapping, 'decision', 'Add "decision: allow" or "decision: deny".');
+    reportMissing(
+      report,
+      mapping,
+      'decision',
+      'Add "decision: allow", "decision: deny" or "decision: require_approval".',
+    );
     return null;
   }
-  const decision = readChoice(report, entry, DECISIONS, OFFERED_DECISIONS);
-  if (decision === 'require_approval') {
-    report.add('not_supported_yet', entry.place, 'Approvals are not available in this version of the service.');
-  }
-  return decision;
+  return readChoice(report, entry, POLICY_OUTCOMES);
 };
 
 /** A text that people read, without the line break that a YAML block leaves at its end. */
@@ -98,7 +103,7 @@ const readWhen = (report: Report, entry: Entry | undefined): SourceRule['when'] 
   return null;
 };
 
-const readMessage = (report: Report, entry: Entry | undefined, decision: Decision | null): string | null => {
+const readMessage = (report: Report, entry: Entry | undefined, decision: PolicyOutcome | null): string | null => {
   const message = readLine(report, entry, POLICY_LIMITS.messageCharacters, false);
   if (entry === undefined || decision === null || decision === 'deny') return message;
   const sentence = 'Only a rule with "decision: deny" has a message: it is what the agent reads when it is refused.';
@@ -106,23 +111,45 @@ const readMessage = (report: Report, entry: Entry | undefined, decision: Decisio
   return null;
 };
 
-const readVerify = (report: Report, entry: Entry | undefined, decision: Decision | null): 'L0' | null => {
+const readVerify = (
+  report: Report,
+  entry: Entry | undefined,
+  decision: PolicyOutcome | null,
+  match: RuleMatch,
+): SourceRule['verify'] => {
   if (entry === undefined) return null;
   const level = readChoice(report, entry, LEVELS, OFFERED_LEVELS);
   if (decision === 'deny') {
     report.add('misplaced_field', entry.keyPlace, 'A rule that denies runs nothing that could be verified.');
     return null;
   }
-  if (level === null || level === 'L0') return level;
-  const message = `Verification at ${level} is not available in this version of the service.`;
-  report.add('not_supported_yet', entry.place, message, 'Write "verify: L0", the tool’s own answer, or leave it out.');
-  return null;
+  if (level === 'L2') {
+    const message = 'Verification at L2 is not available in this version of the service.';
+    report.add('not_supported_yet', entry.place, message, 'Write "verify: L1", a read of what the tool changed.');
+    return null;
+  }
+  if (level === 'L1' && isNeverReadBack(match)) report.add('level_never_met', entry.place, NEVER_READ_BACK);
+  return level;
 };
 
-const checkApprovalField = (report: Report, entry: Entry | undefined, decision: Decision | null): void => {
-  if (entry === undefined) return;
-  checkApproval(report, entry);
-  if (decision === null || decision === 'require_approval') return;
+const NEVER_READ_BACK =
+  'Only tools that write, run by the service, are read back. The rule matches none of them, so no witness of its calls reaches L1.';
+
+/** Whether no call that the rule is about can be confirmed by a read, whatever its connector. */
+const isNeverReadBack = ({ sideEffect, mode }: RuleMatch): boolean =>
+  (sideEffect !== null && sideEffect.every((effect) => effect === 'read')) ||
+  (mode !== null && !mode.includes('gateway'));
+
+const readTerms = (
+  report: Report,
+  entry: Entry | undefined,
+  decision: PolicyOutcome | null,
+): RequiredApproval | null => {
+  const isAsked = decision === 'require_approval';
+  if (entry === undefined) return isAsked ? DEFAULT_APPROVAL : null;
+  const terms = readApproval(report, entry);
+  if (isAsked || decision === null) return terms;
   const message = `A rule with "decision: ${decision}" asks nobody for an approval.`;
   report.add('misplaced_field', entry.keyPlace, message, 'Remove the field.');
+  return null;
 };

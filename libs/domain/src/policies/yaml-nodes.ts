@@ -144,6 +144,15 @@ export const readText = (report: Report, entry: Entry): string | null => {
   return null;
 };
 
+/** @param wanted what a text that fits is, as a sentence goes on with it; null when it does not fit, which is reported */
+export const readPattern = (report: Report, entry: Entry, pattern: RegExp, wanted: string): string | null => {
+  const text = readText(report, entry);
+  if (text === null || pattern.test(text)) return text;
+  const message = `${entry.place.path} must be ${wanted}, not "${quoted(text)}".`;
+  report.add('invalid_value', entry.place, message, `Write ${wanted}.`);
+  return null;
+};
+
 export const readInteger = (report: Report, entry: Entry, min: number, max: number): number | null => {
   const { node, place } = entry;
   // One spelling: YAML would also read 0x10, 1e3 and 010 as numbers.

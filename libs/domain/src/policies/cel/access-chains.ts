@@ -9,12 +9,13 @@ export interface AccessChain {
   readonly steps: readonly (string | bigint)[];
 }
 
-/** What the evaluator says of a failed read is the id of a node: these are the reads, by that id. */
+/** Reads by the id of a node: such an id is what the evaluator says of a read that failed. */
 export type AccessChains = ReadonlyMap<bigint, AccessChain>;
 
 /**
- * The reads of a condition that name a fact and then only literals. An index has the id of the name that the whole chain
- * begins with, a field its own. What stands in a macro may read its variable, which is no fact: it is left out.
+ * The reads of a condition that name a fact and then only literals. The id of an index is that of the name that the
+ * whole chain begins with; a field has an id of its own. What stands in a macro is left out: it may read the macro's
+ * variable, which is no fact.
  */
 export const accessChainsOf = (root: Expression): AccessChains => {
   const chains = new Map<bigint, AccessChain>();

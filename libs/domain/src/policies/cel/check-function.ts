@@ -62,7 +62,10 @@ const argumentAtFault = (
   return near.length === 0 ? -1 : types.findIndex((given, index) => !isTaken(given, index));
 };
 
-/** What is wrong before the types of the arguments are: where the function stands, of what it is asked, how many it takes. */
+/**
+ * What is wrong before the types of the arguments matter: where the function stands, what it is called on, how many
+ * arguments it takes.
+ */
 const misuseOf = (call: Call, signatures: readonly Signature[], target: CelType | undefined): CallFinding | null => {
   const { function: name, args } = call;
   const alike = signatures.filter((signature) => (signature.target === undefined) === (target === undefined));
@@ -106,7 +109,7 @@ const checkNumbers = (name: string, types: readonly CelType[]): readonly CallFin
 };
 
 /** The macros, which the parser writes out itself when they are used as they should be. */
-const MACRO_USES: Readonly<Record<string, string>> = {
+export const MACRO_USES: Readonly<Record<string, string>> = {
   has: 'has(args.note)',
   all: 'args.items.all(item, item.price < 100)',
   exists: 'args.items.exists(item, item.price < 100)',
@@ -137,4 +140,4 @@ const mismatch = (name: string, types: readonly CelType[], target: CelType | und
 };
 
 /** `<=` for `_<=_`; undefined for a function with a name. */
-const operatorOf = (name: string): string | undefined => /^_?(.+?)_$/.exec(name)?.[1];
+export const operatorOf = (name: string): string | undefined => /^_?(.+?)_$/.exec(name)?.[1];

@@ -3,7 +3,12 @@ import { fromCall, type Size, textSize } from './sizes.js';
 import { BOOL, type CelType, DYN, type Field, mapOf, nullable, STRING, TIMESTAMP } from './types.js';
 
 const always = (type: CelType, meaning: string): Field => ({ type, presence: 'always', meaning });
-const optional = (type: CelType, meaning: string): Field => ({ type, presence: 'optional', meaning });
+const optional = (type: CelType, suppliedBy: readonly string[], meaning: string): Field => ({
+  type,
+  presence: 'optional',
+  suppliedBy,
+  meaning,
+});
 const unavailable = (meaning: string): Field => ({ type: DYN, presence: 'unavailable', meaning });
 const record = (name: string, fields: Readonly<Record<string, Field>>): CelType => ({ kind: 'record', name, fields });
 
@@ -66,6 +71,7 @@ export const FACTS: Vocabulary = {
           path: always(STRING, 'the path as it will be sent, without the query'),
           host: always(STRING, 'the host, with its port when that is not the usual one'),
         }),
+        ['rest'],
         'the HTTP request the connector would send; absent when the arguments build none',
       ),
       sql: unavailable('the SQL statement'),

@@ -38,9 +38,9 @@ const QUOTED_MAX_CHARACTERS = 40;
 const LITERAL = /^(?:\d|[rRbB]{0,2}["'])/;
 
 /**
- * The first token of a text that the parser refused which cannot stand where it does; null when the fault is another one.
- * The parser itself goes back to where the last whole expression ended, and names the token there: a sound one, often far
- * before the one at fault.
+ * In a text that the parser refused, the first token that cannot stand where it does; null when the fault is another
+ * one. The parser itself goes back to where the last whole expression ended, and names the token there: a sound one,
+ * often far before the one at fault.
  */
 export const syntaxFault = (text: string): SyntaxFault | null => {
   const reader = new TokenReader();
@@ -78,7 +78,9 @@ const clipped = (token: string): string => {
   return `${characters.slice(0, QUOTED_MAX_CHARACTERS - 1).join('')}…`;
 };
 
-/** Values and operators take turns, and brackets close in the order they were opened: all that a token can break. */
+/**
+ * Knows all that a token can break: values and operators take turns, and brackets close in the order they were opened.
+ */
 class TokenReader {
   /** What must come before the end: closing brackets, and the colon of a condition. */
   private readonly awaited: string[] = [];
@@ -102,7 +104,7 @@ class TokenReader {
     return isAccepted;
   }
 
-  /** Of a token that was not accepted: the next step, where an operator was awaited, or had one character too many. */
+  /** The next step for a token that was not accepted, where an operator was awaited, or had one character too many. */
   hintAt(rest: string): string | undefined {
     return this.hasValue || this.before[0] === '==' ? operatorHint(rest, this.before) : undefined;
   }

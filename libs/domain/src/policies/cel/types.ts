@@ -13,6 +13,8 @@ export interface Field {
   readonly type: CelType;
   /** `optional`: absent from some calls. `unavailable`: a known name that no connector of this version supplies. */
   readonly presence: 'always' | 'optional' | 'unavailable';
+  /** Types of connector whose calls have it; absent where the others have it, too. */
+  readonly suppliedBy?: readonly string[];
   /** For docs and hints: a clause without a full stop. */
   readonly meaning: string;
 }

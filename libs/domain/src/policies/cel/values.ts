@@ -28,6 +28,15 @@ export const bindingsOf = (input: PolicyInput): Bindings => {
   });
 };
 
+/** The variables of a postcondition. */
+export const postconditionBindingsOf = (input: {
+  readonly args: JsonObject;
+  readonly observation: JsonObject;
+}): Bindings => ({
+  args: objectOf(input.args),
+  observation: objectOf(input.observation),
+});
+
 const valueOf = (value: JsonValue): CelInput => {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
   if (value === null || typeof value !== 'object') return value;

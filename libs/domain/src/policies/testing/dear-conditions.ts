@@ -103,7 +103,7 @@ export const policyOf = (expression: string, count: number): CompiledPolicy => {
   return result.policy;
 };
 
-/** As many rules of it as go unwatched; null where a single one is watched. */
+/** A policy of as many such rules as go unwatched; null where a single one is watched. */
 const fullOf = (expression: string): CompiledPolicy | null => {
   const fitting = Math.floor(UNWATCHED_STEPS_MAX / policyOf(expression, 1).cost);
   return fitting === 0 ? null : policyOf(expression, Math.min(20, fitting));
@@ -121,7 +121,7 @@ export const DEAR_CONDITIONS: readonly DearCondition[] = [
   ...OF_LISTS.map((expression) => ({ title: expression.slice(0, 60), expression, calls: LISTS })),
 ];
 
-/** The same, in as many rules as are judged without a watch over the clock. */
+/** The same conditions, each in as many rules as are judged without a watch over the clock. */
 export const UNWATCHED_POLICIES: readonly (DearCondition & { readonly policy: CompiledPolicy })[] =
   DEAR_CONDITIONS.flatMap((condition) => {
     const policy = fullOf(condition.expression);
