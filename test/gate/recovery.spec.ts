@@ -75,8 +75,11 @@ describe('a crash between claim and outcome', () => {
     // The send barrier refuses the zombie its first byte, and its word comes too late.
     expect(upstream.countFor(id)).toBe(0);
     const events = await bench.store.readStream(streamOf('action', id));
-    expect(events.at(-1)?.type).toBe('LateReport');
-    expect(await bench.action(id)).toMatchObject({ outcome: { status: 'unknown' } });
+    expect(events.slice(-2).map(({ type }) => type)).toEqual(['LateReport', 'WitnessAmended']);
+    expect(await bench.action(id)).toMatchObject({
+      outcome: { status: 'unknown' },
+      witness: { verdict: 'UNVERIFIABLE', reasons: ['late_report', 'service_unavailable'] },
+    });
   });
 });
 

@@ -1,11 +1,4 @@
-import {
-  AgentAdministration,
-  IssueKeys,
-  KeyDirectory,
-  type KeyHasher,
-  OrganizationAdministration,
-  type KeyHolder,
-} from '#libs/domain/agents';
+import { AgentAdministration, IssueKeys, type KeyHasher, OrganizationAdministration } from '#libs/domain/agents';
 import {
   ConnectorSettings,
   ConnectorStreams,
@@ -33,6 +26,7 @@ import {
   type ActionRequest,
   type Claimant,
   type GateSettings,
+  type IntentNonces,
   type SubmittedAction,
 } from '#libs/domain/gate';
 import {
@@ -61,11 +55,13 @@ import {
   CreatePolicyHandler,
 } from '#libs/domain/policies';
 import { digestOfJson, type Digest, type JsonObject } from '#libs/crypto';
-import { ConnectorDrivers, RestDriver } from '#libs/infra/connectors';
+import { ConnectorDrivers } from '#libs/infra/connectors';
 import { EgressDoor } from '#libs/infra/egress';
 import { PepperIds } from '#libs/infra/gate';
 import { PepperKeyHasher } from '#libs/infra/agents';
 import { InProcessBus, SystemClock, SystemRandomness } from '#libs/infra/runtime';
+import { HeldDirectory } from './held-directory.js';
+import { HeldNonces } from './held-nonces.js';
 import { silentLogger } from './silent-logger.js';
 
 const random = new SystemRandomness();
@@ -80,18 +76,6 @@ class HeldPayloads extends PayloadStore {
     const body = this.rows.get(`${owner} ${kind} ${digest}`) ?? null;
     if (body !== null) requireUndamaged({ owner, kind, digest, body });
     return Promise.resolve(body);
-  }
-}
-
-class HeldDirectory extends KeyDirectory {
-  private readonly holders = new Map<string, KeyHolder>();
-  override find(prefix: string): Promise<KeyHolder | null> {
-    return Promise.resolve(this.holders.get(prefix) ?? null);
-  }
-  override claim(prefix: string, holder: KeyHolder): Promise<boolean> {
-    if (this.holders.has(prefix)) return Promise.resolve(false);
-    this.holders.set(prefix, holder);
-    return Promise.resolve(true);
   }
 }
 
@@ -186,7 +170,7 @@ export class GateBench {
   readonly organizations: OrganizationAdministration;
   readonly ids = new PepperIds(Buffer.alloc(32, 7));
   private readonly door: EgressDoor;
-  private readonly judge: PolicyJudge;
+  readonly judge: PolicyJudge;
   private readonly issue: IssueKeys;
   org = '' as OrgId;
   agent = '' as AgentId;
@@ -195,15 +179,20 @@ export class GateBench {
   constructor(
     readonly store: EventStore,
     settings: Partial<GateSettings> = {},
+    nonces: IntentNonces = new HeldNonces(),
   ) {
     this.streams = new FoldedStreams(store);
     this.runner = new CommandRunner(store, this.streams);
     this.door = new EgressDoor({
       settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [] },
     });
-    const registry = new ConnectorDrivers([
-      new RestDriver(this.door, new OneTokenVault(), this.clock, random, silentLogger),
-    ]);
+    const registry = new ConnectorDrivers({
+      door: this.door,
+      vault: new OneTokenVault(),
+      clock: this.clock,
+      randomness: random,
+      logger: silentLogger,
+    });
     const { streams, runner, clock, backlog } = this;
     this.gate = new GateKernel({
       store,
@@ -213,6 +202,7 @@ export class GateBench {
       clock,
       randomness: random,
       settings: { ...GATE_DEFAULTS, ...settings },
+      nonces,
       backlog,
     });
     this.executor = new ActionExecutor(this.gate, this.executorId, this.payloads, this.bus, silentLogger);
@@ -318,11 +308,13 @@ export class GateBench {
       tool: 'crm.get',
       args: {},
       mode: 'gateway',
+      connectorType: null,
       key: this.key,
       livemode: false,
       idempotencyKey: null,
       onBehalfOf: null,
       session: null,
+      intent: [],
       ...request,
     };
     return handler.execute(new SubmitAction(this.org, this.agent, whole, metadata, since));

@@ -1,6 +1,15 @@
-import { digestOf } from '#libs/crypto';
-import type { ActionEvent, Decision, ExecutionOutcome, Submission } from '#libs/domain/gate';
-import type { ActionId, AgentId, ConnectorId, KeyId, OrgId } from '#libs/domain/kernel';
+import { digestOf, type Digest } from '#libs/crypto';
+import type {
+  ActionEvent,
+  ApprovalTerms,
+  ApprovalWord,
+  Claimant,
+  Decision,
+  EdgeReport,
+  ExecutionOutcome,
+  Submission,
+} from '#libs/domain/gate';
+import type { ActionId, AgentId, ApprovalId, ConnectorId, KeyId, OrgId, UserId } from '#libs/domain/kernel';
 import { after, NOW } from './given.js';
 
 export const ACTION = 'act_00000000000000000000000001' as ActionId;
@@ -110,3 +119,98 @@ export const finished = (outcome: ExecutionOutcome, claim: string, attempt = 1, 
   type: 'ExecutionFinished',
   data: { ...outcome, action: ACTION, attempt, claim, at },
 });
+
+export const claimant: Claimant = { executor: 'exe_1', claim: 'c1' };
+/** What `SubmitAction` says of an allowed call. */
+export const execution = { class: 'once' as const, timeoutMs: TIMEOUT_MS, startBy: START_BY };
+
+export const accepted = [submitted, decided(allowed), ready()];
+export const running = [...accepted, started('c1')];
+export const runningRepeatable = [submitted, decided(allowed), ready('repeatable'), started('c1', 1, 'repeatable')];
+
+/** By when the agent reports a call that it runs itself. */
+export const EDGE_DEADLINE = after(600_000);
+export const atTheEdge: readonly ActionEvent[] = [
+  { type: 'ActionSubmitted', data: { ...submission, mode: 'proxy', at: NOW } },
+  decided(allowed),
+  { type: 'EdgeAuthorized', data: { action: ACTION, deadline: EDGE_DEADLINE, at: NOW } },
+];
+
+export const edgeSucceeded: EdgeReport = {
+  status: 'succeeded',
+  started_at: NOW,
+  finished_at: after(20),
+  result_digest: digest,
+  has_result: true,
+  error_code: null,
+  error_message: null,
+};
+
+export const edgeReported = (report: EdgeReport, at = NOW): ActionEvent => ({
+  type: 'EdgeReported',
+  data: { action: ACTION, at, ...report },
+});
+
+export const typesOf = (events: readonly ActionEvent[]) => events.map(({ type }) => type);
+
+export const APPROVAL = 'apr_00000000000000000000000001' as ApprovalId;
+export const EXPIRES_AT = after(3_600_000);
+
+export const asked: Decision = { ...allowed, outcome: 'require_approval', rule_id: 'refunds', reason: 'rule refunds' };
+
+const termsOf = (required = 1): ApprovalTerms => ({
+  approval: APPROVAL,
+  rule_id: 'refunds',
+  approvers: ['role:admin'],
+  required,
+  context_digest: digest,
+  expires_at: EXPIRES_AT,
+});
+
+export const requestedApproval = (required = 1): ActionEvent => ({
+  type: 'ApprovalRequested',
+  data: { action: ACTION, at: NOW, ...termsOf(required) },
+});
+
+/** An action that waits for so many people. */
+export const pending = (required = 1): readonly ActionEvent[] => [
+  submitted,
+  decided(asked),
+  requestedApproval(required),
+];
+
+export const userId = (number: number): UserId => `usr_${String(number).padStart(26, '0')}` as UserId;
+
+export const wordOf = (by: UserId, changes: Partial<ApprovalWord> = {}): ApprovalWord => ({
+  by,
+  via: 'console',
+  context_digest: digest,
+  reason: null,
+  ...changes,
+});
+
+export const signedBy = (word: ApprovalWord, at = NOW): ActionEvent => ({
+  type: 'ApprovalCountersigned',
+  data: { action: ACTION, approval: APPROVAL, at, ...word },
+});
+
+export const decidedBy = (
+  word: ApprovalWord,
+  outcome: 'approved' | 'denied',
+  toolDigest: Digest | null = digest,
+  counted: readonly UserId[] = [word.by],
+  at = NOW,
+): ActionEvent => ({
+  type: 'ApprovalDecided',
+  data: {
+    action: ACTION,
+    approval: APPROVAL,
+    outcome,
+    tool_digest: outcome === 'approved' ? toolDigest : null,
+    ...(outcome === 'approved' ? { counted } : {}),
+    at,
+    ...word,
+  },
+});
+
+export const edge = { deadline: after(600_000) };

@@ -80,11 +80,6 @@ export const GATE: RefusalGroup = {
       provoke: ({ act }) => act('lab.write', 'open', { headers: { 'Idempotency-Key': key } }),
     })),
     {
-      rule: 'proxy mode, which this version does not serve',
-      verdict: invalid('mode'),
-      provoke: ({ agent }) => agent('POST', '/v1/actions', { json: { tool: 'lab.read', mode: 'proxy' } }),
-    },
-    {
       rule: 'a wait above 25 seconds',
       verdict: invalid('wait'),
       provoke: ({ act }) => act('lab.write', 'open', { wait: 26 }),
@@ -103,6 +98,23 @@ export const GATE: RefusalGroup = {
       rule: 'what is no id of an action',
       verdict: [404, 'invalid_request_error', 'not_found', null],
       provoke: ({ agent }) => agent('GET', '/v1/actions/deed_x'),
+    },
+    {
+      rule: 'to read back what did not run',
+      verdict: [409, 'invalid_request_error', 'conflict', null],
+      provoke: async ({ act, admin }) => {
+        const { error } = await act('lab.remove', 'unconfirmed');
+        const { id } = (error as { action: { id: string } }).action;
+        return admin('POST', `/v1/actions/${id}/witness`);
+      },
+    },
+    {
+      rule: 'to amend a witness by a read without an answer',
+      verdict: [503, 'api_error', 'connector_unavailable', null],
+      provoke: async ({ act, admin }) => {
+        const { json } = await act('lab.confirmed', 'open');
+        return admin('POST', `/v1/actions/${String(json['id'])}/witness`);
+      },
     },
     {
       rule: 'the 21st wait of an agent',

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { deriveDeedId, type JsonObject, type JsonValue } from '#libs/crypto';
-import type { LivingAction } from '#libs/domain/gate';
+import { deriveDeedId, type Digest, type JsonObject, type JsonValue } from '#libs/crypto';
+import { payloadNamedBy, type ActionEvent, type LivingAction } from '#libs/domain/gate';
 import {
   decodeEvent,
   EventStore,
@@ -10,13 +10,17 @@ import {
   type DeedId,
   type EventEnvelope,
   type OrgId,
+  type Payload,
 } from '#libs/domain/kernel';
-import { foldAction, LedgerTails, ledgerStream } from '#libs/domain/ledger';
+import { foldAction, LedgerTails, ledgerStream, RetentionReach } from '#libs/domain/ledger';
 import type { ActionFacts } from './action.view.js';
+import { sentRequest } from './sent-request.js';
 
 /** An action as its stream and the ledger tell it now. A single object is never read from a projection. */
 export interface ReadAction extends ActionFacts {
   readonly events: readonly EventEnvelope[];
+  /** The action's own and those of its amendments, as far as the ledger holds them, in its order. */
+  readonly deeds: readonly DeedId[];
 }
 
 @Injectable()
@@ -25,6 +29,7 @@ export class ActionReader {
     private readonly store: EventStore,
     private readonly tails: LedgerTails,
     private readonly payloads: PayloadStore,
+    private readonly retention: RetentionReach,
   ) {}
 
   /**
@@ -52,24 +57,28 @@ export class ActionReader {
     const events = recorded.map((event) => decodeEvent(event));
     const action = foldAction(events);
     if (action.state === 'none' || action.state === 'abandoned' || action.submission.org !== org) return null;
-    return { action, events, deed: await this.deedOf(action, events, heads.get(ledger)) };
+    const deeds = await this.deedsOf(action, events, heads.get(ledger));
+    return { action, events, deeds, deed: deeds[0] ?? null };
   }
 
-  /** Sealed is the ledger's word: its tail has passed the action's sealing event. */
-  private async deedOf(
-    action: LivingAction,
+  /** Sealed is the ledger's word: its tail has passed the action's sealing event, and those that amend it. */
+  private async deedsOf(
+    { sealingRevision, submission: { org } }: LivingAction,
     events: readonly EventEnvelope[],
     ledgerRevision: number | undefined,
-  ): Promise<DeedId | null> {
-    const sealing = action.sealingRevision === null ? undefined : events[action.sealingRevision];
-    if (!sealing) return null;
-    const { org } = action.submission;
+  ): Promise<readonly DeedId[]> {
+    if (sealingRevision === null) return [];
+    const sources = events.filter(
+      ({ event, recorded }) => recorded.revision === sealingRevision || event.type === AMENDED,
+    );
     const { sealedUpTo } = await this.tails.at(org, ledgerRevision);
-    return sealing.recorded.position <= sealedUpTo ? (deriveDeedId(org, sealing.recorded.id) as DeedId) : null;
+    return sources
+      .filter(({ recorded }) => recorded.position <= sealedUpTo)
+      .map(({ recorded }) => deriveDeedId(org, recorded.id) as DeedId);
   }
 
   /**
-   * What the tool answered, as recorded; null when there is nothing, or when retention has removed it. Read from its text
+   * What the tool answered, as recorded; null when there is nothing, or when it is stored no more. Read from its text
    * by whoever writes it out, each time anew: a value takes up to thirty times its text, and many may wait to be written.
    */
   async resultOf({ submission, outcome }: LivingAction): Promise<() => JsonValue> {
@@ -78,12 +87,68 @@ export class ActionReader {
     return () => valueIn(document);
   }
 
-  /** The policy input as it was judged: arguments, facts, references. */
-  async inputOf({ submission }: LivingAction): Promise<JsonObject | null> {
-    const { action, input_digest: digest } = submission;
-    return valueIn(await this.payloads.get(action, 'policy_input', digest)) as JsonObject | null;
+  /**
+   * The same with the word of retention, which has all the time there is for a body that is gone. Null where it is gone and
+   * retention did not remove it: a failover may have lost it, and `ags audit` names it.
+   */
+  async detailedResultOf(read: ReadAction): Promise<() => JsonValue> {
+    const { submission, outcome } = read.action;
+    const digest = outcome?.result_digest ?? null;
+    // A digest alone is what an edge reported of a result that it keeps.
+    if (digest === null || !isStored(read, digest)) return () => null;
+    const body = await this.bodyOf(read, { owner: submission.action, kind: 'result', digest });
+    return () => (typeof body === 'object' && body !== null ? { ...body } : valueIn(body));
+  }
+
+  /** What the newest witness rests on; null where that is a word alone. Null as in {@link detailedResultOf} besides. */
+  async evidenceOf(read: ReadAction): Promise<() => JsonValue> {
+    const { submission, witness } = read.action;
+    if (witness?.method !== 'read_back' || witness.evidence_digest === null) return () => null;
+    const name = { owner: submission.action, kind: 'observation' as const, digest: witness.evidence_digest };
+    const body = await this.bodyOf(read, name);
+    return () => (typeof body === 'object' && body !== null ? { ...body } : valueIn(body));
+  }
+
+  /**
+   * The request as it was judged, which is a part of the policy input, and what was sent of it. Null as in
+   * {@link detailedResultOf}.
+   */
+  async requestOf(
+    read: ReadAction,
+  ): Promise<{ readonly request: JsonObject | null; readonly sent: JsonObject | null }> {
+    const { action: owner, input_digest: digest } = read.action.submission;
+    const body = await this.bodyOf(read, { owner, kind: 'policy_input', digest });
+    if (typeof body === 'object' && body !== null) return { request: { ...body }, sent: null };
+    const input = valueIn(body) as JsonObject | null;
+    if (input === null) return { request: null, sent: null };
+    const request = { tool: input['tool'] ?? null, args: input['args'] ?? null, mode: input['mode'] ?? null };
+    return { request, sent: sentRequest(read.action, input) };
+  }
+
+  private async bodyOf(
+    read: ReadAction,
+    name: Pick<Payload, 'owner' | 'kind' | 'digest'>,
+  ): Promise<string | typeof REMOVED | null> {
+    const body = await this.payloads.get(name.owner, name.kind, name.digest);
+    if (body !== null) return body;
+    const { sealingRevision, submission } = read.action;
+    const sealing = sealingRevision === null ? undefined : read.events[sealingRevision];
+    // Asked after the body was missed: retention moves in the commit that removes.
+    if (sealing && (await this.retention.hasPassed(submission.org, sealing.recorded.position))) return REMOVED;
+    return null;
   }
 }
+
+const isStored = ({ events }: ReadAction, digest: Digest): boolean =>
+  events.some(({ event }) => {
+    const named = payloadNamedBy(event as ActionEvent);
+    return named?.kind === 'result' && named.digest === digest;
+  });
+
+const AMENDED: ActionEvent['type'] = 'WitnessAmended';
+
+/** In the place of a body whose days are over. */
+const REMOVED = { removed: true } as const;
 
 const streamsOf = (id: ActionId, org: OrgId): readonly [string, string] => [streamOf('action', id), ledgerStream(org)];
 

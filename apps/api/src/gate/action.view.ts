@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
-import { statusOf, type LivingAction } from '#libs/domain/gate';
-import type { DeedId } from '#libs/domain/kernel';
+import { isReportable, statusOf, type LivingAction } from '#libs/domain/gate';
+import { timestampOf, type Clock, type DeedId } from '#libs/domain/kernel';
 
 /** An action and whether the ledger holds its deed: all that its public form is made of. */
 export interface ActionFacts {
@@ -9,14 +9,25 @@ export interface ActionFacts {
   readonly deed: DeedId | null;
 }
 
+/** Where and when an action is looked at. */
+export interface Viewpoint {
+  /** {base_url}, which the addresses in `next_action` begin with. */
+  readonly baseUrl: string;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
 /** What the gate's own answers show beyond a list's (document 1, Action). */
 export interface OwnAnswer {
-  /** Gives null when there is none, or when retention has removed it. Asked when the answer is written. */
+  /** Gives null when there is none. Asked when the answer is written. */
   readonly result: () => JsonValue;
 }
 
 /** The action object of document 1. Lists omit `execution.result` and `witness.reasons`. */
-export const actionView = ({ action, deed }: ActionFacts, own: OwnAnswer | null = null): JsonObject => {
+export const actionView = (
+  { action, deed }: ActionFacts,
+  viewpoint: Viewpoint,
+  own: OwnAnswer | null = null,
+): JsonObject => {
   const { submission } = action;
   return {
     object: 'action',
@@ -28,7 +39,7 @@ export const actionView = ({ action, deed }: ActionFacts, own: OwnAnswer | null 
     state: deed === null ? action.state : 'sealed',
     status: statusOf(action, deed !== null),
     decision: decisionView(action),
-    approval: null,
+    approval: approvalView(action),
     execution: executionView(action, own),
     witness: witnessView(action, own),
     on_behalf_of: submission.on_behalf_of,
@@ -36,7 +47,7 @@ export const actionView = ({ action, deed }: ActionFacts, own: OwnAnswer | null 
     request_digest: submission.request_digest,
     cost: null,
     deed,
-    next_action: null,
+    next_action: nextActionView(action, viewpoint),
     created_at: action.createdAt,
   };
 };
@@ -45,6 +56,36 @@ const decisionView = ({ decision }: LivingAction): JsonObject | null => {
   if (!decision) return null;
   const { outcome, code, source, rule_id, reason, message, policy, policy_version } = decision;
   return { outcome, code, source, rule_id, reason, message, policy, policy_version };
+};
+
+const approvalView = ({ approval }: LivingAction): JsonObject | null => {
+  if (!approval) return null;
+  const { terms, status } = approval;
+  return { id: terms.approval, status, expires_at: terms.expires_at };
+};
+
+/** As long as a GET of an action may wait (document 1, Limits), in seconds. */
+const POLL_WAIT_S = 25;
+
+/**
+ * What is for the caller to do, of what the events say: whoever asks again is told the same. Nothing at the edge once the
+ * deadline has passed, swept or not: what is run then could not be reported.
+ */
+const nextActionView = (action: LivingAction, { baseUrl, clock }: Viewpoint): JsonObject | null => {
+  const address = `${baseUrl}/v1/actions/${action.submission.action}`;
+  switch (statusOf(action, false)) {
+    case 'pending_approval':
+      return { type: 'await_approval', poll_url: `${address}?wait=${POLL_WAIT_S}` };
+    case 'authorized':
+      if (!isReportable(action, timestampOf(clock.nowMs()))) return null;
+      return {
+        type: 'execute_at_edge',
+        report_url: `${address}/result`,
+        deadline: action.edge?.deadline ?? null,
+      };
+    default:
+      return null;
+  }
 };
 
 const executionView = ({ outcome, attempts }: LivingAction, own: OwnAnswer | null): JsonObject | null => {

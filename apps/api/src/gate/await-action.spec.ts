@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { actionDecider, type LivingAction } from '#libs/domain/gate';
 import { actionChannel, DomainError, idInStream, type ActionId } from '#libs/domain/kernel';
-import { LedgerTails } from '#libs/domain/ledger';
+import { LedgerTails, RetentionReach } from '#libs/domain/ledger';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { GateBench, ManualStarter } from '../../../../test/support/gate-bench.js';
 import { LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
@@ -24,6 +24,9 @@ afterEach(async () => {
   await upstream.close();
 });
 
+/** No bodies were removed. */
+const kept = new RetentionReach(new MemoryEventStore(), { cursorOf: () => Promise.resolve(null) });
+
 /** Another attempt, claimed by another process. */
 const tryAgain = async (id: ActionId): Promise<void> => {
   const { attempts } = (await bench.action(id)) as LivingAction;
@@ -35,7 +38,7 @@ const tryAgain = async (id: ActionId): Promise<void> => {
 
 describe('a long poll (document 1, GET /v1/actions/{id})', () => {
   it('answers when the state changes, and not when the call is tried again', async () => {
-    const reader = new ActionReader(bench.store, new LedgerTails(bench.store), bench.payloads);
+    const reader = new ActionReader(bench.store, new LedgerTails(bench.store), bench.payloads, kept);
     const reads = vi.spyOn(reader, 'read');
     const waiting = new AwaitAction(reader, bench.bus, bench.clock);
     const { action: id } = await bench.submit({}, bench.handler(new ManualStarter('exe_1', null)));
@@ -50,7 +53,7 @@ describe('a long poll (document 1, GET /v1/actions/{id})', () => {
   });
 
   it('ends when its caller may no longer ask, however little has happened', async () => {
-    const reader = new ActionReader(bench.store, new LedgerTails(bench.store), bench.payloads);
+    const reader = new ActionReader(bench.store, new LedgerTails(bench.store), bench.payloads, kept);
     const waiting = new AwaitAction(reader, bench.bus, bench.clock);
     const { action: id } = await bench.submit({}, bench.handler(new ManualStarter('exe_1', null)));
     const stillAllowed = vi.fn().mockResolvedValueOnce(undefined).mockRejectedValue(new DomainError('api_key_revoked'));
@@ -68,14 +71,14 @@ describe('a wait for the seal', () => {
     await ledger.activateKey();
     const org = newOrg();
     const stream = await ledger.recordAction(org, 'executed');
-    const reader = new ActionReader(ledger.store, new LedgerTails(ledger.store), bench.payloads);
+    const reader = new ActionReader(ledger.store, new LedgerTails(ledger.store), bench.payloads, kept);
     const waiting = new AwaitAction(reader, ledger.bus, ledger.clock);
     const heads = vi.spyOn(ledger.store, 'heads');
     const patience = { waitMs: WAIT_MS, ended: new AbortController().signal };
     const caller = { org, stillAllowed: () => Promise.resolve() };
     const answered = waiting.settled(idInStream(stream) as ActionId, caller, patience, {
       isNew: true,
-      isRefused: false,
+      mayBeSealed: false,
     });
     await ledger.feed(ledger.sealer(), await ledger.log());
     expect((await answered)?.deed).toMatch(/^deed_/);
@@ -89,12 +92,12 @@ describe('a wait for the seal', () => {
     const org = newOrg();
     const stream = await ledgers.recordAction(org, 'refused');
     await ledgers.feed(ledgers.sealer(), await ledgers.log());
-    const reader = new ActionReader(store, new LedgerTails(store), bench.payloads);
+    const reader = new ActionReader(store, new LedgerTails(store), bench.payloads, kept);
     const asks = vi.spyOn(reader, 'read');
     const waiting = new AwaitAction(reader, bench.bus, bench.clock);
     const caller = { org, stillAllowed: () => Promise.resolve() };
     const patience = { waitMs: WAIT_MS, ended: new AbortController().signal };
-    const signs = { isNew: true, isRefused: true };
+    const signs = { isNew: true, mayBeSealed: true };
     const read = await waiting.settled(idInStream(stream) as ActionId, caller, patience, signs);
     expect(read?.deed).toEqual(expect.stringMatching(/^deed_/));
     // Whoever waits for a sign asks the store when none comes.
@@ -108,7 +111,7 @@ describe('a wait for the seal', () => {
     const id = idInStream(await ledger.recordAction(org, 'executed')) as ActionId;
     await ledger.feed(ledger.sealer(), await ledger.log());
     vi.spyOn(ledger.store, 'seenHeads').mockReturnValueOnce(new Map());
-    const reader = new ActionReader(ledger.store, new LedgerTails(ledger.store), bench.payloads);
+    const reader = new ActionReader(ledger.store, new LedgerTails(ledger.store), bench.payloads, kept);
     expect(await reader.readIfSeenSealed(id, org)).toBeNull();
     expect((await reader.read(id, org))?.deed).toMatch(/^deed_/);
   });

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { statusOf, type ActionStatus } from '#libs/domain/gate';
 import { actionChannel, Bus, Clock, orgChannel, type ActionId, type EndSignal, type OrgId } from '#libs/domain/kernel';
+import { Bell } from '../bell.js';
 import { ActionReader, type ReadAction } from './action-reader.js';
 
 /** Whoever waits reads again at least this often: a lost message costs this much and nothing else (architecture). */
@@ -36,21 +38,23 @@ export class AwaitAction {
   ) {}
 
   /**
-   * Until the action is sealed or waits for a person, or patience ends. Null when there is no such action.
-   * @param isNew it was submitted just now: unless it was refused it cannot have settled, so the first look waits for a sign
-   * @param isRefused its deed may have gone into the log with it, and the sign before anybody looked for one
+   * Until the action is sealed, waits for a person or for the agent that is to run it, or patience ends. Null when there is
+   * no such action.
+   * @param isNew what is waited for began just now: unless its deed went with it, it cannot have settled, so the first look
+   *   waits for a sign
+   * @param mayBeSealed its deed may have gone into the log with it, and the sign before anybody looked for one
    */
   async settled(
     id: ActionId,
     caller: Waiter,
     patience: Patience,
-    { isNew, isRefused }: { isNew: boolean; isRefused: boolean },
+    { isNew, mayBeSealed }: { isNew: boolean; mayBeSealed: boolean },
   ): Promise<ReadAction | null> {
     const isSign = (message: string): boolean => message !== 'recorded';
-    const signs = { channels: [actionChannel(id)], isSign, isNew, mayBeSealed: isRefused };
+    const signs = { channels: [actionChannel(id)], isSign, isNew, mayBeSealed };
     return this.until({ id, org: caller.org }, signs, patience, async (read) => {
       await caller.stillAllowed();
-      return read === null || read.deed !== null;
+      return read === null || read.deed !== null || AT_REST.includes(statusOf(read.action, false));
     });
   }
 
@@ -102,36 +106,5 @@ export class AwaitAction {
   }
 }
 
-/** Remembers a ring that comes while nobody listens. */
-class Bell {
-  #isRung = false;
-  private wake: (() => void) | null = null;
-
-  get isRung(): boolean {
-    return this.#isRung;
-  }
-
-  ring(): void {
-    this.#isRung = true;
-    this.wake?.();
-  }
-
-  reset(): void {
-    this.#isRung = false;
-  }
-
-  rungWithin(ms: number, ended: EndSignal): Promise<void> {
-    if (this.#isRung) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        ended.removeEventListener('abort', done);
-        this.wake = null;
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      ended.addEventListener('abort', done);
-      this.wake = done;
-    });
-  }
-}
+/** Nothing of it is the service's to do. */
+const AT_REST: readonly ActionStatus[] = ['pending_approval', 'authorized'];

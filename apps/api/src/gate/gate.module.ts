@@ -1,17 +1,52 @@
 import { Module } from '@nestjs/common';
-import { SubmitActionHandler } from '#libs/domain/gate';
+import {
+  CancelActionHandler,
+  ConfirmAgainHandler,
+  ReportEdgeResultHandler,
+  SubmitActionHandler,
+} from '#libs/domain/gate';
 import { ActionReader } from './action-reader.js';
+import { ActionDetail } from './action-detail.js';
 import { AwaitAction } from './await-action.js';
+import { CancelActionController } from './cancel-action.controller.js';
+import { ConfirmAgainController } from './confirm-again.controller.js';
 import { GetActionController } from './get-action.controller.js';
 import { ListActionsController } from './list-actions.controller.js';
 import { ListActionsHandler } from './list-actions.query-handler.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { LongPolls } from './long-polls.js';
+import { ReportResultController } from './report-result.controller.js';
+import { SealedAnswers } from './sealed-answers.js';
+import { ResolveToolsController } from './resolve-tools.controller.js';
+import { RuleDescriptions } from './rule-descriptions.js';
 import { SubmitActionController } from './submit-action.controller.js';
+import { VerifyIntentController } from './verify-intent.controller.js';
 
 @Module({
-  controllers: [SubmitActionController, ListActionsController, GetActionController],
-  providers: [SubmitActionHandler, ListActionsHandler, ActionReader, AwaitAction, LongPolls, ListAnswers],
+  controllers: [
+    SubmitActionController,
+    ListActionsController,
+    GetActionController,
+    CancelActionController,
+    ReportResultController,
+    ResolveToolsController,
+    ConfirmAgainController,
+    VerifyIntentController,
+  ],
+  providers: [
+    SubmitActionHandler,
+    CancelActionHandler,
+    ReportEdgeResultHandler,
+    ConfirmAgainHandler,
+    ListActionsHandler,
+    ActionReader,
+    AwaitAction,
+    SealedAnswers,
+    LongPolls,
+    ListAnswers,
+    RuleDescriptions,
+    ActionDetail,
+  ],
   exports: [ActionReader],
 })
 export class GateModule {}

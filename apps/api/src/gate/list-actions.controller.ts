@@ -1,11 +1,13 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
+import { Clock } from '#libs/domain/kernel';
 import type { ActionRow } from '#libs/infra/read-models';
 import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
+import { Site } from '../http/site.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { type PageRequest, type TimePosition, timePositionOf } from '../lists/listed.js';
 import { actionView } from './action.view.js';
@@ -13,26 +15,32 @@ import { ListActionsQuery } from './list-actions.dto.js';
 import { parseActionFilters } from './list-actions.filters.js';
 import { ListActions } from './list-actions.query-handler.js';
 
-const itemOf = ({ folded, deed }: ActionRow): JsonObject => actionView({ action: folded, deed });
-
 @Controller()
 export class ListActionsController {
-  constructor(private readonly lists: ListAnswers) {}
+  constructor(
+    private readonly lists: ListAnswers,
+    private readonly site: Site,
+    private readonly clock: Clock,
+  ) {}
 
   /** An agent sees its own actions; whoever administers the organization sees all of them. */
   @Get('/v1/actions')
-  @Route({ auth: 'session_or_key', scopes: ['actions:read'], since: '2026-10-01', ledgerList: true })
+  @Route({ auth: 'session_or_key', role: 'viewer', scopes: ['actions:read'], since: '2026-10-01', ledgerList: true })
   async list(
     @Query() query: ListActionsQuery,
     @RequestContext() exchange: Exchange,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ListEnvelope<JsonObject>> {
     const { caller } = exchange;
+    const viewpoint = { baseUrl: this.site.baseUrl, clock: this.clock };
     const onlyAgent = caller.kind === 'agent' ? caller.agent : null;
     return this.lists.page(
       { query, exchange, reply },
       (page: PageRequest<TimePosition>) => new ListActions(caller.org, parseActionFilters(query), page, onlyAgent),
-      { item: itemOf, position: timePositionOf },
+      {
+        item: ({ folded, deed }: ActionRow) => actionView({ action: folded, deed }, viewpoint),
+        position: timePositionOf,
+      },
     );
   }
 }

@@ -1,15 +1,18 @@
 import { ListQuery } from '../http/query-shape.js';
 import { FilterText } from '../lists/filter-text.decorator.js';
 
-/** Query parameters of GET /v1/actions (document 1). What they may hold: `list-actions.filters.ts`. */
+/** Query parameters of GET /v1/actions (document 1, and three more). What they may hold: `list-actions.filters.ts`. */
 export class ListActionsQuery extends ListQuery {
   @FilterText() agent?: string;
   @FilterText() tool?: string;
   @FilterText() state?: string;
   @FilterText() decision?: string;
+  @FilterText() rule_id?: string;
+  @FilterText() execution?: string;
   @FilterText() verdict?: string;
   @FilterText() level?: string;
   @FilterText() on_behalf_of?: string;
+  @FilterText() session?: string;
   @FilterText() 'created_at[gte]'?: string;
   @FilterText() 'created_at[lt]'?: string;
   @FilterText() q?: string;

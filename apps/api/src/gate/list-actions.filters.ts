@@ -1,18 +1,22 @@
+import type { ExecutionStatus } from '#libs/domain/gate';
 import { type AgentId, parseId, type Timestamp } from '#libs/domain/kernel';
 import { REFERENCE } from '../http/call-references.js';
 import { queryProblem } from '../http/query-string.js';
-import { commaList, instantAtOrAfter } from '../lists/filter-values.js';
+import { commaList, instantAtOrAfter, searchText } from '../lists/filter-values.js';
 
 /** Every state of an action (architecture, choices). A person may ask for one that nothing reaches yet. */
 const STATES = ['pending_approval', 'executing', 'witnessing', 'recorded', 'sealed'] as const;
 const DECISIONS = ['allow', 'deny', 'require_approval'] as const;
+const EXECUTIONS = ['succeeded', 'failed', 'unknown'] as const satisfies readonly ExecutionStatus[];
 const VERDICTS = ['VERIFIED', 'MISMATCH', 'UNVERIFIABLE'] as const;
 const LEVELS = ['L0', 'L1', 'L2'] as const;
 
 /** Document 1, Limits: action filters. */
 const TOOL_MAX_BYTES = 200;
 const TOOL_MAX_STARS = 3;
-const Q_CHARACTERS = { min: 2, max: 64 } as const;
+
+/** As the policy language writes them. */
+const RULE_ID = /^[a-z][a-z0-9_-]{0,63}$/;
 
 /** What GET /v1/actions asks for; null where it does not ask. All of it must hold. */
 export interface ActionFilters {
@@ -21,9 +25,13 @@ export interface ActionFilters {
   readonly tool: string | null;
   readonly states: readonly string[] | null;
   readonly decisions: readonly string[] | null;
+  readonly ruleId: string | null;
+  /** What is known of those that ran. */
+  readonly executions: readonly ExecutionStatus[] | null;
   readonly verdicts: readonly string[] | null;
   readonly levels: readonly string[] | null;
   readonly onBehalfOf: string | null;
+  readonly session: string | null;
   readonly createdFrom: Timestamp | null;
   readonly createdBefore: Timestamp | null;
   readonly text: string | null;
@@ -36,9 +44,12 @@ export interface ActionFilterParameters {
   readonly tool?: string;
   readonly state?: string;
   readonly decision?: string;
+  readonly rule_id?: string;
+  readonly execution?: string;
   readonly verdict?: string;
   readonly level?: string;
   readonly on_behalf_of?: string;
+  readonly session?: string;
   readonly 'created_at[gte]'?: string;
   readonly 'created_at[lt]'?: string;
   readonly q?: string;
@@ -51,9 +62,12 @@ export const parseActionFilters = (sent: ActionFilterParameters): ActionFilters 
   tool: parsed(sent.tool, toolName),
   states: commaList('state', sent.state, STATES),
   decisions: commaList('decision', sent.decision, DECISIONS),
+  ruleId: parsed(sent.rule_id, ruleId),
+  executions: commaList('execution', sent.execution, EXECUTIONS),
   verdicts: commaList('verdict', sent.verdict, VERDICTS),
   levels: commaList('level', sent.level, LEVELS),
-  onBehalfOf: parsed(sent.on_behalf_of, onBehalfOf),
+  onBehalfOf: parsed(sent.on_behalf_of, (text) => reference('on_behalf_of', text)),
+  session: parsed(sent.session, (text) => reference('session', text)),
   createdFrom: instantAtOrAfter('created_at[gte]', sent['created_at[gte]']),
   createdBefore: instantAtOrAfter('created_at[lt]', sent['created_at[lt]']),
   text: parsed(sent.q, searchText),
@@ -78,21 +92,19 @@ const toolName = (text: string): string => {
   return text;
 };
 
+const ruleId = (text: string): string => {
+  if (RULE_ID.test(text)) return text;
+  throw queryProblem('rule_id', 'must be the id of a rule: a lower-case letter, then at most 63 of a-z, 0-9, - and _');
+};
+
 /** Exact: what the header cannot hold, no action has, and a filter that never matches is a mistake that should be told. */
-const onBehalfOf = (text: string): string => {
+const reference = (name: string, text: string): string => {
   if (REFERENCE.test(text)) return text;
   throw queryProblem(
-    'on_behalf_of',
+    name,
     'must be 1 to 256 letters, digits or . _ ~ : @ / + = -',
     'In a query a plus sign is written %2B.',
   );
-};
-
-const searchText = (text: string): string => {
-  const { length } = [...text];
-  const { min, max } = Q_CHARACTERS;
-  if (length < min || length > max) throw queryProblem('q', `must be ${min} to ${max} characters`);
-  return text;
 };
 
 const onlyTrue = (text: string): true => {

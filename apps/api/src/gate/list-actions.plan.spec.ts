@@ -72,7 +72,9 @@ describe('list of actions, 100,000 of them', () => {
              'agt_' || lpad((n / 2 % 10)::text, 26, '0'), 'tool' || (n / 2 % ${TOOLS}) || '.get',
              CASE n % 1000 WHEN 500 THEN 'executing' ELSE 'sealed' END,
              decision, verdict, level, CASE n % 1000 WHEN 700 THEN 'policy_denied' END, CASE n % 1000 WHEN 600 THEN 'user_42' END,
-             created_at + n * interval '1 second', deed, sealed_at, '{}'
+             created_at + n * interval '1 second', deed, sealed_at, '{}',
+             CASE n % 1000 WHEN 800 THEN 'rare' ELSE 'common' END, CASE n % 1000 WHEN 900 THEN 'chat:7' END,
+             CASE n % 1000 WHEN 400 THEN 'unknown' ELSE 'succeeded' END
         FROM read_models.actions, generate_series(100, ${2 * ROWS + 99}) n`);
     await target.query('VACUUM ANALYZE read_models.actions');
   };
@@ -128,6 +130,9 @@ describe('list of actions, 100,000 of them', () => {
     ['actions_by_tool', { q: 'OOL7.G' }],
     ['actions_by_error', { q: 'policy' }],
     ['actions_on_behalf_of', { on_behalf_of: 'user_42' }],
+    ['actions_by_rule', { rule_id: 'rare' }],
+    ['actions_by_session', { session: 'chat:7' }],
+    ['actions_by_execution', { execution: 'unknown' }],
     ['actions_unsealed', { state: 'executing' }],
     ['actions_unsealed', { state: 'pending_approval,executing,witnessing,recorded' }],
     ['actions_by_time', { 'created_at[lt]': '2026-10-02T00:00:00Z' }],
@@ -148,6 +153,9 @@ describe('list of actions, 100,000 of them', () => {
     { decision: 'deny' },
     { verdict: 'MISMATCH' },
     { level: 'L2' },
+    { rule_id: 'nobodys' },
+    { session: 'nobodys' },
+    { execution: 'failed' },
   ])('looks at few rows for %j, which nothing matches', async (sent) => {
     const { found, pages } = await planOf(sent);
     expect(found).toBe(0);

@@ -93,18 +93,22 @@ const oneOf = (
 };
 
 const narrow = (rows: OrgRows<ActionRow>, filters: ActionFilters): void => {
-  const { agent, tool, onBehalfOf, createdFrom, createdBefore } = filters;
+  const { agent, tool, ruleId, onBehalfOf, session, createdFrom, createdBefore } = filters;
   if (agent !== null) rows.where('row.agent = :agent', { agent });
   if (tool !== null && !tool.includes('*')) rows.where('row.tool = :tool', { tool });
   narrowToLists(rows, filters);
+  if (ruleId !== null) rows.where('row.ruleId = :ruleId', { ruleId });
   if (onBehalfOf !== null) rows.where('row.onBehalfOf = :onBehalfOf', { onBehalfOf });
+  if (session !== null) rows.where('row.session = :session', { session });
   if (createdFrom !== null) rows.where('row.createdAt >= :createdFrom', { createdFrom });
   if (createdBefore !== null) rows.where('row.createdAt < :createdBefore', { createdBefore });
 };
 
-const narrowToLists = (rows: OrgRows<ActionRow>, { states, decisions, verdicts, levels }: ActionFilters): void => {
+const narrowToLists = (rows: OrgRows<ActionRow>, filters: ActionFilters): void => {
+  const { states, decisions, executions, verdicts, levels } = filters;
   if (states !== null) oneOf(rows, 'state', { states });
   if (decisions !== null) oneOf(rows, 'decision', { decisions });
+  if (executions !== null) oneOf(rows, 'execution', { executions });
   if (verdicts !== null) oneOf(rows, 'verdict', { verdicts });
   if (levels !== null) oneOf(rows, 'level', { levels });
 };

@@ -1,16 +1,25 @@
 import { Body, Controller, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
-import { StrictJsonError, type JsonObject } from '#libs/crypto';
-import { GateKernel, MustAsk, SubmitAction, type ActionRequest, type SubmittedAction } from '#libs/domain/gate';
-import { DomainError, ERROR_CATALOGUE, type ErrorCode, failpoint } from '#libs/domain/kernel';
+import { INTENT_HEADER, StrictJsonError, type JsonObject } from '#libs/crypto';
+import {
+  GateKernel,
+  MustAsk,
+  statusOf,
+  SubmitAction,
+  type ActionRequest,
+  type SubmittedAction,
+} from '#libs/domain/gate';
+import { DomainError, failpoint } from '#libs/domain/kernel';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
+import { Site } from '../http/site.js';
 import { ActionReader, type ReadAction } from './action-reader.js';
 import { actionView } from './action.view.js';
 import { AwaitAction } from './await-action.js';
 import { SubmitActionBody, WAIT_DEFAULT_S } from './submit-action.dto.js';
+import { isUnrun, refuseUnrun } from './unrun-action.js';
 
 /** Arguments are at most 256 KiB in canonical form; as sent they may be escaped and spaced more generously. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -24,6 +33,7 @@ export class SubmitActionController {
     private readonly waiting: AwaitAction,
     private readonly reader: ActionReader,
     private readonly gate: GateKernel,
+    private readonly site: Site,
   ) {}
 
   @Post('/v1/actions')
@@ -37,31 +47,30 @@ export class SubmitActionController {
     idempotency: 'gate',
     stop: 'recorded',
     confirms: 'handler',
+    argumentFaults: 'judged_if_signed',
   })
   async submit(
     @Body() body: SubmitActionBody,
     @RequestContext() exchange: Exchange,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<JsonObject> {
-    if (body.mode === 'proxy') {
-      throw new DomainError('validation_failed', {
-        param: 'mode',
-        message: 'The mode proxy is not served by this version. Send mode gateway, or leave it out.',
-      });
-    }
+    const mode = body.mode ?? 'gateway';
+    if (body.connector_type !== undefined && mode !== 'proxy') throw onlyAtTheEdge();
     const submitted = await this.submitted(body, exchange);
     exchange.actionId = submitted.action;
     exchange.isIdempotentReplay = submitted.isReplay;
     if (submitted.isReplay) reply.header('Service-Idempotent-Replayed', 'true');
-    else exchange.submission = { mode: 'gateway', toolMs: null };
+    else exchange.submission = { mode, toolMs: null };
     const read = await this.answerable(submitted, (body.wait ?? WAIT_DEFAULT_S) * 1000, exchange);
     if (!submitted.isReplay && read.deed !== null) {
-      exchange.submission = { mode: 'gateway', toolMs: read.action.outcome?.latency_ms ?? 0 };
+      exchange.submission = { mode, toolMs: read.action.outcome?.latency_ms ?? 0 };
     }
     await failpoint('gate.reply');
-    const view = actionView(read, { result: await this.reader.resultOf(read.action) });
-    refuseDenied(read, view, { hasKey: exchange.idempotencyKey !== null, isReplay: submitted.isReplay });
-    reply.code(read.deed === null ? 202 : 200);
+    const viewpoint = { baseUrl: this.site.baseUrl, clock: this.gate.clock };
+    const view = actionView(read, viewpoint, { result: await this.reader.resultOf(read.action) });
+    refuseUnrun(read, view, { hasKey: exchange.idempotencyKey !== null, isReplay: submitted.isReplay });
+    const isAnswered = read.deed !== null || statusOf(read.action, false) === 'authorized';
+    reply.code(isAnswered ? 200 : 202);
     return view;
   }
 
@@ -92,19 +101,21 @@ export class SubmitActionController {
     if (caller.kind !== 'agent') throw new DomainError('insufficient_scope');
     const request: ActionRequest = {
       tool: body.tool,
-      args: body.args ?? {},
-      mode: 'gateway',
+      args: exchange.argumentsFault?.cause ?? body.args ?? {},
+      mode: body.mode ?? 'gateway',
+      connectorType: body.connector_type ?? null,
       key: caller.key,
       livemode: caller.livemode,
       idempotencyKey: exchange.idempotencyKey,
       onBehalfOf: exchange.onBehalfOf,
       session: exchange.session,
+      intent: exchange.headerValues(INTENT_HEADER),
     };
     const metadata = exchange.commandMetadata();
     try {
       return await this.commands.execute(new SubmitAction(caller.org, caller.agent, request, metadata, since));
     } catch (error) {
-      throw error instanceof StrictJsonError ? argumentsProblem(error) : error;
+      throw error instanceof StrictJsonError ? (exchange.argumentsFault ?? argumentsProblem(error)) : error;
     }
   }
 
@@ -114,49 +125,27 @@ export class SubmitActionController {
    * action goes on.
    */
   private async answerable(submitted: SubmittedAction, waitMs: number, exchange: Exchange): Promise<ReadAction> {
-    const { action: id, isReplay, isRefused } = submitted;
+    const { action: id, isRefused: mayBeSealed, isExecuting } = submitted;
     const { waitingOver, clientGone } = exchange;
     const caller = { org: exchange.caller.org, stillAllowed: () => exchange.stillAllowedIfOld() };
-    let read = await this.waiting.settled(id, caller, { waitMs, ended: waitingOver }, { isNew: !isReplay, isRefused });
-    if (read && read.deed === null && read.action.decision?.outcome === 'deny') {
+    const isNew = isExecuting || mayBeSealed;
+    let read = await this.waiting.settled(id, caller, { waitMs, ended: waitingOver }, { isNew, mayBeSealed });
+    if (read && read.deed === null && isUnrun(read.action)) {
       const remainingMs = Math.max(0, this.gate.settings.refusalSealTimeoutMs - waitMs);
       const longer = { waitMs: remainingMs, ended: clientGone };
-      read = await this.waiting.settled(id, caller, longer, { isNew: false, isRefused });
+      read = await this.waiting.settled(id, caller, longer, { isNew: false, mayBeSealed });
     }
     if (!read) throw new DomainError('service_unavailable');
     return read;
   }
 }
 
-/** Document 1: a refusal is an error envelope that carries the sealed action; the message is the decision's own sentence. */
-const refuseDenied = (
-  { action, deed }: ReadAction,
-  view: JsonObject,
-  { hasKey, isReplay }: { readonly hasKey: boolean; readonly isReplay: boolean },
-): void => {
-  const { decision } = action;
-  if (decision?.outcome !== 'deny') return;
-  if (deed === null) {
-    throw new DomainError('service_unavailable', {
-      message: hasKey
-        ? 'The refusal is recorded but could not be sealed yet. Send the same request with the same Idempotency-Key again.'
-        : 'The call is refused, and the refusal recorded, but it could not be sealed yet. Nothing was run; read the action later.',
-    });
-  }
-  const code = decision.code ?? 'policy_denied';
-  const message = (isReplay ? STOPPED_THEN[code] : undefined) ?? decision.message ?? ERROR_CATALOGUE[code].message;
-  throw new DomainError(code, { message, extra: { action: view } });
-};
-
-const THEN = 'when the call was made, and that refusal is the answer to its Idempotency-Key';
-const ANEW = 'send the call with a new Idempotency-Key';
-
-/** Of a refusal that is told again: the Stop that was its reason may be over. */
-const STOPPED_THEN: Partial<Readonly<Record<ErrorCode, string>>> = {
-  agent_stopped: `This agent was stopped ${THEN}. Once it is resumed, ${ANEW}.`,
-  agent_suspended: `This agent was suspended ${THEN}. Once it is resumed, ${ANEW}.`,
-  org_stopped: `All agents of this organization were stopped ${THEN}. Once they are started again, ${ANEW}.`,
-};
+const onlyAtTheEdge = (): DomainError =>
+  new DomainError('validation_failed', {
+    param: 'connector_type',
+    message:
+      'The field connector_type goes with the mode proxy alone. Leave it out, or send mode proxy and run the tool yourself.',
+  });
 
 /** Document 2, arguments profile. */
 const argumentsProblem = (error: StrictJsonError): DomainError =>

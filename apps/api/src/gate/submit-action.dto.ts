@@ -28,7 +28,8 @@ export class SubmitActionBody {
   @IsIn(['gateway', 'proxy'], { message: 'must be gateway or proxy' })
   mode?: 'gateway' | 'proxy';
 
+  /** In proxy mode alone: the tool is of an MCP server that the agent itself is connected to. */
   @IfPresent()
-  @IsString({ message: 'must be a string' })
-  connector_type?: string;
+  @IsIn(['mcp'], { message: 'must be mcp when it is sent' })
+  connector_type?: 'mcp';
 }

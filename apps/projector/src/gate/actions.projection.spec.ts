@@ -1,5 +1,6 @@
-import type { ActionEvent } from '#libs/domain/gate';
-import { ActionRow } from '#libs/infra/read-models';
+import { digestOf } from '#libs/crypto';
+import type { ActionEvent, Decision } from '#libs/domain/gate';
+import { ActionRow, ApprovalRow } from '#libs/infra/read-models';
 import { describe, expect, it } from 'vitest';
 import {
   denied,
@@ -15,6 +16,8 @@ import {
 } from '../../../../test/support/given-log.js';
 import { ProjectionScene } from '../../../../test/support/projection-scene.js';
 import { actionsProjection } from './actions.projection.js';
+
+const asked: Decision = { ...denied, outcome: 'require_approval', code: null, source: 'rule', message: null };
 
 describe('actions projection', () => {
   const scene = new ProjectionScene(actionsProjection);
@@ -32,7 +35,7 @@ describe('actions projection', () => {
   };
 
   it('shows a claimed action as executing, with what filters ask for', async () => {
-    await given(started(1, { on_behalf_of: 'user_42' }));
+    await given(started(1, { on_behalf_of: 'user_42', session: 'chat:7' }));
     expect(await row()).toMatchObject({
       id: testId('act', 1),
       org: TEST_ORG,
@@ -44,6 +47,9 @@ describe('actions projection', () => {
       level: null,
       errorCode: null,
       onBehalfOf: 'user_42',
+      session: 'chat:7',
+      ruleId: 'read-crm',
+      execution: null,
       createdAt: testTime(1),
       deed: null,
       sealedAt: null,
@@ -68,7 +74,12 @@ describe('actions projection', () => {
       { type: 'ActionSubmitted', data: { ...submission(1), at: testTime(1) } },
       { type: 'ActionDecided', data: { action, decision: denied, at: testTime(1) } },
     ]);
-    expect(await row()).toMatchObject({ state: 'recorded', decision: 'deny', errorCode: 'policy_denied' });
+    expect(await row()).toMatchObject({
+      state: 'recorded',
+      decision: 'deny',
+      ruleId: null,
+      errorCode: 'policy_denied',
+    });
   });
 
   it('shows an action as witnessing between its outcome and its verdict', async () => {
@@ -78,7 +89,12 @@ describe('actions projection', () => {
 
   it('shows a failure as recorded with the code of the execution', async () => {
     await given([...started(1), finished(1, { status: 'failed', error_code: 'upstream_not_found' })]);
-    expect(await row()).toMatchObject({ state: 'recorded', errorCode: 'upstream_not_found', verdict: null });
+    expect(await row()).toMatchObject({
+      state: 'recorded',
+      execution: 'failed',
+      errorCode: 'upstream_not_found',
+      verdict: null,
+    });
   });
 
   it('shows the deed of an action once the ledger holds it', async () => {
@@ -101,6 +117,27 @@ describe('actions projection', () => {
       data: { ...outcome(), action: testId('act', 1), attempt: 1, claim: 'other', at: testTime(9) },
     });
     expect(await row()).toMatchObject({ state: 'sealed', deed: testId('deed', 1) });
+  });
+
+  it('lists an action that waits for people as an approval, and how it was decided', async () => {
+    const [action, approval] = [testId('act', 1), testId('apr', 1)];
+    const expires_at = testTime(3_600);
+    const terms = { rule_id: 'asked', approvers: ['role:admin'], required: 1, context_digest: digestOf('context') };
+    await given([
+      { type: 'ActionSubmitted', data: { ...submission(1), at: testTime(1) } },
+      { type: 'ActionDecided', data: { action, decision: asked, at: testTime(1) } },
+      { type: 'ApprovalRequested', data: { action, approval, ...terms, expires_at, at: testTime(1) } },
+    ]);
+    await given(started(2));
+    const approvals = async (): Promise<ApprovalRow[]> => {
+      await scene.project();
+      return scene.readModels.source.manager.find(ApprovalRow);
+    };
+    const shown = { id: approval, action, agent: testId('agt', 1), tool: 'crm.get_customer', expiresAt: expires_at };
+    expect(await approvals()).toMatchObject([{ ...shown, status: 'pending', deed: null }]);
+    await scene.log.append(`action-${action}`, { type: 'ApprovalExpired', data: { action, approval, at: expires_at } });
+    await seal([1]);
+    expect(await approvals()).toMatchObject([{ ...shown, status: 'expired', deed: testId('deed', 1) }]);
   });
 
   it('has no row for an id that never became an action', async () => {
@@ -141,13 +178,17 @@ describe('actions projection', () => {
     await given([...started(1), finished(1), witnessed(1)]);
     const { folded } = await row();
     expect([actionsProjection.version, Object.keys(folded).sort()]).toEqual([
-      1,
+      3,
       [
+        'amendedRevision',
+        'approval',
         'attempts',
         'createdAt',
         'decidedAt',
         'decision',
+        'edge',
         'outcome',
+        'readBack',
         'ready',
         'revision',
         'sealingRevision',

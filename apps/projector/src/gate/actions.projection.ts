@@ -1,4 +1,4 @@
-import { actionDecider, type Action, type ActionEvent, type LivingAction } from '#libs/domain/gate';
+import { actionDecider, approvalOf, type Action, type ActionEvent, type LivingAction } from '#libs/domain/gate';
 import {
   categoryOf,
   idInStream,
@@ -8,16 +8,25 @@ import {
   type EventTypes,
 } from '#libs/domain/kernel';
 import type { LedgerEvent } from '#libs/domain/ledger';
-import { ActionRow } from '#libs/infra/read-models';
+import { ActionRow, ApprovalRow } from '#libs/infra/read-models';
 import { keysToLoad, UnreadableEvent, type Projection } from '../projection.js';
 
 const ACTION_EVENTS: EventTypes<ActionEvent> = {
   ActionSubmitted: true,
   ActionDecided: true,
+  ApprovalRequested: true,
+  ApprovalCountersigned: true,
+  ApprovalDecided: true,
+  ApprovalExpired: true,
+  ActionCancelled: true,
+  EdgeAuthorized: true,
+  EdgeReported: true,
+  EdgeLost: true,
   ExecutionReady: true,
   ExecutionStarted: true,
   ExecutionFinished: true,
   ActionWitnessed: true,
+  WitnessAmended: true,
   LateReport: true,
   SubmissionAbandoned: true,
 };
@@ -30,12 +39,15 @@ interface ListedAction {
 
 const UNHEARD_OF: ListedAction = { action: actionDecider.initialState(), seal: null };
 
-/** Rows of GET /v1/actions: the action as its own stream tells it, and its deed as the ledger does. */
+/**
+ * Rows of GET /v1/actions: the action as its own stream tells it, and its deed as the ledger does. An action that waits or
+ * waited for people is a row of GET /v1/approvals, too.
+ */
 export const actionsProjection: Projection = {
   name: 'actions',
-  version: 1,
+  version: 3,
   follows: { action: ACTION_EVENTS, ledger: LEDGER_EVENTS },
-  rowTypes: [ActionRow],
+  rowTypes: [ActionRow, ApprovalRow],
 
   async project(events, rows) {
     const loaded = await rows.select(ActionRow, keysToLoad(events, actionOf, beginsAction));
@@ -45,12 +57,13 @@ export const actionsProjection: Projection = {
       if (id !== null) actions.set(id, evolve(actions.get(id) ?? UNHEARD_OF, envelope));
     }
     await rows.upsert(ActionRow, [...actions.values()].flatMap(actionRows));
+    await rows.upsert(ApprovalRow, [...actions.values()].flatMap(approvalRows));
   },
 };
 
 const isOfLedger = ({ recorded }: EventEnvelope): boolean => categoryOf(recorded.stream) === 'ledger';
 
-/** An amendment or an admin deed changes no row: an amendment's action has its deed already. */
+/** An amendment or an admin deed changes no row: the action has its deed already, and its own stream says what was amended. */
 const actionOf = (envelope: EventEnvelope): string | null => {
   if (!isOfLedger(envelope)) return idInStream(envelope.recorded.stream);
   const { kind, action } = (envelope.event as LedgerEvent).data;
@@ -86,6 +99,7 @@ const actionRows = ({ action, seal }: ListedAction): readonly ActionRow[] => {
       agent: submission.agent,
       tool: submission.tool,
       onBehalfOf: submission.on_behalf_of,
+      session: submission.session,
       createdAt: action.createdAt,
       ...judgement(action),
       state: seal ? 'sealed' : action.state,
@@ -96,12 +110,32 @@ const actionRows = ({ action, seal }: ListedAction): readonly ActionRow[] => {
   ];
 };
 
+const approvalRows = ({ action, seal }: ListedAction): readonly ApprovalRow[] => {
+  if (action.state === 'none' || action.state === 'abandoned' || action.approval === null) return [];
+  const { submission, approval } = action;
+  return [
+    {
+      id: approvalOf(submission.action),
+      org: submission.org,
+      action: submission.action,
+      agent: submission.agent,
+      tool: submission.tool,
+      status: approval.status,
+      expiresAt: approval.terms.expires_at,
+      deed: seal?.deed ?? null,
+      folded: action,
+    },
+  ];
+};
+
 const judgement = ({
   decision,
   outcome,
   witness,
-}: LivingAction): Pick<ActionRow, 'decision' | 'verdict' | 'level' | 'errorCode'> => ({
+}: LivingAction): Pick<ActionRow, 'decision' | 'ruleId' | 'execution' | 'verdict' | 'level' | 'errorCode'> => ({
   decision: decision?.outcome ?? null,
+  ruleId: decision?.rule_id ?? null,
+  execution: outcome?.status ?? null,
   verdict: witness?.verdict ?? null,
   level: witness?.level ?? null,
   errorCode: outcome?.error_code ?? decision?.code ?? null,

@@ -1,5 +1,15 @@
-import type { CommandMetadata, Timestamp } from '../kernel/index.js';
-import type { Decision, ExecutionClass, ExecutionOutcome, Submission } from './action.events.js';
+import type { Digest } from '#libs/crypto';
+import type { ApprovalId, CommandMetadata, Timestamp, UserId } from '../kernel/index.js';
+import type {
+  ApprovalTerms,
+  ApprovalWord,
+  Decision,
+  EdgeReport,
+  ExecutionClass,
+  ExecutionOutcome,
+  Submission,
+  WitnessVerdict,
+} from './action.events.js';
 
 type Command<Type extends string, Data> = { type: Type; data: Data; metadata: CommandMetadata };
 
@@ -9,27 +19,51 @@ export interface Claimant {
   readonly claim: string;
 }
 
+/** What an allowed call is to be: run by the service, or by the agent itself at the edge. */
+export interface ExecutionTerms {
+  readonly class: ExecutionClass;
+  readonly timeoutMs: number;
+  readonly startBy: Timestamp;
+  /** Set where the tool confirms by a read what it wrote. */
+  readonly hasReadBack?: boolean;
+}
+
+/** What a read said of the write before it. */
+export interface ReadBackWord {
+  readonly verdict: WitnessVerdict['verdict'];
+  readonly reasons: readonly string[];
+  readonly evidenceDigest: Digest | null;
+}
+
+export interface EdgeTerms {
+  readonly deadline: Timestamp;
+}
+
 export type ActionCommand =
   | Command<
       'SubmitAction',
       {
         submission: Submission;
         decision: Decision;
-        /** Set when the decision is to allow. */
-        execution: { class: ExecutionClass; timeoutMs: number; startBy: Timestamp } | null;
+        /** Set when the decision is to allow, in gateway mode. */
+        execution: ExecutionTerms | null;
+        /** Set when the decision is to allow, in proxy mode. */
+        edge?: EdgeTerms;
+        /** Set when the decision is to ask a person. */
+        approval?: ApprovalTerms;
         /** Set when the accepting process executes itself: accept and claim are one append. */
         claimant: Claimant | null;
       }
     >
   /**
-   * `supersedes` names the claim it follows: null for the first, one's own for a retry, a lost executor's for a takeover.
-   * Without it a job delivered twice could start a second attempt beside a living first. `mayHaveRun`: the claimer cannot
-   * say that the attempt it follows had no effect.
+   * `supersedes` names the claim that this one follows: null for the first attempt, the claimer's own claim for a
+   * retry, a lost executor's for a takeover. Without it a job that is delivered twice could start a second attempt
+   * beside a living first. `mayHaveRun`: the claimer cannot say that the attempt it follows had no effect.
    */
   | Command<'ClaimExecution', Claimant & { supersedes: string | null; mayHaveRun: boolean }>
   /**
-   * `withdrawn`: a claim of the next attempt by the same executor, which had no clear answer and under which nothing was
-   * or will be sent. Whether or not it came to stand in the log, the outcome is that of the attempt before it.
+   * `withdrawn`: the same executor's claim of the next attempt. That claim had no clear answer, and nothing was or will
+   * be sent under it. Whether or not it came to stand in the log, the outcome is that of the attempt before it.
    */
   | Command<'RecordOutcome', { claim: string; outcome: ExecutionOutcome; withdrawn: string | null }>
   /**
@@ -37,4 +71,29 @@ export type ActionCommand =
    */
   | Command<'GiveUpExecution', { claim: string; isExecutorSilent: boolean; isPastDeadline: boolean }>
   | Command<'ExpireStart', Record<string, never>>
+  | Command<'RecordReadBack', ReadBackWord>
+  /** A person asked for another read of a recorded action. */
+  | Command<'AmendWitness', ReadBackWord>
+  /**
+   * `stillCounting`: who signed before and still counts: eligible now, under a context that still holds. `required`: how
+   * many the rule asks for by now, which is never fewer than when people were asked. `run`: what the action becomes when
+   * this signature is the last that was needed.
+   */
+  | Command<
+      'Countersign',
+      {
+        approval: ApprovalId;
+        word: ApprovalWord;
+        stillCounting: readonly UserId[];
+        required: number;
+        toolDigest: Digest | null;
+        run: { execution: ExecutionTerms } | { edge: EdgeTerms };
+      }
+    >
+  | Command<'DenyApproval', { approval: ApprovalId; word: ApprovalWord }>
+  | Command<'ExpireApproval', Record<string, never>>
+  /** By whom is the metadata's actor. */
+  | Command<'CancelAction', Record<string, never>>
+  | Command<'ReportEdge', { report: EdgeReport }>
+  | Command<'GiveUpEdge', Record<string, never>>
   | Command<'AbandonSubmission', { action: Submission['action'] }>;

@@ -1,197 +1,66 @@
-import { ATTEMPTS_MAX } from '../connectors/index.js';
-import { DomainError, type Decider, type Timestamp } from '../kernel/index.js';
+import { DomainError, type Decider } from '../kernel/index.js';
 import type { ActionCommand } from './action.commands.js';
-import type { ActionEvent, ExecutionOutcome, WitnessVerdict } from './action.events.js';
-import { currentAttempt, type Action, type ExecutionAttempt, type LivingAction } from './action.state.js';
-
-type Of<Type extends ActionCommand['type']> = Extract<ActionCommand, { type: Type }>;
+import type { ActionEvent } from './action.events.js';
+import type { Action, LivingAction } from './action.state.js';
+import {
+  afterApprovalDecision,
+  afterCancel,
+  afterExpiry,
+  afterRequest,
+  afterSignature,
+  cancel,
+  countersign,
+  denyApproval,
+  expireApproval,
+  isBorneOut,
+  isPending,
+} from './approval.decider.js';
+import { afterAuthorization, afterLoss, afterReport, giveUpEdge, isAtTheEdge, reportEdge } from './edge.decider.js';
+import { afterFinish, afterReady, afterStart, claim, recordOutcome } from './execution.decider.js';
+import { expireStart, giveUp } from './recovery.decider.js';
+import { abandon, afterDecision, afterSubmission, submit } from './submission.decider.js';
+import { afterAmendment, afterWitness, amendWitness, hasWitness, recordReadBack } from './witness.decider.js';
 
 const initialState = (): Action => ({ state: 'none' });
 
+/** Which command is whose: the rules stand in the decider of each concern. */
 const decide = (command: ActionCommand, state: Action): readonly ActionEvent[] => {
-  if (command.type === 'SubmitAction') return submit(command, state);
-  if (command.type === 'AbandonSubmission') {
-    if (state.state !== 'none') return [];
-    return [{ type: 'SubmissionAbandoned', data: { action: command.data.action, at: command.metadata.now } }];
-  }
-  if (state.state === 'none' || state.state === 'abandoned') throw new DomainError('not_found');
   switch (command.type) {
+    case 'SubmitAction':
+      return submit(command, state);
+    case 'AbandonSubmission':
+      return abandon(command, state);
     case 'ClaimExecution':
-      return claim(command, state);
+      return claim(command, living(state));
     case 'RecordOutcome':
-      return recordOutcome(command, state);
+      return recordOutcome(command, living(state));
     case 'GiveUpExecution':
-      return giveUp(command, state);
+      return giveUp(command, living(state));
     case 'ExpireStart':
-      return expireStart(command, state);
+      return expireStart(command, living(state));
+    case 'RecordReadBack':
+      return recordReadBack(command, living(state));
+    case 'AmendWitness':
+      return amendWitness(command, living(state));
+    case 'Countersign':
+      return countersign(command, living(state));
+    case 'DenyApproval':
+      return denyApproval(command, living(state));
+    case 'ExpireApproval':
+      return expireApproval(command, living(state));
+    case 'CancelAction':
+      return cancel(command, living(state));
+    case 'ReportEdge':
+      return reportEdge(command, living(state));
+    case 'GiveUpEdge':
+      return giveUpEdge(command, living(state));
   }
 };
 
-/** Spreads stand last: one that stands first makes a hidden class for each event (docs/performance.md, Hidden classes). */
-const submit = ({ data, metadata }: Of<'SubmitAction'>, state: Action): readonly ActionEvent[] => {
-  if (state.state !== 'none') throw new DomainError('conflict');
-  const { submission, decision, execution, claimant } = data;
-  const { action } = submission;
-  const at = metadata.now;
-  const accepted: ActionEvent[] = [
-    { type: 'ActionSubmitted', data: { at, ...submission } },
-    { type: 'ActionDecided', data: { action, decision, at } },
-  ];
-  if (!execution) return accepted;
-  const { class: executionClass, timeoutMs, startBy } = execution;
-  accepted.push({
-    type: 'ExecutionReady',
-    data: { action, class: executionClass, timeout_ms: timeoutMs, start_by: startBy, at },
-  });
-  if (claimant) {
-    const deadline = later(at, timeoutMs);
-    accepted.push({
-      type: 'ExecutionStarted',
-      data: {
-        action,
-        attempt: 1,
-        class: executionClass,
-        executor: claimant.executor,
-        claim: claimant.claim,
-        may_have_run: false,
-        deadline,
-        at,
-      },
-    });
-  }
-  return accepted;
+const living = (state: Action): LivingAction => {
+  if (state.state === 'none' || state.state === 'abandoned') throw new DomainError('not_found');
+  return state;
 };
-
-/** A claim loses quietly: somebody else has the work, or there is none left. */
-const claim = ({ data, metadata }: Of<'ClaimExecution'>, state: LivingAction): readonly ActionEvent[] => {
-  const { ready, outcome, attempts, submission } = state;
-  const now = metadata.now;
-  if (!ready || outcome) return [];
-  const { executor, claim: token, supersedes, mayHaveRun } = data;
-  const previous = attempts.at(-1);
-  if ((previous?.claim ?? null) !== supersedes) return [];
-  if (!previous && now >= ready.startBy) return [];
-  if (previous && !isRepeatableNow(state, now)) return [];
-  const deadline = previous?.deadline ?? later(now, ready.timeoutMs);
-  const may_have_run = previous !== undefined && (mayHaveRun || previous.may_have_run);
-  const { action } = submission;
-  const attempt = attempts.length + 1;
-  const { class: executionClass } = ready;
-  const started = { action, attempt, class: executionClass, executor, claim: token, may_have_run, deadline, at: now };
-  return [{ type: 'ExecutionStarted', data: started }];
-};
-
-/** Whether another send is allowed: never for `once`, never past the deadline of attempt 1, never a fourth (document 3, Retries). */
-export const isRepeatableNow = (state: LivingAction, now: Timestamp): boolean => {
-  const last = state.attempts.at(-1);
-  return !!last && last.class === 'repeatable' && state.attempts.length < ATTEMPTS_MAX && now < last.deadline;
-};
-
-const recordOutcome = ({ data, metadata }: Of<'RecordOutcome'>, state: LivingAction): readonly ActionEvent[] => {
-  const attempt = state.attempts.find((started) => started.claim === data.claim);
-  if (!attempt) throw new DomainError('conflict', { message: 'This execution was never claimed.' });
-  const current = currentAttempt(state);
-  if (current && (current.claim === data.claim || current.claim === data.withdrawn)) {
-    const outcome = ofAllAttempts(state, attempt, data.outcome);
-    const reason = outcome === data.outcome ? undefined : 'earlier_attempt_unknown';
-    return finished(state, attempt, outcome, metadata.now, reason);
-  }
-  const { action } = state.submission;
-  const evidence = { ...data.outcome, action, attempt: attempt.attempt, claim: data.claim, at: metadata.now };
-  return [{ type: 'LateReport', data: evidence }];
-};
-
-/**
- * `failed` says that the call was certainly not applied, by no attempt (document 1, Status values). Where an earlier one
- * may have run, a later one that did not cannot say so. A read has nothing to apply.
- */
-const ofAllAttempts = (
-  { submission }: LivingAction,
-  attempt: ExecutionAttempt,
-  outcome: ExecutionOutcome,
-): ExecutionOutcome => {
-  if (outcome.status !== 'failed' || !attempt.may_have_run || submission.side_effect === 'read') return outcome;
-  return {
-    ...outcome,
-    status: 'unknown',
-    error_message: 'An earlier attempt of this call may have run, and a later one did not. Check the tool itself.',
-  };
-};
-
-/**
- * Recovery after a crash between claim and outcome (architecture, step 3): a repeatable tool may still be tried by a new
- * claim; for every other the honest word is unknown. Never twice, never invented.
- */
-const giveUp = ({ data, metadata }: Of<'GiveUpExecution'>, state: LivingAction): readonly ActionEvent[] => {
-  const attempt = currentAttempt(state);
-  const now = metadata.now;
-  if (attempt?.claim !== data.claim) return [];
-  if (!data.isExecutorSilent && !data.isPastDeadline) return [];
-  if (!data.isPastDeadline && isRepeatableNow(state, now)) return [];
-  return finished(state, attempt, lostOutcome(attempt, now), now, 'executor_lost');
-};
-
-const lostOutcome = (attempt: ExecutionAttempt, now: Timestamp): ExecutionOutcome => ({
-  status: 'unknown',
-  error_code: 'timeout',
-  error_message: 'The process that ran this call was lost before it could say what happened. Check the tool itself.',
-  result_digest: null,
-  started_at: attempt.at,
-  finished_at: now,
-  latency_ms: null,
-});
-
-const expireStart = ({ metadata }: Of<'ExpireStart'>, state: LivingAction): readonly ActionEvent[] => {
-  const { ready, attempts, outcome, submission } = state;
-  const now = metadata.now;
-  if (!ready || outcome || attempts.length > 0 || now < ready.startBy) return [];
-  const notStarted: ExecutionOutcome = {
-    status: 'failed',
-    error_code: 'service_unavailable',
-    error_message: 'No worker took this call in time, and nothing was sent. Submit it again.',
-    result_digest: null,
-    started_at: null,
-    finished_at: now,
-    latency_ms: null,
-  };
-  return [
-    { type: 'ExecutionFinished', data: { ...notStarted, action: submission.action, attempt: 0, claim: null, at: now } },
-  ];
-};
-
-/** The outcome, and the tool's own word as witness where no later evidence is awaited. What certainly did not run has none. */
-const finished = (
-  state: LivingAction,
-  attempt: ExecutionAttempt,
-  outcome: ExecutionOutcome,
-  at: Timestamp,
-  reason?: string,
-): readonly ActionEvent[] => {
-  const { action } = state.submission;
-  const recorded: ActionEvent = {
-    type: 'ExecutionFinished',
-    data: { action, attempt: attempt.attempt, claim: attempt.claim, at, ...outcome },
-  };
-  if (outcome.status === 'failed') return [recorded];
-  return [recorded, { type: 'ActionWitnessed', data: { action, at, ...reportedWitness(outcome, reason) } }];
-};
-
-const reportedWitness = (outcome: ExecutionOutcome, reason: string | undefined): WitnessVerdict => {
-  if (outcome.status === 'succeeded') {
-    const summary = 'The tool reported success; nothing else was checked.';
-    return witness('VERIFIED', 'reported', [], summary);
-  }
-  const summary = 'Nobody can say whether the tool applied the call.';
-  const reasons = [reason ?? outcome.error_code ?? 'unknown'];
-  return witness('UNVERIFIABLE', 'none', reasons, summary);
-};
-
-const witness = (
-  verdict: WitnessVerdict['verdict'],
-  method: WitnessVerdict['method'],
-  reasons: readonly string[],
-  summary: string,
-): WitnessVerdict => ({ level: 'L0', verdict, method, reasons, summary, evidence_digest: null, diff_rows: 0 });
 
 /**
  * Whether this service can have written the event after those that made the action what it is. Whatever else stands in the log
@@ -201,12 +70,25 @@ export const doesFollow = (state: Action, event: ActionEvent): boolean => {
   if (event.type === 'ActionSubmitted' || event.type === 'SubmissionAbandoned') return state.state === 'none';
   if (state.state === 'none' || state.state === 'abandoned') return false;
   if (event.type === 'LateReport') return state.attempts.length > 0;
+  if (event.type === 'WitnessAmended') return state.state === 'recorded' && state.witness !== null;
   if (state.state === 'recorded') return false;
   switch (event.type) {
     case 'ActionDecided':
       return state.decision === null;
+    case 'ApprovalRequested':
+      return isAsked(state) && state.approval === null;
+    case 'ApprovalDecided':
+      return isPending(state) && isBorneOut(state, event.data);
+    case 'ApprovalCountersigned':
+    case 'ApprovalExpired':
+    case 'ActionCancelled':
+      return isPending(state);
     case 'ExecutionReady':
-      return state.decision !== null && state.ready === null;
+    case 'EdgeAuthorized':
+      return mayRun(state) && state.ready === null && state.edge === null;
+    case 'EdgeReported':
+    case 'EdgeLost':
+      return isAtTheEdge(state);
     case 'ExecutionStarted':
     case 'ExecutionFinished':
       return state.ready !== null && state.outcome === null;
@@ -215,47 +97,72 @@ export const doesFollow = (state: Action, event: ActionEvent): boolean => {
   }
 };
 
+const isAsked = ({ decision }: LivingAction): boolean => decision?.outcome === 'require_approval';
+
+/** Nobody has to be asked, or whoever was asked has said yes. */
+const mayRun = (action: LivingAction): boolean =>
+  action.decision !== null && (!isAsked(action) || action.approval?.status === 'approved');
+
 const evolve = (state: Action, event: ActionEvent): Action => {
-  if (state.state === 'none' && event.type === 'ActionSubmitted') {
-    const { at, ...submission } = event.data;
-    const empty = { decision: null, decidedAt: null, ready: null, attempts: [], outcome: null, witness: null };
-    return { state: 'executing', submission, createdAt: at, ...empty, revision: 0, sealingRevision: null };
-  }
+  if (state.state === 'none' && event.type === 'ActionSubmitted') return afterSubmission(event.data);
   if (event.type === 'SubmissionAbandoned') return state.state === 'none' ? { state: 'abandoned' } : state;
   if (state.state === 'none' || state.state === 'abandoned') return state;
   const next: LivingAction = { ...state, revision: state.revision + 1 };
   if (!doesFollow(state, event)) return next;
+  const folded = fold(next, event);
+  return isRecordedBy(event) ? recorded(folded) : folded;
+};
+
+/** What an event that follows makes of the action, before it is asked whether that was its end. */
+const fold = (action: LivingAction, event: Exclude<ActionEvent, { type: 'SubmissionAbandoned' }>): LivingAction => {
   switch (event.type) {
-    case 'ActionDecided': {
-      const decided = { ...next, decision: event.data.decision, decidedAt: event.data.at };
-      return after(event, decided);
-    }
-    case 'ExecutionReady': {
-      const { class: executionClass, timeout_ms: timeoutMs, start_by: startBy } = event.data;
-      return { ...next, ready: { class: executionClass, timeoutMs, startBy } };
-    }
+    case 'ActionDecided':
+      return afterDecision(action, event.data);
+    case 'ApprovalRequested':
+      return afterRequest(action, event.data);
+    case 'ApprovalCountersigned':
+      return afterSignature(action, event.data);
+    case 'ApprovalDecided':
+      return afterApprovalDecision(action, event.data);
+    case 'ApprovalExpired':
+      return afterExpiry(action, event.data);
+    case 'ActionCancelled':
+      return afterCancel(action, event.data);
+    case 'EdgeAuthorized':
+      return afterAuthorization(action, event.data);
+    case 'EdgeReported':
+      return afterReport(action, event.data);
+    case 'EdgeLost':
+      return afterLoss(action, event.data);
+    case 'ExecutionReady':
+      return afterReady(action, event.data);
     case 'ExecutionStarted':
-      return { ...next, attempts: [...next.attempts, event.data] };
-    case 'ExecutionFinished': {
-      return after(event, { ...next, outcome: outcomeOf(event.data), state: 'witnessing' });
-    }
+      return afterStart(action, event.data);
+    case 'ExecutionFinished':
+      return afterFinish(action, event.data);
     case 'ActionWitnessed':
-      return after(event, { ...next, witness: witnessOf(event.data) });
+      return afterWitness(action, event.data);
+    case 'WitnessAmended':
+      return afterAmendment(action, event.data);
     case 'ActionSubmitted':
     case 'LateReport':
-      return next;
+      return action;
   }
 };
+
+/** Whether a recorded action gets a further deed by this event. */
+export const isAmendedBy = (event: ActionEvent): boolean => event.type === 'WitnessAmended';
 
 /** Whether an action that is not recorded yet is so by this event. */
 export const isRecordedBy = (event: ActionEvent): boolean =>
   event.type === 'ActionWitnessed' ||
   (event.type === 'ActionDecided' && event.data.decision.outcome === 'deny') ||
+  (event.type === 'ApprovalDecided' && event.data.outcome === 'denied') ||
+  event.type === 'ApprovalExpired' ||
+  event.type === 'ActionCancelled' ||
+  (event.type === 'EdgeReported' && !hasWitness(event.data)) ||
   // A failure has no witness to wait for.
-  (event.type === 'ExecutionFinished' && event.data.status === 'failed');
-
-const after = (event: ActionEvent, action: LivingAction): LivingAction =>
-  isRecordedBy(event) ? recorded(action) : action;
+  (event.type === 'ExecutionFinished' && !hasWitness(event.data));
 
 const recorded = (action: LivingAction): LivingAction => ({
   ...action,
@@ -263,27 +170,24 @@ const recorded = (action: LivingAction): LivingAction => ({
   sealingRevision: action.sealingRevision ?? action.revision,
 });
 
-const outcomeOf = (data: Extract<ActionEvent, { type: 'ExecutionFinished' }>['data']): ExecutionOutcome => {
-  const { status, error_code, error_message, result_digest, started_at, finished_at, latency_ms } = data;
-  return { status, error_code, error_message, result_digest, started_at, finished_at, latency_ms };
-};
-
-const witnessOf = (data: Extract<ActionEvent, { type: 'ActionWitnessed' }>['data']): WitnessVerdict => {
-  const { level, verdict, method, reasons, summary, evidence_digest, diff_rows } = data;
-  return { level, verdict, method, reasons, summary, evidence_digest, diff_rows };
-};
-
-const later = (at: Timestamp, ms: number): Timestamp => new Date(Date.parse(at) + ms).toISOString();
-
 export const actionDecider: Decider<Action, ActionCommand, ActionEvent> = {
   category: 'action',
   eventTypes: {
     ActionSubmitted: true,
     ActionDecided: true,
+    ApprovalRequested: true,
+    ApprovalCountersigned: true,
+    ApprovalDecided: true,
+    ApprovalExpired: true,
+    ActionCancelled: true,
+    EdgeAuthorized: true,
+    EdgeReported: true,
+    EdgeLost: true,
     ExecutionReady: true,
     ExecutionStarted: true,
     ExecutionFinished: true,
     ActionWitnessed: true,
+    WitnessAmended: true,
     LateReport: true,
     SubmissionAbandoned: true,
   },

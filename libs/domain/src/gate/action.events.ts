@@ -1,7 +1,9 @@
 import type { Digest } from '#libs/crypto';
 import type {
   ActionId,
+  Actor,
   AgentId,
+  ApprovalId,
   ConnectorId,
   ErrorCode,
   KeyId,
@@ -9,6 +11,7 @@ import type {
   PolicyId,
   PolicyVersionId,
   Timestamp,
+  UserId,
 } from '../kernel/index.js';
 
 export type ActionMode = 'gateway' | 'proxy';
@@ -32,6 +35,16 @@ export interface Decision {
   readonly message: string | null;
   readonly policy: PolicyId | null;
   readonly policy_version: PolicyVersionId | null;
+  /** The least level of witness that the rule asks for. Absent where the tool's own word is enough. */
+  readonly verify?: 'L1';
+}
+
+/** Of the signed intent that a call carried: who signed, and the nonce that the call consumed. */
+export interface SubmittedIntent {
+  readonly kid: string;
+  readonly nonce: string;
+  /** Unix milliseconds. */
+  readonly exp: number;
 }
 
 /** What the agent asked for. Arguments are in the payload store; their digest is here. */
@@ -61,6 +74,8 @@ export interface Submission {
   readonly session: string | null;
   readonly intent_signed: boolean;
   readonly intent_hash: Digest | null;
+  /** Absent where none was signed, and in events of versions that checked none. */
+  readonly intent?: SubmittedIntent;
   /** Of the payload `policy_input`: arguments, facts and all else that was judged. */
   readonly input_digest: Digest;
 }
@@ -68,17 +83,22 @@ export interface Submission {
 export interface WitnessVerdict {
   readonly level: 'L0' | 'L1' | 'L2';
   readonly verdict: 'VERIFIED' | 'MISMATCH' | 'UNVERIFIABLE';
-  /** `reported`: the tool's own word. `none`: nobody could say. */
-  readonly method: 'reported' | 'edge_reported' | 'none';
+  /** `reported`: the tool's own word. `read_back`: a read of what it changed. `none`: nobody could say. */
+  readonly method: 'reported' | 'edge_reported' | 'read_back' | 'none';
   readonly reasons: readonly string[];
   readonly summary: string;
+  /** Of the payload `observation`; of the late report's result where that is the evidence. */
   readonly evidence_digest: Digest | null;
   readonly diff_rows: number;
 }
 
+/** `late_report`: an executor's word that came late. `late_read`: a read that came late. `asked`: a person asked again. */
+export type AmendmentCause = 'late_report' | 'late_read' | 'asked';
+
 export interface ExecutionOutcome {
   readonly status: ExecutionStatus;
-  readonly error_code: ErrorCode | null;
+  /** One of the catalogue; where an edge ran the tool, that edge's own word. */
+  readonly error_code: string | null;
   /** Our own words; what the upstream said is in the result payload. */
   readonly error_message: string | null;
   readonly result_digest: Digest | null;
@@ -87,15 +107,93 @@ export interface ExecutionOutcome {
   readonly latency_ms: number | null;
 }
 
+/** What an action waits for: so many signatures of these approvers, by then. */
+export interface ApprovalTerms {
+  readonly approval: ApprovalId;
+  /** The rule that asked; null where the policy's default did. */
+  readonly rule_id: string | null;
+  /** As the rule names them: `role:<role>` or the id of a person. */
+  readonly approvers: readonly string[];
+  readonly required: number;
+  /** Of what an approver is shown at submission (payload `approval_context`). */
+  readonly context_digest: Digest;
+  readonly expires_at: Timestamp;
+}
+
+/** Where a person said yes or no. */
+export type ApprovalVia = 'console' | 'mail' | 'chat';
+
+/** One person's word about an approval, under what was shown to them. */
+export interface ApprovalWord {
+  readonly by: UserId;
+  readonly via: ApprovalVia;
+  readonly context_digest: Digest;
+  readonly reason: string | null;
+}
+
+/** What an edge said of the tool that it ran itself (document 1, POST /v1/actions/{id}/result). */
+export interface EdgeReport {
+  readonly status: ExecutionStatus;
+  readonly started_at: Timestamp;
+  readonly finished_at: Timestamp;
+  readonly result_digest: Digest | null;
+  /** Whether the result itself was reported and is a payload. An edge may keep it, and report its digest alone. */
+  readonly has_result: boolean;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+}
+
 /** Stream `action-<act_id>`. */
 export type ActionEvent =
   | { type: 'ActionSubmitted'; data: Submission & { at: Timestamp } }
   | { type: 'ActionDecided'; data: { action: ActionId; decision: Decision; at: Timestamp } }
   | {
       type: 'ExecutionReady';
-      /** Not claimed by `start_by`: failed, nothing sent (`gate.start_timeout`). */
-      data: { action: ActionId; class: ExecutionClass; timeout_ms: number; start_by: Timestamp; at: Timestamp };
+      /**
+       * Not claimed by `start_by`: failed, nothing sent (`gate.start_timeout`). `org` and `connector` stand in one that an
+       * approval made ready: the execution was closed while it waited, and opens again by this event. `read_back`: what the
+       * tool changes can be read back, and is.
+       */
+      data: {
+        action: ActionId;
+        class: ExecutionClass;
+        timeout_ms: number;
+        start_by: Timestamp;
+        org?: OrgId;
+        connector?: ConnectorId | null;
+        read_back?: true;
+        at: Timestamp;
+      };
     }
+  | { type: 'ApprovalRequested'; data: ApprovalTerms & { action: ActionId; at: Timestamp } }
+  | {
+      type: 'ApprovalCountersigned';
+      data: ApprovalWord & { action: ActionId; approval: ApprovalId; at: Timestamp };
+    }
+  | {
+      type: 'ApprovalDecided';
+      /**
+       * `tool_digest`: of the tool that the last signature was given for; the call runs under it alone. Null when denied.
+       * `counted`: whose signatures made it a yes, each of a person who could still give it. Absent when denied.
+       */
+      data: ApprovalWord & {
+        action: ActionId;
+        approval: ApprovalId;
+        outcome: 'approved' | 'denied';
+        tool_digest: Digest | null;
+        counted?: readonly UserId[];
+        at: Timestamp;
+      };
+    }
+  | { type: 'ApprovalExpired'; data: { action: ActionId; approval: ApprovalId; at: Timestamp } }
+  | { type: 'ActionCancelled'; data: { action: ActionId; approval: ApprovalId; by: Actor; at: Timestamp } }
+  | {
+      type: 'EdgeAuthorized';
+      /** The agent may run the tool itself, and reports by then. */
+      data: { action: ActionId; deadline: Timestamp; at: Timestamp };
+    }
+  | { type: 'EdgeReported'; data: EdgeReport & { action: ActionId; at: Timestamp } }
+  | { type: 'EdgeLost'; data: { action: ActionId; at: Timestamp } }
   | {
       type: 'ExecutionStarted';
       /** The claim and the send barrier in one: no byte leaves before this is in the log. */
@@ -108,16 +206,28 @@ export type ActionEvent =
         claim: string;
         /** Whether an attempt before this one may have had its effect. */
         may_have_run: boolean;
-        /** Of attempt 1, for every attempt. */
+        /** The deadline of attempt 1, whatever the attempt. */
         deadline: Timestamp;
         at: Timestamp;
       };
     }
   | {
       type: 'ExecutionFinished';
-      data: ExecutionOutcome & { action: ActionId; attempt: number; claim: string | null; at: Timestamp };
+      /** `read_back`: the witness waits for a read, and why the outcome is unknown where its code does not say. */
+      data: ExecutionOutcome & {
+        action: ActionId;
+        attempt: number;
+        claim: string | null;
+        read_back?: { reason: string | null };
+        at: Timestamp;
+      };
     }
   | { type: 'ActionWitnessed'; data: WitnessVerdict & { action: ActionId; at: Timestamp } }
+  | {
+      type: 'WitnessAmended';
+      /** A later verdict about a recorded action, with a deed of its own. The first one stands in its deed for ever. */
+      data: WitnessVerdict & { action: ActionId; cause: AmendmentCause; at: Timestamp };
+    }
   | {
       type: 'LateReport';
       /** An outcome that came after another claim or outcome. Evidence; changes no state. */

@@ -10,7 +10,9 @@ interface Watched {
 export class ClaimWatch {
   private watched = new Map<string, Watched>();
 
-  /** @param longestStepMs what the time between two looks counts at most: a pause of our own is no watching */
+  /**
+   * @param longestStepMs the most that the time between two looks counts: while this process paused, it did not watch
+   */
   constructor(private readonly longestStepMs: number) {}
 
   /** @returns how long it has been watched, this look included: 0 at the first */

@@ -1,7 +1,7 @@
 /** What one reading of the liveness rows says: executor → how often it has beaten. */
 export type Beats = ReadonlyMap<string, number>;
 
-/** Monotonic, of whoever reads. */
+/** When a reading was asked for and answered, on the monotonic clock of whoever reads. */
 export interface Reading {
   readonly askedMs: number;
   readonly answeredMs: number;
@@ -34,11 +34,11 @@ export class ExecutorSilence {
   }
 
   /**
-   * Every row is watched from the first reading on, whether or not anybody has asked for its executor yet: it may be known
-   * to be silent when somebody does.
-   * @param executors who matters also without a row
-   * @param reading when it was asked for and answered: what it says was so at some moment between, so a value is known
-   *   from the answer to its first reading until the question of its last
+   * Every row is watched from the first reading on, even before anybody asks for its executor: by then its silence may
+   * be known already.
+   * @param executors those who are watched even without a row
+   * @param reading when it was asked for and answered. What it says was true at some moment between the two, so a value
+   *   is known to have stood from the answer to its first reading until the question of its last
    * @returns whether somebody has fallen silent with this reading
    */
   observe(beats: Beats, executors: Iterable<string>, { askedMs, answeredMs }: Reading): boolean {
@@ -61,7 +61,7 @@ export class ExecutorSilence {
     return hasFallenSilent;
   }
 
-  /** As of the last reading: time that has passed since then was not read over. */
+  /** As of the last reading: nobody has watched the time that has passed since then. */
   isSilent(executor: string): boolean {
     return this.watched.get(executor)?.isSilent ?? false;
   }

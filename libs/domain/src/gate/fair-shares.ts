@@ -52,7 +52,7 @@ export class FairShares {
     return true;
   }
 
-  /** The spare one first: somebody else may need it as his only one. */
+  /** Gives a spare place back first: somebody else may need it as their only one. */
   giveBack({ org, connector }: Sharer): void {
     const ofOrg = this.orgs.get(org);
     const ofConnector = ofOrg?.connectors.get(connector);
@@ -63,7 +63,10 @@ export class FairShares {
     if (holdsNone(ofOrg)) this.orgs.delete(org);
   }
 
-  /** Whether a connector of it that holds none would be given a place. If not, no connector of it would. */
+  /**
+   * Whether a connector of this organization that holds no place would be given one. If not, none of its connectors
+   * would.
+   */
   isOpenTo(org: OrgId): boolean {
     return this.kindFor(this.orgs.get(org) ?? nothing(), nothing()) !== null;
   }

@@ -9,9 +9,10 @@ import {
 } from '../kernel/index.js';
 import type { ConnectorRegistry } from './connector-registry.port.js';
 import type { GateSettings } from './gate.settings.js';
+import type { IntentNonces } from './intent-nonces.port.js';
 import type { SealingBacklog } from './sealing-backlog.port.js';
 
-/** What every handler of the gate stands on. One value instead of the same seven constructor parameters in each. */
+/** What every handler of the gate stands on. One value instead of the same eight constructor parameters in each. */
 export class GateKernel {
   readonly store: EventStore;
   readonly streams: FoldedStreams;
@@ -20,6 +21,7 @@ export class GateKernel {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly settings: GateSettings;
+  readonly nonces: IntentNonces;
   private readonly backlog: SealingBacklog;
 
   constructor(parts: {
@@ -30,6 +32,7 @@ export class GateKernel {
     clock: Clock;
     randomness: Randomness;
     settings: GateSettings;
+    nonces: IntentNonces;
     backlog: SealingBacklog;
   }) {
     this.store = parts.store;
@@ -39,6 +42,7 @@ export class GateKernel {
     this.clock = parts.clock;
     this.randomness = parts.randomness;
     this.settings = parts.settings;
+    this.nonces = parts.nonces;
     this.backlog = parts.backlog;
   }
 

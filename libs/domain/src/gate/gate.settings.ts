@@ -2,6 +2,8 @@
 export interface GateSettings {
   /** An execution not claimed by then fails, nothing sent (`gate.start_timeout`, architecture step 1). */
   readonly startTimeoutMs: number;
+  /** How long an agent has to report what became of a call that it runs itself (`gate.edge_result_timeout`, document 1, Limits). */
+  readonly edgeResultTimeoutMs: number;
   /** Every sweeper's interval (document 1, Limits). */
   readonly sweepIntervalMs: number;
   /** How long an executor may be silent before its execution is taken over or ended (architecture, step 2). */
@@ -15,8 +17,8 @@ export interface GateSettings {
   /** Age at which `heads`, asked before the first byte, is too old to send by (architecture, 'What a decision reads'). */
   readonly barrierMaxAgeMs: number;
   /**
-   * How long what the claim's own commit found standing counts as the answer to that question, from when the append was
-   * sent (docs/adr/0017). 0: it is asked every time.
+   * How long the claim's own commit counts as the answer to that question, by what it found standing. Counted from when
+   * the append was sent (docs/adr/0017). 0: the question is asked every time.
    */
   readonly commitHoldsMs: number;
   /** A payload younger than this may belong to an append under way (architecture, 'Rows beside the log'). */
@@ -25,6 +27,7 @@ export interface GateSettings {
 
 export const GATE_DEFAULTS: GateSettings = {
   startTimeoutMs: 5 * 60 * 1000,
+  edgeResultTimeoutMs: 10 * 60 * 1000,
   sweepIntervalMs: 5_000,
   executorSilenceMs: 5_000,
   livenessIntervalMs: 1_000,
@@ -35,19 +38,22 @@ export const GATE_DEFAULTS: GateSettings = {
   payloadMinAgeMs: 60 * 60 * 1000,
 };
 
-/** Silence is read over several beats: what is read less often than its limit is never read over the whole of it. */
+/** Silence is read over several beats: readings that are further apart than the limit never cover the whole of it. */
 const BEATS_WITHIN_SILENCE = 5;
 
 /** How often a process beats where executors may be silent for that long. */
 export const livenessIntervalFor = (executorSilenceMs: number): number =>
   Math.min(GATE_DEFAULTS.livenessIntervalMs, executorSilenceMs / BEATS_WITHIN_SILENCE);
 
-/** What no queue rang for is taken up by the next sweep of whoever executes, who beats oftener than it may be silent. */
+/**
+ * What no queue rang for is taken up by the next sweep of a process that executes, and such a process beats more often
+ * than it may be silent.
+ */
 export const executionPatienceFor = ({
   sweepIntervalMs,
   executorSilenceMs,
 }: Pick<GateSettings, 'sweepIntervalMs' | 'executorSilenceMs'>): number =>
   Math.max(2 * sweepIntervalMs, executorSilenceMs);
 
-/** At rest the sealer goes by what it has not sealed with every sweep: what two of them left, nobody seals. */
+/** At rest the sealer goes over what it has not sealed with every sweep. What two sweeps have left, nobody seals. */
 export const sealingPatienceFor = (sweepIntervalMs: number): number => 2 * sweepIntervalMs;

@@ -17,7 +17,7 @@ export abstract class IdempotentIds {
 
 /**
  * The last generation of a key that exists, -1 when none does. A key older than 24 hours moves to the next generation,
- * and generation n + 1 exists only where n does: double, then halve.
+ * and generation n + 1 exists only where n does: so the last is found by doubling, then halving.
  */
 export const lastGeneration = async (
   store: EventStore,

@@ -4,6 +4,8 @@ import {
   ACTION,
   allowed,
   decided,
+  edgeReported,
+  edgeSucceeded,
   finished,
   ready,
   started,
@@ -31,9 +33,17 @@ describe('a payload is made real', () => {
   it('a result by a late report too: it is evidence', () =>
     expect(payloadNamedBy(late(result))).toEqual({ kind: 'result', digest: result }));
 
+  it('a result by the report of an edge that sent it', () =>
+    expect(payloadNamedBy(edgeReported({ ...edgeSucceeded, result_digest: result }))).toEqual({
+      kind: 'result',
+      digest: result,
+    }));
+
   it.each<[string, ActionEvent]>([
     ['an outcome without a result', finished({ ...succeeded, result_digest: null }, 'a')],
     ['a late report without a result', late(null)],
+    ['the report of an edge that keeps the result', edgeReported({ ...edgeSucceeded, has_result: false })],
+    ['the report of an edge that has none', edgeReported({ ...edgeSucceeded, result_digest: null, has_result: false })],
     ['a decision', decided(allowed)],
     ['an execution that is ready', ready()],
     ['a claim', started('a')],

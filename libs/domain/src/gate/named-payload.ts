@@ -5,8 +5,8 @@ import type { ActionEvent } from './action.events.js';
 export type PayloadName = Pick<Payload, 'kind' | 'digest'>;
 
 /**
- * Architecture, 'Rows beside the log': a row is inert until an event names it. No default: an event type without a case
- * does not compile, so that none can name a payload that the sweeper does not know of.
+ * Architecture, 'Rows beside the log': a row is inert until an event names it. The switch has no default: an event type
+ * without a case does not compile, so that none can name a payload that the sweeper does not know of.
  */
 export const payloadNamedBy = (event: ActionEvent): PayloadName | null => {
   switch (event.type) {
@@ -17,10 +17,31 @@ export const payloadNamedBy = (event: ActionEvent): PayloadName | null => {
       const { result_digest: digest } = event.data;
       return digest === null ? null : { kind: 'result', digest };
     }
+    case 'ActionWitnessed': {
+      const { evidence_digest: digest } = event.data;
+      return digest === null ? null : { kind: 'observation', digest };
+    }
+    case 'WitnessAmended': {
+      const { evidence_digest: digest, cause } = event.data;
+      if (digest === null) return null;
+      // The result of a late report is named by both.
+      return { kind: cause === 'late_report' ? 'result' : 'observation', digest };
+    }
+    case 'EdgeReported': {
+      const { result_digest: digest, has_result } = event.data;
+      return digest === null || !has_result ? null : { kind: 'result', digest };
+    }
+    case 'ApprovalRequested':
+    case 'ApprovalCountersigned':
+    case 'ApprovalDecided':
+      return { kind: 'approval_context', digest: event.data.context_digest };
+    case 'ApprovalExpired':
+    case 'ActionCancelled':
+    case 'EdgeAuthorized':
+    case 'EdgeLost':
     case 'ActionDecided':
     case 'ExecutionReady':
     case 'ExecutionStarted':
-    case 'ActionWitnessed':
     case 'SubmissionAbandoned':
       return null;
   }

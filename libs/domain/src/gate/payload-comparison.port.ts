@@ -6,7 +6,10 @@ export type NamedPayload = Pick<Payload, 'owner' | 'kind' | 'digest'>;
 /** `missing`: nothing is stored under the name; `differs`: what is stored there has another digest. */
 export type PayloadFault = 'missing' | 'differs';
 
-/** Holds stored payloads against the digests that name them, where they lie: no body is handed out, however long it is. */
+/**
+ * Compares stored payloads with the digests that name them, in the place where they lie: no body is handed out, however
+ * long it is.
+ */
 export abstract class PayloadComparison {
   /**
    * Judges as strictly as `PayloadStore.get`, which hands out none that differs.

@@ -17,8 +17,8 @@ export interface PayloadPage {
 /** Payloads as rows that are looked at once each, in the order they were stored, by however many processes. */
 export abstract class PayloadRows {
   /**
-   * The first rows that no sweep over this store has looked at, all older than `minAgeMs`: those after a younger one wait
-   * with it. None when there are none.
+   * The first rows that no sweep over this store has looked at, all older than `minAgeMs`: the rows after a younger one
+   * wait with it. The page is empty when there are none.
    * @throws {StoreUnavailable}
    */
   abstract next(minAgeMs: number, limit: number): Promise<PayloadPage>;

@@ -2,12 +2,23 @@ import { NO_METER, type Logger, type Meter, type OrgId } from '../kernel/index.j
 import type { ActivePolicy } from '../people/index.js';
 import {
   evaluatePolicy,
+  hiddenSince,
   policyUnavailable,
   type CompiledPolicies,
   type PolicyDecision,
   type PolicyInput,
+  type RequiredApproval,
+  type ToolVisibility,
+  visibilityTo,
 } from '../policies/index.js';
 import type { Decision } from './action.events.js';
+
+/** What the policy says of a call. */
+export interface Judgement {
+  readonly decision: Decision;
+  /** Whom to ask; set exactly where the decision is to ask people. */
+  readonly approval: RequiredApproval | null;
+}
 
 /** Asks the enforced policy. Every failure of its own is a refusal with `policy_unavailable` (document 1, Limits). */
 export class PolicyJudge {
@@ -18,9 +29,9 @@ export class PolicyJudge {
   ) {}
 
   /** @throws {StoreUnavailable} the policy could not be read: nothing is decided, and nothing recorded */
-  async judge(org: OrgId, enforced: ActivePolicy | null, input: PolicyInput): Promise<Decision> {
+  async judge(org: OrgId, enforced: ActivePolicy | null, input: PolicyInput): Promise<Judgement> {
     this.meter.organizationJudged(org, enforced !== null);
-    if (!enforced) return decision(NONE_ENFORCED, null);
+    if (!enforced) return judgement(NONE_ENFORCED, null);
     const loaded = await this.policies.load(enforced.policy, enforced.versionId);
     if (!loaded.isUsable) {
       this.logger.error('the enforced policy cannot be used', {
@@ -28,14 +39,27 @@ export class PolicyJudge {
         policy_version: enforced.versionId,
         reason: loaded.reason,
       });
-      return decision(policyUnavailable(loaded.reason), enforced);
+      return judgement(policyUnavailable(loaded.reason), enforced);
     }
     const judged = evaluatePolicy(loaded.policy, input);
     if (judged.timeLimitTripped) {
       this.meter.policyTimeLimitTripped('enforce');
       this.logger.warn('a policy evaluation took too long', { org_id: org, policy_version: enforced.versionId });
     }
-    return decision(judged, enforced);
+    return judgement(judged, enforced);
+  }
+
+  /**
+   * Which tools the enforced policy denies to an agent whatever is asked of them. Nothing is judged, and nothing recorded.
+   * @throws {StoreUnavailable} the policy could not be read
+   */
+  async visibility(
+    enforced: ActivePolicy | null,
+    agent: PolicyInput['agent'],
+  ): Promise<(tool: string) => ToolVisibility> {
+    if (!enforced) return hiddenSince(NONE_ENFORCED.reason);
+    const loaded = await this.policies.load(enforced.policy, enforced.versionId);
+    return loaded.isUsable ? visibilityTo(loaded.policy, agent) : hiddenSince(loaded.reason);
   }
 }
 
@@ -48,16 +72,21 @@ const NONE_ENFORCED: PolicyDecision = {
   reason: 'no policy enforced',
   message:
     'No policy is enforced, so nothing is allowed. Ask an admin to activate a version: POST /v1/policies/{id}/versions/{v}/activate.',
+  approval: null,
   timeLimitTripped: false,
 };
 
-const decision = (judged: PolicyDecision, enforced: ActivePolicy | null): Decision => ({
-  outcome: judged.outcome,
-  code: judged.code,
-  source: judged.source,
-  rule_id: judged.ruleId,
-  reason: judged.reason,
-  message: judged.message,
-  policy: enforced?.policy ?? null,
-  policy_version: enforced?.versionId ?? null,
+const judgement = (judged: PolicyDecision, enforced: ActivePolicy | null): Judgement => ({
+  decision: {
+    outcome: judged.outcome,
+    code: judged.code,
+    source: judged.source,
+    rule_id: judged.ruleId,
+    reason: judged.reason,
+    message: judged.message,
+    policy: enforced?.policy ?? null,
+    policy_version: enforced?.versionId ?? null,
+    ...(judged.verify === undefined ? {} : { verify: judged.verify }),
+  },
+  approval: judged.approval,
 });

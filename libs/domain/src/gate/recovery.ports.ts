@@ -11,7 +11,10 @@ export interface ListedExecution {
 export abstract class OpenExecutions {
   /** Those opened after `after`, oldest first. */
   abstract list(after: Position, limit: number): Promise<readonly ListedExecution[]>;
-  /** What the log holds beyond is not in the table. The start where the table is not of this log. */
+  /**
+   * How far the log is in the table: what it holds beyond is not. The start of the log where the table is of another
+   * log.
+   */
   abstract foldedUpTo(): Promise<Position>;
 }
 
@@ -24,8 +27,9 @@ export abstract class Liveness {
   /** At a clean shutdown, after the last execution ended. */
   abstract remove(executor: string): Promise<void>;
   /**
-   * Of processes that ended without a farewell and have not beaten for that long, by the clock of the rows. A row that is
-   * gone reads as silence, so neither a clock that jumps nor an execution that still names the process comes to harm.
+   * Removes the rows of processes that ended without a farewell and have not beaten for that long, by the clock of the
+   * rows. A row that is gone reads as silence. So a clock that jumps does no harm, and an execution that still names
+   * the process comes to no harm.
    * @returns how many rows
    */
   abstract removeForgotten(silentForMs: number): Promise<number>;

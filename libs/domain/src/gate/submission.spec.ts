@@ -10,11 +10,13 @@ const requestOf = (args: string): ActionRequest => ({
   tool: 'crm.get_customer',
   args: parseStrictJson(Buffer.from(args), PROFILE) as JsonObject,
   mode: 'gateway',
+  connectorType: null,
   key: 'key_00000000000000000000000001' as ActionRequest['key'],
   livemode: true,
   idempotencyKey: null,
   onBehalfOf: null,
   session: null,
+  intent: [],
 });
 
 const refusedPath = (args: string): JsonPath | null => {

@@ -1,4 +1,4 @@
-import { canonicalize, checkArguments, digestOf, type Digest, type JsonObject } from '#libs/crypto';
+import { canonicalize, checkArguments, digestOf, StrictJsonError, type Digest, type JsonObject } from '#libs/crypto';
 import {
   isLive,
   type ConnectorState,
@@ -10,7 +10,7 @@ import { stopCodeOf, type LivingAgent } from '../agents/index.js';
 import { ERROR_CATALOGUE, type ActionId, type ErrorCode, type KeyId } from '../kernel/index.js';
 import type { LivingOrganization } from '../people/index.js';
 import type { PolicyInput } from '../policies/index.js';
-import type { ActionMode, Decision, Submission } from './action.events.js';
+import type { ActionMode, Decision, Submission, SubmittedIntent } from './action.events.js';
 import type { ConnectorRegistry } from './connector-registry.port.js';
 import { comparisonDigestOf, requestDigestOf } from './request-digest.js';
 import { keptToolName, parseToolName, type ToolName } from './tool-name.js';
@@ -19,28 +19,57 @@ import { keptToolName, parseToolName, type ToolName } from './tool-name.js';
 export interface ActionRequest {
   /** As sent, of any length and form. */
   readonly tool: string;
-  readonly args: JsonObject;
+  /** Or why a strict parser refused them: with a signed intent that is the intent's to say (document 2, check 11). */
+  readonly args: JsonObject | StrictJsonError;
   readonly mode: ActionMode;
+  /** `mcp`: the tool is one that the agent's own MCP server provides, and no connector of ours. Proxy mode only. */
+  readonly connectorType: 'mcp' | null;
   readonly key: KeyId;
   readonly livemode: boolean;
   readonly idempotencyKey: string | null;
   readonly onBehalfOf: string | null;
   readonly session: string | null;
+  /** Every value of the header `Service-Intent`, in the order sent. */
+  readonly intent: readonly string[];
 }
 
-/** The request with its arguments in canonical form: everything a digest is taken over. */
+/** A signed intent that passed checks 1 to 12 against this very call. */
+export interface AcceptedIntent extends SubmittedIntent {
+  readonly hash: Digest;
+}
+
+/**
+ * The request with its arguments in canonical form: everything a digest is taken over. Once its intent was accepted the
+ * two references are those that hold for the action: the intent's.
+ */
 export interface CanonicalRequest extends ActionRequest {
+  readonly args: JsonObject;
   readonly canonicalArgs: string;
   readonly argsDigest: Digest;
   readonly name: ToolName | null;
+  /** Null where the call carries no signed intent, or nobody looks at it. */
+  readonly signed: AcceptedIntent | null;
 }
 
-/** @throws {StrictJsonError} depth, too_large (document 2, arguments profile) */
+/** @throws {StrictJsonError} what is wrong with the arguments (document 2, arguments profile) */
 export const canonicalRequest = (request: ActionRequest): CanonicalRequest => {
-  const { bytes, digest } = checkArguments(request.args);
+  const { args } = request;
+  if (args instanceof StrictJsonError) throw args;
+  const { bytes, digest } = checkArguments(args);
   const canonicalArgs = Buffer.from(bytes).toString('utf8');
-  return { canonicalArgs, argsDigest: digest, name: parseToolName(request.tool), ...request };
+  const name = parseToolName(request.tool);
+  return {
+    canonicalArgs,
+    argsDigest: digest,
+    name,
+    signed: null,
+    ...(request as ActionRequest & { args: JsonObject }),
+  };
 };
+
+/** Whether the agent alone knows the tool: no connector is asked about it, whatever connectors there are. */
+export const isKnownToEdgeAlone = ({ connectorType, name }: CanonicalRequest): boolean =>
+  connectorType === 'mcp' && name !== null;
 
 /** What the qualified name leads to, at this moment. */
 export interface ResolvedTool {
@@ -50,7 +79,7 @@ export interface ResolvedTool {
 }
 
 export const resolveTool = (
-  request: CanonicalRequest,
+  request: Pick<CanonicalRequest, 'name' | 'args'>,
   connector: ConnectorState,
   registry: ConnectorRegistry,
 ): ResolvedTool | null => {
@@ -79,7 +108,7 @@ export const policyInputOf = (
   // In the order of RFC 8785, in which the document is written.
   agent: { id: agent.agent, labels: agent.labels, name: agent.name },
   args: request.args,
-  intent: { signed: false },
+  intent: { signed: request.signed !== null },
   mode: request.mode,
   now,
   request: resolved?.facts ?? {},
@@ -98,7 +127,7 @@ export const submissionOf = (
 ): Submission => {
   const toolDigest = resolved?.tool.digest ?? null;
   const digests = comparisonOf(request, toolDigest);
-  return {
+  const submission: Submission = {
     action,
     org: agent.org,
     agent: agent.agent,
@@ -120,7 +149,15 @@ export const submissionOf = (
     intent_hash: null,
     input_digest: input.digest,
   };
+  return request.signed === null ? submission : signedSubmission(submission, request.signed);
 };
+
+const signedSubmission = (submission: Submission, { hash, kid, nonce, exp }: AcceptedIntent): Submission => ({
+  ...submission,
+  intent_signed: true,
+  intent_hash: hash,
+  intent: { kid, nonce, exp },
+});
 
 /** The payload document of a policy input: RFC 8785 text and its digest. */
 export const inputDocument = (input: PolicyInput): { body: string; digest: Digest } => {
@@ -133,15 +170,15 @@ export const inputDocument = (input: PolicyInput): { body: string; digest: Diges
 export const builtinDecision = (
   agent: LivingAgent,
   org: LivingOrganization,
-  resolved: ResolvedTool | null,
-  whyUnresolved: () => string,
+  isProvided: boolean,
+  whyUnknown: () => string,
 ): Decision | null => {
   const stopped = stopCodeOf(agent.status, org.status);
   if (stopped) return refusal(stopped, 'stop', org, ERROR_CATALOGUE[stopped].message);
-  return resolved ? null : refusal('tool_unknown', 'builtin', org, whyUnresolved());
+  return isProvided ? null : refusal('tool_unknown', 'builtin', org, whyUnknown());
 };
 
-/** What nobody provides, in the words of its cause: only a wrong name is a matter of the name. */
+/** Why nobody provides the tool, in the words of the cause: the name is blamed only where it is wrong. */
 export const whyToolUnknown = ({ name }: CanonicalRequest, connector: ConnectorState | null): string => {
   if (!name)
     return 'This is no name of a tool. Write <connector>.<tool>, as the connectors of your organization have it.';

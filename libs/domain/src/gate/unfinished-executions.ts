@@ -5,25 +5,31 @@ import type { OpenExecutions } from './recovery.ports.js';
 
 const READY: ActionEvent['type'] = 'ExecutionReady';
 const FINISHED: ActionEvent['type'] = 'ExecutionFinished';
+const WITNESSED: ActionEvent['type'] = 'ActionWitnessed';
 
-/** The oldest is among the first, if there is any, and the look ends there where nothing runs. */
+/**
+ * The oldest unfinished execution is among the first rows, if there is any. Where nothing runs, the look ends there.
+ */
 const FIRST_PAGE = 16;
 const PAGE = 1_000;
 
 export interface LookAtExecutions {
   /** The end of the log when the look begins: nothing beyond it is looked at. */
   readonly upTo: Position;
-  /** Asked of events in their order, of some that ask for nothing too; the look ends before the first of which it is true. */
+  /**
+   * Asked of events in their order, also of some that are no part of the answer. The look ends before the first event
+   * of which it is true.
+   */
   readonly endsBefore: (recorded: RecordedEvent) => boolean;
 }
 
 /**
- * Calls that were allowed and whose execution has not ended, by the word of the log. Those who execute fold the table of
- * open executions; where none of them runs it stands still, so what the log holds beyond it is read here, and its rows are
- * confirmed.
+ * Calls that were allowed and whose execution, or the read that confirms it, has not ended, by the word of the log. The processes that execute fold
+ * the table of open executions. Where none of them runs the table stands still: so what the log holds beyond it is read
+ * here, and its rows are confirmed.
  */
 export class UnfinishedExecutions {
-  /** Up to here every execution has ended, of those that are not in the table. */
+  /** Up to here every execution that is not in the table has ended. */
   private endedUpTo: Position = START;
 
   constructor(
@@ -40,7 +46,7 @@ export class UnfinishedExecutions {
       if (!submitted) continue;
       if (submitted.position > upTo || endsBefore(submitted)) return;
       const ready = unfinishedIn(stream);
-      // Beyond that it is found below.
+      // An execution that became ready beyond that is found below.
       if (ready !== null && ready.position <= foldedUpTo) yield ready;
     }
     yield* this.logged(foldedUpTo, { upTo, endsBefore });
@@ -67,7 +73,7 @@ export class UnfinishedExecutions {
     let after = foldedUpTo < this.endedUpTo ? this.endedUpTo : foldedUpTo;
     for (let limit = FIRST_PAGE; after < upTo; limit = PAGE) {
       const page = await this.store.readAll(after, limit);
-      const finished = new Set(page.filter(({ type }) => type === FINISHED).map(({ stream }) => stream));
+      const finished = new Set(page.filter(isEnd).map(({ stream }) => stream));
       for (const recorded of page) {
         if (recorded.position > upTo || endsBefore(recorded)) return;
         if (isReady(recorded) && !finished.has(recorded.stream) && (await this.isUnfinished(recorded.stream))) {
@@ -90,6 +96,19 @@ export class UnfinishedExecutions {
 const isReady = ({ stream, type }: RecordedEvent): boolean =>
   type === READY && categoryOf(stream) === actionDecider.category;
 
-/** By the types of the events alone, so that one that cannot be read hides nothing. */
+/** By the types of the events almost alone, so that one that cannot be read hides nothing. */
 const unfinishedIn = (stream: readonly RecordedEvent[]): RecordedEvent | null =>
-  stream.some(({ type }) => type === FINISHED) ? null : (stream.find(isReady) ?? null);
+  stream.some(isEnd) ? null : (stream.find(isReady) ?? null);
+
+/** An outcome whose witness waits for a read is no end; that witness is. */
+const isEnd = ({ type, data }: RecordedEvent): boolean =>
+  type === WITNESSED || (type === FINISHED && !awaitsRead(data));
+
+const awaitsRead = (data: string): boolean => {
+  if (!data.includes('"read_back"')) return false;
+  try {
+    return (JSON.parse(data) as { read_back?: unknown } | null)?.read_back !== undefined;
+  } catch {
+    return false;
+  }
+};

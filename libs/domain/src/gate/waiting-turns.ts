@@ -1,7 +1,7 @@
 import type { ActionId, OrgId } from '../kernel/index.js';
 import { FairShares, type Sharer } from './fair-shares.js';
 
-/** One that waits, of whom its turn has come. */
+/** An action that waited, and whose turn has come. */
 export interface Turn {
   readonly sharer: Sharer;
   readonly id: ActionId;
@@ -13,15 +13,15 @@ interface Lane {
 }
 
 /**
- * Actions that wait for places. Turns go by organizations, within an organization by connectors, and within a connector
- * in the order of arrival; who has had a turn is the last to have another. Who may take no place is passed over and keeps
- * its turn.
+ * Actions that wait for places. Organizations take turns, within an organization its connectors do, and within a
+ * connector the order of arrival counts. Whoever has had a turn is the last to have another. Whoever may take no place
+ * is passed over and keeps its turn.
  */
 export class WaitingTurns {
   private readonly orgs = new Map<OrgId, Map<Sharer['connector'], Lane>>();
   private readonly room: FairShares;
 
-  /** @param size of the room for ids, which is shared as places are; an id that finds none is not kept */
+  /** @param size how many ids there is room for. The room is shared as places are; an id that finds none is not kept */
   constructor(size: number) {
     this.room = new FairShares(size);
   }
@@ -39,8 +39,9 @@ export class WaitingTurns {
   }
 
   /**
-   * Takes a place for whoever is next, and lets it wait no more; null when nobody who waits may take one. Looks at few:
-   * an organization that may take none is passed over as one, and in any other a connector that holds none may take one.
+   * Takes a place for whoever is next and ends its wait; null when nobody who waits may take one. It looks at few: an
+   * organization that may take no place is passed over as one, and in any other a connector that holds no place may
+   * take one.
    */
   takeNext(places: FairShares): Turn | null {
     for (const [org, lanes] of this.orgs) {

@@ -79,8 +79,9 @@ end
 $function$`;
 
 /**
- * Rows of the gate beside the log: payloads (inert until an event names them), the sweepers' own tables with
- * their checkpoints, and one row a process that shows that it lives.
+ * Rows of the gate beside the log: payloads (inert until an event names them), how far retention has removed them, nonces of
+ * signed intents (until they expire), the sweepers' own tables with their checkpoints, and one row a process that shows that
+ * it lives.
  */
 const STATEMENTS = [
   `create schema if not exists gate`,
@@ -103,10 +104,23 @@ const STATEMENTS = [
    )`,
   `create index if not exists open_executions_by_connector on gate.open_executions (org, connector)`,
   `create index if not exists open_executions_by_age on gate.open_executions (opened)`,
+  // Moments are texts of one length and zone, whose order is that of time in the collation "C".
+  `create table if not exists gate.due_actions (
+     action text primary key,
+     kind text not null,
+     due_at text collate "C" not null
+   )`,
+  `create index if not exists due_actions_by_time on gate.due_actions (due_at, action)`,
   `create table if not exists gate.checkpoint (
      name text primary key,
      store_id text not null,
      position bigint not null
+   )`,
+  // As durable as the payloads that are gone.
+  `create table if not exists gate.retention (
+     org text primary key,
+     revision bigint not null,
+     body_hash text not null
    )`,
   `create unlogged table if not exists gate.liveness (
      executor text primary key,
@@ -114,6 +128,16 @@ const STATEMENTS = [
    )`,
   // For housekeeping alone: who is silent is never judged by a time of day.
   `alter table gate.liveness add column if not exists beaten_at timestamptz not null default now()`,
+  `create table if not exists gate.intent_nonces (
+     agent text not null,
+     nonce text not null,
+     action text not null,
+     digest text not null,
+     reserved_ms bigint not null,
+     expires_ms bigint not null,
+     primary key (agent, nonce)
+   )`,
+  `create index if not exists intent_nonces_by_expiry on gate.intent_nonces (expires_ms)`,
   APPEND,
   APPEND_ACCOMPANIED,
 ];

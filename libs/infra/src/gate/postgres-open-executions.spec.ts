@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { START, type NewEvent, type Subscription } from '#libs/domain/kernel';
+import { START, type DomainEvent, type NewEvent, type Subscription } from '#libs/domain/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { finished, GivenLog, started, testId } from '../../../../test/support/given-log.js';
 import { MemoryEventStore } from '../event-store/index.js';
@@ -52,6 +52,19 @@ describe('the executions that are open', () => {
     await log.append(action(2), ...started(2));
     await log.append(action(1), finished(1));
     expect(await listed()).toEqual([testId('act', 2)]);
+  });
+
+  it('are those that a person let run, also where the wait for that person falls into one batch', async () => {
+    for (const number of [1, 2]) await log.append(action(number), started(number)[0]!);
+    expect(await listed()).toHaveLength(2);
+    for (const number of [1, 2]) {
+      const [, decided, ready] = started(number);
+      const asked = { type: 'ApprovalRequested', data: { action: testId('act', number) } } as DomainEvent;
+      const again = { ...ready!, data: { ...ready!.data, org: testId('org', 1), connector: null } } as DomainEvent;
+      const ended = number === 2 ? [finished(number)] : [];
+      await log.append(action(number), decided!, asked, again, ...ended);
+    }
+    expect(await listed()).toEqual([testId('act', 1)]);
   });
 
   it('are found anew where the checkpoint is beyond the end of the log, whose events were lost', async () => {

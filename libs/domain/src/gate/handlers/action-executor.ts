@@ -1,15 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bodyProfile, parseStrictJson, type JsonObject } from '#libs/crypto';
+import type { JsonObject } from '#libs/crypto';
+import { failedOutcome, longestReadBackMs, type CallOutcome, type ConnectorState } from '../../connectors/index.js';
 import {
-  failedOutcome,
-  isLive,
-  type CallOutcome,
-  type ConnectorDriver,
-  type ConnectorState,
-  type LiveConnector,
-} from '../../connectors/index.js';
-import {
-  DamagedPayload,
   failpoint,
   type Bus,
   type Logger,
@@ -24,6 +16,7 @@ import {
 import type { ActionCommand } from '../action.commands.js';
 import { actionDecider } from '../action.decider.js';
 import {
+  awaitsReadBack,
   currentAttempt,
   remainingAtClaimMs,
   type Action,
@@ -32,15 +25,13 @@ import {
 } from '../action.state.js';
 import type { Sharer } from '../fair-shares.js';
 import type { GateKernel } from '../gate-kernel.js';
-import { parseToolName } from '../tool-name.js';
 import { ClaimsUnderWay, type HeldClaims } from './claims-under-way.js';
 import { connectorRefOf, executorMetadata, type FoundByCommit, isLiving, type Execution } from './execution.js';
 import { type Accepted, newClaim } from './execution-starter.js';
+import { judgedArguments, judgedTool } from './judged-call.js';
 import { OUTCOME_HOLD_MS, OutcomeRecorder, type AttemptOutcome } from './outcome-recorder.js';
-import { SendBarrier } from './send-barrier.js';
-
-/** Our own document around arguments that were judged before: room for them and for the facts. */
-const STORED_INPUT_PROFILE = bodyProfile({ maxBytes: 4 * 1024 * 1024, maxDepth: 40 });
+import { ReadBack } from './read-back.js';
+import { executedBy, SendBarrier } from './send-barrier.js';
 
 /** A connector that changes faster than this cannot be used at the moment. */
 const MAX_LOOKS = 4;
@@ -90,6 +81,7 @@ export class ActionExecutor {
   private readonly withdrawn = new Set<string>();
   private readonly dropped = new Set<string>();
   private readonly recorder: OutcomeRecorder;
+  private readonly reads: ReadBack;
 
   constructor(
     private readonly gate: GateKernel,
@@ -99,6 +91,7 @@ export class ActionExecutor {
     private readonly logger: Logger,
   ) {
     this.recorder = new OutcomeRecorder(gate, payloads, bus, logger);
+    this.reads = new ReadBack(gate, payloads, bus, logger);
   }
 
   /**
@@ -107,6 +100,11 @@ export class ActionExecutor {
    */
   claimAndRun(id: ActionId, supersedes: ExecutionAttempt | null): Promise<boolean> {
     return this.underWay.during(this.takeUp(id, supersedes));
+  }
+
+  /** Confirms by a read what another process did and did not live to confirm; a read may be repeated. */
+  readBack(id: ActionId): Promise<void> {
+    return this.underWay.during(this.reads.confirm(id));
   }
 
   /** For whom the action takes a place; null when there is none to execute. */
@@ -140,7 +138,7 @@ export class ActionExecutor {
     return this.underWay.idle();
   }
 
-  /** This process never runs that claim, should it be in the log after all. */
+  /** This process never runs that claim, even if it is in the log after all. */
   withdraw(claim: string): void {
     leave(this.withdrawn, claim);
   }
@@ -167,7 +165,7 @@ export class ActionExecutor {
     const known = await this.gate.streams.load(streamRef(actionDecider, id));
     if (!isLiving(known.state)) return false;
     // Before the claim: what cannot be read now must not be claimed now.
-    const args = await this.argumentsOf(known.state);
+    const args = await judgedArguments(known.state, this.payloads, this.logger);
     await this.gate.streams.remembered(connectorRefOf(known.state.submission));
     const mayHaveRun = supersedes !== null && !this.hasWithdrawn(supersedes.claim);
     const { executor, claim } = newClaim(this.executor, this.gate.randomness);
@@ -207,12 +205,19 @@ export class ActionExecutor {
         : failedOutcome('service_unavailable', ARGUMENTS_GONE);
       const next = outcome.retryAfterMs === null ? NO_OTHER : await this.tryAgain(run, { folded, attempt, outcome });
       if (!next.claimed) {
-        await this.recorder.recordPatiently({ folded, attempt, outcome, withdrawn: next.withdrawn });
+        const recorded = await this.recorder.recordPatiently({ folded, attempt, outcome, withdrawn: next.withdrawn });
         if (next.withdrawn !== null) this.withdrawn.delete(next.withdrawn);
-        return;
+        return this.confirmed(recorded, held);
       }
       folded = next.claimed;
     }
+  }
+
+  private async confirmed({ state }: Folded<Action>, held: HeldClaims): Promise<void> {
+    if (!isLiving(state) || !awaitsReadBack(state)) return;
+    const longestMs = longestReadBackMs(state.ready?.timeoutMs ?? 0) + OUTCOME_HOLD_MS;
+    held.holdUntil(this.gate.clock.monotonicMs() + longestMs);
+    await this.reads.confirm(state.submission.action);
   }
 
   private async tryAgain(
@@ -251,15 +256,15 @@ export class ActionExecutor {
   }
 
   /**
-   * With the connector as this process remembers it; the send barrier asks for it again. Whatever kept the call from being
-   * sent is believed of the connector as it stands alone: where it has changed, the call is built again.
+   * Sends with the connector as this process remembers it; the send barrier asks for it again. What kept the call from
+   * being sent is believed only where the connector still stands so: where it has changed, the call is built again.
    */
   private async attempt(execution: Execution): Promise<CallOutcome> {
     const ref = connectorRefOf(execution.action.submission);
     let connector = await this.remembered(ref, execution);
     if (connector === null) return failedOutcome('service_unavailable', CONNECTOR_UNREAD);
     for (let look = 1; ; look += 1) {
-      const barrier = new SendBarrier(this.gate, this.logger, execution, connector.revision);
+      const barrier = new SendBarrier(this.gate, this.logger, executedBy(execution), connector.revision);
       const outcome = await this.send(execution, connector.state, barrier);
       if (outcome.hasSent || barrier.hasOpened) return outcome;
       const current = await this.connectorNow(execution);
@@ -291,15 +296,14 @@ export class ActionExecutor {
 
   private async send(execution: Execution, state: ConnectorState, barrier: SendBarrier): Promise<CallOutcome> {
     const { action, attempt, id, args } = execution;
-    const toolName = parseToolName(action.submission.tool)?.tool ?? '';
-    const found = this.judgedConnector(action, state, toolName);
+    const found = judgedTool(this.gate.registry, action, state);
     if (!found) return failedOutcome('connector_unavailable', CONNECTOR_GONE);
     try {
       return await found.driver.send({
         org: action.submission.org,
         action: id,
         connector: found.connector,
-        toolName,
+        toolName: found.toolName,
         args,
         attempt: attempt.attempt as 1 | 2 | 3,
         deadlineMonotonicMs: execution.deadlineMonotonicMs,
@@ -316,40 +320,6 @@ export class ActionExecutor {
         hasSent: true,
         retryAfterMs: null,
       };
-    }
-  }
-
-  /** The tool must still be the one that was judged. */
-  private judgedConnector(
-    { submission }: LivingAction,
-    state: ConnectorState,
-    toolName: string,
-  ): { connector: LiveConnector; driver: ConnectorDriver } | null {
-    if (!isLive(state) || state.id !== submission.connector || state.status !== 'active') return null;
-    const driver = this.gate.registry.driverOf(state.type);
-    const current = driver?.toolOf(state.config, toolName);
-    return driver && current?.digest === submission.tool_digest ? { connector: state, driver } : null;
-  }
-
-  private async argumentsOf(action: LivingAction): Promise<JsonObject | null> {
-    const document = await this.judgedDocument(action);
-    if (document === null) return null;
-    // The strict parser gives objects without a prototype: a member named like one of Object's is data.
-    return (parseStrictJson(Buffer.from(document), STORED_INPUT_PROFILE) as { args: JsonObject }).args;
-  }
-
-  /** Null where it is gone, or is not what was judged: waiting mends neither. */
-  private async judgedDocument({ submission }: LivingAction): Promise<string | null> {
-    const { action: owner, input_digest: digest } = submission;
-    try {
-      return await this.payloads.get(owner, 'policy_input', digest);
-    } catch (error) {
-      if (!(error instanceof DamagedPayload)) throw error;
-      this.logger.error('an execution is not begun: its arguments are not those that were judged', {
-        action_id: owner,
-        error,
-      });
-      return null;
     }
   }
 }

@@ -5,6 +5,8 @@ export interface HeldClaims {
   /** In the order in which they were added. */
   readonly claims: readonly string[];
   add(claim: string): void;
+  /** For longer than it was begun for. */
+  holdUntil(untilMs: number): void;
   release(): void;
 }
 
@@ -21,6 +23,9 @@ export class ClaimsUnderWay {
       add: (claim) => {
         claims.push(claim);
         this.heldUntilMs.set(claim, untilMs);
+      },
+      holdUntil: (laterMs) => {
+        for (const claim of claims) this.heldUntilMs.set(claim, laterMs);
       },
       release: () => {
         for (const claim of claims) this.heldUntilMs.delete(claim);

@@ -8,7 +8,7 @@ import type { ActionExecutor } from './action-executor.js';
  * 1 MiB of its answer.
  */
 const PLACES_MAX = 128;
-/** Ids alone, of one connector at most half; what does not fit is found again by the sweeper. */
+/** Ids that may wait: ids alone, and of one connector at most half. What does not fit is found again by the sweeper. */
 const WAITING_MAX = 20_000;
 
 /**

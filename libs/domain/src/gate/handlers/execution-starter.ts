@@ -23,8 +23,8 @@ export abstract class ExecutionStarter {
   /** Who claims within the accepting append; null when the execution waits for a worker, or for a place here. */
   abstract claimant(sharer: Sharer): Claimant | null;
   /**
-   * The accepting append failed. Where it `mayStand`, because it had no clear answer, this process will not run that
-   * claim, whatever is found in the log later.
+   * The accepting append failed. If it had no clear answer, it `mayStand`: then this process will not run that claim,
+   * whatever is found in the log later.
    */
   abstract withdraw(claimant: Claimant, mayStand: boolean): void;
   /** Never waits for the execution itself. */
@@ -36,7 +36,7 @@ export interface Accepted {
   readonly id: ActionId;
   readonly folded: Folded<Action>;
   readonly args: JsonObject;
-  /** By the accepting append; null where it required nothing. */
+  /** What the accepting append found; null where it required nothing. */
   readonly found: FoundByCommit | null;
 }
 

@@ -10,8 +10,10 @@ import {
   type ActionId,
   type CommandMetadata,
 } from '../../kernel/index.js';
-import { actionDecider, isRepeatableNow } from '../action.decider.js';
+import { actionDecider } from '../action.decider.js';
+import { longestReadBackMs } from '../../connectors/index.js';
 import {
+  awaitsReadBack,
   currentAttempt,
   remainingAtClaimMs,
   type Action,
@@ -19,17 +21,21 @@ import {
   type LivingAction,
 } from '../action.state.js';
 import { ClaimWatch } from '../claim-watch.js';
+import { isRepeatableNow } from '../execution.decider.js';
 import { ExecutorSilence } from '../executor-silence.js';
 import type { GateKernel } from '../gate-kernel.js';
 import type { ListedExecution, Liveness, OpenExecutions } from '../recovery.ports.js';
 import type { ActionExecutor } from './action-executor.js';
 import type { ExecutionPlaces } from './execution-places.js';
+import { isLiving } from './execution.js';
 import { Takeovers } from './takeovers.js';
 
-/** Looked at together: one question to the store, and what they need recorded in few appends. */
+/**
+ * Executions that are looked at together: one question to the store, and few appends for all that has to be recorded.
+ */
 const PAGE_SIZE = 100;
 
-/** Sweeps that the time between two looks at a claim may count for; a longer one was a pause. */
+/** The time between two looks at a claim counts for at most so many sweeps; a longer time was a pause. */
 const LONGEST_STEP_SWEEPS = 2;
 
 export interface SweepResult {
@@ -48,14 +54,14 @@ interface Sweep {
 /**
  * Crash recovery (document 1, sweepers): finds executions that nobody runs, and ends them honestly or starts them
  * again. Several sweepers may work at once; the event store lets one of them win each step. A sweep waits for the store
- * and for nobody else; an action that it cannot read or move is named in the log and keeps none of the others.
+ * and for nobody else. An action that it cannot read or move is named in the log and holds up none of the others.
  */
 export class ExecutionSweeper {
   private readonly silence: ExecutorSilence;
   private readonly watch: ClaimWatch;
   private readonly takeovers: Takeovers;
   private executors: ReadonlySet<string> = new Set();
-  /** Named in the log once, until they are over. */
+  /** Actions that could not be recovered. Each is named in the log once, until it is over. */
   private failed: ReadonlySet<ActionId> = new Set();
 
   constructor(
@@ -114,7 +120,7 @@ export class ExecutionSweeper {
           // Where one of them cannot be folded, each is asked for by itself.
           const folded = await together.catch(async () => ({ [id]: await this.gate.streams.load(ref) }));
           const { state } = folded[id] as Folded<Action>;
-          return { id, isRecovered: state.state === 'executing' && (await this.look(id, state, sweep)), error: null };
+          return { id, isRecovered: await this.lookAt(id, state, sweep), error: null };
         } catch (error) {
           return { id, isRecovered: false, error };
         }
@@ -135,6 +141,27 @@ export class ExecutionSweeper {
   private report(id: ActionId, error: unknown, sweep: Sweep): void {
     sweep.failed.add(id);
     if (!this.failed.has(id)) this.logger.error('an execution could not be recovered', { action_id: id, error });
+  }
+
+  private async lookAt(id: ActionId, action: Action, sweep: Sweep): Promise<boolean> {
+    if (!isLiving(action)) return false;
+    if (awaitsReadBack(action)) return this.lookAtReadBack(id, action, sweep);
+    return action.state === 'executing' && this.look(id, action, sweep);
+  }
+
+  /** The outcome is recorded, and whoever was to confirm it by a read may be gone. */
+  private lookAtReadBack(id: ActionId, action: LivingAction, sweep: Sweep): boolean {
+    const attempt = action.attempts.at(-1);
+    if (!attempt) return false;
+    const { claim, executor } = attempt;
+    const watched = `read-back ${claim}`;
+    sweep.executors.add(executor);
+    sweep.claims.add(watched);
+    const watchedMs = this.watch.see(watched, this.gate.clock.monotonicMs());
+    if (this.runs.executor.holds(claim)) return false;
+    const longestMs = longestReadBackMs(action.ready?.timeoutMs ?? 0) + this.gate.settings.executorSilenceMs;
+    const isLost = this.runs.executor.hasDropped(claim) || this.silence.isSilent(executor) || watchedMs > longestMs;
+    return isLost && this.takeovers.beginReadBack(action.submission, id);
   }
 
   private async look(id: ActionId, action: LivingAction, sweep: Sweep): Promise<boolean> {
@@ -178,7 +205,7 @@ export class ExecutionSweeper {
 
   /**
    * Accepted, never claimed: the queue forgot it, or nobody took it in time. It is taken up here and not handed to the
-   * queue, which may be away, and whose jobs would grow by all that waits with every sweep of every process.
+   * queue. The queue may be away, and every sweep of every process would add all that waits to its jobs.
    */
   private async startOrExpire(id: ActionId, action: LivingAction, nowMs: number): Promise<boolean> {
     if (nowMs < Date.parse(action.ready?.startBy ?? action.createdAt)) {

@@ -13,8 +13,8 @@ import type { Action, ExecutionAttempt, LivingAction } from '../action.state.js'
 import { parseToolName } from '../tool-name.js';
 
 /**
- * What the commit of a claim found: agent, organization and connector at these revisions, the claim the current one. As
- * good as an answer to a question that was put when the append was sent.
+ * What the commit of a claim found: agent, organization and connector at these revisions, and the claim as the current
+ * one. This is as good as an answer to a question that was put when the append was sent.
  */
 export interface FoundByCommit {
   /** When the append was sent, by the monotonic clock. */

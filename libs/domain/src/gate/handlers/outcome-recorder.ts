@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { digestOf } from '#libs/crypto';
 import type { CallOutcome } from '../../connectors/index.js';
 import {
@@ -10,7 +9,6 @@ import {
   type Logger,
   type Payload,
   type PayloadStore,
-  isStoreAway,
   timestampOf,
 } from '../../kernel/index.js';
 import { actionDecider } from '../action.decider.js';
@@ -18,15 +16,12 @@ import type { ExecutionOutcome } from '../action.events.js';
 import type { Action, ExecutionAttempt, LivingAction } from '../action.state.js';
 import type { GateKernel } from '../gate-kernel.js';
 import { executorMetadata } from './execution.js';
+import { patiently, STORE_PATIENCE_MS } from './patiently.js';
 
-/** How long a store that is away is waited for. After it the sweeper's word stands: unknown. */
-const OUTCOME_PATIENCE_MS = 120_000;
-/** The last try begins within the patience, and a store and a result beside it may take this long to answer. */
+/** The last try begins within the patience. The store, and a result beside it, may take this long to answer it. */
 const LAST_TRY_MS = 12_000;
 /** From the end of an attempt to when its recording has ended, either way. */
-export const OUTCOME_HOLD_MS = OUTCOME_PATIENCE_MS + LAST_TRY_MS;
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 2_000;
+export const OUTCOME_HOLD_MS = STORE_PATIENCE_MS + LAST_TRY_MS;
 
 /** What an attempt came to. */
 export interface AttemptOutcome {
@@ -47,24 +42,19 @@ export class OutcomeRecorder {
     private readonly logger: Logger,
   ) {}
 
-  /** What happened is known here and nowhere else, so a store that is away for a while is waited for. */
-  async recordPatiently(happened: AttemptOutcome): Promise<void> {
-    const begunMs = this.gate.clock.monotonicMs();
-    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
-      try {
-        await this.record(happened);
-        return;
-      } catch (error) {
-        const waitedMs = this.gate.clock.monotonicMs() - begunMs;
-        if (!isStoreAway(error) || waitedMs + waitMs > OUTCOME_PATIENCE_MS) throw error;
+  /** Nobody else knows what happened, so a store that is away for a while is waited for. */
+  recordPatiently(happened: AttemptOutcome): Promise<Folded<Action>> {
+    return patiently(
+      this.gate.clock,
+      () => this.record(happened),
+      (error) => {
         this.logger.warn('an outcome could not be recorded yet', { action_id: happened.attempt.action, error });
-        await sleep(waitMs);
-      }
-    }
+      },
+    );
   }
 
   /** @throws {StoreUnavailable} it may or may not be recorded; recording it again is harmless */
-  async record({ folded, attempt, outcome, withdrawn }: AttemptOutcome): Promise<void> {
+  async record({ folded, attempt, outcome, withdrawn }: AttemptOutcome): Promise<Folded<Action>> {
     const action = folded.state as LivingAction;
     const now = timestampOf(this.gate.clock.nowMs());
     const result = outcome.result === null ? null : resultOf(action, outcome.result);
@@ -85,8 +75,12 @@ export class OutcomeRecorder {
     };
     const append = (events: Append): Promise<AppendResult> =>
       result === null ? this.gate.store.append(events) : this.payloads.append(this.gate.store, events, result);
-    await this.gate.runner.run(actionDecider, attempt.action, command, metadata, { known: folded, append });
+    const { folded: after } = await this.gate.runner.run(actionDecider, attempt.action, command, metadata, {
+      known: folded,
+      append,
+    });
     this.bus.publish(actionChannel(attempt.action), 'recorded');
+    return after;
   }
 }
 

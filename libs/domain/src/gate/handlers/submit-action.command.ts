@@ -8,9 +8,14 @@ export interface SubmittedAction {
   readonly isReplay: boolean;
   /** It was refused by this very call, and may be sealed already. */
   readonly isRefused: boolean;
+  /** The service runs it: by this very call it has begun, or is about to. */
+  readonly isExecuting: boolean;
 }
 
-/** What this process remembers does not decide the call: judge its caller anew, and submit it again with a question. */
+/**
+ * What this process remembers does not decide the call. Judge the caller anew, and submit the call again with a
+ * question to the store.
+ */
 export class MustAsk extends Error {
   override readonly name = 'MustAsk';
 }
@@ -23,8 +28,9 @@ export class SubmitAction extends Command<SubmittedAction> {
     readonly request: ActionRequest,
     readonly metadata: CommandMetadata,
     /**
-     * What the store was asked after this question need not be asked again. `remembered`: nothing is asked of what this
-     * process remembers, its key and Stop state included, and the append requires all of it. Default: everything is asked.
+     * What the store was asked after this question need not be asked again. `remembered`: the store is not asked about
+     * what this process remembers, the key and the Stop state included; the append requires all of it instead. Default:
+     * everything is asked.
      */
     readonly since?: QuestionNumber | 'remembered',
   ) {

@@ -1,60 +1,39 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { connectorDecider, connectorStreamId, type ConnectorState } from '../../connectors/index.js';
-import { agentDecider, type LivingAgent } from '../../agents/index.js';
+import { INTENT_REPLAY, StrictJsonError } from '#libs/crypto';
+import { agentDecider } from '../../agents/index.js';
 import {
+  derivedId,
   DomainError,
   failpoint,
   idOf,
   PayloadStore,
   RequirementMoved,
-  StoreUnavailable,
   streamRef,
-  timestampOf,
-  unbegun,
   type ActionId,
-  type Append,
-  type AppendResult,
-  type Folded,
-  type Payload,
 } from '../../kernel/index.js';
-import { organizationDecider, type LivingOrganization } from '../../people/index.js';
-import { actionDecider } from '../action.decider.js';
-import type { Action, LivingAction } from '../action.state.js';
+import type { PolicyInput } from '../../policies/index.js';
 import { GateKernel } from '../gate-kernel.js';
-import { IDEMPOTENCY_WINDOW_MS, IdempotentIds, lastGeneration } from '../idempotent-id.js';
+import { IdempotentIds, lastGeneration } from '../idempotent-id.js';
+import { intentRefused, IntentRefused } from '../intent-refusal.js';
+import { judgeIntent } from '../judge-intent.js';
 import { PolicyJudge } from '../policy-judge.js';
-import {
-  builtinDecision,
-  canonicalRequest,
-  comparisonOf,
-  inputDocument,
-  policyInputOf,
-  resolveTool,
-  submissionOf,
-  whyToolUnknown,
-  type CanonicalRequest,
-  type ResolvedTool,
-} from '../submission.js';
+import { canonicalRequest, inputDocument, type CanonicalRequest } from '../submission.js';
+import { actionBefore, askedCall, rememberedCall, type CallAtGate } from './call-at-gate.js';
 import { ExecutionStarter } from './execution-starter.js';
+import { heldCall, unheld, type HeldCall } from './hold-call.js';
+import { judgedByPolicy, judgedInput, refusedByGate } from './judge-call.js';
+import { edgeOf, executionOf, record, submissionOfCall } from './record-call.js';
+import { reserveNonce } from './reserve-nonce.js';
+import { start, takeBack } from './start-call.js';
 import { MustAsk, SubmitAction, type SubmittedAction } from './submit-action.command.js';
+import { KeyIsUsed, originalOf, replay, requireUnusedKey, usedKeyOr } from './used-key.js';
 
 /** A racing duplicate that loses looks again and finds the winner; nothing else makes it look twice. */
 const MAX_LOOKS = 4;
 
-/** All that a decision reads. */
-interface Surroundings {
-  readonly agent: LivingAgent;
-  readonly org: LivingOrganization;
-  readonly connector: ConnectorState | null;
-  readonly resolved: ResolvedTool | null;
-  readonly action: Folded<Action>;
-  /** What of it the append must require, since nobody was asked; null where somebody was. */
-  readonly requires: ReadonlyMap<string, number> | null;
-}
-
 /**
- * The gate (architecture, 'The life of an action', step 1): idempotency → Stop → request facts → policy → one append.
- * If it cannot be recorded, it is not executed.
+ * The gate (architecture, 'The life of an action', step 1): signed intent → idempotency → Stop → request facts → policy →
+ * nonce → one append. If it cannot be recorded, it is not executed. Each step is a function of a file beside this one; here stands their order.
  */
 @CommandHandler(SubmitAction)
 export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
@@ -68,38 +47,60 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
 
   async execute(command: SubmitAction): Promise<SubmittedAction> {
     await failpoint('gate.received');
-    const request = canonicalRequest(command.request);
+    const request = await this.canonical(command);
     const key = request.idempotencyKey;
     const idOfGeneration = (generation: number): ActionId =>
-      key === null
-        ? idOf('act', this.gate.randomness.bytes(16))
-        : this.ids.actionId(command.org, command.agent, key, generation);
+      key === null ? this.newId(command) : this.ids.actionId(command.org, command.agent, key, generation);
     if (command.since === 'remembered') return this.acceptRemembered(command, request, idOfGeneration(0));
-    if (key === null) return this.acceptAsked(command, request, idOfGeneration(0));
+    if (key === null) return this.acceptKeyless(command, request, idOfGeneration(0));
     for (let look = 1, generation = 0; look <= MAX_LOOKS; look += 1) {
       const id = idOfGeneration(generation);
-      try {
-        return await this.acceptAsked(command, request, id);
-      } catch (error) {
-        if (!(error instanceof KeyIsUsed)) throw error;
-      }
+      const accepted = await this.acceptAsked(command, request, id).catch(onlyUsedKey);
+      if (!(accepted instanceof KeyIsUsed)) return accepted;
       const latest = await lastGeneration(this.gate.store, idOfGeneration);
-      const original = await this.original(idOfGeneration(latest), command.metadata.now);
-      if (original) return replay(original, request);
+      const original = await originalOf(this.gate, idOfGeneration(latest), command.metadata.now);
+      if (original) return replay(original, accepted.request);
       generation = latest + 1;
     }
     throw new DomainError('service_unavailable');
   }
 
-  /** The action a key names, or null when the key is free for a new one: abandoned, or older than 24 hours. */
-  private async original(id: ActionId, now: string): Promise<LivingAction | null> {
-    const { state } = await this.gate.streams.load(streamRef(actionDecider, id));
-    if (state.state === 'none' || state.state === 'abandoned') return null;
-    return Date.parse(now) - Date.parse(state.createdAt) < IDEMPOTENCY_WINDOW_MS ? state : null;
+  /**
+   * Arguments that have no canonical form are refused by the api, unless a signed intent has a say first: checks 1 to 10
+   * come before its judgement of the arguments, which is check 11 (reliability, ruling 3).
+   * @throws {StrictJsonError} {IntentRefused}
+   */
+  private async canonical({ request, agent, metadata }: SubmitAction): Promise<CanonicalRequest> {
+    try {
+      return canonicalRequest(request);
+    } catch (error) {
+      if (!(error instanceof StrictJsonError)) throw error;
+      const { state } = await this.gate.streams.load(streamRef(agentDecider, agent));
+      if (state.status !== 'none') judgeIntent({ ...request, args: error }, state, metadata.now);
+      throw error;
+    }
+  }
+
+  /** With an intent the same at every try of one request: a nonce is reserved for an id, and a second try must hold it, too. */
+  private newId({ request, metadata }: SubmitAction): ActionId {
+    return request.intent.length > 0
+      ? derivedId('act', metadata.commandId)
+      : idOf('act', this.gate.randomness.bytes(16));
+  }
+
+  private async acceptKeyless(
+    command: SubmitAction,
+    request: CanonicalRequest,
+    id: ActionId,
+  ): Promise<SubmittedAction> {
+    const accepted = await this.acceptAsked(command, request, id).catch(onlyUsedKey);
+    // Nobody else knows the id but whoever took its nonce over, so late did the append come.
+    if (accepted instanceof KeyIsUsed) throw intentRefused(INTENT_REPLAY);
+    return accepted;
   }
 
   private async acceptAsked(command: SubmitAction, request: CanonicalRequest, id: ActionId): Promise<SubmittedAction> {
-    return this.accept(command, request, id, await this.look(command, request, id));
+    return this.accept(await askedCall(this.gate, command, request, id));
   }
 
   /**
@@ -112,131 +113,56 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     request: CanonicalRequest,
     id: ActionId,
   ): Promise<SubmittedAction> {
-    const around = this.remember(command, request, await this.actionBefore(request, id));
-    if (around === null) throw new MustAsk();
     try {
-      return await this.accept(command, request, id, around);
+      const call = rememberedCall(this.gate, command, request, id, await actionBefore(this.gate, request, id));
+      if (call === null) throw new MustAsk();
+      return await this.accept(call);
     } catch (error) {
-      throw error instanceof RequirementMoved || error instanceof KeyIsUsed ? new MustAsk() : error;
+      throw mayBeOtherwise(error) ? new MustAsk() : error;
     }
   }
 
-  private async accept(
-    command: SubmitAction,
-    request: CanonicalRequest,
-    id: ActionId,
-    around: Surroundings,
-  ): Promise<SubmittedAction> {
-    if (around.action.state.state !== 'none') throw new KeyIsUsed();
-    this.gate.requireSealingKeepsUp(command.org);
-    const now = command.metadata.now;
-    const input = policyInputOf(request, around.agent, around.resolved, now);
+  private async accept(call: CallAtGate): Promise<SubmittedAction> {
+    const { org, metadata } = call.command;
+    requireUnusedKey(call);
+    this.gate.requireSealingKeepsUp(org);
+    const input = judgedInput(call);
     const document = inputDocument(input);
-    const decision =
-      builtinDecision(around.agent, around.org, around.resolved, () => whyToolUnknown(request, around.connector)) ??
-      (await this.policy.judge(command.org, around.org.enforced, input));
-    const idempotencyKeyHash =
-      request.idempotencyKey === null ? null : this.ids.keyHash(command.org, command.agent, request.idempotencyKey);
-    const submission = submissionOf(request, id, around.agent, around.resolved, {
-      digest: document.digest,
-      idempotencyKeyHash,
-    });
-    const runs = decision.outcome === 'allow' ? around.resolved : null;
+    const { decision, approval, context } = await this.held(call, input);
+    const submission = submissionOfCall(this.ids, call, document.digest);
+    const { signed } = call.request;
+    if (signed !== null) await reserveNonce(this.gate, call, signed);
+    if (context !== null) await this.payloads.put(context);
+    const { startTimeoutMs, edgeResultTimeoutMs } = this.gate.settings;
+    const isAllowed = decision.outcome === 'allow';
+    const isAtTheEdge = isAllowed && submission.mode === 'proxy';
+    const runs = isAllowed && !isAtTheEdge ? call.resolved : null;
     const claimant = runs ? this.starter.claimant(submission) : null;
-    const execution = runs && {
-      class: runs.tool.isRepeatable ? ('repeatable' as const) : ('once' as const),
-      timeoutMs: runs.tool.timeoutMs,
-      startBy: timestampOf(Date.parse(now) + this.gate.settings.startTimeoutMs),
-    };
-    const data = { submission, decision, execution, claimant };
-    const { org, actor, requestId, commandId } = command.metadata;
-    const metadata = { org, actor, requestId, commandId, correlation: id, now };
-    const payload: Payload = { owner: id, org: command.org, kind: 'policy_input', ...document };
-    const append = (events: Append): Promise<AppendResult> =>
-      this.payloads.append(
-        this.gate.store,
-        around.requires === null ? events : { requires: around.requires, ...events },
-        payload,
-      );
+    const execution = runs && executionOf(runs, metadata.now, startTimeoutMs);
+    const ofGateway = { submission, decision, execution, claimant };
+    const asked = approval === null ? ofGateway : { approval, ...ofGateway };
+    const data = isAtTheEdge ? { edge: edgeOf(metadata.now, edgeResultTimeoutMs), ...ofGateway } : asked;
     const askedAtMs = this.gate.clock.monotonicMs();
-    const accepted = await this.gate.runner
-      .run(actionDecider, id, { type: 'SubmitAction', data, metadata }, metadata, { known: around.action, append })
-      .catch((error: unknown) => {
-        if (claimant) this.starter.withdraw(claimant, error instanceof StoreUnavailable);
-        throw error instanceof DomainError && error.code === 'conflict' ? new KeyIsUsed() : error;
-      });
-    if (runs) {
-      const found = around.requires && { askedAtMs, revisions: around.requires };
-      await this.starter.start({ id, folded: accepted.folded, args: request.args, found }, claimant);
-    }
-    return { action: id, isReplay: false, isRefused: decision.outcome === 'deny' };
+    const { folded } = await record(this.gate, this.payloads, call, document, data).catch((error: unknown) => {
+      takeBack(this.starter, claimant, error);
+      throw usedKeyOr(call, error);
+    });
+    if (runs) await start(this.starter, call, folded, claimant, askedAtMs);
+    if (isAtTheEdge) await failpoint('proxy.authorized');
+    return { action: call.id, isReplay: false, isRefused: decision.outcome === 'deny', isExecuting: runs !== null };
   }
 
-  /** All that the decision reads, none of it older than the call (architecture, 'What a decision reads'). */
-  private async look(command: SubmitAction, request: CanonicalRequest, id: ActionId): Promise<Surroundings> {
-    const since = command.since === 'remembered' ? undefined : command.since;
-    const { connector: connectorRef, ...refs } = refsOf(command, request);
-    const [loaded, action] = await Promise.all([
-      connectorRef
-        ? this.gate.streams.loadAll({ ...refs, connector: connectorRef }, { since })
-        : { ...(await this.gate.streams.loadAll(refs, { since })), connector: null },
-      this.actionBefore(request, id),
-    ]);
-    const [agent, org] = [loaded.agent.state, loaded.org.state];
-    if (agent.status === 'none' || org.status === 'none') throw new DomainError('invalid_api_key');
-    const connector = loaded.connector?.state ?? null;
-    const resolved = connector ? resolveTool(request, connector, this.gate.registry) : null;
-    return { agent, org, connector, resolved, action, requires: null };
-  }
-
-  /** Null where something is not remembered, or shuts the caller out, which may long be otherwise. */
-  private remember(command: SubmitAction, request: CanonicalRequest, action: Folded<Action>): Surroundings | null {
-    const refs = refsOf(command, request);
-    const agent = this.gate.streams.known(refs.agent);
-    const org = this.gate.streams.known(refs.org);
-    const connector = refs.connector && this.gate.streams.known(refs.connector);
-    if (agent === null || org === null || (refs.connector !== null && connector === null)) return null;
-    if (agent.state.status === 'none' || org.state.status === 'none') return null;
-    const key = agent.state.keys.get(request.key);
-    // As known now, which may be more than the guard knew.
-    if (!key || key.revokedAt !== null) return null;
-    if (key.expiresAt !== null && key.expiresAt <= command.metadata.now) return null;
-    return {
-      agent: agent.state,
-      org: org.state,
-      connector: connector?.state ?? null,
-      resolved: connector ? resolveTool(request, connector.state, this.gate.registry) : null,
-      action,
-      requires: revisionsOf([agent, org, ...(connector ? [connector] : [])]),
-    };
-  }
-
-  /** An id that was drawn a moment ago names nothing yet; were it otherwise, the append would say so. */
-  private actionBefore({ idempotencyKey }: CanonicalRequest, id: ActionId): Promise<Folded<Action>> | Folded<Action> {
-    const ref = streamRef(actionDecider, id);
-    return idempotencyKey === null ? unbegun(ref) : this.gate.streams.load(ref);
+  private async held(call: CallAtGate, input: PolicyInput): Promise<HeldCall> {
+    const refused = refusedByGate(call);
+    return refused ? unheld(refused) : heldCall(call, input, await judgedByPolicy(this.policy, call, input));
   }
 }
 
-const refsOf = ({ agent, org }: SubmitAction, { name }: CanonicalRequest) => ({
-  agent: streamRef(agentDecider, agent),
-  org: streamRef(organizationDecider, org),
-  connector: name ? streamRef(connectorDecider, connectorStreamId(org, name.connector)) : null,
-});
+/** What a process decided by what it remembers, and would perhaps not by what the store knows. */
+const mayBeOtherwise = (error: unknown): boolean =>
+  error instanceof RequirementMoved || error instanceof KeyIsUsed || error instanceof IntentRefused;
 
-const revisionsOf = (streams: readonly Folded<unknown>[]): ReadonlyMap<string, number> =>
-  new Map(streams.map(({ stream, revision }) => [stream, revision as number]));
-
-/** The id of this generation exists. Not an answer: look at what it holds. */
-class KeyIsUsed extends Error {
-  override readonly name = 'KeyIsUsed';
-}
-
-/** Document 1, idempotency rules 2, 3 and 5. */
-const replay = (original: LivingAction, request: CanonicalRequest): SubmittedAction => {
-  const { submission } = original;
-  if (comparisonOf(request, submission.tool_digest).comparison !== submission.comparison_digest) {
-    throw new DomainError('idempotency_conflict', { param: 'Idempotency-Key' });
-  }
-  return { action: submission.action, isReplay: true, isRefused: false };
+const onlyUsedKey = (error: unknown): KeyIsUsed => {
+  if (error instanceof KeyIsUsed) return error;
+  throw error;
 };

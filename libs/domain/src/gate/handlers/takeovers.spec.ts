@@ -18,7 +18,7 @@ beforeEach(() => {
     new Promise<boolean>((resolve, reject) => {
       ends.set(id, (how) => (how instanceof Error ? reject(how) : resolve(how)));
     });
-  takeovers = new Takeovers({ claimAndRun }, logger);
+  takeovers = new Takeovers({ claimAndRun, readBack: () => Promise.resolve() }, logger);
 });
 
 /** Numbers of those that were begun. */

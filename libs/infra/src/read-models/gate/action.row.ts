@@ -1,5 +1,5 @@
 import type { ActionId, AgentId, DeedId, OrgId, Timestamp } from '#libs/domain/kernel';
-import type { Decision, LivingAction, RecordedState, WitnessVerdict } from '#libs/domain/gate';
+import type { Decision, ExecutionStatus, LivingAction, RecordedState, WitnessVerdict } from '#libs/domain/gate';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { INSTANT, JSON_TEXT, TEXT } from '../columns.js';
 
@@ -20,6 +20,9 @@ export type ListedActionState = RecordedState | 'sealed';
 @Index('actions_by_decision', ['org', 'decision', 'createdAt', 'id'], { where: `decision <> 'allow'` })
 @Index('actions_by_verdict', ['org', 'verdict', 'createdAt', 'id'], { where: `verdict <> 'VERIFIED'` })
 @Index('actions_by_level', ['org', 'level', 'createdAt', 'id'], { where: `level <> 'L0'` })
+@Index('actions_by_rule', ['org', 'ruleId', 'createdAt', 'id'], { where: 'rule_id IS NOT NULL' })
+@Index('actions_by_session', ['org', 'session', 'createdAt', 'id'], { where: 'session IS NOT NULL' })
+@Index('actions_by_execution', ['org', 'execution', 'createdAt', 'id'], { where: `execution <> 'succeeded'` })
 export class ActionRow {
   @PrimaryColumn({ ...TEXT, name: 'id' }) id: ActionId;
   @Column({ ...TEXT, name: 'org' }) org: OrgId;
@@ -36,4 +39,8 @@ export class ActionRow {
   @Column({ ...TEXT, name: 'deed', nullable: true }) deed: DeedId | null;
   @Column({ ...INSTANT, name: 'sealed_at', nullable: true }) sealedAt: Timestamp | null;
   @Column({ ...JSON_TEXT, name: 'folded' }) folded: LivingAction;
+  /** The rule that decided, or whose condition had no answer. */
+  @Column({ ...TEXT, name: 'rule_id', nullable: true }) ruleId: string | null;
+  @Column({ ...TEXT, name: 'session', nullable: true }) session: string | null;
+  @Column({ ...TEXT, name: 'execution', nullable: true }) execution: ExecutionStatus | null;
 }

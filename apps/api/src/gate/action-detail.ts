@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import type { JsonObject, JsonValue } from '#libs/crypto';
+import { Clock, type EventEnvelope } from '#libs/domain/kernel';
+import type { Exchange } from '../http/exchange.js';
+import { Site } from '../http/site.js';
+import { deedSummary } from '../ledger/deed.view.js';
+import { FindActionDeeds, type SealedDeed } from '../ledger/find-action-deeds.query-handler.js';
+import { ActionReader, type ReadAction } from './action-reader.js';
+import { actionView, readWhenWritten } from './action.view.js';
+import { redactedPaths } from './redacted-paths.js';
+import { RuleDescriptions } from './rule-descriptions.js';
+
+/** ActionDetail (document 1): the action with everything that is known of it. */
+@Injectable()
+export class ActionDetail {
+  constructor(
+    private readonly reader: ActionReader,
+    private readonly queries: QueryBus,
+    private readonly site: Site,
+    private readonly rules: RuleDescriptions,
+    private readonly clock: Clock,
+  ) {}
+
+  async of(read: ReadAction, caller: Exchange['caller']): Promise<JsonObject> {
+    const [{ request, sent }, result, evidence, deeds, rule] = await Promise.all([
+      this.reader.requestOf(read),
+      this.reader.detailedResultOf(read),
+      this.reader.evidenceOf(read),
+      this.deedsOf(read),
+      this.rules.ofDecision(read.action.decision),
+    ]);
+    const view = actionView(read, { baseUrl: this.site.baseUrl, clock: this.clock }, { result });
+    const decision = view['decision'] as JsonObject | null;
+    const witness = view['witness'] as JsonObject | null;
+    return {
+      ...view,
+      decision: decision && { ...decision, rule: rule && { ...rule } },
+      witness: witness && { ...witness, detail: readWhenWritten(() => shownTo(caller, evidence())) },
+      request,
+      sent,
+      result: readWhenWritten(result),
+      redactions: readWhenWritten(() => redactedPaths(result())),
+      events: read.events.map(lifecycleEvent),
+      deeds: deeds.map(deedSummary),
+    };
+  }
+
+  private async deedsOf({ action, deeds }: ReadAction): Promise<readonly SealedDeed[]> {
+    const { org, action: id } = action.submission;
+    return deeds.length === 0 ? [] : this.queries.execute(new FindActionDeeds(org, id, deeds));
+  }
+}
+
+/**
+ * The evidence of a read-back without the whole answer where an agent asks: the read is the service's own, and the agent's
+ * policy may deny it that tool.
+ */
+const shownTo = ({ kind }: Exchange['caller'], evidence: JsonValue): JsonValue => {
+  if (kind !== 'agent' || evidence === null || typeof evidence !== 'object' || Array.isArray(evidence)) return evidence;
+  return withoutAnswer(evidence);
+};
+
+const withoutAnswer = ({ answer: _, ...compared }: JsonObject): JsonObject => compared;
+
+/** What happened, in order: the event's type, when, and where it stands in the log. */
+const lifecycleEvent = ({ event, metadata, recorded }: EventEnvelope): JsonObject => ({
+  type: event.type,
+  at: metadata.at,
+  id: recorded.id,
+  revision: recorded.revision,
+});

@@ -1,0 +1,139 @@
+import { Module } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentDecider } from '#libs/domain/agents';
+import { OPERATOR, timestampOf } from '#libs/domain/kernel';
+import { bearer } from '../../../../test/http/edge-client.js';
+import { AGENT, ORG } from '../../../../test/http/edge-harness.js';
+import { ApiBench } from '../../../../test/support/api-bench.js';
+import { PoliciesModule } from '../policies/policies.module.js';
+import { ResolveToolsController } from './resolve-tools.controller.js';
+
+@Module({ imports: [PoliciesModule], controllers: [ResolveToolsController] })
+class ResolveToolsModule {}
+
+type Json = Record<string, unknown>;
+
+const SOURCE = `version: 1
+default: deny
+rules:
+  - id: no-deletes
+    match:
+      tools:
+        - '*.delete_*'
+    decision: deny
+  - id: support
+    match:
+      tools:
+        - crm.*
+      agents:
+        - support-*
+    decision: allow
+`;
+
+let bench: ApiBench;
+
+const send = (path: string, body: unknown, token: string) =>
+  bench.send('POST', path, {
+    headers: { ...bearer(token), 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+const resolve = (names: readonly string[], connector = 'crm', token = 'agent') =>
+  send('/v1/tools/resolve', { connector, tools: names.map((name) => ({ name })) }, token);
+const told = async (...asked: Parameters<typeof resolve>) => {
+  const { status, json } = await resolve(...asked);
+  expect([status, json?.['object'], json?.['has_more'], json?.['next_cursor']]).toEqual([200, 'list', false, null]);
+  return (json?.['data'] as Json[]).map((each) => [each['tool'], each['visibility'], each['rule_id'], each['reason']]);
+};
+
+beforeAll(async () => {
+  bench = await ApiBench.start([ResolveToolsModule]);
+  await bench.ownAdminKey();
+  const now = timestampOf(Date.now());
+  const metadata = { org: ORG, actor: OPERATOR, requestId: null, commandId: 'register', now };
+  const data = { org: ORG, agent: AGENT, name: 'support-1', labels: {}, owner: null };
+  await bench.ledger.runner.run(agentDecider, AGENT, { type: 'RegisterAgent', data, metadata }, metadata);
+});
+afterAll(() => bench.close());
+
+describe('POST /v1/tools/resolve', () => {
+  it('hides every tool where no policy is enforced', async () => {
+    expect((await resolve(['get_customer'])).json?.['policy_version']).toBeNull();
+    expect(await told(['get_customer'])).toEqual([['crm.get_customer', 'hidden', null, 'no policy enforced']]);
+  });
+
+  describe('under a policy', () => {
+    let version: string;
+
+    beforeAll(async () => {
+      const { json } = await send('/v1/policies', { name: 'Support', source: SOURCE }, 'admin');
+      version = String((json?.['latest_version'] as Json)['id']);
+      const path = `/v1/policies/${String(json?.['id'])}/versions/1/activate`;
+      expect((await send(path, { mode: 'enforce' }, 'admin')).status).toBe(200);
+    });
+
+    it('tells of each tool, in the order sent, and which version told', async () => {
+      const { json } = await resolve(['get_customer']);
+      expect(json).toEqual({
+        object: 'list',
+        data: [
+          {
+            object: 'tool_visibility',
+            name: 'get_customer',
+            tool: 'crm.get_customer',
+            visibility: 'visible',
+            rule_id: 'support',
+            reason: 'rule support',
+          },
+        ],
+        has_more: false,
+        next_cursor: null,
+        policy_version: version,
+      });
+      expect(await told(['delete_customer', 'get_customer'])).toEqual([
+        ['crm.delete_customer', 'hidden', 'no-deletes', 'rule no-deletes'],
+        ['crm.get_customer', 'visible', 'support', 'rule support'],
+      ]);
+      expect(await told(['post'], 'chat')).toEqual([['chat.post', 'hidden', null, 'default deny']]);
+    });
+
+    it('hides a name that no call could be made by', async () => {
+      const unknown = ['get customer', 'gеt', '', 'x'.repeat(200)];
+      expect((await told(unknown)).map(([, ...rest]) => rest)).toEqual(
+        unknown.map(() => ['hidden', null, 'tool_unknown']),
+      );
+      expect(await told(['get'], 'CRM')).toEqual([['CRM.get', 'hidden', null, 'tool_unknown']]);
+    });
+
+    it('records nothing', async () => {
+      const head = await bench.store.head();
+      await resolve(['get_customer']);
+      expect(await bench.store.head()).toBe(head);
+    });
+  });
+
+  it('takes 500 tools and no more', async () => {
+    const many = (count: number) => Array.from({ length: count }, (_, index) => `tool_${index}_${'x'.repeat(110)}`);
+    expect(await told(many(500))).toHaveLength(500);
+    const { status, error } = await resolve(many(501));
+    expect([status, error['code'], error['param']]).toEqual([400, 'validation_failed', 'tools']);
+    expect(await told([])).toEqual([]);
+  });
+
+  it.each([
+    [{ tools: [] }, 'connector'],
+    [{ connector: 'crm' }, 'tools'],
+    [{ connector: 'crm', tools: 'get' }, 'tools'],
+    [{ connector: 'crm', tools: [{ name: 'a' }, {}] }, 'tools[1].name'],
+    [{ connector: 'crm', tools: [{ name: 'a', title: 'A' }] }, 'tools[0].title'],
+  ])('refuses %j, param %s', async (body, param) => {
+    const { status, error } = await send('/v1/tools/resolve', body, 'agent');
+    expect([status, error['code'], error['param']]).toEqual([400, 'validation_failed', param]);
+  });
+
+  it('is for agents that may execute', async () => {
+    for (const token of ['admin', 'reader']) {
+      const { status, error } = await resolve(['get'], 'crm', token);
+      expect([status, error['code']]).toEqual([403, 'insufficient_scope']);
+    }
+  });
+});

@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import type { Decision } from '#libs/domain/gate';
+import { FoldedStreams, RecentlyUsed, streamRef, type PolicyId, type PolicyVersionId } from '#libs/domain/kernel';
+import { outlineRulesInTurns, policyDecider } from '#libs/domain/policies';
+
+type Descriptions = ReadonlyMap<string, string | null>;
+
+/** Some MB at most: a version has up to 500 rules, each described in up to 500 characters. */
+const KEPT = { entries: 200, weight: 20_000 };
+
+/** What the authors of policies say of their rules. A version never changes, so each is read once. */
+@Injectable()
+export class RuleDescriptions {
+  private readonly known = new RecentlyUsed<Descriptions>(KEPT);
+
+  constructor(private readonly streams: FoldedStreams) {}
+
+  /**
+   * Of the rule that decided, in the version that decided; null where no rule did. Its description is null where the author
+   * wrote none, and where the version can no longer be read.
+   * @throws {StoreUnavailable}
+   */
+  async ofDecision(decision: Decision | null): Promise<{ readonly description: string | null } | null> {
+    if (!decision?.rule_id || !decision.policy || !decision.policy_version) return null;
+    const descriptions = await this.ofVersion(decision.policy, decision.policy_version);
+    return { description: descriptions.get(decision.rule_id) ?? null };
+  }
+
+  private async ofVersion(policy: PolicyId, id: PolicyVersionId): Promise<Descriptions> {
+    const known = this.known.get(id);
+    if (known !== undefined) return known;
+    const { state } = await this.streams.load(streamRef(policyDecider, policy));
+    const version = state.status === 'none' ? undefined : state.versions.find((each) => each.id === id);
+    const rules = version && (await outlineRulesInTurns(version.source));
+    const descriptions = new Map((rules ?? []).map((rule) => [rule.id, rule.description]));
+    this.known.set(id, descriptions, descriptions.size + 1);
+    return descriptions;
+  }
+}

@@ -1,0 +1,70 @@
+import type { JsonObject } from '#libs/crypto';
+import { statusOf, type ActionStatus, type LivingAction } from '#libs/domain/gate';
+import { DomainError, ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
+import type { ReadAction } from './action-reader.js';
+
+/** Nothing was run, and nothing will be: refused by the gate or by a person, expired, or withdrawn. */
+const UNRUN = ['denied', 'expired', 'cancelled'] as const satisfies readonly ActionStatus[];
+type Unrun = (typeof UNRUN)[number];
+
+const unrunStatusOf = (action: LivingAction): Unrun | null => {
+  const status = statusOf(action, false);
+  return UNRUN.find((unrun) => unrun === status) ?? null;
+};
+
+/** Whether the action is answered with an error, and so once it is sealed or not at all (architecture, step 6). */
+export const isUnrun = (action: LivingAction): boolean => unrunStatusOf(action) !== null;
+
+/**
+ * Document 1: a refusal is an error envelope that carries the sealed action; the message is the decision's own sentence.
+ * So is what a person, or nobody, has decided since, which a replay finds.
+ * @throws {DomainError} where nothing was run
+ */
+export const refuseUnrun = (
+  { action, deed }: ReadAction,
+  view: JsonObject,
+  call: { readonly hasKey: boolean; readonly isReplay: boolean },
+): void => {
+  const status = unrunStatusOf(action);
+  if (status === null) return;
+  if (deed === null) {
+    throw new DomainError('service_unavailable', {
+      message: call.hasKey
+        ? 'The refusal is recorded but could not be sealed yet. Send the same request with the same Idempotency-Key again.'
+        : 'The call is refused, and the refusal recorded, but it could not be sealed yet. Nothing was run; read the action later.',
+    });
+  }
+  const { code, message } = refusalOf(action, status, call);
+  throw new DomainError(code, { message, extra: { action: view } });
+};
+
+interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+const refusalOf = (action: LivingAction, status: Unrun, { isReplay }: { readonly isReplay: boolean }): Refusal => {
+  const { decision, approval } = action;
+  if (status === 'expired') return { code: 'approval_expired', message: ERROR_CATALOGUE.approval_expired.message };
+  if (status === 'cancelled') return { code: 'conflict', message: CANCELLED };
+  if (decision?.outcome !== 'deny') return { code: 'policy_denied', message: deniedByPerson(approval?.reason ?? null) };
+  const code = decision.code ?? 'policy_denied';
+  const message = (isReplay ? STOPPED_THEN[code] : undefined) ?? decision.message ?? ERROR_CATALOGUE[code].message;
+  return { code, message };
+};
+
+const THEN = 'when the call was made, and that refusal is the answer to its Idempotency-Key';
+const ANEW = 'send the call with a new Idempotency-Key';
+
+/** Of a refusal that is told again: the Stop that was its reason may be over. */
+const STOPPED_THEN: Partial<Readonly<Record<ErrorCode, string>>> = {
+  agent_stopped: `This agent was stopped ${THEN}. Once it is resumed, ${ANEW}.`,
+  agent_suspended: `This agent was suspended ${THEN}. Once it is resumed, ${ANEW}.`,
+  org_stopped: `All agents of this organization were stopped ${THEN}. Once they are started again, ${ANEW}.`,
+};
+
+const CANCELLED = `This action was cancelled while it waited for approval, and nothing was run. If it is wanted after all, ${ANEW}.`;
+
+const deniedByPerson = (reason: string | null): string =>
+  `A person denied this call, and nothing was run.${reason === null ? '' : ` Their reason: ${reason}.`} ` +
+  `Do not repeat it unchanged; if they agree to another try, ${ANEW}.`;

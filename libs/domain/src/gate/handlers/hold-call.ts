@@ -1,0 +1,69 @@
+import { timestampOf, type Payload } from '../../kernel/index.js';
+import type { PolicyInput } from '../../policies/index.js';
+import type { ApprovalTerms, Decision } from '../action.events.js';
+import { contextDocument, contextOf } from '../approval-context.js';
+import { approvalOf } from '../approval-id.js';
+import { signersOf, type ReviewedTerms } from '../approvers.js';
+import type { Judgement } from '../policy-judge.js';
+import type { CallAtGate } from './call-at-gate.js';
+
+/** How a judged call goes on: by its decision, and held by an approval where the decision is to ask people. */
+export interface HeldCall {
+  readonly decision: Decision;
+  readonly approval: ApprovalTerms | null;
+  /** What the people are shown; to be stored before the event that names it. */
+  readonly context: Payload | null;
+}
+
+/** A call that waits for nobody. */
+export const unheld = (decision: Decision): HeldCall => ({ decision, approval: null, context: null });
+
+/**
+ * Document 1: a call that a rule asks an approval for waits for people. Where too few could ever sign, the person whom the
+ * call runs for not counted, nobody waits for what cannot come: the gate refuses.
+ */
+export const heldCall = (call: CallAtGate, input: PolicyInput, { decision, approval }: Judgement): HeldCall => {
+  if (approval === null) return unheld(decision);
+  const { id, org, resolved } = call;
+  const { approvers, required } = approval;
+  const terms = { rule_id: decision.rule_id, approvers, required };
+  const able = signersOf(org.members, approvers, input.user.ref).size;
+  if (able < required) return unheld(unsatisfiable(decision, tooFew(terms, able)));
+  const expiresInS = approval.expiresInS ?? org.approvals.expires_in_s;
+  const expiresAt = timestampOf(Date.parse(input.now) + expiresInS * 1000);
+  const context = contextOf({ action: id, input, tool: resolved?.tool ?? null, terms, expiresAt });
+  const document = contextDocument(context);
+  return {
+    decision,
+    approval: { approval: approvalOf(id), ...terms, context_digest: document.digest, expires_at: expiresAt },
+    context: { owner: id, org: org.org, kind: 'approval_context', ...document },
+  };
+};
+
+const unsatisfiable = (asked: Decision, message: string): Decision => ({
+  ...asked,
+  outcome: 'deny',
+  code: 'approval_unsatisfiable',
+  source: 'builtin',
+  reason: 'approval_unsatisfiable',
+  message,
+});
+
+const tooFew = ({ rule_id, approvers, required }: ReviewedTerms, able: number): string => {
+  const asking = rule_id === null ? 'The default of the policy' : `The rule ${rule_id}`;
+  const asked = `${required} ${required === 1 ? 'approval' : 'approvals'} of ${named(approvers)}`;
+  const members = `${able} ${able === 1 ? 'member' : 'members'}`;
+  return (
+    `${asking} asks for ${asked}, and ${members} could give one; whom the call runs for is not counted. ` +
+    'Ask an admin to invite another approver or change the rule, then send the call with a new Idempotency-Key.'
+  );
+};
+
+/** As many as a message has room for. */
+const NAMED_MAX = 3;
+
+const named = (approvers: readonly string[]): string => {
+  const others = approvers.length - NAMED_MAX;
+  const first = approvers.slice(0, NAMED_MAX).join(', ');
+  return others > 0 ? `${first} and ${others} more` : first;
+};

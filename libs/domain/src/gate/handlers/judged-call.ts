@@ -1,0 +1,44 @@
+import type { JsonObject } from '#libs/crypto';
+import { isLive, type ConnectorDriver, type ConnectorState, type LiveConnector } from '../../connectors/index.js';
+import { DamagedPayload, type Logger, type PayloadStore } from '../../kernel/index.js';
+import { sendableToolDigest, type LivingAction } from '../action.state.js';
+import type { GateKernel } from '../gate-kernel.js';
+import { recordedInput } from '../recorded-input.js';
+import { parseToolName } from '../tool-name.js';
+
+/** What an action calls, as it was judged. */
+export interface JudgedTool {
+  readonly connector: LiveConnector;
+  readonly driver: ConnectorDriver;
+  readonly toolName: string;
+}
+
+/** The tool must still be the one that was judged, or that a person has seen and approved since; null where it is not. */
+export const judgedTool = (
+  registry: GateKernel['registry'],
+  action: LivingAction,
+  state: ConnectorState,
+): JudgedTool | null => {
+  const { submission } = action;
+  if (!isLive(state) || state.id !== submission.connector || state.status !== 'active') return null;
+  const toolName = parseToolName(submission.tool)?.tool ?? '';
+  const driver = registry.driverOf(state.type);
+  const current = driver?.toolOf(state.config, toolName);
+  return driver && current?.digest === sendableToolDigest(action) ? { connector: state, driver, toolName } : null;
+};
+
+/** Null where they are gone, or are not what was judged: waiting mends neither. */
+export const judgedArguments = async (
+  { submission }: LivingAction,
+  payloads: PayloadStore,
+  logger: Logger,
+): Promise<JsonObject | null> => {
+  try {
+    return (await recordedInput(payloads, submission))?.args ?? null;
+  } catch (error) {
+    if (!(error instanceof DamagedPayload)) throw error;
+    const { action: owner } = submission;
+    logger.error('the arguments of a call are not those that were judged', { action_id: owner, error });
+    return null;
+  }
+};

@@ -1,0 +1,50 @@
+import type { Timestamp } from '../kernel/index.js';
+import type { ActionCommand } from './action.commands.js';
+import type { ActionEvent, ExecutionOutcome } from './action.events.js';
+import { currentAttempt, type ExecutionAttempt, type LivingAction } from './action.state.js';
+import { finished, isRepeatableNow } from './execution.decider.js';
+
+type GiveUpExecution = Extract<ActionCommand, { type: 'GiveUpExecution' }>;
+type ExpireStart = Extract<ActionCommand, { type: 'ExpireStart' }>;
+
+/**
+ * Recovery after a crash between claim and outcome (architecture, step 3): a repeatable tool may still be tried by a new
+ * claim; for every other the honest word is unknown. Never twice, never invented.
+ */
+export const giveUp = ({ data, metadata }: GiveUpExecution, state: LivingAction): readonly ActionEvent[] => {
+  const attempt = currentAttempt(state);
+  const now = metadata.now;
+  if (attempt?.claim !== data.claim) return [];
+  if (!data.isExecutorSilent && !data.isPastDeadline) return [];
+  if (!data.isPastDeadline && isRepeatableNow(state, now)) return [];
+  return finished(state, attempt, lostOutcome(attempt, now), now, 'executor_lost');
+};
+
+const lostOutcome = (attempt: ExecutionAttempt, now: Timestamp): ExecutionOutcome => ({
+  status: 'unknown',
+  error_code: 'timeout',
+  error_message: 'The process that ran this call was lost before it could say what happened. Check the tool itself.',
+  result_digest: null,
+  started_at: attempt.at,
+  finished_at: now,
+  latency_ms: null,
+});
+
+/** What nobody claimed in time has certainly not run: no byte leaves before a claim is in the log. */
+export const expireStart = ({ metadata }: ExpireStart, state: LivingAction): readonly ActionEvent[] => {
+  const { ready, attempts, outcome, submission } = state;
+  const now = metadata.now;
+  if (!ready || outcome || attempts.length > 0 || now < ready.startBy) return [];
+  const notStarted: ExecutionOutcome = {
+    status: 'failed',
+    error_code: 'service_unavailable',
+    error_message: 'No worker took this call in time, and nothing was sent. Submit it again.',
+    result_digest: null,
+    started_at: null,
+    finished_at: now,
+    latency_ms: null,
+  };
+  return [
+    { type: 'ExecutionFinished', data: { ...notStarted, action: submission.action, attempt: 0, claim: null, at: now } },
+  ];
+};

@@ -1,0 +1,50 @@
+import { DomainError } from '../kernel/index.js';
+import type { ActionCommand } from './action.commands.js';
+import type { ActionEvent } from './action.events.js';
+import type { Action, LivingAction } from './action.state.js';
+import { requested } from './approval.decider.js';
+import { authorized } from './edge.decider.js';
+import { madeReady, startedAtOnce } from './execution.decider.js';
+
+type SubmitAction = Extract<ActionCommand, { type: 'SubmitAction' }>;
+type AbandonSubmission = Extract<ActionCommand, { type: 'AbandonSubmission' }>;
+type ActionSubmitted = Extract<ActionEvent, { type: 'ActionSubmitted' }>;
+type ActionDecided = Extract<ActionEvent, { type: 'ActionDecided' }>;
+
+/** Spreads stand last: one that stands first makes a hidden class for each event (docs/performance.md, Hidden classes). */
+export const submit = ({ data, metadata }: SubmitAction, state: Action): readonly ActionEvent[] => {
+  if (state.state !== 'none') throw new DomainError('conflict');
+  const { submission, decision, execution, claimant, edge, approval } = data;
+  const { action } = submission;
+  const at = metadata.now;
+  const accepted: ActionEvent[] = [
+    { type: 'ActionSubmitted', data: { at, ...submission } },
+    { type: 'ActionDecided', data: { action, decision, at } },
+  ];
+  if (approval) accepted.push(requested(action, approval, at));
+  if (edge) accepted.push(authorized(action, edge, at));
+  if (!execution) return accepted;
+  accepted.push(madeReady(action, execution, at));
+  if (claimant) accepted.push(startedAtOnce(action, execution, claimant, at));
+  return accepted;
+};
+
+/** Takes an id that has no stream, so that nothing is submitted under it any more. */
+export const abandon = ({ data, metadata }: AbandonSubmission, state: Action): readonly ActionEvent[] => {
+  if (state.state !== 'none') return [];
+  return [{ type: 'SubmissionAbandoned', data: { action: data.action, at: metadata.now } }];
+};
+
+export const afterSubmission = (data: ActionSubmitted['data']): LivingAction => {
+  const { at, ...submission } = data;
+  const undecided = { decision: null, decidedAt: null, ready: null, approval: null, edge: null };
+  const unrun = { attempts: [], outcome: null, readBack: null, witness: null };
+  const unsealed = { revision: 0, sealingRevision: null, amendedRevision: null };
+  return { state: 'executing', submission, createdAt: at, ...undecided, ...unrun, ...unsealed };
+};
+
+export const afterDecision = (action: LivingAction, { decision, at }: ActionDecided['data']): LivingAction => ({
+  ...action,
+  decision,
+  decidedAt: at,
+});

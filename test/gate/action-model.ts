@@ -1,0 +1,154 @@
+import type { ErrorCode } from '#libs/domain/kernel';
+
+/** What an action is, said once more and by itself: the table of document 1, Transitions, and nothing of the code it judges. */
+export interface ActionModel {
+  nowMs: number;
+  phase: 'none' | 'abandoned' | 'pending' | 'ready' | 'running' | 'edge' | 'over';
+  /** As a caller sees it, once the action is over. */
+  ending: 'denied' | 'expired' | 'cancelled' | 'executed' | 'failed' | null;
+  mode: 'gateway' | 'proxy';
+  isRepeatable: boolean;
+  required: number;
+  signers: Set<string>;
+  /** When what it waits for is over: a decision, a claim, an outcome or a report. */
+  untilMs: number;
+  claims: string[];
+  mayHaveRun: boolean;
+  lateReports: number;
+}
+
+/** What a command comes to: the code of its refusal, nothing at all, or a change. */
+export type Move = { refused: ErrorCode } | 'nothing' | 'moved';
+
+export const PATIENCE_MS = { approval: 60_000, start: 20_000, call: 10_000, edge: 30_000 };
+
+export const unbegunModel = (nowMs: number): ActionModel => ({
+  nowMs,
+  phase: 'none',
+  ending: null,
+  mode: 'gateway',
+  isRepeatable: false,
+  required: 0,
+  signers: new Set(),
+  untilMs: 0,
+  claims: [],
+  mayHaveRun: false,
+  lateReports: 0,
+});
+
+const refused = (code: ErrorCode): Move => ({ refused: code });
+const isLate = ({ nowMs, untilMs }: ActionModel): boolean => nowMs >= untilMs;
+const isUnknown = ({ phase }: ActionModel): boolean => phase === 'none' || phase === 'abandoned';
+
+const end = (model: ActionModel, ending: NonNullable<ActionModel['ending']>): Move => {
+  Object.assign(model, { phase: 'over', ending });
+  return 'moved';
+};
+
+const run = (model: ActionModel): Move => {
+  const phase = model.mode === 'proxy' ? 'edge' : 'ready';
+  const patienceMs = phase === 'edge' ? PATIENCE_MS.edge : PATIENCE_MS.start;
+  Object.assign(model, { phase, untilMs: model.nowMs + patienceMs });
+  return 'moved';
+};
+
+export interface Submitted {
+  readonly decision: 'allow' | 'deny' | 'require_approval';
+  readonly mode: ActionModel['mode'];
+  readonly isRepeatable: boolean;
+  readonly required: number;
+}
+
+export const submit = (model: ActionModel, { decision, mode, isRepeatable, required }: Submitted): Move => {
+  if (model.phase !== 'none') return refused('conflict');
+  Object.assign(model, { mode, isRepeatable, required });
+  if (decision === 'deny') return end(model, 'denied');
+  if (decision === 'allow') return run(model);
+  Object.assign(model, { phase: 'pending', untilMs: model.nowMs + PATIENCE_MS.approval });
+  return 'moved';
+};
+
+export const abandon = (model: ActionModel): Move => {
+  if (model.phase !== 'none') return 'nothing';
+  model.phase = 'abandoned';
+  return 'moved';
+};
+
+/** @param wasAsked whether a person was ever asked about it */
+const notOpen = (model: ActionModel, wasAsked: boolean): ErrorCode | null => {
+  if (isUnknown(model) || !wasAsked) return 'not_found';
+  if (model.ending === 'expired') return 'approval_expired';
+  if (model.phase !== 'pending') return 'approval_decided';
+  return isLate(model) ? 'approval_expired' : null;
+};
+
+const wasAsked = ({ required }: ActionModel): boolean => required > 0;
+
+export const countersign = (model: ActionModel, person: string): Move => {
+  const code = notOpen(model, wasAsked(model));
+  if (code !== null) return refused(code);
+  if (model.signers.has(person)) return refused('already_countersigned');
+  model.signers.add(person);
+  return model.signers.size < model.required ? 'moved' : run(model);
+};
+
+export const deny = (model: ActionModel): Move => {
+  const code = notOpen(model, wasAsked(model));
+  return code === null ? end(model, 'denied') : refused(code);
+};
+
+export const expire = (model: ActionModel): Move => {
+  if (isUnknown(model)) return refused('not_found');
+  return model.phase === 'pending' && isLate(model) ? end(model, 'expired') : 'nothing';
+};
+
+export const cancel = (model: ActionModel): Move => {
+  if (isUnknown(model)) return refused('not_found');
+  return model.phase === 'pending' && !isLate(model) ? end(model, 'cancelled') : refused('conflict');
+};
+
+export const claim = (model: ActionModel, token: string, supersedes: string | null): Move => {
+  if (isUnknown(model)) return refused('not_found');
+  if (model.phase !== 'ready' && model.phase !== 'running') return 'nothing';
+  if (supersedes !== (model.claims.at(-1) ?? null) || isLate(model)) return 'nothing';
+  const isFirst = model.phase === 'ready';
+  if (!isFirst && (!model.isRepeatable || model.claims.length >= 3)) return 'nothing';
+  model.claims.push(token);
+  // Who takes a call over cannot say that the attempt before had no effect.
+  if (isFirst) Object.assign(model, { phase: 'running', untilMs: model.nowMs + PATIENCE_MS.call });
+  else model.mayHaveRun = true;
+  return 'moved';
+};
+
+export const outcome = (model: ActionModel, token: string, status: 'succeeded' | 'failed' | 'unknown'): Move => {
+  if (isUnknown(model)) return refused('not_found');
+  if (!model.claims.includes(token)) return refused('conflict');
+  if (model.phase !== 'running' || model.claims.at(-1) !== token) {
+    model.lateReports += 1;
+    return 'moved';
+  }
+  return end(model, status === 'failed' && !model.mayHaveRun ? 'failed' : 'executed');
+};
+
+export const giveUp = (model: ActionModel): Move => {
+  if (isUnknown(model)) return refused('not_found');
+  if (model.phase !== 'running') return 'nothing';
+  const isTriedAgain = model.isRepeatable && model.claims.length < 3 && !isLate(model);
+  return isTriedAgain ? 'nothing' : end(model, 'executed');
+};
+
+export const expireStart = (model: ActionModel): Move => {
+  if (isUnknown(model)) return refused('not_found');
+  return model.phase === 'ready' && isLate(model) ? end(model, 'failed') : 'nothing';
+};
+
+export const report = (model: ActionModel, status: 'succeeded' | 'failed' | 'unknown'): Move => {
+  if (isUnknown(model)) return refused('not_found');
+  if (model.phase !== 'edge' || isLate(model)) return refused('conflict');
+  return end(model, status === 'failed' ? 'failed' : 'executed');
+};
+
+export const giveUpEdge = (model: ActionModel): Move => {
+  if (isUnknown(model)) return refused('not_found');
+  return model.phase === 'edge' && isLate(model) ? end(model, 'executed') : 'nothing';
+};
