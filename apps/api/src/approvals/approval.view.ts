@@ -1,0 +1,121 @@
+import type { JsonObject, JsonValue } from '#libs/crypto';
+import {
+  countingSigners,
+  hiddenCharactersIn,
+  changedPaths,
+  isApprovable,
+  isOpen,
+  signersOf,
+  whyNotDecided,
+  whyNotSigned,
+  type ApprovalReview,
+} from '#libs/domain/gate';
+import type { DeedId, ErrorCode, UserId } from '#libs/domain/kernel';
+
+/** What every caller sees of an approval: lists, admin keys and people alike. */
+export const approvalView = (review: ApprovalReview, deed: DeedId | null): JsonObject => {
+  const { action, approval, terms, digest } = review;
+  const { submission, decision } = action;
+  return {
+    object: 'approval',
+    id: approval.terms.approval,
+    status: approval.status,
+    action: submission.action,
+    agent: { id: submission.agent, name: submission.agent_name },
+    tool: submission.tool,
+    side_effect: review.context?.side_effect ?? submission.side_effect,
+    rule_id: terms.rule_id,
+    policy_version: decision?.policy_version ?? null,
+    required: terms.required,
+    countersigned: countingSigners(review).length,
+    on_behalf_of: submission.on_behalf_of,
+    expires_at: approval.terms.expires_at,
+    decided_at: approval.decidedAt,
+    decided_by: approval.decidedBy === null ? null : { ...approval.decidedBy },
+    reason: approval.reason,
+    cost: null,
+    deed,
+    created_at: approval.requestedAt,
+    context_digest: digest,
+  };
+};
+
+/** Whether this person may sign, and if not, why; a no may be open to who must not say yes. */
+export const standingOf = (review: ApprovalReview, user: UserId): JsonObject => {
+  const whyNot = closedBy(review) ?? whyNotSigned(review, user);
+  const mayDeny = isOpen(review) && whyNotDecided(review, user) === null;
+  return { eligible: whyNot === null, why_not: whyNot, may_deny: mayDeny };
+};
+
+const closedBy = (review: ApprovalReview): ErrorCode | null => {
+  if (isOpen(review)) return null;
+  const { status } = review.approval;
+  return status === 'pending' || status === 'expired' ? 'approval_expired' : 'approval_decided';
+};
+
+/**
+ * What a person sees beyond it: all that is decided on, and how the person stands to it.
+ * @param isFirstCall the agent never called this tool before
+ */
+export const reviewView = (review: ApprovalReview, user: UserId, isFirstCall: boolean): JsonObject => ({
+  approvable: isApprovable(review),
+  blocked_by: isOpen(review) && review.obstacle !== null ? { ...review.obstacle } : null,
+  context: contextView(review),
+  approvers: approversOf(review),
+  you: standingOf(review, user),
+  warnings: warningsOf(review, isFirstCall),
+});
+
+const contextView = (review: ApprovalReview): JsonObject | null => {
+  const { context, askedContext, action, sends } = review;
+  if (context === null) return null;
+  return {
+    tool: {
+      name: context.tool,
+      description: context.tool_description,
+      side_effect: context.side_effect,
+      digest: context.tool_digest,
+    },
+    args: context.args,
+    agent: { id: context.agent.id, name: context.agent.name, labels: { ...context.agent.labels } },
+    on_behalf_of: context.on_behalf_of,
+    session: context.session,
+    intent_signed: context.intent_signed,
+    rule: { id: context.rule_id },
+    approvers: [...context.approvers],
+    required: context.required,
+    connector: action.submission.connector,
+    policy_version: action.decision?.policy_version ?? null,
+    facts: context.request as unknown as JsonValue,
+    sends: sends === null ? null : { ...sends },
+    expires_at: context.expires_at,
+    complete: true,
+    changed: askedContext === null ? [] : [...changedPaths(askedContext, context)],
+  };
+};
+
+/** Who could sign, and when and with which reason who did. */
+const approversOf = (review: ApprovalReview): JsonValue => {
+  const { org, terms, approval, action } = review;
+  const signed = new Set(countingSigners(review));
+  const able = isOpen(review) ? signersOf(org.members, terms.approvers, action.submission.on_behalf_of) : [];
+  return [...new Set([...signed, ...able])].map((user) => {
+    const signature = signed.has(user) ? approval.signatures.findLast(({ by }) => by === user) : undefined;
+    return { user, countersigned_at: signature?.at ?? null, reason: signature?.reason ?? null };
+  });
+};
+
+const warningsOf = ({ context }: ApprovalReview, isFirstCall: boolean): JsonValue => {
+  const hidden = context === null ? null : hiddenCharactersIn(context);
+  return [
+    ...(isFirstCall ? [{ code: 'first_call', text: 'This agent has never called this tool before.' }] : []),
+    ...(hidden === null
+      ? []
+      : [
+          {
+            code: 'hidden_characters',
+            text: `${hidden} holds characters that do not show or that change the direction of text. What you read may not be what is sent.`,
+          },
+        ]),
+  ];
+};

@@ -1,0 +1,52 @@
+import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { approvalOf } from '#libs/domain/gate';
+import type { OrgId, Timestamp } from '#libs/domain/kernel';
+import { ApprovalRow, ProjectionWaiter, ReadModels, type OrgRows } from '#libs/infra/read-models';
+import type { Listed, PageRequest } from '../lists/listed.js';
+import type { ApprovalFilters } from './list-approvals.filters.js';
+
+/** Where a page ended: what runs out first stands first. */
+export type ExpiryPosition = {
+  readonly expiresAt: Timestamp;
+  readonly id: string;
+};
+
+export const expiryPositionOf = ({ expiresAt, id }: ExpiryPosition): ExpiryPosition => ({ expiresAt, id });
+
+/** GET /v1/approvals: by (expires_at, id), what runs out first on top. */
+export class ListApprovals extends Query<Listed<ApprovalRow>> {
+  constructor(
+    readonly org: OrgId,
+    readonly filters: ApprovalFilters,
+    readonly page: PageRequest<ExpiryPosition>,
+  ) {
+    super();
+  }
+}
+
+@QueryHandler(ListApprovals)
+export class ListApprovalsHandler implements IQueryHandler<ListApprovals> {
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly waiter: ProjectionWaiter,
+  ) {}
+
+  async execute({ org, filters, page }: ListApprovals): Promise<Listed<ApprovalRow>> {
+    // Its rows are written with those of the actions.
+    const { lagEvents } = await this.waiter.catchUp(['actions']);
+    const rows = this.readModels.of(org, ApprovalRow);
+    narrow(rows, filters);
+    if (page.after) rows.where('(row.expiresAt, row.id) > (:expiresAt, :id)', expiryPositionOf(page.after));
+    rows.orderBy('expiresAt', 'ASC').orderBy('id', 'ASC');
+    return { ...(await rows.page(page.limit)), lagEvents };
+  }
+}
+
+const narrow = (rows: OrgRows<ApprovalRow>, { statuses, action, agent, tool }: ApprovalFilters): void => {
+  // An index gives the rows of one value in the order of the list, but not those of several.
+  if (statuses?.length === 1) rows.where('row.status = :status', { status: statuses[0] });
+  else if (statuses !== null) rows.where('row.status = ANY(:statuses)', { statuses });
+  if (action !== null) rows.where('row.id = :approval', { approval: approvalOf(action) });
+  if (agent !== null) rows.where('row.agent = :agent', { agent });
+  if (tool !== null) rows.where('row.tool = :tool', { tool });
+};

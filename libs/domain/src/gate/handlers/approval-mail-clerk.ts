@@ -1,0 +1,108 @@
+import {
+  epochMsOf,
+  streamRef,
+  type ActionId,
+  type Clock,
+  type FoldedStreams,
+  type Randomness,
+} from '../../kernel/index.js';
+import {
+  approvalMail,
+  organizationDecider,
+  SECRET_BYTES,
+  secretHash,
+  secretText,
+  type LivingOrganization,
+  type PeopleDirectory,
+} from '../../people/index.js';
+import { actionDecider } from '../action.decider.js';
+import type { Approval, LivingAction } from '../action.state.js';
+import { APPROVAL_MAIL_PEOPLE_MAX, type ApprovalLinks, type ApprovalMail } from '../approval-links.port.js';
+import { signersOf } from '../approvers.js';
+import { isLiving } from './execution.js';
+
+const PAGE_SIZE = 50;
+
+/**
+ * Writes to the people who may approve what waits for them. Every step may be repeated, by this worker or by another: which
+ * approvals nobody was written to about is asked of rows, so a crash costs time and no mail.
+ */
+export class ApprovalMailClerk {
+  /** Of the page before; null at the beginning. */
+  private last: ActionId | null = null;
+  /** What the last one that could not be read met, since the beginning. */
+  private fault: { readonly fault: unknown } | null = null;
+
+  constructor(
+    private readonly streams: FoldedStreams,
+    private readonly links: ApprovalLinks,
+    private readonly people: Pick<PeopleDirectory, 'addressesOf'>,
+    private readonly sources: { readonly clock: Clock; readonly randomness: Randomness },
+    private readonly linkOf: (token: string) => string,
+  ) {}
+
+  /**
+   * One page of them, the next one at each call: other mails are sent in between. One that cannot be read keeps none of the
+   * others.
+   * @returns whether there may be more of them
+   * @throws after the last page, what the last such one met
+   */
+  async write(): Promise<boolean> {
+    const page = await this.links.unwritten(PAGE_SIZE, this.last);
+    for (const action of page) {
+      await this.writeAbout(action).catch((fault: unknown) => {
+        this.fault = { fault };
+      });
+    }
+    const hasMore = page.length === PAGE_SIZE;
+    this.last = hasMore ? (page.at(-1) as ActionId) : null;
+    if (!hasMore) this.throwFault();
+    return hasMore;
+  }
+
+  private throwFault(): void {
+    const met = this.fault;
+    this.fault = null;
+    if (met !== null) throw met.fault;
+  }
+
+  private async writeAbout(id: ActionId): Promise<void> {
+    const { state: action } = await this.streams.load(streamRef(actionDecider, id));
+    const nowMs = this.sources.clock.nowMs();
+    if (!isLiving(action) || action.approval?.status !== 'pending') return;
+    const { approval, submission } = action;
+    const expiresAtMs = epochMsOf(approval.terms.expires_at);
+    if (nowMs >= expiresAtMs) return;
+    const { state: org } = await this.streams.load(streamRef(organizationDecider, submission.org));
+    const mails = org.status === 'none' ? [] : await this.mailsOf(action, approval, org);
+    await this.links.write({ org: submission.org, approval: approval.terms.approval, expiresAtMs, mails }, nowMs);
+  }
+
+  private async mailsOf(
+    { submission }: LivingAction,
+    { terms }: Approval,
+    { members, approvals, name }: LivingOrganization,
+  ): Promise<readonly ApprovalMail[]> {
+    if (approvals.mail === 'off') return [];
+    const signers = [...signersOf(members, terms.approvers, submission.on_behalf_of)].slice(
+      0,
+      APPROVAL_MAIL_PEOPLE_MAX,
+    );
+    const addresses = await this.people.addressesOf(signers);
+    return signers.flatMap((user) => {
+      const to = addresses.get(user);
+      if (to === undefined) return [];
+      const token = secretText(this.sources.randomness.bytes(SECRET_BYTES));
+      const mail = approvalMail({
+        link: this.linkOf(token),
+        organization: name,
+        tool: submission.tool,
+        agent: submission.agent_name,
+        rule: terms.rule_id,
+        expiresAt: terms.expires_at,
+        isDecidedByLink: approvals.mail === 'decide',
+      });
+      return [{ user, tokenHash: secretHash(token) as Uint8Array, mail: { to, ...mail } }];
+    });
+  }
+}

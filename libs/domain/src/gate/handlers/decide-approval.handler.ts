@@ -1,0 +1,177 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { Digest } from '#libs/crypto';
+import {
+  actionChannel,
+  Bus,
+  DomainError,
+  failpoint,
+  PayloadStore,
+  RequirementMoved,
+  RevisionConflict,
+  SYSTEM,
+  type Append,
+  type AppendResult,
+  type CommandMetadata,
+  type CommandResult,
+  type Payload,
+} from '../../kernel/index.js';
+import type { ActionCommand } from '../action.commands.js';
+import { actionDecider } from '../action.decider.js';
+import type { Action, Approval } from '../action.state.js';
+import { contextDocument } from '../approval-context.js';
+import { countingSigners, isOpen, whyNotDecided, whyNotSigned } from '../approval-review.js';
+import { GateKernel } from '../gate-kernel.js';
+import { ApprovalReviews, type ReviewToActBy } from './approval-reviews.js';
+import { DecideApproval } from './decide-approval.command.js';
+import { isLiving } from './execution.js';
+import { ExecutionStarter } from './execution-starter.js';
+
+/** Each look loses only to something that has changed meanwhile, so few are ever needed. */
+const MAX_LOOKS = 16;
+
+type Word = Extract<ActionCommand, { type: 'Countersign' | 'DenyApproval' }>;
+
+/**
+ * Appends what a person has said, while all that it was judged by stands as it was read. Where something has moved on, all
+ * of it is read and judged again: whoever signed meanwhile counts, and whoever was removed does not.
+ */
+@CommandHandler(DecideApproval)
+export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
+  constructor(
+    private readonly gate: GateKernel,
+    private readonly reviews: ApprovalReviews,
+    private readonly payloads: PayloadStore,
+    private readonly starter: ExecutionStarter,
+    private readonly bus: Bus,
+  ) {}
+
+  /**
+   * @throws {DomainError} in this order: not_found; approval_expired, approval_decided; approver_not_eligible; of a yes alone
+   *   self_approval, already_countersigned, and what keeps anybody from approving (a Stop, the policy, the connector);
+   *   context_changed; service_unavailable: what the yes would let happen could not be sealed
+   */
+  async execute(command: DecideApproval): Promise<ReviewToActBy> {
+    const { org, approval, metadata } = command;
+    for (let look = 1; look <= MAX_LOOKS; look += 1) {
+      const review = await this.reviews.of(org, approval, metadata.now);
+      // A request that is sent again after its answer was lost.
+      if (review.folded.causations.has(metadata.commandId)) return review;
+      await this.requireOpen(review);
+      requireDecidable(command, review);
+      if (command.word.decision === 'approve') this.gate.requireSealingKeepsUp(org);
+      const result = await this.append(command, review);
+      if (result === null) continue;
+      await this.resume(review, result);
+      return this.reviews.of(org, approval, metadata.now);
+    }
+    throw new DomainError('conflict', {
+      message: 'The approval keeps changing. Wait a moment, read it again and decide on what it says then.',
+    });
+  }
+
+  /** An approval whose time is over is expired here and now where no sweeper has come by yet. */
+  private async requireOpen(review: ReviewToActBy): Promise<void> {
+    if (isOpen(review)) return;
+    const { approval, action, at } = review;
+    if (approval.status === 'pending') {
+      const metadata: CommandMetadata = {
+        org: action.submission.org,
+        actor: SYSTEM,
+        requestId: null,
+        commandId: `expire:${approval.terms.approval}`,
+        correlation: action.submission.action,
+        now: at,
+      };
+      const command = { type: 'ExpireApproval' as const, data: {}, metadata };
+      const { folded } = await this.gate.runner.run(actionDecider, action.submission.action, command, metadata);
+      this.bus.publish(actionChannel(action.submission.action), 'decided');
+      throw ended(isLiving(folded.state) ? folded.state.approval : null);
+    }
+    throw ended(approval);
+  }
+
+  /** Null where something that the decision rests on has moved on: nothing was written. */
+  private async append(command: DecideApproval, review: ReviewToActBy): Promise<CommandResult<Action> | null> {
+    const { submission } = review.action;
+    const metadata = { ...command.metadata, correlation: submission.action };
+    const word = wordOf(command, review, metadata);
+    const payload = payloadOf(review);
+    const write = async (events: Append): Promise<AppendResult> => {
+      const required = await this.standing(review, events);
+      return payload === null
+        ? this.gate.store.append(required)
+        : this.payloads.append(this.gate.store, required, payload);
+    };
+    // Never decided again by itself on a conflict: who counts beside this person would be those of before.
+    const append = (events: Append): Promise<AppendResult> => write(events).catch(movedOn);
+    try {
+      return await this.gate.runner.run(actionDecider, submission.action, word, metadata, {
+        known: review.folded,
+        append,
+      });
+    } catch (error) {
+      if (error instanceof MovedOn) return null;
+      throw error;
+    }
+  }
+
+  /** Where the store cannot require it in the commit, the question is asked as late as it can be. */
+  private async standing({ requires }: ReviewToActBy, events: Append): Promise<Append> {
+    if (this.gate.streams.canRequire) return { ...events, requires };
+    const heads = await this.gate.store.heads([...requires.keys()]);
+    for (const [stream, revision] of requires) if (heads.get(stream) !== revision) throw new MovedOn();
+    return events;
+  }
+
+  /** Whoever waits for the action looks again; what may run now is begun. A sweeper does what a crash keeps from here. */
+  private async resume({ action, context }: ReviewToActBy, { folded, events }: CommandResult<Action>): Promise<void> {
+    const { action: id } = action.submission;
+    this.bus.publish(actionChannel(id), 'decided');
+    if (!events.some(({ event }) => event.type === 'ExecutionReady')) return;
+    await failpoint('apr.resume');
+    await this.starter.start({ id, folded, args: context?.args ?? {}, found: null }, null);
+  }
+}
+
+const ended = (approval: Approval | null): DomainError =>
+  new DomainError(approval?.status === 'expired' ? 'approval_expired' : 'approval_decided');
+
+class MovedOn extends Error {
+  override readonly name = 'MovedOn';
+}
+
+const movedOn = (error: unknown): never => {
+  throw error instanceof RevisionConflict || error instanceof RequirementMoved ? new MovedOn() : error;
+};
+
+const requireDecidable = ({ word }: DecideApproval, review: ReviewToActBy): void => {
+  const refused = word.decision === 'approve' ? whyNotSigned(review, word.by) : whyNotDecided(review, word.by);
+  if (refused !== null) throw new DomainError(refused);
+  const { obstacle } = review;
+  if (word.decision === 'approve' && obstacle !== null) {
+    throw new DomainError(obstacle.code, { message: obstacle.message });
+  }
+  const isNamed = word.decision === 'approve' || word.contextDigest !== null;
+  if (isNamed && word.contextDigest !== review.digest) throw new DomainError('context_changed');
+};
+
+const wordOf = ({ approval, word }: DecideApproval, review: ReviewToActBy, metadata: CommandMetadata): Word => {
+  const { by, via, reason } = word;
+  const said = { by, via, reason, context_digest: contextDigestOf(review) };
+  if (word.decision === 'deny') return { type: 'DenyApproval', data: { approval, word: said }, metadata };
+  const { run, toolDigest } = review;
+  // What cannot run has an obstacle, which was refused.
+  if (run === null) throw new DomainError('conflict');
+  const { required } = review.terms;
+  const data = { approval, word: said, stillCounting: countingSigners(review), required, toolDigest, run };
+  return { type: 'Countersign', data, metadata };
+};
+
+/** A no about something that cannot be shown any more is a no about what was shown first. */
+const contextDigestOf = ({ digest, approval }: ReviewToActBy): Digest => digest ?? approval.terms.context_digest;
+
+const payloadOf = ({ context, action }: ReviewToActBy): Payload | null => {
+  if (context === null) return null;
+  const { action: owner, org } = action.submission;
+  return { owner, org, kind: 'approval_context', ...contextDocument(context) };
+};

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { StagePeople } from '../http/error-codes/stage-people.js';
+import { headersOf, type Sent, type Session } from '../http/error-codes/sent.js';
+import { connectCrm } from '../support/crm.js';
+import { type Answer, startService, type RunningService } from '../support/service.js';
+import { startUpstream, type Upstream } from '../support/upstream.js';
+
+const POLICY = `version: 1
+default: deny
+rules:
+  - id: asked
+    match:
+      tools:
+        - crm.*
+    decision: require_approval
+`;
+const PATIENCE = { timeout: 60_000, interval: 100 };
+
+let service: RunningService;
+let upstream: Upstream;
+let people: StagePeople;
+
+const send = (method: string, path: string, { json, headers = {}, as }: Sent = {}): Promise<Answer> =>
+  service.call(method, path, {
+    ...(json === undefined ? {} : { body: json }),
+    headers: { ...headers, ...(as === undefined ? {} : headersOf(method, as)) },
+  });
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  // At the first yes of each life of the process.
+  service = await startService({ env: { LOG_LEVEL: 'info', SERVICE_FAILPOINTS: 'apr.resume=kill@1' } });
+  people = new StagePeople({ send, printed: () => service.output });
+  await people.signOwnerIn();
+  await connectCrm(service, upstream.baseUrl);
+  const key = service.adminKey;
+  const made = await service.call('POST', '/v1/policies', { key, body: { name: 'Asks', source: POLICY } });
+  const path = `/v1/policies/${String(made.json['id'])}/versions/1/activate`;
+  expect((await service.call('POST', path, { key, body: { mode: 'enforce' } })).status).toBe(200);
+});
+afterAll(async () => {
+  await service?.stop();
+  await upstream?.close();
+});
+
+const held = async (text: string): Promise<string> => {
+  const body = { tool: 'crm.add_note', args: { id: '42', text }, wait: 0 };
+  const { json } = await service.call('POST', '/v1/actions', { key: service.agentKey, body });
+  expect(json).toMatchObject({ status: 'pending_approval' });
+  return String(json['id']);
+};
+const approvalOf = (action: string): string => `/v1/approvals/${action.replace('act_', 'apr_')}`;
+const approve = async (action: string, as: Session, headers: Record<string, string> = {}): Promise<Answer> => {
+  const { json } = await send('GET', approvalOf(action), { as });
+  const { context_digest } = json;
+  return send('POST', `${approvalOf(action)}/approve`, { as, json: { context_digest }, headers });
+};
+
+describe('kill -9 after the yes stands in the log, before anybody was told (CP-31)', () => {
+  it('the next start runs the call, once, and the same request answers what was decided', async () => {
+    const action = await held('after the yes');
+    const exited = service.exited();
+    const lost = approve(action, people.owner, { 'Idempotency-Key': 'yes-1' }).then(
+      () => 'answered',
+      () => 'lost',
+    );
+    expect(await exited).toMatchObject({ signal: 'SIGKILL' });
+    expect(await lost).toBe('lost');
+    expect(upstream.countFor(action)).toBe(0);
+    await service.start();
+    const ended = await vi.waitFor(async () => {
+      const { json } = await service.call('GET', `/v1/actions/${action}?wait=5`, { key: service.agentKey });
+      expect(json['state']).toBe('sealed');
+      return json;
+    }, PATIENCE);
+    expect(ended).toMatchObject({ status: 'executed', execution: { status: 'succeeded' } });
+    expect(upstream.countFor(action)).toBe(1);
+    const { json } = await send('GET', approvalOf(action), { as: people.owner });
+    expect(json).toMatchObject({ status: 'approved', countersigned: 1, deed: ended['deed'] });
+    const check = await service.call('GET', '/v1/ledger/check', { key: service.adminKey });
+    expect(check.json).toMatchObject({ result: 'intact' });
+  });
+});
+
+describe('what is asked and what is said', () => {
+  it('a restart between question and answer loses neither', async () => {
+    const action = await held('before a restart');
+    await service.restart();
+    const { json } = await send('GET', approvalOf(action), { as: people.owner });
+    expect(json).toMatchObject({
+      status: 'pending',
+      approvable: true,
+      context: { args: { text: 'before a restart' } },
+    });
+    const denied = await send('POST', `${approvalOf(action)}/deny`, {
+      as: people.owner,
+      json: { reason: 'canary-no' },
+    });
+    expect(denied.json).toMatchObject({ status: 'denied', reason: 'canary-no' });
+    expect(upstream.countFor(action)).toBe(0);
+  });
+
+  it('no argument, reason or digest of it is in the service’s own log', async () => {
+    const output = service.output;
+    for (const secret of ['before a restart', 'after the yes', 'canary-no', people.owner.csrf]) {
+      expect(output).not.toContain(secret);
+    }
+  });
+});
