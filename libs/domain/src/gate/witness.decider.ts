@@ -1,0 +1,164 @@
+import { MAX_WITNESS_REASONS, MAX_WORD_BYTES } from '#libs/crypto';
+import { DomainError, type ActionId, type Timestamp } from '../kernel/index.js';
+import type { ActionCommand, ReadBackWord } from './action.commands.js';
+import type { ActionEvent, AmendmentCause, Decision, ExecutionOutcome, WitnessVerdict } from './action.events.js';
+import { awaitsReadBack, type LivingAction } from './action.state.js';
+
+type CommandOf<Type extends ActionCommand['type']> = Extract<ActionCommand, { type: Type }>;
+type DataOf<Type extends ActionEvent['type']> = Extract<ActionEvent, { type: Type }>['data'];
+
+/** What certainly did not run has nothing to verify. */
+export const hasWitness = ({ status }: Pick<ExecutionOutcome, 'status'>): boolean => status !== 'failed';
+
+/** The tool's own word as witness, where no later evidence is awaited. */
+export const witnessed = (
+  { submission, decision }: LivingAction,
+  outcome: ExecutionOutcome,
+  at: Timestamp,
+  reason: string | undefined,
+): ActionEvent => ({
+  type: 'ActionWitnessed',
+  data: { action: submission.action, at, ...atAskedLevel(decision, reportedWitness(outcome, reason)) },
+});
+
+const reportedWitness = (outcome: ExecutionOutcome, reason: string | undefined): WitnessVerdict => {
+  if (outcome.status === 'succeeded') {
+    const summary = 'The tool reported success; nothing else was checked.';
+    return witness('VERIFIED', 'reported', [], summary);
+  }
+  const summary = 'Nobody can say whether the tool applied the call.';
+  const reasons = [reason ?? outcome.error_code ?? 'unknown'];
+  return witness('UNVERIFIABLE', 'none', reasons, summary);
+};
+
+export const witness = (
+  verdict: WitnessVerdict['verdict'],
+  method: WitnessVerdict['method'],
+  reasons: readonly string[],
+  summary: string,
+): WitnessVerdict => ({ level: 'L0', verdict, method, reasons, summary, evidence_digest: null, diff_rows: 0 });
+
+/** A rule may ask for a read where the tool has none: then its own word verifies nothing. */
+export const atAskedLevel = (decision: Decision | null, verdict: WitnessVerdict): WitnessVerdict => {
+  if (decision?.verify === undefined || verdict.level !== 'L0') return verdict;
+  const reasons = [...verdict.reasons, 'verify_level_unmet'];
+  const summary = `The policy asks for a witness at level ${decision.verify}, and nothing but the tool’s own word is there.`;
+  return { ...verdict, verdict: 'UNVERIFIABLE', reasons, summary };
+};
+
+/**
+ * What a read says of the write before it. Several processes may read: the first word counts. A later one amends it only
+ * where the first could not say anything, for between two that could nobody knows which is the newer.
+ */
+export const recordReadBack = (
+  { data, metadata }: CommandOf<'RecordReadBack'>,
+  state: LivingAction,
+): readonly ActionEvent[] => {
+  const { action } = state.submission;
+  const at = metadata.now;
+  if (awaitsReadBack(state)) return [{ type: 'ActionWitnessed', data: { action, at, ...readWitness(state, data) } }];
+  const isSilent = state.state === 'recorded' && state.readBack !== null && state.witness?.verdict === 'UNVERIFIABLE';
+  if (!isSilent || data.verdict === 'UNVERIFIABLE') return [];
+  return [amended(action, 'late_read', readWitness(state, data), at)];
+};
+
+/** @throws {DomainError} conflict: it has not ended yet, or nothing ran */
+export const amendWitness = (
+  { data, metadata }: CommandOf<'AmendWitness'>,
+  state: LivingAction,
+): readonly ActionEvent[] => {
+  requireAmendable(state);
+  return [amended(state.submission.action, 'asked', readWitness(state, data), metadata.now)];
+};
+
+/** @throws {DomainError} conflict: it has not ended yet, or nothing ran */
+export const requireAmendable = ({ state, outcome, witness: found, edge }: LivingAction): void => {
+  if (state !== 'recorded') throw new DomainError('conflict', { message: NOT_ENDED });
+  if (outcome === null || found === null) throw new DomainError('conflict', { message: NOTHING_RAN });
+  if (edge !== null) throw new DomainError('conflict', { message: AT_THE_EDGE });
+};
+
+const NOT_ENDED = 'This action has no witness yet. Wait for its end: GET /v1/actions/{id}?wait=25.';
+const NOTHING_RAN =
+  'Nothing ran under this action, so there is nothing to read back. GET /v1/actions/{id} says how it ended.';
+const AT_THE_EDGE = 'The agent ran this tool itself, so the service has no read that confirms it.';
+
+/**
+ * An executor's word that came after the action was recorded as unknown. It is the tool's own, so it replaces nothing but a
+ * witness that could not say anything. That a call was not applied, one attempt says only for itself.
+ */
+export const amendedByLateReport = (
+  { state, submission, decision, attempts, outcome, witness: found }: LivingAction,
+  late: ExecutionOutcome,
+  at: Timestamp,
+): readonly ActionEvent[] => {
+  const isOpen = state === 'recorded' && outcome?.status === 'unknown' && found?.verdict === 'UNVERIFIABLE';
+  if (!isOpen || found.reasons.includes(LATE_REPORT) || late.status === 'unknown') return [];
+  if (late.status === 'failed' && attempts.length > 1) return [];
+  const said =
+    late.status === 'succeeded'
+      ? witness('VERIFIED', 'reported', [LATE_REPORT], 'The tool reported success, after the action was recorded.')
+      : witness(
+          'UNVERIFIABLE',
+          'reported',
+          [LATE_REPORT, late.error_code ?? 'unknown'],
+          'The tool reported, after the action was recorded, that it did not apply the call.',
+        );
+  const verdict = { ...atAskedLevel(decision, said), evidence_digest: late.result_digest };
+  return [amended(submission.action, 'late_report', verdict, at)];
+};
+
+const LATE_REPORT = 'late_report';
+
+const amended = (action: ActionId, cause: AmendmentCause, verdict: WitnessVerdict, at: Timestamp): ActionEvent => ({
+  type: 'WitnessAmended',
+  data: { action, cause, at, ...verdict },
+});
+
+const readWitness = (state: LivingAction, { verdict, reasons, evidenceDigest }: ReadBackWord): WitnessVerdict => ({
+  level: 'L1',
+  verdict,
+  method: 'read_back',
+  reasons: sealable([...(verdict === 'UNVERIFIABLE' ? whyUnknown(state) : []), ...reasons]),
+  summary: summaryOf(verdict, reasons),
+  evidence_digest: evidenceDigest,
+  diff_rows: 0,
+});
+
+const whyUnknown = ({ outcome, readBack }: LivingAction): readonly string[] =>
+  outcome?.status === 'unknown' ? [readBack?.reason ?? outcome.error_code ?? 'unknown'] : [];
+
+/** As many and as long as a deed holds: paths of a config may be longer. They are ASCII. */
+const sealable = (reasons: readonly string[]): readonly string[] =>
+  [...new Set(reasons)].slice(0, MAX_WITNESS_REASONS).map((reason) => reason.slice(0, MAX_WORD_BYTES));
+
+const NAMED_MAX = 3;
+
+const summaryOf = (verdict: WitnessVerdict['verdict'], reasons: readonly string[]): string => {
+  const named = sealable(reasons).slice(0, NAMED_MAX).join(', ');
+  const others = reasons.length > NAMED_MAX ? ` and ${reasons.length - NAMED_MAX} more` : '';
+  switch (verdict) {
+    case 'VERIFIED':
+      return 'A read shows what the call should have done.';
+    case 'MISMATCH':
+      return `A read does not show what the call should have done: ${named}${others}.`;
+    case 'UNVERIFIABLE':
+      return `A read could not say what the call has done: ${named}${others}.`;
+  }
+};
+
+export const afterWitness = (action: LivingAction, data: DataOf<'ActionWitnessed'>): LivingAction => ({
+  ...action,
+  witness: witnessOf(data),
+});
+
+export const afterAmendment = (action: LivingAction, data: DataOf<'WitnessAmended'>): LivingAction => ({
+  ...action,
+  witness: witnessOf(data),
+  amendedRevision: action.revision,
+});
+
+const witnessOf = (data: WitnessVerdict): WitnessVerdict => {
+  const { level, verdict, method, reasons, summary, evidence_digest, diff_rows } = data;
+  return { level, verdict, method, reasons, summary, evidence_digest, diff_rows };
+};
