@@ -101,4 +101,62 @@ describe('an audit of the payloads that events name', () => {
   });
 });
 
+describe('an audit of payloads that are not stored', () => {
+  let sealed: readonly RecordedEvent[];
+  let actions: readonly string[];
+
+  /** Three actions, each with its deed: at revisions 0 to 2. Then one that waits for its deed. */
+  beforeAll(async () => {
+    const bench = new LedgerBench(new MemoryEventStore());
+    await bench.activateKey();
+    const streams: string[] = [];
+    for (let number = 1; number <= 4; number += 1) {
+      streams.push(await bench.recordAction(org));
+      if (number <= 3) await bench.feed(bench.sealer(), await bench.log());
+    }
+    sealed = await bench.log();
+    actions = streams;
+  });
+
+  /** @param pageEvents how many events are stepped before payloads are compared */
+  const auditUpTo = (passed: number | null, pageEvents: number, foreign = false) => {
+    const running = new LogAudit();
+    for (let from = 0; from < sealed.length; from += pageEvents) {
+      for (const event of sealed.slice(from, from + pageEvents)) running.step(event);
+      const named = running.takeNamed();
+      if (passed !== null) running.retentionPassed(foreign ? other : org, passed);
+      running.compared(
+        named,
+        named.map(() => 'missing' as const),
+      );
+    }
+    const { faults, faultCount, payloads, payloadsRemoved } = running.verdict();
+    expect([faultCount, payloads]).toEqual([faults.length, 4]);
+    expect(new Set(faults.map(({ code }) => code))).toEqual(new Set(faults.length === 0 ? [] : ['payload_missing']));
+    return [faults.map(({ stream }) => actions.indexOf(stream)), payloadsRemoved];
+  };
+
+  it.each([1, 2, 3, 4, 5, 7, 1_000])('are faults but where retention has passed their deed: pages of %i', (page) => {
+    expect(auditUpTo(null, page)).toEqual([[0, 1, 2, 3], 0]);
+    expect(auditUpTo(0, page)).toEqual([[1, 2, 3], 1]);
+    expect(auditUpTo(1, page)).toEqual([[2, 3], 2]);
+    expect(auditUpTo(2, page)).toEqual([[3], 3]);
+    // Further than the ledger goes: what has no deed was not passed.
+    expect(auditUpTo(700, page)).toEqual([[3], 3]);
+    expect(auditUpTo(2, page, true)).toEqual([[0, 1, 2, 3], 0]);
+  });
+
+  it('are faults whatever retention passed, where what is stored differs', () => {
+    const running = new LogAudit();
+    for (const event of sealed) running.step(event);
+    const named = running.takeNamed();
+    running.retentionPassed(org, 2);
+    running.compared(
+      named,
+      named.map(() => 'differs' as const),
+    );
+    expect(running.verdict()).toMatchObject({ faultCount: 4, payloadsRemoved: 0 });
+  });
+});
+
 const isSubmission = ({ type }: RecordedEvent): boolean => type === 'ActionSubmitted';

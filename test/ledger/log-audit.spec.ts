@@ -90,6 +90,7 @@ describe('an audit of a log that nobody touched', () => {
       deeds: 10,
       payloads: 0,
       unsealed: 0,
+      payloadsRemoved: 0,
       unsealedSince: null,
       faultCount: 0,
       faults: [],

@@ -27,7 +27,7 @@ import {
   type ParkedOrg,
 } from '#libs/domain/ledger';
 import { InProcessBus, SystemRandomness } from '#libs/infra/runtime';
-import { AGENT, allowed, decided, denied, ready, started, submitted, succeeded } from './gate-fixtures.js';
+import { AGENT, decided, denied, running, submitted, succeeded } from './gate-fixtures.js';
 import { metadataAt, NOW } from './given.js';
 import { silentLogger } from './silent-logger.js';
 import { actionDecider } from '#libs/domain/gate';
@@ -135,9 +135,19 @@ export class LedgerBench {
 
   /** An action of the organization that is refused, or one that ran. Returns its stream. */
   async recordAction(org: OrgId, kind: 'refused' | 'executed' = 'refused', agent = AGENT): Promise<string> {
+    if (kind === 'refused') return (await this.record(org, [submitted, decided(denied)], agent)).stream;
+    const { stream, events, metadata } = await this.record(org, running, agent);
+    await this.finish(stream, events, metadata);
+    return stream;
+  }
+
+  /** An action of the organization with these events, in one append. */
+  async record(
+    org: OrgId,
+    base: readonly ActionEvent[],
+    agent = AGENT,
+  ): Promise<{ stream: string; events: readonly ActionEvent[]; metadata: CommandMetadata }> {
     const action = idOf('act', random.bytes(16));
-    const base: readonly ActionEvent[] =
-      kind === 'refused' ? [submitted, decided(denied)] : [submitted, decided(allowed), ready(), started('c1')];
     const events = base.map(
       (event) =>
         ({
@@ -148,8 +158,7 @@ export class LedgerBench {
     const stream = streamOf('action', action);
     const metadata: CommandMetadata = { ...metadataAt(), org, actor: { type: 'agent', id: agent }, commandId: action };
     await appendEvents(this.store, stream, 'no_stream', events, metadata);
-    if (kind === 'executed') await this.finish(stream, events, metadata);
-    return stream;
+    return { stream, events, metadata };
   }
 
   private async finish(stream: string, events: readonly ActionEvent[], metadata: CommandMetadata): Promise<void> {

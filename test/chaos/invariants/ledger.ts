@@ -3,7 +3,10 @@ import { gunzipSync } from 'node:zlib';
 import { isRecorded, textOf, type Dossier } from '../dossier.js';
 import type { ExportedBundle } from '../evidence.js';
 
-/** INV-04. Each action that ended has one deed, in the ledger and in the bundle; each deed has an action that ended. */
+/**
+ * INV-04. Each action that ended has one deed, and one for each amendment of its witness, in the ledger and in the bundle;
+ * each deed has an action that ended.
+ */
 export const oneDeedEach = ({ evidence, actions, deeds }: Dossier): readonly string[] => {
   const faults: string[] = [];
   for (const file of actions.values()) {
@@ -16,9 +19,11 @@ export const oneDeedEach = ({ evidence, actions, deeds }: Dossier): readonly str
           : `${file.id} has ${file.deeds.length} deeds (seq ${seqs}), and ${due} is due`,
       );
     }
+    const [amended, sealed] = [file.amendments.length, file.amendmentDeeds.length];
+    if (amended !== sealed) faults.push(`${file.id} was amended ${amended} times and has ${sealed} deeds of that`);
   }
   for (const { data } of deeds) {
-    if (data['kind'] === 'action' && !actions.has(textOf(data['action']))) {
+    if (data['kind'] !== 'admin' && !actions.has(textOf(data['action']))) {
       faults.push(`deed ${textOf(data['deed'])} seals ${textOf(data['action'])}, which the log does not know`);
     }
   }

@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { decodeEvent, deedOf, EventStore, type DeedId } from '#libs/domain/kernel';
+import { decodeEvent, deedOf, EventStore, type DeedId, type EventEnvelope } from '#libs/domain/kernel';
 
 /** A change is the newest event of its stream, or near it when others changed the same object since. */
 const LOOK_BACK_EVENTS = 32;
+
+interface IdentifiedCommand {
+  readonly commandId: string;
+}
 
 /** The deed of an administrative change: its answer carries the id before the deed is sealed (architecture, step 6). */
 @Injectable()
@@ -13,11 +17,20 @@ export class ChangeDeeds {
    * Null when the command changed nothing. A retried command is answered with the deed of its first try.
    * @param type of the event whose deed is meant, where a command causes several
    */
-  async deedOf(stream: string, { commandId }: { readonly commandId: string }, type?: string): Promise<DeedId | null> {
-    const recent = await this.store.readStream(stream, { direction: 'backwards', limit: LOOK_BACK_EVENTS });
-    const change = recent
-      .map((recorded) => decodeEvent(recorded))
-      .find(({ event, metadata }) => metadata.causation === commandId && (type ?? event.type) === event.type);
+  async deedOf(stream: string, command: IdentifiedCommand, type?: string): Promise<DeedId | null> {
+    const change = (await this.changesOf(stream, command)).find(({ event }) => (type ?? event.type) === event.type);
     return change ? deedOf(change) : null;
+  }
+
+  /** Of a command that may have several: all of them, in the order of what they seal. */
+  async deedsOf(stream: string, command: IdentifiedCommand): Promise<readonly DeedId[]> {
+    const changes = await this.changesOf(stream, command);
+    return changes.toReversed().flatMap((change) => deedOf(change) ?? []);
+  }
+
+  /** Newest first. */
+  private async changesOf(stream: string, { commandId }: IdentifiedCommand): Promise<readonly EventEnvelope[]> {
+    const recent = await this.store.readStream(stream, { direction: 'backwards', limit: LOOK_BACK_EVENTS });
+    return recent.map((recorded) => decodeEvent(recorded)).filter(({ metadata }) => metadata.causation === commandId);
   }
 }

@@ -30,7 +30,13 @@ export class CheckLedgerController {
 
   /** Says how the chain is, and nothing of what its deeds hold: every key that may read deeds may ask. */
   @Get('/v1/ledger/check')
-  @Route({ auth: 'session_or_key', scopes: ['deeds:read'], since: '2026-10-01', unknownQuery: 'refused' })
+  @Route({
+    auth: 'session_or_key',
+    role: 'viewer',
+    scopes: ['deeds:read'],
+    since: '2026-10-01',
+    unknownQuery: 'refused',
+  })
   async check(@Query() query: CheckLedgerQuery, @RequestContext() exchange: Exchange): Promise<LedgerCheck> {
     return this.ledger.check(exchange.caller.org, rangeOf(query), exchange.clientGone);
   }

@@ -1,9 +1,13 @@
-import type { JsonObject } from '#libs/crypto';
-import type { DeedRow } from '#libs/infra/read-models';
-import type { SealedDeed } from './find-sealed-deed.query-handler.js';
+import type { DeedBody, JsonObject } from '#libs/crypto';
+import { aboutOf, type DeedAbout, type StoredDeed } from '#libs/domain/ledger';
+import type { SealedDeed } from './find-action-deeds.query-handler.js';
+import type { ListedDeed } from './list-deeds.query-handler.js';
 
-/** The deed envelope (architecture, choices). The bytes it speaks of are at GET /v1/deeds/{id}. */
-export const deedView = (row: DeedRow): JsonObject => ({
+/**
+ * The deed envelope (architecture, choices). The bytes it speaks of are at GET /v1/deeds/{id}; what they are about stands here
+ * too, so that nobody need read them all to find one.
+ */
+export const deedView = ({ row, agentName }: ListedDeed): JsonObject => ({
   object: 'deed',
   id: row.id,
   seq: row.seq,
@@ -14,7 +18,23 @@ export const deedView = (row: DeedRow): JsonObject => ({
   prev_hash: row.prevHash,
   kid: row.kid,
   signature: row.signature,
+  about: row.about && aboutView(row.about, agentName),
 });
+
+/** The envelope of the deed of a change, straight from the ledger: its row may not be there yet. */
+export const storedDeedView = (deed: StoredDeed): JsonObject => {
+  const { deed: id, org, seq, kind, action, issued_at, body_hash, prev_hash, kid, signature } = deed;
+  const place = { id, org, seq, kind, action, agent: null, issuedAt: issued_at };
+  const about = aboutOf(JSON.parse(deed.body) as DeedBody);
+  const row = { ...place, bodyHash: body_hash, prevHash: prev_hash, kid, signature, about };
+  return deedView({ row, agentName: null });
+};
+
+const aboutView = (about: DeedAbout, agentName: string | null): JsonObject => {
+  if ('admin' in about) return { admin: about.admin, target: { ...about.target } };
+  const { tool, agent, outcome, level, verdict } = about;
+  return { tool, agent: agent && { id: agent, name: agentName }, outcome, level, verdict };
+};
 
 /** What an action's own detail and the stream say of a deed (document 1, Deed). */
 export const deedSummary = ({ id, seq, kind, action, issuedAt }: SealedDeed): JsonObject => ({

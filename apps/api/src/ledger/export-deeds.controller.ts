@@ -34,7 +34,13 @@ export class ExportDeedsController {
    * reading fails. A cut bundle is told from a whole one by its own form (docs/deed-format.md).
    */
   @Get('/v1/deeds/export')
-  @Route({ auth: 'session_or_key', scopes: ['deeds:read'], since: '2026-10-01', unknownQuery: 'refused' })
+  @Route({
+    auth: 'session_or_key',
+    role: 'viewer',
+    scopes: ['deeds:read'],
+    since: '2026-10-01',
+    unknownQuery: 'refused',
+  })
   async export(
     @Query() query: ExportDeedsQuery,
     @RequestContext() exchange: Exchange,

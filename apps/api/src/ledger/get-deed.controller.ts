@@ -28,7 +28,13 @@ export class GetDeedController {
    * verifies them stands in headers, so that the body stays what was hashed and sealed.
    */
   @Get('/v1/deeds/:id')
-  @Route({ auth: 'session_or_key', scopes: ['deeds:read'], since: '2026-10-01', unknownQuery: 'refused' })
+  @Route({
+    auth: 'session_or_key',
+    role: 'viewer',
+    scopes: ['deeds:read'],
+    since: '2026-10-01',
+    unknownQuery: 'refused',
+  })
   async get(
     @Param('id') id: string,
     @Headers('accept') accept: string | undefined,

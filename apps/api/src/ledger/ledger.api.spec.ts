@@ -10,6 +10,9 @@ import { LedgerModule } from './ledger.module.js';
 
 const SECOND_MS = 1_000;
 
+type Json = Record<string, unknown>;
+const REFUSED = { tool: 'crm.update_customer', outcome: 'denied', level: null, verdict: null };
+
 let bench: ApiBench;
 /** 1: the organization; 2: refused, of the harness's agent; 3: executed, of another; 4: executed, of the harness's. */
 let deeds: readonly LedgerEvent['data'][];
@@ -47,7 +50,19 @@ describe('GET /v1/deeds', () => {
     const { deed: id, kind, action, issued_at, body_hash, prev_hash, kid, signature } = deed(2);
     expect((json?.['data'] as unknown[])[1]).toEqual({
       ...{ object: 'deed', id, seq: 2, kind, action, issued_at, body_hash, prev_hash, kid, signature },
+      about: { ...REFUSED, agent: { id: AGENT, name: null } },
     });
+  });
+
+  it('says of each what it is about', async () => {
+    const abouts = ((await get('/v1/deeds')).json?.['data'] as Json[]).map(({ about }) => about);
+    const executed = { ...REFUSED, outcome: 'succeeded', level: 'L0', verdict: 'VERIFIED' };
+    expect(abouts).toEqual([
+      { admin: 'org.created', target: { type: 'org', id: ORG } },
+      { ...REFUSED, agent: { id: AGENT, name: null } },
+      { ...executed, agent: { id: expect.not.stringMatching(AGENT), name: null } },
+      { ...executed, agent: { id: AGENT, name: null } },
+    ]);
   });
 
   it('shows an agent the deeds of its own actions alone', async () => {
@@ -69,6 +84,8 @@ describe('GET /v1/deeds', () => {
     ['kind=admin', [1]],
     ['kind=action&order=desc', [4, 3, 2]],
     ['issued_at[gte]=2026-10-01T12:00:02Z', [3, 4]],
+    ['seq[gte]=2&seq[lt]=4', [2, 3]],
+    ['seq[gte]=0&seq[lt]=2', [1]],
     ['issued_at[gte]=2026-10-01T12:00:01Z&issued_at[lt]=2026-10-01T12:00:02Z', [2]],
   ])('narrows by %s', async (query, seqs) => {
     expect(seqsOf((await get(`/v1/deeds?${query}`)).json)).toEqual(seqs);
@@ -83,6 +100,9 @@ describe('GET /v1/deeds', () => {
     ['cursor=AAAA', 'cursor'],
     ['issued_at[gte]=yesterday', 'issued_at[gte]'],
     ['order=up', 'order'],
+    ['seq[gte]=-1', 'seq[gte]'],
+    ['seq[lt]=1e3', 'seq[lt]'],
+    ['seq[gt]=1', 'seq[gt]'],
   ])('refuses %s, param %s', async (query, param) => {
     const { status, error } = await get(`/v1/deeds?${query}`);
     expect([status, error['type'], error['code'], error['param']]).toEqual([

@@ -1,18 +1,20 @@
 import { Module } from '@nestjs/common';
 import { Clock, EventStore } from '#libs/domain/kernel';
-import { CheckLedger, LedgerReader, SealKeyAdministration } from '#libs/domain/ledger';
+import { CheckLedger, LedgerReader, SealFileHandler, SealKeyAdministration } from '#libs/domain/ledger';
 import { BuildFacts, readBuildFacts } from '#libs/infra/runtime';
 import { ListAnswers } from '../lists/list-answers.js';
+import { AwaitDeed } from './await-deed.js';
 import { ChangeDeeds } from './change-deeds.js';
 import { CheckLedgerController } from './check-ledger.controller.js';
 import { CoseForm } from './cose-form.js';
 import { DeedExport } from './deed-export.js';
 import { ExportDeedsController } from './export-deeds.controller.js';
 import { FindDeedHandler } from './find-deed.query-handler.js';
-import { FindSealedDeedHandler } from './find-sealed-deed.query-handler.js';
+import { FindActionDeedsHandler } from './find-action-deeds.query-handler.js';
 import { GetDeedController } from './get-deed.controller.js';
 import { ListDeedsController } from './list-deeds.controller.js';
 import { ListDeedsHandler } from './list-deeds.query-handler.js';
+import { SealFileController } from './seal-file.controller.js';
 import { SealKeysController } from './seal-keys.controller.js';
 
 @Module({
@@ -21,15 +23,18 @@ import { SealKeysController } from './seal-keys.controller.js';
     GetDeedController,
     ExportDeedsController,
     CheckLedgerController,
+    SealFileController,
     SealKeysController,
   ],
   providers: [
     ListAnswers,
     ListDeedsHandler,
     FindDeedHandler,
-    FindSealedDeedHandler,
+    FindActionDeedsHandler,
     { provide: LedgerReader, inject: [EventStore], useFactory: (store: EventStore) => new LedgerReader(store) },
     DeedExport,
+    AwaitDeed,
+    SealFileHandler,
     {
       provide: CheckLedger,
       inject: [LedgerReader, SealKeyAdministration, Clock],

@@ -18,7 +18,7 @@ export class ListDeedsController {
 
   /** An agent sees the deeds of its own actions; whoever administers the organization sees the whole ledger. */
   @Get('/v1/deeds')
-  @Route({ auth: 'session_or_key', scopes: ['deeds:read'], since: '2026-10-01', ledgerList: true })
+  @Route({ auth: 'session_or_key', role: 'viewer', scopes: ['deeds:read'], since: '2026-10-01', ledgerList: true })
   async list(
     @Query() query: ListDeedsQuery,
     @RequestContext() exchange: Exchange,
@@ -29,7 +29,7 @@ export class ListDeedsController {
     return this.lists.page(
       { query, exchange, reply },
       (page: PageRequest<DeedPosition>) => new ListDeeds(caller.org, parseDeedFilters(query), page, onlyAgent),
-      { item: deedView, position: ({ seq }) => ({ seq }) },
+      { item: deedView, position: ({ row: { seq } }) => ({ seq }) },
     );
   }
 }

@@ -1,5 +1,8 @@
-import { ListQuery } from '../http/query-shape.js';
+import { ListQuery, QueryInteger } from '../http/query-shape.js';
 import { FilterText } from '../lists/filter-text.decorator.js';
+
+/** No chain grows longer: what fifteen decimal digits can say. */
+const SEQ_MAX = 999_999_999_999_999;
 
 /** Query parameters of GET /v1/deeds. What they may hold: `list-deeds.filters.ts`. */
 export class ListDeedsQuery extends ListQuery {
@@ -7,5 +10,7 @@ export class ListDeedsQuery extends ListQuery {
   @FilterText() action?: string;
   @FilterText() 'issued_at[gte]'?: string;
   @FilterText() 'issued_at[lt]'?: string;
+  @QueryInteger(0, SEQ_MAX) 'seq[gte]'?: number;
+  @QueryInteger(0, SEQ_MAX) 'seq[lt]'?: number;
   @FilterText() order?: string;
 }

@@ -10,17 +10,21 @@ describe('deed filters', () => {
       action: null,
       issuedFrom: null,
       issuedBefore: null,
+      seqFrom: null,
+      seqBefore: null,
       order: 'asc',
     });
   });
 
-  it('take kinds, an action, a range and an order', () => {
+  it('take kinds, an action, ranges and an order', () => {
     expect(
       parseDeedFilters({
         kind: 'action,admin',
         action: testId('act', 1),
         'issued_at[gte]': '2026-10-01T00:00:00Z',
         'issued_at[lt]': '2026-10-02T00:00:00Z',
+        'seq[gte]': 4,
+        'seq[lt]': 7,
         order: 'desc',
       }),
     ).toEqual({
@@ -28,6 +32,8 @@ describe('deed filters', () => {
       action: testId('act', 1),
       issuedFrom: '2026-10-01T00:00:00.000Z',
       issuedBefore: '2026-10-02T00:00:00.000Z',
+      seqFrom: 4,
+      seqBefore: 7,
       order: 'desc',
     });
   });

@@ -11,6 +11,8 @@ export interface DeedFilters {
   readonly action: ActionId | null;
   readonly issuedFrom: Timestamp | null;
   readonly issuedBefore: Timestamp | null;
+  readonly seqFrom: number | null;
+  readonly seqBefore: number | null;
   /** By `seq`: the chain as it grew, or the newest deed first. */
   readonly order: 'asc' | 'desc';
 }
@@ -21,6 +23,8 @@ export interface DeedFilterParameters {
   readonly action?: string;
   readonly 'issued_at[gte]'?: string;
   readonly 'issued_at[lt]'?: string;
+  readonly 'seq[gte]'?: number;
+  readonly 'seq[lt]'?: number;
   readonly order?: string;
 }
 
@@ -30,6 +34,8 @@ export const parseDeedFilters = (sent: DeedFilterParameters): DeedFilters => ({
   action: sent.action === undefined ? null : actionId(sent.action),
   issuedFrom: instantAtOrAfter('issued_at[gte]', sent['issued_at[gte]']),
   issuedBefore: instantAtOrAfter('issued_at[lt]', sent['issued_at[lt]']),
+  seqFrom: sent['seq[gte]'] ?? null,
+  seqBefore: sent['seq[lt]'] ?? null,
   order: orderOf(sent.order ?? 'asc'),
 });
 

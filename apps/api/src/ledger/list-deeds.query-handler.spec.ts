@@ -1,9 +1,9 @@
 import type { AgentId, OrgId } from '#libs/domain/kernel';
-import { DeedRow, ReadModels } from '#libs/infra/read-models';
+import { AgentRow, DeedRow, ReadModels } from '#libs/infra/read-models';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { caughtUp, CaughtUpProgress } from '../../../../test/support/caught-up.js';
 import { TEST_ORG, testId, testTime } from '../../../../test/support/given-log.js';
-import { deedRow, writeRows } from '../../../../test/support/given-rows.js';
+import { agentRow, deedRow, writeRows } from '../../../../test/support/given-rows.js';
 import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
 import { FindDeed, FindDeedHandler } from './find-deed.query-handler.js';
 import { type DeedFilterParameters, parseDeedFilters } from './list-deeds.filters.js';
@@ -49,9 +49,12 @@ describe('list of deeds', () => {
     [{ action: testId('act', 1) }, [1, 4]],
     [{ action: testId('act', 9) }, []],
     [{ 'issued_at[gte]': testTime(2), 'issued_at[lt]': testTime(4) }, [2, 3]],
+    [{ 'seq[gte]': 2, 'seq[lt]': 5 }, [2, 3, 4]],
+    [{ 'seq[gte]': 0, 'seq[lt]': 2, order: 'desc' }, [1]],
+    [{ 'seq[gte]': 5, 'seq[lt]': 5 }, []],
     [{ kind: 'action', 'issued_at[gte]': testTime(2), order: 'desc' }, [5, 3]],
   ])('answers %j in the order of seq', async (sent, expected) => {
-    expect((await list(sent)).rows.map(({ seq }) => seq)).toEqual(expected);
+    expect((await list(sent)).rows.map(({ row }) => row.seq)).toEqual(expected);
   });
 
   it.each([
@@ -61,7 +64,7 @@ describe('list of deeds', () => {
     const seen: number[] = [];
     for (let after: DeedPosition | null = null; ;) {
       const page = await list({ order }, { limit: 2, after });
-      seen.push(...page.rows.map(({ seq }) => seq));
+      seen.push(...page.rows.map(({ row }) => row.seq));
       if (!page.hasMore) break;
       after = { seq: seen.at(-1)! };
     }
@@ -69,13 +72,25 @@ describe('list of deeds', () => {
   });
 
   it('shows an organization its own ledger alone, whatever is asked', async () => {
-    expect((await list({}, { org: OTHER_ORG })).rows).toMatchObject([{ id: testId('deed', 6), seq: 1 }]);
+    expect((await list({}, { org: OTHER_ORG })).rows).toMatchObject([{ row: { id: testId('deed', 6), seq: 1 } }]);
     expect((await list({ action: testId('act', 1) }, { org: OTHER_ORG })).rows).toEqual([]);
   });
 
   it("shows an agent's key the deeds of its own actions alone, whatever is asked", async () => {
-    expect((await list({}, { onlyAgent: OTHER_AGENT })).rows.map(({ seq }) => seq)).toEqual([5]);
+    expect((await list({}, { onlyAgent: OTHER_AGENT })).rows.map(({ row }) => row.seq)).toEqual([5]);
     expect((await list({ kind: 'admin' }, { onlyAgent: OTHER_AGENT })).rows).toEqual([]);
+  });
+
+  it('names the agent of each action by the list of agents, as far as that knows it', async () => {
+    await writeRows(readModels.source, AgentRow, [agentRow(1, { name: 'support' }), agentRow(9, { org: OTHER_ORG })]);
+    expect((await list({})).rows.map(({ agentName }) => agentName)).toEqual([
+      'support',
+      null,
+      'support',
+      'support',
+      null,
+    ]);
+    expect((await list({}, { org: OTHER_ORG })).rows.map(({ agentName }) => agentName)).toEqual([null]);
   });
 
   it('waits for its rows', async () => {

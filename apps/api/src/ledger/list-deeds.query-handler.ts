@@ -1,6 +1,6 @@
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { AgentId, OrgId } from '#libs/domain/kernel';
-import { DeedRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
+import { AgentRow, DeedRow, type OrgRows, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
 import type { Listed, PageRequest } from '../lists/listed.js';
 import type { DeedFilters } from './list-deeds.filters.js';
 
@@ -9,8 +9,14 @@ export type DeedPosition = {
   readonly seq: number;
 };
 
+export interface ListedDeed {
+  readonly row: DeedRow;
+  /** Of the agent whose action it is about. Null for an admin deed, and for an agent that the lists do not know yet. */
+  readonly agentName: string | null;
+}
+
 /** GET /v1/deeds: envelopes by `seq`, ascending unless asked otherwise. */
-export class ListDeeds extends Query<Listed<DeedRow>> {
+export class ListDeeds extends Query<Listed<ListedDeed>> {
   constructor(
     readonly org: OrgId,
     readonly filters: DeedFilters,
@@ -29,17 +35,38 @@ export class ListDeedsHandler implements IQueryHandler<ListDeeds> {
     private readonly waiter: ProjectionWaiter,
   ) {}
 
-  async execute({ org, filters, page, onlyAgent }: ListDeeds): Promise<Listed<DeedRow>> {
+  async execute({ org, filters, page, onlyAgent }: ListDeeds): Promise<Listed<ListedDeed>> {
     const { lagEvents } = await this.waiter.catchUp(['deeds']);
-    const { kinds, action, issuedFrom, issuedBefore, order } = filters;
+    const { order } = filters;
     const rows = this.readModels.of(org, DeedRow);
     if (onlyAgent !== null) rows.where('row.agent = :onlyAgent', { onlyAgent });
-    if (kinds !== null) rows.where('row.kind = ANY(:kinds)', { kinds });
-    if (action !== null) rows.where('row.action = :action', { action });
-    if (issuedFrom !== null) rows.where('row.issuedAt >= :issuedFrom', { issuedFrom });
-    if (issuedBefore !== null) rows.where('row.issuedAt < :issuedBefore', { issuedBefore });
+    narrow(rows, filters);
     if (page.after) rows.where(order === 'asc' ? 'row.seq > :after' : 'row.seq < :after', { after: page.after.seq });
     const found = await rows.orderBy('seq', order === 'asc' ? 'ASC' : 'DESC').page(page.limit);
-    return { ...found, lagEvents };
+    const names = await this.namesOf(org, found.rows);
+    const listed = found.rows.map((row) => ({ row, agentName: row.agent && (names.get(row.agent) ?? null) }));
+    return { rows: listed, hasMore: found.hasMore, lagEvents };
+  }
+
+  /** A deed holds its agent's id alone, and no agent ever changes its name. */
+  private async namesOf(org: OrgId, deeds: readonly DeedRow[]): Promise<ReadonlyMap<AgentId, string>> {
+    const agents = [...new Set(deeds.flatMap(({ agent }) => agent ?? []))];
+    if (agents.length === 0) return new Map();
+    const named = await this.readModels
+      .of(org, AgentRow)
+      .where('row.id = ANY(:agents)', { agents })
+      .only('id', 'name')
+      .all();
+    return new Map(named.map(({ id, name }) => [id, name]));
   }
 }
+
+const narrow = (rows: OrgRows<DeedRow>, filters: DeedFilters): void => {
+  const { kinds, action, issuedFrom, issuedBefore, seqFrom, seqBefore } = filters;
+  if (kinds !== null) rows.where('row.kind = ANY(:kinds)', { kinds });
+  if (action !== null) rows.where('row.action = :action', { action });
+  if (issuedFrom !== null) rows.where('row.issuedAt >= :issuedFrom', { issuedFrom });
+  if (issuedBefore !== null) rows.where('row.issuedAt < :issuedBefore', { issuedBefore });
+  if (seqFrom !== null) rows.where('row.seq >= :seqFrom', { seqFrom });
+  if (seqBefore !== null) rows.where('row.seq < :seqBefore', { seqBefore });
+};

@@ -24,8 +24,22 @@ describe('deeds projection', () => {
         prevHash: null,
         kid: 'a1b2c3d4e5f60718293a4b5c6d7e8f90',
         signature: 'c2lnbmF0dXJl',
+        about: {
+          tool: 'crm.get_customer',
+          agent: testId('agt', 1),
+          outcome: 'succeeded',
+          level: 'L0',
+          verdict: 'VERIFIED',
+        },
       },
-      expect.objectContaining({ seq: 2, kind: 'admin', action: null, agent: null, prevHash: digestOf('body 1') }),
+      expect.objectContaining({
+        seq: 2,
+        kind: 'admin',
+        action: null,
+        agent: null,
+        prevHash: digestOf('body 1'),
+        about: { admin: 'org.created', target: { type: 'org', id: TEST_ORG } },
+      }),
     ]);
   });
 

@@ -1,6 +1,6 @@
 import type { DeedBody } from '#libs/crypto';
 import type { AgentId, EventEnvelope, EventTypes } from '#libs/domain/kernel';
-import type { LedgerEvent } from '#libs/domain/ledger';
+import { aboutOf, type LedgerEvent } from '#libs/domain/ledger';
 import { DeedRow } from '#libs/infra/read-models';
 import { UnreadableEvent, type Projection } from '../projection.js';
 
@@ -9,7 +9,7 @@ const LEDGER_EVENTS: EventTypes<LedgerEvent> = { DeedSealed: true };
 /** Envelopes of GET /v1/deeds. Nothing ever changes one. */
 export const deedsProjection: Projection = {
   name: 'deeds',
-  version: 1,
+  version: 2,
   follows: { ledger: LEDGER_EVENTS },
   rowTypes: [DeedRow],
 
@@ -20,26 +20,28 @@ export const deedsProjection: Projection = {
 
 const deedRow = (envelope: EventEnvelope): DeedRow => {
   const { data } = envelope.event as LedgerEvent;
+  const { agent, about } = saidIn(envelope);
   return {
     id: data.deed,
     org: data.org,
     seq: data.seq,
     kind: data.kind,
     action: data.action,
-    agent: data.kind === 'admin' ? null : agentOf(envelope),
+    agent: data.kind === 'admin' ? null : agent,
     issuedAt: data.issued_at,
     bodyHash: data.body_hash,
     prevHash: data.prev_hash,
     kid: data.kid,
     signature: data.signature,
+    about,
   };
 };
 
-/** The body alone says whose action it was. */
-const agentOf = ({ event, recorded }: EventEnvelope): AgentId | null => {
+/** The body alone says whose action it was, and what it is about. */
+const saidIn = ({ event, recorded }: EventEnvelope): Pick<DeedRow, 'agent' | 'about'> => {
   try {
-    const { who } = JSON.parse((event as LedgerEvent).data.body) as DeedBody;
-    return who.agent as AgentId | null;
+    const body = JSON.parse((event as LedgerEvent).data.body) as DeedBody;
+    return { agent: body.who.agent as AgentId | null, about: aboutOf(body) };
   } catch (error) {
     throw new UnreadableEvent(recorded, 'corrupt', error);
   }

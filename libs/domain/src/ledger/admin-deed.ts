@@ -2,9 +2,10 @@ import type { JsonValue } from '#libs/crypto';
 import type { AgentEvent } from '../agents/index.js';
 import type { ConnectorEvent } from '../connectors/index.js';
 import { UnknownEventType, type DomainEvent, type EventEnvelope, type EventTypes } from '../kernel/index.js';
-import type { OrganizationEvent, PersonEvent } from '../people/index.js';
+import type { OrganizationEvent, PersonEvent, SessionEvent } from '../people/index.js';
 import type { PolicyEvent } from '../policies/index.js';
 import type { LedgerEvent } from './deed.events.js';
+import type { FileEvent } from './sealed-file.events.js';
 
 /** What an admin deed says (document 2, Admin deeds): who did what to which object. Of `data` only the digest enters the deed. */
 export interface AdminAct {
@@ -14,7 +15,7 @@ export interface AdminAct {
   readonly data: { readonly [member: string]: JsonValue };
 }
 
-export type AdminEvent = AgentEvent | ConnectorEvent | OrganizationEvent | PolicyEvent;
+export type AdminEvent = AgentEvent | ConnectorEvent | FileEvent | OrganizationEvent | PolicyEvent;
 
 type ActOf<Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (data: Extract<Event, { type: Type }>['data']) => AdminAct;
@@ -34,6 +35,25 @@ const act = (
  */
 const ADMIN_ACTS: ActOf<AdminEvent> = {
   OrganizationCreated: ({ org, name, timezone, owner }) => act('org.created', 'org', org, { name, timezone, owner }),
+  // Document 2, Admin deeds: the three settings are in the deed when they were sent.
+  OrganizationUpdated: ({ org, fields, timezone, retention_days, approvals }) =>
+    act('org.updated', 'org', org, {
+      ...(approvals === undefined ? {} : { approvals: { ...approvals } }),
+      fields: [...fields],
+      ...(retention_days === undefined ? {} : { retention_days }),
+      timezone,
+    }),
+  MemberInvited: ({ membership, user, role }) => act('member.invited', 'membership', membership, { role, user }),
+  MemberJoined: ({ membership, role }) => act('member.joined', 'membership', membership, { role }),
+  MemberRoleChanged: ({ membership, from, to }) => act('member.role_changed', 'membership', membership, { from, to }),
+  MemberRemoved: ({ membership, role, self }) => act('member.removed', 'membership', membership, { role, self }),
+  MemberReferencesChanged: ({ membership, references, chat_accounts }) =>
+    act('member.references_changed', 'membership', membership, {
+      chat_accounts: [...chat_accounts],
+      references: [...references],
+    }),
+  MemberAddressSet: ({ membership, user }) => act('member.address_set', 'membership', membership, { user }),
+  LoginLinkIssued: ({ user, purpose, via }) => act('login_link.issued', 'user', user, { purpose, via }),
   OrganizationStopped: ({ org, reason }) => act('org.stopped', 'org', org, {}, reason),
   OrganizationStarted: ({ org, reason }) => act('org.started', 'org', org, {}, reason),
   AdminKeyCreated: ({ record }) =>
@@ -57,6 +77,13 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
   AgentKeyRolled: ({ agent, key, successor, expires_at }) =>
     act('agent_key.rolled', 'key', key, { agent, expires_at, prefix: successor.prefix, successor: successor.key }),
   AgentKeyRevoked: ({ agent, key }) => act('agent_key.revoked', 'key', key, { agent }),
+  AgentIntentKeyAdded: ({ agent, kid, public_key }) =>
+    act('intent_key.added', 'intent_key', kid, { agent, public_key }),
+  AgentIntentKeyRemoved: ({ agent, kid }) => act('intent_key.removed', 'intent_key', kid, { agent }),
+  AgentIntentModeSet: ({ agent, from, to }) => act('agent.intent_mode_set', 'agent', agent, { from, to }),
+  AgentLabelsSet: ({ agent, labels }) => act('agent.labels_set', 'agent', agent, { labels: { ...labels } }),
+  AgentBudgetsSet: ({ agent, calls_per_day, spend_per_day }) =>
+    act('agent.budgets_set', 'agent', agent, { calls_per_day, spend_per_day: spend_per_day && { ...spend_per_day } }),
   AgentStopped: ({ agent, reason }) => act('agent.stopped', 'agent', agent, {}, reason),
   AgentSuspended: ({ agent, reason }) => act('agent.suspended', 'agent', agent, {}, reason),
   AgentResumed: ({ agent, reason }) => act('agent.resumed', 'agent', agent, {}, reason),
@@ -77,10 +104,21 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
   PolicyCreated: ({ policy, name }) => act('policy.created', 'policy', policy, { name }),
   PolicyVersionAdded: ({ policy, version_id, version, version_hash, source_hash, origin }) =>
     act('policy.version_added', 'policy', policy, { origin, source_hash, version, version_hash, version_id }),
+  // Whoever holds the file finds its deed by the digest.
+  FileSealed: ({ sha256, bytes, media_type, label }) =>
+    act('file.sealed', 'file', sha256, { sha256, bytes, media_type, label }, label),
 };
 
-/** Beside actions, which their fold judges: what an organization's log holds and no admin deed seals. */
-const UNSEALED: EventTypes<LedgerEvent | PersonEvent> = { DeedSealed: true, PersonCreated: true };
+/**
+ * Beside actions, which their fold judges: what an organization's log holds and no admin deed seals. Document 2: signing in
+ * and out are security events without a deed.
+ */
+const UNSEALED: EventTypes<LedgerEvent | PersonEvent | SessionEvent> = {
+  DeedSealed: true,
+  PersonCreated: true,
+  SessionStarted: true,
+  SessionEnded: true,
+};
 
 /**
  * Null for an event that no admin deed seals.

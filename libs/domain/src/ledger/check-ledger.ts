@@ -10,7 +10,7 @@ import { SharedChecks } from './shared-checks.js';
 /** How much of the ledger, up to its head: the last so many deeds, or those issued since an instant. */
 export type CheckedRange = { readonly last: number } | { readonly since: Timestamp };
 
-/** Below the route's own limit, so that what was checked until then is told. */
+/** Below the route's own limit, so that the caller is told what was checked until then. */
 export const CHECK_TIME_LIMIT_MS = 20_000;
 /**
  * Deeds whose signatures are being verified at a time: enough to be quick, few enough to leave threads of the pool to the
@@ -20,7 +20,7 @@ const DEEDS_IN_FLIGHT = 4;
 
 /**
  * Verifies stored deeds again, from the bytes in the log: hash, form, seal, key and link of each, and that the columns
- * beside the bytes say the same. What an auditor does with a bundle, done where the deeds are.
+ * beside the bytes say the same. It is what an auditor does with a bundle, done where the deeds are.
  */
 export class CheckLedger {
   private readonly checks = new SharedChecks<LedgerCheck>();
@@ -34,7 +34,7 @@ export class CheckLedger {
 
   /** @param abandoned the asker went away: the rest is left out */
   check(org: OrgId, range: CheckedRange, abandoned: EndSignal): Promise<LedgerCheck> {
-    // Counted from the asking: who had to wait is told in time, if only that nothing was checked.
+    // Counted from the asking: whoever had to wait gets an answer in time, even if only that nothing was checked.
     const deadlineMs = this.clock.monotonicMs() + CHECK_TIME_LIMIT_MS;
     const what = 'last' in range ? `last ${range.last}` : `since ${range.since}`;
     return this.checks.run(org, what, abandoned, (gone) => this.checkNow(org, range, deadlineMs, gone));
@@ -53,7 +53,7 @@ export class CheckLedger {
         ? Math.max(1, headSeq - range.last + 1)
         : await this.ledger.firstSeqSince(org, range.since, headSeq);
     const head = await this.headAt(org, headSeq);
-    // After the head was read: whatever sealed the deeds up to there is listed.
+    // Listed after the head was read: so the keys that sealed the deeds up to there are in the list.
     const keys = new ListedKeys(sealKeyEntries(await this.keys.list()));
     const walk = new ChainWalk<DeedFault>(await this.positionBefore(org, first));
     const mayGoOn = (): boolean => !abandoned.aborted && this.clock.monotonicMs() < deadlineMs;

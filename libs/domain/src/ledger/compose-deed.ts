@@ -106,7 +106,7 @@ export const deedEvent = (
   },
 });
 
-/** All that stands beside it in the log; nothing of it is chosen. */
+/** All that stands beside it in the log; none of it is a choice. */
 export const deedMetadata = ({ data }: LedgerEvent, source: EventPlace): EventMetadata => {
   const { org, deed, issued_at: now } = data;
   const caused = { org, actor: SYSTEM, requestId: null, commandId: source.event_id, correlation: deed, now };

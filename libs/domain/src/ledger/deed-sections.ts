@@ -1,5 +1,5 @@
-import { digestOfJson, type DeedBody } from '#libs/crypto';
-import type { LivingAction } from '../gate/index.js';
+import { digestOfJson, MAX_SIGNATURES, type DeedBody } from '#libs/crypto';
+import type { Approval, LivingAction } from '../gate/index.js';
 import type { Actor } from '../kernel/index.js';
 import type { AdminAct } from './admin-deed.js';
 
@@ -26,7 +26,7 @@ export const actionSections = (action: LivingAction): DeedSections => {
       tool_truncated: submission.tool_truncated,
     },
     admin: null,
-    approval: null,
+    approval: approvalSection(action),
     cost: null,
     execution: executionSection(action),
     kind: 'action',
@@ -62,6 +62,35 @@ const policySection = ({ decision, decidedAt, submission }: LivingAction): DeedS
   };
 };
 
+/** Null while it is pending: such an action has no deed. */
+const approvalSection = ({ approval }: LivingAction): DeedSections['approval'] => {
+  if (approval === null || approval.status === 'pending' || approval.decidedAt === null) return null;
+  const { terms, status, decidedAt, decidedBy, decidedUnder } = approval;
+  return {
+    context_digest: decidedUnder ?? terms.context_digest,
+    countersigned: signaturesOf(approval),
+    decided_at: decidedAt,
+    decided_by: decidedBy === null ? null : { id: decidedBy.id, type: decidedBy.type },
+    expires_at: terms.expires_at,
+    id: terms.approval,
+    required: terms.required,
+    status,
+  };
+};
+
+type Signature = NonNullable<DeedSections['approval']>['countersigned'][number];
+
+/** Of each person the latest. Of an approved action those that made it so; of another, which none did, all that were given. */
+const signaturesOf = ({ status, signatures, counted }: Approval): Signature[] => {
+  const latest = new Map<string, Signature>();
+  for (const { at, by } of signatures) {
+    if (status === 'approved' && !counted.includes(by)) continue;
+    latest.delete(by);
+    latest.set(by, { at, by });
+  }
+  return [...latest.values()].slice(-MAX_SIGNATURES);
+};
+
 const executionSection = ({ outcome, attempts }: LivingAction): DeedSections['execution'] => {
   if (!outcome) return null;
   const { error_code, finished_at, result_digest, started_at, status } = outcome;
@@ -72,6 +101,27 @@ const witnessSection = ({ witness }: LivingAction): DeedSections['witness'] => {
   if (!witness) return null;
   const { evidence_digest, level, method, reasons, verdict } = witness;
   return { evidence_digest, level, method, reasons: [...reasons], verdict };
+};
+
+/** Later evidence about an action: which one, who came with it, and the verdict as it stands now. */
+export const amendmentSections = (action: LivingAction, actor: Actor): DeedSections => {
+  const sections = actionSections(action);
+  const { agent } = action.submission;
+  return {
+    ...sections,
+    kind: 'amendment',
+    policy: null,
+    execution: null,
+    who: {
+      actor: { ...actor },
+      agent,
+      intent_hash: null,
+      intent_signed: null,
+      key: actor.type === 'admin_key' ? actor.id : null,
+      on_behalf_of: null,
+      session: null,
+    },
+  };
 };
 
 /** Data is sealed by digest only: no name, label or address ever stands in an admin deed (document 2, Admin deeds). */

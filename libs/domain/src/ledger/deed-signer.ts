@@ -34,7 +34,10 @@ export class NoActiveSealKey extends ForeseenFault {
 /** Deeds that follow each other, not written yet. */
 export interface SignedDeeds {
   readonly deeds: readonly SealedDeed[];
-  /** The seal keys that they were signed under, where they stood: nothing is sealed under keys that have changed meanwhile. */
+  /**
+   * The revisions of the seal keys that they were signed under: nothing is sealed under keys that have changed
+   * meanwhile.
+   */
   readonly keys: ReadonlyMap<string, number>;
 }
 
@@ -46,7 +49,7 @@ export interface SignerParts {
 
 /** Makes deeds at the end of a ledger and signs them with the key that is active. */
 export class DeedSigner {
-  /** Of the last deeds. */
+  /** The key of the last deeds. */
   private signingKey: SigningKey | null = null;
   private readonly rounds = new Rounds(DEEDS_A_ROUND);
 
@@ -57,20 +60,21 @@ export class DeedSigner {
    * @throws {NoActiveSealKey} {StoreUnavailable} and what the key ring throws
    */
   async sign(tail: LedgerTail, requests: readonly SealRequest[]): Promise<SignedDeeds> {
-    // Read before the keys are: a rotation that this answer does not know of yet retires its key a minute after it at the
-    // earliest, however long this process stands still before it signs (INV-06).
+    // The time is read before the keys are. A rotation that this answer does not know of yet retires its key at least a
+    // minute after that time, however long this process stands still before it signs (INV-06).
     const now = timestampOf(this.parts.clock.nowMs());
     const under = async (keys: Folded<SealKeys>): Promise<SignedDeeds> => {
       return { deeds: await this.signUnder(keys.state, now, tail, requests), keys: standing(keys) };
     };
     const { streams } = this.parts;
     if (streams.canRequire) {
-      // The append requires that the keys are still these. Where they give no signature, others may.
+      // The append requires that the keys are still these. Where these give no signature, the current ones may.
       const known = streams.known(SEAL_KEYS);
       const signed = known && (await under(known).catch(() => null));
       return signed ?? under(await streams.load(SEAL_KEYS));
     }
-    // Signed while the store is asked, under the keys as they were; it counts only where they still are the same.
+    // Signed under the keys as they were, while the store is asked. The signature counts only where they are still the
+    // same.
     const [current, signed] = await Promise.allSettled([
       streams.load(SEAL_KEYS),
       streams.remembered(SEAL_KEYS).then(async (keys) => ({ keys, signed: await under(keys) })),
@@ -90,7 +94,7 @@ export class DeedSigner {
     return { deeds: [deed], keys: standing(keys) };
   }
 
-  /** What is signed from now on is signed under the keys as they are now. @throws {StoreUnavailable} */
+  /** From now on deeds are signed under the keys as they are now. @throws {StoreUnavailable} */
   async askAgain(): Promise<void> {
     await this.parts.streams.load(SEAL_KEYS);
   }

@@ -1,4 +1,4 @@
-import { isRecordedBy, type Action, type ActionEvent } from '../gate/index.js';
+import { isAmendedBy, isRecordedBy, type Action, type ActionEvent } from '../gate/index.js';
 import {
   categoryOf,
   decodeEvent,
@@ -21,30 +21,39 @@ export interface SealedSoFar {
   actionBefore(event: Pick<RecordedEvent, 'stream' | 'revision'>): Action | null;
 }
 
-/** Whether an action can become recorded by an event of this type: the others need not be read. */
+/** Whether an action can get a deed by an event of this type: the others need not be read. */
 const RECORDS: Readonly<Record<ActionEvent['type'], boolean>> = {
   ActionSubmitted: false,
   ActionDecided: true,
+  ApprovalRequested: false,
+  ApprovalCountersigned: false,
+  ApprovalDecided: true,
+  ApprovalExpired: true,
+  ActionCancelled: true,
+  EdgeAuthorized: false,
+  EdgeReported: true,
+  EdgeLost: false,
   ExecutionReady: false,
   ExecutionStarted: false,
   ExecutionFinished: true,
   ActionWitnessed: true,
+  WitnessAmended: true,
   LateReport: false,
   SubmissionAbandoned: false,
 };
 
-/** A sealer that has not seen more than this has work of its own to do first. */
+/** A sealer that has more events than this still to see has work of its own to do first. */
 const MAX_UNSEEN = 64;
 
 /**
- * The one deed that departing events ask for, to be sealed with them. Null where they ask for none or for several, and
- * where something before them has to be sealed first, or is not known: a ledger has the order of the log.
+ * The one deed that departing events ask for, to be sealed with them. Null where they ask for none or for several. Null
+ * also where something before them has to be sealed first, or is not known: a ledger has the order of the log.
  */
 export const departingRequest = (departing: DepartingAppends, sealed: SealedSoFar): SealRequest | null => {
   // What departs is judged by the seal keys as they are before it.
   if (departing.events.some(({ stream }) => stream === SEAL_KEYS_STREAM)) return null;
   const asking = departing.events.filter(isAsking);
-  // A busy moment, in which none is folded for nothing.
+  // A busy moment: no action is folded in vain.
   if (asking.filter(({ stream }) => isOfAction(stream)).length > 1) return null;
   const [request, ...more] = asking.flatMap((recorded) => requestsOf(recorded, departing, sealed));
   if (request === undefined || more.length > 0) return null;
@@ -81,12 +90,14 @@ const beginningOf = ({ stream, revision }: RecordedEvent, departing: DepartingAp
   return events && foldAction(events.map((event) => decodeEvent(event)));
 };
 
-/** Of an event of this version; whether it does ask is for a fold to say. */
+/** Whether an event of this version may ask for a deed; a fold says whether it does. */
 const isAsking = (recorded: RecordedEvent): boolean => {
   const { stream, type } = recorded;
   if (!isOfAction(stream)) return categoryOf(stream) !== 'ledger';
-  return RECORDS[type as ActionEvent['type']] && isRecordedBy(decodeEvent(recorded).event as ActionEvent);
+  return RECORDS[type as ActionEvent['type']] && hasDeed(decodeEvent(recorded).event as ActionEvent);
 };
+
+const hasDeed = (event: ActionEvent): boolean => isRecordedBy(event) || isAmendedBy(event);
 
 const isOfAction = (stream: string): boolean => categoryOf(stream) === 'action';
 
@@ -97,7 +108,7 @@ const mayAsk = (recorded: RecordedEvent, org: OrgId): boolean => {
     const category = categoryOf(recorded.stream);
     if (envelope.metadata.org !== org || category === 'ledger') return false;
     if (category !== 'action') return adminActOf(envelope) !== null;
-    return !Object.hasOwn(RECORDS, recorded.type) || isRecordedBy(envelope.event as ActionEvent);
+    return !Object.hasOwn(RECORDS, recorded.type) || hasDeed(envelope.event as ActionEvent);
   } catch {
     return true;
   }

@@ -40,9 +40,9 @@ const lookupOf = (entry: SealKeyEntry): KeyLookup => {
 };
 
 /**
- * Judges everything of a stored deed that needs no other deed: what the verifier of bundles judges, what stands beside the
- * bytes, and the signature of the COSE form. No bundle carries that one, but the service hands it out, and here is where
- * damage to it is found before somebody asks. It doubles the work of the pool, for which 10,000 deeds leave enough time.
+ * Judges everything of a stored deed that needs no other deed: what the verifier of bundles judges, what stands beside
+ * the bytes, and the signature of the COSE form. No bundle carries that signature, but the service hands it out: damage
+ * to it is found here, before somebody asks. It doubles the work of the pool, for which 10,000 deeds leave enough time.
  */
 export const judgeRecord = async (
   org: OrgId,
@@ -63,7 +63,7 @@ export const judgeRecord = async (
   return isSigned && !(await isCoseSigned) ? { fault: 'bad_cose_signature' } : judgement;
 };
 
-/** Of the stored bytes, whatever stands beside them; null when there are none. */
+/** The hash of the stored bytes, whatever stands beside them; null when there are none. */
 export const bodyHashOf = (recorded: RecordedEvent): Digest | null => {
   const body = (parsedObject(recorded.data) as { body?: unknown } | null)?.body;
   return typeof body === 'string' ? digestOf(Buffer.from(body)) : null;
@@ -103,7 +103,7 @@ const parsedObject = (text: string): object | null => {
   }
 };
 
-/** What is stored beside the bytes, to be found without parsing them, is no more than they say. */
+/** What is stored beside the bytes is there to be found without parsing them. It must say no more than they do. */
 const tellsTheSame = ({ data, source }: StoredRecord, body: DeedBody): boolean =>
   data.org === body.org &&
   data.deed === body.id &&

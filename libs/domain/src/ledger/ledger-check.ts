@@ -13,7 +13,7 @@ export type DeedFault =
   | 'gap'
   | OwnFault;
 
-/** Why nothing is known to be wrong and yet not everything is proven. */
+/** Why not everything is proven, although nothing is known to be wrong. */
 export type Gap =
   /** The ledger ends before its own last revision. */
   | 'missing_deeds'

@@ -1,6 +1,6 @@
 import { isStoreAway, type RecordedEvent } from '../kernel/index.js';
 
-/** An event does not say whose it is: nobody can be sealed past it, for its deed may belong before any other. */
+/** An event that does not say whose it is. Nobody can be sealed past it, for its deed may belong before any other. */
 export class NobodysEvent extends Error {
   override readonly name = 'NobodysEvent';
   constructor({ stream, revision, type }: RecordedEvent, cause?: unknown) {
@@ -13,8 +13,8 @@ export class NobodysEvent extends Error {
 }
 
 /**
- * Of what was thrown while one organization's events were read: its own trouble.
- * @throws what was thrown, where that is everybody's
+ * What was thrown while one organization's events were read, as that organization's own trouble.
+ * @throws what was thrown, where it is everybody's trouble
  */
 export const ownFaultOf = (thrown: unknown): Error => {
   if (isStoreAway(thrown)) throw thrown;

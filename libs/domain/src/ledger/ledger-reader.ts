@@ -40,7 +40,10 @@ export class LedgerReader {
     return deed;
   }
 
-  /** One that is in the ledger, looked for from its end. @throws {StoreUnavailable} it is not there as it was sealed */
+  /**
+   * A deed that is in the ledger, looked for from its end.
+   * @throws {StoreUnavailable} it is not there as it was sealed
+   */
   async latest(org: OrgId, deed: DeedId): Promise<StoredDeed> {
     const stream = streamOf('ledger', org);
     for (let last = await this.lastSeq(org); last > 0; last -= PAGE_DEEDS) {
@@ -63,7 +66,7 @@ export class LedgerReader {
 
   private async lastIssuedAt(org: OrgId): Promise<Timestamp | null> {
     const stream = streamOf('ledger', org);
-    // The last deed says it; further back only where somebody has damaged that one.
+    // The last deed says it. Earlier ones are read only where somebody has damaged that one.
     for (const limit of [1, PAGE_DEEDS]) {
       const page = await this.store.readStream(stream, { direction: 'backwards', limit });
       const last = page.map(soundDataOf).find((stored) => stored !== null);

@@ -75,7 +75,7 @@ const eventAt = async (store: EventStore, stream: string, revision: number): Pro
 
 const ORGANIZATIONS_PAGE = 1_000;
 
-/** Those made up to a place in the log, inclusive: whoever has a ledger there. */
+/** The organizations made up to a place in the log, inclusive. No other has a ledger there. */
 export const organizationsUpTo = async (store: EventStore, end: Position): Promise<readonly OrgId[]> => {
   const organizations: OrgId[] = [];
   for (let after = START; after < end;) {

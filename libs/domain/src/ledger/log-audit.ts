@@ -15,7 +15,6 @@ import {
   evolveStrictly,
   idInStream,
   ONLY_STREAM,
-  parseId,
   START,
   streamRef,
   uuidOfHash,
@@ -25,15 +24,16 @@ import {
   type RecordedEvent,
   type Timestamp,
 } from '../kernel/index.js';
-import {
-  doesFollow,
-  payloadNamedBy,
-  type Action,
-  type ActionEvent,
-  type PayloadFault,
-  type PayloadName,
-} from '../gate/index.js';
-import type { AuditedPayload, AuditFault, AuditFaultCode, AuditPlace, AuditVerdict } from './audit-verdict.js';
+import { doesFollow, type Action, type ActionEvent, type PayloadName } from '../gate/index.js';
+import type {
+  AuditedPayload,
+  AuditFault,
+  AuditFaultCode,
+  AuditPlace,
+  AuditVerdict,
+  ComparedPayload,
+} from './audit-verdict.js';
+import { AuditedPayloads } from './audited-payloads.js';
 import { adminSections, type DeedSections } from './deed-sections.js';
 import type { LedgerEvent } from './deed.events.js';
 import { deedBodyOf, deedEvent, deedMetadata } from './compose-deed.js';
@@ -42,9 +42,10 @@ import type { SealKeyEvent } from './seal-key.events.js';
 import { SEAL_KEYS_STREAM, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
 import { ActionsInFlight, foldAction, placeOf, sealRequestOf } from './seal-source.js';
 
+const AMENDED: ActionEvent['type'] = 'WitnessAmended';
 const SEAL_KEYS = streamRef(sealKeyDecider, ONLY_STREAM);
 const FAULTS_KEPT = 100;
-/** Some 3 KB each. Of more, the oldest is forgotten, and its stream is read again when it goes on. */
+/** Some 3 KB each. Where there are more, the oldest is forgotten, and its stream is read again when it goes on. */
 const IN_FLIGHT_MAX = 100_000;
 
 /** A deed that an event asks for. Null sections: the event asks this organization for none after all. */
@@ -69,10 +70,10 @@ class AuditedLedger {
 }
 
 /**
- * Replays a log and derives from it, event by event, every deed that there must be: the sealer's own fold, and none of its
- * memory. Feed it every event in order, each behind what it must {@link recall}, tell it of the payloads that they name, and
- * ask for the verdict. It proves that ledgers and payloads say what the log says; that nobody rewrote them all is what pins,
- * heads and bundles that others hold are for.
+ * Replays a log and derives from it, event by event, every deed that there must be. It uses the sealer's own fold and
+ * none of its memory. Feed it every event in order, and before each what it must {@link recall}. Tell it of the
+ * payloads that the events name, and ask for the verdict. It proves that ledgers and payloads say what the log says.
+ * That nobody rewrote them all is for the pins, heads and bundles that others hold to show.
  */
 export class LogAudit {
   private readonly actions: ActionsInFlight;
@@ -84,13 +85,14 @@ export class LogAudit {
   private faultCount = 0;
   private events = 0;
   private deeds = 0;
-  private payloads = 0;
-  private named: AuditedPayload[] = [];
+  private readonly payloads = new AuditedPayloads((code, place, payload) =>
+    this.fault(code, place.org, place, payload),
+  );
   private position = START;
 
   /**
-   * @param only whose ledger is compared; null for all
-   * @param isGapless whether the store gives every position out: then an event that is gone leaves a hole, also where
+   * @param only the organization whose ledger is compared; null for all
+   * @param isGapless whether the store gives every position out. Then an event that is gone leaves a hole, even where
    *   nothing follows it in its stream and no deed tells of it
    * @param inFlightMax how many actions that are not over it keeps in mind
    */
@@ -104,8 +106,10 @@ export class LogAudit {
 
   /** Whether the events before this one in its stream are to be recalled first: its action is over, or was forgotten. */
   mustRecall(recorded: RecordedEvent): boolean {
-    const { stream, revision } = recorded;
-    if (!this.actions.hasForgotten || revision === 0 || categoryOf(stream) !== 'action') return false;
+    const { stream, revision, type } = recorded;
+    if (revision === 0 || categoryOf(stream) !== 'action') return false;
+    // An amendment comes when its action is over.
+    if (!this.actions.hasForgotten && type !== AMENDED) return false;
     return this.actions.before(recorded) === null && this.isCompared(recorded);
   }
 
@@ -113,7 +117,7 @@ export class LogAudit {
   recall(earlier: readonly RecordedEvent[]): void {
     const last = earlier.at(-1);
     const action = actionAfter(earlier);
-    if (last && action) this.actions.remember(last, action);
+    if (last && action) this.actions.recall(last, action);
   }
 
   step(recorded: RecordedEvent): void {
@@ -125,25 +129,27 @@ export class LogAudit {
       if (isNext && this.isForeign(envelope)) this.fault('event_unexpected', null, recorded);
       this.judge(envelope);
     } catch {
-      // Whatever somebody wrote there: it is named, and the audit goes on behind it.
+      // Whatever somebody wrote there is named, and the audit goes on behind it.
       this.fault('event_unreadable', null, recorded);
     }
   }
 
-  /** The payloads that were named since the last call. Whoever can look at them tells {@link compared}. */
+  /**
+   * The payloads that were named since the last call. Whoever can look at them passes the result to {@link compared},
+   * before the next event is stepped.
+   */
   takeNamed(): readonly AuditedPayload[] {
-    const named = this.named;
-    this.named = [];
-    return named;
+    return this.payloads.take();
   }
 
-  /** @param faults in the order of the payloads; null for one that is as it was written */
-  compared(payloads: readonly AuditedPayload[], faults: readonly (PayloadFault | null)[]): void {
-    this.payloads += payloads.length;
-    for (const [index, { named, place }] of payloads.entries()) {
-      const fault = faults[index];
-      if (fault) this.fault(`payload_${fault}`, place.org, place, named);
-    }
+  /** See {@link AuditedPayloads.passed}. To be told before {@link compared} where a payload of the organization is missing. */
+  retentionPassed(org: OrgId, revision: number): void {
+    this.payloads.passed(org, revision);
+  }
+
+  /** @param results in the order of the payloads; null for one that is as it was written */
+  compared(payloads: readonly AuditedPayload[], results: readonly ComparedPayload[]): void {
+    this.payloads.compared(payloads, results);
   }
 
   private judge(envelope: EventEnvelope): void {
@@ -161,12 +167,14 @@ export class LogAudit {
   }
 
   verdict(): AuditVerdict {
+    this.payloads.end();
     const waiting = [...this.ledgers.values()].flatMap(({ awaited }) => awaited.filter(isAsked));
     const since = waiting.map(({ envelope }) => envelope.metadata.at).sort();
     return {
       events: this.events,
       deeds: this.deeds,
-      payloads: this.payloads,
+      payloads: this.payloads.count,
+      payloadsRemoved: this.payloads.removed,
       unsealed: waiting.length,
       unsealedSince: since[0] ?? null,
       faultCount: this.faultCount,
@@ -191,7 +199,7 @@ export class LogAudit {
     }
   }
 
-  /** Of an action alone: what else may follow what is a matter of people, who may say it again. */
+  /** For actions alone. In other streams people decide what follows what, and they may say a thing twice. */
   private isForeign(envelope: EventEnvelope): boolean {
     const { recorded, metadata, event } = envelope as EventEnvelope<ActionEvent>;
     if (categoryOf(recorded.stream) !== 'action') return false;
@@ -199,26 +207,16 @@ export class LogAudit {
     if (event.type === 'ActionSubmitted' && event.data.org !== metadata.org) return true;
     if (this.only !== null && metadata.org !== this.only) return false;
     const before = this.actions.before(recorded);
-    // One that is not in flight any more is over.
+    // One that is not in flight any more is over, and one that is amended was recalled.
     if (before === null) return event.type !== 'LateReport';
     return !doesFollow(before, event) || ('submission' in before && before.submission.org !== metadata.org);
   }
 
   private onFact(org: OrgId, envelope: EventEnvelope): void {
     const isAction = categoryOf(envelope.recorded.stream) === 'action';
-    if (isAction) this.onNamed(org, envelope as EventEnvelope<ActionEvent>);
+    if (isAction) this.payloads.onEvent(org, envelope as EventEnvelope<ActionEvent>);
     const request = sealRequestOf(envelope, isAction ? this.actions.after(envelope) : null);
     if (request) this.ledgerOf(org).awaited.push({ envelope, sections: () => request.sections });
-  }
-
-  private onNamed(org: OrgId, { event, recorded: { stream, revision } }: EventEnvelope<ActionEvent>): void {
-    const name = payloadNamedBy(event) as PayloadName | null | undefined;
-    if (!name) return;
-    const place = { org, stream, revision };
-    const owner = idInStream(stream);
-    // Under another name nothing is ever stored, and a database may not even take the question.
-    if (parseId('act', owner) && isDigest(name.digest)) this.named.push({ named: { ...name, owner }, place });
-    else this.fault('payload_missing', org, place, name);
   }
 
   private onSealKey(envelope: EventEnvelope<SealKeyEvent>): void {
@@ -238,7 +236,10 @@ export class LogAudit {
     }
   }
 
-  /** A verifier judges every deed by the window as it ends up: deeds under a key cannot outlive it. Names the last of them. */
+  /**
+   * A verifier judges every deed by its key's window as it ends up, so no deed under a key may be later than the
+   * window. Names the last one that is.
+   */
   private onRetired({ kid, retired_at: retiredAt }: { readonly kid: string; readonly retired_at: Timestamp }): void {
     for (const [org, { lastUnder }] of this.ledgers) {
       const last = lastUnder.get(kid);
@@ -260,6 +261,7 @@ export class LogAudit {
     const { seq, body_hash, issued_at } = data;
     const { stream, revision } = envelope.recorded;
     ledger.lastUnder.set(data.kid, { seq, body_hash, issued_at, stream, revision });
+    this.payloads.onDeed(org, revision, data.action);
   }
 
   /** The awaited deed of the event that this one names; those before it were passed by. */
@@ -292,7 +294,7 @@ export class LogAudit {
       if (deed.event.type !== expected.type) return false;
       return isDeepStrictEqual(expected.data, data) && isDeepStrictEqual(deed.metadata, metadata);
     } catch {
-      // What was taken from the stored deed is none of a deed.
+      // What was taken from the stored deed makes no deed.
       return false;
     }
   }
@@ -313,8 +315,8 @@ export class LogAudit {
   }
 
   /**
-   * As an offline check judges it, with one difference: a key that was revoked later was good when it sealed, and the log
-   * says when that was.
+   * Judges as an offline check does, with one difference. A key that was revoked later was good when it sealed, and the
+   * log says when that was.
    */
   private mayStandThere({ previous }: AuditedLedger, { kid, issued_at: issuedAt }: LedgerEvent['data']): boolean {
     const key = this.keys.find((one) => one.kid === kid);
@@ -362,7 +364,7 @@ const actionAfter = (events: readonly RecordedEvent[]): Action | null => {
   }
 };
 
-/** Whether it asks for a deed after all; what cannot be told in a deed was asked for all the same. */
+/** Whether it asks for a deed after all. Where that cannot be told, it counts as asked for. */
 const isAsked = (one: Awaited): boolean => {
   try {
     return one.sections() !== null;
@@ -371,7 +373,10 @@ const isAsked = (one: Awaited): boolean => {
   }
 };
 
-/** The id of a deed says nothing of the text around its body: a space more, or a member twice, gives the same deed. */
+/**
+ * The id of a deed says nothing of the text around its body: one space more, or a member that is there twice, gives the
+ * same id.
+ */
 const isAsWritten = ({ data, metadata }: RecordedEvent): boolean =>
   [data, metadata].every((text) => JSON.stringify(JSON.parse(text)) === text);
 

@@ -80,9 +80,9 @@ const activate = (
 };
 
 /**
- * The overlap begins when the last deed under the old key can have been dated: by the clock of this process, by that of
- * the sealer as it proved the key, by a clock that has since been set back. For what the old key sealed stays valid only
- * while its window holds it, and a sealer that has not heard of the new key yet goes on for a moment.
+ * The overlap begins when the last deed under the old key can have been dated: by the clock of this process, by the
+ * clock of the sealer when it proved the key, or by a clock that has since been set back. What the old key sealed stays
+ * valid only while its window holds it, and a sealer that has not heard of the new key yet goes on for a moment.
  */
 const laterBy = (overlapMs: number, instants: readonly Timestamp[]): Timestamp =>
   new Date(Math.max(...instants.map((instant) => Date.parse(instant))) + overlapMs).toISOString();
@@ -125,9 +125,9 @@ export interface NextSeal {
 
 /**
  * The seal of a deed that may be dated `notBefore` or later: by the newest key that is valid then (document 1, Seal key
- * set). Where none is valid yet, the clock was set back, since an activation takes effect at once: the deed is dated at the
- * activation, for a clock that goes back cannot put a deed outside of its key's window (ruling 22). Null when every key is
- * retired or revoked: then outcomes wait unsealed, and nothing is lost.
+ * set). Where none is valid yet, the clock was set back, since an activation takes effect at once. The deed is then
+ * dated at the activation: a clock that goes back cannot put a deed outside of its key's window (ruling 22). Null when
+ * every key is retired or revoked: then outcomes wait unsealed, and nothing is lost.
  */
 export const nextSeal = (keys: SealKeys, notBefore: Timestamp): NextSeal | null => {
   const activations = keys.flatMap(({ activatedAt }) => activatedAt ?? []).filter((at) => at > notBefore);

@@ -1,4 +1,4 @@
-import { actionDecider, type Action, type LivingAction } from '../gate/index.js';
+import { actionDecider, type Action } from '../gate/index.js';
 import {
   categoryOf,
   evolveStrictly,
@@ -13,7 +13,7 @@ import {
 } from '../kernel/index.js';
 import { adminActOf } from './admin-deed.js';
 import type { DeedSections } from './deed-sections.js';
-import { actionSections, adminSections } from './deed-sections.js';
+import { actionSections, adminSections, amendmentSections } from './deed-sections.js';
 
 /** One event that asks for one deed. */
 export interface SealRequest {
@@ -45,9 +45,12 @@ export const foldAction = (envelopes: readonly EventEnvelope[]): Action => {
 export const foldActionOn = (action: Action, envelopes: readonly EventEnvelope[]): Action =>
   envelopes.reduce(evolveAction, action);
 
-/** Whether this event of an action stream is the one by which the action became `recorded`. */
-const isSealingEvent = (action: Action, envelope: EventEnvelope): action is LivingAction =>
-  action.state === 'recorded' && action.sealingRevision === envelope.recorded.revision;
+/** By one event of its stream an action becomes `recorded`; by others its witness is amended afterwards. */
+const sectionsOf = (action: Action, { recorded, metadata }: EventEnvelope): DeedSections | null => {
+  if (action.state !== 'recorded') return null;
+  if (action.sealingRevision === recorded.revision) return actionSections(action);
+  return action.amendedRevision === recorded.revision ? amendmentSections(action, metadata.actor) : null;
+};
 
 /**
  * Which deed, if any, this event asks for: the fold of architecture, 'The life of an action', step 5. The same for the
@@ -64,7 +67,8 @@ export const sealRequestOf = (envelope: EventEnvelope, action: Action | null): S
     sections,
   });
   if (categoryOf(recorded.stream) === 'action') {
-    return action && isSealingEvent(action, envelope) ? asked(actionSections(action)) : null;
+    const sections = action && sectionsOf(action, envelope);
+    return sections && asked(sections);
   }
   const act = adminActOf(envelope);
   return act ? asked(adminSections(act, metadata.actor)) : null;
@@ -89,8 +93,8 @@ export class ActionsInFlight {
   constructor(private readonly capacity = 50_000) {}
 
   /**
-   * The action after this event; null where this is not the event after the last one seen: its beginning was not, or it
-   * comes once more, because a batch is handed on again after a failure.
+   * The action after this event. Null where this is not the event after the last one seen: the beginning of the action
+   * was not seen, or the event comes once more because a batch is handed on again after a failure.
    * @throws {UnknownEventType}
    */
   after(envelope: EventEnvelope): Action | null {
@@ -109,10 +113,15 @@ export class ActionsInFlight {
     return known?.revision === revision - 1 ? known.action : null;
   }
 
+  /** Of an action that is over as well, for the event that comes next. @param action after this event */
+  recall({ stream, revision }: RecordedEvent, action: Action): void {
+    this.actions.set(stream, { action, revision });
+  }
+
   /** @param action after this event */
   remember({ stream, revision }: RecordedEvent, action: Action): void {
     this.actions.delete(stream);
-    // Nothing after `recorded` asks for another deed.
+    // An amendment may come, seldom and years later: then the stream is read.
     if (action.state === 'recorded' || action.state === 'abandoned') return;
     this.actions.set(stream, { action, revision });
     if (this.actions.size <= this.capacity) return;

@@ -11,14 +11,17 @@ export interface SealedHead {
 }
 
 /**
- * Where ledgers end, remembered outside of the database: one that goes back in time (a restored snapshot, a failover that
- * lost commits) forgets deeds that others hold (reliability, CP-44 and F-08).
+ * Where ledgers end, remembered outside of the database. A database that goes back in time (a restored snapshot, a
+ * failover that lost commits) forgets deeds that others hold (reliability, CP-44 and F-08).
  */
 export abstract class SealedHeads {
   /** Null where none is remembered. */
   abstract of(org: OrgId): Promise<SealedHead | null>;
   abstract all(): Promise<readonly SealedHead[]>;
-  /** Once the deed is in the log. What cannot be remembered is said in the service's log, and sealed all the same. */
+  /**
+   * Call it once the deed is in the log. If it cannot be remembered, the service's log says so, and the deed stays
+   * sealed.
+   */
   abstract remember(head: SealedHead): Promise<void>;
 }
 
@@ -42,7 +45,7 @@ export class LedgerWentBack extends ForeseenFault {
  * @throws {LedgerWentBack} {StoreUnavailable}
  */
 export const readCheckedTail = async (store: EventStore, heads: SealedHeads, org: OrgId): Promise<LedgerTail> => {
-  // Asked first: whoever seals meanwhile makes the tail that is read later, not the head.
+  // The head is asked for first: if somebody seals meanwhile, the tail that is read later is ahead of it, never behind.
   const head = await heads.of(org);
   const tail = await readTail(store, org);
   if (head !== null && !(await isHeld(store, head, tail))) throw new LedgerWentBack(head, tail.seq);
@@ -64,11 +67,14 @@ const LEDGERS_AT_ONCE = 50;
 
 export interface LedgerLengths {
   readonly shorter: readonly LedgerWentBack[];
-  /** Hold deeds of which nothing is remembered: an append that was unclear, or the time before this memory. */
+  /** Ledgers with deeds of which nothing is remembered: their append was unclear, or was before this memory. */
   readonly longer: readonly OrgId[];
 }
 
-/** Of the ledgers that are remembered. What stands in them is not compared. @throws {StoreUnavailable} */
+/**
+ * Compares the lengths of the ledgers that are remembered. What stands in them is not compared.
+ * @throws {StoreUnavailable}
+ */
 export const compareLengths = async (store: EventStore, heads: SealedHeads): Promise<LedgerLengths> => {
   const shorter: LedgerWentBack[] = [];
   const longer: OrgId[] = [];

@@ -8,6 +8,7 @@ import {
   streamOf,
   uuidOfHash,
   actionChannel,
+  deedChannel,
   type Append,
   type Bus,
   type Companions,
@@ -48,7 +49,7 @@ export interface SealerParts extends SignerParts {
   readonly bus: Bus;
 }
 
-/** Seals what the log asks for, in its order. Feed it `$all`; it can be fed the same events again at any time. */
+/** Seals what the log asks for, in the log's order. Feed it `$all`; it can be fed the same events again at any time. */
 export class Sealer {
   private readonly actions = new ActionsInFlight();
   private readonly tails = new Map<OrgId, LedgerTail>();
@@ -60,8 +61,8 @@ export class Sealer {
   }
 
   /**
-   * Whose ledgers are shorter than they were, and whose have grown: one question for all. Nobody need wait for it, nor for
-   * the next: whoever seals reads where a ledger ends and compares for itself.
+   * Which ledgers are shorter than they were, and which have grown, by one question for all. Nobody has to wait for it,
+   * nor for the next: whoever seals reads where a ledger ends and compares for itself.
    * @throws {StoreUnavailable}
    */
   compareLengths(): Promise<LedgerLengths> {
@@ -133,7 +134,7 @@ export class Sealer {
         [conflicts, most] = [0, BATCH_MAX_DEEDS];
       } catch (error) {
         this.tails.delete(org);
-        // Bodies are counted, and events escape what is in them: the worst of texts may be twice as long.
+        // Only bodies are counted, and an event escapes what is in them: the worst of texts may become twice as long.
         if (error instanceof AppendTooLarge && signed.deeds.length > 1) {
           most = Math.ceil(signed.deeds.length / 2);
           continue;
@@ -146,9 +147,10 @@ export class Sealer {
   }
 
   /**
-   * The deed of what departs, to go into the log with it: one commit where two would follow each other. Null where it has
-   * to be sealed after it, as ever: where something must be read, waited for or sealed first, and where several are due.
-   * @param isSealable not for an organization that is parked
+   * The deed of what departs, to go into the log with it: one commit instead of two that follow each other. Null where
+   * the deed has to be sealed afterwards, as usual: something must be read, waited for or sealed first, or several
+   * deeds are due.
+   * @param isSealable false for an organization that is parked
    */
   accompany(departing: DepartingAppends, seenUpTo: Position, isSealable: (org: OrgId) => boolean): Companions | null {
     if (!this.luck.isWorthATry()) return null;
@@ -176,7 +178,7 @@ export class Sealer {
   }
 
   /**
-   * Nothing is wrong with the end of the ledger.
+   * Checks that nothing is wrong with the end of the ledger.
    * @throws {LedgerWentBack} and whatever keeps it from being read
    */
   async requireWhole(org: OrgId): Promise<void> {
@@ -215,7 +217,8 @@ export class Sealer {
     const { seq, body_hash: bodyHash, issued_at: issuedAt } = last.event.data;
     this.tails.set(org, { seq, bodyHash, issuedAt, sealedUpTo: last.request.position });
     for (const { event } of deeds) {
-      if (event.data.action) this.parts.bus.publish(actionChannel(event.data.action), 'sealed');
+      const { action, deed } = event.data;
+      this.parts.bus.publish(action === null ? deedChannel(deed) : actionChannel(action), 'sealed');
     }
     void this.parts.heads.remember({ org, seq, bodyHash });
   }
@@ -224,8 +227,8 @@ export class Sealer {
 const LONGEST_PAUSE = 255;
 
 /**
- * Where other processes write as well, a deed is often signed for a place in the log that is taken by then. After each time
- * that it was left out twice as many calls depart before the next is tried.
+ * Where other processes write as well, a deed is often signed for a place in the log that is taken by then. Each time
+ * that it was left out, twice as many calls depart before the next try.
  */
 class Luck {
   private pause = 0;

@@ -24,8 +24,8 @@ class Shared<Result> {
 }
 
 /**
- * Checks of ledgers: one of an organization at a time, few in all, in the order of asking. Who asks for what another waits
- * for joins it; never one that has begun, whose answer may be older than the question.
+ * Checks of ledgers: one of an organization at a time, few in all, in the order of asking. Whoever asks for a check
+ * that another waits for joins it. Nobody joins a check that has begun: its answer may be older than the question.
  */
 export class SharedChecks<Result> {
   private readonly waiting = new Map<string, Shared<Result>>();

@@ -20,10 +20,10 @@ import type { SealerProgress } from './sealing.ports.js';
 const FIRST_PAGE = 16;
 const PAGE = 1_000;
 
-/** An event that asks for a deed which the ledger does not hold, or that nobody is sealed past. */
+/** An event that asks for a deed which the ledger does not hold, or an event that nobody is sealed past. */
 export interface UnsealedEvent {
   readonly recorded: RecordedEvent;
-  /** Null for what is no single organization's: a revoked seal key, or an event that does not say whose it is. */
+  /** Null for what belongs to no single organization: a revoked seal key, or an event that does not say whose it is. */
   readonly org: OrgId | null;
   /** Why nobody at all is sealed past it; null for all others. */
   readonly fault: NobodysEvent | null;
@@ -39,11 +39,11 @@ export interface LookAtLog {
 }
 
 /**
- * What waits for its deed, by the word of the log and the ledgers alone: so it is known also where no sealer runs, and to a
- * process that has only just started.
+ * What waits for its deed, by the word of the log and the ledgers alone. So it is known also where no sealer runs, and
+ * to a process that has only just started.
  */
 export class UnsealedEvents {
-  /** Up to here nothing waits, nor ever will: what is sealed stays so, and what asks for nothing. */
+  /** Up to here nothing waits, nor ever will: what is sealed stays sealed, and the other events ask for nothing. */
   private clearUpTo: Position = START;
 
   constructor(
@@ -52,7 +52,7 @@ export class UnsealedEvents {
     private readonly tails: Pick<LedgerTails, 'of'>,
   ) {}
 
-  /** In the order of the log, from the sealer's low-water on: what it has parked lies before. */
+  /** In the order of the log, from the sealer's low-water on. What the sealer has parked lies before that. */
   async *inOrder({ upTo, endsBefore, isKnown = () => false }: LookAtLog): AsyncGenerator<UnsealedEvent, void> {
     const lowWater = await this.lowWater();
     const ledgers = new LedgersAtOnce(this.store, this.tails, lowWater !== null);
@@ -89,7 +89,10 @@ class LedgersAtOnce {
   private readonly ends = new Map<OrgId, LedgerTail | null>();
   private readonly actions = new ActionsInFlight();
 
-  /** @param isLowWaterKnown which ledgers a revocation concerns the sealer alone finds out: it waits until that has passed */
+  /**
+   * @param isLowWaterKnown only the sealer finds out which ledgers a revocation concerns, so a revocation waits until
+   *   the low-water has passed it
+   */
   constructor(
     private readonly store: EventStore,
     private readonly tails: Pick<LedgerTails, 'of'>,

@@ -1,8 +1,8 @@
 import type { Digest } from '#libs/crypto';
 import type { ActionId, AgentId, DeedId, OrgId, Timestamp } from '#libs/domain/kernel';
-import type { DeedKind } from '#libs/domain/ledger';
+import type { DeedAbout, DeedKind } from '#libs/domain/ledger';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { COUNT, INSTANT, TEXT } from '../columns.js';
+import { COUNT, INSTANT, JSON_TEXT, TEXT } from '../columns.js';
 
 /** The envelope of a deed. Its bytes stay in the log: stream `ledger-<org>` at revision `seq` - 1. */
 @Entity({ name: 'deeds' })
@@ -24,4 +24,6 @@ export class DeedRow {
   @Column({ ...TEXT, name: 'prev_hash', nullable: true }) prevHash: Digest | null;
   @Column({ ...TEXT, name: 'kid' }) kid: string;
   @Column({ ...TEXT, name: 'signature' }) signature: string;
+  /** Null in a row that an older version wrote, until its rows are made anew. */
+  @Column({ ...JSON_TEXT, name: 'about', nullable: true }) about: DeedAbout | null;
 }

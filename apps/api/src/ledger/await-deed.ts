@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import {
+  Bus,
+  Clock,
+  deedChannel,
+  deedOf,
+  type EndSignal,
+  type EventEnvelope,
+  type OrgId,
+  type DeedId,
+} from '#libs/domain/kernel';
+import { LedgerReader, LedgerTails, type StoredDeed } from '#libs/domain/ledger';
+import { Bell } from '../bell.js';
+
+/** Whoever waits looks again at least this often: a lost message costs this much and nothing else (architecture). */
+const LOOK_AGAIN_MS = 1_000;
+
+/** Waits on the bus for the deed of a change. Subscribes before it looks, so that no sealing falls between. */
+@Injectable()
+export class AwaitDeed {
+  constructor(
+    private readonly ledger: LedgerReader,
+    private readonly tails: LedgerTails,
+    private readonly bus: Bus,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The deed that seals an event of the organization; null when the time was over before, or nobody waits any more.
+   * @throws {StoreUnavailable}
+   */
+  async sealing(
+    event: EventEnvelope,
+    org: OrgId,
+    { waitMs, ended }: { readonly waitMs: number; readonly ended: EndSignal },
+  ): Promise<StoredDeed | null> {
+    const deed = deedOf(event) as DeedId;
+    const deadline = this.clock.monotonicMs() + waitMs;
+    const bell = new Bell();
+    const leave = this.bus.subscribe(deedChannel(deed), () => bell.ring());
+    try {
+      for (;;) {
+        bell.reset();
+        const { sealedUpTo } = await this.tails.of(org);
+        if (event.recorded.position <= sealedUpTo) return await this.ledger.latest(org, deed);
+        const remainingMs = deadline - this.clock.monotonicMs();
+        if (remainingMs <= 0 || ended.aborted) return null;
+        await bell.rungWithin(Math.min(remainingMs, LOOK_AGAIN_MS), ended);
+      }
+    } finally {
+      leave();
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { Body, Controller, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { JsonObject } from '#libs/crypto';
+import { DomainError } from '#libs/domain/kernel';
+import { SealFile } from '#libs/domain/ledger';
+import { CHANGE } from '../control-plane.js';
+import type { Exchange } from '../http/exchange.js';
+import { RequestContext } from '../http/parameters.js';
+import { Route } from '../http/route.decorator.js';
+import { AwaitDeed } from './await-deed.js';
+import { storedDeedView } from './deed.view.js';
+import { SealFileBody } from './seal-file.dto.js';
+
+/** Document 1, Limits: deed file request. */
+const MAX_BODY_BYTES = 4_096;
+/** As long as a refusal waits for its seal (architecture, step 6). */
+const SEAL_TIMEOUT_MS = 10_000;
+
+@Controller()
+export class SealFileController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly waiting: AwaitDeed,
+  ) {}
+
+  /** Seals what is known of a file. The file itself never comes here, so nothing is said about what is in it. */
+  @Post('/v1/deeds/files')
+  @Route({ ...CHANGE, maxBodyBytes: MAX_BODY_BYTES, largeBodyAdvice: 'Send the digest of the file, not the file.' })
+  async seal(@Body() body: SealFileBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+    const { org } = exchange.caller;
+    const { sha256, bytes, media_type, label } = body;
+    const file = { sha256, bytes, media_type, label };
+    const event = await this.commands.execute(new SealFile({ org, ...file }, exchange.commandMetadata()));
+    const patience = { waitMs: SEAL_TIMEOUT_MS, ended: exchange.clientGone };
+    const deed = await this.waiting.sealing(event, org, patience);
+    if (deed === null) throw new DomainError('service_unavailable', { message: NOT_SEALED_YET });
+    return { object: 'sealed_file', ...file, deed: storedDeedView(deed) };
+  }
+}
+
+/** No 503 is remembered under an Idempotency-Key (document 1), so the same request again would be another one. */
+const NOT_SEALED_YET =
+  'The file is recorded but could not be sealed yet. Its deed follows: look for it with GET /v1/deeds?kind=admin&order=desc. Sent again, the file is sealed once more.';

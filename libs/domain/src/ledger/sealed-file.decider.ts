@@ -1,0 +1,43 @@
+import { DomainError, type CommandMetadata, type Decider, type OrgId } from '../kernel/index.js';
+import type { FileDescription, FileEvent } from './sealed-file.events.js';
+
+type SealedFile = { readonly status: 'none' } | { readonly status: 'sealed' };
+
+type SealFileCommand = {
+  readonly type: 'SealFile';
+  readonly data: FileDescription & { readonly org: OrgId };
+  readonly metadata: CommandMetadata;
+};
+
+const LABEL_MAX_CHARACTERS = 120;
+/** Every character that a reader may see as the end of a line, and every other control character. */
+const LINE_BREAK_OR_CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+const requireLabel = (label: string): void => {
+  const { length } = [...label];
+  if (length >= 1 && length <= LABEL_MAX_CHARACTERS && !LINE_BREAK_OR_CONTROL.test(label)) return;
+  throw new DomainError('validation_failed', {
+    param: 'label',
+    message: `The field label must be one line of 1 to ${LABEL_MAX_CHARACTERS} characters.`,
+  });
+};
+
+/** The same file may be sealed as often as somebody asks: each request is a stream, and a retried one is the same. */
+export const sealedFileDecider: Decider<SealedFile, SealFileCommand, FileEvent> = {
+  category: 'file',
+  eventTypes: { FileSealed: true },
+  initialState: () => ({ status: 'none' }),
+  decide: ({ data, metadata }, state) => {
+    if (state.status === 'sealed') return [];
+    requireLabel(data.label);
+    const { org, sha256, bytes, media_type, label } = data;
+    return [{ type: 'FileSealed', data: { org, sha256, bytes, media_type, label, at: metadata.now } }];
+  },
+  evolve: (_state, event) => {
+    switch (event.type) {
+      case 'FileSealed':
+        return { status: 'sealed' };
+    }
+  },
+  isOver: ({ status }) => status === 'sealed',
+};
