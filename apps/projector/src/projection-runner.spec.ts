@@ -179,14 +179,14 @@ describe('projection runner', () => {
     await eventually(async () => expect(await states()).toEqual(['sealed']));
     await first.stop();
     await readModels.source.query(`UPDATE read_models.actions SET state = 'of an older fold'`);
-    startRunner({ projection: { ...actionsProjection, version: 2 } });
+    startRunner({ projection: { ...actionsProjection, version: actionsProjection.version + 1 } });
     await eventually(async () => expect(await states()).toEqual(['sealed']));
     expect(lines.ofLevel('warn').at(-1)).toMatchObject({ attributes: { reason: 'other_version' } });
   });
 
   it('leaves rows of a newer version of its fold alone, and says so until that version comes', async () => {
     await givenLife(1);
-    const newer = startRunner({ projection: { ...actionsProjection, version: 2 } });
+    const newer = startRunner({ projection: { ...actionsProjection, version: actionsProjection.version + 1 } });
     await eventually(async () => expect(await states()).toEqual(['sealed']));
     await newer.stop();
     await readModels.source.query(`UPDATE read_models.actions SET state = 'of a newer fold'`);
@@ -201,7 +201,7 @@ describe('projection runner', () => {
     await eventually(() => expect(lines.ofLevel('error').length).toBeGreaterThan(told));
     expect(await states()).toEqual(['of a newer fold']);
     await older.stop();
-    startRunner({ projection: { ...actionsProjection, version: 2 } });
+    startRunner({ projection: { ...actionsProjection, version: actionsProjection.version + 1 } });
     await eventually(async () => expect(await states()).toEqual(['of a newer fold', 'sealed']));
   });
 

@@ -4,13 +4,14 @@ import { MemoryEventStore } from '#libs/infra/event-store';
 import { ActionRow, PROJECTION_NAMES, storedText } from '#libs/infra/read-models';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anyText, arbitraryLog, type ArbitraryStream } from '../../../test/support/arbitrary-log.js';
+import type { ArbitraryStream } from '../../../test/support/arbitrary-events.js';
+import { anyText, arbitraryLog } from '../../../test/support/arbitrary-log.js';
 import { followLog } from '../../../test/support/follow-log.js';
 import { GivenLog, started, testId } from '../../../test/support/given-log.js';
 import { createTestReadModels, type TestReadModels } from '../../../test/support/read-models.js';
 import { PROJECTIONS } from './projections.js';
 
-const TABLES = ['actions', 'deeds', 'connectors', 'policies', 'policy_versions', 'policy_slots'];
+const EVERY_TABLE = PROJECTIONS.flatMap(({ rowTypes }) => rowTypes);
 /** Thousands of small transactions, on a machine that may be busy. */
 const PROPERTY_TIMEOUT_MS = 180_000;
 const VECTORS = process.env['VECTORS_DIR'];
@@ -31,7 +32,7 @@ describe('projections', () => {
   const rowsAfter = async (store: MemoryEventStore, batchSize: number): Promise<readonly string[]> => {
     await readModels.forgetCheckpoints(...PROJECTION_NAMES);
     for (const projection of PROJECTIONS) await followLog(projection, store, readModels.projections, batchSize);
-    return readModels.dump(...TABLES);
+    return readModels.dump(...EVERY_TABLE);
   };
   const foldsEveryLog = (text: fc.Arbitrary<string>, numRuns: number) =>
     fc.assert(

@@ -1,6 +1,8 @@
+import { agentsProjection } from './agents/agents.projection.js';
 import { connectorsProjection } from './connectors/connectors.projection.js';
 import { actionsProjection } from './gate/actions.projection.js';
 import { deedsProjection } from './ledger/deeds.projection.js';
+import { securityEventsProjection } from './people/security-events.projection.js';
 import { policiesProjection } from './policies/policies.projection.js';
 import type { Projection } from './projection.js';
 
@@ -10,4 +12,6 @@ export const PROJECTIONS: readonly Projection[] = [
   deedsProjection,
   connectorsProjection,
   policiesProjection,
+  agentsProjection,
+  securityEventsProjection,
 ];

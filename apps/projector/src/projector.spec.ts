@@ -1,6 +1,6 @@
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { PostgresLeases } from '#libs/infra/leases';
-import { ActionRow, LocalProjections } from '#libs/infra/read-models';
+import { ActionRow, LocalProjections, PROJECTION_NAMES } from '#libs/infra/read-models';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { finished, GivenLog, sealed, started, TEST_ORG, testId, witnessed } from '../../../test/support/given-log.js';
 import { createTestReadModels, type TestReadModels } from '../../../test/support/read-models.js';
@@ -53,7 +53,7 @@ describe('projector', () => {
     const projector = await start();
     await eventually(() => expect(isActive(projector)).toBe(true));
     await eventually(async () => expect(await sealedActions()).toBe(1));
-    expect(projector.status.map(({ name }) => name)).toEqual(['actions', 'deeds', 'connectors', 'policies']);
+    expect(projector.status.map(({ name }) => name)).toEqual(PROJECTION_NAMES);
   });
 
   it('waits while another projects, and takes over within 5 s of its end', async () => {

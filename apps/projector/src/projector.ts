@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { DataSource } from 'typeorm';
 import type { EventStore, Logger } from '#libs/domain/kernel';
 import type { PostgresLeases } from '#libs/infra/leases';
@@ -52,9 +53,15 @@ export class Projector {
     this.background = leases.hold(
       'projections',
       this.stopping.signal,
-      async (held) => void (await Promise.all(this.runners.map((runner) => runner.run(held)))),
+      (held) => this.project(held),
       (error) => waiting.met(error),
     );
+  }
+
+  private async project(held: AbortSignal): Promise<void> {
+    // Every projection listens for its end, twice while it pauses: Node warns of more than ten as of a leak.
+    setMaxListeners(2 * this.runners.length + 1, held);
+    await Promise.all(this.runners.map((runner) => runner.run(held)));
   }
 
   /** Ends after the batches under way. */

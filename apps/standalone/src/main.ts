@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { ApiModule, ApiServer } from '../../api/src/api.module.js';
 import { Projector, ProjectorModule } from '../../projector/src/projector.module.js';
 import { Worker, WorkerModule } from '../../worker/src/worker.module.js';
-import type { Config } from '#libs/infra/config';
+import { type Config, signInLink } from '#libs/infra/config';
 import {
   InfraModule,
   prepareDeployment,
@@ -84,11 +84,14 @@ const IN_DEVELOPMENT =
   '  SERVICE_ENV is dev: connectors may reach private addresses, every port and plain http (docs/operations.md).';
 
 /** What a person does next. */
-const welcome = (baseUrl: string, env: Config['env'], { agentKey }: Prepared): string =>
+const welcome = (baseUrl: string, env: Config['env'], { agentKey, signInToken }: Prepared): string =>
   [
     `  Agent Governance Service is up at ${baseUrl}`,
     '',
     ...(env === 'dev' ? [IN_DEVELOPMENT, ''] : []),
+    ...(signInToken === null
+      ? []
+      : ['  Sign in as the owner, once, within 15 minutes:', `  ${signInLink(baseUrl, signInToken)}`, '']),
     agentKey === null
       ? '  A call, once a connector provides the tool (docs/connectors-rest.md):'
       : '  A first call. No connector provides the tool yet, so it is refused, and the refusal is sealed:',

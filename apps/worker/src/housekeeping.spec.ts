@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SweptPage } from '#libs/domain/gate';
-import { NO_METER } from '#libs/domain/kernel';
+import { NO_METER, type Meter } from '#libs/domain/kernel';
 import { collectingLogger } from '../../../test/support/collecting-logger.js';
 import { deferred } from '../../../test/support/deferred.js';
 import { Housekeeping, type HousekeepingParts } from './housekeeping.js';
@@ -15,12 +15,18 @@ const partsWith = (changes: Partial<HousekeepingParts>): HousekeepingParts => ({
   credentials: { sweep: () => Promise.resolve(0) },
   idempotency: { purge: () => Promise.resolve(0) },
   liveness: { removeForgotten: () => Promise.resolve(0) },
+  nonces: { removeExpired: () => Promise.resolve(0) },
   payloads: { sweepPage: () => Promise.resolve(NOTHING) },
+  people: { purge: () => Promise.resolve(0) },
   ...changes,
 });
 
-const started = (changes: Partial<HousekeepingParts>, logger = collectingLogger()): Housekeeping => {
-  const housekeeping = new Housekeeping(partsWith(changes), { logger, meter: NO_METER }, SETTINGS);
+const started = (
+  changes: Partial<HousekeepingParts>,
+  logger = collectingLogger(),
+  meter: Meter = NO_METER,
+): Housekeeping => {
+  const housekeeping = new Housekeeping(partsWith(changes), { logger, meter }, SETTINGS);
   housekeeping.start();
   return housekeeping;
 };
@@ -87,6 +93,25 @@ describe('housekeeping', () => {
     await pass(1);
     expect(sweepPage).toHaveBeenCalledTimes(2);
     await housekeeping.stop();
+  });
+
+  it('counts what became of a round: done, failed, or left out because the one before was under way', async () => {
+    const page = deferred<SweptPage>();
+    const sweepEnded = vi.fn();
+    const purge = vi.fn(() => Promise.resolve(0));
+    const parts = { idempotency: { purge }, payloads: { sweepPage: () => page.promise } };
+    const housekeeping = started(parts, collectingLogger(), { ...NO_METER, sweepEnded });
+    await pass(2);
+    page.resolve(NOTHING);
+    await turn();
+    purge.mockRejectedValueOnce(new Error('no purge'));
+    await pass(1);
+    await housekeeping.stop();
+    expect(sweepEnded.mock.calls).toEqual([
+      ['idempotency_release', 'done'],
+      ['idempotency_release', 'skipped'],
+      ['idempotency_release', 'error'],
+    ]);
   });
 
   it('stops after the page under way, however many are left', async () => {

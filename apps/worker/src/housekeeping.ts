@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CredentialSweeper } from '#libs/domain/connectors';
-import type { Liveness, PayloadSweeper } from '#libs/domain/gate';
+import type { IntentNonces, Liveness, PayloadSweeper } from '#libs/domain/gate';
 import type { Logger, Meter } from '#libs/domain/kernel';
 import type { IdempotencyStore } from '#libs/infra/idempotency';
 
@@ -20,7 +20,11 @@ export interface HousekeepingParts {
   readonly credentials: Pick<CredentialSweeper, 'sweep'>;
   readonly idempotency: Pick<IdempotencyStore, 'purge'>;
   readonly liveness: Pick<Liveness, 'removeForgotten'>;
+  /** Of signed intents that no check accepts any more. */
+  readonly nonces: { removeExpired(): ReturnType<IntentNonces['removeExpired']> };
   readonly payloads: Pick<PayloadSweeper, 'sweepPage'>;
+  /** Sessions, tokens and mails that ended a day ago. */
+  readonly people: { purge(): Promise<number> };
 }
 
 /** Removes rows that nothing needs any more. Every worker may do so: each removal is safe to repeat. */
@@ -36,12 +40,7 @@ export class Housekeeping {
   ) {}
 
   start(): void {
-    this.timer = setInterval(() => {
-      // A long round is not overtaken by the next one.
-      this.underWay ??= this.tidy().finally(() => {
-        this.underWay = null;
-      });
-    }, this.settings.intervalMs);
+    this.timer = setInterval(() => this.tidyOnce(), this.settings.intervalMs);
   }
 
   /** Ends after the removal under way. */
@@ -51,11 +50,21 @@ export class Housekeeping {
     await this.underWay;
   }
 
+  private tidyOnce(): void {
+    // A long round is not overtaken by the next one.
+    if (this.underWay) return this.watchers.meter.sweepEnded('idempotency_release', 'skipped');
+    this.underWay = this.tidy().finally(() => {
+      this.underWay = null;
+    });
+  }
+
   private async tidy(): Promise<void> {
-    const { credentials, idempotency, liveness } = this.parts;
+    const { credentials, idempotency, liveness, nonces, people } = this.parts;
     await this.remove('credential versions', () => credentials.sweep());
     await this.remove('idempotency keys', () => this.counted(idempotency.purge()));
     await this.remove('beats of ended processes', () => liveness.removeForgotten(FORGOTTEN_AFTER_MS));
+    await this.remove('nonces of expired intents', () => nonces.removeExpired());
+    await this.remove('ended sessions and mails', () => people.purge());
     await this.remove('payloads', () => this.sweepPayloads());
   }
 

@@ -2,20 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CredentialSweeper } from '#libs/domain/connectors';
 import {
   ActionExecutor,
+  DueActionSweeper,
   ExecutionPlaces,
   ExecutionSweeper,
   InlineExecutionStarter,
   PayloadSweeper,
 } from '#libs/domain/gate';
 import type { ActionId, JobConsumer, Subscription } from '#libs/domain/kernel';
-import type { Deployment } from '#libs/infra/deployment';
+import { type Deployment, payloadRetentionOf } from '#libs/infra/deployment';
 import type { SealedHeads } from '#libs/domain/ledger';
 import type { LeaseSession } from '#libs/infra/leases';
 import type { SealedHeadsFile } from '#libs/infra/ledger';
 import { RepeatedFault } from '#libs/infra/logging';
+import { DueLoop } from './gate/due-loop.js';
 import { RecoveryLoop } from './gate/recovery-loop.js';
 import { Housekeeping } from './housekeeping.js';
+import { RetentionLoop } from './ledger/retention-loop.js';
 import { SealingLoop } from './ledger/sealing-loop.js';
+import { MailLoop } from './people/mail-loop.js';
 
 /** Jobs looked at at once. What is executed at once is for {@link ExecutionPlaces} to say. */
 const EXECUTE_CONCURRENCY = 256;
@@ -33,7 +37,9 @@ export class Worker {
   readonly inlineStarter: InlineExecutionStarter;
   private readonly places: ExecutionPlaces;
   private readonly recovery: RecoveryLoop;
+  private readonly due: DueLoop;
   private readonly housekeeping: Housekeeping;
+  private readonly mails: MailLoop;
   private readonly stopping = new AbortController();
   private background: Promise<unknown> = Promise.resolve();
   private consumer: JobConsumer | null = null;
@@ -54,11 +60,19 @@ export class Worker {
         credentials: new CredentialSweeper(deployment.streams, deployment.vault),
         idempotency: deployment.idempotency,
         liveness,
+        nonces: { removeExpired: () => deployment.nonces.removeExpired(deployment.clock.nowMs()) },
         payloads: new PayloadSweeper(gate.store, deployment.payloadRows, gateSettings.payloadMinAgeMs),
+        people: { purge: () => deployment.people.desk.purge(deployment.clock.nowMs()) },
       },
       { logger, meter },
     );
     this.recovery = new RecoveryLoop(executorId, liveness, sweeper, gateSettings, { logger, meter });
+    const dueSweeper = new DueActionSweeper(gate, deployment.dueActions, bus, logger);
+    this.due = new DueLoop(dueSweeper, gateSettings.sweepIntervalMs, { logger, meter });
+    this.mails = new MailLoop(
+      { clerk: deployment.mailClerk(), approvals: deployment.approvalMailClerk(), bus, logger },
+      gateSettings.sweepIntervalMs,
+    );
   }
 
   async start(): Promise<void> {
@@ -67,7 +81,9 @@ export class Worker {
     this.heads = heads;
     // The first beat comes before anything can be claimed: a claim without one would look like a silent executor's.
     await this.recovery.start();
+    this.due.start();
     this.housekeeping.start();
+    this.mails.start();
     this.consumer = queue.process('execute', EXECUTE_CONCURRENCY, (id) => this.places.takeUp(id as ActionId));
     const hold = (name: string, work: Parameters<typeof leases.hold>[2]): Promise<void> => {
       const waiting = new RepeatedFault((fault) =>
@@ -77,13 +93,15 @@ export class Worker {
     };
     this.background = Promise.all([
       hold('sealer', (held, session) => this.seal(heads, held, session)),
-      hold('open-executions', (held, session) => this.followExecutions(held, session)),
+      hold('open-executions', (held, session) => this.followActions(held, session)),
+      hold('retention', (held) => this.removeBodies(held)),
     ]);
   }
 
   /** Claims nothing more, from the queue or of what others have lost. Executions under way and their seals go on. */
   takeUpNothingMore(): void {
     this.recovery.stopSweeping();
+    this.due.stopSweeping();
     this.places.close();
     this.lastJobs ??= this.consumer?.close();
   }
@@ -99,7 +117,8 @@ export class Worker {
     await Promise.race([Promise.all([this.lastJobs, this.executor.idle()]), grace]);
     const left = this.executor.underWayCount;
     this.stopping.abort();
-    const ended = Promise.all([this.background, this.housekeeping.stop(), this.recovery.stop()]);
+    const loops = [this.housekeeping, this.recovery, this.due, this.mails];
+    const ended = Promise.all([this.background, ...loops.map((loop) => loop.stop())]);
     await Promise.race([ended, grace.then(() => after(LAST_WRITES_MS))]);
     await this.heads?.close();
     return left;
@@ -120,27 +139,40 @@ export class Worker {
     return loop.run(held);
   }
 
+  private removeBodies(held: AbortSignal): Promise<void> {
+    const { directory, logger } = this.deployment;
+    const organizations = () => directory.organizations();
+    return new RetentionLoop({ retention: payloadRetentionOf(this.deployment), organizations, logger }).run(held);
+  }
+
   /** Open executions are known up to where the log stood when this was asked. */
   private async caughtUp(): Promise<void> {
     const { database, openExecutions } = this.deployment;
     await openExecutions.reach(await database.store.head(), CATCH_UP_MS);
   }
 
-  private async followExecutions(held: AbortSignal, session: LeaseSession): Promise<void> {
-    const { openExecutions, logger } = this.deployment;
+  /** What is under way, and what comes due: both tables are this process's to write. */
+  private async followActions(held: AbortSignal, session: LeaseSession): Promise<void> {
+    const { openExecutions, dueActions, logger } = this.deployment;
     const unfollowed = new RepeatedFault((fault) => logger.error('open executions could not be followed', fault));
-    const subscription: Subscription = await openExecutions.follow(session, (error) => unfollowed.met(error));
-    // What was claimed last before a crash stands in the log alone until then.
-    this.caughtUp().then(
-      () => this.recovery.sweepSoon(),
-      (error: unknown) => {
-        if (!held.aborted) unfollowed.met(error);
-      },
-    );
-    await new Promise<void>((resolve) => {
-      if (held.aborted) resolve();
-      held.addEventListener('abort', () => resolve(), { once: true });
-    });
-    await subscription.close();
+    const undue = new RepeatedFault((fault) => logger.error('what comes due could not be followed', fault));
+    const followed: Subscription[] = [];
+    try {
+      followed.push(await openExecutions.follow(session, (error) => unfollowed.met(error)));
+      followed.push(await dueActions.follow(session, (error) => undue.met(error)));
+      // What was claimed last before a crash stands in the log alone until then.
+      this.caughtUp().then(
+        () => this.recovery.sweepSoon(),
+        (error: unknown) => {
+          if (!held.aborted) unfollowed.met(error);
+        },
+      );
+      await new Promise<void>((resolve) => {
+        if (held.aborted) resolve();
+        held.addEventListener('abort', () => resolve(), { once: true });
+      });
+    } finally {
+      await Promise.all(followed.map((subscription) => subscription.close()));
+    }
   }
 }

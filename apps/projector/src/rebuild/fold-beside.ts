@@ -8,7 +8,7 @@ import {
   type RecordedEvent,
 } from '#libs/domain/kernel';
 import { LogHasHole } from '#libs/infra/event-store';
-import type { ReplacementTables } from '#libs/infra/read-models';
+import { ProjectionDatabase, ReplacementTables, type ProjectionIdentity } from '#libs/infra/read-models';
 import { readableEvents, type ProjectedRows, type Projection } from '../projection.js';
 import { LateRows } from './late-rows.js';
 import { READ_ONCE } from './read-once.js';
@@ -28,8 +28,24 @@ export interface FoldParts {
 /** Told after every page. */
 export type OnFolding = (events: number, position: Position) => void;
 
-/** Folds the log from its start into tables that nobody reads yet. */
+export interface Folded {
+  /** Read of the log, of whatever category. */
+  readonly events: number;
+  /** Up to where it was read. */
+  readonly position: Position;
+}
+
+/** Where the new tables are when their work is done: still beside the live ones, or in their place. */
+type Whereabouts = 'beside' | 'in place';
+
+/**
+ * Makes the rows of one projection anew from the log, in tables beside those that lists go on reading. The projection that
+ * runs meanwhile goes on. What the tables are made for, to take the place of the live ones or to be compared with them, is
+ * the caller's, and all that a rebuild and a verification differ in: neither asks which projection it is.
+ */
 export class FoldBeside {
+  readonly database: ProjectionDatabase;
+  readonly tables: ReplacementTables;
   readonly pageEvents: number;
   /** Up to where the tables tell the log. */
   position = START;
@@ -39,10 +55,32 @@ export class FoldBeside {
   constructor(
     private readonly projection: Projection,
     private readonly parts: FoldParts,
-    private readonly tables: ReplacementTables,
     private readonly onFolding: OnFolding,
   ) {
+    this.database = new ProjectionDatabase(parts.source);
+    this.tables = new ReplacementTables(parts.source, projection.rowTypes);
     this.pageEvents = parts.pageEvents ?? PAGE_EVENTS;
+  }
+
+  /**
+   * Makes the tables, has `work` fold the log into them and use them, and drops them, however it ends: unless they are in
+   * the place of the live ones, where nothing is left to drop.
+   * @throws {OtherIdentity} nothing was made; and whatever `work` throws
+   */
+  async run(work: (identity: ProjectionIdentity) => Promise<Whereabouts>): Promise<Folded> {
+    const { name, version, rowTypes } = this.projection;
+    const identity = { name, version, rowTypes, storeId: await this.parts.store.storeId() };
+    await this.database.requireSame(identity);
+    this.mayGoOn();
+    await this.tables.create();
+    let whereabouts: Whereabouts = 'beside';
+    try {
+      whereabouts = await work(identity);
+    } finally {
+      if (whereabouts === 'beside') await this.tables.drop();
+    }
+    const { events, position } = this;
+    return { events, position };
   }
 
   /**

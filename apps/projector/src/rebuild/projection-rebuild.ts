@@ -1,59 +1,35 @@
-import type { Position } from '#libs/domain/kernel';
 import { sqlStateOf } from '#libs/infra/postgres';
-import { ProjectionDatabase, ReplacementTables, type ProjectionIdentity } from '#libs/infra/read-models';
+import type { ProjectionIdentity } from '#libs/infra/read-models';
 import type { Projection } from '../projection.js';
-import { FoldBeside, type FoldParts, type OnFolding } from './fold-beside.js';
+import { FoldBeside, type Folded, type FoldParts, type OnFolding } from './fold-beside.js';
 
 /** A reader that holds a live table makes the swap wait for a second each time, and gives the readers behind it a turn. */
 const SWAP_ATTEMPTS = 60;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-export interface Rebuilt {
-  /** Read of the log, of whatever category. */
-  readonly events: number;
-  readonly position: Position;
-}
-
 /**
- * Makes the rows of one projection anew from the log, beside those that lists go on reading, and then puts them in their
- * place. The projection that runs meanwhile goes on, and after the swap resumes from the new rows.
+ * Puts rows that are made anew from the log in the place of those that lists read. The projection that runs meanwhile
+ * resumes from the new rows after the swap.
  */
 export class ProjectionRebuild {
-  private readonly database: ProjectionDatabase;
-  private readonly tables: ReplacementTables;
   private readonly beside: FoldBeside;
 
-  constructor(
-    private readonly projection: Projection,
-    private readonly parts: FoldParts,
-    onFolding: OnFolding,
-  ) {
-    this.database = new ProjectionDatabase(parts.source);
-    this.tables = new ReplacementTables(parts.source, projection.rowTypes);
-    this.beside = new FoldBeside(projection, parts, this.tables, onFolding);
+  constructor(projection: Projection, parts: FoldParts, onFolding: OnFolding) {
+    this.beside = new FoldBeside(projection, parts, onFolding);
   }
 
   /**
    * The live rows are as they were whenever this throws.
    * @throws {OtherIdentity} @throws {UnreadableEvent} @throws {LogHasHole} @throws {StoreUnavailable}
    */
-  async run(): Promise<Rebuilt> {
-    const { name, version, rowTypes } = this.projection;
-    const identity = { name, version, rowTypes, storeId: await this.parts.store.storeId() };
-    await this.database.requireSame(identity);
-    this.beside.mayGoOn();
-    await this.tables.create();
-    try {
+  run(): Promise<Folded> {
+    return this.beside.run(async (identity) => {
       await this.beside.fold();
       this.beside.mayGoOn();
-      await this.tables.makeIndexes();
+      await this.beside.tables.makeIndexes();
       await this.swap(identity);
-    } catch (error) {
-      await this.tables.drop();
-      throw error;
-    }
-    const { events, position } = this.beside;
-    return { events, position };
+      return 'in place';
+    });
   }
 
   private async swap(identity: ProjectionIdentity): Promise<void> {
@@ -63,7 +39,7 @@ export class ProjectionRebuild {
       this.beside.mayGoOn();
       try {
         let [reached, read] = [this.beside.position, 0];
-        await this.database.replace(identity, this.tables, async (rows, upTo) => {
+        await this.beside.database.replace(identity, this.beside.tables, async (rows, upTo) => {
           [reached, read] = await this.beside.catchUp(rows, upTo);
           return reached;
         });

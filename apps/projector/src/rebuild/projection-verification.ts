@@ -1,13 +1,6 @@
-import type { Position } from '#libs/domain/kernel';
-import {
-  ProjectionDatabase,
-  ReplacementTables,
-  type ProjectionIdentity,
-  type ProjectionName,
-  type RowDifference,
-} from '#libs/infra/read-models';
+import type { ProjectionIdentity, ProjectionName, RowDifference } from '#libs/infra/read-models';
 import type { Projection } from '../projection.js';
-import { FoldBeside, type FoldParts, type OnFolding } from './fold-beside.js';
+import { FoldBeside, type Folded, type FoldParts, type OnFolding } from './fold-beside.js';
 
 const DIFFERENCES_KEPT = 100;
 
@@ -22,11 +15,8 @@ export class RowsBegunAnew extends Error {
 /** Told after every stretch of rows. */
 export type OnComparing = (rows: number, ofRows: number) => void;
 
-export interface Verified {
-  /** Read of the log, of whatever category. */
-  readonly events: number;
-  /** Up to where the log was read: where the rows that are served were when they were compared. */
-  readonly position: Position;
+/** The log was read up to where the rows that are served were when they were compared. */
+export interface Verified extends Folded {
   /** That the log gives. */
   readonly rows: number;
   readonly differenceCount: number;
@@ -35,27 +25,22 @@ export interface Verified {
 }
 
 /**
- * Makes the rows of one projection anew from the log, beside those that lists go on reading, compares the two at one
- * position, and drops the new ones. The projection that runs meanwhile goes on, and waits for
- * nothing, but where it begins its rows anew.
+ * Compares rows that are made anew from the log with those that lists read, at one position. The projection that runs
+ * meanwhile waits for nothing, but where it begins its rows anew.
  */
 export class ProjectionVerification {
-  private readonly database: ProjectionDatabase;
-  private readonly tables: ReplacementTables;
   private readonly beside: FoldBeside;
   private readonly differences: RowDifference[] = [];
   private differenceCount = 0;
   private rows = 0;
 
   constructor(
-    private readonly projection: Projection,
-    private readonly parts: FoldParts,
+    projection: Projection,
+    parts: FoldParts,
     onFolding: OnFolding,
     private readonly onComparing: OnComparing,
   ) {
-    this.database = new ProjectionDatabase(parts.source);
-    this.tables = new ReplacementTables(parts.source, projection.rowTypes);
-    this.beside = new FoldBeside(projection, parts, this.tables, onFolding);
+    this.beside = new FoldBeside(projection, parts, onFolding);
   }
 
   /**
@@ -64,21 +49,14 @@ export class ProjectionVerification {
    * @throws {StoreUnavailable}
    */
   async run(): Promise<Verified> {
-    const { name, version, rowTypes } = this.projection;
-    const identity = { name, version, rowTypes, storeId: await this.parts.store.storeId() };
-    await this.database.requireSame(identity);
-    this.beside.mayGoOn();
-    await this.tables.create();
-    try {
+    const folded = await this.beside.run(async (identity) => {
       await this.approach(identity);
-      await this.tables.analyze();
+      await this.beside.tables.analyze();
       await this.compare(identity);
-    } finally {
-      await this.tables.drop();
-    }
-    const { events, position } = this.beside;
+      return 'beside';
+    });
     const { rows, differenceCount, differences } = this;
-    return { events, position, rows, differenceCount, differences };
+    return { ...folded, rows, differenceCount, differences };
   }
 
   /** Never beyond the rows that are served, and near where they are: what they are told meanwhile is little. */
@@ -86,15 +64,15 @@ export class ProjectionVerification {
     let before: number;
     do {
       before = this.beside.events;
-      await this.beside.fold(await this.database.positionOf(identity));
+      await this.beside.fold(await this.beside.database.positionOf(identity));
       this.beside.mayGoOn();
     } while (this.beside.events - before >= this.beside.pageEvents);
   }
 
   private async compare(identity: ProjectionIdentity): Promise<void> {
-    await this.database.compare(
+    await this.beside.database.compare(
       identity,
-      this.tables,
+      this.beside.tables,
       async (rows, upTo) => {
         if (upTo < this.beside.position) throw new RowsBegunAnew(identity.name);
         const [reached, read] = await this.beside.catchUp(rows, upTo);

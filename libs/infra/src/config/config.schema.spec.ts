@@ -96,6 +96,26 @@ describe('settings', () => {
     ]);
   });
 
+  it('take a mail server with who mails are from, and say what is wrong with either', () => {
+    const mail = { SMTP_URL: 'smtp://ags:p%40ss@mail.example', SERVICE_MAIL_FROM: 'Ags <ags@example.com>' };
+    expect(parseConfig(mail)).toMatchObject({ smtpUrl: mail.SMTP_URL, mailFrom: mail.SERVICE_MAIL_FROM });
+    expect(parseConfig({})).toMatchObject({ smtpUrl: null, mailFrom: null });
+    expect(parseConfig({ SERVICE_MAIL_FROM: 'ags@example.com' }).mailFrom).toBe('ags@example.com');
+    expect(problemsOf({ SMTP_URL: mail.SMTP_URL })).toEqual([
+      'SERVICE_MAIL_FROM must be set where SMTP_URL is, to an address that its server may send from',
+    ]);
+    expect(problemsOf({ SMTP_URL: 'mail.example', SERVICE_MAIL_FROM: 'a@x.com, b@x.com' })).toEqual([
+      expect.stringMatching(/^SMTP_URL must be a URL such as smtp:/),
+      'SERVICE_MAIL_FROM must be one plain e-mail address, such as name@example.com, or have a name before it: Some Name <name@example.com>',
+    ]);
+  });
+
+  it('say by whom people join', () => {
+    expect(parseConfig({}).signUp).toBe('invite');
+    expect(parseConfig({ SERVICE_SIGN_UP: 'closed' }).signUp).toBe('closed');
+    expect(problemsOf({ SERVICE_SIGN_UP: 'open' })).toEqual(['SERVICE_SIGN_UP must be one of invite, closed']);
+  });
+
   it('take trusted proxies as addresses and ranges', () => {
     const text = '10.0.0.1, 172.16.0.0/12,::1,fd00::/8';
     expect(parseConfig({ SERVICE_TRUSTED_PROXIES: text }).trustedProxies).toEqual([

@@ -1,148 +1,23 @@
-import { isIP } from 'node:net';
-import { isAbsolute, resolve } from 'node:path';
-import { InvalidAllowEntry, parseAllowEntry } from '../egress/index.js';
-import { InvalidFailpoints, parseFailpoints } from '../failpoints/index.js';
-import { InvalidKurrentUrl, parseKurrentUrl } from './kurrent-url.js';
-import { redisUrlFault } from './redis-url.js';
+import {
+  allowEntries,
+  failpointOrders,
+  httpUrl,
+  integer,
+  kurrentUrl,
+  type ListenAddress,
+  listenAddress,
+  mailSender,
+  networks,
+  oneOf,
+  path,
+  postgresUrl,
+  redisUrl,
+  type Setting,
+  setting,
+  SettingProblem,
+  smtpUrl,
+} from './setting-readers.js';
 import { isInjectedAddress, unknownVariables } from './unknown-variables.js';
-
-/** One setting: how it is read, and what `ags config` says about it. */
-interface Setting<Value> {
-  readonly variable: string;
-  readonly description: string;
-  /** As text, for the help; null when absent means a behaviour that `description` names. */
-  readonly default: string | null;
-  /** @throws {SettingProblem} */
-  readonly parse: (text: string | undefined) => Value;
-}
-
-class SettingProblem extends Error {}
-
-const problem = (message: string): never => {
-  throw new SettingProblem(message);
-};
-
-const setting = <Value>(
-  variable: string,
-  fallback: string | null,
-  description: string,
-  read: (text: string) => Value,
-  absent?: Value,
-): Setting<Value> => ({
-  variable,
-  description,
-  default: fallback,
-  parse: (text) => {
-    // An empty variable is how shells and compose files leave one unset.
-    if (text !== undefined && text !== '') return read(text);
-    return fallback === null ? (absent as Value) : read(fallback);
-  },
-});
-
-const integer =
-  (min: number, max: number) =>
-  (text: string): number => {
-    const value = Number(text);
-    const isWhole = /^\d{1,15}$/.test(text) && value >= min && value <= max;
-    return isWhole ? value : problem(`must be a whole number from ${min} to ${max}`);
-  };
-
-const oneOf =
-  <Choice extends string>(...choices: readonly Choice[]) =>
-  (text: string): Choice =>
-    choices.find((choice) => choice === text) ?? problem(`must be one of ${choices.join(', ')}`);
-
-const httpUrl = (text: string): string => {
-  const url = URL.canParse(text) ? new URL(text) : problem('must be an http or https URL');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') problem('must be an http or https URL');
-  if (url.username || url.password || url.search || url.hash) problem('must have no user, query or fragment');
-  return url.href.replace(/\/$/, '');
-};
-
-const postgresUrl = (text: string): string => {
-  const isPostgres = URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol);
-  return isPostgres ? text : problem('must be a postgres:// URL');
-};
-
-const redisUrl = (text: string): string => {
-  const fault = redisUrlFault(text);
-  return fault === null ? text : problem(fault);
-};
-
-const kurrentUrl = (text: string): string => {
-  try {
-    parseKurrentUrl(text);
-    return text;
-  } catch (error) {
-    if (!(error instanceof InvalidKurrentUrl)) throw error;
-    return problem(error.message);
-  }
-};
-
-/** Where a listener of its own listens. */
-export class ListenAddress {
-  constructor(
-    readonly host: string,
-    readonly port: number,
-  ) {}
-
-  /** As it is written in a setting: an IPv6 address stands in brackets. */
-  toString(): string {
-    return `${this.host.includes(':') ? `[${this.host}]` : this.host}:${this.port}`;
-  }
-}
-
-const listenAddress = (text: string): ListenAddress => {
-  const [, bracketed, plain, port] = /^(?:\[([^\]\s]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text) ?? [];
-  const host = bracketed ?? plain;
-  return host === undefined || Number(port) > 65_535
-    ? problem('must be host:port, such as 127.0.0.1:9464')
-    : new ListenAddress(host, Number(port));
-};
-
-const path = (text: string): string => (isAbsolute(text) ? text : resolve(text));
-
-const list = (text: string): readonly string[] =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-
-/** Hosts and ranges, each judged as the egress door will read it. */
-const allowEntries = (text: string): readonly string[] => {
-  for (const entry of list(text)) {
-    try {
-      parseAllowEntry(entry);
-    } catch (error) {
-      if (!(error instanceof InvalidAllowEntry)) throw error;
-      problem(`must list hosts and ranges; ${error.message}`);
-    }
-  }
-  return list(text);
-};
-
-/** As text: what it orders counts its hits from when it is armed. */
-const failpointOrders = (text: string): string => {
-  try {
-    parseFailpoints(text);
-    return text;
-  } catch (error) {
-    if (!(error instanceof InvalidFailpoints)) throw error;
-    return problem(`must list faults to cause; ${error.message}`);
-  }
-};
-
-const networks = (text: string): readonly string[] => {
-  const wrong = list(text).find((entry) => !isNetwork(entry));
-  return wrong === undefined ? list(text) : problem(`must list addresses or CIDR ranges; "${wrong}" is neither`);
-};
-
-const isNetwork = (text: string): boolean => {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return prefix === undefined || (/^(0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
-};
 
 /** Every setting there is, in the order of the help. */
 const SETTINGS = {
@@ -200,6 +75,26 @@ const SETTINGS = {
     redisUrl,
     null,
   ),
+  smtpUrl: setting<string | null>(
+    'SMTP_URL',
+    null,
+    'Mail server, smtp://user:password@host:587 or smtps://...: takes sign-in links and invitations. Beyond this machine it must offer STARTTLS, unless ?tls=optional allows mail in the clear. Absent: no mail is sent.',
+    smtpUrl,
+    null,
+  ),
+  mailFrom: setting<string | null>(
+    'SERVICE_MAIL_FROM',
+    null,
+    'Who mails are from: ags@example.com, or Some Name <ags@example.com>. Must be set where SMTP_URL is.',
+    mailSender,
+    null,
+  ),
+  signUp: setting(
+    'SERVICE_SIGN_UP',
+    'invite',
+    'invite or closed. By invitation of a member, or by nobody: closed refuses new invitations and those that are pending.',
+    oneOf('invite', 'closed'),
+  ),
   vaultKeyFile: setting<string | null>(
     'SERVICE_VAULT_KEY_FILE',
     null,
@@ -247,6 +142,12 @@ const SETTINGS = {
     '5000',
     'How long an executor may be silent before its execution is taken over; the same in every process.',
     integer(200, 60_000),
+  ),
+  edgeResultTimeoutMs: setting(
+    'SERVICE_EDGE_RESULT_TIMEOUT_MS',
+    '600000',
+    'How long an agent has to report the result of a call that it runs itself (mode proxy); then its outcome is unknown.',
+    integer(1_000, 86_400_000),
   ),
   drainDelayMs: setting(
     'SERVICE_DRAIN_DELAY_MS',
@@ -377,6 +278,12 @@ const read = (environment: Environment): { config: Config; problems: readonly Va
   }
   if (config.env === 'production' && config.failpoints) {
     problems.push({ variable: 'SERVICE_FAILPOINTS', message: 'must be unset in production' });
+  }
+  if (config.smtpUrl && config.mailFrom === null) {
+    problems.push({
+      variable: 'SERVICE_MAIL_FROM',
+      message: 'must be set where SMTP_URL is, to an address that its server may send from',
+    });
   }
   for (const { variable, meant } of unknownVariables(environment, VARIABLES)) {
     if (meant !== null) problems.push({ variable, message: `is not a setting; did you mean ${meant}?` });

@@ -12,6 +12,7 @@ import {
 import { installGateSchema } from '../gate/index.js';
 import { installIdempotencySchema } from '../idempotency/index.js';
 import { installLedgerSchema } from '../ledger/index.js';
+import { installPeopleSchema } from '../people/index.js';
 import {
   createDurablePool,
   createRelaxedPool,
@@ -138,4 +139,5 @@ const SCHEMAS = [
   installKeySchema,
   installLedgerSchema,
   installIdempotencySchema,
+  installPeopleSchema,
 ];

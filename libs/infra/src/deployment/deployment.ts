@@ -4,10 +4,10 @@ import {
   AgentAdministration,
   IssueKeys,
   OrganizationAdministration,
-  type KeyDirectory,
   type KeyHasher,
 } from '#libs/domain/agents';
 import {
+  ApprovalMailClerk,
   GATE_DEFAULTS,
   GateKernel,
   livenessIntervalFor,
@@ -15,6 +15,7 @@ import {
   UnfinishedExecutions,
   type GateSettings,
   type IdempotentIds,
+  type IntentNonces,
   type Liveness,
   type PayloadRows,
 } from '#libs/domain/gate';
@@ -37,14 +38,24 @@ import {
   type SealKeyRing,
   UnsealedEvents,
 } from '#libs/domain/ledger';
+import {
+  MailClerk,
+  MemberAdministration,
+  PersonAdministration,
+  PersonSessions,
+  SignIn,
+  type MailSender,
+} from '#libs/domain/people';
 import { CompiledPolicies } from '#libs/domain/policies';
 import type { Vault } from '#libs/domain/connectors';
 import { isInitialized, PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
-import { parseKurrentUrl, type Config } from '../config/index.js';
-import { ConnectorDrivers, RestDriver } from '../connectors/index.js';
+import { approvalLink, baseUrlOf, parseKurrentUrl, signInLink, type Config } from '../config/index.js';
+import { ConnectorDrivers } from '../connectors/index.js';
 import { EgressDoor, endpointOf, publicEndpointOf, type OwnEndpoint } from '../egress/index.js';
 import {
   PepperIds,
+  PostgresDueActions,
+  PostgresIntentNonces,
   PostgresLiveness,
   PostgresOpenExecutions,
   PostgresPayloadRows,
@@ -60,6 +71,8 @@ import {
   VaultSealKeyRing,
 } from '../ledger/index.js';
 import { ServiceMetrics } from '../metrics/index.js';
+import { SmtpMailer } from '../mail/index.js';
+import { KeptMails, SmtpMailSender } from '../people/index.js';
 import { DatabaseClient } from '../postgres/index.js';
 import {
   LocalProjectionProgress,
@@ -70,6 +83,7 @@ import {
 import { readBuildFacts, SystemClock, SystemRandomness } from '../runtime/index.js';
 import { PostgresVault } from '../vault/index.js';
 import { openDatabase, type Database } from './database.js';
+import { peopleRowsOf, type PeopleRows } from './people-rows.js';
 import { openSecrets, type Secrets } from './secrets.js';
 import { bellsOf, type Bells } from './bells.js';
 
@@ -102,10 +116,11 @@ export class Deployment {
   readonly tails: LedgerTails;
   readonly payloads: PayloadStore;
   readonly payloadRows: PayloadRows;
+  readonly nonces: IntentNonces;
   readonly vault: Vault;
   readonly egress: EgressDoor;
   readonly drivers: ConnectorDrivers;
-  readonly directory: KeyDirectory;
+  readonly directory: PostgresKeyDirectory;
   readonly hasher: KeyHasher;
   readonly ids: IdempotentIds;
   readonly keyRing: SealKeyRing;
@@ -114,9 +129,11 @@ export class Deployment {
   readonly unsealed: UnsealedEvents;
   readonly backlog: PolledSealingBacklog;
   readonly openExecutions: PostgresOpenExecutions;
+  readonly dueActions: PostgresDueActions;
   readonly unfinished: UnfinishedExecutions;
   readonly liveness: Liveness;
   readonly idempotency: IdempotencyStore;
+  readonly people: PeopleRows;
   readonly leases: PostgresLeases;
   readonly localProjections = new LocalProjections();
   /** How far the projections are, wherever they run. */
@@ -124,6 +141,8 @@ export class Deployment {
   /** Names this process in claims and in the liveness table. New at every start: a restarted process is another executor. */
   readonly executorId = `exe_${randomBytes(16).toString('hex')}`;
   readonly gateSettings: GateSettings;
+  /** {base_url}, which links begin with: as far as the settings tell, until a server of this process listens. */
+  baseUrl: string;
   /** Where this process listens, as far as its settings leave that open: never a destination of a connector. */
   ownEndpoints: readonly OwnEndpoint[] = [];
 
@@ -147,6 +166,7 @@ export class Deployment {
     this.tails = new LedgerTails(store);
     this.payloads = new PostgresPayloadStore(named);
     this.payloadRows = new PostgresPayloadRows(named, store);
+    this.nonces = new PostgresIntentNonces(named);
     this.vault = new PostgresVault(durable, secrets.cipher);
     const settled = settledEndpoints(config, database.connectionString);
     const ownEndpoints = (): readonly OwnEndpoint[] =>
@@ -155,9 +175,13 @@ export class Deployment {
     this.egress = new EgressDoor({
       settings: { allowPrivate: isDev, allowPlainText: isDev, allow: config.egressAllow, ownEndpoints },
     });
-    this.drivers = new ConnectorDrivers([
-      new RestDriver(this.egress, this.vault, this.clock, this.randomness, this.logger),
-    ]);
+    this.drivers = new ConnectorDrivers({
+      door: this.egress,
+      vault: this.vault,
+      clock: this.clock,
+      randomness: this.randomness,
+      logger: this.logger,
+    });
     this.directory = new PostgresKeyDirectory(durable);
     this.hasher = new PepperKeyHasher(secrets.pepper);
     this.ids = new PepperIds(secrets.pepper);
@@ -165,6 +189,7 @@ export class Deployment {
     this.sealerProgress = new PostgresSealerProgress(durable);
     this.gateSettings = {
       ...GATE_DEFAULTS,
+      edgeResultTimeoutMs: config.edgeResultTimeoutMs,
       sweepIntervalMs: config.sweepIntervalMs,
       executorSilenceMs: config.executorSilenceMs,
       livenessIntervalMs: livenessIntervalFor(config.executorSilenceMs),
@@ -173,11 +198,14 @@ export class Deployment {
     this.unsealed = new UnsealedEvents(store, this.sealerProgress, this.tails);
     this.backlog = new PolledSealingBacklog(store, this.sealerProgress, this.unsealed, this.clock, unsealedLimitMs);
     this.openExecutions = new PostgresOpenExecutions(relaxed, store);
+    this.dueActions = new PostgresDueActions(relaxed, store);
     this.unfinished = new UnfinishedExecutions(store, this.openExecutions);
     this.liveness = new PostgresLiveness(relaxed);
     this.idempotency = new IdempotencyStore(durable, this.clock, this.randomness);
+    this.people = peopleRowsOf(durable, secrets);
     const polled = new PolledProjectionProgress(database.readModels, store, this.clock);
     this.projectionProgress = new LocalProjectionProgress(this.localProjections, polled, this.clock);
+    this.baseUrl = baseUrlOf(config, config.port);
     this.leases = new PostgresLeases(database.connectionString, { verify: database.seenLog.verify });
   }
 
@@ -226,17 +254,9 @@ export class Deployment {
   }
 
   gateKernel(): GateKernel {
-    const { streams, runner, clock, randomness, gateSettings: settings, backlog, drivers: registry } = this;
-    return new GateKernel({
-      store: this.database.store,
-      streams,
-      runner,
-      registry,
-      clock,
-      randomness,
-      settings,
-      backlog,
-    });
+    const { streams, runner, clock, randomness, gateSettings: settings, nonces, backlog, drivers: registry } = this;
+    const { store } = this.database;
+    return new GateKernel({ store, streams, runner, registry, clock, randomness, settings, nonces, backlog });
   }
 
   /** @param heads as {@link openSealedHeads} gives them */
@@ -272,6 +292,53 @@ export class Deployment {
 
   organizations(): OrganizationAdministration {
     return new OrganizationAdministration(this.runner, this.issueKeys(), this.randomness, this.bus);
+  }
+
+  members(): MemberAdministration {
+    const { directory: people, orders, hasher } = this.people;
+    const parts = { people, orders, hasher, bus: this.bus };
+    return new MemberAdministration(this.runner, this.streams, parts, this.config.signUp);
+  }
+
+  personSessions(): PersonSessions {
+    const { rows, directory: people } = this.people;
+    const parts = { rows, people, clock: this.clock, randomness: this.randomness };
+    return new PersonSessions(this.runner, this.streams, parts, this.bus);
+  }
+
+  signIn(): SignIn {
+    const { directory: people, ...rows } = this.people;
+    const { clock, randomness, bus } = this;
+    const sources = { clock, randomness, bus, signUp: this.config.signUp };
+    return new SignIn(this.runner, this.streams, this.personSessions(), { people, ...rows }, sources);
+  }
+
+  persons(): PersonAdministration {
+    const { directory: people, tokens, hasher } = this.people;
+    const parts = { people, tokens, hasher, sessions: this.personSessions() };
+    return new PersonAdministration(this.runner, parts, this.randomness);
+  }
+
+  mailClerk(): MailClerk {
+    const { directory: people, desk, hasher } = this.people;
+    const { clock, randomness, streams } = this;
+    const parts = { people, desk, hasher, sessions: this.personSessions(), sender: this.mailSender() };
+    return new MailClerk(streams, parts, { clock, randomness }, (token) => signInLink(this.baseUrl, token));
+  }
+
+  approvalMailClerk(): ApprovalMailClerk {
+    const { directory, links } = this.people;
+    const { clock, randomness, streams } = this;
+    const linkOf = (token: string): string => approvalLink(this.baseUrl, token);
+    return new ApprovalMailClerk(streams, links, directory, { clock, randomness }, linkOf);
+  }
+
+  private mailSender(): MailSender {
+    const { env, smtpUrl, mailFrom } = this.config;
+    if (smtpUrl !== null && mailFrom !== null) {
+      return new SmtpMailSender(SmtpMailer.of(smtpUrl, mailFrom), new URL(this.baseUrl).hostname, this.logger);
+    }
+    return new KeptMails(env === 'dev' ? (text) => process.stdout.write(text) : null);
   }
 
   private issueKeys(): IssueKeys {

@@ -1,7 +1,14 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { AgentAdministration, Authenticate, OrganizationAdministration } from '#libs/domain/agents';
 import { ConnectorSettings, ConnectorStreams, EgressPolicy, RunningExecutions, Vault } from '#libs/domain/connectors';
-import { ConnectorRegistry, ExecutionStarter, GateKernel, IdempotentIds, PolicyJudge } from '#libs/domain/gate';
+import {
+  ApprovalLinks,
+  ConnectorRegistry,
+  ExecutionStarter,
+  GateKernel,
+  IdempotentIds,
+  PolicyJudge,
+} from '#libs/domain/gate';
 import {
   Bus,
   Clock,
@@ -13,11 +20,13 @@ import {
   PayloadStore,
   Randomness,
 } from '#libs/domain/kernel';
-import { LedgerTails, SealKeyAdministration } from '#libs/domain/ledger';
+import { LedgerTails, RetentionReach, SealKeyAdministration } from '#libs/domain/ledger';
+import { MemberAdministration, PeopleDirectory, PersonSessions, SignIn } from '#libs/domain/people';
 import { LoggedRunningExecutions } from '../gate/index.js';
 import { IdempotencyStore } from '../idempotency/index.js';
 import { LocalProjections, ProjectionProgress, ProjectionWaiter, ReadModels } from '../read-models/index.js';
 import { Deployment } from './deployment.js';
+import { retentionReachOf } from './retention.js';
 
 /** Every port of the domain, bound to this deployment's adapters. Global: contexts name ports, never adapters. */
 @Module({})
@@ -47,6 +56,7 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(Logger, deployment.logger),
     value(PayloadStore, deployment.payloads),
     value(LedgerTails, deployment.tails),
+    value(RetentionReach, retentionReachOf(deployment)),
     value(Vault, deployment.vault),
     value(EgressPolicy, deployment.egress),
     value(ConnectorRegistry, deployment.drivers),
@@ -61,6 +71,11 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(OrganizationAdministration, deployment.organizations()),
     value(SealKeyAdministration, deployment.sealKeys()),
     value(IdempotencyStore, deployment.idempotency),
+    value(PeopleDirectory, deployment.people.directory),
+    value(ApprovalLinks, deployment.people.links),
+    value(MemberAdministration, deployment.members()),
+    value(PersonSessions, deployment.personSessions()),
+    value(SignIn, deployment.signIn()),
   ];
 };
 

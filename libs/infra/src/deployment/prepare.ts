@@ -36,6 +36,8 @@ export interface Prepared {
   readonly org: OrgId;
   readonly owner: string;
   readonly adminKey: string | null;
+  /** What follows `/auth/confirm#token=` in the owner's first link; null when the organization was there already. */
+  readonly signInToken: string | null;
   readonly agent: string;
   readonly agentKey: string | null;
   readonly sealKeyFingerprint: string;
@@ -113,13 +115,14 @@ const populate = async (deployment: Deployment, onStep: OnStep): Promise<Prepare
     return [isNew ? 'done' : 'skipped', key] as const;
   });
   const ids = await firstIds(deployment.database.durable, deployment.randomness);
-  await step(onStep, 'organization', () => ensureOrganization(deployment, ids));
+  const signInToken = await step(onStep, 'organization', () => ensureOrganization(deployment, ids));
   const adminKey = await step(onStep, 'admin_key', () => ensureAdminKey(deployment, ids));
   const agentKey = await step(onStep, 'agent', () => ensureAgent(deployment, ids));
   await step(onStep, 'policy', () => ensurePolicy(deployment, ids));
   return {
     ...ids,
     adminKey,
+    signInToken,
     agentKey,
     sealKeyFingerprint: parsePublicKeyText(sealing.publicKey).fingerprint,
   };
@@ -141,13 +144,16 @@ const step = async <Result>(
   }
 };
 
-const ensureOrganization = async (deployment: Deployment, { org, owner }: FirstIds): Promise<StepStatus> => {
+const ensureOrganization = async (
+  deployment: Deployment,
+  { org, owner }: FirstIds,
+): Promise<[StepStatus, string | null]> => {
   const { state } = await deployment.streams.load(streamRef(organizationDecider, org));
-  if (state.status !== 'none') return 'skipped';
+  if (state.status !== 'none') return ['skipped', null];
   await deployment
     .organizations()
     .create('My organization', firstMetadata(deployment, org, 'organization'), { org, owner });
-  return 'done';
+  return ['done', await deployment.persons().issueLink(org, owner, operatorMetadata(deployment, org))];
 };
 
 const ensureAdminKey = async (deployment: Deployment, { org }: FirstIds): Promise<[StepStatus, string | null]> => {

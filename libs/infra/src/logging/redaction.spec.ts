@@ -10,6 +10,7 @@ describe('redactText', () => {
     [secret.replace('live', 'test'), 'svc_test_[redacted]'],
     [`two: ${secret},${secret}.`, 'two: svc_live_[redacted],svc_live_[redacted].'],
     ['postgres://ags:p@ss@db:5432/ags?x=1', 'postgres://[redacted]@db:5432/ags?x=1'],
+    ['smtps://ags:p@ss@mail.example:465', 'smtps://[redacted]@mail.example:465'],
     ['see HTTPS://user@host/a@b', 'see HTTPS://[redacted]@host/a@b'],
     ['no userinfo: https://host/a@b', 'no userinfo: https://host/a@b'],
   ])('rewrites %j to %j', (text, expected) => {
@@ -30,7 +31,7 @@ describe('redactText', () => {
 describe('redactAttributes', () => {
   it.each([
     ...['authorization', 'Cookie', 'set-cookie', 'PASSWORD', 'secret', 'Token', 'api_key', 'dsn', 'DATABASE_URL'],
-    ...['apiKey', 'databaseUrl', 'Set_Cookie', 'credentials', 'proxy-authorization'],
+    ...['apiKey', 'databaseUrl', 'SMTP_URL', 'smtpUrl', 'Set_Cookie', 'credentials', 'proxy-authorization'],
   ])('drops an attribute named %s, also inside groups', (name) => {
     const redacted = redactAttributes({ [name]: 'canary', group: { list: [{ [name]: { deep: 'canary' } }] } });
     expect(JSON.stringify(redacted)).not.toContain('canary');

@@ -20,6 +20,7 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   'apikey',
   'dsn',
   'databaseurl',
+  'smtpurl',
   'proxyauthorization',
   'connectionstring',
   'credential',

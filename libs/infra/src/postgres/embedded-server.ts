@@ -16,6 +16,7 @@ import {
 } from './server-process.js';
 import { withScramOnly } from './scram-only.js';
 import { prepareServerSite, SUPERUSER, type ServerSite } from './server-site.js';
+import { fatalIn, mendDataDirectory, refusedBy } from './start-fault.js';
 import { withStartLock } from './start-lock.js';
 
 const ADMIN_DATABASE = 'postgres';
@@ -168,8 +169,11 @@ class SharedServer implements EmbeddedPostgres {
         if (client) return client;
         if (elapsedMs > READY_DEADLINE_MS) throw await notReady(spawned);
       } else if (!postmaster && (spawned === null || spawned.hasExited())) {
+        const fatal = spawned && fatalIn(await spawned.log(), spawned.pid);
+        if (fatal) throw refusedBy(fatal, this.site);
         if (elapsedMs > START_DEADLINE_MS) throw await notReady(spawned);
         if (spawned) await delay(RESTART_BACKOFF_MS.first);
+        await mendDataDirectory(this.site, this.log);
         // Where this process already gave out connection strings, the port may not change.
         spawned = await spawnPostmaster(this.site, await choosePort(this.site, this.tenure !== null));
       }

@@ -28,7 +28,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   // The limit of a socket's path is shorter than many a state directory.
   unix_socket_directories: '',
   wal_level: 'logical',
-  max_connections: '100',
+  // Two of each program, and whoever looks on: a worker holds 14, a projector 16 (docs/deployment.md).
+  max_connections: '150',
   shared_buffers: '64MB',
   huge_pages: 'off',
   // No process of its own for what a small database does not need.
@@ -109,12 +110,14 @@ export const spawnPostmaster = async (site: ServerSite, port: number): Promise<S
   ]);
   child.unref();
   return {
+    pid: child.pid as number,
     hasExited: () => child.exitCode !== null || child.signalCode !== null,
     log: () => logSince(site, logFrom),
   };
 };
 
 export interface SpawnedPostmaster {
+  readonly pid: number;
   hasExited(): boolean;
   /** What it wrote since. */
   log(): Promise<string>;

@@ -1,11 +1,14 @@
+export { AgentRow } from './agents/agent.row.js';
 export { ProjectionWaiter, READ_YOUR_WRITES_TIMEOUT_MS } from './projection-waiter.js';
 export { storedText } from './columns.js';
 export { ConnectorRow } from './connectors/connector.row.js';
 export { ActionRow } from './gate/action.row.js';
+export { ApprovalRow } from './gate/approval.row.js';
 export { DeedRow } from './ledger/deed.row.js';
 export { likeContaining, likeGlob } from './like.js';
 export { type LocalProjection, LocalProjections } from './local-projections.js';
 export { type OrgRow, type OrgRows, type Page, ReadModels } from './org-rows.js';
+export { SecurityEventRow } from './people/security-event.row.js';
 export { PolicySlotRow } from './policies/policy-slot.row.js';
 export { PolicyVersionRow } from './policies/policy-version.row.js';
 export { PolicyRow } from './policies/policy.row.js';

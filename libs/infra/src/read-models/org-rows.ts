@@ -1,7 +1,8 @@
-import { DomainError, type OrgId } from '#libs/domain/kernel';
+import { type AgentId, DomainError, type OrgId, type Timestamp } from '#libs/domain/kernel';
 import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { sqlStateOf } from '../postgres/index.js';
 import { storedText } from './columns.js';
+import { ActionRow } from './gate/action.row.js';
 import { driverErrorOf, translateRowError } from './row-errors.js';
 import type { RowType } from './row-transaction.js';
 
@@ -49,6 +50,49 @@ export class ReadModels {
     const [{ matching, number }] = await found(walk);
     return number > max ? null : matching;
   }
+
+  /**
+   * What agents of `org` have done since an instant. Costs a step for each action of that time.
+   * @throws {DomainError} `timeout` @throws {StoreUnavailable} the database did not answer
+   */
+  async activityOf(
+    org: OrgId,
+    agents: readonly AgentId[],
+    since: Timestamp,
+  ): Promise<ReadonlyMap<AgentId, AgentActivity>> {
+    const { tablePath } = this.source.getMetadata(ActionRow);
+    const counting = this.source.query<AgentCount[]>(activityByAgent(tablePath), [storedText(org), agents, since]);
+    const counted = await found(counting);
+    return new Map(
+      counted.map(({ agent, calls, last_action_at: at }) => [
+        agent,
+        { calls, lastActionAt: at?.toISOString() ?? null },
+      ]),
+    );
+  }
+}
+
+/** What an agent has done lately. */
+export interface AgentActivity {
+  /** Actions that it submitted, refused ones included. */
+  readonly calls: number;
+  /** When it submitted its last one, however long ago; null where there is none. */
+  readonly lastActionAt: Timestamp | null;
+}
+
+/** Both walk `actions_by_agent`: the first over the entries of the period, the second to the last one. */
+const activityByAgent = (table: string): string => `
+  SELECT asked.agent,
+    (SELECT count(*)::integer FROM ${table} AS made
+      WHERE made.org = $1 AND made.agent = asked.agent AND made.created_at >= $3::timestamptz) AS calls,
+    (SELECT made.created_at FROM ${table} AS made WHERE made.org = $1 AND made.agent = asked.agent
+      ORDER BY made.created_at DESC LIMIT 1) AS last_action_at
+  FROM unnest($2::text[]) AS asked (agent)`;
+
+interface AgentCount {
+  readonly agent: AgentId;
+  readonly calls: number;
+  readonly last_action_at: Date | null;
 }
 
 interface Walked {

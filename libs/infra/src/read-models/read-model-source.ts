@@ -2,10 +2,18 @@ import { DataSource, type DataSourceOptions, type Logger as QueryLogger, type Qu
 import pg from 'pg';
 import { UnfitDatabase } from '../event-store/index.js';
 import { MortalClient, poolVerify } from '../postgres/index.js';
+import { AgentRow } from './agents/agent.row.js';
 import { ConnectorRow } from './connectors/connector.row.js';
 import { ActionRow } from './gate/action.row.js';
+import { ApprovalRow } from './gate/approval.row.js';
 import { DeedRow } from './ledger/deed.row.js';
 import { CreateReadModels1764000000000 } from './migrations/1764000000000-create-read-models.js';
+import { AddAgents1795700000000 } from './migrations/1795700000000-add-agents.js';
+import { AddSecurityEvents1795800000000 } from './migrations/1795800000000-add-security-events.js';
+import { AddDeedAbouts1795910000000 } from './migrations/1795910000000-add-deed-abouts.js';
+import { AddActionFilters1795920000000 } from './migrations/1795920000000-add-action-filters.js';
+import { AddApprovals1795930000000 } from './migrations/1795930000000-add-approvals.js';
+import { SecurityEventRow } from './people/security-event.row.js';
 import { PolicySlotRow } from './policies/policy-slot.row.js';
 import { PolicyVersionRow } from './policies/policy-version.row.js';
 import { PolicyRow } from './policies/policy.row.js';
@@ -15,7 +23,14 @@ import { LIVE_SCHEMA } from './row-transaction.js';
 /** Of the session lock that lets one process migrate at a time; any number that no other lock of ours uses. */
 const MIGRATION_LOCK = 7_105_002;
 /** Never edited once released: a change is a new entry at the end. */
-const MIGRATIONS = [CreateReadModels1764000000000];
+const MIGRATIONS = [
+  CreateReadModels1764000000000,
+  AddAgents1795700000000,
+  AddSecurityEvents1795800000000,
+  AddDeedAbouts1795910000000,
+  AddActionFilters1795920000000,
+  AddApprovals1795930000000,
+];
 /** As the database lists those that it was given. */
 export const READ_MODEL_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);
 
@@ -57,7 +72,18 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
     driver: pg,
     url: options.connectionString,
     schema: LIVE_SCHEMA,
-    entities: [ActionRow, DeedRow, ConnectorRow, PolicyRow, PolicyVersionRow, PolicySlotRow, ProjectionCheckpointRow],
+    entities: [
+      ActionRow,
+      ApprovalRow,
+      DeedRow,
+      ConnectorRow,
+      PolicyRow,
+      PolicyVersionRow,
+      PolicySlotRow,
+      AgentRow,
+      SecurityEventRow,
+      ProjectionCheckpointRow,
+    ],
     migrations: MIGRATIONS,
     migrationsTableName: 'migrations',
     installExtensions: false,
