@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamicModule, INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Deployment } from '#libs/infra/deployment';
+import { baseUrlOf } from '#libs/infra/config';
 import { publicEndpointOf } from '#libs/infra/egress';
-import { baseUrlOf } from './base-url.js';
 import { createHttpEdge, type HttpEdge } from './http/http-edge.js';
 import { RepeatedFault } from '#libs/infra/logging';
 import { NestLogger } from './http/nest-logger.js';
@@ -56,6 +56,7 @@ export class ApiServer {
     const { address, port } = app.getHttpServer().address() as AddressInfo;
     const baseUrl = baseUrlOf(config, port);
     this.edge.isServedAt(baseUrl);
+    this.deployment.baseUrl = baseUrl;
     this.deployment.ownEndpoints = [{ host: address, port }, publicEndpointOf(baseUrl)];
     logger.info('listening', { address, port });
     await this.refreshBacklog();

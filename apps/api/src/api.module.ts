@@ -5,7 +5,9 @@ import { ONLY_STREAM, START, streamRef, timestampOf } from '#libs/domain/kernel'
 import { nextSeal, sealKeyDecider } from '#libs/domain/ledger';
 import type { Deployment } from '#libs/infra/deployment';
 import { PROJECTION_NAMES, READ_YOUR_WRITES_TIMEOUT_MS } from '#libs/infra/read-models';
+import { AgentRoutesModule } from './agents/agent-routes.module.js';
 import { AgentsModule } from './agents/agents.module.js';
+import { ApprovalsModule } from './approvals/approvals.module.js';
 import { ConnectorsModule } from './connectors/connectors.module.js';
 import { GateModule } from './gate/gate.module.js';
 import {
@@ -14,6 +16,7 @@ import {
   executionsCheck,
   projectionsCheck,
   sealingCheck,
+  signInCheck,
   type HealthCheck,
 } from './health/health-check.js';
 import { HealthModule } from './health/health.module.js';
@@ -22,6 +25,8 @@ import type { HttpEdge } from './http/http-edge.js';
 import { LedgerModule } from './ledger/ledger.module.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { ErrorPagesController } from './pages/error-pages.controller.js';
+import { PeopleModule, SessionModule } from './people/people.module.js';
+import { SignInPagesController } from './pages/sign-in/sign-in-pages.controller.js';
 import { PoliciesModule } from './policies/policies.module.js';
 
 export { ApiServer } from './api-server.js';
@@ -35,15 +40,18 @@ export class ApiModule {
       module: ApiModule,
       imports: [
         CqrsModule.forRoot(),
-        HttpEdgeModule.forRoot({ edge, logger, imports: [AgentsModule] }),
+        HttpEdgeModule.forRoot({ edge, logger, imports: [AgentsModule, SessionModule] }),
         HealthModule.forRoot({ checks: healthChecksOf(deployment), clock, logger }),
         AgentsModule,
+        AgentRoutesModule,
         GateModule,
+        ApprovalsModule,
         LedgerModule,
         ConnectorsModule,
         PoliciesModule,
+        PeopleModule,
       ],
-      controllers: [OpenApiController, ErrorPagesController],
+      controllers: [OpenApiController, ErrorPagesController, SignInPagesController],
     };
   }
 }
@@ -58,6 +66,7 @@ const healthChecksOf = ({
   unfinished,
   liveness,
   gateSettings,
+  people,
 }: Deployment): readonly HealthCheck[] => [
   databaseCheck(durable),
   eventStoreCheck(store),
@@ -88,4 +97,5 @@ const healthChecksOf = ({
     patienceMs: sealingPatienceFor(gateSettings.sweepIntervalMs),
     clock,
   }),
+  signInCheck(people.misses, clock),
 ];

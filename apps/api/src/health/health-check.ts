@@ -1,6 +1,7 @@
 import type { UnfinishedExecutions } from '#libs/domain/gate';
 import { standsInLog, type Clock, type EventStore, type Position, type RecordedEvent } from '#libs/domain/kernel';
 import type { LookAtLog, UnsealedEvents } from '#libs/domain/ledger';
+import type { CodeMisses } from '#libs/domain/people';
 import { TimeInLog } from './time-in-log.js';
 
 /** One thing that the service needs. What is wrong goes to the log; the answer shows statuses only (document 1, health). */
@@ -123,6 +124,20 @@ export const sealingCheck = ({ hasActiveKey, parked, unsealed, ...log }: Sealing
     },
   };
 };
+
+/**
+ * `degraded`, and an error in the log, while so many codes were wrong all over the deployment that none is accepted
+ * (docs/sign-in.md, Limits): somebody guesses. Links go on.
+ */
+export const signInCheck = (misses: Pick<CodeMisses, 'areTooMany'>, clock: Clock): HealthCheck => ({
+  name: 'sign_in',
+  check: async () => {
+    if (await misses.areTooMany(clock.nowMs())) {
+      throw new Error('too many sign-in codes were wrong lately: for 15 minutes none is accepted, and links go on');
+    }
+    return 'ok';
+  },
+});
 
 /** What waits for something, in the order of the log. */
 interface Waiting {

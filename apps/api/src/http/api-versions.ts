@@ -1,7 +1,4 @@
-import { DomainError } from '#libs/domain/kernel';
-
-/** Dates of the interface that this service serves, oldest first (document 1, Versioning). */
-const SERVED_API_VERSIONS: readonly string[] = ['2026-10-01'];
+import { DomainError, SERVED_API_VERSIONS } from '#libs/domain/kernel';
 
 export const API_VERSION_HEADER = 'Service-Version';
 

@@ -39,7 +39,8 @@ export const readBody = async (exchange: Exchange, route: RouteEntry): Promise<U
       );
     };
     request.on('data', onData).on('end', onEnd).on('error', onLost).on('close', onLost);
-    // Told that it was too slow, a client sends the request again: what comes of this one must not run beside that.
+    // A client that is told it was too slow sends the request again. Nothing of this request may then run beside that
+    // one.
     clientGone.addEventListener('abort', onLost);
     if (clientGone.aborted) onLost();
   });

@@ -29,7 +29,7 @@ export interface ListCursors {
 
 /**
  * Opaque cursors: base64url over a MAC and a position. The MAC covers the route, the filters, the organization and the
- * caller, none of which is in the cursor, so that one that was issued for anything else is as good as forged.
+ * caller. None of them is in the cursor, so a cursor that was issued for anything else is as good as forged.
  */
 export class CursorCodec {
   private readonly key: Uint8Array;

@@ -1,6 +1,6 @@
 import { DomainError, TransientSet } from '#libs/domain/kernel';
 
-/** The refusal of whatever comes after the stop was asked for: expected, and nobody's fault. */
+/** The refusal of a request that comes after the stop was asked for. It is expected, and nobody's fault. */
 export class ShuttingDown extends DomainError {
   constructor() {
     super('service_unavailable', {
@@ -56,8 +56,8 @@ export class Drain {
   }
 
   /**
-   * From now on every new request but those for health is refused with 503 as well: {@link ShuttingDown}. What
-   * waits is told to answer; what works may finish.
+   * From now on every new request, except those for health, is also refused with 503: {@link ShuttingDown}. What waits
+   * is told to answer; what works may finish.
    * @returns true when everything under way has been answered, false when `graceMs` was not enough
    */
   async drain(graceMs: number): Promise<boolean> {

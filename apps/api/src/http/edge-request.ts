@@ -5,14 +5,18 @@ import { GrowingBuffer } from '#libs/infra/runtime';
 const WORTH_KEEPING_BYTES = 1_024;
 
 /**
- * Node's request, whose body waits as few pieces, however it was sent. Node makes each chunk a piece: of the 64 KiB that are
- * read at once up to 10,900, which take 5 MB until somebody has decided whether the body is wanted.
+ * Node's request, except that its body waits as few pieces, however it was sent. Node makes each chunk a piece of its
+ * own. The 64 KiB that are read at once hold up to 10,900 of them, which take 5 MB until somebody has decided whether
+ * the body is wanted.
  */
 export class EdgeRequest extends IncomingMessage {
   /** Small pieces of what was read last. */
   private gathered: GrowingBuffer | null = null;
 
-  /** By Node's parser, which stops reading from the connection where this is false. Null at the end of the body. */
+  /**
+   * Called by Node's parser, which stops reading from the connection when the answer is false. The piece is null at the
+   * end of the body.
+   */
   override push(piece: Buffer | null): boolean {
     if (piece === null || (this.gathered === null && piece.byteLength >= WORTH_KEEPING_BYTES)) {
       this.hand();
@@ -20,7 +24,7 @@ export class EdgeRequest extends IncomingMessage {
     }
     if (this.gathered === null) {
       this.gathered = new GrowingBuffer();
-      // Node runs what is to come next after each piece; this comes when all that was read is parsed.
+      // Node runs its next ticks after each piece; an immediate runs when everything that was read is parsed.
       setImmediate(() => this.hand());
     }
     this.gathered.append(piece);

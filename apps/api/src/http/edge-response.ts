@@ -50,7 +50,10 @@ const hasUnreadBody = (request: IncomingMessage): boolean => announcesBody(reque
 
 const lingering = new WeakSet<Socket>();
 
-/** A request that arrives on such a connection was sent before the client saw its answer, and is not served. */
+/**
+ * Whether a connection is being ended by {@link endAndLinger}. A request that still arrives on it was sent before the
+ * client saw the answer, and is not served.
+ */
 export const isLingering = (socket: Socket): boolean => lingering.has(socket);
 
 /** Node closes both directions when the last answer is written; here its client may still read why it was refused. */

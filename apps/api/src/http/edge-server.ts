@@ -49,7 +49,7 @@ export const createEdgeServer = (edge: EdgeParts, handler: RequestListener, time
     // Node would answer a missing Host without an envelope; the edge judges it (transport-checks.ts).
     requireHostHeader: false,
   });
-  // Bounded by their bytes instead: past Node's count, headers would silently not be there.
+  // Headers are bounded by their bytes instead: past Node's count they would silently be left out.
   server.maxHeadersCount = 0;
   server.timeout = timeouts.idleTimeoutMs;
   const serve = (request: IncomingMessage, response: EdgeResponse, awaitsContinue: boolean): void => {
@@ -98,7 +98,10 @@ const unfinishedOn = (socket: Socket): TransientSet<() => void> => {
   return unfinished;
 };
 
-/** A pipelined answer that waits behind others never closes when its connection does, so both are listened to. */
+/**
+ * Listens to the response and to the connection: a pipelined answer that waits behind others does not close when its
+ * connection does.
+ */
 const finishOnce = (edge: EdgeParts, exchange: Exchange): void => {
   const { request, response } = exchange;
   const { socket } = request;

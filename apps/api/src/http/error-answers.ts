@@ -26,6 +26,8 @@ export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 const EXTRA_MEMBERS: Readonly<Record<string, (code: ErrorCode) => boolean>> = {
   diagnostics: (code) => code === 'policy_invalid',
   checks: (code) => code === 'undo_unavailable',
+  // Reliability, ruling 17: which of the thirteen checks of a signed intent refused it.
+  reason: (code) => code === 'intent_invalid' || code === 'intent_replay',
   action: () => true,
 };
 
@@ -52,7 +54,10 @@ export class ErrorAnswers {
     private readonly routes: RouteTable,
   ) {}
 
-  /** The answer to whatever was thrown. What it does not know is `internal_error`; nothing of it reaches the body. */
+  /**
+   * The answer to whatever was thrown. An error that it does not know becomes `internal_error`, and nothing of that
+   * error reaches the body.
+   */
   answerFor(error: unknown, exchange: Exchange): Answer {
     return this.render(this.understand(error, exchange), exchange.requestId, exchange.route, allowOf(error));
   }
@@ -61,7 +66,7 @@ export class ErrorAnswers {
   understand(error: unknown, exchange: Exchange): DomainError {
     if (error instanceof DomainError) return error;
     if (error instanceof StoreUnavailable) return new DomainError('service_unavailable', { cause: error });
-    // An api of the newer version knows it, and this one judges nothing by half a state.
+    // An api of the newer version knows this event. This one must not judge anything by half a state.
     if (error instanceof UnknownEventType) return new DomainError('service_unavailable', { cause: error });
     if (error instanceof RevisionConflict) return new DomainError('conflict', { cause: error });
     if (error instanceof AppendTooLarge) {

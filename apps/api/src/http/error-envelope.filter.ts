@@ -19,7 +19,7 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const reply = http.getResponse<FastifyReply>();
     const exchange = exchangeOf(http.getRequest<FastifyRequest>().raw);
-    // Of a store that is away nobody would be told who the caller is; nor does that answer say anything.
+    // A store that is away cannot say who the caller is, and the answer that it is away tells the caller nothing.
     if (exchange.isCallerConfirmed || thrown instanceof StoreUnavailable) this.answer(thrown, exchange, reply);
     else void this.answerConfirmed(thrown, exchange, reply);
   }
@@ -34,13 +34,13 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     }
   }
 
-  /** Who the caller is comes before what the request lacks. */
+  /** If the caller is refused, that refusal takes the place of what was thrown. */
   private async dueTo(thrown: unknown, exchange: Exchange): Promise<unknown> {
     try {
       await exchange.confirmCaller();
       return thrown;
     } catch (refusal) {
-      // That the caller is told something else hides no defect.
+      // The caller is told something else, but a defect is still logged.
       const failure = this.answers.understand(thrown, exchange);
       if (failure.code === 'internal_error') this.failures.write(failure, exchange);
       return refusal;

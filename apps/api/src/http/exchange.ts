@@ -11,8 +11,9 @@ import {
   timestampOf,
 } from '#libs/domain/kernel';
 import { encodeHex } from '#libs/crypto';
-import type { Principal } from './authenticator.port.js';
+import type { PersonPrincipal, Principal } from './authenticator.port.js';
 import type { EdgeResponse } from './edge-response.js';
+import type { ArgumentsFault } from './json-body.js';
 import type { RouteEntry } from './route-table.js';
 
 /** How long a judgement at the door is good for: a revoked key ends within 2 seconds (document 2, API keys). */
@@ -49,6 +50,8 @@ export class Exchange {
   idempotencyKey: string | null = null;
   /** The body as it was sent. Empty when the request has none. */
   body: Uint8Array = new Uint8Array();
+  /** Why the member `args` of the body was refused by the strict parser, where the handler is to judge that: it is left out. */
+  argumentsFault: ArgumentsFault | null = null;
   /** The action that the request is about, for the access line. */
   actionId = '';
   isIdempotentReplay = false;
@@ -83,7 +86,10 @@ export class Exchange {
     return this.rawAnswer;
   }
 
-  /** To be called with that answer: whatever still comes of the request, nobody waits for it, and nothing may come of it. */
+  /**
+   * Call it when such an answer is written. Nobody waits for what still comes of the request, and nothing may come of
+   * it.
+   */
   answeredPastResponse(status: number): void {
     this.rawAnswer = status;
     this.leave();
@@ -111,21 +117,24 @@ export class Exchange {
   /**
    * The guard has let the caller in by what this process remembers alone.
    * @param confirm judges again, as the store now says
-   * @param onConfirmedByLog told where the store took what was required of the caller instead
+   * @param onConfirmedByLog called when the store confirms the caller in the other way: {@link callerWasConfirmed}
    */
   letInUnconfirmed(confirm: () => Promise<Principal>, onConfirmedByLog: () => void): void {
     this.confirm = confirm;
     this.onConfirmedByLog = onConfirmedByLog;
   }
 
-  /** False until the store has confirmed the caller, by an answer or by taking what was required of it. */
+  /**
+   * False until the store has confirmed the caller: by an answer, or by an append that required the caller to stand as
+   * judged.
+   */
   get isCallerConfirmed(): boolean {
     return this.confirm === null;
   }
 
   /**
-   * Stands before every answer to a caller who is not confirmed: whoever was shut out meanwhile is told that, and nothing
-   * else.
+   * Stands before every answer to a caller who is not confirmed. A caller who was shut out meanwhile is told so, and
+   * nothing else.
    * @throws {DomainError} as an {@link Authenticator} does, and insufficient_scope
    */
   async confirmCaller(): Promise<void> {
@@ -172,13 +181,27 @@ export class Exchange {
     return this.principal;
   }
 
+  /** The session of the person who calls. Only on routes for sessions alone. */
+  get person(): PersonPrincipal {
+    const { caller } = this;
+    if (caller.kind !== 'person') throw new Error(`${this.route?.handler ?? 'a handler'} is not for sessions alone`);
+    return caller;
+  }
+
   /**
-   * Who acts, in one string, the same after a key was rolled: the agent, or the first of the admin keys (document 2, API
-   * keys: a retry after a roll still replays). Idempotency keys and cursors are bound to it.
+   * Who acts, in one string, the same after a key was rolled: the agent, the first of the admin keys (document 2, API keys: a
+   * retry after a roll still replays), or the person. Idempotency keys and cursors are bound to it.
    */
   get principalRef(): string {
     const caller = this.caller;
-    return caller.kind === 'agent' ? caller.agent : caller.lineage;
+    switch (caller.kind) {
+      case 'agent':
+        return caller.agent;
+      case 'admin_key':
+        return caller.lineage;
+      case 'person':
+        return caller.user;
+    }
   }
 
   commandMetadata(): CommandMetadata {
@@ -211,8 +234,16 @@ export class Exchange {
   }
 }
 
-const actorOf = (principal: Principal): Actor =>
-  principal.kind === 'agent' ? { type: 'agent', id: principal.agent } : { type: 'admin_key', id: principal.key };
+const actorOf = (principal: Principal): Actor => {
+  switch (principal.kind) {
+    case 'agent':
+      return { type: 'agent', id: principal.agent };
+    case 'admin_key':
+      return { type: 'admin_key', id: principal.key };
+    case 'person':
+      return { type: 'user', id: principal.user };
+  }
+};
 
 const NOT_SENT: readonly string[] = [];
 
@@ -237,8 +268,8 @@ const pathOf = (target: string): string => {
 };
 
 /**
- * On the request itself: a `WeakMap` would hold every exchange, and by it the request, until the next full mark, for the
- * scavenger takes the values of a weak map for alive whatever has become of their keys.
+ * The exchange stands on the request itself. A `WeakMap` would hold every exchange, and through it the request, until
+ * the next full mark: the scavenger treats the values of a weak map as alive, whatever has become of their keys.
  */
 const EXCHANGE = Symbol('exchange');
 

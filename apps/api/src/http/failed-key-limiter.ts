@@ -15,9 +15,9 @@ interface Bucket {
 }
 
 /**
- * Limits failed keys by client address, per process (document 2, Limits: N instances give N times the budget). A key that
- * worked when it was last used is never held up by what others at its address do: 160 bits cannot be guessed, so what is limited is
- * the work that failures cause.
+ * Limits failed keys by client address, per process (document 2, Limits: N instances give N times the budget). A key
+ * that worked when it was last used is never held up by what others at its address do. 160 bits cannot be guessed, so
+ * what is limited is the work that failures cause.
  */
 export class FailedKeyLimiter {
   private readonly buckets = new Map<string, Bucket>();
@@ -62,7 +62,10 @@ export class FailedKeyLimiter {
   }
 }
 
-/** All that is no address, together: a client behind a proxy must not get a budget of its own for every word it makes up. */
+/**
+ * The one name of everything that is no address: otherwise a client behind a proxy would get a budget of its own for
+ * every word it makes up.
+ */
 const NO_ADDRESS = 'no address';
 
 /**

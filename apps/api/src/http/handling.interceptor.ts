@@ -8,8 +8,8 @@ import { takeRequest } from './take-request.js';
 import { withinTime } from './time-limit.js';
 
 /**
- * What stands around every handler, from the outside in. One interceptor for all of it: the order is the point, and each one
- * more costs every call three observables.
+ * What stands around every handler, from the outside in. It is one interceptor because the order is the point, and
+ * because each further one costs every call three observables.
  */
 @Injectable()
 export class HandlingInterceptor implements NestInterceptor {
@@ -27,7 +27,7 @@ export class HandlingInterceptor implements NestInterceptor {
     // The 504 of a handler that takes too long is what is stored under the key; a later result does not take its place.
     const handle = () => withinTime(route.timeoutMs, firstValueFrom(next.handle(), { defaultValue: undefined }));
     const answer = await this.idempotentAnswers.answerOnce(exchange, route, http.getResponse<FastifyReply>(), handle);
-    // Nothing is answered to a caller whom the handler did not have confirmed, whatever it did.
+    // Whatever the handler did: a caller whom it did not have confirmed is confirmed before anything is answered.
     if (!exchange.isCallerConfirmed) await exchange.confirmCaller();
     return of(answer);
   }

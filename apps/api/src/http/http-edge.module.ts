@@ -14,11 +14,12 @@ import type { HttpEdge } from './http-edge.js';
 import { IdempotentAnswers } from './idempotent-answers.js';
 import { RouteExplorer } from './route-explorer.js';
 import { RouteTable } from './route-table.js';
+import { Site } from './site.js';
 
 export interface HttpEdgeModuleOptions {
   readonly edge: HttpEdge;
   readonly logger: Logger;
-  /** Modules that export an Authenticator and an IdempotencyStore, unless global ones do. */
+  /** Modules that export an Authenticator, a SessionAuthenticator and an IdempotencyStore, unless global ones do. */
   readonly imports?: NonNullable<ModuleMetadata['imports']>;
 }
 
@@ -34,6 +35,7 @@ export class HttpEdgeModule {
       { provide: ErrorAnswers, useValue: edge.answers },
       { provide: FailureLog, useValue: edge.failures },
       { provide: FailedKeyLimiter, useValue: edge.limiter },
+      { provide: Site, useValue: edge.site },
     ];
     return {
       module: HttpEdgeModule,

@@ -15,6 +15,7 @@ import { FailureLog } from './failure-log.js';
 import { answerMalformed } from './malformed-requests.js';
 import { answerUnrouted, judgeArrival } from './request-hooks.js';
 import { RouteTable } from './route-table.js';
+import { Site } from './site.js';
 
 export interface HttpEdgeOptions {
   readonly clock: Clock;
@@ -33,7 +34,7 @@ export interface HttpEdgeOptions {
   readonly timeouts?: Partial<HttpTimeouts>;
 }
 
-/** Two years (RFC 6797); the service has one host, so its subdomains are not spoken for. */
+/** Two years (RFC 6797). The service has one host, so the header says nothing about subdomains. */
 const STRICT_TRANSPORT_SECURITY = 'max-age=63072000';
 
 /** What the edge is made of, shared by the HTTP server below Nest and by the guard, interceptor and filter within it. */
@@ -48,17 +49,17 @@ export class HttpEdge implements EdgeParts {
   readonly failures: FailureLog;
   readonly limiter: FailedKeyLimiter;
   readonly cursors: CursorCodec;
+  readonly site: Site;
   readonly exchangeOn = new WeakMap<Socket, Exchange>();
   /** Pass it to NestFactory.create, with `bodyParser: false`. */
   readonly adapter: FastifyAdapter;
   private readonly standingHeaders: Readonly<Record<string, string>>;
-  private baseUrl: string;
 
   constructor(options: HttpEdgeOptions) {
     this.sources = { clock: options.clock, randomness: options.randomness };
     this.versions = options.versions ?? new ApiVersions();
-    this.baseUrl = options.baseUrl;
-    this.answers = new ErrorAnswers(() => options.docsUrl ?? `${this.baseUrl}/docs`, this.routes);
+    this.site = new Site(options.baseUrl);
+    this.answers = new ErrorAnswers(() => options.docsUrl ?? `${this.site.baseUrl}/docs`, this.routes);
     this.accessLog = new AccessLog(options.logger);
     this.meter = options.meter ?? NO_METER;
     this.failures = new FailureLog(options.logger);
@@ -75,7 +76,7 @@ export class HttpEdge implements EdgeParts {
 
   /** {base_url} as it turned out: a port that was left to the system is known once the server listens. */
   isServedAt(baseUrl: string): void {
-    this.baseUrl = baseUrl;
+    this.site.isServedAt(baseUrl);
   }
 
   headersFor(requestId: string, apiVersion: string): Readonly<Record<string, string>> {
@@ -108,7 +109,7 @@ const createAdapter = (edge: HttpEdge, options: HttpEdgeOptions): FastifyAdapter
   // No parser reads a body: it stays in the socket until the guard has let the request through.
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
-  // A DELETE with a body is refused on arrival; without one its Content-Type, like that of a GET, speaks of nothing.
+  // A DELETE with a body is refused on arrival. Without a body its Content-Type describes nothing, like that of a GET.
   fastify.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true });
   fastify.addHook('onRoute', ({ method, url }) => {
     for (const name of [method].flat()) edge.routes.noteServed(name, url);

@@ -8,15 +8,21 @@ import type { Exchange } from './exchange.js';
 import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENT_REPLAYED_HEADER } from './idempotency-key.js';
 import type { RouteEntry } from './route-table.js';
 
-/** Added to the handler's own time: by then its try is over, and a retry runs (document 1, rule 5). */
+/**
+ * Added to the handler's own time limit: when both have passed, the first try is over and a retry runs (document 1,
+ * rule 5).
+ */
 const LOCK_SLACK_MS = 5_000;
 /** Larger answers are not remembered; the key is free again. */
 const MAX_STORED_BYTES = 1_048_576;
 /** Headers that a replay carries. */
 const REPLAYED_HEADERS = ['Content-Type', 'Retry-After', 'Allow', 'Location', 'WWW-Authenticate'] as const;
 const STATUSES_NOT_STORED: ReadonlySet<number> = new Set([429, 503]);
-/** The member of an object that shows a secret once: its own, never one of the objects inside it, whose names are anybody's. */
-const SECRET_MEMBER = 'secret';
+/**
+ * Members that the stored copy does not keep: a secret that was shown once, and an e-mail address, which stands in no row in
+ * clear. Only the object's own, never those of the objects inside it, whose names are anybody's.
+ */
+const UNSTORED_MEMBERS = ['secret', 'email'] as const;
 
 /** Idempotency of every POST but the gate's own (document 1, rule 5). */
 @Injectable()
@@ -74,7 +80,7 @@ export class IdempotentAnswers {
       const body = value === undefined ? '' : JSON.stringify(value);
       if (body !== '') void reply.header('Content-Type', JSON_CONTENT_TYPE);
       await this.settle(claim, { status: reply.statusCode, headers: headersOf(reply), body });
-      // Nothing is not the empty text: an answer without a body has no content type either.
+      // No body is not the same as an empty text: an answer without a body has no content type either.
       return body === '' ? undefined : body;
     } catch (error) {
       await this.settle(claim, keptAnswer(this.answers.answerFor(error, exchange)));
@@ -82,7 +88,10 @@ export class IdempotentAnswers {
     }
   }
 
-  /** Stored, then sent. Where that fails the answer is still true: it is sent, and a retry is told apart by its command id. */
+  /**
+   * Stores the answer before it is sent. Where storing fails the answer is still true: it is sent, and a retry is
+   * recognised by its command id.
+   */
   private async settle(claim: ClaimedKey, answer: StoredAnswer): Promise<void> {
     const isStored = !STATUSES_NOT_STORED.has(answer.status) && Buffer.byteLength(answer.body) <= MAX_STORED_BYTES;
     try {
@@ -123,9 +132,12 @@ const keptAnswer = ({ status, headers, body }: Answer): StoredAnswer => ({
   body,
 });
 
-/** The stored copy never holds a secret that was shown once: a replay says `secret: null`. */
+/** A replay says null where the first answer said what is not kept. */
 const withoutSecrets = (body: string): string => {
-  if (!body.includes(`"${SECRET_MEMBER}"`)) return body;
+  if (!UNSTORED_MEMBERS.some((member) => body.includes(`"${member}"`))) return body;
   const answer = JSON.parse(body) as JsonObject;
-  return Object.hasOwn(answer, SECRET_MEMBER) ? JSON.stringify({ ...answer, [SECRET_MEMBER]: null }) : body;
+  const kept = Object.entries(answer).map(([name, value]) => [name, isUnstored(name) ? null : value] as const);
+  return JSON.stringify(Object.fromEntries(kept));
 };
+
+const isUnstored = (name: string): boolean => (UNSTORED_MEMBERS as readonly string[]).includes(name);

@@ -11,7 +11,7 @@ import { DomainError, Turns } from '#libs/domain/kernel';
 /** The arguments of an action may be 32 deep (document 2) and stand in the body, which is one level more. */
 const MAX_DEPTH = 33;
 
-/** Of a name that is sent back: it is the caller's own, however long. */
+/** The most that is sent back of a name: it is the caller's own and may have any length. */
 const MAX_FIELD_CHARACTERS = 256;
 
 const EXPLANATIONS: Readonly<Record<StrictJsonReason, string>> = {
@@ -31,6 +31,9 @@ const EXPLANATIONS: Readonly<Record<StrictJsonReason, string>> = {
  * hashed must have one reading, signed intent or not).
  */
 const NOT_JSON: ReadonlySet<StrictJsonReason> = new Set(['utf8', 'syntax', 'duplicate_key']);
+
+/** The refusal of a body for what stands in its member `args`, and what the strict parser said. */
+export type ArgumentsFault = DomainError & { readonly cause: StrictJsonError };
 
 const turns = new Turns();
 
@@ -72,14 +75,15 @@ const parse = async (bytes: Uint8Array, maxBytes: number): Promise<JsonValue> =>
   }
 };
 
-const refusalOf = ({ reason, offset, path }: StrictJsonError): DomainError => {
+const refusalOf = (cause: StrictJsonError): DomainError => {
+  const { reason, offset, path } = cause;
   if (reason === 'too_large') return new DomainError('request_too_large');
   if (NOT_JSON.has(reason)) {
-    return new DomainError('invalid_json', { message: `${EXPLANATIONS[reason]} See byte ${offset}.` });
+    return new DomainError('invalid_json', { message: `${EXPLANATIONS[reason]} See byte ${offset}.`, cause });
   }
   const [field] = path;
   const param = typeof field === 'string' ? field.slice(0, MAX_FIELD_CHARACTERS) : null;
   const place = param === null ? 'the body' : `the field ${param}`;
   const message = `${EXPLANATIONS[reason].replace('the body', () => place)} See byte ${offset} of the body.`;
-  return new DomainError('validation_failed', { message, param });
+  return new DomainError('validation_failed', { message, param, cause });
 };

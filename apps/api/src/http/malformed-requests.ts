@@ -12,14 +12,15 @@ export interface ClientError extends Error {
 }
 
 /**
- * Answers what is not HTTP, too large in its headers or too slow: in the envelope, with ids and version like every answer,
- * over the raw socket because there is no response to write to. The connection ends with it: where one request ended and
- * the next began is no longer known (RFC 9112, section 11.2).
+ * Answers a request that is not HTTP, too large in its headers or too slow. The answer comes in the envelope, with ids
+ * and version like every answer, and over the raw socket because there is no response to write to. The connection ends
+ * with it: where one request ended and the next began is no longer known (RFC 9112, section 11.2).
  */
 export const answerMalformed = (edge: EdgeParts, error: ClientError | null, socket: Socket): void => {
   const exchange = edge.exchangeOn.get(socket) ?? null;
   const canBeTold = socket.writable && error?.code !== 'ECONNRESET';
-  // A request that is whole gets its own answer. What is wrong came behind it, and its sender would take ours for that.
+  // A complete request gets its own answer first. The fault came behind it, and the client would take an answer about
+  // the fault for the answer to that request.
   if (canBeTold && exchange?.request.complete === true) {
     endInTurn(socket, () => answerMalformed(edge, error, socket));
     return;

@@ -31,7 +31,7 @@ class Pipeline {
 
   enter(turn: Turn): void {
     if (this.isFull) {
-      // The last that may wait is whole, since another came behind it: nothing is left to read for.
+      // The last request that may wait is complete, since another came behind it: nothing more has to be read.
       stopReading(this.socket);
       return;
     }
@@ -46,7 +46,7 @@ class Pipeline {
   }
 
   endWith(end: () => void): void {
-    // A request that waits and is not whole will never be: it is what cannot be read.
+    // A waiting request that is incomplete stays incomplete: it is the one that cannot be read.
     const isBroken = this.waiting.at(-1)?.request.complete === false;
     if (this.isFull && !isBroken) return;
     if (isBroken) this.waiting.pop();
@@ -68,7 +68,7 @@ class Pipeline {
   }
 }
 
-/** Of a server's connection, Node's parser: its own, and in none of its types. */
+/** A server's connection with Node's parser, which is Node's own and in none of its types. */
 interface ParsedSocket extends Socket {
   parser?: { onIncoming: () => number } | null;
 }
@@ -77,8 +77,8 @@ interface ParsedSocket extends Socket {
 const NO_HTTP_BEHIND = 2;
 
 /**
- * For good: Node resumes a connection by itself when a request on it is done with. Of the 64 KiB that were read last nothing
- * more is parsed either: they hold up to 2,400 requests, which would take 5 MB until the connection closes.
+ * Stops for good: Node resumes a connection by itself when a request on it is done with. Nothing more is parsed of the
+ * 64 KiB that were read last either: they hold up to 2,400 requests, which would take 5 MB until the connection closes.
  */
 const stopReading = (socket: ParsedSocket): void => {
   socket.pause();
@@ -90,14 +90,14 @@ const pipelines = new WeakMap<Socket, Pipeline>();
 
 /**
  * Serves a request when all that came before it on its connection are answered. The connection ends after the answer to
- * the last that may wait; what was sent behind it is not served, and its client, left without an answer, knows so.
+ * the last that may wait. What was sent behind it is not served; its client gets no answer, and so knows that.
  */
 export const serveInTurn = (request: IncomingMessage, response: EdgeResponse, serve: () => void): void =>
   pipelineOf(request.socket).enter({ request, response, serve });
 
 /**
- * Ends a connection on which no further request can be read, by `end`, when all that came before are answered. It does
- * nothing where the connection ends anyway.
+ * Ends a connection on which no further request can be read: calls `end` when all requests that came before are
+ * answered. It does nothing where the connection ends anyway.
  */
 export const endInTurn = (socket: Socket, end: () => void): void => pipelineOf(socket).endWith(end);
 

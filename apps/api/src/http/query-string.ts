@@ -4,7 +4,7 @@ import { DomainError } from '#libs/domain/kernel';
 export type Query = ReadonlyMap<string, readonly string[]>;
 
 const MAX_PARAMETERS = 100;
-/** Of a name that is repeated back in `param`. */
+/** The most of a name that is repeated back in `param`. */
 const MAX_NAME_CHARACTERS = 100;
 
 /**
@@ -35,7 +35,7 @@ export const parseQuery = (target: string): Query => {
   return query;
 };
 
-/** The parameter is named, and what it must be; `next` is a sentence of its own, where there is more to say. */
+/** Names the parameter and says what it must be. `next` is a sentence of its own, where there is more to say. */
 export const queryProblem = (name: string, problem: string, next: string | null = null): DomainError => {
   const param = name.slice(0, MAX_NAME_CHARACTERS);
   return new DomainError('validation_failed', {

@@ -44,6 +44,9 @@ export class RouteExplorer implements OnModuleInit, OnApplicationBootstrap {
     const handler = `${controller.name}.${name}`;
     const options = Reflect.getMetadata(ROUTE_METADATA, method) as RouteOptions | undefined;
     if (!options) throw new RouteDeclarationError(`${handler} has no @Route: who may call it is not declared`);
+    if (options.auth.startsWith('session') && options.role === undefined) {
+      throw new RouteDeclarationError(`${handler} takes a session and declares no lowest role`);
+    }
     const shapes = shapesOf(controller, prototype, name, handler);
     for (const pattern of patternsOf(controller, method)) {
       this.routes.add({ method: RequestMethod[verb], pattern, handler, options, ...shapes });

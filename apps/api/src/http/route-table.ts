@@ -1,9 +1,12 @@
 import { closestName } from '#libs/domain/kernel';
+import type { Role } from '#libs/domain/people';
 import { DEFAULT_MAX_BODY_BYTES, DEFAULT_TIMEOUT_MS, type RouteOptions } from './route.decorator.js';
 
 export type ShapeClass = new () => object;
 
-export interface RouteEntry extends Required<RouteOptions> {
+export interface RouteEntry extends Required<Omit<RouteOptions, 'role'>> {
+  /** Null where no person can call it. */
+  readonly role: Role | null;
   readonly method: string;
   /** As the router writes it: `/v1/actions/:id`. */
   readonly pattern: string;
@@ -37,6 +40,8 @@ export class RouteTable {
     const entry: RouteEntry = {
       ...route,
       template: route.pattern.replace(/:(\w+)/g, '{$1}'),
+      role: null,
+      sameOrigin: false,
       scopes: [],
       admin: false,
       maxBodyBytes: DEFAULT_MAX_BODY_BYTES,
@@ -47,6 +52,7 @@ export class RouteTable {
       idempotency: route.method === 'POST' && !isPublic ? 'generic' : 'none',
       stop: 'refuses',
       confirms: 'guard',
+      argumentFaults: 'refused',
       timeoutMs: DEFAULT_TIMEOUT_MS,
       ...options,
     };
@@ -58,7 +64,7 @@ export class RouteTable {
     return this.byMethodAndPattern.get(`${method === 'HEAD' ? 'GET' : method} ${pattern}`) ?? null;
   }
 
-  /** Told of every route that the router was given, whoever gave it. */
+  /** Called for every route that the router was given, whoever added it. */
   noteServed(method: string, pattern: string): void {
     this.served.push({ method, pattern });
   }

@@ -1,4 +1,5 @@
 import { SetMetadata } from '@nestjs/common';
+import type { Role } from '#libs/domain/people';
 import type { Scope } from './authenticator.port.js';
 
 /** Document 2, Authentication, Kinds. */
@@ -9,6 +10,13 @@ export interface RouteOptions {
   readonly auth: AuthKind;
   /** Scopes that an agent key needs, all of them. An org admin key counts as Admin and needs none (document 2). */
   readonly scopes?: readonly Scope[];
+  /**
+   * The lowest role of a person who may call it; an org admin key counts as Admin (document 2, Roles). Every route that takes
+   * a session declares one: start-up fails without it.
+   */
+  readonly role?: Role;
+  /** A public route that changes what a browser is signed in as: only its own pages may send it (document 2, layer 1). */
+  readonly sameOrigin?: boolean;
   /** A control-plane route: agent keys get 403 `insufficient_scope`, reads included. */
   readonly admin?: boolean;
   /** The API version that introduced the route: `x-service-since`. */
@@ -25,13 +33,22 @@ export interface RouteOptions {
   readonly unversioned?: boolean;
   /** Default: `generic` on POST, `none` elsewhere and on public routes. `gate` is `POST /v1/actions`, which has rules of its own. */
   readonly idempotency?: 'generic' | 'gate' | 'none';
-  /** `recorded`: the handler itself records and seals a stopped agent's attempt, then refuses it. Default `refuses`. */
-  readonly stop?: 'refuses' | 'recorded';
   /**
-   * `handler`: it confirms the caller, whom the guard may have let in by what this process remembers, with what it appends.
-   * Default `guard`.
+   * `recorded`: the handler itself records and seals a stopped agent's attempt, then refuses it. `heard`: what a stopped
+   * agent has to say is taken, as of what it did before. Default `refuses`.
+   */
+  readonly stop?: 'refuses' | 'recorded' | 'heard';
+  /**
+   * Who has the caller confirmed. `handler`: the guard may let the caller in by what this process remembers, and the
+   * log confirms the caller when the handler appends. Default `guard`.
    */
   readonly confirms?: 'guard' | 'handler';
+  /**
+   * What a strict parser refuses within the member `args` alone is told as check 11 of the signed intent, if the checks
+   * before it pass (reliability, ruling 3): the handler judges, and answers with {@link Exchange.argumentsFault} where
+   * nothing else is wrong. `judged_if_signed`: only with the header `Service-Intent`. Default `refused`.
+   */
+  readonly argumentFaults?: 'refused' | 'judged' | 'judged_if_signed';
   /** The handler's time; then 504 `timeout`. Default {@link DEFAULT_TIMEOUT_MS}. */
   readonly timeoutMs?: number;
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '#libs/domain/kernel';
+import type { Role } from '#libs/domain/people';
 import type { Principal, Scope } from './authenticator.port.js';
 import type { RouteEntry } from './route-table.js';
 
@@ -8,6 +9,11 @@ export const scopesNeeded = ({ admin, scopes }: Pick<RouteEntry, 'admin' | 'scop
 
 /** 403 `insufficient_scope`, for a key that the route is not for. */
 export const insufficientScope = (principal: Principal, route: RouteEntry): DomainError => {
+  if (route.auth === 'session') {
+    return new DomainError('insufficient_scope', {
+      message: 'This endpoint is for signed-in people; no key may call it. Send the session cookie without a key.',
+    });
+  }
   const needed = scopesNeeded(route).join(' and ');
   const [what, next] = wordsFor(principal, route);
   return new DomainError('insufficient_scope', { message: `This endpoint needs ${what} ${needed}${next}` });
@@ -22,3 +28,9 @@ const wordsFor = ({ kind }: Principal, { admin }: RouteEntry): readonly [what: s
     ? ['the scope', `, which no agent’s key has. Send an admin key of the organization; ${MADE_BY} --admin\`.`]
     : ['the scope', `, which this key lacks. Send a key that has it; ${MADE_BY} --agent\`.`];
 };
+
+/** 403 `insufficient_role`, for a person or an admin key whose role is below the route's. */
+export const insufficientRole = (own: Role, lowest: Role): DomainError =>
+  new DomainError('insufficient_role', {
+    message: `This needs the role ${lowest}, and yours is ${own}. Ask an owner of the organization; GET /v1/org/members lists them.`,
+  });

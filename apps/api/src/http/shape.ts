@@ -13,7 +13,7 @@ import { nextAfterUnknown } from './unknown-name.js';
 
 const NESTED = 'service:nested-shapes';
 
-/** Of a path that is sent back: the names in it are the caller's own, however long. */
+/** The most that is sent back of a path: the names in it are the caller's own and may have any length. */
 const MAX_PATH_CHARACTERS = 256;
 
 /** The field holds another shape, or with `each` an array of them. */

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { bodyWithoutArguments } from './arguments-fault.js';
 import { readBody } from './body-reader.js';
 import { announcesBody } from './edge-response.js';
 import type { Exchange } from './exchange.js';
@@ -9,13 +10,13 @@ import type { RouteEntry } from './route-table.js';
 import { judgeShape, takeShape } from './shape.js';
 
 /**
- * The last checks before a handler: body size, strict JSON, shape. Nest reads the parameters of the handler from where it
- * puts what it has read.
+ * The last checks before a handler: body size, strict JSON, shape. What it has read it leaves where Nest takes the
+ * handler's parameters from.
  * @throws {DomainError}
  */
 export const takeRequest = async (request: FastifyRequest, exchange: Exchange, route: RouteEntry): Promise<void> => {
   if (announcesBody(request.raw)) {
-    // To go on with the body is an answer too.
+    // To ask the client for its body is an answer too, so the caller is confirmed first.
     if (exchange.awaitsContinue) await exchange.confirmCaller();
     exchange.body = await readBody(exchange, route);
     // A body may trickle in for longer than a revocation may take.
@@ -30,9 +31,13 @@ export const takeRequest = async (request: FastifyRequest, exchange: Exchange, r
 const takeBody = async (exchange: Exchange, route: RouteEntry): Promise<object | undefined> => {
   if (route.method === 'GET' || route.method === 'DELETE') return undefined;
   const shape = route.bodyShape ?? NoFields;
-  // Where nothing is required, no body says the same as the empty object; elsewhere it is no JSON.
+  // Where no field is required, no body means the same as the empty object. Elsewhere no body is not JSON.
   const isLeftOut = exchange.body.byteLength === 0 && judgeShape(shape, {}).problems.length === 0;
-  return takeShape(shape, isLeftOut ? {} : await parseJsonBody(exchange.body, route.maxBodyBytes));
+  if (isLeftOut) return takeShape(shape, {});
+  const parsed = await parseJsonBody(exchange.body, route.maxBodyBytes).catch((error: unknown) =>
+    bodyWithoutArguments(error, exchange, route),
+  );
+  return takeShape(shape, parsed);
 };
 
 /** A route without fields takes no body, or the empty object that many clients always send. */

@@ -34,10 +34,12 @@ const ALIASES: ReadonlyMap<string, readonly string[]> = new Map(
   ).flatMap(([others, ours]) => others.map((other): [string, readonly string[]] => [other, ours])),
 );
 
-/** The one word that an action's `status` is comes of these together, so none of them was meant for certain. */
+/**
+ * An action's `status` is one word that comes of these three together, so it is not certain which of them was meant.
+ */
 const STATUS_FILTERS = ['state', 'decision', 'verdict'] as const;
 
-/** Of a parameter or field that an endpoint does not have: the next step, as a sentence. */
+/** The next step, as a sentence, for a parameter or field that an endpoint does not have. */
 export const nextAfterUnknown = (name: string, known: readonly string[]): string => {
   if (name === 'status' && STATUS_FILTERS.every((filter) => known.includes(filter))) {
     return 'The status of an action is no filter: filter by state, decision or verdict.';

@@ -37,3 +37,14 @@ export const instantAtOrAfter = (name: string, text: string | undefined): Timest
   }
   return instant;
 };
+
+/** Document 1, Limits: action filters; the same for every list that is searched. */
+const Q_CHARACTERS = { min: 2, max: 64 } as const;
+
+/** `q`. @throws {DomainError} validation_failed */
+export const searchText = (text: string): string => {
+  const { length } = [...text];
+  const { min, max } = Q_CHARACTERS;
+  if (length < min || length > max) throw queryProblem('q', `must be ${min} to ${max} characters`);
+  return text;
+};

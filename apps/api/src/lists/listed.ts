@@ -28,3 +28,20 @@ export const newestFirst = <Row extends OrgRow & TimePosition>(
   if (after) rows.where('(row.createdAt, row.id) < (:createdAt, :id)', timePositionOf(after));
   return rows.orderBy('createdAt', 'DESC').orderBy('id', 'DESC').page(limit);
 };
+
+/** The same of a list that is at hand as a whole. */
+export const pageOfNewest = <Row>(
+  rows: readonly Row[],
+  positionOf: (row: Row) => TimePosition,
+  { limit, after }: PageRequest<TimePosition>,
+): Listed<Row> => {
+  const newest = rows.toSorted((one, other) => compare(positionOf(other), positionOf(one)));
+  const left = after === null ? newest : newest.filter((row) => compare(positionOf(row), after) < 0);
+  return { rows: left.slice(0, limit), hasMore: left.length > limit, lagEvents: 0 };
+};
+
+/** Instants are of one length in UTC and ids are ASCII: both compare as text. */
+const compare = (one: TimePosition, other: TimePosition): number => {
+  const [left, right] = [`${one.createdAt} ${one.id}`, `${other.createdAt} ${other.id}`];
+  return left < right ? -1 : left > right ? 1 : 0;
+};
