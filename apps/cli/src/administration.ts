@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { AgentAdministration, IssueKeys, OrganizationAdministration } from '#libs/domain/agents';
 import type { PayloadComparison } from '#libs/domain/gate';
+import type { RetentionReach } from '#libs/domain/ledger';
 import {
   CommandRunner,
   FoldedStreams,
@@ -33,6 +34,7 @@ import { refuseInterruptedStart } from './interruption.js';
 const APPLICATION_NAME = 'ags cli';
 const CONNECTIONS = 2;
 const NO_SUCH_DATABASE = '3D000';
+const NO_SUCH_TABLE = '42P01';
 
 /**
  * What agents, keys and organizations are administered with: the log and the key directory of a deployment that is there
@@ -87,6 +89,30 @@ export class Administration {
     // It would load the gate for every other command.
     const { PostgresPayloadComparison } = await import('#libs/infra/gate');
     return new PostgresPayloadComparison(this.connection.pool);
+  }
+
+  /**
+   * Links and codes of a database that went back in time: one that was used since is unused again there. Sessions end by
+   * themselves, since their streams do not say that they started.
+   */
+  async voidLinks(): Promise<void> {
+    try {
+      await this.connection.pool.query('delete from people.tokens');
+      await this.connection.pool.query('delete from people.mail_orders');
+      await this.connection.pool.query('delete from people.outbox');
+    } catch (error) {
+      // A backup from before people could sign in: its tables are made at the next start.
+      if (sqlStateOf(error) !== NO_SUCH_TABLE) throw error;
+    }
+  }
+
+  /** How far retention has removed that. */
+  async retention(): Promise<RetentionReach> {
+    const [{ RetentionReach }, { PostgresRetentionRows }] = await Promise.all([
+      import('#libs/domain/ledger'),
+      import('#libs/infra/gate'),
+    ]);
+    return new RetentionReach(this.connection.store, new PostgresRetentionRows(this.connection.pool));
   }
 
   agents(): AgentAdministration {

@@ -29,7 +29,7 @@ const SECONDS_OF = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 const DURATION = /^(\d{1,7})(s|m|h|d)$/;
 
 /** `90s`, `30m`, `24h`, `7d`, or `0`: in seconds. */
-const durationArgument = (text: string): number => {
+export const durationArgument = (text: string): number => {
   if (text === '0') return 0;
   const [, amount, unit] = DURATION.exec(text) ?? [];
   if (amount === undefined || unit === undefined) {
@@ -54,7 +54,8 @@ export const listArgument =
     return known;
   };
 
-const LABEL = /^([a-z][a-z0-9_-]{0,63})=([^\p{C}]{1,120})$/u;
+/** Names and values are the domain's to judge; here only a pair is read. */
+const LABEL = /^([^=]+)=(.*)$/su;
 
 /** `--label team=support --label tier=1`: collected over the options given. */
 export const labelArgument = (
@@ -63,7 +64,7 @@ export const labelArgument = (
 ): Readonly<Record<string, string>> => {
   const [, name, value] = LABEL.exec(text) ?? [];
   if (name === undefined || value === undefined) {
-    throw new InvalidArgumentError('name=value is expected, the name in lower case.');
+    throw new InvalidArgumentError('name=value is expected, such as team=support.');
   }
   if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`The label ${name} is given twice.`);
   return { ...before, [name]: value };

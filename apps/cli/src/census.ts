@@ -37,8 +37,7 @@ export class Census {
   ) {}
 
   async organizations(): Promise<readonly LivingOrganization[]> {
-    const orgs = [...new Set((await this.directory.holders()).map(({ org }) => org))];
-    const found = await inBatches(orgs, async (org) => this.livingOrganization(org));
+    const found = await inBatches(await this.directory.organizations(), async (org) => this.livingOrganization(org));
     return found.filter((organization) => organization !== null);
   }
 

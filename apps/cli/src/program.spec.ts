@@ -30,6 +30,8 @@ describe('ags --help', () => {
       'keys',
       'agents',
       'org',
+      'people',
+      'mail',
       'seal-keys',
       'projections',
       'events',
@@ -38,6 +40,7 @@ describe('ags --help', () => {
       'restore',
       'doctor',
       'verify',
+      'intent',
     ]) {
       expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
     }
@@ -135,6 +138,7 @@ describe('a command that cannot be understood', () => {
     ['a label without a value', ['agents', 'create', 'x', '--label', 'team'], /name=value/],
     ['a kid that is none', ['seal-keys', 'revoke', 'abc'], /32 lowercase hex/],
     ['a bundle of nobody', ['verify', 'x'], /--org/],
+    ['an intent of no tool', ['intent', 'sign', '--key', 'x'], /--org/],
   ])('%s ends with 2 and says what to do', async (_title, args, said) => {
     const asText = await run(args);
     expect(asText).toMatchObject({ code: 2, stdout: '' });
@@ -254,6 +258,17 @@ describe('ags config', () => {
       expect(stdout + stderr).not.toContain('canary');
     }
   });
+
+  it.each(['smtp://ags:canary@mail.example', 'smtp://ags:canary@mail.example/x', 'ags:canary@mail.example'])(
+    'never shows the password of a mail server, as in %s',
+    async (url) => {
+      for (const form of [[], ['--json']]) {
+        const { stdout, stderr } = await run(['config', ...form], { SMTP_URL: url });
+        expect(stdout).toContain('SMTP_URL');
+        expect(stdout + stderr).not.toContain('canary');
+      }
+    },
+  );
 
   it('that is not usable stops every other command with 2, all problems named', async () => {
     const { code, stdout, stderr } = await run(['agents', 'list', '--json'], { SERVICE_PORT: 'x', LOG_LEVEL: 'loud' });

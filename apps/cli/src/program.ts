@@ -9,9 +9,12 @@ import { registerConfigCommand } from './commands/config.command.js';
 import { registerDoctorCommand } from './commands/doctor.command.js';
 import { registerEventsCommands } from './commands/events.command.js';
 import { registerInitCommand } from './commands/init.command.js';
+import { registerIntentCommands } from './commands/intent.command.js';
 import { registerKeysCommands } from './commands/keys.command.js';
+import { registerMailCommands } from './commands/mail.command.js';
 import { registerMigrateCommands } from './commands/migrate.command.js';
 import { registerOrgCommands } from './commands/org.command.js';
+import { registerPeopleCommands } from './commands/people.command.js';
 import { registerProjectionsCommands } from './commands/projections.command.js';
 import { registerSealKeysCommands } from './commands/seal-keys.command.js';
 import { registerVerifyCommand } from './commands/verify.command.js';
@@ -80,6 +83,8 @@ const buildProgram = (context: CommandContext): Command => {
   registerKeysCommands(program, context);
   registerAgentsCommands(program, context);
   registerOrgCommands(program, context);
+  registerPeopleCommands(program, context);
+  registerMailCommands(program, context);
   registerSealKeysCommands(program, context);
   registerProjectionsCommands(program, context);
   registerAuditCommand(program, context);
@@ -88,6 +93,7 @@ const buildProgram = (context: CommandContext): Command => {
   registerBackupCommands(program, context, version);
   registerDoctorCommand(program, context, version);
   registerVerifyCommand(program, context);
+  registerIntentCommands(program, context);
   return withExamples(
     program,
     'npm run ags -- init',

@@ -1,8 +1,16 @@
-import type { Command } from 'commander';
-import type { AgentChange, LivingAgent } from '#libs/domain/agents';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import {
+  INTENT_MODES,
+  type AgentChange,
+  type AgentSettings,
+  type IntentMode,
+  type LivingAgent,
+  type Money,
+} from '#libs/domain/agents';
 import { timestampOf, type AgentId, type Timestamp } from '#libs/domain/kernel';
 import { isKeyActive } from '#libs/domain/people';
 import { idArgument, labelArgument } from '../arguments.js';
+import { usage } from '../cli-error.js';
 import {
   REASON_HELP,
   withAdministration,
@@ -23,7 +31,7 @@ export const registerAgentsCommands = (program: Command, context: CommandContext
   const agents = program
     .command('agents')
     .description('Agents: who may act, and the stop of one of them.')
-    .summary('list, create, stop, suspend and resume agents');
+    .summary('list, create, change, stop, suspend and resume agents');
   withExamples(
     agents,
     'npm run ags -- agents list',
@@ -32,6 +40,7 @@ export const registerAgentsCommands = (program: Command, context: CommandContext
   );
   registerList(agents, context);
   registerCreate(agents, context);
+  registerSet(agents, context);
   withExamples(changeCommand(agents, context, 'stop'), 'npm run ags -- agents stop agt_... --reason "Wrong refunds"');
   withExamples(
     changeCommand(agents, context, 'suspend'),
@@ -111,6 +120,81 @@ const registerCreate = (agents: Command, context: CommandContext): void => {
   );
 };
 
+interface SetOptions extends JsonOption {
+  readonly label?: Readonly<Record<string, string>>;
+  readonly labels: boolean;
+  readonly callsPerDay?: number | typeof NO_BUDGET;
+  readonly spendPerDay?: Money | typeof NO_BUDGET;
+  readonly intentMode?: IntentMode;
+}
+
+const registerSet = (agents: Command, context: CommandContext): void => {
+  withExamples(
+    agents
+      .command('set')
+      .description(
+        'Changes what is said of an agent: labels, budgets for a day, whether it must sign. What is not named stays; each ' +
+          'thing that changes is sealed by a deed of its own.',
+      )
+      .summary('change labels, budgets and intent mode')
+      .argument('<agent>', 'agt_ id', idArgument('agt'))
+      .option('--label <name=value>', 'may be repeated: all labels it has from now on', labelArgument)
+      .option('--no-labels', 'takes all labels away')
+      .option('--calls-per-day <number>', `calls of a day, or ${NO_BUDGET}`, callsArgument)
+      .option('--spend-per-day <money>', `such as 5000eur, in the smallest unit, or ${NO_BUDGET}`, moneyArgument)
+      .addOption(new Option('--intent-mode <mode>', 'what becomes of its signed intents').choices(INTENT_MODES))
+      .option('--json', 'one JSON object')
+      .action(async (id: AgentId, { json, ...options }: SetOptions) =>
+        withChange(context, json === true, async (administration) => {
+          const { org } = await administration.census.agent(id, undefined);
+          const metadata = administration.metadata(org);
+          const change = await administration.agents().change(org, id, settingsOf(options), metadata);
+          const { deed, deeds } = change;
+          const view = { ...viewOf(change.agent, metadata.now), deed, deeds };
+          const text =
+            deed === null
+              ? `${view.id} is so already; nothing changed.`
+              : `${view.id} is changed. Deed ${deeds.join(', ')}.`;
+          return { objects: [view], text };
+        }),
+      ),
+    'npm run ags -- agents set agt_... --label team=support --calls-per-day 1000',
+    'npm run ags -- agents set agt_... --spend-per-day 5000eur --intent-mode optional',
+  );
+};
+
+/** Not null, which commander makes an empty text of. */
+const NO_BUDGET = 'none';
+
+/** Whether it is a budget is the domain's to judge: here only its form is read. */
+const callsArgument = (text: string): number | typeof NO_BUDGET => {
+  if (text === NO_BUDGET) return text;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError(`A whole number of calls is expected, or ${NO_BUDGET}.`);
+};
+
+const moneyArgument = (text: string): Money | typeof NO_BUDGET => {
+  if (text === NO_BUDGET) return text;
+  const [, amount, currency] = /^(\d{1,15})([a-z]{3})$/.exec(text) ?? [];
+  if (amount !== undefined && currency !== undefined) return { amount: Number(amount), currency };
+  throw new InvalidArgumentError(
+    `An amount in the smallest unit and its currency is expected, such as 5000eur, or ${NO_BUDGET}.`,
+  );
+};
+
+const settingsOf = ({ label, labels, callsPerDay, spendPerDay, intentMode }: SetOptions): AgentSettings => {
+  if (label !== undefined && !labels) throw usage('Give --label or --no-labels, not both.');
+  const wanted = labels ? label : {};
+  return {
+    ...(intentMode === undefined ? {} : { intentMode }),
+    ...(wanted === undefined ? {} : { labels: wanted }),
+    budgets: {
+      ...(callsPerDay === undefined ? {} : { calls_per_day: callsPerDay === NO_BUDGET ? null : callsPerDay }),
+      ...(spendPerDay === undefined ? {} : { spend_per_day: spendPerDay === NO_BUDGET ? null : spendPerDay }),
+    },
+  };
+};
+
 const CHANGES = {
   stop:
     'Stops an agent. It holds for every call that starts after this command answered, also in a service that is ' +
@@ -151,9 +235,12 @@ const viewOf = (agent: LivingAgent, at: Timestamp) => ({
   org: agent.org,
   name: agent.name,
   status: agent.status,
+  status_reason: agent.statusReason,
   labels: agent.labels,
   owner: agent.owner,
   intent_mode: agent.intentMode,
+  budgets: agent.budgets,
   active_keys: [...agent.keys.values()].filter((key) => isKeyActive(key, at)).length,
+  intent_keys: agent.intentKeys.length,
   created_at: agent.createdAt,
 });

@@ -32,6 +32,8 @@ beforeAll(async () => {
 });
 
 const goingOn = new AbortController().signal;
+/** Nothing was ever removed. */
+const retention = { passedUpTo: () => Promise.resolve(null), hasPassedAction: () => Promise.resolve(false) };
 
 describe('an audit', () => {
   it('compares every payload, some at a time', async () => {
@@ -39,7 +41,7 @@ describe('an audit', () => {
       owner === testId('act', 250) && kind === 'result' ? 'missing' : null,
     );
     const { terminal } = writtenTerminal({ isTTY: false });
-    const verdict = await audit({ log, payloads }, null, new ProgressLine(terminal), goingOn);
+    const verdict = await audit({ log, payloads, retention }, null, new ProgressLine(terminal), goingOn);
     expect(verdict).toMatchObject({ events: EVENTS, payloads: 2 * ACTIONS, faultCount: 1 });
     expect(verdict.faults).toEqual([
       expect.objectContaining({ code: 'payload_missing', stream: `action-${testId('act', 250)}`, revision: 4 }),
@@ -50,7 +52,7 @@ describe('an audit', () => {
 
   it('shows how much of the log it has compared', async () => {
     const { terminal, err } = writtenTerminal({ isTTY: true });
-    await audit({ log, payloads: new HeldPayloads(() => null) }, null, new ProgressLine(terminal), goingOn);
+    await audit({ log, payloads: new HeldPayloads(() => null), retention }, null, new ProgressLine(terminal), goingOn);
     expect(err().split('\r\u001b[K')).toEqual([
       '',
       'audit      [################........] 66 %, 1,000 events',
@@ -68,7 +70,7 @@ describe('an audit that is interrupted', () => {
       return MemoryEventStore.prototype.readAll.apply(log, range);
     });
     const { terminal, err } = writtenTerminal({ isTTY: true });
-    const audited = { log, payloads: new HeldPayloads(() => null) };
+    const audited = { log, payloads: new HeldPayloads(() => null), retention };
     await expect(audit(audited, null, new ProgressLine(terminal), interrupting.signal)).rejects.toMatchObject({
       code: 'interrupted',
       message: expect.stringContaining('It was interrupted'),

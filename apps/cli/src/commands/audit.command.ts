@@ -1,7 +1,15 @@
 import type { Command } from 'commander';
 import type { PayloadComparison } from '#libs/domain/gate';
 import { shareOfLog, START, type EventStore, type OrgId, type RecordedEvent } from '#libs/domain/kernel';
-import type { AuditFault, AuditFaultCode, AuditVerdict, LogAudit } from '#libs/domain/ledger';
+import type {
+  AuditedPayload,
+  AuditFault,
+  AuditFaultCode,
+  AuditVerdict,
+  ComparedPayload,
+  LogAudit,
+  RetentionReach,
+} from '#libs/domain/ledger';
 import { idArgument } from '../arguments.js';
 import { EXIT } from '../cli-error.js';
 import {
@@ -27,7 +35,8 @@ export const registerAuditCommand = (program: Command, context: CommandContext):
       .description(
         'Replays the whole event log, derives every deed that there must be, and compares it byte by byte with what ' +
           'the ledgers hold; recomputes the id of every event from its content, verifies both signatures of every deed, and compares ' +
-          'the arguments and results that are stored beside the log with the digests that events name. Finds events ' +
+          'the arguments and results that are stored beside the log with the digests that events name; those that ' +
+          'retention has removed are counted, and no fault. Finds events ' +
           'that were changed, removed or invented in the database, and outcomes that never got their deed. Reads only, ' +
           'and may run beside a service. Ends with 0 when all is as it was written. Whether a ledger was cut at its end ' +
           'only a head or a bundle that somebody else keeps can show; the rows of lists are for `projections verify`.',
@@ -40,7 +49,7 @@ export const registerAuditCommand = (program: Command, context: CommandContext):
           const { log, census } = administration;
           if (org !== undefined) await census.organization(org);
           const verdict = await audit(
-            { log, payloads: await administration.payloads() },
+            { log, payloads: await administration.payloads(), retention: await administration.retention() },
             org ?? null,
             new ProgressLine(context.terminal),
             interrupted,
@@ -57,11 +66,12 @@ export const registerAuditCommand = (program: Command, context: CommandContext):
 export interface Audited {
   readonly log: EventStore;
   readonly payloads: PayloadComparison;
+  readonly retention: Pick<RetentionReach, 'passedUpTo' | 'hasPassedAction'>;
 }
 
 /** What is appended meanwhile is read too, up to where the log stood when the audit began: a deed after it may be due. */
 export const audit = async (
-  { log, payloads }: Audited,
+  { log, payloads, retention }: Audited,
   org: OrgId | null,
   progress: ProgressLine,
   interrupted: AbortSignal,
@@ -76,7 +86,7 @@ export const audit = async (
       refuseInterrupted(interrupted, 'It was interrupted before it had a verdict. Run it again.');
       const page = (await log.readAll(after, PAGE_EVENTS)).filter(({ position }) => position <= head);
       await stepThrough(page, running, log);
-      await comparePayloads(running, payloads);
+      await comparePayloads(running, payloads, retention);
       const last = page.at(-1);
       if (!last) break;
       after = last.position;
@@ -98,16 +108,34 @@ const stepThrough = async (page: readonly RecordedEvent[], running: LogAudit, lo
   }
 };
 
-const comparePayloads = async (running: LogAudit, payloads: PayloadComparison): Promise<void> => {
+const comparePayloads = async (
+  running: LogAudit,
+  payloads: PayloadComparison,
+  retention: Audited['retention'],
+): Promise<void> => {
   const audited = running.takeNamed();
   for (let next = 0; next < audited.length; next += PAYLOADS_AT_ONCE) {
     const some = audited.slice(next, next + PAYLOADS_AT_ONCE);
-    running.compared(some, await payloads.compare(some.map(({ named }) => named)));
+    const results: ComparedPayload[] = [...(await payloads.compare(some.map(({ named }) => named)))];
+    const missing = some.filter((_, index) => results[index] === 'missing');
+    // Asked after the comparison: retention goes on beside an audit, and moves as it removes.
+    for (const org of new Set(missing.map(({ place }) => place.org as OrgId))) {
+      const passed = await retention.passedUpTo(org);
+      if (passed !== null) running.retentionPassed(org, passed);
+    }
+    for (const [index, payload] of some.entries()) {
+      if (results[index] === 'missing' && (await isPassedLate(payload, retention))) results[index] = 'removed';
+    }
+    running.compared(some, results);
   }
 };
 
+/** Late reports are few: each asks for the stream of its action. */
+const isPassedLate = async ({ place, isLate }: AuditedPayload, retention: Audited['retention']): Promise<boolean> =>
+  isLate === true && (await retention.hasPassedAction(place.org as OrgId, place.stream));
+
 const answerOf = (verdict: AuditVerdict, org: OrgId | null): Answer => {
-  const { events, deeds, payloads, unsealed, unsealedSince, faultCount, faults } = verdict;
+  const { events, deeds, payloads, payloadsRemoved, unsealed, unsealedSince, faultCount, faults } = verdict;
   const result = faultCount === 0 ? 'intact' : 'broken';
   const view = {
     object: 'audit',
@@ -116,6 +144,7 @@ const answerOf = (verdict: AuditVerdict, org: OrgId | null): Answer => {
     events,
     deeds,
     payloads,
+    payloads_removed: payloadsRemoved,
     unsealed,
     unsealed_since: unsealedSince,
     fault_count: faultCount,
@@ -129,11 +158,15 @@ const viewOf = (fault: AuditFault): object => {
   return { code, org, stream, revision, seq: seqOf(fault), kind, digest };
 };
 
-const textOf = ({ events, deeds, payloads, unsealed, unsealedSince, faultCount, faults }: AuditVerdict): string => {
+const textOf = (verdict: AuditVerdict): string => {
+  const { events, deeds, payloads, payloadsRemoved, unsealed, unsealedSince, faultCount, faults } = verdict;
   const counts: [string, string][] = [
     ['events', events.toLocaleString('en')],
     ['deeds', deeds.toLocaleString('en')],
     ['payloads', payloads.toLocaleString('en')],
+    ...(payloadsRemoved === 0
+      ? []
+      : [['removed by retention', payloadsRemoved.toLocaleString('en')] as [string, string]]),
     ['not sealed yet', unsealed === 0 ? 'none' : `${unsealed.toLocaleString('en')}, since ${unsealedSince ?? ''}`],
   ];
   if (faultCount === 0)

@@ -35,7 +35,8 @@ export const registerConfirmRestore = (program: Command, context: CommandContext
           'heads that the state directory remembers are compared, those of an old state directory with --heads, and any ' +
           'that you know of with --head. A ledger that does not hold one of them is behind what was sealed, and the ' +
           'command refuses: restore a later backup then. Where there is none, --accept-fork seals on from what is there. ' +
-          'What nothing remembers cannot be compared: you declare that nothing of it was published since.',
+          'What nothing remembers cannot be compared: you declare that nothing of it was published since. Sign-in links and ' +
+          'invitations of the backup become void: people ask for new ones.',
       )
       .summary('let a database that went back in time seal again')
       .option('--head <seq:hash>', 'a deed that a ledger must hold; may be repeated', collected(headArgument))
@@ -53,9 +54,10 @@ export const registerConfirmRestore = (program: Command, context: CommandContext
 
 const confirm = async (
   { terminal }: CommandContext,
-  { log, census }: Administration,
+  administration: Administration,
   { org: wanted, head: named = [], heads: file, acceptFork = false }: ConfirmOptions,
 ): Promise<Answer> => {
+  const { log, census } = administration;
   const { stateDir } = parseConfig();
   const { readRestoredMark, removeRestoredMark } = await import('#libs/infra/backup');
   const { readSealedHeads, SealedHeadsFile, sealedHeadsPath } = await import('#libs/infra/ledger');
@@ -90,6 +92,7 @@ const confirm = async (
     else if (head !== null) await remembered.remember(head);
   }
   await remembered.close();
+  await administration.voidLinks();
   const mark = await readRestoredMark(stateDir);
   await removeRestoredMark(stateDir);
   const checked = [...new Set(heads.map((head) => head.org))];

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Config, parseConfig } from '#libs/infra/config';
+import { baseUrlOf, type Config, parseConfig, signInLink } from '#libs/infra/config';
 import type { Prepared } from '#libs/infra/deployment';
 import { untilInterrupted } from '#libs/infra/runtime';
 import { EXIT } from '../cli-error.js';
@@ -53,25 +53,29 @@ const init = async (context: CommandContext, isJson: boolean, interrupted: Abort
   try {
     const { deployment, prepared } = await prepareDeployment(config, 'ags cli', loggerOf(terminal), onStep);
     await deployment.close();
-    terminal.out(isJson ? `${JSON.stringify(resultOf(config.stateDir, prepared))}\n` : summaryOf(config, prepared));
+    terminal.out(isJson ? `${JSON.stringify(resultOf(config, prepared))}\n` : summaryOf(config, prepared));
   } catch (error) {
     const exitCode = reportError(terminal, isJson, error);
     context.exitCode = hasFailed ? EXIT.refused : exitCode;
   }
 };
 
-const resultOf = (stateDir: string, prepared: Prepared) => ({
+const resultOf = ({ stateDir, ...config }: Config, prepared: Prepared) => ({
   object: 'init',
   state_dir: stateDir,
   org: prepared.org,
   owner: prepared.owner,
   admin_key: prepared.adminKey,
+  sign_in_link: linkOf(config, prepared),
   agent: prepared.agent,
   agent_key: prepared.agentKey,
   seal_key_fingerprint: prepared.sealKeyFingerprint,
 });
 
-const summaryOf = ({ stateDir, redisUrl }: Config, prepared: Prepared): string => {
+const linkOf = (config: Pick<Config, 'baseUrl' | 'host' | 'port'>, { signInToken }: Prepared): string | null =>
+  signInToken === null ? null : signInLink(baseUrlOf(config, config.port), signInToken);
+
+const summaryOf = ({ stateDir, redisUrl, ...config }: Config, prepared: Prepared): string => {
   const once = (secret: string | null): string =>
     secret ?? '(shown when it was made; `npm run ags -- keys create --help` says how to make another)';
   const lines = facts([
@@ -79,6 +83,7 @@ const summaryOf = ({ stateDir, redisUrl }: Config, prepared: Prepared): string =
     ['organization', prepared.org],
     ['owner', prepared.owner],
     ['admin key', once(prepared.adminKey)],
+    ['sign-in link', linkOf(config, prepared) ?? '(`npm run ags -- people login-link` makes another)'],
     ['agent', prepared.agent],
     ['agent key', once(prepared.agentKey)],
     ['seal key (--pin)', prepared.sealKeyFingerprint],

@@ -1,19 +1,22 @@
 import type { Command } from 'commander';
 import type { OrganizationChange } from '#libs/domain/agents';
-import { timestampOf, type Timestamp } from '#libs/domain/kernel';
+import { operatorMetadata, timestampOf, type Timestamp } from '#libs/domain/kernel';
 import { isKeyActive, type LivingOrganization } from '#libs/domain/people';
+import type { Deployment } from '#libs/infra/deployment';
 import { idArgument } from '../arguments.js';
 import {
   REASON_HELP,
   withAdministration,
   withChange,
+  withDeploymentChange,
   withExamples,
   type ChangeOptions,
   type CommandContext,
   type JsonOption,
   type OrgOption,
 } from '../command-context.js';
-import { facts, table, type Answer } from '../terminal.js';
+import { shownSignInLink } from '../sign-in-link.js';
+import { facts, present, table, type Answer } from '../terminal.js';
 
 /** `ags org`: organizations, and the brake on all their agents. */
 export const registerOrgCommands = (program: Command, context: CommandContext): void => {
@@ -70,29 +73,35 @@ const registerCreate = (org: Command, context: CommandContext): void => {
     org
       .command('create')
       .description(
-        'Makes an organization with an owner and an admin key, whose secret is shown once. It has no policy yet, so ' +
-          'everything its agents ask for is denied until an admin activates one.',
+        'Makes an organization with an owner, whose link to sign in works once within 15 minutes, and an admin key, ' +
+          'whose secret is shown once. It has no policy yet, so everything its agents ask for is denied until an admin activates one.',
       )
       .argument('<name>', '1 to 120 characters')
       .option('--json', 'one JSON object')
       .action(async (name: string, { json }: JsonOption) =>
-        withChange(context, json === true, async (administration) => {
-          const organizations = administration.organizations();
-          const made = await organizations.create(name, administration.metadata(null));
-          const { org: id } = made.organization;
-          const { secret } = await organizations.createAdminKey(id, true, administration.metadata(id));
-          const organization = await administration.census.organization(id);
-          const view = { ...viewOf(organization, organization.createdAt), admin_key: secret, deed: made.deed };
-          const text = `${facts([
-            ['organization', view.id],
-            ['owner', view.owner],
-            ['admin key', secret ?? ''],
-          ])}\n\nThe key is shown once: only a hash of it is kept.`;
-          return { objects: [view], text };
+        withDeploymentChange(context, async (deployment) => {
+          present(context.terminal, json === true, await created(deployment, context, name));
         }),
       ),
     'npm run ags -- org create "Support Europe"',
   );
+};
+
+const created = async (deployment: Deployment, { terminal }: CommandContext, name: string): Promise<Answer> => {
+  const organizations = deployment.organizations();
+  const { organization, deed } = await organizations.create(name, operatorMetadata(deployment, null));
+  const { org, owner } = organization;
+  const { secret } = await organizations.createAdminKey(org, true, operatorMetadata(deployment, org));
+  const token = await deployment.persons().issueLink(org, owner, operatorMetadata(deployment, org));
+  const link = shownSignInLink(deployment, terminal, token);
+  const now = await deployment.members().organization(org);
+  const view = { ...viewOf(now, now.createdAt), admin_key: secret, sign_in_link: link, deed };
+  const text = `${facts([
+    ['organization', org],
+    ['owner', owner],
+    ['admin key', secret ?? ''],
+  ])}\n\nThe key is shown once: only a hash of it is kept. Sign in as the owner, once, within 15 minutes:\n${link}\n\nLater \`npm run ags -- people login-link --org ${org}\` makes another link.`;
+  return { objects: [view], text };
 };
 
 const registerSwitches = (org: Command, context: CommandContext): void => {

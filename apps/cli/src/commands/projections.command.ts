@@ -12,7 +12,14 @@ import { barText, present, ProgressLine, table, type Answer, type Terminal } fro
 import { isBroken, verdictOf, type Verified } from './projection-verdict.js';
 
 /** As `PROJECTION_NAMES` has them; written out, so that a help text does not load a database's driver. */
-const NAMES: Readonly<Record<ProjectionName, true>> = { actions: true, deeds: true, connectors: true, policies: true };
+const NAMES: Readonly<Record<ProjectionName, true>> = {
+  actions: true,
+  deeds: true,
+  connectors: true,
+  policies: true,
+  agents: true,
+  security_events: true,
+};
 
 type Done<Type extends 'rebuilt' | 'verified'> = Extract<RebuildReport, { type: Type }>;
 type Rebuilt = Done<'rebuilt'>;

@@ -15,7 +15,10 @@ const CUSTOMERS: Readonly<Record<string, object>> = {
   '7': { id: '7', name: 'Grace Hopper', plan: 'solo' },
 };
 
-/** A customer-records API on a real socket: what agents are to work with, and only a token opens. */
+/**
+ * A customer-records API on a real socket: what agents are to work with, and only a token opens. It says of every change that
+ * it is made, and changes no customer.
+ */
 export class CustomerRecords {
   /** Known to the records and, through the API, to the service's vault; to nobody else. */
   readonly token = `crm-${randomBytes(24).toString('base64url')}`;

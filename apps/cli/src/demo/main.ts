@@ -6,10 +6,21 @@ import { prepareDeployment, type Prepared } from '#libs/infra/deployment';
 import { PinoLogger } from '#libs/infra/logging';
 import { EXIT, explain } from '../cli-error.js';
 import { processTerminal } from '../terminal.js';
+import { twoPeople } from './approval-scene.js';
 import { exportAndVerify } from './bundle-scene.js';
 import { Closing } from './closing.js';
 import { CustomerRecords } from './customer-records.js';
-import { allowedRead, allowedWrite, crash, deniedDelete, sameKeyTwice, unknownTool } from './scenes.js';
+import { atTheEdge } from './edge-scene.js';
+import {
+  allowedRead,
+  allowedWrite,
+  contradictedWrite,
+  crash,
+  deniedDelete,
+  sameKeyTwice,
+  stopAll,
+  unknownTool,
+} from './scenes.js';
 import { ScratchService } from './scratch-service.js';
 import { furnish, type Stage } from './stage.js';
 import { Story } from './story.js';
@@ -113,9 +124,13 @@ const play = async (story: Story, folder: string, closing: Closing): Promise<voi
 const scenes = async (stage: Stage): Promise<void> => {
   await allowedRead(stage);
   const deed = await allowedWrite(stage);
+  await contradictedWrite(stage);
   await deniedDelete(stage);
   await unknownTool(stage);
   await sameKeyTwice(stage);
+  await atTheEdge(stage);
+  const owner = await stopAll(stage);
+  await twoPeople(stage, owner);
   await crash(stage);
   await exportAndVerify(stage, deed);
 };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Person } from './person.js';
 import { act, type Stage } from './stage.js';
 import { member, type Answer } from './scratch-service.js';
 
@@ -64,6 +65,31 @@ export const allowedWrite = async (stage: Stage): Promise<string> => {
   return String(answer.json['deed']);
 };
 
+export const contradictedWrite = async (stage: Stage): Promise<void> => {
+  const { story } = stage;
+  story.scene('A tool that says it is done, and is not');
+  const answer = await played(stage, 'crm.set_plan', { id: '42', plan: 'enterprise' }, outcomeLine);
+  story.claim(
+    'the records said that they changed the plan',
+    member(answer.json, 'execution', 'status') === 'succeeded',
+  );
+  story.claim(
+    'the service read the customer back, and the witness contradicts them: MISMATCH at L1, sealed',
+    member(answer.json, 'witness', 'verdict') === 'MISMATCH' &&
+      member(answer.json, 'witness', 'level') === 'L1' &&
+      isSealed(answer.json),
+  );
+  const id = String(answer.json['id']);
+  const { json } = await stage.service.call('GET', `/v1/actions/${id}`, { key: stage.adminKey });
+  const [expected, observed] = ['expected', 'observed'].map((side) =>
+    String(member(json, 'witness', 'detail', side, 'body.plan')),
+  );
+  story.claim(
+    `expected and seen stand side by side: ${expected}, ${observed}`,
+    expected === 'enterprise' && observed === 'team',
+  );
+};
+
 export const deniedDelete = async (stage: Stage): Promise<void> => {
   const { story, records } = stage;
   story.scene('A delete that the policy denies');
@@ -105,6 +131,35 @@ export const sameKeyTwice = async (stage: Stage): Promise<void> => {
     ids.size === 1 && replayed === 2 && answers.every(({ status }) => status === 200),
   );
   story.claim('the records got one note', records.writesTo('7') === before + 1);
+};
+
+/** A person at the brake. @returns the owner, signed in */
+export const stopAll = async (stage: Stage): Promise<Person> => {
+  const { story, service, prepared, records } = stage;
+  story.scene('A person signs in, and stops every agent');
+  const person = new Person(service);
+  const signedIn = await person.signIn(prepared.signInToken ?? '');
+  story.tell(`the owner opens the link of the first start and presses its button → ${signedIn.status}`);
+  story.claim('the link works once', (await new Person(service).signIn(prepared.signInToken ?? '')).status === 400);
+  const elsewhere = await person.sendFromElsewhere('POST', '/v1/org/stop', {});
+  story.claim(
+    'a page of another site cannot use the session',
+    member(elsewhere.json, 'error', 'code') === 'csrf_failed',
+  );
+  const stopped = await person.send('POST', '/v1/org/stop', { reason: 'Investigating unusual notes' });
+  story.tell(
+    `POST /v1/org/stop → ${stopped.status} ${String(stopped.json['status'])}, sealed as ${String(stopped.json['deed'])}`,
+  );
+  const before = records.arrivals.length;
+  const refused = await played(stage, 'crm.get_customer', { id: '42' }, refusalLine);
+  story.claim(
+    'the very next call is refused, and the refusal is sealed',
+    isSealed(member(refused.json, 'error', 'action')),
+  );
+  story.claim('nothing reached the records', records.arrivals.length === before);
+  const started = await person.send('POST', '/v1/org/start', {});
+  story.claim('the owner starts them again', started.json['status'] === 'active');
+  return person;
 };
 
 /** kill -9 while the upstream has the request and before anything is known about its outcome. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { programFile } from '#libs/infra/runtime';
 
@@ -35,7 +36,7 @@ export class ScratchService {
 
   constructor(
     private readonly environment: Readonly<Record<string, string>>,
-    logFile: string,
+    private readonly logFile: string,
   ) {
     this.log = createWriteStream(logFile, { flags: 'a' });
   }
@@ -62,6 +63,11 @@ export class ScratchService {
     }).finally(() => clearTimeout(deadline));
   }
 
+  /** All that it has printed, its log included. */
+  printed(): Promise<string> {
+    return readFile(this.logFile, 'utf8');
+  }
+
   /** kill -9: no farewell, nothing is written down any more. */
   async kill(): Promise<void> {
     await this.end('SIGKILL');
@@ -72,14 +78,24 @@ export class ScratchService {
     await new Promise((resolve) => this.log.end(resolve));
   }
 
-  async call(method: string, path: string, { key, body, idempotencyKey }: Request): Promise<Answer> {
+  call(method: string, path: string, { key, body, idempotencyKey }: Request): Promise<Answer> {
+    const headers = {
+      authorization: `Bearer ${key}`,
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+    };
+    return this.request(method, path, headers, body);
+  }
+
+  /** With no headers but these, and those of a JSON body. */
+  async request(
+    method: string,
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    body?: object,
+  ): Promise<Answer> {
     const response = await fetch(`${this.baseUrl}${path}`, {
       method,
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(body ? { 'content-type': 'application/json' } : {}),
-        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-      },
+      headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     const text = await response.text();

@@ -24,6 +24,13 @@ rules:
         - crm.delete_*
     decision: deny
     message: Customers are never deleted by an agent.
+  - id: closing
+    match:
+      tools:
+        - crm.close_account
+    decision: require_approval
+    approval:
+      required: 2
   - id: customers
     match:
       tools:
@@ -45,6 +52,20 @@ const configOf = (baseUrl: string) => ({
       method: 'POST',
       path: '/customers/{id}/notes',
       args: { id: CUSTOMER, text: { in: 'body', type: 'string', required: true } },
+    },
+    {
+      name: 'set_plan',
+      method: 'POST',
+      path: '/customers/{id}/plan',
+      args: { id: CUSTOMER, plan: { in: 'body', type: 'string', required: true } },
+      readback: { tool: 'get_customer', args: { id: '{{args.id}}' }, expect: { 'body.plan': '{{args.plan}}' } },
+    },
+    {
+      name: 'close_account',
+      description: 'Closes the account of a customer for good',
+      method: 'POST',
+      path: '/customers/{id}/closing',
+      args: { id: CUSTOMER, why: { in: 'body', type: 'string', required: true } },
     },
     { name: 'delete_customer', method: 'DELETE', path: '/customers/{id}', args: { id: CUSTOMER } },
   ],
