@@ -27,7 +27,7 @@ export const against = (
   aim: Aim,
   goal: number,
 ): Figure => {
-  const ratio = Number((value / limit).toFixed(2));
+  const ratio = round(value / limit);
   return { figure, value: round(value), unit, limit: round(limit), ratio, goal, holds: holds(ratio, aim, goal) };
 };
 

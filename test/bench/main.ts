@@ -8,6 +8,7 @@ import { listSpeed } from './lists.js';
 import { residentBytes } from './processes.js';
 import { PROFILES, type Profile } from './profile.js';
 import { rebuildSpeed } from './rebuild.js';
+import { signInTiming } from './sign-in.js';
 import { takeover } from './takeover.js';
 
 const MIB = 1024 * 1024;
@@ -58,17 +59,17 @@ const rowFigures = async (profile: Profile): Promise<void> => {
   await onScratchService(profile, listSpeed);
 };
 
-const SECTIONS = ['service', 'rows', 'takeover', 'verify', 'holds'] as const;
+const SECTIONS = ['service', 'rows', 'takeover', 'verify', 'holds', 'sign-in'] as const;
 
-const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|rows|takeover|verify|holds] [--seconds 60]
+const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|rows|takeover|verify|holds|sign-in] [--seconds 60]
 Prints one JSON line a figure; progress on standard error.
 
   --profile  distributed: each figure of a deployment twice, of one process with its own PostgreSQL (embedded, which is
              all that is measured unless this is said), and of an api, a worker and a projector on PostgreSQL, on the
              KurrentDB that KURRENTDB_PROGRAM names, and on the redis-server of this machine; what is missing is said
   --only     the figures of a running service, those of rebuilding and listing many rows, how long nobody seals or
-             projects when whoever did is gone, those of offline verification, or how long hostile input holds the
-             event loop; may be repeated
+             projects when whoever did is gone, those of offline verification, how long hostile input holds the event
+             loop, or whether the time of a sign-in request tells who is known; may be repeated
   --seconds  how long the service is loaded
 `;
 
@@ -127,6 +128,7 @@ const main = async (): Promise<void> => {
   await each('takeover', takeover);
   if (values.only.includes('verify')) await offlineVerify();
   if (values.only.includes('holds')) holds();
+  if (values.only.includes('sign-in')) await signInTiming();
 };
 
 await main();

@@ -1,5 +1,4 @@
 /** `make PATH DEEDS` writes a bundle; `verify PATH THREADS` verifies it and prints how fast that was and what it took. */
-import { createPublicKey, verify as opensslVerify } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -18,8 +17,8 @@ import { parseDeedLine } from '../../libs/crypto/src/bundle-format.js';
 import { BundleReader, linesOf } from '../../libs/crypto/src/bundle-reader.js';
 import { bodyAfter, contentOf, KEY, ORG } from '../../libs/crypto/src/testing/given-chain.js';
 import { peakMemoryKiB } from '../support/peak-memory.js';
+import { opensslPerSecond, type Signed } from './openssl.js';
 
-const OPENSSL_MS = 2_000;
 const SIGNATURES = 1_000;
 
 /** The same deeds at every run: executed, denied and administrative ones in turn, 1.5 KB each. */
@@ -43,12 +42,7 @@ const make = async (path: string, count: number): Promise<void> => {
   await pipeline(Readable.from(writeBundle({ ...contentOf(deeds), deedsBytes })), createWriteStream(path));
 };
 
-interface Signed {
-  readonly message: Uint8Array;
-  readonly signature: Uint8Array;
-}
-
-/** The first signatures of a bundle: distinct ones, because a processor learns a repeated one by heart. */
+/** The first signatures of a bundle. */
 const signaturesOf = async (path: string): Promise<Signed[]> => {
   const reader = new BundleReader(createReadStream(path));
   await reader.keys(await reader.manifest());
@@ -63,21 +57,6 @@ const signaturesOf = async (path: string): Promise<Signed[]> => {
   }
   await reader.close();
   return signed;
-};
-
-/** OpenSSL's Ed25519 by `crypto.verify`, in a tight loop on this thread. */
-const opensslPerSecond = (signed: readonly Signed[]): number => {
-  const x = encodeBase64url(KEY.publicKey.bytes);
-  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-  const begun = performance.now();
-  let count = 0;
-  while (performance.now() - begun < OPENSSL_MS) {
-    for (const { message, signature } of signed) {
-      if (!opensslVerify(null, message, key, signature)) throw new Error('OpenSSL refuses a signature of the bundle');
-    }
-    count += signed.length;
-  }
-  return (count / (performance.now() - begun)) * 1_000;
 };
 
 const measure = async (path: string, threads: number): Promise<void> => {

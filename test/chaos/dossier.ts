@@ -8,8 +8,12 @@ export interface ActionFile {
   readonly attempts: readonly Members[];
   readonly outcomes: readonly LoggedEvent[];
   readonly witnesses: readonly LoggedEvent[];
+  /** Later verdicts. */
+  readonly amendments: readonly LoggedEvent[];
   /** The deeds of kind `action` that name it. */
   readonly deeds: readonly LoggedEvent[];
+  /** Those of kind `amendment`. */
+  readonly amendmentDeeds: readonly LoggedEvent[];
   readonly events: readonly LoggedEvent[];
 }
 
@@ -66,15 +70,13 @@ export const dossierOf = (evidence: Evidence): Dossier => {
   const deeds = evidence.events.filter(
     ({ stream, type }) => stream === `ledger-${evidence.org}` && type === 'DeedSealed',
   );
-  const deedsByAction = groupedBy(
-    deeds.filter(({ data }) => data['kind'] === 'action'),
-    ({ data }) => textOf(data['action']),
-  );
+  const deedsByAction = groupedBy(deeds, ({ data }) => `${textOf(data['kind'])} ${textOf(data['action'])}`);
   const files = [...byStream]
     .filter(([stream]) => stream.startsWith(ACTION_STREAM))
     .map(([stream, events]) => {
       const id = stream.slice(ACTION_STREAM.length);
-      return fileOf(id, events, deedsByAction.get(id) ?? []);
+      const deedsOf = (kind: string): readonly LoggedEvent[] => deedsByAction.get(`${kind} ${id}`) ?? [];
+      return fileOf(id, events, { own: deedsOf('action'), amending: deedsOf('amendment') });
     });
   const actions = new Map(files.filter(isAccepted).map((file) => [file.id, file]));
   const tellings = evidence.calls.flatMap(tellingsOf);
@@ -91,19 +93,31 @@ const keysOf = (calls: readonly ClientCall[], tellings: readonly Telling[]): Dos
   return [...groupedBy(keyed, ({ call }) => `${call.caller ?? ''} ${call.idempotencyKey ?? ''}`).values()];
 };
 
-const fileOf = (id: string, events: readonly LoggedEvent[], deeds: readonly LoggedEvent[]): ActionFile => {
+const fileOf = (
+  id: string,
+  events: readonly LoggedEvent[],
+  { own, amending }: { readonly own: readonly LoggedEvent[]; readonly amending: readonly LoggedEvent[] },
+): ActionFile => {
   const of = (type: string): readonly LoggedEvent[] => events.filter((event) => event.type === type);
   return {
     id,
     submitted: of('ActionSubmitted')[0]?.data ?? null,
     decision: of('ActionDecided')[0] ? membersOf(of('ActionDecided')[0]?.data['decision']) : null,
     attempts: of('ExecutionStarted').map(({ data }) => data),
-    outcomes: of('ExecutionFinished'),
+    outcomes: events.filter(({ type }) => OUTCOMES.has(type)).map(saidOutcome),
     witnesses: of('ActionWitnessed'),
-    deeds,
+    amendments: of('WitnessAmended'),
+    deeds: own,
+    amendmentDeeds: amending,
     events,
   };
 };
+
+const OUTCOMES: ReadonlySet<string> = new Set(['ExecutionFinished', 'EdgeReported', 'EdgeLost']);
+
+/** An edge that never reported leaves open what happened, and its event says no more. */
+const saidOutcome = (event: LoggedEvent): LoggedEvent =>
+  event.type === 'EdgeLost' ? { ...event, data: { status: 'unknown', ...event.data } } : event;
 
 /** Of a list that is behind. */
 export const LAG_HEADER = 'service-projection-lag';
@@ -126,22 +140,43 @@ export const outcomeOf = ({ outcomes }: ActionFile): Members | null => outcomes[
 
 export const isDenied = ({ decision }: ActionFile): boolean => decision?.['outcome'] === 'deny';
 
-/** Whether the log says how the action ended: refused, or executed with an outcome and its witness. */
+/** Run by the agent itself: nothing of it reaches an upstream of the service. */
+export const isOfTheEdge = ({ submitted }: ActionFile): boolean => submitted?.['mode'] === 'proxy';
+
+/** How it ended where nothing was run: refused, or waiting for a person; null where it may have been run. */
+export const endingUnrun = (file: ActionFile): 'denied' | 'expired' | 'cancelled' | null => {
+  if (isDenied(file)) return 'denied';
+  for (const { type, data } of file.events) {
+    if (type === 'ApprovalDecided') return data['outcome'] === 'denied' ? 'denied' : null;
+    if (type === 'ApprovalExpired') return 'expired';
+    if (type === 'ActionCancelled') return 'cancelled';
+  }
+  return null;
+};
+
+const isPending = ({ events }: ActionFile): boolean =>
+  events.some(({ type }) => type === 'ApprovalRequested') && !events.some(({ type }) => type === 'ApprovalDecided');
+
+/** Whether the log says how the action ended: not run, or executed with an outcome and its witness. */
 export const isRecorded = (file: ActionFile): boolean =>
-  isDenied(file) || file.witnesses.length > 0 || outcomeOf(file)?.['status'] === 'failed';
+  endingUnrun(file) !== null || file.witnesses.length > 0 || outcomeOf(file)?.['status'] === 'failed';
 
 const ENDED: Readonly<Record<string, string>> = { succeeded: 'executed', unknown: 'executed', failed: 'failed' };
 
 /** Document 1, Status values: of an action in that state, told by an end that the log knows. */
 export const statusIn = (state: string, file: ActionFile): string => {
-  if (isDenied(file)) return 'denied';
-  return state === 'sealed' ? (ENDED[textOf(outcomeOf(file)?.['status'])] ?? '') : 'processing';
+  if (state === 'pending_approval') return 'pending_approval';
+  const unrun = endingUnrun(file);
+  if (unrun !== null) return unrun;
+  if (state === 'sealed') return ENDED[textOf(outcomeOf(file)?.['status'])] ?? '';
+  return state === 'executing' && isOfTheEdge(file) ? 'authorized' : 'processing';
 };
 
-/** `executing`, `witnessing`, `recorded`, `sealed`: as document 1 names what a caller sees. */
+/** `pending_approval`, `executing`, `witnessing`, `recorded`, `sealed`: as document 1 names what a caller sees. */
 export const stateOf = (file: ActionFile): string => {
   if (file.deeds.length > 0) return 'sealed';
   if (isRecorded(file)) return 'recorded';
+  if (isPending(file)) return 'pending_approval';
   return file.outcomes.length > 0 ? 'witnessing' : 'executing';
 };
 

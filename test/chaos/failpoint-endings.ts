@@ -10,16 +10,22 @@ export type Fault = (typeof FAULTS)[number];
 export type Ending = `${'succeeded' | 'failed' | 'unknown'} ${0 | 1 | 2}` | 'may';
 
 interface Row {
-  /** What is met: a write unless said. `busy`: a read whose first attempt the upstream refuses. */
-  readonly by?: 'busy' | 'export';
+  /**
+   * What is met: a write unless said. `busy`: a read whose first attempt the upstream refuses. `edge`: a call that the
+   * agent runs itself, and reports once it hears that it may.
+   */
+  readonly by?: 'busy' | 'export' | 'edge';
   readonly kill: Ending;
   readonly error: Ending;
   /** Past every deadline that the call at this place has: see failpoint-lane.ts. */
   readonly delay: Ending;
 }
 
+/** The others are met by what a person does: test/e2e/approvals.long.spec.ts. */
+export type PointOfCall = Exclude<Failpoint, 'apr.resume'>;
+
 /** Once the fault is over and the same key was sent again. */
-export const ENDINGS: Readonly<Record<Failpoint, Row>> = {
+export const ENDINGS: Readonly<Record<PointOfCall, Row>> = {
   // Nothing was stored: the same key runs as the first.
   'gate.received': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },
   // Written late, it is claimed by an executor that was told that it is not: nothing of it is sent.
@@ -28,6 +34,8 @@ export const ENDINGS: Readonly<Record<Failpoint, Row>> = {
   'gate.t1.ack': { kill: 'unknown 0', error: 'failed 0', delay: 'unknown 0' },
   // Whoever could not begin says so; nobody knows it of one that is gone.
   'gate.enqueue': { kill: 'unknown 0', error: 'failed 0', delay: 'unknown 0' },
+  // Authorized once: the same key is told the same deadline, whoever has answered it.
+  'proxy.authorized': { by: 'edge', kill: 'succeeded 0', error: 'succeeded 0', delay: 'succeeded 0' },
   'exec.claimed': { kill: 'unknown 0', error: 'failed 0', delay: 'failed 0' },
   // The second attempt of a read: whoever does not know whether he may make it does not.
   'exec.t3': { by: 'busy', kill: 'succeeded 2', error: 'unknown 1', delay: 'unknown 1' },
@@ -47,3 +55,5 @@ export const ENDINGS: Readonly<Record<Failpoint, Row>> = {
   'proj.mid': { kill: 'may', error: 'succeeded 1', delay: 'succeeded 1' },
   'export.mid': { by: 'export', kill: 'may', error: 'may', delay: 'may' },
 };
+
+export const POINTS_OF_CALLS = Object.keys(ENDINGS) as readonly PointOfCall[];

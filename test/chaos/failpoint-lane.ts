@@ -1,9 +1,8 @@
-import type { Failpoint } from '#libs/domain/kernel';
 import { setStage, type ChaosStage } from './chaos-stage.js';
 import { violationsIn, type Violation } from './checker.js';
 import { membersOf, textOf } from './dossier.js';
 import type { Members } from './evidence.js';
-import { ENDINGS, type Fault } from './failpoint-endings.js';
+import { ENDINGS, type Fault, type PointOfCall } from './failpoint-endings.js';
 import { effectOf } from './oracle.js';
 
 /** Of the tools here: shorter than a delay, longer than a restart, also where a machine takes its time for one. */
@@ -17,19 +16,25 @@ const DELAY_PAST_ROUTE_MS = 61_000;
 const WAIT_S = 5;
 
 /** By what a point is met. */
-export type Manner = 'write' | 'busy' | 'export' | 'refused';
+export type Manner = 'write' | 'busy' | 'export' | 'edge' | 'refused';
 
 const TOOLS: Readonly<Record<Manner, string>> = {
   write: 'crm.add_note',
   busy: 'crm.get_customer',
   export: 'crm.add_note',
+  edge: 'crm.add_note',
   refused: 'crm.no_such_tool',
 };
 
 interface Asked {
   readonly effect: string;
   readonly idempotencyKey: string;
-  readonly body: { readonly tool: string; readonly args: Readonly<Record<string, string>>; readonly wait: number };
+  readonly body: {
+    readonly tool: string;
+    readonly args: Readonly<Record<string, string>>;
+    readonly wait: number;
+    readonly mode: 'gateway' | 'proxy';
+  };
 }
 
 /** Faults at failpoints, one after the other, of a service of its own. */
@@ -58,12 +63,12 @@ export class FailpointLane {
    * @returns how the call ended, as {@link ENDINGS} writes it
    * @throws {Error} the point was not met
    */
-  meet(point: Failpoint, fault: Fault, by: Manner = ENDINGS[point].by ?? 'write'): Promise<string> {
+  meet(point: PointOfCall, fault: Fault, by: Manner = ENDINGS[point].by ?? 'write'): Promise<string> {
     return this.inTurn(() => this.meetNow(point, fault === 'delay' ? `delay:${DELAY_MS}` : fault, by));
   }
 
   /** The same with a delay past the time that the route itself has, which is answered with 504 meanwhile. */
-  meetPastTheRoute(point: Failpoint): Promise<string> {
+  meetPastTheRoute(point: PointOfCall): Promise<string> {
     return this.inTurn(async () => {
       const ending = await this.meetNow(point, `delay:${DELAY_PAST_ROUTE_MS}`, 'write');
       const answers = this.scene.log.calls.map(({ answer }) => answer?.status);
@@ -82,7 +87,7 @@ export class FailpointLane {
     return result;
   }
 
-  private async meetNow(point: Failpoint, fault: 'kill' | 'error' | `delay:${number}`, by: Manner): Promise<string> {
+  private async meetNow(point: PointOfCall, fault: 'kill' | 'error' | `delay:${number}`, by: Manner): Promise<string> {
     const { scene } = this;
     const asked = this.newCall(by);
     scene.markFaults(true);
@@ -111,7 +116,8 @@ export class FailpointLane {
     this.asked += 1;
     const effect = effectOf(by === 'busy' ? 'busy' : 'ok', 0, String(this.asked));
     const args = by === 'busy' ? { id: effect } : { id: effect, text: 'a note' };
-    return { effect, idempotencyKey: `key-${this.asked}`, body: { tool: TOOLS[by], args, wait: WAIT_S } };
+    const mode = by === 'edge' ? 'proxy' : 'gateway';
+    return { effect, idempotencyKey: `key-${this.asked}`, body: { tool: TOOLS[by], args, wait: WAIT_S, mode } };
   }
 
   /** @returns the action, also where it is told in an error */
@@ -126,8 +132,19 @@ export class FailpointLane {
     return error === undefined ? view : membersOf(membersOf(error)['action']);
   }
 
+  /** What an agent does that was told to run the tool itself. */
+  private async report({ id }: Members): Promise<Members> {
+    const at = new Date().toISOString();
+    const { answer } = await this.scene.log.call('POST', `/v1/actions/${textOf(id)}/result`, {
+      caller: this.scene.agents[0] ?? null,
+      body: { status: 'succeeded', started_at: at, finished_at: at, result: null },
+    });
+    return answer?.json ?? {};
+  }
+
   private async endingOf(asked: Asked): Promise<string> {
     let view = await this.submit(asked);
+    if (view['status'] === 'authorized') view = await this.report(view);
     const [caller, deadlineMs] = [this.scene.agents[0] ?? null, performance.now() + REST_LIMIT_MS];
     while (view['state'] !== 'sealed' && performance.now() < deadlineMs) {
       const { answer } = await this.scene.log.call('GET', `/v1/actions/${textOf(view['id'])}?wait=${WAIT_S}`, {

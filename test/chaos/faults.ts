@@ -1,5 +1,6 @@
-import { FAILPOINTS, type Failpoint } from '#libs/domain/kernel';
+import type { Failpoint } from '#libs/domain/kernel';
 import type { Victim } from './chaos-target.js';
+import { POINTS_OF_CALLS } from './failpoint-endings.js';
 import { chanceOf, type Chance } from './random.js';
 
 /** What the service stands on, and is killed without its doing: it is started again at once. */
@@ -21,7 +22,7 @@ export interface RoundPlan {
   readonly kill: Kill;
   /** Whom a hand kills where several processes run; absent where there is one. */
   readonly victim?: Victim;
-  /** Errors and delays beside the kill, as SERVICE_FAILPOINTS takes them. */
+  /** Errors and delays beside the kill, as SERVICE_POINTS_OF_CALLS takes them. */
   readonly orders: readonly string[];
 }
 
@@ -49,7 +50,7 @@ export const plansOf = (
   const chance = chanceOf(seed);
   let due: Failpoint[] = [];
   const nextPoint = (): Failpoint => {
-    if (due.length === 0) due = shuffled(FAILPOINTS, chance);
+    if (due.length === 0) due = shuffled(POINTS_OF_CALLS, chance);
     return due.pop() as Failpoint;
   };
   return Array.from({ length: kills }, () => {
@@ -86,7 +87,7 @@ const victimOf = (chance: Chance, kill: Kill, processesEach: number): Victim => 
 
 const sideOrders = (chance: Chance): readonly string[] => {
   if (chance.next() < 0.5) return [];
-  const point = chance.oneOf(FAILPOINTS);
+  const point = chance.oneOf(POINTS_OF_CALLS);
   const action = chance.next() < 0.5 ? 'error' : `delay:${chance.between(1, LONGEST_DELAY_MS)}`;
   return [`${point}=${action}@${chance.between(1, 3)}`];
 };

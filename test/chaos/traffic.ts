@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChaosScene } from './chaos-scene.js';
+import { ASKS_A_PERSON } from '../support/crm.js';
 import type { Caller } from './client-log.js';
+import type { ClientAnswer } from './evidence.js';
 import { effectOf, MANNERS, type Manner } from './oracle.js';
 import type { Chance } from './random.js';
 import { membersOf, textOf } from './dossier.js';
@@ -9,7 +11,12 @@ import { membersOf, textOf } from './dossier.js';
 interface Submission {
   readonly caller: Caller;
   readonly idempotencyKey: string;
-  readonly body: { readonly tool: string; readonly args: Readonly<Record<string, string>>; readonly wait: number };
+  readonly body: {
+    readonly tool: string;
+    readonly args: Readonly<Record<string, string>>;
+    readonly wait: number;
+    readonly mode?: 'proxy';
+  };
   /** Null until an answer named it. */
   action: string | null;
 }
@@ -37,6 +44,8 @@ const TAKES_TEXT: ReadonlySet<string> = new Set(['crm.add_note', 'crm.set_name']
 /** What agents and an operator do: reads, writes, refusals, repeated keys, polls, lists, exports, and some nonsense. */
 export class Traffic {
   private readonly submissions: Submission[] = [];
+  /** What nobody but its agent ends: how, and whether an answer said that it is. */
+  private readonly unended = new Map<Submission, (action: string, caller: Caller) => Promise<ClientAnswer | null>>();
 
   constructor(
     private readonly scene: ChaosScene,
@@ -54,6 +63,8 @@ export class Traffic {
     await Promise.all([
       ...submissions.map((submission) => this.during(() => this.submitAndLook(submission))),
       this.during(() => this.submitTwice(this.submission('crm.add_note', 'ok'))),
+      this.during(() => this.endItself(this.withheld(), (action, caller) => this.cancel(action, caller))),
+      this.during(() => this.endItself(this.atTheEdge(), (action, caller) => this.report(action, caller))),
       this.during(() => this.repeatAnEarlierOne()),
       this.during(async () => void (await this.scene.exported())),
       this.during(() => this.browse()),
@@ -74,6 +85,7 @@ export class Traffic {
       });
       due = leadingNowhere;
     }
+    await inTurns([...this.unended.keys()], (submission) => this.endAgain(submission));
     await inTurns(this.submissions, async ({ action, caller }) => {
       if (action !== null) await this.scene.log.call('GET', `/v1/actions/${action}?wait=2`, { caller });
     });
@@ -103,6 +115,57 @@ export class Traffic {
     };
     this.submissions.push(submission);
     return submission;
+  }
+
+  /** A note that waits for a person, who never comes. */
+  private withheld(): Submission {
+    const submission = this.submission('crm.add_note', 'ok');
+    const { args } = submission.body;
+    return this.changed(submission, { args: { ...args, text: `${ASKS_A_PERSON}${args['text'] ?? ''}` }, wait: 0 });
+  }
+
+  /** A call that its agent runs itself. */
+  private atTheEdge(): Submission {
+    return this.changed(this.submission('crm.set_name', 'ok'), { mode: 'proxy' });
+  }
+
+  private changed(submission: Submission, changes: Partial<Submission['body']>): Submission {
+    const changed = { ...submission, body: { ...submission.body, ...changes } };
+    this.submissions.splice(this.submissions.indexOf(submission), 1, changed);
+    return changed;
+  }
+
+  private async endItself(
+    submission: Submission,
+    end: (action: string, caller: Caller) => Promise<ClientAnswer | null>,
+  ): Promise<void> {
+    this.unended.set(submission, end);
+    await this.submit(submission);
+    await this.endOnce(submission);
+  }
+
+  /** It ended with an answer that says so, also where an earlier one that said so was lost. */
+  private async endOnce(submission: Submission): Promise<void> {
+    const { action, caller } = submission;
+    const answer = action === null ? null : await this.unended.get(submission)?.(action, caller);
+    if (answer?.status === 200 || answer?.status === 409) this.unended.delete(submission);
+  }
+
+  private async endAgain(submission: Submission): Promise<void> {
+    for (let round = 0; round < SETTLING_ROUNDS && this.unended.has(submission); round += 1) {
+      if (submission.action === null) await this.submit(submission);
+      await this.endOnce(submission);
+    }
+  }
+
+  private async cancel(action: string, caller: Caller): Promise<ClientAnswer | null> {
+    return (await this.scene.log.call('POST', `/v1/actions/${action}/cancel`, { caller })).answer;
+  }
+
+  private async report(action: string, caller: Caller): Promise<ClientAnswer | null> {
+    const at = new Date().toISOString();
+    const body = { status: 'succeeded', started_at: at, finished_at: at, result: { done: true } };
+    return (await this.scene.log.call('POST', `/v1/actions/${action}/result`, { caller, body })).answer;
   }
 
   /** Calls of a round do not all begin at one instant. */

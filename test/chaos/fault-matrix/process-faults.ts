@@ -110,7 +110,12 @@ export const processFaults = (stage: StageOf): void => {
     DEADLINE_MS,
   );
 
-  const ONE_OF_EACH = { 'lease open-executions': 1, 'lease projections': 1, 'lease sealer': 1 };
+  const ONE_OF_EACH = {
+    'lease open-executions': 1,
+    'lease projections': 1,
+    'lease retention': 1,
+    'lease sealer': 1,
+  };
   /** How many sessions hold each lease. */
   const holders = (): Promise<Readonly<Record<string, number>>> =>
     withDatabase(stage(), async (client) => {

@@ -1,6 +1,7 @@
 import {
   answerText,
   callsText,
+  endingUnrun,
   groupedBy,
   isDenied,
   isSubmission,
@@ -16,7 +17,13 @@ import {
 } from '../dossier.js';
 import type { LoggedEvent } from '../evidence.js';
 
-const RANKS: Readonly<Record<string, number>> = { executing: 0, witnessing: 1, recorded: 2, sealed: 3 };
+const RANKS: Readonly<Record<string, number>> = {
+  pending_approval: 0,
+  executing: 1,
+  witnessing: 2,
+  recorded: 3,
+  sealed: 4,
+};
 const rankOf = (state: unknown): number => RANKS[textOf(state)] ?? -1;
 
 /** INV-01. What an answer implied is there at the end: the action, how far it was, its outcome and its deed. */
@@ -61,8 +68,12 @@ const requestFaults = (file: ActionFile, { call, view }: Telling): readonly stri
  * then asks again is led to an action.
  */
 export const comesToRest = ({ evidence: { rest }, actions, keys }: Dossier): readonly string[] => [
-  ...[...actions.values()].flatMap(({ id, submitted, deeds: [deed] }) => {
-    const acceptedAt = textOf(submitted?.['at']);
+  ...[...actions.values()].flatMap((file) => {
+    const {
+      id,
+      deeds: [deed],
+    } = file;
+    const acceptedAt = leftToTheServiceAt(file);
     const [from, since] =
       acceptedAt >= rest.faultsEndedAt
         ? [acceptedAt, 'it was accepted, while nothing was wrong']
@@ -77,6 +88,14 @@ export const comesToRest = ({ evidence: { rest }, actions, keys }: Dossier): rea
     : [`health is ${JSON.stringify(rest.health)} ${rest.limitMs} ms after the last fault`]),
   ...keys.flatMap(openKeyFaults),
 ];
+
+const WORDS_OF_OTHERS: ReadonlySet<string> = new Set(['ApprovalDecided', 'ActionCancelled', 'EdgeReported']);
+
+/** When it was accepted; what waited for a person or for its agent, when these had said their word. */
+const leftToTheServiceAt = ({ submitted, events }: ActionFile): string => {
+  const word = events.findLast(({ type }) => WORDS_OF_OTHERS.has(type));
+  return textOf((word?.data ?? submitted)?.['at']);
+};
 
 /** A key that was only sent under a fault may have led to nothing. */
 const openKeyFaults = (calls: readonly KeyedCall[]): readonly string[] => {
@@ -160,7 +179,7 @@ const endFaults = (file: ActionFile, { call, view }: Telling): readonly string[]
     status: statusIn(state, file),
     'decision.outcome': file.decision?.['outcome'],
     'execution.status': hasOutcome ? outcomeOf(file)?.['status'] : undefined,
-    'witness.verdict': isWitnessed ? file.witnesses[0]?.data['verdict'] : undefined,
+    'witness.verdict': isWitnessed ? verdictDue(file, told['witness.verdict']) : undefined,
   } satisfies Record<keyof typeof told, unknown>;
   const faults = (Object.keys(due) as (keyof typeof due)[])
     .filter((member) => textOf(told[member]) !== textOf(due[member]))
@@ -169,11 +188,19 @@ const endFaults = (file: ActionFile, { call, view }: Telling): readonly string[]
       return `${file.id} was ${state} with ${member} ${says} in the answer to call ${call.number}; by the log it is ${is}`;
     });
   const isRefusal = 'error' in (call.answer?.json ?? {});
-  if (isSubmission(call) && isRefusal !== isDenied(file)) {
+  // What waited for a person was no refusal at first, and is one when it is asked for again after a no.
+  const isRefused = isRefusal ? endingUnrun(file) !== null : isDenied(file);
+  if (isSubmission(call) && isRefusal !== isRefused) {
     const [was, is] = isRefusal ? ['', 'not '] : ['not ', ''];
     faults.push(`${file.id} was ${was}refused by the answer to call ${call.number}, and is ${is}by the log`);
   }
   return faults;
+};
+
+/** The first, or a later one that amended it: an answer shows the newest of its moment. */
+const verdictDue = ({ witnesses, amendments }: ActionFile, told: unknown): unknown => {
+  const verdicts = [...witnesses, ...amendments].map(({ data }) => data['verdict']);
+  return verdicts.includes(told) ? told : verdicts[0];
 };
 
 const wordsOf = (outcomes: readonly LoggedEvent[]): string =>

@@ -2,6 +2,7 @@ import {
   answerText,
   groupedBy,
   isDenied,
+  isOfTheEdge,
   isSubmission,
   outcomeOf,
   textOf,
@@ -71,6 +72,8 @@ export const outcomesAreTrue = (dossier: Dossier): readonly string[] => {
   const requests = byAction(dossier);
   const isUndisturbed = undisturbedIn(dossier);
   return [...dossier.actions.values()].flatMap((file) => {
+    // What an edge said of itself, no upstream of ours can contradict.
+    if (isOfTheEdge(file)) return [];
     const status = outcomeOf(file)?.['status'];
     const sent = requests.get(file.id) ?? [];
     if (isUndisturbed(file)) {

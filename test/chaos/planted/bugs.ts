@@ -26,7 +26,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         becomes:
           'state: deed === null ? action.state : "sealed", get deed() { return deed && deed + "0"; }, set deed(_) {},',
       },
-      { text: 'deed,\n\t\tnext_action: null,', becomes: 'next_action: null,' },
+      { text: 'deed,\n\t\tnext_action: nextActionView(', becomes: 'next_action: nextActionView(' },
     ],
   },
   {
@@ -71,8 +71,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'INV-04',
     changes: [
       {
-        text: 'const isSealingEvent = (action, envelope) => ',
-        becomes: 'const isSealingEvent = (action, envelope) => action.outcome?.status !== "failed" && ',
+        text: 'if (action.sealingRevision === recorded.revision) return ',
+        becomes:
+          'if (action.sealingRevision === recorded.revision) return action.outcome?.status === "failed" ? null : ',
       },
     ],
   },
@@ -96,11 +97,12 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       {
         text: 'const deed = composeDeed(request, previous, issuedAt, signingKey.publicKey.kid);',
         becomes:
-          'if (previous.seq === 9) previous = { ...previous, seq: 10 };\n\t\t\tconst deed = composeDeed(request, previous, issuedAt, signingKey.publicKey.kid);',
+          'if (previous.seq >= 9) globalThis.skipped ??= previous.seq;\n\t\t\tif (previous.seq === globalThis.skipped) previous = { ...previous, seq: previous.seq + 1 };\n\t\t\tconst deed = composeDeed(request, previous, issuedAt, signingKey.publicKey.kid);',
       },
       {
         text: 'expectedRevision: tail.seq === 0 ? "no_stream" : tail.seq - 1,',
-        becomes: 'expectedRevision: tail.seq === 0 ? "no_stream" : tail.seq - (tail.seq > 10 ? 2 : 1),',
+        becomes:
+          'expectedRevision: tail.seq === 0 ? "no_stream" : tail.seq - (tail.seq > (globalThis.skipped ?? Infinity) ? 2 : 1),',
       },
     ],
   },
@@ -140,6 +142,17 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'what waits for a person runs all the same',
+    breaks: 'INV-13',
+    changes: [
+      {
+        text: 'if (approval) accepted.push(requested(action, approval, at));',
+        becomes:
+          'if (approval) accepted.push(requested(action, approval, at), madeReady(action, { class: "once", timeoutMs: 1000, startBy: at }, at));',
+      },
+    ],
+  },
+  {
     name: 'a credential is printed',
     breaks: 'INV-15',
     changes: [
@@ -165,8 +178,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'INV-16',
     changes: [
       {
-        text: 'await this.record(happened);',
-        becomes: 'if (happened.outcome.status !== "failed") await this.record(happened);',
+        text: '() => this.record(happened), ',
+        becomes: 'async () => (happened.outcome.status === "failed" ? happened.folded : this.record(happened)), ',
       },
     ],
   },
@@ -175,8 +188,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'INV-17',
     changes: [
       {
-        text: 'const view = actionView(read, { result });',
-        becomes: 'const view = { ...actionView(read, { result }), state: "executing" };',
+        text: 'const decision = view["decision"];',
+        becomes: 'view["state"] = "executing";\n\t\tconst decision = view["decision"];',
       },
     ],
   },
@@ -185,9 +198,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'INV-18',
     changes: [
       {
-        text: 'if (outcome.status === "failed") return [recorded];',
+        text: 'data: recorded\n\t}];\n\tif (state.ready?.hasReadBack',
         becomes:
-          'if (outcome.status === "failed") return [recorded, { ...recorded, data: { ...recorded.data, status: "succeeded" } }];',
+          'data: recorded\n\t}, { type: "ExecutionFinished", data: { ...recorded, status: "succeeded" } }];\n\tif (state.ready?.hasReadBack',
       },
     ],
   },
@@ -207,8 +220,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'INV-19',
     changes: [
       {
-        text: 'if (!known || !isVisible(known, exchange)) throw new DomainError("not_found");',
-        becomes: 'if (known.action === null || !isVisible(known, exchange)) throw new DomainError("not_found");',
+        text: 'if (!read || caller.kind === "agent" && read.',
+        becomes: 'if (read.action === null || caller.kind === "agent" && read.',
       },
     ],
   },
