@@ -16,8 +16,9 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/scripts ./scripts
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-# Read as it stands in the repository: the compiler copies no YAML.
+# Read as they stand in the repository: the compiler copies nothing but code.
 COPY --from=build /app/apps/api/src/openapi/openapi.yaml ./apps/api/src/openapi/
+COPY --from=build /app/apps/api/src/pages/sign-in/files ./apps/api/src/pages/sign-in/files
 # Keys live here, and nothing else is ever written.
 RUN install -d -m 0700 -o node -g node /var/lib/ags
 VOLUME /var/lib/ags
