@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 
 import { EgressFailure } from '#libs/infra/egress';
 
-import { bearer, cleanups, cleanUpAfterEach, given } from '../../libs/infra/src/connectors/testing/given-upstream.js';
+import {
+  bearer,
+  cleanups,
+  cleanUpAfterEach,
+  given,
+} from '../../libs/infra/src/connectors/rest/testing/given-upstream.js';
 import {
   cleanUpAfterEach as closeDoorsAfterEach,
   doorOf,

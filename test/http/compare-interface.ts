@@ -7,6 +7,7 @@ interface Operation {
   readonly 'x-service-since'?: string;
   readonly 'x-service-scopes'?: readonly string[];
   readonly 'x-service-admin'?: boolean;
+  readonly 'x-service-role'?: string;
   readonly requestBody?: {
     readonly description?: string;
     readonly content: Readonly<Record<string, { readonly schema: { readonly $ref?: string } }>>;
@@ -34,7 +35,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 /**
  * Where an OpenAPI document and the routes that are served say different things, one sentence each; none when they agree.
- * Compared: which operations there are, auth kind, scopes, admin, since, the names of query parameters, whether there is a
+ * Compared: which operations there are, auth kind, role, scopes, admin, since, the names of query parameters, whether there is a
  * body, how large it may be, and the names of its fields.
  * @param fieldsOf names of the fields of a route's body or query, as the application declares them
  */
@@ -78,6 +79,7 @@ const compareOperation = (
     ['x-service-auth', route.auth, operation['x-service-auth']],
     ['x-service-since', route.since, operation['x-service-since']],
     ['x-service-scopes', [...route.scopes].sort(), [...(operation['x-service-scopes'] ?? [])].sort()],
+    ['x-service-role', route.role, operation['x-service-role'] ?? null],
     ['x-service-admin', route.admin, operation['x-service-admin'] ?? false],
     [
       'query parameters',

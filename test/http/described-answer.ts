@@ -16,6 +16,7 @@ interface Operation {
   readonly 'x-service-auth': string;
   readonly 'x-service-scopes'?: readonly string[];
   readonly 'x-service-admin'?: boolean;
+  readonly 'x-service-role'?: string;
   readonly 'x-service-errors'?: readonly string[];
   readonly parameters?: readonly ({ readonly $ref: string } | { readonly name: string })[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
@@ -37,6 +38,8 @@ export class DescribedOperation {
   readonly name: string;
   readonly auth: string;
   readonly isAdmin: boolean;
+  /** The lowest role of a person; null where no person may call it, or everybody may. */
+  readonly role: string | null;
   readonly scopes: readonly string[];
   /** Codes that it has reasons of its own for. */
   readonly ownErrors: readonly string[];
@@ -55,6 +58,7 @@ export class DescribedOperation {
     this.name = `${method} ${template}`;
     this.auth = operation['x-service-auth'];
     this.isAdmin = operation['x-service-admin'] ?? false;
+    this.role = operation['x-service-role'] ?? null;
     this.scopes = operation['x-service-scopes'] ?? [];
     this.ownErrors = operation['x-service-errors'] ?? [];
     const { any, keyed, changing } = document['x-service-errors'];
@@ -64,6 +68,13 @@ export class DescribedOperation {
     );
     this.takesBody = operation.requestBody !== undefined;
     this.bodyExample = operation.requestBody?.content['application/json']?.example;
+  }
+
+  /** Of an answer that refuses nothing. */
+  get successes(): readonly number[] {
+    return Object.keys(this.operation.responses)
+      .map(Number)
+      .filter((status) => status < 300);
   }
 
   /** `default` stands for the codes that the operation shares with others, and for nothing else. */

@@ -9,7 +9,9 @@ import { NestLogger } from '../../apps/api/src/http/nest-logger.js';
 import {
   type AuthenticationDemands,
   Authenticator,
+  type PersonPrincipal,
   type Principal,
+  SessionAuthenticator,
 } from '../../apps/api/src/http/authenticator.port.js';
 import { Clock, DomainError, idOf, type QuestionNumber, StoreUnavailable } from '#libs/domain/kernel';
 import { IdempotencyStore } from '#libs/infra/idempotency';
@@ -21,6 +23,9 @@ const idFrom = <Prefix extends 'org' | 'agt' | 'key'>(prefix: Prefix, seed: numb
 
 export const ORG = idFrom('org', 1);
 export const AGENT = idFrom('agt', 2);
+
+/** Of the token `admin`. */
+export const ADMIN_KEY = idFrom('key', 11);
 
 /** Of every agent key. */
 export const JUDGED_SINCE = 7 as QuestionNumber;
@@ -39,13 +44,13 @@ const PRINCIPALS: Readonly<Record<string, Principal | DomainError | Error>> = {
   reader: agent(5, ['actions:read']),
   neighbour: agent(6, SCOPES, idFrom('agt', 7)),
   stranger: { ...agent(8, SCOPES, idFrom('agt', 9)), org: idFrom('org', 10) },
-  admin: { ...holder, kind: 'admin_key', key: idFrom('key', 11), lineage: idFrom('key', 11), scopes: ['admin'] },
+  admin: { ...holder, kind: 'admin_key', key: ADMIN_KEY, lineage: ADMIN_KEY, scopes: ['admin'] },
   // The same admin key, rolled.
   'rolled-admin': {
     ...holder,
     kind: 'admin_key',
     key: idFrom('key', 13),
-    lineage: idFrom('key', 11),
+    lineage: ADMIN_KEY,
     scopes: ['admin'],
   },
   pinned: { ...agent(12, SCOPES), pinnedVersion: '2026-10-01' },
@@ -75,6 +80,16 @@ export class TokenAuthenticator extends Authenticator {
     if (found === undefined) throw new DomainError('invalid_api_key');
     if (found instanceof Error) throw found;
     return found;
+  }
+}
+
+/** Knows the sessions that a test gives it, by the value of their cookie. */
+export class CookieAuthenticator extends SessionAuthenticator {
+  readonly sessions = new Map<string, PersonPrincipal>();
+
+  override authenticate(token: string): Promise<PersonPrincipal> {
+    const found = this.sessions.get(token);
+    return found ? Promise.resolve(found) : Promise.reject(new DomainError('session_expired'));
   }
 }
 
@@ -109,6 +124,7 @@ export interface TestEdge {
   readonly url: string;
   readonly clock: TestClock;
   readonly authenticator: TokenAuthenticator;
+  readonly sessions: CookieAuthenticator;
   /** Every log line, parsed. */
   readonly lines: Record<string, unknown>[];
   accessLines(): Record<string, unknown>[];
@@ -122,6 +138,8 @@ export interface TestEdgeOptions {
   readonly edge?: Partial<HttpEdgeOptions>;
   /** Runs before Nest takes the adapter. */
   readonly onAdapter?: (adapter: HttpEdge['adapter']) => void;
+  /** Judges session cookies. Default: {@link CookieAuthenticator}. */
+  readonly sessionAuthenticator?: SessionAuthenticator;
   /** Where idempotency keys live. Default: a server that is not there. */
   readonly connectionString?: string;
 }
@@ -153,13 +171,20 @@ export const startEdge = async (options: TestEdgeOptions): Promise<TestEdge> => 
     max: 8,
   });
   const authenticator = new TokenAuthenticator();
+  const sessions = new CookieAuthenticator();
   const root: DynamicModule = {
     module: TestModule,
     imports: [
       HttpEdgeModule.forRoot({
         edge,
         logger,
-        imports: [portsModule(authenticator, new IdempotencyStore(pool, clock, randomness))],
+        imports: [
+          portsModule(
+            authenticator,
+            options.sessionAuthenticator ?? sessions,
+            new IdempotencyStore(pool, clock, randomness),
+          ),
+        ],
       }),
       ...(options.imports ?? []),
     ],
@@ -181,6 +206,7 @@ export const startEdge = async (options: TestEdgeOptions): Promise<TestEdge> => 
     url: `http://127.0.0.1:${port}`,
     clock,
     authenticator,
+    sessions,
     lines,
     accessLines: () => lines.filter(({ message }) => message === 'request'),
     close: async () => {
@@ -193,11 +219,16 @@ export const startEdge = async (options: TestEdgeOptions): Promise<TestEdge> => 
 @Module({})
 class PortsModule {}
 
-const portsModule = (authenticator: Authenticator, store: IdempotencyStore): DynamicModule => ({
+const portsModule = (
+  authenticator: Authenticator,
+  sessions: SessionAuthenticator,
+  store: IdempotencyStore,
+): DynamicModule => ({
   module: PortsModule,
   providers: [
     { provide: Authenticator, useValue: authenticator },
+    { provide: SessionAuthenticator, useValue: sessions },
     { provide: IdempotencyStore, useValue: store },
   ],
-  exports: [Authenticator, IdempotencyStore],
+  exports: [Authenticator, SessionAuthenticator, IdempotencyStore],
 });

@@ -30,7 +30,7 @@ let runs = 0;
 @Controller('v1/things')
 class ThingsController {
   @Post()
-  @Route({ auth: 'session_or_key', since })
+  @Route({ auth: 'session_or_key', role: 'viewer', since })
   create(
     @Body() body: ThingShape,
     @RequestContext() exchange: Exchange,
@@ -43,19 +43,19 @@ class ThingsController {
 
   @Post('other')
   @HttpCode(200)
-  @Route({ auth: 'session_or_key', since })
+  @Route({ auth: 'session_or_key', role: 'viewer', since })
   other(@Body() body: ThingShape) {
     return { name: body.name ?? null };
   }
 
   @Post('keys')
-  @Route({ auth: 'session_or_key', since })
+  @Route({ auth: 'session_or_key', role: 'viewer', since })
   key() {
     return { object: 'api_key', secret: SECRET, config: { args: { secret: { in: 'body' } } } };
   }
 
   @Post('large/:bytes')
-  @Route({ auth: 'session_or_key', since })
+  @Route({ auth: 'session_or_key', role: 'viewer', since })
   large(@Param('bytes') bytes: string) {
     runs += 1;
     return { run: runs, padding: 'x'.repeat(Number(bytes)) };
@@ -63,13 +63,13 @@ class ThingsController {
 
   @Post('nothing')
   @HttpCode(204)
-  @Route({ auth: 'session_or_key', since })
+  @Route({ auth: 'session_or_key', role: 'viewer', since })
   nothing() {
     runs += 1;
   }
 
   @Post('fail/:what')
-  @Route({ auth: 'session_or_key', since, timeoutMs: 200 })
+  @Route({ auth: 'session_or_key', role: 'viewer', since, timeoutMs: 200 })
   async fail(@Param('what') what: string) {
     runs += 1;
     if (what === 'timeout') await new Promise(() => undefined);
@@ -78,7 +78,7 @@ class ThingsController {
   }
 
   @Post('wait')
-  @Route({ auth: 'session_or_key', since, timeoutMs: 60_000 })
+  @Route({ auth: 'session_or_key', role: 'viewer', since, timeoutMs: 60_000 })
   async wait(@RequestContext() exchange: Exchange) {
     const command = exchange.commandId;
     await new Promise<void>((resolve) => waiting.push(resolve));

@@ -51,13 +51,13 @@ class NameBody {
 @Controller('v1/samples')
 class SamplesController {
   @Get()
-  @Route({ auth: 'session_or_key', scopes: ['deeds:read'], since })
+  @Route({ auth: 'session_or_key', role: 'viewer', scopes: ['deeds:read'], since })
   list(@Query() query: NameQuery) {
     return query;
   }
 
   @Post(':id/rename')
-  @Route({ auth: 'session_or_key', admin: true, since })
+  @Route({ auth: 'session_or_key', role: 'viewer', admin: true, since })
   rename(@Body() body: NameBody) {
     return body;
   }
@@ -99,6 +99,9 @@ const CLOSED_SETS: [schema: string, values: readonly string[]][] = [
   ['Verdict', membersOf<WitnessVerdict['verdict']>({ VERIFIED: true, MISMATCH: true, UNVERIFIABLE: true })],
   ['Level', membersOf<WitnessVerdict['level']>({ L0: true, L1: true, L2: true })],
 ];
+
+/** What an operation says of its credentials, where it is not what the document says of all. */
+const SECURITY: Readonly<Record<string, unknown>> = { public: [], session: [{ session: [] }] };
 
 let edge: TestEdge;
 const { get, send } = clientOf(() => edge);
@@ -143,7 +146,7 @@ describe('the document', () => {
   it.each(operations)('says of %s who may call it, since when, and what it refuses', (_, operation) => {
     expect(['public', 'agent_key', 'session', 'session_or_key']).toContain(operation['x-service-auth']);
     expect(operation['x-service-since']).toBe(since);
-    expect('security' in operation).toBe(operation['x-service-auth'] === 'public');
+    expect(operation['security']).toEqual(SECURITY[operation['x-service-auth'] as string]);
     for (const code of (operation['x-service-errors'] ?? []) as string[]) {
       expect([code, isErrorCode(code)]).toEqual([code, true]);
       const { status } = ERROR_CATALOGUE[code as ErrorCode];
@@ -165,6 +168,16 @@ describe('the document', () => {
   it.each(CLOSED_SETS)('lists the values of %s as the code does', (name, values) => {
     const schema = document.components['schemas']?.[name] as { enum?: unknown[] } | undefined;
     expect(schema?.enum).toEqual(values);
+  });
+
+  it('describes the config of every connector type that is served', () => {
+    const { ConnectorConfig: config } = document.components['schemas'] as unknown as Record<string, { anyOf?: Json }>;
+    const nameOf = (type: string): string =>
+      `${type.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Config`;
+    // A composition of one schema is none for redocly.
+    expect(config?.anyOf ?? [config]).toEqual(
+      SERVED_TYPES.map((type) => ({ $ref: `#/components/schemas/${nameOf(type)}` })),
+    );
   });
 
   it('lists every reason of a ledger check', () => {
@@ -251,6 +264,7 @@ paths:
   /v1/samples/{id}/rename:
     post:
       x-service-auth: session_or_key
+      x-service-role: viewer
       x-service-since: '2026-10-01'
       x-service-admin: true
       parameters: [{ name: id, in: path }, { name: Idempotency-Key, in: header }, { name: Service-Version, in: header }]
@@ -261,6 +275,7 @@ components: { schemas: { Rename: { properties: { name: {} } } } }`;
       'GET /v1/samples: x-service-auth is "session_or_key", described as "public"',
       'GET /v1/samples: x-service-since is "2026-10-01", described as "2027-01-01"',
       'GET /v1/samples: x-service-scopes is ["deeds:read"], described as []',
+      'GET /v1/samples: x-service-role is "viewer", described as null',
       'GET /v1/samples: x-service-admin is false, described as true',
       'GET /v1/samples: query parameters is ["name"], described as ["nam"]',
       'GET /v1/samples: Service-Version is true, described as false',

@@ -126,7 +126,7 @@ export class SampleController {
   }
 
   @Get('actions')
-  @Route({ auth: 'session_or_key', scopes: ['actions:read'], since, ledgerList: true })
+  @Route({ auth: 'session_or_key', role: 'viewer', scopes: ['actions:read'], since, ledgerList: true })
   list(@Query() query: ThingsQuery, @RequestContext() exchange: Exchange) {
     const cursors = this.cursors.forList(exchange, query);
     const first = typeof cursors.after === 'number' ? cursors.after + 1 : 0;
@@ -136,13 +136,13 @@ export class SampleController {
   }
 
   @Get('things')
-  @Route({ auth: 'session_or_key', since })
+  @Route({ auth: 'session_or_key', role: 'viewer', since })
   things(@Query() query: ThingsQuery) {
     return { limit: query.limit };
   }
 
   @Get('actions/:id')
-  @Route({ auth: 'session_or_key', scopes: ['actions:read'], since })
+  @Route({ auth: 'session_or_key', role: 'viewer', scopes: ['actions:read'], since })
   read(@Param('id') id: string, @Query() query: DetailQuery, @RequestContext() exchange: Exchange) {
     SampleController.ran.push('read');
     exchange.actionId = id;
@@ -151,32 +151,32 @@ export class SampleController {
 
   @Post('actions/:id/cancel')
   @HttpCode(200)
-  @Route({ auth: 'session_or_key', since })
+  @Route({ auth: 'session_or_key', role: 'viewer', since })
   cancel(@Param('id') id: string) {
     return { id };
   }
 
   @Post('actions/:id/note')
   @HttpCode(200)
-  @Route({ auth: 'session_or_key', since })
+  @Route({ auth: 'session_or_key', role: 'viewer', since })
   note(@Body() body: NoteShape) {
     return { note: body.note ?? null };
   }
 
   @Get('policies')
-  @Route({ auth: 'session_or_key', admin: true, since })
+  @Route({ auth: 'session_or_key', role: 'viewer', admin: true, since })
   policies(@Caller() caller: Principal) {
     return { kind: caller.kind };
   }
 
   @Delete('policies/:id')
-  @Route({ auth: 'session_or_key', admin: true, since })
+  @Route({ auth: 'session_or_key', role: 'viewer', admin: true, since })
   remove(@Param('id') id: string) {
     return { id };
   }
 
   @Get('people')
-  @Route({ auth: 'session', since })
+  @Route({ auth: 'session', role: 'viewer', since })
   people() {
     return {};
   }

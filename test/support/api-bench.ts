@@ -3,12 +3,24 @@ import { type DynamicModule, Module, type ModuleMetadata, type Provider } from '
 import { CqrsModule } from '@nestjs/cqrs';
 import pg from 'pg';
 import { expect } from 'vitest';
+import { AgentAdministration, Authenticate, IssueKeys } from '#libs/domain/agents';
 import { ConnectorSettings, ConnectorStreams, EgressPolicy, RunningExecutions, Vault } from '#libs/domain/connectors';
-import { ConnectorRegistry } from '#libs/domain/gate';
-import { Clock, CommandRunner, EventStore, FoldedStreams, Logger, OPERATOR, type Position } from '#libs/domain/kernel';
-import { SealKeyAdministration, type Sealer } from '#libs/domain/ledger';
+import { ConnectorRegistry, PolicyJudge } from '#libs/domain/gate';
+import {
+  Bus,
+  Clock,
+  CommandRunner,
+  EventStore,
+  FoldedStreams,
+  Logger,
+  OPERATOR,
+  type Position,
+} from '#libs/domain/kernel';
+import { LedgerTails, SealKeyAdministration, type Sealer } from '#libs/domain/ledger';
 import { organizationDecider } from '#libs/domain/people';
-import { ConnectorDrivers, RestDriver } from '#libs/infra/connectors';
+import { CompiledPolicies } from '#libs/domain/policies';
+import { PepperKeyHasher } from '#libs/infra/agents';
+import { ConnectorDrivers } from '#libs/infra/connectors';
 import { EgressDoor } from '#libs/infra/egress';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { installIdempotencySchema } from '#libs/infra/idempotency';
@@ -18,12 +30,15 @@ import { installVaultSchema, PostgresVault, VaultCipher } from '#libs/infra/vaul
 import { PROJECTIONS } from '../../apps/projector/src/projections.js';
 import { undescribedIn } from '../http/described-answer.js';
 import { clientOf, type JsonAnswer } from '../http/edge-client.js';
-import { ORG, startEdge, type TestEdge } from '../http/edge-harness.js';
+import { ADMIN_KEY, ORG, startEdge, type TestEdge } from '../http/edge-harness.js';
 import { collectingLogger } from './collecting-logger.js';
 import { followLog } from './follow-log.js';
 import { testId } from './given-log.js';
+import { HeldDirectory } from './held-directory.js';
 import { LedgerBench } from './ledger-fixtures.js';
 import { createTestReadModels, type TestReadModels } from './read-models.js';
+
+const MADE_AT = '2026-10-01T12:00:00.000Z';
 
 /** Runs a projection whenever a list waits for it; with `isHeldUp` it never gets there. */
 class ProjectionOnDemand extends ProjectionProgress {
@@ -67,6 +82,10 @@ export class ApiBench {
   readonly logger = collectingLogger();
   readonly progress: ProjectionOnDemand;
   readonly ledger: LedgerBench;
+  /** The real key pipeline, for keys that were made here; requests are let in by the harness's. */
+  readonly authenticate: Authenticate;
+  private readonly directory = new HeldDirectory();
+  private readonly hasher = new PepperKeyHasher(randomBytes(32));
   private readonly sealer: Sealer;
   private running: TestEdge | null = null;
 
@@ -78,6 +97,7 @@ export class ApiBench {
     this.progress = new ProjectionOnDemand(store, readModels);
     this.ledger = new LedgerBench(store);
     this.sealer = this.ledger.sealer();
+    this.authenticate = new Authenticate(this.ledger.streams, this.directory, this.hasher, new SystemClock());
   }
 
   static async start(imports: NonNullable<ModuleMetadata['imports']>): Promise<ApiBench> {
@@ -128,6 +148,14 @@ export class ApiBench {
     await this.ledger.feed(this.sealer, await this.ledger.log());
   }
 
+  /** The harness's admin key is one of the organization's own, which judges who changes it. One event, and so one deed, more. */
+  async ownAdminKey(): Promise<void> {
+    const record = { key: ADMIN_KEY, prefix: 'harness0', hash: 'a keyed hash', livemode: false };
+    const metadata = { org: ORG, actor: OPERATOR, requestId: null, commandId: 'make the admin key', now: MADE_AT };
+    const command = { type: 'CreateAdminKey', data: { record }, metadata } as const;
+    await this.ledger.runner.run(organizationDecider, ORG, command, metadata);
+  }
+
   async close(): Promise<void> {
     await this.running?.close();
     await this.pool.end();
@@ -136,8 +164,7 @@ export class ApiBench {
   }
 
   private async makeOrganization(): Promise<void> {
-    const now = '2026-10-01T12:00:00.000Z';
-    const metadata = { org: ORG, actor: OPERATOR, requestId: null, commandId: 'make the organization', now };
+    const metadata = { org: ORG, actor: OPERATOR, requestId: null, commandId: 'make the organization', now: MADE_AT };
     const data = { org: ORG, name: 'Test', timezone: 'UTC', owner: testId('usr', 1), membership: testId('mem', 1) };
     await this.ledger.runner.run(organizationDecider, ORG, { type: 'CreateOrganization', data, metadata }, metadata);
   }
@@ -152,12 +179,17 @@ export class ApiBench {
       settings: { allowPrivate: false, allowPlainText: true, allow: [], ownEndpoints: () => [] },
       resolve: (host) => Promise.resolve([host.startsWith('inner.') ? '10.0.0.1' : '93.184.216.34']),
     });
+    const issue = new IssueKeys(this.directory, this.hasher, randomness);
     return [
+      { provide: AgentAdministration, useValue: new AgentAdministration(runner, issue, randomness, ledger.bus) },
       { provide: EventStore, useValue: store },
       { provide: FoldedStreams, useValue: streams },
       { provide: CommandRunner, useValue: runner },
       { provide: Clock, useValue: clock },
+      { provide: Bus, useValue: ledger.bus },
+      { provide: LedgerTails, useValue: new LedgerTails(store) },
       { provide: Logger, useValue: this.logger },
+      { provide: PolicyJudge, useValue: new PolicyJudge(new CompiledPolicies(streams), this.logger) },
       { provide: SealKeyAdministration, useValue: new SealKeyAdministration(runner, streams, ledger.keys) },
       { provide: ReadModels, useValue: new ReadModels(this.readModels.source) },
       { provide: ProjectionWaiter, useValue: new ProjectionWaiter(store, this.progress) },
@@ -165,7 +197,7 @@ export class ApiBench {
       { provide: ConnectorSettings, useValue: new ConnectorSettings(true) },
       {
         provide: ConnectorRegistry,
-        useValue: new ConnectorDrivers([new RestDriver(egress, vault, clock, randomness, this.logger)]),
+        useValue: new ConnectorDrivers({ door: egress, vault, clock, randomness, logger: this.logger }),
       },
       { provide: RunningExecutions, useValue: this.executions },
       { provide: EgressPolicy, useValue: egress },

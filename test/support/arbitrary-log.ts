@@ -1,28 +1,21 @@
 import { digestOf } from '#libs/crypto';
+import type { AgentEvent } from '#libs/domain/agents';
 import type { ConnectorEvent } from '#libs/domain/connectors';
-import type { ActionEvent, Decision, ExecutionOutcome, Submission } from '#libs/domain/gate';
+import type { ActionEvent, Decision, ExecutionOutcome, Submission, SubmittedIntent } from '#libs/domain/gate';
 import { type DomainEvent, ERROR_CATALOGUE, type ErrorCode, type Timestamp, timestampOf } from '#libs/domain/kernel';
-import type { LedgerEvent } from '#libs/domain/ledger';
-import type { KeyRecord, OrganizationEvent } from '#libs/domain/people';
+import {
+  ORGANIZATION_FIELDS,
+  ROLES,
+  type KeyRecord,
+  type MemberEvent,
+  type OrganizationEvent,
+} from '#libs/domain/people';
 import type { PolicyEvent } from '#libs/domain/policies';
 import fc from 'fast-check';
-import { type EventOf, testId } from './given-log.js';
-
-/** Events of one stream, in order. */
-export interface ArbitraryStream {
-  readonly stream: string;
-  readonly events: readonly DomainEvent[];
-}
-
-/** An arbitrary for every event of a union: one that is left out, or a member that is, does not compile. */
-type EventArbitraries<Event extends DomainEvent> = {
-  readonly [Type in Event['type']]: fc.Arbitrary<EventOf<Event, Type>['data']>;
-};
-
-const anyOf = <Event extends DomainEvent>(
-  arbitraries: EventArbitraries<Event>,
-  types = Object.keys(arbitraries) as Event['type'][],
-): fc.Arbitrary<DomainEvent> => fc.oneof(...types.map((type) => arbitraries[type].map((data) => ({ type, data }))));
+import { anyOf, type ArbitraryStream, type EventArbitraries } from './arbitrary-events.js';
+import { ledgerStream } from './arbitrary-ledger.js';
+import { sessionStream } from './arbitrary-sessions.js';
+import { testId } from './given-log.js';
 
 const first = <Event extends DomainEvent, Type extends Event['type']>(
   arbitraries: EventArbitraries<Event>,
@@ -51,7 +44,15 @@ const actor = fc.record({
   id: orNull(anyId.map((number) => testId('key', number))),
 });
 
+const intents: fc.Arbitrary<SubmittedIntent> = fc.record({ kid: fc.string(), nonce: fc.string(), exp: fc.nat() });
+
+/** Of versions that checked no intents, too, whose events say nothing of them. */
 const submissions = (action: Submission['action'], text: fc.Arbitrary<string>): fc.Arbitrary<Submission> =>
+  fc
+    .tuple(unsignedSubmissions(action, text), orNull(intents))
+    .map(([submission, intent]) => (intent === null ? submission : { ...submission, intent }));
+
+const unsignedSubmissions = (action: Submission['action'], text: fc.Arbitrary<string>): fc.Arbitrary<Submission> =>
   fc.record({
     action: fc.constant(action),
     org,
@@ -103,9 +104,61 @@ const actionEvents = (action: Submission['action'], text: fc.Arbitrary<string>):
   const about = { action: fc.constant(action), at: instant };
   const executionClass = fc.constantFrom('once' as const, 'repeatable' as const);
   const report = { ...about, attempt: fc.nat(3), claim: text };
+  const approval = { approval: fc.constant(testId('apr', 1)) };
+  const verdict = {
+    level: fc.constantFrom('L0' as const, 'L1' as const, 'L2' as const),
+    verdict: fc.constantFrom('VERIFIED' as const, 'MISMATCH' as const, 'UNVERIFIABLE' as const),
+    method: fc.constantFrom('reported' as const, 'edge_reported' as const, 'read_back' as const, 'none' as const),
+    reasons: fc.array(text, { maxLength: 3 }),
+    summary: text,
+    evidence_digest: orNull(digest),
+    diff_rows: fc.nat(20),
+  };
+  const word = {
+    by: fc.constantFrom(testId('usr', 1), testId('usr', 2)),
+    via: fc.constantFrom('console' as const, 'mail' as const, 'chat' as const),
+    context_digest: digest,
+    reason: orNull(text),
+  };
   return {
     ActionSubmitted: fc.tuple(submissions(action, text), instant).map(([submitted, at]) => ({ ...submitted, at })),
     ActionDecided: fc.record({ ...about, decision: decisions(text) }),
+    ApprovalRequested: fc.record({
+      ...about,
+      ...approval,
+      rule_id: orNull(text),
+      approvers: fc.array(text, { maxLength: 3 }),
+      required: fc.integer({ min: 1, max: 3 }),
+      context_digest: digest,
+      expires_at: instant,
+    }),
+    ApprovalCountersigned: fc.record({ ...about, ...approval, ...word }),
+    ApprovalDecided: fc.record({
+      ...about,
+      ...approval,
+      ...word,
+      outcome: fc.constantFrom('approved', 'denied'),
+      tool_digest: orNull(digest),
+      counted: fc.array(word.by, { maxLength: 3 }),
+    }),
+    ApprovalExpired: fc.record({ ...about, ...approval }),
+    ActionCancelled: fc.record({
+      ...about,
+      ...approval,
+      by: fc.constant({ type: 'user' as const, id: testId('usr', 1) }),
+    }),
+    EdgeAuthorized: fc.record({ ...about, deadline: instant }),
+    EdgeReported: fc
+      .tuple(outcomes(text), fc.record({ ...about, started_at: instant, has_result: fc.boolean() }))
+      .map(([{ status, error_code, error_message, result_digest, finished_at }, when]) => ({
+        ...when,
+        status,
+        error_code,
+        error_message,
+        result_digest,
+        finished_at,
+      })),
+    EdgeLost: fc.record(about),
     ExecutionReady: fc.record({ ...about, class: executionClass, timeout_ms: fc.nat(), start_by: instant }),
     ExecutionStarted: fc.record({
       ...report,
@@ -117,15 +170,11 @@ const actionEvents = (action: Submission['action'], text: fc.Arbitrary<string>):
     ExecutionFinished: fc
       .tuple(outcomes(text), fc.record({ ...report, claim: orNull(text) }))
       .map(([said, when]) => ({ ...said, ...when })),
-    ActionWitnessed: fc.record({
+    ActionWitnessed: fc.record({ ...about, ...verdict }),
+    WitnessAmended: fc.record({
       ...about,
-      level: fc.constantFrom('L0', 'L1', 'L2'),
-      verdict: fc.constantFrom('VERIFIED', 'MISMATCH', 'UNVERIFIABLE'),
-      method: fc.constantFrom('reported', 'edge_reported', 'none'),
-      reasons: fc.array(text, { maxLength: 3 }),
-      summary: text,
-      evidence_digest: orNull(digest),
-      diff_rows: fc.nat(20),
+      ...verdict,
+      cause: fc.constantFrom('late_report', 'late_read', 'asked'),
     }),
     LateReport: fc.tuple(outcomes(text), fc.record(report)).map(([said, when]) => ({ ...said, ...when })),
     SubmissionAbandoned: fc.record(about),
@@ -201,6 +250,28 @@ const policyStream = (number: number, text: fc.Arbitrary<string>): fc.Arbitrary<
     .map(([created, added]) => ({ stream: `policy-${testId('pol', number)}`, events: [created, ...added] }));
 };
 
+const memberEvents = (number: number, text: fc.Arbitrary<string>): EventArbitraries<MemberEvent> => {
+  const about = { org: fc.constant(testId('org', number)), at: instant };
+  const of = { ...about, membership: anyId.map((named) => testId('mem', named)) };
+  const user = anyId.map((named) => testId('usr', named));
+  const role = fc.constantFrom(...ROLES);
+  const texts = fc.array(text, { maxLength: 2 });
+  return {
+    MemberInvited: fc.record({ ...of, user, role, invitation: text, by: actor, expires_at: instant }),
+    MemberJoined: fc.record({ ...of, user, role }),
+    MemberRoleChanged: fc.record({ ...of, from: role, to: role }),
+    MemberRemoved: fc.record({ ...of, role, self: fc.boolean() }),
+    MemberReferencesChanged: fc.record({ ...of, references: texts, chat_accounts: texts }),
+    MemberAddressSet: fc.record({ ...of, user }),
+    LoginLinkIssued: fc.record({
+      ...about,
+      user,
+      purpose: fc.constant('sign_in' as const),
+      via: fc.constant('operator' as const),
+    }),
+  };
+};
+
 const orgStream = (number: number, text: fc.Arbitrary<string>): fc.Arbitrary<ArbitraryStream> => {
   const about = { org: fc.constant(testId('org', number)), at: instant };
   const key = anyId.map((named) => testId('key', named));
@@ -212,15 +283,36 @@ const orgStream = (number: number, text: fc.Arbitrary<string>): fc.Arbitrary<Arb
     version_id: versionId,
     reason: orNull(text),
   };
+  const door = fc.constantFrom('decide' as const, 'review_only' as const, 'off' as const);
   const events: EventArbitraries<OrganizationEvent> = {
-    OrganizationCreated: fc.record({
-      ...about,
-      name: text,
-      timezone: text,
-      owner: fc.constant(testId('usr', 1)),
-      membership: fc.constant(testId('mem', 1)),
-    }),
-    OrganizationStopped: fc.record({ ...about, reason: orNull(text) }),
+    ...memberEvents(number, text),
+    OrganizationCreated: fc.record(
+      {
+        ...about,
+        name: text,
+        timezone: text,
+        owner: fc.constant(testId('usr', 1)),
+        membership: fc.constant(testId('mem', 1)),
+        pinned_version: text,
+      },
+      { requiredKeys: ['org', 'at', 'name', 'timezone', 'owner', 'membership'] },
+    ),
+    OrganizationUpdated: fc.record(
+      {
+        ...about,
+        fields: fc.subarray([...ORGANIZATION_FIELDS]),
+        timezone: text,
+        name: text,
+        pinned_version: text,
+        retention_days: orNull(fc.nat()),
+        approvals: fc.record({ mail: door, chat: door, expires_in_s: fc.nat() }),
+      },
+      { requiredKeys: ['org', 'at', 'fields', 'timezone'] },
+    ),
+    OrganizationStopped: fc.record(
+      { ...about, reason: orNull(text), by: actor },
+      { requiredKeys: ['org', 'at', 'reason'] },
+    ),
     OrganizationStarted: fc.record({ ...about, reason: orNull(text) }),
     AdminKeyCreated: fc.record({ ...about, record }),
     AdminKeyRolled: fc.record({ ...about, key, successor: record, expires_at: instant }),
@@ -233,33 +325,35 @@ const orgStream = (number: number, text: fc.Arbitrary<string>): fc.Arbitrary<Arb
     .map((all) => ({ stream: `org-${testId('org', number)}`, events: all }));
 };
 
-/** Deeds of `actions` actions that are in the log before them. */
-const ledgerStream = (actions: number, text: fc.Arbitrary<string>): fc.Arbitrary<ArbitraryStream> => {
-  const deeds = fc.array(
-    fc.record({
-      kind: fc.constantFrom('action' as const, 'amendment' as const, 'admin' as const),
-      number: fc.integer({ min: 1, max: actions }),
-      issued_at: instant,
-      body: text.map((said) => JSON.stringify({ said, who: { agent: testId('agt', 1) } })),
-      body_hash: digest,
-      prev_hash: orNull(digest),
-      kid: text,
-      signature: text,
-      cose_signature: text,
+const agentStream = (number: number, text: fc.Arbitrary<string>): fc.Arbitrary<ArbitraryStream> => {
+  const about = { org, agent: fc.constant(testId('agt', number)), at: instant };
+  const key = anyId.map((named) => testId('key', named));
+  const record: fc.Arbitrary<KeyRecord> = fc.record({ key, prefix: text, hash: text, livemode: fc.boolean() });
+  const labels = fc.dictionary(text, text).map((entries) => ({ ...entries }));
+  const mode = fc.constantFrom('off' as const, 'optional' as const, 'required' as const);
+  const scopes = fc.subarray(['actions:execute', 'actions:read', 'deeds:read', 'actions:undo'] as const);
+  const change = fc.record({ ...about, reason: orNull(text) });
+  const events: EventArbitraries<AgentEvent> = {
+    AgentRegistered: fc.record({ ...about, name: text, labels, owner: orNull(fc.constant(testId('usr', 1))) }),
+    AgentKeyCreated: fc.record({ ...about, record, scopes: scopes.map((chosen) => [...chosen]) }),
+    AgentKeyRolled: fc.record({ ...about, key, successor: record, expires_at: instant }),
+    AgentKeyRevoked: fc.record({ ...about, key }),
+    AgentIntentKeyAdded: fc.record({ ...about, kid: text, public_key: text, by: actor }),
+    AgentIntentKeyRemoved: fc.record({ ...about, kid: text }),
+    AgentIntentModeSet: fc.record({ ...about, from: mode, to: mode }),
+    AgentLabelsSet: fc.record({ ...about, labels }),
+    AgentBudgetsSet: fc.record({
+      ...about,
+      calls_per_day: orNull(fc.nat()),
+      spend_per_day: orNull(fc.record({ amount: fc.nat(), currency: text })),
     }),
-    { maxLength: 6 },
-  );
-  return deeds.map((all) => ({
-    stream: `ledger-${testId('org', 1)}`,
-    events: all.map(({ kind, number, ...rest }, index): LedgerEvent => {
-      const seq = index + 1;
-      const action = kind === 'admin' ? null : testId('act', number);
-      return {
-        type: 'DeedSealed',
-        data: { ...rest, org: testId('org', 1), deed: testId('deed', seq), seq, kind, action },
-      };
-    }),
-  }));
+    AgentStopped: change,
+    AgentSuspended: change,
+    AgentResumed: change,
+  };
+  return fc
+    .tuple(first(events, 'AgentRegistered'), fc.array(anyOf(events), { maxLength: 8 }))
+    .map(([registered, others]) => ({ stream: `agent-${testId('agt', number)}`, events: [registered, ...others] }));
 };
 
 const ACTIONS = 3;
@@ -277,6 +371,10 @@ export const arbitraryLog = (text: fc.Arbitrary<string> = anyText): fc.Arbitrary
     policyStream(2, text),
     orgStream(1, text),
     orgStream(2, text),
+    agentStream(1, text),
+    agentStream(2, text),
+    sessionStream(1),
+    sessionStream(2),
   ];
   return fc
     .tuple(fc.tuple(...streams), ledgerStream(ACTIONS, text), fc.infiniteStream(fc.nat()))

@@ -3,6 +3,9 @@ import type { Answer, RunningService } from './service.js';
 /** What the upstream of these tests expects, and nobody else may ever see. */
 export const UPSTREAM_TOKEN = 'upstream-canary-5f1d7c2b9a';
 
+/** A note that begins so waits for a person. */
+export const ASKS_A_PERSON = 'A person is to read this, ';
+
 const POLICY = `version: 1
 default: deny
 rules:
@@ -12,6 +15,12 @@ rules:
         - crm.delete_*
     decision: deny
     message: Customers are never deleted by an agent.
+  - id: asked
+    match:
+      tools:
+        - crm.add_note
+    when: has(args.text) && type(args.text) == string && args.text.startsWith("${ASKS_A_PERSON}")
+    decision: require_approval
   - id: crm
     match:
       tools:

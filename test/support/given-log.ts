@@ -158,6 +158,21 @@ export const witnessed = (
   },
 });
 
+const NO_SECTIONS = { action: null, policy: null, approval: null, execution: null, witness: null, admin: null };
+const ACTION_SECTIONS = {
+  ...NO_SECTIONS,
+  who: { agent: testId('agt', 1) },
+  action: { tool: 'crm.get_customer' },
+  policy: { outcome: 'allow' },
+  execution: { status: 'succeeded' },
+  witness: { level: 'L0', verdict: 'VERIFIED' },
+};
+const ADMIN_SECTIONS = {
+  ...NO_SECTIONS,
+  who: { agent: null },
+  admin: { action: 'org.created', target: { type: 'org', id: TEST_ORG } },
+};
+
 /** Deed `seq`, of action `seq` unless something else is said. */
 export const sealed = (seq: number, changes: Partial<LedgerEvent['data']> = {}): LedgerEvent => ({
   type: 'DeedSealed',
@@ -168,7 +183,7 @@ export const sealed = (seq: number, changes: Partial<LedgerEvent['data']> = {}):
     kind: 'action',
     action: testId('act', seq),
     issued_at: testTime(seq + 3),
-    body: JSON.stringify({ seq, who: { agent: testId('agt', 1) } }),
+    body: JSON.stringify(changes.kind === 'admin' ? { seq, ...ADMIN_SECTIONS } : { seq, ...ACTION_SECTIONS }),
     body_hash: digestOf(`body ${seq}`),
     prev_hash: seq === 1 ? null : digestOf(`body ${seq - 1}`),
     kid: 'a1b2c3d4e5f60718293a4b5c6d7e8f90',

@@ -2,6 +2,7 @@ import { digestOf } from '#libs/crypto';
 import type { LivingAction } from '#libs/domain/gate';
 import {
   type ActionRow,
+  type AgentRow,
   type ConnectorRow,
   type DeedRow,
   type PolicyRow,
@@ -39,11 +40,15 @@ export const actionRow = (number: number, changes: Partial<ActionRow> = {}): Act
     decision: allowed,
     decidedAt: createdAt,
     ready: null,
+    approval: null,
+    edge: null,
     attempts: [],
     outcome: null,
+    readBack: null,
     witness: null,
     revision: 5,
     sealingRevision: 5,
+    amendedRevision: null,
   };
   return {
     id,
@@ -56,6 +61,9 @@ export const actionRow = (number: number, changes: Partial<ActionRow> = {}): Act
     level: 'L0',
     errorCode: null,
     onBehalfOf: null,
+    session: null,
+    ruleId: 'read-crm',
+    execution: 'succeeded',
     createdAt,
     deed: testId('deed', number),
     sealedAt: createdAt,
@@ -76,8 +84,43 @@ export const deedRow = (seq: number, changes: Partial<DeedRow> = {}): DeedRow =>
   prevHash: seq === 1 ? null : digestOf(`body ${seq - 1}`),
   kid: 'a1b2c3d4e5f60718293a4b5c6d7e8f90',
   signature: 'c2lnbmF0dXJl',
+  about: {
+    tool: 'crm.get_customer',
+    agent: testId('agt', 1),
+    outcome: 'succeeded',
+    level: 'L0',
+    verdict: 'VERIFIED',
+  },
   ...changes,
 });
+
+export const agentRow = (number: number, changes: Partial<AgentRow> = {}): AgentRow => {
+  const [id, createdAt] = [testId('agt', number), testTime(number)];
+  const name = changes.name ?? `agent ${number}`;
+  const org = changes.org ?? TEST_ORG;
+  return {
+    id,
+    org,
+    name,
+    status: 'active',
+    createdAt,
+    folded: {
+      status: 'active',
+      statusReason: null,
+      org,
+      agent: id,
+      name,
+      labels: {},
+      owner: null,
+      intentMode: 'off',
+      intentKeys: [],
+      budgets: { calls_per_day: null, spend_per_day: null },
+      createdAt,
+      keys: [],
+    },
+    ...changes,
+  };
+};
 
 export const connectorRow = (number: number, changes: Partial<ConnectorRow> = {}): ConnectorRow => {
   const id = testId('con', number);

@@ -1,14 +1,22 @@
 import { expect } from 'vitest';
-import { DomainError, type CommandMetadata, type Decider, type DomainEvent, type ErrorCode } from '#libs/domain/kernel';
+import {
+  DomainError,
+  OPERATOR,
+  type Actor,
+  type CommandMetadata,
+  type Decider,
+  type DomainEvent,
+  type ErrorCode,
+} from '#libs/domain/kernel';
 
 export const NOW = '2026-10-01T12:00:00.000Z';
 
 /** `NOW` and this many milliseconds. */
 export const after = (ms: number): string => new Date(Date.parse(NOW) + ms).toISOString();
 
-export const metadataAt = (now = NOW): CommandMetadata => ({
+export const metadataAt = (now = NOW, actor: Actor = OPERATOR): CommandMetadata => ({
   org: 'org_00000000000000000000000001',
-  actor: { type: 'operator', id: null },
+  actor,
   requestId: null,
   commandId: 'command-1',
   now,
@@ -25,9 +33,9 @@ export const givenFor =
     const state = events.reduce(decider.evolve, decider.initialState());
     return {
       state,
-      when: (command: Bare<Command>, now = NOW) => {
+      when: (command: Bare<Command>, now = NOW, actor: Actor = OPERATOR) => {
         const run = (): readonly Event[] =>
-          decider.decide({ ...command, metadata: metadataAt(now) } as unknown as Command, state);
+          decider.decide({ ...command, metadata: metadataAt(now, actor) } as unknown as Command, state);
         return {
           events: run,
           then: (...expected: readonly Event[]) => expect(run()).toEqual(expected),

@@ -1,5 +1,11 @@
 import type { DataSource } from 'typeorm';
-import { installReadModels, type ProjectionName, ProjectionDatabase, readModelSource } from '#libs/infra/read-models';
+import {
+  installReadModels,
+  type ProjectionName,
+  ProjectionDatabase,
+  readModelSource,
+  type RowType,
+} from '#libs/infra/read-models';
 import { createTestDatabase } from './database.js';
 
 export interface TestReadModels {
@@ -7,7 +13,7 @@ export interface TestReadModels {
   readonly source: DataSource;
   readonly projections: ProjectionDatabase;
   /** Every row of the tables as JSON text, ordered by its text: two equal dumps are equal rows. */
-  dump(...tables: readonly string[]): Promise<readonly string[]>;
+  dump(...tables: readonly (string | RowType<object>)[]): Promise<readonly string[]>;
   /** As if these projections had never run, but for their rows: their next run folds the whole log. */
   forgetCheckpoints(...names: readonly ProjectionName[]): Promise<void>;
   drop(): Promise<void>;
@@ -23,7 +29,8 @@ export const createTestReadModels = async (): Promise<TestReadModels> => {
     source,
     projections: new ProjectionDatabase(source),
     dump: async (...tables) => {
-      const rows = await Promise.all(tables.map((table) => dumpTable(source, table)));
+      const names = tables.map((table) => (typeof table === 'string' ? table : source.getMetadata(table).tableName));
+      const rows = await Promise.all(names.map((name) => dumpTable(source, name)));
       return rows.flat();
     },
     forgetCheckpoints: async (...names) => {

@@ -132,6 +132,14 @@ describe('INV-18', () => {
     ]);
   });
 
+  it('not of a verdict that was amended', () => {
+    const amended = [...EXECUTED, event(STREAM, 'WitnessAmended', { verdict: 'contradicted' })];
+    for (const verdict of ['consistent', 'contradicted']) {
+      expect(saidOf('INV-18', told(amended, { ...SEALED, witness: { verdict } }))).toEqual([]);
+    }
+    expect(saidOf('INV-04', { events: amended })).toContain(`${ACTION} was amended 1 times and has 0 deeds of that`);
+  });
+
   it('of a row or an answer that stands between a submission and its decision', () => {
     const half = { ...VIEW, decision: null };
     for (const json of [half, { object: 'list', data: [half] }]) {

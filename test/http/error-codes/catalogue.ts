@@ -56,18 +56,11 @@ export const DOCUMENT_1: readonly (readonly [status: number, type: ErrorType, co
 
 /** Codes that no source raises yet, and the capability that will. A code leaves with the first that does. */
 export const NOT_YET_RAISED: Partial<Readonly<Record<ErrorCode, string>>> = {
-  approval_expired: 'approvals',
-  login_link_invalid: 'sign-in',
-  login_code_invalid: 'sign-in',
-  last_owner: 'people and roles',
   statement_refused: 'database connector',
   row_limit_exceeded: 'database connector',
   witness_not_configured: 'database connector',
-  approval_decided: 'approvals',
-  already_countersigned: 'approvals',
-  context_changed: 'approvals',
   payments_live_key_refused: 'payments connector',
-  action_executing: 'POST /v1/actions/{id}/cancel',
+  action_executing: 'nothing: document 1 has a cancel of what executes answered with conflict',
   from_denied: 'mail connector',
   undo_unavailable: 'undo',
   undo_plan_stale: 'undo',
@@ -78,21 +71,8 @@ export const NOT_YET_RAISED: Partial<Readonly<Record<ErrorCode, string>>> = {
   suggestion_stale: 'suggestions',
   suggestion_decided: 'suggestions',
   observe_not_enabled: 'observe mode',
-  session_expired: 'sessions',
-  approval_link_invalid: 'approvals',
-  intent_required: 'signed intents in the gate',
-  intent_invalid: 'signed intents in the gate',
-  intent_replay: 'signed intents in the gate',
-  csrf_failed: 'sessions',
-  insufficient_role: 'people and roles',
-  approver_not_eligible: 'approvals',
-  self_approval: 'approvals',
-  approval_needs_person: 'approvals',
-  approval_link_review_only: 'approvals',
-  approver_unmapped: 'approvals',
   pro_required: 'paid tier',
   approval_required: 'approvals',
-  approval_unsatisfiable: 'approvals',
   schedule_needs_approval: 'approvals',
   budget_exceeded: 'budgets',
   database_role_unsafe: 'database connector',
@@ -107,5 +87,10 @@ export const PROVEN_BELOW: Partial<Readonly<Record<ErrorCode, { readonly spec: s
   shadow_slot_taken: {
     spec: 'libs/domain/src/people/organization.decider.spec.ts',
     title: 'one version runs in shadow at a time, and promoting it ends its shadow',
+  },
+  // No chat reaches the service over HTTP; whoever brings one calls the domain's port.
+  approver_unmapped: {
+    spec: 'test/gate/chat-approvals.spec.ts',
+    title: 'is refused where the account is nobody’s',
   },
 };

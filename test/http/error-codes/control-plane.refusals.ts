@@ -142,6 +142,14 @@ export const POLICIES: RefusalGroup = {
       },
     },
     {
+      rule: 'a label of two lines for a file',
+      verdict: invalid('label'),
+      provoke: ({ admin }) => {
+        const file = { sha256: `sha256:${'0'.repeat(64)}`, bytes: 1, media_type: 'text/plain' };
+        return admin('POST', '/v1/deeds/files', { json: { ...file, label: 'a\nb' } });
+      },
+    },
+    {
       rule: 'a deed that there is not',
       verdict: NOT_FOUND,
       provoke: ({ agent }) => agent('GET', `/v1/deeds/deed_${'0'.repeat(26)}`),

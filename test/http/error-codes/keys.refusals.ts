@@ -16,7 +16,7 @@ const NO_SCOPE: Verdict = [403, 'permission_error', 'insufficient_scope', null];
 const withAnotherSecret = (key: string): string => `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
 
 /** Keys of an agent that the command line made for these tests, by what became of them. */
-export const spent = { revoked: '', expired: '', executeOnly: '' };
+export const spent = { revoked: '', expired: '', executeOnly: '', readOnly: '' };
 
 const makeKeys = async (stage: Stage): Promise<void> => {
   const make = async (...args: string[]): Promise<{ id: string; secret: string }> => {
@@ -26,6 +26,7 @@ const makeKeys = async (stage: Stage): Promise<void> => {
   const revoked = await make();
   const expired = await make();
   spent.executeOnly = (await make('--scopes', 'actions:execute')).secret;
+  spent.readOnly = (await make('--scopes', 'actions:read')).secret;
   await stage.ags('keys', 'revoke', revoked.id);
   await stage.ags('keys', 'roll', expired.id, '--overlap', '0');
   [spent.revoked, spent.expired] = [revoked.secret, expired.secret];

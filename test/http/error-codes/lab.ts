@@ -27,6 +27,10 @@ export const configOf = (baseUrl: string, changes: object = {}) => ({
     tool('remove', 'DELETE', '/cases/{id}'),
     tool('archive', 'POST', '/cases/{id}/archive'),
     tool('judged', 'POST', '/cases/{id}/judged'),
+    tool('ask', 'POST', '/cases/{id}/ask'),
+    tool('ask_all', 'POST', '/cases/{id}/ask'),
+    // Confirmed by a read that the upstream never answers well.
+    { ...tool('confirmed', 'POST', '/cases/{id}/confirmed'), readback: { tool: 'read', args: { id: '500' } } },
   ],
   ...changes,
 });
@@ -54,6 +58,21 @@ rules:
         - lab.judged
     when: request.http.path == "/cases/closed/judged"
     decision: deny
+  - id: asked
+    match:
+      tools:
+        - lab.ask
+    decision: require_approval
+    approval:
+      required: 2
+      expires_in: 1m
+  - id: nobody
+    match:
+      tools:
+        - lab.ask_all
+    decision: require_approval
+    approval:
+      required: 10
   - id: work
     match:
       tools:

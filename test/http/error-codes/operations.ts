@@ -3,24 +3,38 @@ import type { Answer } from '../../support/service.js';
 import type { DescribedOperation } from '../described-answer.js';
 import { POLICY } from './lab.js';
 import type { Verdict } from './refusal.js';
+import type { Sent } from './sent.js';
 import type { Stage } from './stage.js';
 
 /** An operation's path with ids of what there is, so that a request gets as far as what is wrong with it. */
-export const pathOf = ({ template }: DescribedOperation, { policy }: Stage): string =>
+export const pathOf = ({ template }: DescribedOperation, { policy, spareAgent }: Stage): string =>
   template
     .replace('/v1/policies/{id}', `/v1/policies/${policy}`)
+    .replace('/v1/agents/{id}', `/v1/agents/${spareAgent}`)
     .replace('/v1/connectors/{id}', '/v1/connectors/lab')
     .replace('/v1/actions/{id}', `/v1/actions/act_${'0'.repeat(26)}`)
+    .replace('/v1/approvals/{id}', `/v1/approvals/apr_${'0'.repeat(26)}`)
     .replace('/v1/deeds/{id}', `/v1/deeds/deed_${'0'.repeat(26)}`)
+    .replace('/v1/sessions/{id}', `/v1/sessions/ses_${'0'.repeat(26)}`)
+    .replace('/v1/org/members/{id}', `/v1/org/members/mem_${'0'.repeat(26)}`)
+    .replace('/v1/org/keys/{id}', `/v1/org/keys/key_${'0'.repeat(26)}`)
+    .replace('{key}', `key_${'0'.repeat(26)}`)
+    .replace('{kid}', '0'.repeat(32))
     .replace('{type}', 'rest')
     .replace('{code}', 'not_found')
+    .replace('{file}', 'auth.js')
     .replace('{v}', '1');
 
-const keyFor = ({ auth }: DescribedOperation, { service }: Stage): string =>
-  auth === 'agent_key' ? service.agentKey : service.adminKey;
+/** Who may call it: a key where one may, else a person. */
+export const callerOf = ({ auth, role }: DescribedOperation, { service, people }: Stage): Pick<Sent, 'key' | 'as'> => {
+  if (auth === 'public') return {};
+  if (auth === 'agent_key') return { key: service.agentKey };
+  return auth === 'session' || role === 'owner' ? { as: people.owner } : { key: service.adminKey };
+};
 
 /** A body that the operation's shape accepts. */
-const bodyOf = ({ bodyExample }: DescribedOperation): string => JSON.stringify(bodyExample ?? { source: POLICY });
+const bodyOf = ({ bodyExample, takesBody }: DescribedOperation): string =>
+  takesBody ? JSON.stringify(bodyExample ?? { source: POLICY }) : '{}';
 
 export interface Probe {
   readonly verdict: (operation: DescribedOperation) => Verdict;
@@ -39,7 +53,7 @@ const repeated = async (
   second: { readonly text: string; readonly before?: () => Promise<unknown> },
 ): Promise<Answer> => {
   const headers = { 'Idempotency-Key': `${operation.name} ${stage.answered.size}` };
-  const sent = { key: keyFor(operation, stage), headers };
+  const sent = { ...callerOf(operation, stage), headers };
   await stage.send(operation.method, pathOf(operation, stage), { ...sent, text: bodyOf(operation) });
   await second.before?.();
   return stage.send(operation.method, pathOf(operation, stage), { ...sent, text: second.text });
@@ -50,15 +64,16 @@ export const PROBES: Partial<Readonly<Record<ErrorCode, Probe>>> = {
   validation_failed: {
     verdict: (operation) => [400, 'invalid_request_error', 'validation_failed', faultOf(operation)],
     send: (operation, stage) => {
-      const [path, key] = [pathOf(operation, stage), keyFor(operation, stage)];
-      if (operation.takesBody) return stage.send(operation.method, path, { key, json: { [faultOf(operation)]: 1 } });
-      return stage.send(operation.method, `${path}?${faultOf(operation)}=0`, { key });
+      const [path, caller] = [pathOf(operation, stage), callerOf(operation, stage)];
+      if (operation.takesBody)
+        return stage.send(operation.method, path, { ...caller, json: { [faultOf(operation)]: 1 } });
+      return stage.send(operation.method, `${path}?${faultOf(operation)}=0`, caller);
     },
   },
   invalid_json: {
     verdict: invalid('invalid_json', 400),
     send: (operation, stage) =>
-      stage.send(operation.method, pathOf(operation, stage), { key: keyFor(operation, stage), text: '{' }),
+      stage.send(operation.method, pathOf(operation, stage), { ...callerOf(operation, stage), text: '{' }),
   },
   unsupported_media_type: {
     verdict: invalid('unsupported_media_type', 415),
@@ -72,11 +87,26 @@ export const PROBES: Partial<Readonly<Record<ErrorCode, Probe>>> = {
       return stage.raw([`${operation.method} ${pathOf(operation, stage)} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
     },
   },
+  csrf_failed: {
+    verdict: ({ auth }) => [403, 'permission_error', 'csrf_failed', auth === 'public' ? null : 'Service-CSRF'],
+    send: (operation, stage) => {
+      const path = pathOf(operation, stage);
+      if (operation.auth === 'public')
+        return stage.send(operation.method, path, { headers: { Origin: 'https://evil.example' } });
+      return stage.send(operation.method, path, { headers: { Cookie: stage.people.owner.cookie } });
+    },
+  },
+  session_expired: {
+    verdict: () => [401, 'authentication_error', 'session_expired', null],
+    headers: { 'www-authenticate': 'Bearer realm="service"' },
+    send: (operation, stage) =>
+      stage.send(operation.method, pathOf(operation, stage), { headers: { Cookie: 'service_session=gone' } }),
+  },
   idempotency_key_invalid: {
     verdict: invalid('idempotency_key_invalid', 400, 'Idempotency-Key'),
     send: (operation, stage) =>
       stage.send(operation.method, pathOf(operation, stage), {
-        key: keyFor(operation, stage),
+        ...callerOf(operation, stage),
         text: bodyOf(operation),
         headers: { 'Idempotency-Key': '' },
       }),

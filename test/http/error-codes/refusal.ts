@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { IntentReason } from '#libs/crypto';
 import type { ErrorCode, ErrorType } from '#libs/domain/kernel';
 import type { Answer } from '../../support/service.js';
 import type { Stage } from './stage.js';
@@ -15,8 +16,10 @@ export interface Refusal {
   readonly message?: string | RegExp;
   /** Of the headers that only some answers have: these, and no other. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The one member beyond the six that document 1 has for this refusal. */
-  readonly carries?: 'action' | 'diagnostics';
+  /** The one member beyond the six that this refusal has. */
+  readonly carries?: 'action' | 'diagnostics' | 'reason';
+  /** Of a signed intent: which check refused it (reliability, ruling 17). */
+  readonly reason?: IntentReason;
   readonly provoke: (stage: Stage) => Promise<Answer>;
 }
 
@@ -43,7 +46,7 @@ const TELLING_HEADERS = ['allow', 'retry-after', 'www-authenticate', 'service-id
 /** Holds an answer against the whole of the envelope (document 1, Error envelope), member by member. */
 export const expectRefusal = (
   answer: Answer,
-  { verdict, message, headers = {}, carries }: Omit<Refusal, 'rule' | 'provoke'>,
+  { verdict, message, headers = {}, carries, reason }: Omit<Refusal, 'rule' | 'provoke'>,
 ) => {
   const [status, type, code, param] = verdict;
   const { error } = answer;
@@ -64,17 +67,19 @@ export const expectRefusal = (
     return value === null ? [] : [[name, value]];
   });
   expect(Object.fromEntries(told)).toEqual(headers);
-  if (carries === 'action') expectSealed(error['action']);
+  if (carries === 'action') expectSealed(error['action'], code);
+  if (carries === 'reason') expect(error['reason']).toBe(reason);
   if (carries === 'diagnostics') expect(error['diagnostics']).not.toEqual([]);
 };
 
 /** What the gate refused is sealed before it is answered: nothing ran, and the deed is there. */
-const expectSealed = (action: unknown): void =>
+const expectSealed = (action: unknown, code: string): void =>
   expect(action).toMatchObject({
     object: 'action',
     state: 'sealed',
-    status: 'denied',
-    decision: { outcome: 'deny' },
+    ...(code === 'approval_expired'
+      ? { status: 'expired', decision: { outcome: 'require_approval' } }
+      : { status: 'denied', decision: { outcome: 'deny' } }),
     execution: null,
     witness: null,
     deed: expect.stringMatching(/^deed_/),

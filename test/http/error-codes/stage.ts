@@ -3,20 +3,13 @@ import { expect } from 'vitest';
 import { EMBEDDED_DATABASE } from '#libs/infra/config';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/infra/postgres';
 import { type AgsRun, runAgs } from '../../support/run-ags.js';
-import { type Answer, type Program, type RunningService, startService } from '../../support/service.js';
+import { type Answer, type RunningService, type ServiceOptions, startService } from '../../support/service.js';
 import { silentLogger } from '../../support/silent-logger.js';
 import { operationFor, undescribedIn } from '../described-answer.js';
 import { type RawAnswer, sendRaw } from '../raw-http.js';
 import { furnish, type Lab, startLab } from './lab.js';
-
-export interface Sent {
-  /** Null for none. Default: none. */
-  readonly key?: string | null;
-  readonly json?: unknown;
-  /** The body as it is, with the Content-Type of JSON unless `headers` say another. */
-  readonly text?: string | Uint8Array<ArrayBuffer>;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+import { headersOf, type Sent } from './sent.js';
+import { StagePeople } from './stage-people.js';
 
 /**
  * The service as a user starts it, with a laboratory for its connectors, the command line beside it and a connection of
@@ -27,23 +20,30 @@ export class Stage {
   /** `POST /v1/actions policy_denied`: which operation answered which code. */
   readonly answered = new Set<string>();
   policy = '';
+  /** An agent that nobody acts as: what is done to it disturbs no other test. */
+  spareAgent = '';
+  readonly people: StagePeople;
 
   private constructor(
     readonly service: RunningService,
     readonly lab: Lab,
     private readonly postgres: EmbeddedPostgres,
     readonly database: pg.Client,
-  ) {}
+  ) {
+    this.people = new StagePeople({ send: this.send, printed: () => service.stdout });
+  }
 
-  static async open(program?: Program): Promise<Stage> {
+  static async open({ program, env = {} }: Pick<ServiceOptions, 'program' | 'env'> = {}): Promise<Stage> {
     const lab = await startLab();
-    const service = await startService({ env: { LOG_LEVEL: 'error' }, ...(program && { program }) });
+    const service = await startService({ env: { LOG_LEVEL: 'error', ...env }, ...(program && { program }) });
     const postgres = await startEmbeddedPostgres({ stateDir: service.stateDir, log: silentLogger });
     const database = new pg.Client({ connectionString: postgres.connectionString(EMBEDDED_DATABASE) });
     await database.connect();
     const stage = new Stage(service, lab, postgres, database);
     try {
+      await stage.people.signOwnerIn();
       stage.policy = await furnish(service, lab);
+      stage.spareAgent = String((await stage.change('POST', '/v1/agents', { name: 'spare' }))['id']);
       return stage;
     } catch (error) {
       await stage.close();
@@ -62,13 +62,14 @@ export class Stage {
   readonly send = async (
     method: string,
     path: string,
-    { key = null, json, text, headers = {} }: Sent = {},
+    { key = null, json, text, headers = {}, as }: Sent = {},
   ): Promise<Answer> => {
     const body = json === undefined ? text : JSON.stringify(json);
     const response = await fetch(`${this.service.baseUrl}${path}`, {
       method,
       headers: {
         ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
+        ...(as === undefined ? {} : headersOf(method, as)),
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...headers,
       },
@@ -76,6 +77,9 @@ export class Stage {
     });
     return this.received(method, path, answerOf(response.status, response.headers, await response.text()));
   };
+
+  readonly owner = (method: string, path: string, sent: Sent = {}): Promise<Answer> =>
+    this.send(method, path, { as: this.people.owner, ...sent });
 
   readonly admin = (method: string, path: string, sent: Sent = {}): Promise<Answer> =>
     this.send(method, path, { key: this.service.adminKey, ...sent });

@@ -17,7 +17,7 @@ export interface Draft {
   readonly bytes: Buffer | null;
   /** Lines that go out between the headers and the empty line as they are. */
   readonly rawLines: string;
-  /** Whether the sender ends its side when all is sent. */
+  /** Whether the sender ends its side when all is sent, unless that is all it has promised. */
   readonly endsSending: boolean;
 }
 
@@ -41,6 +41,12 @@ export const bytesOf = (draft: Draft): Buffer => {
   if (body !== null && !isFramed) lines.push(`Content-Length: ${body.byteLength}\r\n`);
   const head = `${draft.method} ${draft.target} HTTP/1.1\r\n${lines.join('')}${draft.rawLines}Connection: close\r\n\r\n`;
   return Buffer.concat([Buffer.from(head, 'latin1'), body ?? Buffer.alloc(0)]);
+};
+
+/** Who ends after a whole request is taken for gone and gets no answer: only one that was cut off gets its 400. */
+export const isCutOff = (draft: Draft): boolean => {
+  const [, promised] = draft.headers.find(([name]) => name.toLowerCase() === 'content-length') ?? [];
+  return draft.endsSending && !(Number(promised) <= (bodyOf(draft)?.byteLength ?? 0));
 };
 
 export const withHeader = (draft: Draft, name: string, ...values: readonly string[]): Draft => {

@@ -1,7 +1,7 @@
 import { plainAnswer } from '../error-codes/stage.js';
 import { RawConnection } from '../raw-http.js';
 import type { Answer } from '../../support/service.js';
-import { bytesOf, type Draft } from './draft.js';
+import { bytesOf, type Draft, isCutOff } from './draft.js';
 
 const PATIENCE_MS = 20_000;
 
@@ -11,7 +11,7 @@ export const exchange = async (port: number, draft: Draft): Promise<Answer | nul
   const deadline = setTimeout(() => connection.close(), PATIENCE_MS);
   try {
     connection.send(bytesOf(draft));
-    if (draft.endsSending) connection.socket.end();
+    if (isCutOff(draft)) connection.socket.end();
     let answer = await connection.answer({ isHead: draft.method === 'HEAD' });
     // 100 Continue announces the answer.
     while (answer.status === 100) answer = await connection.answer();

@@ -1,0 +1,16 @@
+import { KeyDirectory, type KeyHolder } from '#libs/domain/agents';
+
+/** Whose a key's prefix is, in memory. */
+export class HeldDirectory extends KeyDirectory {
+  private readonly holders = new Map<string, KeyHolder>();
+
+  override find(prefix: string): Promise<KeyHolder | null> {
+    return Promise.resolve(this.holders.get(prefix) ?? null);
+  }
+
+  override claim(prefix: string, holder: KeyHolder): Promise<boolean> {
+    if (this.holders.has(prefix)) return Promise.resolve(false);
+    this.holders.set(prefix, holder);
+    return Promise.resolve(true);
+  }
+}
