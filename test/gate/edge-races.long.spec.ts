@@ -18,8 +18,8 @@ import {
   type EventStore,
 } from '#libs/domain/kernel';
 import { PostgresEventStore } from '#libs/infra/event-store';
-import { installGateSchema, PostgresPayloadStore } from '#libs/infra/gate';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { PostgresPayloadStore } from '#libs/infra/gate';
+import { createWholeDatabase, type TestDatabase } from '../support/database.js';
 import { GateBench, ManualStarter } from '../support/gate-bench.js';
 import { silentLogger } from '../support/silent-logger.js';
 
@@ -50,10 +50,9 @@ let stores: PostgresEventStore[];
 let bench: GateBench;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createWholeDatabase();
   const { connectionString } = database;
   pool = new pg.Pool({ connectionString, max: 2 });
-  await installGateSchema(pool);
   const common = { connectionString, applicationName: 'ags tests', onConnectionLost: () => undefined };
   stores = [1, 2].map(() => new PostgresEventStore({ ...common, storesPayloads: true }));
   bench = await new GateBench(stores[0]!).prepare('http://127.0.0.1:9', TOOLS);

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { createTestDatabase } from './database.js';
+import { createTestDatabase, createWholeDatabase } from './database.js';
 
 const ask = async (connectionString: string, sql: string): Promise<readonly unknown[]> => {
   const client = new pg.Client({ connectionString });
@@ -22,5 +22,28 @@ describe('createTestDatabase', () => {
     ]);
     await Promise.all([first.drop(), second.drop()]);
     await expect(ask(first.connectionString, 'select 1')).rejects.toMatchObject({ code: '3D000' });
+  });
+});
+
+describe('createWholeDatabase', () => {
+  it('gives one with all that a deployment installs', async () => {
+    const { connectionString, drop } = await createWholeDatabase();
+    const tables = ['event_store.events', 'read_models.actions', 'gate.open_executions', 'ledger.seal_keys'];
+    expect(
+      await ask(
+        connectionString,
+        `select to_regclass(t) is not null as it from unnest('{${tables.join()}}'::text[]) t`,
+      ),
+    ).toEqual(tables.map(() => ({ it: true })));
+    await drop();
+  });
+
+  it('waits for a connection that is being closed, and ends one that stays', async () => {
+    const { connectionString, drop } = await createWholeDatabase();
+    const stays = new pg.Client({ connectionString });
+    const ended = new Promise((resolve) => stays.on('error', resolve));
+    await stays.connect();
+    await drop();
+    expect(await ended).toMatchObject({ code: '57P01' });
   });
 });

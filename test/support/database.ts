@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { installRowSchemas } from '#libs/infra/deployment';
 import { installEventStoreSchema } from '#libs/infra/event-store';
 import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '#libs/infra/postgres';
+import { installReadModels } from '#libs/infra/read-models';
 import { silentLogger } from './silent-logger.js';
 
-const TEMPLATE = 'template_test';
 /** Serializes the processes that find no template: the letters AGS2. */
 const TEMPLATE_LOCK = 0x41475332;
 
@@ -15,42 +16,98 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** What every test database holds from the start, in this order. */
-const PREPARATIONS: readonly ((connectionString: string) => Promise<unknown>)[] = [installEventStoreSchema];
+/** What a database is copied from: its name, and what is installed in it, in this order. */
+interface Template {
+  readonly name: string;
+  readonly preparations: readonly ((connectionString: string) => Promise<unknown>)[];
+}
+
+const withPool = async (connectionString: string): Promise<void> => {
+  const pool = new pg.Pool({ connectionString, max: 1 });
+  try {
+    await installRowSchemas(pool);
+  } finally {
+    await pool.end();
+  }
+};
+
+const LOG_ONLY: Template = { name: 'template_log', preparations: [installEventStoreSchema] };
+const WHOLE: Template = {
+  name: 'template_whole',
+  preparations: [installEventStoreSchema, installReadModels, withPool],
+};
 
 let started: Promise<EmbeddedPostgres> | null = null;
 
 /** The run's server, started by whoever asks first; `postgres.global-setup.ts` stops it after the last spec. */
 const server = (): Promise<EmbeddedPostgres> =>
   (started ??= startEmbeddedPostgres({ stateDir: inject('testStateDir'), log: silentLogger }).then(async (running) => {
-    await prepareTemplate(running);
+    await administer(running, hurry);
     return running;
   }));
 
-/** A database of one spec's own, with the event store's schema in place. */
-export const createTestDatabase = async (): Promise<TestDatabase> => {
+/**
+ * What a crash of the machine would need is left away: no spec pulls its plug. A process that is killed loses nothing by it.
+ */
+const hurry = async (admin: pg.Client): Promise<void> => {
+  await admin.query('alter system set fsync = off');
+  await admin.query('alter system set full_page_writes = off');
+  await admin.query('select pg_reload_conf()');
+};
+
+/** A database of one spec's own, with the event store's schema in place and nothing else. */
+export const createTestDatabase = (): Promise<TestDatabase> => copyOf(LOG_ONLY);
+
+/** A database of one spec's own, with all that a deployment installs in place. */
+export const createWholeDatabase = (): Promise<TestDatabase> => copyOf(WHOLE);
+
+const copyOf = async (template: Template): Promise<TestDatabase> => {
   const running = await server();
+  await prepare(running, template);
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(running, (admin) => admin.query(`create database ${name} template ${TEMPLATE}`));
+  await administer(running, (admin) => admin.query(`create database ${name} template ${template.name}`));
   return {
     connectionString: running.connectionString(name),
-    drop: async () => {
-      await administer(running, (admin) => admin.query(`drop database if exists ${name} with (force)`));
-    },
+    drop: () =>
+      administer(running, async (admin) => {
+        await admin.query(farewells(name));
+        await admin.query(`drop database if exists ${name} with (force)`);
+      }),
   };
 };
 
-const prepareTemplate = (running: EmbeddedPostgres): Promise<void> =>
+/**
+ * A pool says that it has ended before the server has let go of its connections. Ended by force meanwhile, such a connection
+ * has nobody left who hears of it, and the run fails. So up to a second they are waited for.
+ */
+const farewells = (database: string): string => `do $$ begin
+  for round in 1..100 loop
+    perform pg_stat_clear_snapshot();
+    exit when not exists (select from pg_stat_activity where datname = '${database}');
+    perform pg_sleep(0.01);
+  end loop;
+end $$`;
+
+const prepared = new Map<Template, Promise<void>>();
+
+const prepare = (running: EmbeddedPostgres, template: Template): Promise<void> => {
+  const known = prepared.get(template) ?? prepareTemplate(running, template);
+  prepared.set(template, known);
+  return known;
+};
+
+const prepareTemplate = (running: EmbeddedPostgres, { name, preparations }: Template): Promise<void> =>
   administer(running, async (admin) => {
     await admin.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
-    const { rowCount } = await admin.query('select from pg_database where datname = $1', [TEMPLATE]);
+    const { rowCount } = await admin.query('select from pg_database where datname = $1', [name]);
     if (rowCount === 1) return;
-    const draft = `${TEMPLATE}_draft`;
+    const draft = `${name}_draft`;
     // Left by a run that was interrupted half way.
     await admin.query(`drop database if exists ${draft} with (force)`);
     await ensureDatabase(running.connectionString(draft), silentLogger);
-    for (const prepare of PREPARATIONS) await prepare(running.connectionString(draft));
-    await admin.query(`alter database ${draft} rename to ${TEMPLATE}`);
+    for (const prepareDraft of preparations) await prepareDraft(running.connectionString(draft));
+    await admin.query(farewells(draft));
+    await admin.query(`alter database ${draft} rename to ${name}`);
   });
 
 const administer = async <Result>(

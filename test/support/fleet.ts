@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { environmentWith } from '#libs/infra/config';
-import { createTestDatabase, type TestDatabase } from './database.js';
+import { createWholeDatabase, type TestDatabase } from './database.js';
 import { FleetProcess, type ProgramName } from './fleet-process.js';
 import { runAgs } from './run-ags.js';
 import { callAt, temporaryStateDir, type Answer, type Call } from './service.js';
@@ -17,7 +17,7 @@ export class Fleet {
   ) {}
 
   static async prepare(env: Readonly<Record<string, string>>): Promise<Fleet> {
-    const database = await createTestDatabase();
+    const database = await createWholeDatabase();
     const stateDir = await temporaryStateDir();
     const environment = environmentWith({
       SERVICE_STATE_DIR: stateDir,

@@ -11,8 +11,8 @@ import type { IntentMode } from '#libs/domain/agents';
 import type { ActionRequest, LivingAction, SubmitAction, SubmittedAction } from '#libs/domain/gate';
 import type { ActionId } from '#libs/domain/kernel';
 import { PostgresEventStore } from '#libs/infra/event-store';
-import { installGateSchema, PostgresIntentNonces } from '#libs/infra/gate';
-import { createTestDatabase } from './database.js';
+import { PostgresIntentNonces } from '#libs/infra/gate';
+import { createWholeDatabase } from './database.js';
 import { GateBench, ManualStarter } from './gate-bench.js';
 
 const ARGS: JsonObject = { name: 'Ada' };
@@ -41,11 +41,10 @@ export class IntentScene {
   }
 
   static async open(mode: IntentMode = 'optional'): Promise<IntentScene> {
-    const database = await createTestDatabase();
+    const database = await createWholeDatabase();
     const { connectionString } = database;
     const pool = new pg.Pool({ connectionString, max: 8 });
     pool.on('error', () => undefined);
-    await installGateSchema(pool);
     const common = { connectionString, applicationName: 'intents', onConnectionLost: () => undefined };
     const store = new PostgresEventStore({ ...common, storesPayloads: true });
     const nonces = new PostgresIntentNonces(pool);

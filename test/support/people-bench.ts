@@ -9,7 +9,7 @@ import { ApiModule, ApiServer } from '../../apps/api/src/api.module.js';
 import { Projector } from '../../apps/projector/src/projector.module.js';
 import { Worker } from '../../apps/worker/src/worker.module.js';
 import { undescribedIn } from '../http/described-answer.js';
-import { createTestDatabase, type TestDatabase } from './database.js';
+import { createWholeDatabase, type TestDatabase } from './database.js';
 import { removeStateDir, temporaryStateDir } from './service.js';
 import { silentLogger } from './silent-logger.js';
 
@@ -118,7 +118,7 @@ export class PeopleBench {
   ) {}
 
   static async start(env: Readonly<Record<string, string>> = {}, logger: Logger = silentLogger): Promise<PeopleBench> {
-    const [database, stateDir] = await Promise.all([createTestDatabase(), temporaryStateDir()]);
+    const [database, stateDir] = await Promise.all([createWholeDatabase(), temporaryStateDir()]);
     const config = parseConfig({
       SERVICE_STATE_DIR: stateDir,
       SERVICE_PORT: '0',

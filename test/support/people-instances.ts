@@ -12,7 +12,7 @@ import {
 } from '#libs/domain/people';
 import { parseConfig } from '#libs/infra/config';
 import { Deployment, prepareDeployment } from '#libs/infra/deployment';
-import { createTestDatabase, type TestDatabase } from './database.js';
+import { createWholeDatabase, type TestDatabase } from './database.js';
 import { removeStateDir, temporaryStateDir } from './service.js';
 import { silentLogger } from './silent-logger.js';
 
@@ -58,7 +58,7 @@ export class PeopleInstances {
   }
 
   static async start(logger: Logger = silentLogger): Promise<PeopleInstances> {
-    const [database, stateDir] = await Promise.all([createTestDatabase(), temporaryStateDir()]);
+    const [database, stateDir] = await Promise.all([createWholeDatabase(), temporaryStateDir()]);
     const config = parseConfig({
       SERVICE_STATE_DIR: stateDir,
       SERVICE_ENV: 'production',

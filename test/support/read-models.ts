@@ -1,12 +1,6 @@
 import type { DataSource } from 'typeorm';
-import {
-  installReadModels,
-  type ProjectionName,
-  ProjectionDatabase,
-  readModelSource,
-  type RowType,
-} from '#libs/infra/read-models';
-import { createTestDatabase } from './database.js';
+import { type ProjectionName, ProjectionDatabase, readModelSource, type RowType } from '#libs/infra/read-models';
+import { createWholeDatabase } from './database.js';
 
 export interface TestReadModels {
   readonly connectionString: string;
@@ -21,8 +15,7 @@ export interface TestReadModels {
 
 /** A database of one spec's own with the read models' tables, empty. */
 export const createTestReadModels = async (): Promise<TestReadModels> => {
-  const { connectionString, drop } = await createTestDatabase();
-  await installReadModels(connectionString);
+  const { connectionString, drop } = await createWholeDatabase();
   const source = await openReadModels(connectionString);
   return {
     connectionString,

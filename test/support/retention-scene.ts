@@ -5,8 +5,8 @@ import { FoldedStreams, idInStream, OPERATOR, timestampOf } from '#libs/domain/k
 import { LedgerReader, PayloadRetention, RetentionReach, type RetentionRows } from '#libs/domain/ledger';
 import { organizationDecider } from '#libs/domain/people';
 import { PostgresEventStore } from '#libs/infra/event-store';
-import { installGateSchema, PostgresPayloadStore, PostgresRetentionRows } from '#libs/infra/gate';
-import { createTestDatabase, type TestDatabase } from './database.js';
+import { PostgresPayloadStore, PostgresRetentionRows } from '#libs/infra/gate';
+import { createWholeDatabase, type TestDatabase } from './database.js';
 import { testId } from './given-log.js';
 import { LedgerBench, newOrg } from './ledger-fixtures.js';
 
@@ -34,11 +34,10 @@ export class RetentionScene {
   }
 
   static async start(): Promise<RetentionScene> {
-    const database = await createTestDatabase();
+    const database = await createWholeDatabase();
     const { connectionString } = database;
     const pool = new pg.Pool({ connectionString, max: 4 });
     pool.on('error', () => undefined);
-    await installGateSchema(pool);
     const options = { connectionString, applicationName: 'retention', onConnectionLost: () => undefined };
     const scene = new RetentionScene(database, pool, new PostgresEventStore(options));
     await scene.bench.activateKey();

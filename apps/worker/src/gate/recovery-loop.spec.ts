@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type pg from 'pg';
 import { NO_METER } from '#libs/domain/kernel';
-import { installGateSchema, PostgresLiveness } from '#libs/infra/gate';
+import { PostgresLiveness } from '#libs/infra/gate';
 import { createRelaxedPool } from '#libs/infra/postgres';
 import { collectingLogger } from '../../../../test/support/collecting-logger.js';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { deferred } from '../../../../test/support/deferred.js';
 import { RecoveryLoop } from './recovery-loop.js';
 
@@ -39,14 +39,13 @@ describe('recovery loop', () => {
   let pool: pg.Pool;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createWholeDatabase();
     pool = createRelaxedPool({
       connectionString: database.connectionString,
       applicationName: 'recovery loop',
       maxConnections: 4,
       onError: () => undefined,
     });
-    await installGateSchema(pool);
   });
   beforeEach(() => pool.query('truncate gate.liveness'));
   afterAll(async () => {

@@ -118,7 +118,7 @@ const connected = async (
     await Promise.all([durable.end(), relaxed.end(), readModels.destroy()]);
   };
   try {
-    for (const install of SCHEMAS) await install(durable);
+    await installRowSchemas(durable);
     await requireKnownStore(durable, store, eventStoreUrl);
     await store.requireUsable();
   } catch (error) {
@@ -132,8 +132,7 @@ const connected = async (
   return { connectionString, store, durable, relaxed, named, readModels, seenLog, close };
 };
 
-/** Of the rows beside the log. */
-const SCHEMAS = [
+const ROW_SCHEMAS = [
   installVaultSchema,
   installGateSchema,
   installKeySchema,
@@ -141,3 +140,8 @@ const SCHEMAS = [
   installIdempotencySchema,
   installPeopleSchema,
 ];
+
+/** Brings the schemas of the rows beside the log, but for the lists, up to date. Any number of processes may do so at once. */
+export const installRowSchemas = async (pool: pg.Pool): Promise<void> => {
+  for (const install of ROW_SCHEMAS) await install(pool);
+};

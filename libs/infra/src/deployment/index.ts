@@ -1,4 +1,4 @@
-export { type Database, openDatabase } from './database.js';
+export { type Database, installRowSchemas, openDatabase } from './database.js';
 export { Deployment } from './deployment.js';
 export { openSecrets, type Secrets } from './secrets.js';
 export { InfraModule } from './infra.module.js';

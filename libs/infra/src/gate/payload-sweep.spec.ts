@@ -4,7 +4,7 @@ import { digestOf, type Digest } from '#libs/crypto';
 import { type ActionEvent, GATE_DEFAULTS, PayloadSweeper, type PayloadPage, type PayloadRow } from '#libs/domain/gate';
 import { type EventStore, type PayloadKind, StoreUnavailable, UnknownEventType } from '#libs/domain/kernel';
 import { MemoryEventStore, PostgresEventStore } from '#libs/infra/event-store';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import {
   finished,
   GivenLog,
@@ -16,7 +16,6 @@ import {
   testTime,
 } from '../../../../test/support/given-log.js';
 import { newEvent } from '../../../../test/support/new-event.js';
-import { installGateSchema } from './gate-schema.js';
 import { PostgresPayloadRows } from './postgres-payload-rows.js';
 import { PostgresPayloadStore } from './postgres-payload-store.js';
 
@@ -29,10 +28,9 @@ let store: PostgresEventStore;
 let log: GivenLog;
 
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await createWholeDatabase();
   pool = new pg.Pool({ connectionString: database.connectionString, max: 4 });
   pool.on('error', () => undefined);
-  await Promise.all([installGateSchema(pool), installGateSchema(pool)]);
   payloads = new PostgresPayloadStore(pool);
   const { connectionString } = database;
   store = new PostgresEventStore({ connectionString, applicationName: 'sweep', onConnectionLost: () => undefined });

@@ -3,10 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { digestOf } from '#libs/crypto';
 import type { ActionEvent } from '#libs/domain/gate';
 import type { NewEvent, Subscription } from '#libs/domain/kernel';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { finished, GivenLog, started, testId, testTime } from '../../../../test/support/given-log.js';
 import { MemoryEventStore } from '../event-store/index.js';
-import { installGateSchema } from './gate-schema.js';
 import { PostgresDueActions } from './postgres-due-actions.js';
 
 let database: TestDatabase;
@@ -22,9 +21,8 @@ const follow = async (): Promise<void> => {
 };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createWholeDatabase();
   pool = new pg.Pool({ connectionString: database.connectionString, max: 2 });
-  await installGateSchema(pool);
 });
 afterAll(async () => {
   await pool.end();

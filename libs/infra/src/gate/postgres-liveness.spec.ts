@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type pg from 'pg';
 import { createRelaxedPool } from '#libs/infra/postgres';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { installGateSchema } from './gate-schema.js';
 import { PostgresLiveness } from './postgres-liveness.js';
 
@@ -13,11 +13,10 @@ describe('liveness rows', () => {
   let liveness: PostgresLiveness;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createWholeDatabase();
     const { connectionString } = database;
     const onError = () => undefined;
     pool = createRelaxedPool({ connectionString, applicationName: 'liveness', maxConnections: 2, onError });
-    await installGateSchema(pool);
     liveness = new PostgresLiveness(pool);
   });
   beforeEach(() => pool.query('truncate gate.liveness'));

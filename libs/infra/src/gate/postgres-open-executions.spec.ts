@@ -1,11 +1,10 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { START, type DomainEvent, type NewEvent, type Subscription } from '#libs/domain/kernel';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { finished, GivenLog, started, testId } from '../../../../test/support/given-log.js';
 import { MemoryEventStore } from '../event-store/index.js';
 import { PostgresLeases } from '../leases/index.js';
-import { installGateSchema } from './gate-schema.js';
 import { PostgresOpenExecutions } from './postgres-open-executions.js';
 
 let database: TestDatabase;
@@ -17,9 +16,8 @@ let following: Subscription;
 let errors: unknown[];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createWholeDatabase();
   pool = new pg.Pool({ connectionString: database.connectionString, max: 2 });
-  await installGateSchema(pool);
 });
 afterAll(async () => {
   await pool.end();

@@ -4,9 +4,8 @@ import { digestOf } from '#libs/crypto';
 import type { PayloadFault } from '#libs/domain/gate';
 import { DamagedPayload, StoreUnavailable, type Payload } from '#libs/domain/kernel';
 import { createRelaxedPool } from '#libs/infra/postgres';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { testId, TEST_ORG } from '../../../../test/support/given-log.js';
-import { installGateSchema } from './gate-schema.js';
 import { PostgresPayloadComparison } from './postgres-payload-comparison.js';
 import { PostgresPayloadStore } from './postgres-payload-store.js';
 
@@ -14,7 +13,7 @@ let database: TestDatabase;
 let pool: pg.Pool;
 let payloads: PostgresPayloadStore;
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createWholeDatabase();
   const { connectionString } = database;
   pool = createRelaxedPool({
     connectionString,
@@ -22,7 +21,6 @@ beforeAll(async () => {
     maxConnections: 2,
     onError: () => undefined,
   });
-  await installGateSchema(pool);
 });
 afterAll(async () => {
   await pool.end();

@@ -4,10 +4,9 @@ import { digestOf } from '#libs/crypto';
 import { type Append, BrokenStream, DamagedPayload, type Payload, RevisionConflict } from '#libs/domain/kernel';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { createRelaxedPool } from '#libs/infra/postgres';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { testId, TEST_ORG } from '../../../../test/support/given-log.js';
 import { newEvents } from '../../../../test/support/new-event.js';
-import { installGateSchema } from './gate-schema.js';
 import { PostgresPayloadStore } from './postgres-payload-store.js';
 
 let database: TestDatabase;
@@ -15,11 +14,10 @@ let pool: pg.Pool;
 let store: PostgresEventStore;
 let payloads: PostgresPayloadStore;
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await createWholeDatabase();
   const { connectionString } = database;
   const common = { connectionString, applicationName: 'a spec' };
   pool = createRelaxedPool({ ...common, maxConnections: 1, onError: () => undefined });
-  await installGateSchema(pool);
   store = new PostgresEventStore({ ...common, onConnectionLost: () => undefined, storesPayloads: true });
   payloads = new PostgresPayloadStore(pool);
 });

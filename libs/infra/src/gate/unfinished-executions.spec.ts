@@ -2,11 +2,10 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UnfinishedExecutions } from '#libs/domain/gate';
 import { START, type NewEvent, type RecordedEvent, type Subscription } from '#libs/domain/kernel';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { finished, GivenLog, started, testId } from '../../../../test/support/given-log.js';
 import { newEvent } from '../../../../test/support/new-event.js';
 import { MemoryEventStore } from '../event-store/index.js';
-import { installGateSchema } from './gate-schema.js';
 import { PostgresOpenExecutions } from './postgres-open-executions.js';
 
 let database: TestDatabase;
@@ -18,9 +17,8 @@ let unfinished: UnfinishedExecutions;
 let following: Subscription | null;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createWholeDatabase();
   pool = new pg.Pool({ connectionString: database.connectionString, max: 2 });
-  await installGateSchema(pool);
 });
 afterAll(async () => {
   await pool.end();

@@ -5,8 +5,7 @@ import { APPROVAL_MAILS_AN_HOUR, approvalOf, type ApprovalMail, type ApprovalMai
 import { idOf, type ActionId, type UserId } from '#libs/domain/kernel';
 import { requireMailAddress } from '#libs/domain/people';
 import { SystemRandomness } from '#libs/infra/runtime';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
-import { installGateSchema } from '../gate/index.js';
+import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { VaultCipher } from '../vault/index.js';
 import {
   installPeopleSchema,
@@ -32,9 +31,8 @@ let links: PostgresApprovalLinks;
 let desk: PostgresMailDesk;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createWholeDatabase();
   pool = new pg.Pool({ connectionString: database.connectionString, max: 10 });
-  await installGateSchema(pool);
   await installPeopleSchema(pool);
   people = new PostgresPeopleDirectory(pool, hasher, new SealedAddresses(cipher));
   links = new PostgresApprovalLinks(pool, hasher, new SealedMails(cipher));
