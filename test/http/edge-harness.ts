@@ -27,6 +27,8 @@ export const AGENT = idFrom('agt', 2);
 /** Of the token `admin`. */
 export const ADMIN_KEY = idFrom('key', 11);
 
+const PEPPER = new Uint8Array(32).fill(7);
+
 /** Of every agent key. */
 export const JUDGED_SINCE = 7 as QuestionNumber;
 
@@ -163,7 +165,7 @@ export const startEdge = async (options: TestEdgeOptions): Promise<TestEdge> => 
     logger,
     baseUrl: 'http://localhost',
     docsUrl: 'https://docs.example/ags',
-    pepper: new Uint8Array(32).fill(7),
+    pepper: PEPPER,
     ...options.edge,
   });
   const pool = new pg.Pool({
@@ -182,7 +184,7 @@ export const startEdge = async (options: TestEdgeOptions): Promise<TestEdge> => 
           portsModule(
             authenticator,
             options.sessionAuthenticator ?? sessions,
-            new IdempotencyStore(pool, clock, randomness),
+            new IdempotencyStore(pool, clock, randomness, PEPPER),
           ),
         ],
       }),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Controller, HttpCode, Param, Post, Res, Body } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
@@ -275,6 +276,14 @@ describe('what is stored', () => {
     expect((await post('', '{"name":1}')).status).toBe(400);
     expect((await post('', '{')).status).toBe(400);
     expect((await post('', '{"name":"a"}')).status).toBe(201);
+  });
+
+  it('holds nothing by which a body can be guessed: the fingerprint is kept under the pepper', async () => {
+    const [path, body] = ['/v1/things', '{"name":"314159"}'];
+    await post('', body);
+    const plain = createHash('sha256').update(`4:POST${path.length}:${path}${path.length}:${path}${body}`);
+    const { rows } = await pool.query<{ row: string }>('select request::text as row from idempotency.request');
+    expect(rows.map(({ row }) => row).join()).not.toContain(plain.digest('hex'));
   });
 
   it('never includes a secret that was shown once', async () => {

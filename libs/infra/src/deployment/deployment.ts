@@ -201,7 +201,7 @@ export class Deployment {
     this.dueActions = new PostgresDueActions(relaxed, store);
     this.unfinished = new UnfinishedExecutions(store, this.openExecutions);
     this.liveness = new PostgresLiveness(relaxed);
-    this.idempotency = new IdempotencyStore(durable, this.clock, this.randomness);
+    this.idempotency = new IdempotencyStore(durable, this.clock, this.randomness, secrets.pepper);
     this.people = peopleRowsOf(durable, secrets);
     const polled = new PolledProjectionProgress(database.readModels, store, this.clock);
     this.projectionProgress = new LocalProjectionProgress(this.localProjections, polled, this.clock);

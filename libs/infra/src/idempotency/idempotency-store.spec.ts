@@ -13,6 +13,7 @@ class SetClock extends Clock {
 }
 
 const LOCK_MS = 35_000;
+const PEPPER = new Uint8Array(32).fill(7);
 const ANSWER = { status: 201, headers: { Location: '/v1/x' }, body: '{"a":"\\u0000 ü"}' };
 
 let database: TestDatabase;
@@ -34,7 +35,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await pool.query('truncate idempotency.request');
   clock = new SetClock();
-  store = new IdempotencyStore(pool, clock, new SystemRandomness());
+  store = new IdempotencyStore(pool, clock, new SystemRandomness(), PEPPER);
 });
 
 let minted = 0;
@@ -142,9 +143,50 @@ describe('IdempotencyStore', () => {
     expect(rows.map(({ row }) => row).join()).not.toContain('canary-key');
   });
 
+  const fingerprints = async (): Promise<readonly string[]> => {
+    const { rows } = await pool.query<{ fingerprint: string }>(
+      'select fingerprint from idempotency.request order by id',
+    );
+    return rows.map(({ fingerprint }) => fingerprint);
+  };
+
+  it('keeps of a fingerprint what nobody without the pepper can test a guess by, and no two rows alike', async () => {
+    await claimed({ key: 'a' });
+    await claimed({ key: 'b' });
+    const [a, b] = await fingerprints();
+    for (const each of [a, b]) expect(each).toMatch(/^hmac-sha256:[0-9a-f]{64}$/);
+    expect(a).not.toBe(b);
+    // One key alone depends on the pepper: under another the same request is not known again.
+    store = new IdempotencyStore(pool, clock, new SystemRandomness(), new Uint8Array(32).fill(8));
+    expect((await claim({ key: 'a' })).outcome).toBe('conflict');
+  });
+
+  describe('a row of a version that kept the plain fingerprint', () => {
+    const asBefore = () => pool.query(`update idempotency.request set fingerprint = 'same'`);
+
+    it('answers the same request and refuses another, running or finished', async () => {
+      const first = await claimed();
+      await asBefore();
+      expect((await claim()).outcome).toBe('in_use');
+      expect((await claim({ fingerprint: 'other' })).outcome).toBe('conflict');
+      await store.finish(first, ANSWER);
+      expect(await claim()).toEqual({ outcome: 'finished', answer: ANSWER });
+      expect((await claim({ fingerprint: 'other' })).outcome).toBe('conflict');
+    });
+
+    it('is taken over by the same request when its lock ran out, and is plain no more', async () => {
+      const first = await claimed();
+      await asBefore();
+      clock.ms += LOCK_MS;
+      expect((await claim({ fingerprint: 'other' })).outcome).toBe('conflict');
+      expect((await claimed()).commandId).toBe(first.commandId);
+      expect(await fingerprints()).toEqual([expect.stringMatching(/^hmac-sha256:/)]);
+    });
+  });
+
   it('says so when the database does not answer', async () => {
     const absent = new pg.Pool({ connectionString: 'postgres://nobody@127.0.0.1:1/none' });
-    store = new IdempotencyStore(absent, clock, new SystemRandomness());
+    store = new IdempotencyStore(absent, clock, new SystemRandomness(), PEPPER);
     await expect(claim()).rejects.toBeInstanceOf(StoreUnavailable);
     await absent.end();
   });

@@ -2,6 +2,7 @@ import { encodeHex, sha256 } from '#libs/crypto';
 import type { Clock, Randomness } from '#libs/domain/kernel';
 import { translateDatabaseError } from '#libs/infra/postgres';
 import type { Pool, QueryResult, QueryResultRow } from 'pg';
+import { KeptFingerprint } from './kept-fingerprint.js';
 
 /** A key is remembered this long after its first request (document 1, rule 5). */
 export const REMEMBERED_MS = 24 * 60 * 60 * 1_000;
@@ -27,7 +28,7 @@ export interface StoredAnswer {
 
 export interface ClaimRequest {
   readonly scope: KeyScope;
-  /** Digest of method, route, path and body: what makes two requests the same. */
+  /** Plain digest of method, route, path and body: what makes two requests the same. It is compared and never stored. */
   readonly fingerprint: string;
   /** Kept when the key is new. A retry gets the id of the first try, so that it never makes a second object. */
   readonly commandId: string;
@@ -61,11 +62,17 @@ export type Claim =
  * command ids in the log still keep a retry from making a second object.
  */
 export class IdempotencyStore {
+  private readonly kept: KeptFingerprint;
+
+  /** @param pepper the deployment's secret, under which fingerprints are kept */
   constructor(
     private readonly pool: Pool,
     private readonly clock: Clock,
     private readonly randomness: Randomness,
-  ) {}
+    pepper: Uint8Array,
+  ) {
+    this.kept = new KeptFingerprint(pepper);
+  }
 
   /**
    * Takes the key, or says why not. A key whose 24 hours are over is new; one whose try ran out of its lock is taken over.
@@ -73,22 +80,24 @@ export class IdempotencyStore {
    */
   async claim(request: ClaimRequest): Promise<Claim> {
     const id = idOf(request.scope);
+    const [kept, plain] = [this.kept.of(id, request.fingerprint), request.fingerprint];
     const claim = encodeHex(this.randomness.bytes(16));
     for (let round = 1; round <= MAX_CLAIM_ROUNDS; round += 1) {
       const nowMs = this.clock.nowMs();
       const taken = await this.query<{ command_id: string }>(CLAIM, [
         id,
-        request.fingerprint,
+        kept,
         request.commandId,
         claim,
         nowMs + request.lockMs,
         nowMs + REMEMBERED_MS,
         nowMs,
+        plain,
       ]);
       const [won] = taken.rows;
       if (won) return { outcome: 'claimed', id, claim, commandId: won.command_id };
       const [held] = (await this.query<HeldRow>(READ, [id])).rows;
-      if (held) return judge(held, request.fingerprint);
+      if (held) return judge(held, [kept, plain]);
     }
     return { outcome: 'in_use' };
   }
@@ -130,7 +139,8 @@ interface HeldRow {
 }
 
 // One statement, so that of racing requests exactly one is told that it won. `expires_at_ms <= now` makes a new key of it;
-// an unfinished try past its lock is taken over with its command id, by the same request only.
+// an unfinished try past its lock is taken over with its command id, by the same request only. A row of a version before
+// fingerprints were keyed holds the plain one ($8) for its 24 hours: it is compared too, and never written.
 const CLAIM = `
   INSERT INTO idempotency.request AS held (id, fingerprint, command_id, claim, locked_until_ms, expires_at_ms)
   VALUES ($1, $2, $3, $4, $5, $6)
@@ -142,7 +152,7 @@ const CLAIM = `
     expires_at_ms = CASE WHEN held.expires_at_ms <= $7 THEN excluded.expires_at_ms ELSE held.expires_at_ms END,
     answer_status = NULL, answer_headers = NULL, answer_body = NULL
   WHERE (held.expires_at_ms <= $7 AND (held.answer_status IS NOT NULL OR held.locked_until_ms <= $7))
-     OR (held.answer_status IS NULL AND held.locked_until_ms <= $7 AND held.fingerprint = excluded.fingerprint)
+     OR (held.answer_status IS NULL AND held.locked_until_ms <= $7 AND held.fingerprint IN (excluded.fingerprint, $8))
   RETURNING command_id`;
 
 const READ = `
@@ -163,8 +173,9 @@ const PURGE = `
 const idOf = ({ org, principal, key }: KeyScope): Uint8Array =>
   sha256([org, principal, key].map((part) => `${part.length}:${part}`).join(''));
 
-const judge = (held: HeldRow, fingerprint: string): Claim => {
-  if (held.fingerprint !== fingerprint) return { outcome: 'conflict' };
+/** @param same each form that the fingerprint of this request may be kept in */
+const judge = (held: HeldRow, same: readonly string[]): Claim => {
+  if (!same.includes(held.fingerprint)) return { outcome: 'conflict' };
   if (held.answer_status === null) return { outcome: 'in_use' };
   return {
     outcome: 'finished',
