@@ -69,6 +69,13 @@ describe('a sign-in page', () => {
     for (const [form] of text.matchAll(/<form[^>]*>/g)) expect(form).toContain('method="post"');
   });
 
+  it('ends a sign-in in the same way on both: one script fills in what the step shows', async () => {
+    const endOf = (text: string) => /<section id="done"[^]*?<\/section>/.exec(text)?.[0];
+    const [byCode, byLink] = [(await get('/login')).text, (await get('/auth/confirm')).text];
+    expect(endOf(byCode)).toContain('id="who-part"');
+    expect(endOf(byLink)).toBe(endOf(byCode));
+  });
+
   it.each(PAGES)('%s is answered in the same way whatever the query says', async (path) => {
     const plain = await get(path);
     expect(await get(`${path}?next=%2Fx%3Cscript%3E&token=abc`)).toMatchObject({ status: 200, text: plain.text });
