@@ -80,6 +80,11 @@ describe.skipIf(CHROMIUM === null)(`signing in to the service itself (${CHROMIUM
       await page.locator('button:visible').first().click();
       await page.getByText('signed in as').first().waitFor();
       await look('signed-in');
+      // There is no Console yet: whatever the page offers is there.
+      const offered = await page.locator('a:visible').all();
+      expect(offered.length).toBeGreaterThan(0);
+      for (const link of offered)
+        expect((await fetch(`${service.baseUrl}${await link.getAttribute('href')}`)).status).toBe(200);
       expect(await me()).toMatchObject({
         object: 'me',
         session: { via: 'link' },
