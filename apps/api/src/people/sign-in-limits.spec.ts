@@ -4,6 +4,7 @@ import { TestClock } from '../../../../test/http/edge-harness.js';
 import { SignInLimits } from './sign-in-limits.js';
 
 const FAILURES_AN_ADDRESS = 30;
+const FAILURES_A_SITE = 300;
 
 /** So many at once, all of which end when the last of them has begun. */
 const atOnce = async (limits: SignInLimits, count: number, end: () => string): Promise<readonly string[]> => {
@@ -37,4 +38,19 @@ it('gives back what did not miss', async () => {
   }
   expect(await atOnce(limits, FAILURES_AN_ADDRESS, miss)).not.toContain('rate_limited');
   expect(await atOnce(limits, 1, () => 'signed in')).toEqual(['rate_limited']);
+});
+
+it('holds a /48 of IPv6 up, and nobody else, however its /64s take turns', async () => {
+  const limits = new SignInLimits(new TestClock());
+  const missAt = (ip: string): Promise<string> =>
+    limits.counted(ip, () => Promise.resolve(miss())).catch((error: unknown) => (error as DomainError).code);
+  const codes: string[] = [];
+  for (let network = 0; network < FAILURES_A_SITE + 20; network += 1)
+    codes.push(await missAt(`2001:db8:1:${network.toString(16)}::1`));
+  expect(codes.filter((code) => code === 'login_code_invalid')).toHaveLength(FAILURES_A_SITE);
+  expect(codes.slice(FAILURES_A_SITE)).toEqual(Array(20).fill('rate_limited'));
+  expect([await missAt('2001:db8:2::1'), await missAt('192.0.2.1')]).toEqual([
+    'login_code_invalid',
+    'login_code_invalid',
+  ]);
 });

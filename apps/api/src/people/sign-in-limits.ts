@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { sha256Hex } from '#libs/crypto';
 import { Clock, DomainError } from '#libs/domain/kernel';
-import type { MailAddress } from '#libs/domain/people';
+import { siteOf, type MailAddress } from '#libs/domain/people';
 import { networkOf } from '../http/failed-key-limiter.js';
 import { WindowLimit } from '../http/window-limit.js';
 
@@ -11,20 +11,22 @@ const HOUR_MS = 60 * 60 * 1000;
 const REQUESTS_AN_ADDRESS = 20;
 const REQUESTS_A_MAILBOX = 5;
 const FAILURES_AN_ADDRESS = 30;
+/** Of one /48 of IPv6, which towards the pause of codes counts like one client: this is what ends guessing from it. */
+const FAILURES_A_SITE = 300;
 
 /** What one client, and what one mailbox, may ask for in an hour. In this process; known and unknown addresses alike. */
 @Injectable()
 export class SignInLimits {
   private readonly requests: WindowLimit;
   private readonly mailboxes: WindowLimit;
-  private readonly failures: WindowLimit;
-  /** Attempts that have not ended yet, by network. */
-  private readonly underWay = new Map<string, number>();
+  private readonly failures: AttemptLimit;
+  private readonly failuresOfSites: AttemptLimit;
 
   constructor(clock: Clock) {
     this.requests = new WindowLimit(clock, REQUESTS_AN_ADDRESS, HOUR_MS);
     this.mailboxes = new WindowLimit(clock, REQUESTS_A_MAILBOX, HOUR_MS);
-    this.failures = new WindowLimit(clock, FAILURES_AN_ADDRESS, HOUR_MS);
+    this.failures = new AttemptLimit(new WindowLimit(clock, FAILURES_AN_ADDRESS, HOUR_MS));
+    this.failuresOfSites = new AttemptLimit(new WindowLimit(clock, FAILURES_A_SITE, HOUR_MS));
   }
 
   /** @throws {DomainError} rate_limited */
@@ -37,24 +39,36 @@ export class SignInLimits {
   }
 
   /**
-   * Runs what may miss, and counts the miss. As long as it runs it is taken for one: of any number at once none is judged beyond
-   * the limit.
+   * Runs what may miss, and counts the miss.
    * @throws {DomainError} rate_limited, and what `attempt` throws
    */
   async counted<Result>(ip: string, attempt: () => Promise<Result>): Promise<Result> {
     const network = networkOf(ip);
-    const others = this.underWay.get(network) ?? 0;
-    this.failures.require(network, others);
-    this.underWay.set(network, others + 1);
+    return this.failuresOfSites.counted(siteOf(network), () => this.failures.counted(network, attempt));
+  }
+}
+
+/** Misses of one client or site. An attempt that runs is taken for one: of any number at once none is judged beyond the limit. */
+class AttemptLimit {
+  /** Attempts that have not ended yet. */
+  private readonly underWay = new Map<string, number>();
+
+  constructor(private readonly failures: WindowLimit) {}
+
+  /** @throws {DomainError} rate_limited, and what `attempt` throws */
+  async counted<Result>(key: string, attempt: () => Promise<Result>): Promise<Result> {
+    const others = this.underWay.get(key) ?? 0;
+    this.failures.require(key, others);
+    this.underWay.set(key, others + 1);
     try {
       return await attempt();
     } catch (error) {
-      if (error instanceof DomainError && MISSES.has(error.code)) this.failures.count(network);
+      if (error instanceof DomainError && MISSES.has(error.code)) this.failures.count(key);
       throw error;
     } finally {
-      const left = (this.underWay.get(network) ?? 1) - 1;
-      if (left === 0) this.underWay.delete(network);
-      else this.underWay.set(network, left);
+      const left = (this.underWay.get(key) ?? 1) - 1;
+      if (left === 0) this.underWay.delete(key);
+      else this.underWay.set(key, left);
     }
   }
 }

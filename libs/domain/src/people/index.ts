@@ -1,4 +1,5 @@
 export * from './actor-rights.js';
+export * from './client-site.js';
 export * from './key-ring.js';
 export * from './member.commands.js';
 export * from './member.decider.js';

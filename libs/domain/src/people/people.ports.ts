@@ -240,8 +240,9 @@ export abstract class MailSender {
 }
 
 /**
- * Misses of codes in the whole deployment: guessing spread over addresses and accounts shows here alone. Of one client at most
- * {@link MISSES_PER_CLIENT} count, so that nobody alone takes codes from everybody: what one does, the limits by client end.
+ * Misses of codes in the whole deployment: guessing spread over addresses and accounts shows here alone. Of one site
+ * ({@link siteOf}) at most {@link MISSES_PER_SITE} count, so that nobody alone takes codes from everybody: what one does, the
+ * limits by client and by site end.
  */
 export abstract class CodeMisses {
   /** @param network of the client: its address, or its /64 */

@@ -15,7 +15,7 @@ export const INVITATIONS_PER_ADDRESS = 5;
 export const INVITATIONS_PER_ORG = 20;
 /** Wrong codes in the deployment within {@link MISSES_WINDOW_MS}, after which none is accepted for {@link MISSES_PAUSE_MS}. */
 export const MISSES_MAX = 30;
-/** Of them, those of one client. */
-export const MISSES_PER_CLIENT = 5;
+/** Of them, those of one site: an IPv4 address, or a /48 of IPv6. */
+export const MISSES_PER_SITE = 5;
 export const MISSES_WINDOW_MS = 5 * 60 * 1000;
 export const MISSES_PAUSE_MS = 15 * 60 * 1000;

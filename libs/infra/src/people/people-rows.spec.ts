@@ -318,6 +318,20 @@ describe('misses of codes', () => {
     expect(await misses.areTooMany(begin + 3 * MINUTE)).toBe(false);
   });
 
+  it('of one /48 of IPv6 pause nothing either, and those of six pause as those of six addresses do', async () => {
+    const misses = new PostgresCodeMisses(pool);
+    const begin = T0 - 2_000 * MINUTE;
+    const miss = async (site: number, networks: number): Promise<void> => {
+      for (let index = 0; index < networks; index += 1)
+        await misses.count(begin + (index % 3) * MINUTE, `2001:db8:${site}:${index.toString(16)}::/64`);
+    };
+    await miss(1, 3 * MISSES_MAX);
+    for (const site of [2, 3, 4, 5]) await miss(site, 5);
+    expect(await misses.areTooMany(begin + 3 * MINUTE)).toBe(false);
+    await miss(6, 5);
+    expect(await misses.areTooMany(begin + 3 * MINUTE)).toBe(true);
+  });
+
   it('in the whole deployment pause codes for a quarter of an hour', async () => {
     const misses = new PostgresCodeMisses(pool);
     for (let count = 1; count < MISSES_MAX; count += 1) await misses.count(T0 + (count % 3) * MINUTE, client(count));

@@ -1,10 +1,17 @@
 import type pg from 'pg';
-import { CodeMisses, MISSES_MAX, MISSES_PAUSE_MS, MISSES_PER_CLIENT, MISSES_WINDOW_MS } from '#libs/domain/people';
+import {
+  CodeMisses,
+  MISSES_MAX,
+  MISSES_PAUSE_MS,
+  MISSES_PER_SITE,
+  MISSES_WINDOW_MS,
+  siteOf,
+} from '#libs/domain/people';
 import { answered } from '../postgres/index.js';
 
 const MINUTE_MS = 60_000;
 
-/** Rows of `people.code_misses`, one a minute and a client, of the whole deployment. */
+/** Rows of `people.code_misses`, one a minute and a site, of the whole deployment. */
 export class PostgresCodeMisses extends CodeMisses {
   constructor(private readonly pool: pg.Pool) {
     super();
@@ -16,7 +23,7 @@ export class PostgresCodeMisses extends CodeMisses {
         name: 'code-miss',
         text: `insert into people.code_misses as known (minute, network, misses) values ($1, $2, 1)
                on conflict (minute, network) do update set misses = known.misses + 1`,
-        values: [minuteOf(nowMs), network],
+        values: [minuteOf(nowMs), siteOf(network)],
       }),
     );
   }
@@ -41,9 +48,9 @@ export class PostgresCodeMisses extends CodeMisses {
 }
 
 const missesOf = (within: readonly { readonly network: string; readonly misses: number }[]): number => {
-  const ofClients = new Map<string, number>();
-  for (const { network, misses } of within) ofClients.set(network, (ofClients.get(network) ?? 0) + misses);
-  return [...ofClients.values()].reduce((sum, misses) => sum + Math.min(misses, MISSES_PER_CLIENT), 0);
+  const ofSites = new Map<string, number>();
+  for (const { network, misses } of within) ofSites.set(network, (ofSites.get(network) ?? 0) + misses);
+  return [...ofSites.values()].reduce((sum, misses) => sum + Math.min(misses, MISSES_PER_SITE), 0);
 };
 
 const minuteOf = (epochMs: number): number => Math.floor(epochMs / MINUTE_MS);
