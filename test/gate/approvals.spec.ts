@@ -190,6 +190,17 @@ describe('who may decide', () => {
     await scene.deny(id, anna);
     expect(await statusOf(id)).toBe('denied');
   });
+
+  it('is not, by a yes, whom the call runs for, removed and invited again in between', async () => {
+    const data = { membership: anna.membership, references: ['anna@crm'] };
+    await scene.organization({ type: 'ChangeMemberReferences', data });
+    const id = await held({ onBehalfOf: 'anna@crm' });
+    await scene.organization({ type: 'RemoveMember', data: { membership: anna.membership } });
+    const anew = await scene.member('admin', anna.user);
+    expect(anew.membership).not.toBe(anna.membership);
+    expect(await refusal(scene.approve(id, anew))).toBe('self_approval');
+    expect(await refusal(scene.approve(await held({ onBehalfOf: 'anna@crm' }), anew))).toBe('self_approval');
+  });
 });
 
 describe('four eyes', () => {

@@ -49,9 +49,9 @@ export class ApprovalScene {
     );
   }
 
-  /** Somebody who has joined. */
-  async member(role: Role): Promise<Member> {
-    const [user, membership] = [idOf('usr', random.bytes(16)), idOf('mem', random.bytes(16))];
+  /** Somebody who has joined; `user` where it is who was a member before. */
+  async member(role: Role, user: UserId = idOf('usr', random.bytes(16))): Promise<Member> {
+    const membership = idOf('mem', random.bytes(16));
     const invitation = Buffer.from(random.bytes(16)).toString('hex');
     const invited = { membership, user, role, invitation, expiresAt: '2099-01-01T00:00:00.000Z' };
     await this.organization({ type: 'InviteMember', data: invited });

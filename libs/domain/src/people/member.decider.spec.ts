@@ -269,47 +269,6 @@ describe('the last active owner', () => {
   });
 });
 
-describe('references and chat accounts', () => {
-  const change = (index: number, references?: readonly string[], chatAccounts?: readonly string[]) =>
-    ({
-      type: 'ChangeMemberReferences',
-      data: {
-        membership: mem(index),
-        ...(references === undefined ? {} : { references }),
-        ...(chatAccounts === undefined ? {} : { chatAccounts }),
-      },
-    }) as const;
-  const changed = (index: number, references: readonly string[], chat: readonly string[]): OrganizationEvent => ({
-    type: 'MemberReferencesChanged',
-    data: { org: ORG, membership: mem(index), references, chat_accounts: chat, at: NOW },
-  });
-
-  it('are set by an owner, each by itself', () => {
-    given(created)
-      .when(change(1, ['u-1']), NOW, by(1))
-      .then(changed(1, ['u-1'], []));
-    given(created, changed(1, ['u-1'], []))
-      .when(change(1, undefined, ['slack:U1']), NOW, by(1))
-      .then(changed(1, ['u-1'], ['slack:U1']));
-    given(created, changed(1, ['u-1'], []))
-      .when(change(1, ['u-1']), NOW, by(1))
-      .thenNothing();
-    given(created, ...member(2, 'admin'))
-      .when(change(1, ['u-1']), NOW, by(2))
-      .thenRefuses('insufficient_role');
-  });
-
-  it('mean one member each', () => {
-    const two = [created, ...member(2, 'viewer'), changed(1, ['u-1'], ['slack:U1'])];
-    given(...two)
-      .when(change(2, ['u-1']), NOW, by(1))
-      .thenRefuses('conflict', 'references');
-    given(...two)
-      .when(change(2, [], ['slack:U1']), NOW, by(1))
-      .thenRefuses('conflict', 'chat_accounts');
-  });
-});
-
 describe('settings of the organization', () => {
   const update = (data: object) => ({ type: 'UpdateOrganization', data }) as const;
 

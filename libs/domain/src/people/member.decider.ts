@@ -1,4 +1,4 @@
-import { DomainError, type KeyId, type MembershipId, type Timestamp } from '../kernel/index.js';
+import { DomainError, type KeyId, type MembershipId, type Timestamp, type UserId } from '../kernel/index.js';
 import { ADMIN_KEY_ROLE, requireRole, roleOf } from './actor-rights.js';
 import { isStillVouchedFor } from './key-ring.js';
 import type { MemberCommand } from './member.commands.js';
@@ -185,7 +185,7 @@ const changeReferences = (
   );
   requireFree(
     'references',
-    references,
+    references.filter((each) => !member.references.includes(each)),
     others.flatMap((other) => other.references),
   );
   requireFree(
@@ -216,7 +216,17 @@ const found = (state: LivingOrganization, id: MembershipId): Membership => {
   return member;
 };
 
-const NEVER_JOINED = { joinedAt: null, references: [], chatAccounts: [] };
+/**
+ * Who comes back is known by the references that the person had when the last membership ended, those apart that mean somebody
+ * else by now: else a person could leave, be invited again, and approve what runs for that very person. Chat accounts stay
+ * behind: they let somebody decide, and what gives power is given anew.
+ */
+const neverJoined = (members: Memberships, user: UserId) => {
+  const all = [...members.values()];
+  const taken = all.filter(({ status }) => status !== 'removed').flatMap(({ references }) => references);
+  const earlier = all.findLast((member) => member.user === user)?.references ?? [];
+  return { joinedAt: null, references: earlier.filter((each) => !taken.includes(each)), chatAccounts: [] };
+};
 
 export const evolveMembers = (members: Memberships, event: MemberEvent): Memberships => {
   if (event.type === 'LoginLinkIssued') return members;
@@ -224,7 +234,7 @@ export const evolveMembers = (members: Memberships, event: MemberEvent): Members
   if (event.type === 'MemberInvited') {
     const { membership, user, role, invitation, by, expires_at: invitationExpiresAt } = event.data;
     const invited = { invitation, invitationExpiresAt, invitedBy: by, role, status: 'invited' as const };
-    return withMembership(members, { ...NEVER_JOINED, ...known, membership, user, ...invited });
+    return withMembership(members, { ...(known ?? neverJoined(members, user)), membership, user, ...invited });
   }
   if (!known) return members;
   switch (event.type) {

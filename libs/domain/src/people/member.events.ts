@@ -27,7 +27,7 @@ export type MemberEvent =
   | { type: 'MemberRoleChanged'; data: OfMembership & { from: Role; to: Role; at: Timestamp } }
   | {
       type: 'MemberRemoved';
-      /** `self`: the person left. The membership is over for good: whoever comes back gets a new one. */
+      /** `self`: the person left. The membership is over for good: whoever comes back gets a new one, with the references of this one. */
       data: OfMembership & { role: Role; self: boolean; at: Timestamp };
     }
   | {

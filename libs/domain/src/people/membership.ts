@@ -13,7 +13,7 @@ export interface Membership {
   readonly invitation: string | null;
   readonly invitationExpiresAt: Timestamp | null;
   readonly joinedAt: Timestamp | null;
-  /** Values of `Service-On-Behalf-Of` that mean this person. */
+  /** Values of `Service-On-Behalf-Of` that mean this person. Who is removed and invited again has them still. */
   readonly references: readonly string[];
   /** `<connector>:<account>`. */
   readonly chatAccounts: readonly string[];
