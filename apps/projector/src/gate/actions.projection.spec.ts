@@ -1,6 +1,6 @@
 import { digestOf } from '#libs/crypto';
 import type { ActionEvent, Decision } from '#libs/domain/gate';
-import { ActionRow, ApprovalRow } from '#libs/infra/read-models';
+import { ActionRow, ApprovalRow, HourlyCountRow } from '#libs/infra/read-models';
 import { describe, expect, it } from 'vitest';
 import {
   denied,
@@ -140,6 +140,40 @@ describe('actions projection', () => {
     expect(await approvals()).toMatchObject([{ ...shown, status: 'expired', deed: testId('deed', 1) }]);
   });
 
+  describe('hourly counts', () => {
+    const counts = async (): Promise<HourlyCountRow[]> => {
+      await scene.project();
+      return scene.readModels.source.manager.find(HourlyCountRow, { order: { status: 'ASC', agent: 'ASC' } });
+    };
+
+    it('sum up what is alike, in the hour in which it was submitted', async () => {
+      await given([...started(1), finished(1), witnessed(1)]);
+      await given([...started(2), finished(2), witnessed(2)]);
+      await given(started(3, { agent: testId('agt', 2) }));
+      const hour = `${testTime(1).slice(0, 13)}:00:00.000Z`;
+      const alike = { org: TEST_ORG, hour, tool: 'crm.get_customer', decision: 'allow', ruleId: 'read-crm' };
+      expect(await counts()).toMatchObject([
+        { ...alike, agent: testId('agt', 1), status: 'processing', verdict: 'VERIFIED', level: 'L0', actions: 2 },
+        { ...alike, agent: testId('agt', 2), status: 'processing', verdict: null, level: null, actions: 1 },
+      ]);
+    });
+
+    it('move with an action, and no row says 0', async () => {
+      await given(started(1));
+      await given(started(2));
+      expect(await counts()).toMatchObject([{ status: 'processing', execution: null, actions: 2 }]);
+      await scene.log.append(`action-${testId('act', 1)}`, finished(1), witnessed(1));
+      await seal([1]);
+      expect(await counts()).toMatchObject([
+        { status: 'executed', execution: 'succeeded', verdict: 'VERIFIED', actions: 1 },
+        { status: 'processing', execution: null, actions: 1 },
+      ]);
+      await scene.log.append(`action-${testId('act', 2)}`, finished(2), witnessed(2));
+      await seal([2]);
+      expect(await counts()).toMatchObject([{ status: 'executed', actions: 2 }]);
+    });
+  });
+
   it('has no row for an id that never became an action', async () => {
     const action = testId('act', 1);
     await given([{ type: 'SubmissionAbandoned', data: { action, at: testTime(1) } }]);
@@ -178,7 +212,7 @@ describe('actions projection', () => {
     await given([...started(1), finished(1), witnessed(1)]);
     const { folded } = await row();
     expect([actionsProjection.version, Object.keys(folded).sort()]).toEqual([
-      3,
+      4,
       [
         'amendedRevision',
         'approval',

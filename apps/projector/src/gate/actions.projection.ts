@@ -8,8 +8,9 @@ import {
   type EventTypes,
 } from '#libs/domain/kernel';
 import type { LedgerEvent } from '#libs/domain/ledger';
-import { ActionRow, ApprovalRow } from '#libs/infra/read-models';
+import { ActionRow, ApprovalRow, HourlyCountRow } from '#libs/infra/read-models';
 import { keysToLoad, UnreadableEvent, type Projection } from '../projection.js';
+import { countedAs, moveCounts } from './hourly-counts.js';
 
 const ACTION_EVENTS: EventTypes<ActionEvent> = {
   ActionSubmitted: true,
@@ -41,23 +42,28 @@ const UNHEARD_OF: ListedAction = { action: actionDecider.initialState(), seal: n
 
 /**
  * Rows of GET /v1/actions: the action as its own stream tells it, and its deed as the ledger does. An action that waits or
- * waited for people is a row of GET /v1/approvals, too.
+ * waited for people is a row of GET /v1/approvals, too, and each counts in the hour in which it was submitted.
  */
 export const actionsProjection: Projection = {
   name: 'actions',
-  version: 3,
+  version: 4,
   follows: { action: ACTION_EVENTS, ledger: LEDGER_EVENTS },
-  rowTypes: [ActionRow, ApprovalRow],
+  rowTypes: [ActionRow, ApprovalRow, HourlyCountRow],
 
   async project(events, rows) {
     const loaded = await rows.select(ActionRow, keysToLoad(events, actionOf, beginsAction));
-    const actions = new Map(loaded.map((row) => [row.id as string, listedAction(row)]));
+    const before = new Map(loaded.map((row) => [row.id as string, listedAction(row)]));
+    const actions = new Map(before);
     for (const envelope of events) {
       const id = actionOf(envelope);
       if (id !== null) actions.set(id, evolve(actions.get(id) ?? UNHEARD_OF, envelope));
     }
     await rows.upsert(ActionRow, [...actions.values()].flatMap(actionRows));
     await rows.upsert(ApprovalRow, [...actions.values()].flatMap(approvalRows));
+    await moveCounts(
+      rows,
+      [...actions].map(([id, after]) => ({ before: counted(before.get(id)), after: counted(after) })),
+    );
   },
 };
 
@@ -87,6 +93,11 @@ const listedAction = ({ folded, deed, sealedAt }: ActionRow): ListedAction => ({
   action: folded,
   seal: deed !== null && sealedAt !== null ? { deed, at: sealedAt } : null,
 });
+
+const counted = (listed = UNHEARD_OF) => {
+  const { action, seal } = listed;
+  return action.state === 'none' || action.state === 'abandoned' ? null : countedAs(action, seal !== null);
+};
 
 const actionRows = ({ action, seal }: ListedAction): readonly ActionRow[] => {
   // An id that was reserved and given up never was an action (architecture, 'Rows beside the log').

@@ -4,6 +4,8 @@ export { storedText } from './columns.js';
 export { ConnectorRow } from './connectors/connector.row.js';
 export { ActionRow } from './gate/action.row.js';
 export { ApprovalRow } from './gate/approval.row.js';
+export { HourlyCountRow } from './gate/hourly-count.row.js';
+export type { ActionCount, CountedBy, CountedPeriod } from './hourly-reads.js';
 export { DeedRow } from './ledger/deed.row.js';
 export { likeContaining, likeGlob } from './like.js';
 export { type LocalProjection, LocalProjections } from './local-projections.js';

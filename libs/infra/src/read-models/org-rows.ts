@@ -1,9 +1,11 @@
 import { type AgentId, DomainError, type OrgId, type Timestamp } from '#libs/domain/kernel';
 import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { sqlStateOf } from '../postgres/index.js';
+import { AgentRow } from './agents/agent.row.js';
 import { storedText } from './columns.js';
 import { ActionRow } from './gate/action.row.js';
 import { driverErrorOf, translateRowError } from './row-errors.js';
+import { type ActionCount, type CountedBy, countedActions, type CountedPeriod } from './hourly-reads.js';
 import type { RowType } from './row-transaction.js';
 
 /** Rows that belong to an organization. */
@@ -52,6 +54,19 @@ export class ReadModels {
   }
 
   /**
+   * How many actions were submitted in a period, by some of their properties. Costs a step for each row of its hours,
+   * however many actions they count.
+   * @throws {DomainError} `timeout` @throws {StoreUnavailable} the database did not answer
+   */
+  counted<By extends CountedBy>(
+    org: OrgId,
+    period: CountedPeriod,
+    by: readonly By[],
+  ): Promise<readonly ActionCount<By>[]> {
+    return found(countedActions(this.source, org, period, by));
+  }
+
+  /**
    * What agents of `org` have done since an instant. Costs a step for each action of that time.
    * @throws {DomainError} `timeout` @throws {StoreUnavailable} the database did not answer
    */
@@ -69,6 +84,22 @@ export class ReadModels {
         { calls, lastActionAt: at?.toISOString() ?? null },
       ]),
     );
+  }
+
+  /**
+   * The agents of `org` that submitted something last, the last one first. Costs a step for each agent.
+   * @throws {DomainError} `timeout` @throws {StoreUnavailable} the database did not answer
+   */
+  async lastActive(org: OrgId, count: number): Promise<readonly AgentId[]> {
+    const { tablePath: agents } = this.source.getMetadata(AgentRow);
+    const { tablePath: actions } = this.source.getMetadata(ActionRow);
+    const asking = this.source.query<{ id: AgentId }[]>(
+      `SELECT id FROM (SELECT id, (SELECT created_at FROM ${actions} AS made WHERE made.org = $1 AND made.agent = known.id
+          ORDER BY created_at DESC LIMIT 1) AS last_at FROM ${agents} AS known WHERE org = $1) AS active
+        WHERE last_at IS NOT NULL ORDER BY last_at DESC, id LIMIT $2`,
+      [storedText(org), count],
+    );
+    return (await found(asking)).map(({ id }) => id);
   }
 }
 
@@ -149,6 +180,11 @@ export class OrgRows<Row extends OrgRow> {
   /** All of them: only where their number is bounded. */
   async all(): Promise<readonly Row[]> {
     return found(this.query.getMany());
+  }
+
+  /** How many there are. Costs a step for each. */
+  async count(): Promise<number> {
+    return found(this.query.getCount());
   }
 
   async first(): Promise<Row | null> {

@@ -6,6 +6,7 @@ import { AgentRow } from './agents/agent.row.js';
 import { ConnectorRow } from './connectors/connector.row.js';
 import { ActionRow } from './gate/action.row.js';
 import { ApprovalRow } from './gate/approval.row.js';
+import { HourlyCountRow } from './gate/hourly-count.row.js';
 import { DeedRow } from './ledger/deed.row.js';
 import { CreateReadModels1764000000000 } from './migrations/1764000000000-create-read-models.js';
 import { AddAgents1795700000000 } from './migrations/1795700000000-add-agents.js';
@@ -13,6 +14,7 @@ import { AddSecurityEvents1795800000000 } from './migrations/1795800000000-add-s
 import { AddDeedAbouts1795910000000 } from './migrations/1795910000000-add-deed-abouts.js';
 import { AddActionFilters1795920000000 } from './migrations/1795920000000-add-action-filters.js';
 import { AddApprovals1795930000000 } from './migrations/1795930000000-add-approvals.js';
+import { AddHourlyCounts1795950000000 } from './migrations/1795950000000-add-hourly-counts.js';
 import { SecurityEventRow } from './people/security-event.row.js';
 import { PolicySlotRow } from './policies/policy-slot.row.js';
 import { PolicyVersionRow } from './policies/policy-version.row.js';
@@ -30,6 +32,7 @@ const MIGRATIONS = [
   AddDeedAbouts1795910000000,
   AddActionFilters1795920000000,
   AddApprovals1795930000000,
+  AddHourlyCounts1795950000000,
 ];
 /** As the database lists those that it was given. */
 export const READ_MODEL_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);
@@ -75,6 +78,7 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
     entities: [
       ActionRow,
       ApprovalRow,
+      HourlyCountRow,
       DeedRow,
       ConnectorRow,
       PolicyRow,
