@@ -8,12 +8,22 @@ import { AgentStatusController } from './agent-status.controller.js';
 import { AgentsController } from './agents.controller.js';
 import { IntentKeysController } from './intent-keys.controller.js';
 import { ListAgentKeysHandler, ListIntentKeysHandler } from './list-agent-keys.query-handler.js';
+import { AgentUsage } from './agent-usage.js';
 import { ListAgentsHandler } from './list-agents.query-handler.js';
 
 /** The control plane of agents. Apart from AgentsModule, which the edge itself stands on: it tells who is calling. */
 @Module({
   imports: [LedgerModule],
   controllers: [AgentsController, AgentStatusController, AgentKeysController, IntentKeysController],
-  providers: [AgentAnswers, AgentOwners, ListAnswers, ListAgentsHandler, ListAgentKeysHandler, ListIntentKeysHandler],
+  providers: [
+    AgentAnswers,
+    AgentOwners,
+    AgentUsage,
+    ListAnswers,
+    ListAgentsHandler,
+    ListAgentKeysHandler,
+    ListIntentKeysHandler,
+  ],
+  exports: [AgentUsage],
 })
 export class AgentRoutesModule {}

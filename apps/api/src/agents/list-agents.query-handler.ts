@@ -1,12 +1,11 @@
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { JsonObject } from '#libs/crypto';
 import { agentOfList, type LivingAgent } from '#libs/domain/agents';
-import { type AgentId, Clock, FoldedStreams, type OrgId, streamRef, timestampOf } from '#libs/domain/kernel';
-import { organizationDecider } from '#libs/domain/people';
+import type { OrgId } from '#libs/domain/kernel';
 import { AgentRow, likeContaining, type OrgRows, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
 import { type Listed, newestFirst, type PageRequest, type TimePosition } from '../lists/listed.js';
+import { AgentUsage } from './agent-usage.js';
 import type { AgentFilters } from './list-agents.filters.js';
-import { localDayAt } from './local-day.js';
 
 export interface ListedAgentWithUsage {
   readonly agent: LivingAgent;
@@ -30,8 +29,7 @@ export class ListAgentsHandler implements IQueryHandler<ListAgents> {
   constructor(
     private readonly readModels: ReadModels,
     private readonly waiter: ProjectionWaiter,
-    private readonly streams: FoldedStreams,
-    private readonly clock: Clock,
+    private readonly usage: AgentUsage,
   ) {}
 
   async execute({ org, filters, page }: ListAgents): Promise<Listed<ListedAgentWithUsage>> {
@@ -40,28 +38,13 @@ export class ListAgentsHandler implements IQueryHandler<ListAgents> {
     narrow(rows, filters);
     const { rows: found, hasMore } = await newestFirst(rows, page);
     const agents = found.map(({ folded }) => agentOfList(folded));
-    const usage = filters.withUsage ? await this.usageOf(org, agents) : null;
+    const ids = agents.map(({ agent }) => agent);
+    const usage = filters.withUsage ? await this.usage.of(org, ids) : null;
     return {
       rows: agents.map((agent) => ({ agent, usage: usage?.get(agent.agent) ?? null })),
       hasMore,
       lagEvents,
     };
-  }
-
-  /** What each has done today, as the organization counts days. */
-  private async usageOf(org: OrgId, agents: readonly LivingAgent[]): Promise<ReadonlyMap<AgentId, JsonObject>> {
-    const { state } = await this.streams.load(streamRef(organizationDecider, org));
-    const timeZone = state.status === 'none' ? 'UTC' : state.timezone;
-    const { day, sinceMs } = localDayAt(timeZone, this.clock.nowMs());
-    const ids = agents.map(({ agent }) => agent);
-    const activity = await this.readModels.activityOf(org, ids, timestampOf(sinceMs));
-    return new Map(
-      ids.map((id) => {
-        const { calls, lastActionAt } = activity.get(id) ?? { calls: 0, lastActionAt: null };
-        // No call has a price yet: amounts come with the connectors that can name one.
-        return [id, { day, calls, spend: [], last_action_at: lastActionAt }];
-      }),
-    );
   }
 }
 
