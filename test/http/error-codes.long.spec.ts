@@ -14,6 +14,7 @@ import { FAULTS, TOO_MANY_FAILURES } from './error-codes/faults.refusals.js';
 import { GATE, SEALED_AGAIN, UNGOVERNED, UNSEALED } from './error-codes/gate.refusals.js';
 import { KEYS, spent, STOPS } from './error-codes/keys.refusals.js';
 import { pathOf, type Probe, PROBES } from './error-codes/operations.js';
+import { INSIGHTS } from './error-codes/insights.refusals.js';
 import { INTENTS } from './error-codes/intents.refusals.js';
 import { expectOutcome, OUTCOMES } from './error-codes/outcomes.js';
 import { expectRefusal, type Refusal, type RefusalGroup } from './error-codes/refusal.js';
@@ -84,6 +85,7 @@ describe('a wait for an action', () => {
 for (const group of [
   APPROVALS,
   APPROVAL_LINKS,
+  INSIGHTS,
   ...PEOPLE,
   LINKS_AFTER_TOO_MANY,
   CONNECTORS,

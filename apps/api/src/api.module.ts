@@ -22,6 +22,7 @@ import {
 import { HealthModule } from './health/health.module.js';
 import { HttpEdgeModule } from './http/http-edge.module.js';
 import type { HttpEdge } from './http/http-edge.js';
+import { InsightsModule } from './insights/insights.module.js';
 import { LedgerModule } from './ledger/ledger.module.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { ErrorPagesController } from './pages/error-pages.controller.js';
@@ -50,6 +51,7 @@ export class ApiModule {
         ConnectorsModule,
         PoliciesModule,
         PeopleModule,
+        InsightsModule,
       ],
       controllers: [OpenApiController, ErrorPagesController, SignInPagesController],
     };

@@ -45,6 +45,6 @@ import { SealKeysController } from './seal-keys.controller.js';
     ChangeDeeds,
     { provide: BuildFacts, useFactory: () => readBuildFacts() },
   ],
-  exports: [ChangeDeeds],
+  exports: [ChangeDeeds, CheckLedger],
 })
 export class LedgerModule {}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import type { LivingOrganization } from '#libs/domain/people';
+import { testId, TEST_ORG } from '../../../../test/support/given-log.js';
+import { attentionOf, type AttentionSources } from './attention.js';
+
+const calm = {
+  organization: { org: TEST_ORG, status: 'started', stop: null } as unknown as LivingOrganization,
+  ledger: { result: 'intact', reason: null, first_bad_seq: null },
+  mismatches: [],
+  expiring: [],
+} satisfies AttentionSources;
+const at = '2026-10-01T09:00:00.000Z';
+const mismatch = (number: number) => ({
+  id: testId('act', number),
+  tool: 'pay.refund',
+  createdAt: at,
+  folded: { witness: { summary: 'The read shows another amount.' } } as never,
+});
+const expiring = { id: testId('apr', 1), action: testId('act', 9), tool: 'pay.refund', expiresAt: at };
+
+describe('what needs attention', () => {
+  it('is nothing where all is well, or nothing is known', () => {
+    expect(attentionOf(calm)).toEqual([]);
+    expect(attentionOf({ ...calm, ledger: { result: 'incomplete', reason: 'time_limit', first_bad_seq: 7 } })).toEqual(
+      [],
+    );
+  });
+
+  it('is told the most pressing kind first, with its data', () => {
+    const by = { type: 'user', id: testId('usr', 1) } as const;
+    const organization = { ...calm.organization, status: 'stopped', stop: { at, by } } as LivingOrganization;
+    const ledger = { result: 'broken', reason: 'bad_signature', first_bad_seq: 7 } as never;
+    expect(attentionOf({ organization, ledger, mismatches: [mismatch(1)], expiring: [expiring] })).toEqual([
+      { kind: 'chain_broken', ids: [TEST_ORG], reason: 'bad_signature', first_bad_seq: 7 },
+      { kind: 'org_stopped', ids: [TEST_ORG], stopped_at: at, stopped_by: by },
+      {
+        kind: 'mismatch',
+        ids: [testId('act', 1)],
+        tool: 'pay.refund',
+        created_at: at,
+        summary: 'The read shows another amount.',
+      },
+      { kind: 'approval_expiring', ids: [testId('apr', 1), testId('act', 9)], tool: 'pay.refund', expires_at: at },
+    ]);
+  });
+
+  it('is eight things at most', () => {
+    const mismatches = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(mismatch);
+    const kinds = attentionOf({ ...calm, mismatches, expiring: [expiring] }).map(({ kind }) => kind);
+    expect(kinds).toEqual(Array(8).fill('mismatch'));
+  });
+});

@@ -1,0 +1,60 @@
+import type { JsonObject } from '#libs/crypto';
+import type { LivingOrganization } from '#libs/domain/people';
+import type { LedgerCheck } from '#libs/domain/ledger';
+import type { ActionRow, ApprovalRow } from '#libs/infra/read-models';
+
+/** Document 1: so many things at most that a person must look at. */
+export const ATTENTION_MAX = 8;
+/** An approval that ends within it is pressing. */
+export const EXPIRING_MS = 30 * 60_000;
+
+/** What may need a person, each in the order in which it is shown. */
+export interface AttentionSources {
+  readonly organization: LivingOrganization;
+  readonly ledger: Pick<LedgerCheck, 'result' | 'reason' | 'first_bad_seq'>;
+  /** With the verdict MISMATCH, newest first. */
+  readonly mismatches: readonly Pick<ActionRow, 'id' | 'tool' | 'createdAt' | 'folded'>[];
+  /** Pending ones that end soon, soonest first. */
+  readonly expiring: readonly Pick<ApprovalRow, 'id' | 'action' | 'tool' | 'expiresAt'>[];
+}
+
+/**
+ * What must be looked at, the most pressing kind first. Kinds and data, so that whoever shows them finds the words; of a
+ * mismatch alone the witness' own sentence (document 1, `overview.attention`).
+ */
+export const attentionOf = (sources: AttentionSources): JsonObject[] =>
+  [
+    ...brokenChain(sources),
+    ...stoppedOrganization(sources),
+    ...sources.mismatches.map(({ id, tool, createdAt, folded }) => ({
+      kind: 'mismatch',
+      ids: [id],
+      tool,
+      created_at: createdAt,
+      summary: folded.witness?.summary ?? null,
+    })),
+    ...sources.expiring.map(({ id, action, tool, expiresAt }) => ({
+      kind: 'approval_expiring',
+      ids: [id, action],
+      tool,
+      expires_at: expiresAt,
+    })),
+  ].slice(0, ATTENTION_MAX);
+
+/** A check that came to no end proves nothing, and is no finding. */
+const brokenChain = ({ ledger, organization }: AttentionSources): JsonObject[] =>
+  ledger.result === 'broken'
+    ? [{ kind: 'chain_broken', ids: [organization.org], reason: ledger.reason, first_bad_seq: ledger.first_bad_seq }]
+    : [];
+
+const stoppedOrganization = ({ organization }: AttentionSources): JsonObject[] =>
+  organization.status === 'stopped'
+    ? [
+        {
+          kind: 'org_stopped',
+          ids: [organization.org],
+          stopped_at: organization.stop?.at ?? null,
+          stopped_by: organization.stop?.by ? { type: organization.stop.by.type, id: organization.stop.by.id } : null,
+        },
+      ]
+    : [];

@@ -1,0 +1,27 @@
+import { Module } from '@nestjs/common';
+import { FoldedStreams } from '#libs/domain/kernel';
+import { CheckLedger } from '#libs/domain/ledger';
+import { ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
+import { AgentRoutesModule } from '../agents/agent-routes.module.js';
+import { AgentUsage } from '../agents/agent-usage.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { ActionStatsController } from './action-stats.controller.js';
+import { ReadActionStatsHandler } from './action-stats.query-handler.js';
+import { OverviewController } from './overview.controller.js';
+import { OverviewSources, ReadOverviewHandler } from './overview.query-handler.js';
+
+/** What happened, in numbers: the overview, and decisions and verdicts over days. */
+@Module({
+  imports: [AgentRoutesModule, LedgerModule],
+  controllers: [OverviewController, ActionStatsController],
+  providers: [
+    {
+      provide: OverviewSources,
+      inject: [ReadModels, ProjectionWaiter, FoldedStreams, CheckLedger, AgentUsage],
+      useFactory: (...sources: ConstructorParameters<typeof OverviewSources>) => new OverviewSources(...sources),
+    },
+    ReadOverviewHandler,
+    ReadActionStatsHandler,
+  ],
+})
+export class InsightsModule {}
