@@ -225,7 +225,10 @@ export class RestDriver extends ConnectorDriver {
   ): Promise<EndedCall> {
     const redactor = new Redactor(attempt.credential.secrets, attempt.sensitive);
     const result = await recordedResult(response, redactor);
-    return { outcome: { ...this.outcomeOf(attempt, response, redirect), result }, answer: { response, redactor } };
+    const { status, errorCode, errorMessage, hasSent, retryAfterMs } = this.outcomeOf(attempt, response, redirect);
+    // Named one by one: a copy by `...` made V8 a hidden class for each call (docs/performance.md).
+    const outcome = { status, errorCode, errorMessage, result, hasSent, retryAfterMs };
+    return { outcome, answer: { response, redactor } };
   }
 
   private outcomeOf(
