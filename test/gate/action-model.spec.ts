@@ -75,8 +75,9 @@ const word = (person: string): ApprovalWord => ({
   context_digest: DIGEST,
   reason: null,
 });
-const executionAt = (nowMs: number, isRepeatable: boolean) => ({
+const executionAt = ({ nowMs, isRepeatable, isReadBack: hasReadBack }: ActionModel) => ({
   class: isRepeatable ? ('repeatable' as const) : ('once' as const),
+  hasReadBack,
   timeoutMs: PATIENCE_MS.call,
   startBy: at(nowMs + PATIENCE_MS.start),
 });
@@ -129,6 +130,7 @@ const STATE_OF_PHASE = {
   ready: 'executing',
   running: 'executing',
   edge: 'executing',
+  unread: 'witnessing',
   over: 'recorded',
 } as const;
 
@@ -150,6 +152,8 @@ const agree = async (known: ActionModel, service: Service): Promise<void> => {
   const outcomes = ['ExecutionFinished', 'EdgeReported', 'EdgeLost'];
   expect(types.filter((type) => outcomes.includes(type)).length).toBeLessThanOrEqual(1);
   expect(types.filter((type) => type === 'ActionWitnessed').length).toBeLessThanOrEqual(1);
+  expect(types.filter((type) => type === 'WitnessAmended')).toHaveLength(known.amendments);
+  expect(action.witness?.verdict ?? null).toBe(known.verdict);
 };
 
 const statusUnderWay = ({ phase }: ActionModel): string => {
@@ -161,6 +165,26 @@ const fates = fc.constantFrom<Fate>('answered', 'answered', 'ended before the wr
 const persons = fc.constantFrom(testId('usr', 1), testId('usr', 2), testId('usr', 3));
 const statuses = fc.constantFrom('succeeded' as const, 'failed' as const, 'unknown' as const);
 
+const submitting = (fate: Fate, said: model.Submitted): Sent => {
+  const { decision, mode, required } = said;
+  return new Sent(
+    `submit ${decision} ${mode}${said.isReadBack ? ' read back' : ''}`,
+    fate,
+    (known) => model.submit(known, said),
+    (known) => ({
+      type: 'SubmitAction',
+      data: {
+        submission: { ...submission, mode },
+        decision: { ...(decision === 'deny' ? denied : allowed), outcome: decision },
+        claimant: null,
+        execution: decision === 'allow' && mode === 'gateway' ? executionAt({ ...known, ...said }) : null,
+        ...(decision === 'allow' && mode === 'proxy' ? { edge: edgeAt(known.nowMs) } : {}),
+        ...(decision === 'require_approval' ? { approval: termsAt(known.nowMs, required) } : {}),
+      },
+    }),
+  );
+};
+
 const submissions = fc
   .record({
     decision: fc.constantFrom(
@@ -171,29 +195,18 @@ const submissions = fc
     ),
     mode: fc.constantFrom('gateway' as const, 'proxy' as const),
     isRepeatable: fc.boolean(),
+    isReadBack: fc.boolean(),
     signatures: fc.integer({ min: 1, max: 3 }),
     fate: fates,
   })
-  .map(({ fate, signatures, ...said }) => {
-    const { decision, mode, isRepeatable } = said;
-    const required = decision === 'require_approval' ? signatures : 0;
-    return new Sent(
-      `submit ${decision} ${mode}`,
-      fate,
-      (known) => model.submit(known, { ...said, required }),
-      (known) => ({
-        type: 'SubmitAction',
-        data: {
-          submission: { ...submission, mode },
-          decision: { ...(decision === 'deny' ? denied : allowed), outcome: decision },
-          claimant: null,
-          execution: decision === 'allow' && mode === 'gateway' ? executionAt(known.nowMs, isRepeatable) : null,
-          ...(decision === 'allow' && mode === 'proxy' ? { edge: edgeAt(known.nowMs) } : {}),
-          ...(decision === 'require_approval' ? { approval: termsAt(known.nowMs, required) } : {}),
-        },
-      }),
-    );
-  });
+  .map(({ fate, signatures, ...said }) =>
+    submitting(fate, { ...said, required: said.decision === 'require_approval' ? signatures : 0 }),
+  );
+
+/** One that runs in gateway mode. */
+const allowances = fc
+  .record({ isRepeatable: fc.boolean(), isReadBack: fc.boolean() })
+  .map((said) => submitting('answered', { decision: 'allow', mode: 'gateway', required: 0, ...said }));
 
 const termsAt = (nowMs: number, required: number) => ({
   approval: APPROVAL,
@@ -218,16 +231,13 @@ const signatures = fc.tuple(persons, fates).map(
           stillCounting: [...known.signers] as UserId[],
           required: known.required,
           toolDigest: submission.tool_digest,
-          run:
-            known.mode === 'proxy'
-              ? { edge: edgeAt(known.nowMs) }
-              : { execution: executionAt(known.nowMs, known.isRepeatable) },
+          run: known.mode === 'proxy' ? { edge: edgeAt(known.nowMs) } : { execution: executionAt(known) },
         },
       }),
     ),
 );
 
-const claims = fc.tuple(fc.nat(), fc.boolean(), fates).map(([number, isHeard, fate]) => {
+const claims = fc.tuple(fc.nat(), fc.constantFrom(true, true, false), fates).map(([number, isHeard, fate]) => {
   const supersedes = (known: ActionModel): string | null => (isHeard ? (known.claims.at(-1) ?? null) : 'another');
   // Whoever repeats a claim after a crash sends the same one: its token tells.
   const token = (known: ActionModel): string => `claim-${known.claims.length}-${number}`;
@@ -247,7 +257,8 @@ const claims = fc.tuple(fc.nat(), fc.boolean(), fates).map(([number, isHeard, fa
   );
 });
 
-const outcomes = fc.tuple(fc.nat(3), statuses, fates).map(([index, status, fate]) => {
+/** Mostly of the newest claim, which may be over by then. */
+const outcomes = fc.tuple(fc.constantFrom(0, 0, 0, 1, 2, 3), statuses, fates).map(([index, status, fate]) => {
   const token = (known: ActionModel): string => known.claims[known.claims.length - 1 - index] ?? 'never claimed';
   return new Sent(
     `outcome ${status}`,
@@ -280,6 +291,22 @@ const reports = fc.tuple(statuses, fates).map(
           },
         },
       }),
+    ),
+);
+
+const verdicts = fc.constantFrom(
+  'VERIFIED' as const,
+  'MISMATCH' as const,
+  'UNVERIFIABLE' as const,
+  'UNVERIFIABLE' as const,
+);
+const reads = fc.tuple(verdicts, fates).map(
+  ([verdict, fate]) =>
+    new Sent(
+      `read ${verdict}`,
+      fate,
+      (known) => model.readBack(known, verdict),
+      () => ({ type: 'RecordReadBack', data: { verdict, reasons: [], evidenceDigest: DIGEST } }),
     ),
 );
 
@@ -324,6 +351,8 @@ const commands = fc.commands(
     claims,
     outcomes,
     outcomes,
+    reads,
+    reads,
     reports,
     givenUp,
     abandonments,
@@ -336,13 +365,33 @@ const commands = fc.commands(
   { maxCommands: 40 },
 );
 
+/** What executors, readers and sweepers say, by itself: by chance alone three of them seldom meet. */
+const wordsOfMany = fc.commands(
+  [
+    claims,
+    outcomes,
+    outcomes,
+    outcomes,
+    reads,
+    reads,
+    givenUp,
+    fc.constantFrom(1, 5_000, 10_000).map((ms) => new Later(ms)),
+  ],
+  { maxCommands: 20, size: '+1' },
+);
+
+const goesAsTheModelDoes = (sent: Iterable<fc.AsyncCommand<ActionModel, Service>>): Promise<void> =>
+  fc.asyncModelRun(() => ({ model: unbegunModel(Date.parse(NOW)), real: new Service() }), sent);
+
 describe('an action, whatever is sent and whenever a process ends', () => {
   it('goes as the model does, and answers what the model answers', async () => {
-    await fc.assert(
-      fc.asyncProperty(commands, async (sent) => {
-        await fc.asyncModelRun(() => ({ model: unbegunModel(Date.parse(NOW)), real: new Service() }), sent);
-      }),
-      { numRuns: 600 },
+    await fc.assert(fc.asyncProperty(commands, goesAsTheModelDoes), { numRuns: 600 });
+  });
+
+  it('has one outcome and one verdict, whoever reports, reads and gives up in which order', async () => {
+    const property = fc.asyncProperty(allowances, claims, wordsOfMany, (allowance, claim, words) =>
+      goesAsTheModelDoes([allowance, claim, ...words]),
     );
+    await fc.assert(property, { numRuns: 600 });
   });
 });

@@ -3,19 +3,28 @@ import type { ErrorCode } from '#libs/domain/kernel';
 /** What an action is, said once more and by itself: the table of document 1, Transitions, and nothing of the code it judges. */
 export interface ActionModel {
   nowMs: number;
-  phase: 'none' | 'abandoned' | 'pending' | 'ready' | 'running' | 'edge' | 'over';
+  phase: 'none' | 'abandoned' | 'pending' | 'ready' | 'running' | 'edge' | 'unread' | 'over';
   /** As a caller sees it, once the action is over. */
   ending: 'denied' | 'expired' | 'cancelled' | 'executed' | 'failed' | null;
   mode: 'gateway' | 'proxy';
   isRepeatable: boolean;
+  isReadBack: boolean;
   required: number;
   signers: Set<string>;
   /** When what it waits for is over: a decision, a claim, an outcome or a report. */
   untilMs: number;
   claims: string[];
   mayHaveRun: boolean;
+  outcome: Outcome | null;
+  verdict: Verdict | null;
   lateReports: number;
+  /** The first late report that says more than that nobody knows. */
+  toldLate: Outcome | null;
+  amendments: number;
 }
+
+export type Outcome = 'succeeded' | 'failed' | 'unknown';
+export type Verdict = 'VERIFIED' | 'MISMATCH' | 'UNVERIFIABLE';
 
 /** What a command comes to: the code of its refusal, nothing at all, or a change. */
 export type Move = { refused: ErrorCode } | 'nothing' | 'moved';
@@ -28,12 +37,17 @@ export const unbegunModel = (nowMs: number): ActionModel => ({
   ending: null,
   mode: 'gateway',
   isRepeatable: false,
+  isReadBack: false,
   required: 0,
   signers: new Set(),
   untilMs: 0,
   claims: [],
   mayHaveRun: false,
+  outcome: null,
+  verdict: null,
   lateReports: 0,
+  toldLate: null,
+  amendments: 0,
 });
 
 const refused = (code: ErrorCode): Move => ({ refused: code });
@@ -43,6 +57,29 @@ const isUnknown = ({ phase }: ActionModel): boolean => phase === 'none' || phase
 const end = (model: ActionModel, ending: NonNullable<ActionModel['ending']>): Move => {
   Object.assign(model, { phase: 'over', ending });
   return 'moved';
+};
+
+/** What certainly did not run has nothing to verify; what is read back waits for the read. */
+const finish = (model: ActionModel, outcome: Outcome): Move => {
+  model.outcome = outcome;
+  if (outcome === 'failed') return end(model, 'failed');
+  if (model.phase !== 'running' || !model.isReadBack)
+    return conclude(model, outcome === 'succeeded' ? 'VERIFIED' : 'UNVERIFIABLE');
+  model.phase = 'unread';
+  return 'moved';
+};
+
+const conclude = (model: ActionModel, verdict: Verdict): Move => {
+  model.verdict = verdict;
+  if (model.toldLate !== null) hear(model, model.toldLate);
+  return end(model, 'executed');
+};
+
+/** One late report speaks where neither the outcome nor the verdict says anything, whether it came before or after them. */
+const hear = (model: ActionModel, late: Outcome): void => {
+  if (model.outcome !== 'unknown' || model.verdict !== 'UNVERIFIABLE') return;
+  model.verdict = late === 'succeeded' ? 'VERIFIED' : 'UNVERIFIABLE';
+  model.amendments += 1;
 };
 
 const run = (model: ActionModel): Move => {
@@ -56,12 +93,13 @@ export interface Submitted {
   readonly decision: 'allow' | 'deny' | 'require_approval';
   readonly mode: ActionModel['mode'];
   readonly isRepeatable: boolean;
+  readonly isReadBack: boolean;
   readonly required: number;
 }
 
-export const submit = (model: ActionModel, { decision, mode, isRepeatable, required }: Submitted): Move => {
+export const submit = (model: ActionModel, { decision, ...said }: Submitted): Move => {
   if (model.phase !== 'none') return refused('conflict');
-  Object.assign(model, { mode, isRepeatable, required });
+  Object.assign(model, said);
   if (decision === 'deny') return end(model, 'denied');
   if (decision === 'allow') return run(model);
   Object.assign(model, { phase: 'pending', untilMs: model.nowMs + PATIENCE_MS.approval });
@@ -120,35 +158,51 @@ export const claim = (model: ActionModel, token: string, supersedes: string | nu
   return 'moved';
 };
 
-export const outcome = (model: ActionModel, token: string, status: 'succeeded' | 'failed' | 'unknown'): Move => {
+export const outcome = (model: ActionModel, token: string, status: Outcome): Move => {
   if (isUnknown(model)) return refused('not_found');
   if (!model.claims.includes(token)) return refused('conflict');
-  if (model.phase !== 'running' || model.claims.at(-1) !== token) {
-    model.lateReports += 1;
-    return 'moved';
+  if (model.phase === 'running' && model.claims.at(-1) === token) {
+    return finish(model, status === 'failed' && model.mayHaveRun ? 'unknown' : status);
   }
-  return end(model, status === 'failed' && !model.mayHaveRun ? 'failed' : 'executed');
+  model.lateReports += 1;
+  // Of several attempts, none knows that no other one was applied.
+  const tells = status === 'succeeded' || (status === 'failed' && model.claims.length === 1);
+  if (model.toldLate !== null || !tells) return 'moved';
+  model.toldLate = status;
+  if (model.phase === 'over') hear(model, status);
+  return 'moved';
+};
+
+/** What a read says: the first one concludes; a later one speaks where nobody could say anything. */
+export const readBack = (model: ActionModel, verdict: Verdict): Move => {
+  if (isUnknown(model)) return refused('not_found');
+  if (model.phase === 'unread') return conclude(model, verdict);
+  const wasRead = model.isReadBack && model.mode === 'gateway' && model.verdict !== null;
+  if (!wasRead || model.verdict !== 'UNVERIFIABLE' || verdict === 'UNVERIFIABLE') return 'nothing';
+  model.verdict = verdict;
+  model.amendments += 1;
+  return 'moved';
 };
 
 export const giveUp = (model: ActionModel): Move => {
   if (isUnknown(model)) return refused('not_found');
   if (model.phase !== 'running') return 'nothing';
   const isTriedAgain = model.isRepeatable && model.claims.length < 3 && !isLate(model);
-  return isTriedAgain ? 'nothing' : end(model, 'executed');
+  return isTriedAgain ? 'nothing' : finish(model, 'unknown');
 };
 
 export const expireStart = (model: ActionModel): Move => {
   if (isUnknown(model)) return refused('not_found');
-  return model.phase === 'ready' && isLate(model) ? end(model, 'failed') : 'nothing';
+  return model.phase === 'ready' && isLate(model) ? finish(model, 'failed') : 'nothing';
 };
 
-export const report = (model: ActionModel, status: 'succeeded' | 'failed' | 'unknown'): Move => {
+export const report = (model: ActionModel, status: Outcome): Move => {
   if (isUnknown(model)) return refused('not_found');
   if (model.phase !== 'edge' || isLate(model)) return refused('conflict');
-  return end(model, status === 'failed' ? 'failed' : 'executed');
+  return finish(model, status);
 };
 
 export const giveUpEdge = (model: ActionModel): Move => {
   if (isUnknown(model)) return refused('not_found');
-  return model.phase === 'edge' && isLate(model) ? end(model, 'executed') : 'nothing';
+  return model.phase === 'edge' && isLate(model) ? finish(model, 'unknown') : 'nothing';
 };

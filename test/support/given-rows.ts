@@ -45,6 +45,7 @@ export const actionRow = (number: number, changes: Partial<ActionRow> = {}): Act
     attempts: [],
     outcome: null,
     readBack: null,
+    lateReport: null,
     witness: null,
     revision: 5,
     sealingRevision: 5,

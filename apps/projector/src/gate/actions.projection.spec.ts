@@ -212,7 +212,7 @@ describe('actions projection', () => {
     await given([...started(1), finished(1), witnessed(1)]);
     const { folded } = await row();
     expect([actionsProjection.version, Object.keys(folded).sort()]).toEqual([
-      4,
+      5,
       [
         'amendedRevision',
         'approval',
@@ -221,6 +221,7 @@ describe('actions projection', () => {
         'decidedAt',
         'decision',
         'edge',
+        'lateReport',
         'outcome',
         'readBack',
         'ready',

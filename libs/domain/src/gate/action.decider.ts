@@ -16,7 +16,7 @@ import {
   isPending,
 } from './approval.decider.js';
 import { afterAuthorization, afterLoss, afterReport, giveUpEdge, isAtTheEdge, reportEdge } from './edge.decider.js';
-import { afterFinish, afterReady, afterStart, claim, recordOutcome } from './execution.decider.js';
+import { afterFinish, afterLateReport, afterReady, afterStart, claim, recordOutcome } from './execution.decider.js';
 import { expireStart, giveUp } from './recovery.decider.js';
 import { abandon, afterDecision, afterSubmission, submit } from './submission.decider.js';
 import { afterAmendment, afterWitness, amendWitness, hasWitness, recordReadBack } from './witness.decider.js';
@@ -69,7 +69,7 @@ const living = (state: Action): LivingAction => {
 export const doesFollow = (state: Action, event: ActionEvent): boolean => {
   if (event.type === 'ActionSubmitted' || event.type === 'SubmissionAbandoned') return state.state === 'none';
   if (state.state === 'none' || state.state === 'abandoned') return false;
-  if (event.type === 'LateReport') return state.attempts.length > 0;
+  if (event.type === 'LateReport') return state.attempts.some(({ claim }) => claim === event.data.claim);
   if (event.type === 'WitnessAmended') return state.state === 'recorded' && state.witness !== null;
   if (state.state === 'recorded') return false;
   switch (event.type) {
@@ -144,8 +144,9 @@ const fold = (action: LivingAction, event: Exclude<ActionEvent, { type: 'Submiss
       return afterWitness(action, event.data);
     case 'WitnessAmended':
       return afterAmendment(action, event.data);
-    case 'ActionSubmitted':
     case 'LateReport':
+      return afterLateReport(action, event.data);
+    case 'ActionSubmitted':
       return action;
   }
 };

@@ -66,6 +66,8 @@ export interface LivingAction {
   readonly outcome: ExecutionOutcome | null;
   /** Set from the outcome on where the witness waits, or waited, for a read; why the outcome is unknown. */
   readonly readBack: { readonly reason: string | null } | null;
+  /** What an attempt reported after its time and before the end, where it says more than that nobody knows: the first. */
+  readonly lateReport: ExecutionOutcome | null;
   /** The newest. */
   readonly witness: WitnessVerdict | null;
   /** Revision of the last event folded. */

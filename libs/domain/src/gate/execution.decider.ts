@@ -3,12 +3,13 @@ import { DomainError, type ActionId, type Timestamp } from '../kernel/index.js';
 import type { ActionCommand, Claimant, ExecutionTerms } from './action.commands.js';
 import type { ActionEvent, ExecutionOutcome } from './action.events.js';
 import { currentAttempt, type ExecutionAttempt, type LivingAction } from './action.state.js';
-import { amendedByLateReport, hasWitness, witnessed } from './witness.decider.js';
+import { amendedByLateReport, hasWitness, tellsMore, witnessed } from './witness.decider.js';
 
 type ClaimExecution = Extract<ActionCommand, { type: 'ClaimExecution' }>;
 type RecordOutcome = Extract<ActionCommand, { type: 'RecordOutcome' }>;
 type ExecutionReady = Extract<ActionEvent, { type: 'ExecutionReady' }>;
 type ExecutionFinished = Extract<ActionEvent, { type: 'ExecutionFinished' }>;
+type LateReport = Extract<ActionEvent, { type: 'LateReport' }>;
 
 /**
  * By which an action that may run waits to be claimed.
@@ -116,7 +117,7 @@ export const finished = (
   if (state.ready?.hasReadBack === true) {
     return [{ type: 'ExecutionFinished', data: { ...recorded, read_back: { reason: reason ?? null } } }];
   }
-  return [{ type: 'ExecutionFinished', data: recorded }, witnessed(state, outcome, at, reason)];
+  return [{ type: 'ExecutionFinished', data: recorded }, ...witnessed(state, outcome, at, reason)];
 };
 
 export const afterReady = (action: LivingAction, data: ExecutionReady['data']): LivingAction => {
@@ -136,7 +137,13 @@ export const afterFinish = (action: LivingAction, data: ExecutionFinished['data'
   state: 'witnessing',
 });
 
-const outcomeOf = (data: ExecutionFinished['data']): ExecutionOutcome => {
+/** The first that says more than that nobody knows is kept for the witness. One that comes after the end is heard at once. */
+export const afterLateReport = (action: LivingAction, data: LateReport['data']): LivingAction => {
+  const isKept = action.state !== 'recorded' && action.lateReport === null && tellsMore(action, data);
+  return isKept ? { ...action, lateReport: outcomeOf(data) } : action;
+};
+
+const outcomeOf = (data: ExecutionOutcome): ExecutionOutcome => {
   const { status, error_code, error_message, result_digest, started_at, finished_at, latency_ms } = data;
   return { status, error_code, error_message, result_digest, started_at, finished_at, latency_ms };
 };

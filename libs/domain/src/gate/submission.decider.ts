@@ -38,7 +38,7 @@ export const abandon = ({ data, metadata }: AbandonSubmission, state: Action): r
 export const afterSubmission = (data: ActionSubmitted['data']): LivingAction => {
   const { at, ...submission } = data;
   const undecided = { decision: null, decidedAt: null, ready: null, approval: null, edge: null };
-  const unrun = { attempts: [], outcome: null, readBack: null, witness: null };
+  const unrun = { attempts: [], outcome: null, readBack: null, lateReport: null, witness: null };
   const unsealed = { revision: 0, sealingRevision: null, amendedRevision: null };
   return { state: 'executing', submission, createdAt: at, ...undecided, ...unrun, ...unsealed };
 };

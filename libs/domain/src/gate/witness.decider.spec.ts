@@ -269,6 +269,71 @@ describe('an amended witness', () => {
     expect(typesOf(having(twice, record(failed)).slice(-1))).toEqual(['LateReport']);
   });
 
+  describe('comes at once with a witness that says less than a late report before it', () => {
+    const late = (status: 'succeeded' | 'failed'): ActionEvent => {
+      const outcome = status === 'succeeded' ? succeeded : failed;
+      return { type: 'LateReport', data: { ...outcome, action: ACTION, attempt: 1, claim: 'c1', at: after(5) } };
+    };
+    const unread = [...having(runningToRead, record(unknown)), late('succeeded')];
+
+    it('of a read that could not say anything', () => {
+      const events = having(unread, readBack('UNVERIFIABLE', 'timeout'));
+      expect(typesOf(events).slice(-2)).toEqual(['ActionWitnessed', 'WitnessAmended']);
+      expect(events.at(-2)?.data).toMatchObject({ level: 'L1', verdict: 'UNVERIFIABLE', method: 'read_back' });
+      const inOtherOrder = having(
+        runningToRead,
+        record(unknown),
+        readBack('UNVERIFIABLE', 'timeout'),
+        record(succeeded),
+      );
+      expect(events.at(-1)?.data).toEqual(inOtherOrder.at(-1)?.data);
+      expect(given(...events).state).toMatchObject({
+        state: 'recorded',
+        outcome: { status: 'unknown' },
+        witness: { level: 'L0', verdict: 'VERIFIED', reasons: ['late_report'] },
+        sealingRevision: 6,
+        amendedRevision: 7,
+      });
+      given(...events)
+        .when(readBack('VERIFIED'))
+        .thenNothing();
+    });
+
+    it.each(['VERIFIED', 'MISMATCH'] as const)('and not of a read that says %s', (verdict) => {
+      const events = having(unread, readBack(verdict));
+      expect(typesOf(events).slice(-2)).toEqual(['LateReport', 'ActionWitnessed']);
+      expect(given(...events).state).toMatchObject({ witness: { level: 'L1', verdict } });
+    });
+
+    it('of a tool that is not read, whose first attempt reports while a second one goes on', () => {
+      const twice = [...running, started('c2', 2), late('succeeded')];
+      const lost = having(twice, {
+        type: 'GiveUpExecution',
+        data: { claim: 'c2', isExecutorSilent: true, isPastDeadline: true },
+      });
+      expect(typesOf(lost).slice(-3)).toEqual(['ExecutionFinished', 'ActionWitnessed', 'WitnessAmended']);
+      expect(given(...lost).state).toMatchObject({ witness: { verdict: 'VERIFIED', reasons: ['late_report'] } });
+      const known = having(twice, {
+        type: 'RecordOutcome',
+        data: { claim: 'c2', outcome: succeeded, withdrawn: null },
+      });
+      expect(typesOf(known).slice(-2)).toEqual(['ExecutionFinished', 'ActionWitnessed']);
+    });
+
+    it('and says that a call was not applied, where there was but one', () => {
+      const refused = [...having(runningToRead, record(unknown)), late('failed'), late('succeeded')];
+      expect(given(...having(refused, readBack('UNVERIFIABLE', 'timeout'))).state).toMatchObject({
+        witness: { verdict: 'UNVERIFIABLE', reasons: ['late_report', 'upstream_not_found'] },
+      });
+    });
+
+    it('never by a report of whoever has claimed nothing', () => {
+      const foreign = { ...late('succeeded'), data: { ...late('succeeded').data, claim: 'c9' } } as ActionEvent;
+      const events = having([...having(runningToRead, record(unknown)), foreign], readBack('UNVERIFIABLE', 'timeout'));
+      expect(typesOf(events).slice(-1)).toEqual(['ActionWitnessed']);
+    });
+  });
+
   it('is not made of a late report that tells nothing new', () => {
     expect(typesOf(having(running, record(unknown), record(unknown)).slice(-1))).toEqual(['LateReport']);
     expect(typesOf(having(running, record(succeeded), record(succeeded)).slice(-1))).toEqual(['LateReport']);

@@ -12,14 +12,23 @@ export const hasWitness = ({ status }: Pick<ExecutionOutcome, 'status'>): boolea
 
 /** The tool's own word as witness, where no later evidence is awaited. */
 export const witnessed = (
-  { submission, decision }: LivingAction,
+  action: LivingAction,
   outcome: ExecutionOutcome,
   at: Timestamp,
   reason: string | undefined,
-): ActionEvent => ({
-  type: 'ActionWitnessed',
-  data: { action: submission.action, at, ...atAskedLevel(decision, reportedWitness(outcome, reason)) },
-});
+): readonly ActionEvent[] =>
+  firstWitness(action, outcome, atAskedLevel(action.decision, reportedWitness(outcome, reason)), at);
+
+/** The one witness of an action, and what a report that came late and before it says where the witness says nothing. */
+const firstWitness = (
+  action: LivingAction,
+  outcome: ExecutionOutcome,
+  verdict: WitnessVerdict,
+  at: Timestamp,
+): readonly ActionEvent[] => [
+  { type: 'ActionWitnessed', data: { action: action.submission.action, at, ...verdict } },
+  ...(action.lateReport === null ? [] : heard(action, { outcome, verdict }, action.lateReport, at)),
+];
 
 const reportedWitness = (outcome: ExecutionOutcome, reason: string | undefined): WitnessVerdict => {
   if (outcome.status === 'succeeded') {
@@ -56,7 +65,9 @@ export const recordReadBack = (
 ): readonly ActionEvent[] => {
   const { action } = state.submission;
   const at = metadata.now;
-  if (awaitsReadBack(state)) return [{ type: 'ActionWitnessed', data: { action, at, ...readWitness(state, data) } }];
+  if (awaitsReadBack(state)) {
+    return firstWitness(state, state.outcome as ExecutionOutcome, readWitness(state, data), at);
+  }
   const isSilent = state.state === 'recorded' && state.readBack !== null && state.witness?.verdict === 'UNVERIFIABLE';
   if (!isSilent || data.verdict === 'UNVERIFIABLE') return [];
   return [amended(action, 'late_read', readWitness(state, data), at)];
@@ -83,30 +94,50 @@ const NOTHING_RAN =
   'Nothing ran under this action, so there is nothing to read back. GET /v1/actions/{id} says how it ended.';
 const AT_THE_EDGE = 'The agent ran this tool itself, so the service has no read that confirms it.';
 
-/**
- * An executor's word that came after the action was recorded as unknown. It is the tool's own, so it replaces nothing but a
- * witness that could not say anything. That a call was not applied, one attempt says only for itself.
- */
+/** An executor's word that came after the action was recorded as unknown. One that came before waits for the witness. */
 export const amendedByLateReport = (
-  { state, submission, decision, attempts, outcome, witness: found }: LivingAction,
+  action: LivingAction,
   late: ExecutionOutcome,
   at: Timestamp,
 ): readonly ActionEvent[] => {
-  const isOpen = state === 'recorded' && outcome?.status === 'unknown' && found?.verdict === 'UNVERIFIABLE';
-  if (!isOpen || found.reasons.includes(LATE_REPORT) || late.status === 'unknown') return [];
-  if (late.status === 'failed' && attempts.length > 1) return [];
+  const { state, outcome, witness: verdict } = action;
+  if (state !== 'recorded' || outcome === null || verdict === null) return [];
+  return heard(action, { outcome, verdict }, late, at);
+};
+
+/**
+ * What a late report adds to a witness, whichever of the two came first. It is the tool's own word, so it replaces nothing
+ * but a witness that could not say anything.
+ */
+const heard = (
+  action: LivingAction,
+  found: { readonly outcome: ExecutionOutcome; readonly verdict: WitnessVerdict },
+  late: ExecutionOutcome,
+  at: Timestamp,
+): readonly ActionEvent[] => {
+  const isOpen = found.outcome.status === 'unknown' && found.verdict.verdict === 'UNVERIFIABLE';
+  if (!isOpen || found.verdict.reasons.includes(LATE_REPORT) || !tellsMore(action, late)) return [];
   const said =
     late.status === 'succeeded'
-      ? witness('VERIFIED', 'reported', [LATE_REPORT], 'The tool reported success, after the action was recorded.')
+      ? witness(
+          'VERIFIED',
+          'reported',
+          [LATE_REPORT],
+          'The tool reported success, after the action had ended as unknown.',
+        )
       : witness(
           'UNVERIFIABLE',
           'reported',
           [LATE_REPORT, late.error_code ?? 'unknown'],
-          'The tool reported, after the action was recorded, that it did not apply the call.',
+          'The tool reported, after the action had ended as unknown, that it did not apply the call.',
         );
-  const verdict = { ...atAskedLevel(decision, said), evidence_digest: late.result_digest };
-  return [amended(submission.action, 'late_report', verdict, at)];
+  const verdict = { ...atAskedLevel(action.decision, said), evidence_digest: late.result_digest };
+  return [amended(action.submission.action, 'late_report', verdict, at)];
 };
+
+/** Whether a late report says more than that nobody knows. That a call was not applied, one attempt says only for itself. */
+export const tellsMore = ({ attempts }: LivingAction, { status }: ExecutionOutcome): boolean =>
+  status === 'succeeded' || (status === 'failed' && attempts.length === 1);
 
 const LATE_REPORT = 'late_report';
 
