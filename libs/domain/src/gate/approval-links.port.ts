@@ -1,7 +1,7 @@
 import type { ActionId, ApprovalId, OrgId, UserId } from '../kernel/index.js';
 import type { OutgoingMail } from '../people/index.js';
 
-/** A person whom a rule names gets a mail for each approval up to this many in an hour; the others wait in the Console. */
+/** A person gets a mail for each approval of one organization up to this many in an hour; the others wait in the Console. */
 export const APPROVAL_MAILS_AN_HOUR = 30;
 /** So many people get a mail about one approval. */
 export const APPROVAL_MAIL_PEOPLE_MAX = 16;
@@ -37,7 +37,7 @@ export abstract class ApprovalLinks {
   abstract unwritten(limit: number, after: ActionId | null): Promise<readonly ActionId[]>;
   /**
    * All of these mails and their links, or nothing. Once for each approval: whoever comes second writes nothing. Left out is who has
-   * got {@link APPROVAL_MAILS_AN_HOUR} in this hour, and whose address has changed since the mail was written.
+   * got {@link APPROVAL_MAILS_AN_HOUR} of this organization in this hour, and whose address has changed since the mail was written.
    */
   abstract write(approval: ApprovalMails, nowMs: number): Promise<void>;
   /** One that could be used now. */

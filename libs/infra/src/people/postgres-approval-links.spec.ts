@@ -53,8 +53,9 @@ const mailTo = ({ user, to }: { user: UserId; to: string }): ApprovalMail => ({
   tokenHash: randomBytes(32),
   mail: { to, subject: 'Approval needed', text: 'Look at it.' },
 });
+const ORG = idOf('org', randomBytes(16));
 const about = (action: ActionId, ...mails: readonly ApprovalMail[]): ApprovalMails => ({
-  org: idOf('org', randomBytes(16)),
+  org: ORG,
   approval: approvalOf(action),
   expiresAtMs: EXPIRES,
   mails,
@@ -106,6 +107,16 @@ describe('mails about an approval', () => {
     await links.write(about(newAction(), mailTo(anna)), T0 + HOUR - 1);
     expect(await recipients(anna.to)).toBe(APPROVAL_MAILS_AN_HOUR);
     await links.write(about(newAction(), mailTo(anna)), T0 + HOUR);
+    expect(await recipients(anna.to)).toBe(APPROVAL_MAILS_AN_HOUR + 1);
+  });
+
+  it('are counted by organization: one that asks for much silences no other', async () => {
+    const anna = await person();
+    const written = Array.from({ length: APPROVAL_MAILS_AN_HOUR }, () => about(newAction(), mailTo(anna)));
+    for (const mails of written) await links.write(mails, T0);
+    await links.write(about(newAction(), mailTo(anna)), T0);
+    expect(await recipients(anna.to)).toBe(APPROVAL_MAILS_AN_HOUR);
+    await links.write({ ...about(newAction(), mailTo(anna)), org: idOf('org', randomBytes(16)) }, T0);
     expect(await recipients(anna.to)).toBe(APPROVAL_MAILS_AN_HOUR + 1);
   });
 

@@ -6,7 +6,7 @@ import {
   type ApprovalMail,
   type ApprovalMails,
 } from '#libs/domain/gate';
-import type { ActionId } from '#libs/domain/kernel';
+import type { ActionId, OrgId, UserId } from '#libs/domain/kernel';
 import { requireMailAddress, type SignInHasher } from '#libs/domain/people';
 import { answered } from '../postgres/index.js';
 import { inTransaction, type Transaction } from './in-transaction.js';
@@ -48,7 +48,7 @@ export class PostgresApprovalLinks extends ApprovalLinks {
       if (rowCount !== 1) return;
       // In one order, so that two approvals with the same people wait for each other and never for ever.
       for (const mail of approval.mails.toSorted((one, other) => (one.user < other.user ? -1 : 1))) {
-        if (await isWelcome(query, mail.user, nowMs)) await this.writeOne(query, approval, mail, nowMs);
+        if (await isWelcome(query, mail.user, approval.org, nowMs)) await this.writeOne(query, approval, mail, nowMs);
       }
     });
   }
@@ -110,12 +110,15 @@ export class PostgresApprovalLinks extends ApprovalLinks {
   }
 }
 
-/** Whether the person has got fewer mails than they may in an hour. Asked by one at a time for one person. */
-const isWelcome = async (query: Transaction, user: string, nowMs: number): Promise<boolean> => {
+/**
+ * Whether this organization has sent the person fewer mails than it may in an hour: another one's are no reason to keep
+ * silent about its own. Asked by one at a time for one person.
+ */
+const isWelcome = async (query: Transaction, user: UserId, org: OrgId, nowMs: number): Promise<boolean> => {
   await query(`select pg_advisory_xact_lock(hashtextextended($1, 1))`, [user]);
   const { rows } = await query<{ count: number }>(
-    `select count(*)::int as count from people.approval_links where user_id = $1 and requested_ms > $2`,
-    [user, nowMs - HOUR_MS],
+    `select count(*)::int as count from people.approval_links where user_id = $1 and org = $2 and requested_ms > $3`,
+    [user, org, nowMs - HOUR_MS],
   );
   return (rows[0]?.count ?? 0) < APPROVAL_MAILS_AN_HOUR;
 };
