@@ -48,7 +48,8 @@ export class PeopleInstances {
     const [{ streams, people, clock, randomness, ...first }] = both;
     const { directory, desk, hasher } = people;
     const sessions = both[0].personSessions();
-    const clerkParts = { people: directory, desk, hasher, sessions, sender: this.sender };
+    const isStillOwed = (): Promise<boolean> => Promise.resolve(true);
+    const clerkParts = { people: directory, desk, hasher, sessions, sender: this.sender, isStillOwed };
     this.clerk = new MailClerk(
       streams,
       clerkParts,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { UserId } from '#libs/domain/kernel';
+import { MAIL_CHANNEL, type UserId } from '#libs/domain/kernel';
 import { type Browser, type BrowserAnswer, PeopleBench } from '../../../../test/support/people-bench.js';
 import { startUpstream, type Upstream } from '../../../../test/support/upstream.js';
 
@@ -131,6 +131,20 @@ describe('a mail about an approval', () => {
     await Promise.all(Array.from({ length: 4 }, () => bench.deployment.approvalMailClerk().write()));
     const waiting = await bench.deployment.people.desk.waiting();
     expect(waiting.filter(({ id }) => id === `${approval}.${adminId}`)).toHaveLength(1);
+  });
+
+  it('is not sent any more when its approval has ended', async () => {
+    const [open, denied] = [await mailed(), await mailed()];
+    expect((await owner.post(`/v1/approvals/${denied.approval}/deny`)).status).toBe(200);
+    const { people, database, bus } = bench.deployment;
+    // As after a mail server that was away: both are due once more.
+    await database.durable.query(`update people.outbox set due_ms = 0 where id like any($1)`, [
+      [`${open.approval}.%`, `${denied.approval}.%`],
+    ]);
+    bus.publish(MAIL_CHANNEL, '');
+    const waiting = async () => (await people.desk.waiting()).map(({ id }) => id.split('.')[0]);
+    await vi.waitFor(async () => expect(await waiting()).not.toContain(denied.approval), { timeout: 30_000 });
+    expect(await waiting()).toContain(open.approval);
   });
 
   it('is not written where the organization wants none', async () => {

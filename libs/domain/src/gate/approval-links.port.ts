@@ -1,5 +1,6 @@
 import type { ActionId, ApprovalId, OrgId, UserId } from '../kernel/index.js';
 import type { OutgoingMail } from '../people/index.js';
+import { actionOfApproval } from './approval-id.js';
 
 /** A person gets a mail for each approval of one organization up to this many in an hour; the others wait in the Console. */
 export const APPROVAL_MAILS_AN_HOUR = 30;
@@ -19,6 +20,12 @@ export interface ApprovalMail {
   readonly tokenHash: Uint8Array;
   readonly mail: OutgoingMail;
 }
+
+/** Names the mail about an approval to one person: the same for the same mail, also when it is written or sent again. */
+export const approvalMailId = (approval: ApprovalId, user: UserId): string => `${approval}.${user}`;
+
+/** The action that a mail asks about. Null where `id` names another mail. */
+export const actionOfMail = (id: string): ActionId | null => actionOfApproval(id.split('.')[0] as string);
 
 /** All mails of one approval. */
 export interface ApprovalMails {

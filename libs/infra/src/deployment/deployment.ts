@@ -322,7 +322,9 @@ export class Deployment {
   mailClerk(): MailClerk {
     const { directory: people, desk, hasher } = this.people;
     const { clock, randomness, streams } = this;
-    const parts = { people, desk, hasher, sessions: this.personSessions(), sender: this.mailSender() };
+    const approvals = this.approvalMailClerk();
+    const isStillOwed = (id: string): Promise<boolean> => approvals.isStillOwed(id);
+    const parts = { people, desk, hasher, sessions: this.personSessions(), sender: this.mailSender(), isStillOwed };
     return new MailClerk(streams, parts, { clock, randomness }, (token) => signInLink(this.baseUrl, token));
   }
 

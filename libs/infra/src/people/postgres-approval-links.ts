@@ -2,6 +2,7 @@ import type pg from 'pg';
 import {
   APPROVAL_MAILS_AN_HOUR,
   ApprovalLinks,
+  approvalMailId,
   type ApprovalLink,
   type ApprovalMail,
   type ApprovalMails,
@@ -88,8 +89,8 @@ export class PostgresApprovalLinks extends ApprovalLinks {
     { user, tokenHash, mail }: ApprovalMail,
     nowMs: number,
   ): Promise<void> {
-    // The same for the same mail, also when it is written again from a restored backup.
-    const id = `${approval}.${user}`;
+    // The same also when it is written again from a restored backup.
+    const id = approvalMailId(approval, user);
     const addressHash = this.hasher.addressHash(requireMailAddress(mail.to));
     // The address stays as it is until all is written, so that no link outlives it.
     const { rows } = await query(`select 1 from people.people where user_id = $1 and address_hash = $2 for share`, [

@@ -16,8 +16,13 @@ import {
   type PeopleDirectory,
 } from '../../people/index.js';
 import { actionDecider } from '../action.decider.js';
-import type { Approval, LivingAction } from '../action.state.js';
-import { APPROVAL_MAIL_PEOPLE_MAX, type ApprovalLinks, type ApprovalMail } from '../approval-links.port.js';
+import type { Action, Approval, LivingAction } from '../action.state.js';
+import {
+  actionOfMail,
+  APPROVAL_MAIL_PEOPLE_MAX,
+  type ApprovalLinks,
+  type ApprovalMail,
+} from '../approval-links.port.js';
 import { signersOf } from '../approvers.js';
 import { isLiving } from './execution.js';
 
@@ -60,6 +65,25 @@ export class ApprovalMailClerk {
     return hasMore;
   }
 
+  /**
+   * Whether a mail that waits still asks for something: one that waited while its approval was decided, expired or was
+   * cancelled does not. Of a mail about anything else, yes.
+   * @throws {StoreUnavailable} nobody can say
+   */
+  async isStillOwed(mailId: string): Promise<boolean> {
+    const id = actionOfMail(mailId);
+    if (id === null) return true;
+    const { state } = await this.streams.load(streamRef(actionDecider, id));
+    return this.openApproval(state) !== null;
+  }
+
+  /** Null where nobody can decide it any more. */
+  private openApproval(action: Action): { readonly action: LivingAction; readonly approval: Approval } | null {
+    if (!isLiving(action) || action.approval?.status !== 'pending') return null;
+    const isOver = this.sources.clock.nowMs() >= epochMsOf(action.approval.terms.expires_at);
+    return isOver ? null : { action, approval: action.approval };
+  }
+
   private throwFault(): void {
     const met = this.fault;
     this.fault = null;
@@ -67,15 +91,16 @@ export class ApprovalMailClerk {
   }
 
   private async writeAbout(id: ActionId): Promise<void> {
-    const { state: action } = await this.streams.load(streamRef(actionDecider, id));
-    const nowMs = this.sources.clock.nowMs();
-    if (!isLiving(action) || action.approval?.status !== 'pending') return;
-    const { approval, submission } = action;
+    const { state } = await this.streams.load(streamRef(actionDecider, id));
+    const open = this.openApproval(state);
+    if (open === null) return;
+    const { approval, action } = open;
+    const { submission } = action;
     const expiresAtMs = epochMsOf(approval.terms.expires_at);
-    if (nowMs >= expiresAtMs) return;
     const { state: org } = await this.streams.load(streamRef(organizationDecider, submission.org));
     const mails = org.status === 'none' ? [] : await this.mailsOf(action, approval, org);
-    await this.links.write({ org: submission.org, approval: approval.terms.approval, expiresAtMs, mails }, nowMs);
+    const about = { org: submission.org, approval: approval.terms.approval, expiresAtMs, mails };
+    await this.links.write(about, this.sources.clock.nowMs());
   }
 
   private async mailsOf(

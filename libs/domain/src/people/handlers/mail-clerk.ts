@@ -31,6 +31,8 @@ export interface MailClerkParts {
   readonly hasher: SignInHasher;
   readonly sessions: Pick<PersonSessions, 'belongings'>;
   readonly sender: MailSender;
+  /** Whether what a mail asks for is still to be done, by the mail's id. Asked right before it is sent. */
+  readonly isStillOwed: (id: string) => Promise<boolean>;
 }
 
 type OfLogin = Extract<MailOrder, { kind: 'login' }>;
@@ -112,9 +114,10 @@ export class MailClerk {
   }
 
   private async sendOne({ id, mail, tries, expiresAtMs }: WaitingMail): Promise<void> {
-    const { desk, sender } = this.parts;
+    const { desk, sender, isStillOwed } = this.parts;
     const nowMs = this.sources.clock.nowMs();
-    if (nowMs >= expiresAtMs) return desk.giveUp(id, nowMs);
+    // Where nobody can say it, this one waits for its lease to end.
+    if (nowMs >= expiresAtMs || !(await isStillOwed(id))) return desk.giveUp(id, nowMs);
     switch (await sender.send(id, mail)) {
       case 'sent':
         return desk.sent(id, nowMs);
