@@ -7,8 +7,9 @@ import {
   ExecutionSweeper,
   InlineExecutionStarter,
   PayloadSweeper,
+  type DueAction,
 } from '#libs/domain/gate';
-import type { ActionId, JobConsumer, Subscription } from '#libs/domain/kernel';
+import { MAIL_CHANNEL, type ActionId, type JobConsumer, type Subscription } from '#libs/domain/kernel';
 import { type Deployment, payloadRetentionOf } from '#libs/infra/deployment';
 import type { SealedHeads } from '#libs/domain/ledger';
 import type { LeaseSession } from '#libs/infra/leases';
@@ -153,13 +154,17 @@ export class Worker {
 
   /** What is under way, and what comes due: both tables are this process's to write. */
   private async followActions(held: AbortSignal, session: LeaseSession): Promise<void> {
-    const { openExecutions, dueActions, logger } = this.deployment;
+    const { openExecutions, dueActions, bus, logger } = this.deployment;
     const unfollowed = new RepeatedFault((fault) => logger.error('open executions could not be followed', fault));
     const undue = new RepeatedFault((fault) => logger.error('what comes due could not be followed', fault));
     const followed: Subscription[] = [];
     try {
       followed.push(await openExecutions.follow(session, (error) => unfollowed.met(error)));
-      followed.push(await dueActions.follow(session, (error) => undue.met(error)));
+      // Whoever rang right after the append would be ahead of the rows by which its mail is owed.
+      const ring = (due: readonly DueAction[]): void => {
+        if (due.some(({ kind }) => kind === 'approval')) bus.publish(MAIL_CHANNEL, '');
+      };
+      followed.push(await dueActions.follow(session, (error) => undue.met(error), ring));
       // What was claimed last before a crash stands in the log alone until then.
       this.caughtUp().then(
         () => this.recovery.sweepSoon(),

@@ -133,6 +133,14 @@ describe('a mail about an approval', () => {
     expect(waiting.filter(({ id }) => id === `${approval}.${adminId}`)).toHaveLength(1);
   });
 
+  it('is written as soon as the call waits, and not at the next sweep', async () => {
+    const bells: string[] = [];
+    const unsubscribe = bench.deployment.bus.subscribe(MAIL_CHANNEL, () => bells.push('mail'));
+    await held();
+    await vi.waitUntil(() => bells.length > 0, { timeout: 30_000 });
+    unsubscribe();
+  });
+
   it('is not sent any more when its approval has ended', async () => {
     const [open, denied] = [await mailed(), await mailed()];
     expect((await owner.post(`/v1/approvals/${denied.approval}/deny`)).status).toBe(200);

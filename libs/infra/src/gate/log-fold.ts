@@ -59,15 +59,20 @@ export class LogFold<Row> {
   /**
    * One process at a time: the caller holds the lease, and all is written over its session. A statement of a former holder
    * that came late would open again what its successor has closed, and nobody would close it any more.
+   * @param onOpened told of rows once they stand in the table
    */
-  async follow(session: LeaseSession, onError: (error: unknown) => void): Promise<Subscription> {
+  async follow(
+    session: LeaseSession,
+    onError: (error: unknown) => void,
+    onOpened: (rows: readonly Row[]) => void = () => undefined,
+  ): Promise<Subscription> {
     const storeId = await this.store.storeId();
     const after = await this.checkpoint(session, storeId);
     return this.store.subscribeToAll({
       after,
       lingerMs: LINGER_MS,
       batchSize: 1_000,
-      onEvents: (events) => this.apply(session, storeId, events),
+      onEvents: async (events) => onOpened(await this.apply(session, storeId, events)),
       onError,
     });
   }
@@ -89,7 +94,11 @@ export class LogFold<Row> {
     return START;
   }
 
-  private async apply(session: LeaseSession, storeId: string, events: readonly RecordedEvent[]): Promise<void> {
+  private async apply(
+    session: LeaseSession,
+    storeId: string,
+    events: readonly RecordedEvent[],
+  ): Promise<readonly Row[]> {
     const { name, changeIn, upsert, valuesOf } = this.table;
     const { opened, closed } = lastChanges(events, changeIn);
     const last = events[events.length - 1] as RecordedEvent;
@@ -102,6 +111,7 @@ export class LogFold<Row> {
         [closed, name, storeId, String(last.position), ...valuesOf(opened)],
       ),
     );
+    return opened;
   }
 }
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { digestOf } from '#libs/crypto';
-import type { ActionEvent } from '#libs/domain/gate';
+import type { ActionEvent, DueAction } from '#libs/domain/gate';
 import type { NewEvent, Subscription } from '#libs/domain/kernel';
 import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { finished, GivenLog, started, testId, testTime } from '../../../../test/support/given-log.js';
@@ -131,6 +131,20 @@ describe('what comes due', () => {
     await pool.query(`update gate.due_actions set action = $1`, [testId('act', 9)]);
     await follow();
     expect(nameAndKind(await dueBy(40))).toEqual([[testId('act', 1), 'edge']]);
+  });
+
+  it('is told once its row stands in the table', async () => {
+    await following.close();
+    const told: unknown[] = [];
+    const onOpened = (rows: readonly DueAction[]): void => {
+      told.push(...rows.map(({ action: id, kind }) => [id, kind]));
+    };
+    following = await due.follow(pool, (error) => errors.push(error), onOpened);
+    await log.append(action(1), ...submittedAndDecided(1), requested(1, testTime(50)));
+    await log.append(action(2), ...started(2), finished(2));
+    expect(await dueBy(50)).toHaveLength(1);
+    await vi.waitUntil(() => told.length > 0);
+    expect(told).toEqual([[testId('act', 1), 'approval']]);
   });
 
   it('stays due where an event of it cannot be read, and keeps none of the others', async () => {

@@ -43,8 +43,12 @@ export class PostgresDueActions extends DueActions {
   }
 
   /** {@link LogFold.follow} */
-  follow(session: LeaseSession, onError: (error: unknown) => void): Promise<Subscription> {
-    return this.fold.follow(session, onError);
+  follow(
+    session: LeaseSession,
+    onError: (error: unknown) => void,
+    onOpened?: (due: readonly DueAction[]) => void,
+  ): Promise<Subscription> {
+    return this.fold.follow(session, onError, onOpened);
   }
 }
 
