@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '#libs/crypto';
 import { ApprovalReviews, type ApprovalReview } from '#libs/domain/gate';
-import { DomainError, type ApprovalId, type DeedId, type OrgId, type UserId } from '#libs/domain/kernel';
-import { ActionRow, ReadModels } from '#libs/infra/read-models';
+import type { ApprovalId, DeedId, OrgId, UserId } from '#libs/domain/kernel';
 import { ActionReader } from '../gate/action-reader.js';
+import { RuleDescriptions } from '../gate/rule-descriptions.js';
+import { ApprovalWarnings } from './approval-warnings.js';
 import { approvalView, reviewView } from './approval.view.js';
 
 /** A single approval, from its action's stream as it stands now and never from a projection. */
@@ -12,7 +13,8 @@ export class ApprovalAnswers {
   constructor(
     private readonly reviews: ApprovalReviews,
     private readonly actions: ActionReader,
-    private readonly readModels: ReadModels,
+    private readonly rules: RuleDescriptions,
+    private readonly warnings: ApprovalWarnings,
   ) {}
 
   /** As an admin key sees it. @throws {DomainError} not_found */
@@ -28,30 +30,18 @@ export class ApprovalAnswers {
 
   /** The same of a review that is at hand. */
   async shown(review: ApprovalReview, user: UserId): Promise<JsonObject> {
-    const [deed, isFirstCall] = await Promise.all([this.deedOf(review), this.isFirstCall(review)]);
-    return { ...approvalView(review, deed), ...reviewView(review, user, isFirstCall) };
+    const [deed, rule, warnings] = await Promise.all([
+      this.deedOf(review),
+      this.rules.ofDecision(review.rule),
+      this.warnings.about(review),
+    ]);
+    const description = rule?.description ?? null;
+    return { ...approvalView(review, deed), ...reviewView(review, user, { description, warnings }) };
   }
 
   private async deedOf({ action }: ApprovalReview): Promise<DeedId | null> {
     if (action.sealingRevision === null) return null;
     const read = await this.actions.read(action.submission.action, action.submission.org);
     return read?.deed ?? null;
-  }
-
-  /** As far as the list of actions tells; a warning is no reason to keep anybody waiting. */
-  private async isFirstCall({ action }: ApprovalReview): Promise<boolean> {
-    const { org, agent, tool } = action.submission;
-    const earlier = this.readModels
-      .of(org, ActionRow)
-      .where('row.agent = :agent', { agent })
-      .where('row.tool = :tool', { tool })
-      .where('row.createdAt < :createdAt', { createdAt: action.createdAt })
-      .only('id');
-    try {
-      return (await earlier.first()) === null;
-    } catch (error) {
-      if (error instanceof DomainError && error.code === 'timeout') return false;
-      throw error;
-    }
   }
 }

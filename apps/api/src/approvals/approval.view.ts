@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 import {
-  countingSigners,
-  hiddenCharactersIn,
   changedPaths,
+  costIn,
+  countingSigners,
+  displayOf,
   isApprovable,
   isOpen,
   signersOf,
@@ -11,6 +12,7 @@ import {
   type ApprovalReview,
 } from '#libs/domain/gate';
 import type { DeedId, ErrorCode, UserId } from '#libs/domain/kernel';
+import type { ApprovalWarning } from './approval-warnings.js';
 
 /** What every caller sees of an approval: lists, admin keys and people alike. */
 export const approvalView = (review: ApprovalReview, deed: DeedId | null): JsonObject => {
@@ -33,7 +35,7 @@ export const approvalView = (review: ApprovalReview, deed: DeedId | null): JsonO
     decided_at: approval.decidedAt,
     decided_by: approval.decidedBy === null ? null : { ...approval.decidedBy },
     reason: approval.reason,
-    cost: null,
+    cost: costView(review),
     deed,
     created_at: approval.requestedAt,
     context_digest: digest,
@@ -53,21 +55,31 @@ const closedBy = (review: ApprovalReview): ErrorCode | null => {
   return status === 'pending' || status === 'expired' ? 'approval_expired' : 'approval_decided';
 };
 
-/**
- * What a person sees beyond it: all that is decided on, and how the person stands to it.
- * @param isFirstCall the agent never called this tool before
- */
-export const reviewView = (review: ApprovalReview, user: UserId, isFirstCall: boolean): JsonObject => ({
+/** What is known of an approval beyond its review. */
+export interface AboutReview {
+  /** What the author of the policy says of the rule; null where nothing. */
+  readonly description: string | null;
+  readonly warnings: readonly ApprovalWarning[];
+}
+
+/** What a person sees beyond it: all that is decided on, and how the person stands to it. */
+export const reviewView = (review: ApprovalReview, user: UserId, about: AboutReview): JsonObject => ({
   approvable: isApprovable(review),
   blocked_by: isOpen(review) && review.obstacle !== null ? { ...review.obstacle } : null,
-  context: contextView(review),
+  context: contextView(review, about.description),
   approvers: approversOf(review),
   you: standingOf(review, user),
-  warnings: warningsOf(review, isFirstCall),
+  warnings: about.warnings.map((warning) => ({ ...warning })),
 });
 
-const contextView = (review: ApprovalReview): JsonObject | null => {
-  const { context, askedContext, action, sends } = review;
+/** Of what the call spends, as far as the facts of its request say so. A list does not look at these. */
+const costView = ({ context }: ApprovalReview): JsonObject | null => {
+  const cost = context === null ? null : costIn(context.request);
+  return cost === null ? null : { ...cost, display: displayOf(cost) };
+};
+
+const contextView = (review: ApprovalReview, description: string | null): JsonObject | null => {
+  const { context, askedContext, action, sends, verify } = review;
   if (context === null) return null;
   return {
     tool: {
@@ -81,15 +93,17 @@ const contextView = (review: ApprovalReview): JsonObject | null => {
     on_behalf_of: context.on_behalf_of,
     session: context.session,
     intent_signed: context.intent_signed,
-    rule: { id: context.rule_id },
+    rule: { id: context.rule_id, description },
     approvers: [...context.approvers],
     required: context.required,
     connector: action.submission.connector,
     policy_version: action.decision?.policy_version ?? null,
     facts: context.request as unknown as JsonValue,
     sends: sends === null ? null : { ...sends },
+    verify: verify === null ? null : { ...verify },
     expires_at: context.expires_at,
-    complete: true,
+    // Of a tool that nobody provides any more, nobody can say what would be sent.
+    complete: context.tool_digest !== null || action.submission.connector === null,
     changed: askedContext === null ? [] : [...changedPaths(askedContext, context)],
   };
 };
@@ -103,19 +117,4 @@ const approversOf = (review: ApprovalReview): JsonValue => {
     const signature = signed.has(user) ? approval.signatures.findLast(({ by }) => by === user) : undefined;
     return { user, countersigned_at: signature?.at ?? null, reason: signature?.reason ?? null };
   });
-};
-
-const warningsOf = ({ context }: ApprovalReview, isFirstCall: boolean): JsonValue => {
-  const hidden = context === null ? null : hiddenCharactersIn(context);
-  return [
-    ...(isFirstCall ? [{ code: 'first_call', text: 'This agent has never called this tool before.' }] : []),
-    ...(hidden === null
-      ? []
-      : [
-          {
-            code: 'hidden_characters',
-            text: `${hidden} holds characters that do not show or that change the direction of text. What you read may not be what is sent.`,
-          },
-        ]),
-  ];
 };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { ConnectorDriver } from '#libs/domain/connectors';
 import { type Browser, type BrowserAnswer, PeopleBench } from '../../../../test/support/people-bench.js';
 import { startUpstream, type Upstream } from '../../../../test/support/upstream.js';
 
@@ -14,6 +15,7 @@ rules:
     approval:
       required: 2
   - id: refunds
+    description: Money leaves the house.
     match:
       tools:
         - pay.refund
@@ -36,6 +38,8 @@ const PAY = {
     ],
   },
 };
+
+const PATIENCE = { timeout: 20_000, interval: 50 };
 
 let upstream: Upstream;
 let bench: PeopleBench;
@@ -89,6 +93,13 @@ const ended = async ({ action }: Held): Promise<Record<string, unknown>> =>
     { timeout: 20_000, interval: 50 },
   );
 
+const warnedOf = async (one: Held): Promise<readonly string[]> =>
+  ((await read(admin, one))['warnings'] as readonly { code: string }[]).map(({ code }) => code);
+const listedStatus = async ({ action }: Held): Promise<unknown> => {
+  const { json } = await admin.get(`/v1/approvals?status=all&action=${action}`);
+  return (json['data'] as readonly { status: string }[])[0]?.status;
+};
+
 describe('an approval', () => {
   it('shows a person all that is decided on, and how the person stands to it', async () => {
     const one = await held({ amount: 500, note: 'As agreed.' }, { 'Service-On-Behalf-Of': 'customer_7' });
@@ -112,9 +123,10 @@ describe('an approval', () => {
         tool: { name: 'pay.refund', description: 'Gives money back', side_effect: 'write' },
         args: { amount: 500, note: 'As agreed.' },
         on_behalf_of: 'customer_7',
-        rule: { id: 'refunds' },
+        rule: { id: 'refunds', description: 'Money leaves the house.' },
         approvers: ['role:admin'],
         sends: { method: 'POST', url: `${upstream.baseUrl}/v1/refunds` },
+        verify: { level: 'L0', sentence: 'Nothing is read back: the tool’s own word is all there will be.' },
         complete: true,
         changed: [],
       },
@@ -141,15 +153,51 @@ describe('an approval', () => {
     expect(byAgent).toMatchObject({ status: 403, error: { code: 'insufficient_scope' } });
   });
 
-  it('warns of a first call, and of what a reader does not see', async () => {
+  it('warns of a first call, for which one that was denied is no precedent, and of what a reader does not see', async () => {
     const agent = await admin.post('/v1/agents', { name: 'fresh' });
     const key = await admin.post(`/v1/agents/${agent.json['id'] as string}/keys`, {});
     const headers = { Authorization: `Bearer ${key.json['secret'] as string}` };
-    const codes = async (one: Held) =>
-      ((await read(admin, one))['warnings'] as readonly { code: string }[]).map(({ code }) => code);
-    expect(await codes(await held({ amount: 1 }, headers))).toEqual(['first_call']);
-    const second = await held({ amount: 1, note: 'to \u202Egnp.exe' }, headers);
-    await vi.waitFor(async () => expect(await codes(second)).toEqual(['hidden_characters']), { timeout: 20_000 });
+    const denied = await held({ amount: 1 }, headers);
+    expect(await warnedOf(denied)).toEqual(['first_call']);
+    await deny(admin, denied);
+    const hiding = await held({ amount: 1, note: 'to \u202Egnp.exe' }, headers);
+    await vi.waitFor(async () => expect(await listedStatus(denied)).toBe('denied'), PATIENCE);
+    expect(await warnedOf(hiding)).toEqual(['first_call', 'hidden_characters']);
+    await approve(admin, hiding);
+    const third = await held({ amount: 1 }, headers);
+    await vi.waitFor(async () => expect(await warnedOf(third)).toEqual([]), PATIENCE);
+  });
+
+  it('says what the call spends, and warns of an unusual amount and of what the payments processor says', async () => {
+    const driver = bench.deployment.drivers.driverOf('rest') as ConnectorDriver;
+    const facts = driver.requestFacts.bind(driver);
+    const spending = vi.spyOn(driver, 'requestFacts').mockImplementation((config, tool, args) => {
+      const payments = JSON.parse((args['note'] ?? '{}') as string) as object;
+      return { ...facts(config, tool, args), cost: { amount: args['amount'], currency: 'eur' }, payments };
+    });
+    const usual = await held({ amount: 100 });
+    expect(await read(admin, usual)).toMatchObject({
+      cost: { amount: 100, currency: 'eur', display: '€1.00' },
+      context: { facts: { cost: { amount: 100, currency: 'eur' } } },
+    });
+    expect(await warnedOf(usual)).toEqual(['first_call']);
+    const refused = await held({ amount: 1 });
+    await Promise.all([approve(admin, usual), deny(admin, refused)]);
+    const large = await held({ amount: 500 });
+    await vi.waitFor(
+      async () =>
+        expect((await read(admin, large))['warnings']).toEqual([
+          {
+            code: 'unusual_amount',
+            text: 'This call spends €5.00. The median of the last call of this tool is €1.00.',
+          },
+        ]),
+      PATIENCE,
+    );
+    expect(await warnedOf(await held({ amount: 499 }))).toEqual([]);
+    const said = JSON.stringify({ enriched: false, disputed: true });
+    expect(await warnedOf(await held({ amount: 100, note: said }))).toEqual(['not_enriched', 'disputed']);
+    spending.mockRestore();
   });
 
   it('runs the call by the last yes that was needed, and the agent reads how it ended', async () => {

@@ -14,6 +14,7 @@ import { ListAnswers } from '../lists/list-answers.js';
 import { PeopleModule } from '../people/people.module.js';
 import { ApprovalAnswers } from './approval-answers.js';
 import { ApprovalLinksController } from './approval-links.controller.js';
+import { ApprovalWarnings } from './approval-warnings.js';
 import { ApprovalsController } from './approvals.controller.js';
 import { ListApprovalsController } from './list-approvals.controller.js';
 import { ListApprovalsHandler } from './list-approvals.query-handler.js';
@@ -38,6 +39,7 @@ import { ListApprovalsHandler } from './list-approvals.query-handler.js';
     DecideApprovalHandler,
     ListApprovalsHandler,
     ApprovalAnswers,
+    ApprovalWarnings,
     ListAnswers,
   ],
   exports: [ApprovalReviews, ApprovalAnswers],

@@ -47,6 +47,6 @@ import { VerifyIntentController } from './verify-intent.controller.js';
     RuleDescriptions,
     ActionDetail,
   ],
-  exports: [ActionReader],
+  exports: [ActionReader, RuleDescriptions],
 })
 export class GateModule {}

@@ -3,6 +3,7 @@ import type { Decision } from '#libs/domain/gate';
 import { FoldedStreams, RecentlyUsed, streamRef, type PolicyId, type PolicyVersionId } from '#libs/domain/kernel';
 import { outlineRulesInTurns, policyDecider } from '#libs/domain/policies';
 
+type DecidingRule = Pick<Decision, 'rule_id' | 'policy' | 'policy_version'>;
 type Descriptions = ReadonlyMap<string, string | null>;
 
 /** Some MB at most: a version has up to 500 rules, each described in up to 500 characters. */
@@ -20,7 +21,7 @@ export class RuleDescriptions {
    * wrote none, and where the version can no longer be read.
    * @throws {StoreUnavailable}
    */
-  async ofDecision(decision: Decision | null): Promise<{ readonly description: string | null } | null> {
+  async ofDecision(decision: DecidingRule | null): Promise<{ readonly description: string | null } | null> {
     if (!decision?.rule_id || !decision.policy || !decision.policy_version) return null;
     const descriptions = await this.ofVersion(decision.policy, decision.policy_version);
     return { description: descriptions.get(decision.rule_id) ?? null };

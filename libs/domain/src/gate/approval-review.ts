@@ -3,6 +3,7 @@ import type { ShownRequest } from '../connectors/index.js';
 import { ERROR_CATALOGUE, type ErrorCode, type Timestamp, type UserId } from '../kernel/index.js';
 import { activeMembershipOf, type LivingOrganization, type Membership } from '../people/index.js';
 import type { EdgeTerms, ExecutionTerms } from './action.commands.js';
+import type { Decision } from './action.events.js';
 import type { Approval, LivingAction } from './action.state.js';
 import type { ApprovalContext } from './approval-context.js';
 import { isApprover, runsFor, type ReviewedTerms } from './approvers.js';
@@ -11,6 +12,12 @@ import { isApprover, runsFor, type ReviewedTerms } from './approvers.js';
 export interface Obstacle {
   readonly code: ErrorCode;
   readonly message: string;
+}
+
+/** What the witness of a call would rest on, in words for whoever decides. */
+export interface ExpectedWitness {
+  readonly level: 'L0' | 'L1';
+  readonly sentence: string;
 }
 
 /** An approval as it stands at this moment: what a person would decide on, and whether anybody may. */
@@ -38,6 +45,10 @@ export interface ApprovalReview {
   readonly run: { readonly execution: ExecutionTerms } | { readonly edge: EdgeTerms } | null;
   /** The request that would go out, where the connector can show it. */
   readonly sends: ShownRequest | null;
+  /** How the call would be confirmed once it ran. Null once it is decided. */
+  readonly verify: ExpectedWitness | null;
+  /** The rule of the terms, in the version that it is read from; null where that is not known. */
+  readonly rule: Pick<Decision, 'rule_id' | 'policy' | 'policy_version'> | null;
   /** Why nobody may approve it now. It says nothing about who asks, nor whether it is still pending. */
   readonly obstacle: Obstacle | null;
   readonly at: Timestamp;
@@ -51,7 +62,8 @@ export const recordedReview = (action: LivingAction, org: LivingOrganization, at
   const { approval } = action;
   if (approval === null) return null;
   const { terms, signatures, decidedUnder } = approval;
-  const nothingAsked = { context: null, askedContext: null, toolDigest: null, run: null, sends: null, obstacle: null };
+  const nothingShown = { context: null, askedContext: null, toolDigest: null, run: null, sends: null };
+  const nothingAsked = { ...nothingShown, verify: null, rule: null, obstacle: null };
   return {
     action,
     approval,

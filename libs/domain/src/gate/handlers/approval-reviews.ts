@@ -16,11 +16,12 @@ import {
 import { organizationDecider, type LivingOrganization } from '../../people/index.js';
 import type { PolicyInput } from '../../policies/index.js';
 import { actionDecider } from '../action.decider.js';
-import type { Submission } from '../action.events.js';
+import type { Decision, Submission } from '../action.events.js';
 import type { Action, Approval, LivingAction } from '../action.state.js';
 import { actionOfApproval } from '../approval-id.js';
 import { contextDocument, contextOf, type ApprovalContext } from '../approval-context.js';
 import { obstacleOf, type ApprovalReview, type Obstacle } from '../approval-review.js';
+import { expectedWitness } from '../expected-witness.js';
 import type { ReviewedTerms } from '../approvers.js';
 import type { GateKernel } from '../gate-kernel.js';
 import type { PolicyJudge } from '../policy-judge.js';
@@ -96,25 +97,28 @@ export class ApprovalReviews {
   }
 
   /** What is shown of an approval that is over: what was looked at last. */
-  private async decided({ submission, approval }: LivingAction): Promise<Shown> {
+  private async decided({ submission, approval, decision }: LivingAction): Promise<Shown> {
     const { terms, signatures, decidedUnder } = approval as Approval;
     const digest = decidedUnder ?? signatures.at(-1)?.context_digest ?? terms.context_digest;
     const context = await this.reviewed(submission.action, digest);
     const toolDigest = context?.tool_digest ?? null;
-    return { terms: context ?? terms, context, digest, toolDigest, run: null, sends: null, obstacle: null };
+    // By which version its rule was shown stands nowhere: a rule has the same words in most.
+    const over = { run: null, sends: null, verify: null, rule: ruleOf(context ?? terms, decision), obstacle: null };
+    return { terms: context ?? terms, context, digest, toolDigest, ...over };
   }
 
   private async pending(action: LivingAction, standing: Standing, at: Timestamp): Promise<Shown> {
     const approval = action.approval as Approval;
     const recorded = await this.inputOf(action);
     if (recorded === null) {
-      const gone = { context: null, digest: null, toolDigest: null, run: null, sends: null };
-      return { ...gone, terms: approval.terms, obstacle: obstacleOf('conflict', ARGUMENTS_GONE) };
+      const gone = { context: null, digest: null, toolDigest: null, run: null, sends: null, verify: null };
+      const rule = ruleOf(approval.terms, action.decision);
+      return { ...gone, rule, terms: approval.terms, obstacle: obstacleOf('conflict', ARGUMENTS_GONE) };
     }
     const resolved = this.toolNow(action, recorded, standing);
     const input = inputNow(action, recorded, resolved);
     const isProvided = resolved !== null || action.submission.connector === null;
-    const asked = isProvided ? await this.askedNow(approval, standing.org, input) : { terms: approval.terms };
+    const asked = isProvided ? await this.askedNow(action, standing.org, input) : recordedTerms(action);
     const { submission } = action;
     const parts = { action: submission.action, input, terms: asked.terms, expiresAt: approval.terms.expires_at };
     const context = contextOf({ ...parts, tool: resolved?.tool ?? null });
@@ -125,6 +129,8 @@ export class ApprovalReviews {
       toolDigest: resolved?.tool.digest ?? null,
       run: this.runOf(action, resolved, at),
       sends: this.sendsOf(resolved, input),
+      verify: expectedWitness(action, resolved),
+      rule: asked.rule,
       obstacle:
         stopOf(standing, submission) ??
         (isProvided ? null : obstacleOf('conflict', TOOL_GONE)) ??
@@ -133,20 +139,20 @@ export class ApprovalReviews {
     };
   }
 
-  private async askedNow(
-    { terms }: Approval,
-    org: LivingOrganization,
-    input: PolicyInput,
-  ): Promise<{ readonly terms: ReviewedTerms; readonly obstacle?: Obstacle }> {
+  private async askedNow(action: LivingAction, org: LivingOrganization, input: PolicyInput): Promise<AskedNow> {
+    const { terms } = action.approval as Approval;
     const { decision, approval } = await this.policy.judge(org.org, org.enforced, input);
     if (approval !== null) {
       const { approvers } = approval;
       // Whoever looks at the log alone sees how many were asked for first, and must come to the same end.
       const required = Math.max(approval.required, terms.required);
-      return { terms: { rule_id: decision.rule_id, approvers, required } };
+      return { terms: { rule_id: decision.rule_id, approvers, required }, rule: decision };
     }
-    if (decision.outcome !== 'deny') return { terms };
-    return { terms, obstacle: obstacleOf(decision.code ?? 'policy_denied', decision.message ?? undefined) };
+    if (decision.outcome !== 'deny') return recordedTerms(action);
+    return {
+      ...recordedTerms(action),
+      obstacle: obstacleOf(decision.code ?? 'policy_denied', decision.message ?? undefined),
+    };
   }
 
   private runOf(
@@ -199,7 +205,22 @@ interface Standing {
   readonly connector: ConnectorState | null;
 }
 
-type Shown = Pick<ApprovalReview, 'terms' | 'context' | 'digest' | 'toolDigest' | 'run' | 'sends' | 'obstacle'>;
+type Shown = Pick<
+  ApprovalReview,
+  'terms' | 'context' | 'digest' | 'toolDigest' | 'run' | 'sends' | 'verify' | 'rule' | 'obstacle'
+>;
+
+/** Whom the policy asks now, by which rule, and what it has against the call. */
+type AskedNow = Pick<ApprovalReview, 'terms' | 'rule'> & { readonly obstacle?: Obstacle };
+
+const recordedTerms = ({ approval, decision }: LivingAction): AskedNow => {
+  const { terms } = approval as Approval;
+  return { terms, rule: ruleOf(terms, decision) };
+};
+
+/** A rule as the version has it by which the call was judged when it was submitted. */
+const ruleOf = ({ rule_id }: Pick<ReviewedTerms, 'rule_id'>, decision: Decision | null): ApprovalReview['rule'] =>
+  decision && { rule_id, policy: decision.policy, policy_version: decision.policy_version };
 
 /** A key that was rolled keeps what it has submitted: its agent goes on with the key that replaced it. */
 const stopOf = ({ agent, org }: Standing, { key }: Submission): Obstacle | null => {
