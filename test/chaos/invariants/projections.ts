@@ -65,10 +65,11 @@ const expectedExecution = (file: ActionFile): Members | null => {
 const between = (started: unknown, finished: unknown): number =>
   Date.parse(textOf(finished)) - Date.parse(textOf(started));
 
-const expectedWitness = ({ witnesses }: ActionFile): Members | null => {
-  const [witnessed] = witnesses;
-  if (!witnessed) return null;
-  const { level, verdict, method, summary, diff_rows } = witnessed.data;
+/** The newest. */
+const expectedWitness = ({ witnesses, amendments }: ActionFile): Members | null => {
+  const newest = amendments.at(-1) ?? witnesses[0];
+  if (!newest) return null;
+  const { level, verdict, method, summary, diff_rows } = newest.data;
   return { level, verdict, method, summary, diff_rows };
 };
 
