@@ -7,14 +7,14 @@ export type Fault = (typeof FAULTS)[number];
  * How a call ends that meets the point, and how many requests of it reach the upstream whole. `may`: the point is not the
  * call's own, so the call may be anywhere when it acts.
  */
-export type Ending = `${'succeeded' | 'failed' | 'unknown'} ${0 | 1 | 2}` | 'may';
+export type Ending = `${'succeeded' | 'failed' | 'unknown'} ${0 | 1 | 2}` | 'succeeded 1 VERIFIED' | 'may';
 
 interface Row {
   /**
    * What is met: a write unless said. `busy`: a read whose first attempt the upstream refuses. `edge`: a call that the
-   * agent runs itself, and reports once it hears that it may.
+   * agent runs itself, and reports once it hears that it may. `read`: a write that is read back, whose verdict is told, too.
    */
-  readonly by?: 'busy' | 'export' | 'edge';
+  readonly by?: 'busy' | 'export' | 'edge' | 'read';
   readonly kill: Ending;
   readonly error: Ending;
   /** Past every deadline that the call at this place has: see failpoint-lane.ts. */
@@ -22,7 +22,9 @@ interface Row {
 }
 
 /** The others are met by what a person does: test/e2e/approvals.long.spec.ts. */
-export type PointOfCall = Exclude<Failpoint, 'apr.resume'>;
+export type PointOfCall = Exclude<Failpoint, 'apr.mail' | 'apr.resume'>;
+
+const READ = 'succeeded 1 VERIFIED' as const;
 
 /** Once the fault is over and the same key was sent again. */
 export const ENDINGS: Readonly<Record<PointOfCall, Row>> = {
@@ -48,6 +50,10 @@ export const ENDINGS: Readonly<Record<PointOfCall, Row>> = {
   'exec.retry': { by: 'busy', kill: 'succeeded 2', error: 'unknown 1', delay: 'unknown 1' },
   'exec.t4': { kill: 'unknown 1', error: 'succeeded 1', delay: 'succeeded 1' },
   'exec.t4.ack': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },
+  // Whatever was read and not recorded is read again: a read may be repeated, and one verdict stands.
+  'exec.read_back': { by: 'read', kill: READ, error: READ, delay: READ },
+  'exec.t5': { by: 'read', kill: READ, error: READ, delay: READ },
+  'exec.t5.ack': { by: 'read', kill: READ, error: READ, delay: READ },
   'gate.reply': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },
   'seal.before': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },
   'seal.signed': { kill: 'succeeded 1', error: 'succeeded 1', delay: 'succeeded 1' },

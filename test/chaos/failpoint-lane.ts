@@ -16,13 +16,14 @@ const DELAY_PAST_ROUTE_MS = 61_000;
 const WAIT_S = 5;
 
 /** By what a point is met. */
-export type Manner = 'write' | 'busy' | 'export' | 'edge' | 'refused';
+export type Manner = 'write' | 'busy' | 'export' | 'edge' | 'read' | 'refused';
 
 const TOOLS: Readonly<Record<Manner, string>> = {
   write: 'crm.add_note',
   busy: 'crm.get_customer',
   export: 'crm.add_note',
   edge: 'crm.add_note',
+  read: 'crm.set_status',
   refused: 'crm.no_such_tool',
 };
 
@@ -155,6 +156,8 @@ export class FailpointLane {
     const requests = this.scene.oracle.requests.filter(({ effect }) => effect === asked.effect).length;
     const isRefused = membersOf(view['decision'])['outcome'] === 'deny';
     const status = isRefused ? 'refused' : textOf(membersOf(view['execution'])['status']);
-    return view['state'] === 'sealed' ? `${status} ${requests}` : `not sealed: ${textOf(view['state'])}`;
+    if (view['state'] !== 'sealed') return `not sealed: ${textOf(view['state'])}`;
+    const { level, verdict } = membersOf(view['witness']);
+    return level === 'L1' ? `${status} ${requests} ${textOf(verdict)}` : `${status} ${requests}`;
   }
 }

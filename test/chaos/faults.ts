@@ -32,8 +32,16 @@ const LONGEST_DELAY_MS = 1_500;
 const STORE_SHARE = 0.12;
 const EXECUTION_SHARE = 0.18;
 const FAILPOINT_SHARE = 0.45;
-/** Points that a round hits once at most. */
-const RARE: ReadonlySet<Failpoint> = new Set(['exec.retry', 'exec.t3', 'exec.t3.ack']);
+/** Points that a round hits once or twice. */
+const RARE: ReadonlySet<Failpoint> = new Set([
+  'proxy.authorized',
+  'exec.t3',
+  'exec.t3.ack',
+  'exec.retry',
+  'exec.read_back',
+  'exec.t5',
+  'exec.t5.ack',
+]);
 
 export interface PlannedFor {
   readonly stores: readonly Store[];

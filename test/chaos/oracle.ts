@@ -34,14 +34,23 @@ export const startOracle = async (): Promise<Oracle> => {
   const seenOnce = new Set<string>();
   let onHeld: (() => void) | null = null;
   const held: ServerResponse[] = [];
+  /** What was set where, for who reads it back. */
+  const statuses = new Map<string, string>();
+  const tellStatus = ({ path }: SeenRequest, response: ServerResponse): void => {
+    const found = statuses.get(path);
+    response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' }).end(found ?? '{}');
+  };
   const succeed = (response: ServerResponse, status = 200): void =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end('{"ok":true}');
   const answer = (seen: SeenRequest, response: ServerResponse): void => {
+    // A read-back is no request of the call itself, and tells no more than what is there.
+    if (seen.method === 'GET' && isStatus(seen)) return tellStatus(seen, response);
     const [effect = '', manner = '', answerMs = '0'] = /effect-([a-z]+)-(\d+)-[a-z0-9]+/.exec(seen.path) ?? [];
     const isFirst = !seenOnce.has(effect);
     seenOnce.add(effect);
     const isApplied = manner !== 'lost' && manner !== 'refused' && !(manner === 'busy' && isFirst);
     const repeatKey = textIn(seen.headers['idempotency-key']);
+    if (isApplied && isStatus(seen)) statuses.set(seen.path, seen.body);
     const action = textIn(seen.headers['service-action-id']);
     const request: Answerable = { action, effect, repeatKey, isApplied, answered: null };
     requests.push(request);
@@ -70,6 +79,8 @@ export const startOracle = async (): Promise<Oracle> => {
     close: () => upstream.close(),
   };
 };
+
+const isStatus = ({ path }: SeenRequest): boolean => path.endsWith('/status');
 
 /** Written down before it is answered, and the answer when it has left. */
 type Answerable = Omit<UpstreamRequest, 'answered'> & { answered: number | null };

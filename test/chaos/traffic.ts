@@ -36,10 +36,12 @@ const FIXED: readonly (readonly [tool: string, manner: Manner])[] = [
   ['crm.get_customer', 'busy'],
   ['crm.set_name', 'busy'],
   ['crm.set_name', 'gone'],
+  ['crm.set_status', 'ok'],
+  ['crm.set_status', 'gone'],
   ['crm.delete_customer', 'ok'],
 ];
 
-const TAKES_TEXT: ReadonlySet<string> = new Set(['crm.add_note', 'crm.set_name']);
+const TAKES_TEXT: ReadonlySet<string> = new Set(['crm.add_note', 'crm.set_name', 'crm.set_status']);
 
 /** What agents and an operator do: reads, writes, refusals, repeated keys, polls, lists, exports, and some nonsense. */
 export class Traffic {
@@ -98,6 +100,7 @@ export class Traffic {
       'crm.add_note',
       'crm.get_customer',
       'crm.set_name',
+      'crm.set_status',
       'crm.delete_customer',
       'crm.x',
     ]);

@@ -51,6 +51,14 @@ const configOf = (baseUrl: string, timeoutMs: number) => ({
       idempotency_header: 'Idempotency-Key',
       args: { id: idArg, text: { in: 'body', type: 'string', required: true } },
     },
+    { name: 'get_status', method: 'GET', path: '/v1/customers/{id}/status', args: { id: idArg } },
+    {
+      name: 'set_status',
+      method: 'POST',
+      path: '/v1/customers/{id}/status',
+      args: { id: idArg, text: { in: 'body', type: 'string', required: true } },
+      readback: { tool: 'get_status', args: { id: '{{args.id}}' }, expect: { 'body.text': '{{args.text}}' } },
+    },
     { name: 'delete_customer', method: 'DELETE', path: '/v1/customers/{id}', args: { id: idArg } },
   ],
 });

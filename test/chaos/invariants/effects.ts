@@ -65,8 +65,9 @@ const repeatKeyFaults = (
 };
 
 /**
- * INV-03. `succeeded` was applied, `failed` was not; what nobody can know is `unknown`. A read has nothing to apply. Where
- * nothing was wrong, what the upstream said is known.
+ * INV-03. `succeeded` was applied, `failed` was not; what nobody can know is `unknown`. A read has nothing to apply. What is
+ * read back as done was done; the upstream here does no other thing than what it was asked. Where nothing was wrong, what the
+ * upstream said is known.
  */
 export const outcomesAreTrue = (dossier: Dossier): readonly string[] => {
   const requests = byAction(dossier);
@@ -83,6 +84,10 @@ export const outcomesAreTrue = (dossier: Dossier): readonly string[] => {
     const applied = sent.filter(({ isApplied }) => isApplied).length;
     if (status === 'succeeded' && applied === 0) {
       return [`${file.id} (${toolOf(file)}) is called succeeded, and the upstream applied nothing`];
+    }
+    const verdict = file.witnesses.find(({ data }) => data['level'] === 'L1')?.data['verdict'];
+    if ((verdict === 'VERIFIED' && applied === 0) || verdict === 'MISMATCH') {
+      return [`${file.id} (${toolOf(file)}) was read back as ${verdict}, and the upstream applied ${applied}`];
     }
     const isRead = dossier.evidence.tools[toolOf(file)]?.isRead === true;
     if (status === 'failed' && applied > 0 && !isRead) {

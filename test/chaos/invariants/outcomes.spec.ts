@@ -36,6 +36,33 @@ const called = (
   calls,
 });
 
+const readBack = (verdict: string, upstream: readonly UpstreamRequest[]): Partial<Evidence> => {
+  const evidence = called('unknown', upstream, [submission(1, true)]);
+  return {
+    ...evidence,
+    events: [...(evidence.events ?? []), event(STREAM, 'ActionWitnessed', { level: 'L1', verdict })],
+  };
+};
+
+describe('INV-03, of what was read back', () => {
+  it.each([
+    ['VERIFIED', false, 0],
+    ['MISMATCH', true, 1],
+  ])('as %s', (verdict, isApplied, applied) => {
+    expect(saidOf('INV-03', readBack(verdict, [sent(null, isApplied)]))).toEqual([
+      `${ACTION} (${TOOL}) was read back as ${verdict}, and the upstream applied ${applied}`,
+    ]);
+  });
+
+  it.each([
+    ['VERIFIED', true],
+    ['UNVERIFIABLE', true],
+    ['UNVERIFIABLE', false],
+  ])('nothing of what is %s as it is there, or cannot be read', (verdict, isApplied) => {
+    expect(saidOf('INV-03', readBack(verdict, [sent(null, isApplied)]))).toEqual([]);
+  });
+});
+
 describe('INV-03, while nothing is wrong', () => {
   it.each([
     ['unknown', 200, true],

@@ -35,6 +35,11 @@ export const FAILPOINTS = [
   /** The append of an outcome. */
   'exec.t4',
   'exec.t4.ack',
+  /** The outcome stands in the log; nothing was read of what the call has changed. */
+  'exec.read_back',
+  /** The append of what a read-back has seen. */
+  'exec.t5',
+  'exec.t5.ack',
   /** A person's last yes stands in the log; nobody has been told that the call may run. */
   'apr.resume',
   /** The action is as far as the client asked for; the client has not been answered. */

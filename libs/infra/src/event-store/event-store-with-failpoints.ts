@@ -24,6 +24,7 @@ const APPENDS: Readonly<Record<string, Points>> = {
   ActionSubmitted: ['gate.t1', 'gate.t1.ack'],
   ExecutionStarted: ['exec.t3', 'exec.t3.ack'],
   ExecutionFinished: ['exec.t4', 'exec.t4.ack'],
+  ActionWitnessed: ['exec.t5', 'exec.t5.ack'],
   DeedSealed: ['seal.signed', 'seal.ack'],
 };
 

@@ -4,6 +4,7 @@ import { nothingToRead, type Observation, type ReadBackTerms } from '../../conne
 import {
   actionChannel,
   DamagedPayload,
+  failpoint,
   streamRef,
   timestampOf,
   type ActionId,
@@ -67,6 +68,7 @@ export class ReadBack {
   private async read(id: ActionId): Promise<Observation | null> {
     const { state } = await this.gate.streams.load(streamRef(actionDecider, id));
     if (!isLiving(state) || !awaitsReadBack(state)) return null;
+    await failpoint('exec.read_back');
     return this.observe(state, { isStillOurs: awaitsReadBack, isForAgent: true, untilMonotonicMs: Infinity });
   }
 
