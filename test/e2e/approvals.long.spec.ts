@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { StagePeople } from '../http/error-codes/stage-people.js';
 import { headersOf, type Sent, type Session } from '../http/error-codes/sent.js';
@@ -100,9 +102,31 @@ describe('what is asked and what is said', () => {
     expect(upstream.countFor(action)).toBe(0);
   });
 
+  it('kill -9 between the question and its mail: the mail goes out after the next start, once', async () => {
+    const anna = 'anna@example.com';
+    const mails = (): number => people.tokens(anna, 'approve').length;
+    await people.member(anna, 'admin');
+    await writeFile(join(service.stateDir, 'failpoints'), 'apr.mail=kill@1');
+    process.kill(service.pid, 'SIGUSR2');
+    await vi.waitFor(() => expect(service.output).toContain('failpoints are armed'), PATIENCE);
+    const exited = service.exited();
+    const action = await held('asked of anna');
+    expect(await exited).toMatchObject({ signal: 'SIGKILL' });
+    expect(mails()).toBe(0);
+    await service.start();
+    await vi.waitFor(() => expect(mails()).toBe(1), PATIENCE);
+    const [token] = people.tokens(anna, 'approve');
+    const shown = await send('POST', '/v1/approvals/link/preview', { json: { token } });
+    expect(shown.json).toMatchObject({ approval: { action, status: 'pending' } });
+    // What is asked afterwards is mailed, so whoever would have mailed the first one again has had the time.
+    await service.restart();
+    await held('asked of anna afterwards');
+    await vi.waitFor(() => expect(mails()).toBe(2), PATIENCE);
+  });
+
   it('no argument, reason or digest of it is in the service’s own log', async () => {
     const output = service.output;
-    for (const secret of ['before a restart', 'after the yes', 'canary-no', people.owner.csrf]) {
+    for (const secret of ['before a restart', 'after the yes', 'asked of anna', 'canary-no', people.owner.csrf]) {
       expect(output).not.toContain(secret);
     }
   });

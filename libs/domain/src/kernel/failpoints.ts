@@ -40,6 +40,8 @@ export const FAILPOINTS = [
   /** The append of what a read-back has seen. */
   'exec.t5',
   'exec.t5.ack',
+  /** An action waits for people, and no mail about it is written. */
+  'apr.mail',
   /** A person's last yes stands in the log; nobody has been told that the call may run. */
   'apr.resume',
   /** The action is as far as the client asked for; the client has not been answered. */

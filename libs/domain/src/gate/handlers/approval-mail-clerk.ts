@@ -1,5 +1,6 @@
 import {
   epochMsOf,
+  failpoint,
   streamRef,
   type ActionId,
   type Clock,
@@ -100,6 +101,7 @@ export class ApprovalMailClerk {
     const { state: org } = await this.streams.load(streamRef(organizationDecider, submission.org));
     const mails = org.status === 'none' ? [] : await this.mailsOf(action, approval, org);
     const about = { org: submission.org, approval: approval.terms.approval, expiresAtMs, mails };
+    await failpoint('apr.mail');
     await this.links.write(about, this.sources.clock.nowMs());
   }
 
