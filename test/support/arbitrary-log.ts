@@ -1,7 +1,7 @@
 import { digestOf } from '#libs/crypto';
 import type { AgentEvent } from '#libs/domain/agents';
 import type { ConnectorEvent } from '#libs/domain/connectors';
-import type { ActionEvent, Decision, ExecutionOutcome, Submission, SubmittedIntent } from '#libs/domain/gate';
+import type { ActionEvent, ExecutionOutcome, Submission, SubmittedIntent } from '#libs/domain/gate';
 import { type DomainEvent, ERROR_CATALOGUE, type ErrorCode, type Timestamp, timestampOf } from '#libs/domain/kernel';
 import {
   ORGANIZATION_FIELDS,
@@ -12,6 +12,7 @@ import {
 } from '#libs/domain/people';
 import type { PolicyEvent } from '#libs/domain/policies';
 import fc from 'fast-check';
+import { decisions, shadows } from './arbitrary-decisions.js';
 import { anyOf, type ArbitraryStream, type EventArbitraries } from './arbitrary-events.js';
 import { ledgerStream } from './arbitrary-ledger.js';
 import { sessionStream } from './arbitrary-sessions.js';
@@ -77,18 +78,6 @@ const unsignedSubmissions = (action: Submission['action'], text: fc.Arbitrary<st
     input_digest: digest,
   });
 
-const decisions = (text: fc.Arbitrary<string>): fc.Arbitrary<Decision> =>
-  fc.record({
-    outcome: fc.constantFrom('allow', 'deny', 'require_approval'),
-    code: orNull(errorCode),
-    source: fc.constantFrom('rule', 'default', 'budget', 'stop', 'builtin'),
-    rule_id: orNull(text),
-    reason: orNull(text),
-    message: orNull(text),
-    policy: orNull(policyId),
-    policy_version: orNull(versionId),
-  });
-
 const outcomes = (text: fc.Arbitrary<string>): fc.Arbitrary<ExecutionOutcome> =>
   fc.record({
     status: fc.constantFrom('succeeded', 'failed', 'unknown'),
@@ -122,7 +111,10 @@ const actionEvents = (action: Submission['action'], text: fc.Arbitrary<string>):
   };
   return {
     ActionSubmitted: fc.tuple(submissions(action, text), instant).map(([submitted, at]) => ({ ...submitted, at })),
-    ActionDecided: fc.record({ ...about, decision: decisions(text) }),
+    ActionDecided: fc.record(
+      { ...about, decision: decisions(text), shadow: shadows(text) },
+      { requiredKeys: ['action', 'at', 'decision'] },
+    ),
     ApprovalRequested: fc.record({
       ...about,
       ...approval,

@@ -54,6 +54,7 @@ import {
   CreatePolicy,
   CreatePolicyHandler,
 } from '#libs/domain/policies';
+import type { PolicyMode } from '#libs/domain/people';
 import { digestOfJson, type Digest, type JsonObject } from '#libs/crypto';
 import { ConnectorDrivers } from '#libs/infra/connectors';
 import { EgressDoor } from '#libs/infra/egress';
@@ -170,6 +171,7 @@ export class GateBench {
   readonly organizations: OrganizationAdministration;
   readonly ids = new PepperIds(Buffer.alloc(32, 7));
   private readonly door: EgressDoor;
+  readonly policies: CompiledPolicies;
   readonly judge: PolicyJudge;
   private readonly issue: IssueKeys;
   org = '' as OrgId;
@@ -210,7 +212,8 @@ export class GateBench {
     this.issue = new IssueKeys(new HeldDirectory(), hasher, random);
     this.agents = new AgentAdministration(runner, this.issue, random, this.bus);
     this.organizations = new OrganizationAdministration(runner, this.issue, random, this.bus);
-    this.judge = new PolicyJudge(new CompiledPolicies(streams), silentLogger);
+    this.policies = new CompiledPolicies(streams);
+    this.judge = new PolicyJudge(this.policies, silentLogger);
   }
 
   /** @param settings of the connector's config, beside those that it always has */
@@ -238,10 +241,14 @@ export class GateBench {
     return this;
   }
 
-  async enforce(source: string): Promise<PolicyId> {
+  enforce(source: string): Promise<PolicyId> {
+    return this.activate(source, 'enforce');
+  }
+
+  async activate(source: string, mode: PolicyMode): Promise<PolicyId> {
     const described = { org: this.org, name: 'Test', source, notes: null, origin: 'user' as const };
     const { policy } = await new CreatePolicyHandler(this.runner).execute(new CreatePolicy(described, this.metadata()));
-    const activation = new ActivatePolicyVersion(this.org, policy, '1', null, this.metadata());
+    const activation = new ActivatePolicyVersion(this.org, { policy, version: '1', mode }, null, this.metadata());
     await new ActivatePolicyVersionHandler(this.streams, this.runner).execute(activation);
     return policy;
   }

@@ -83,11 +83,6 @@ export const NOT_YET_RAISED: Partial<Readonly<Record<ErrorCode, string>>> = {
 
 /** Codes that a rule below raises and that no request of today reaches; the spec and the test that prove the rule. */
 export const PROVEN_BELOW: Partial<Readonly<Record<ErrorCode, { readonly spec: string; readonly title: string }>>> = {
-  // POST .../activate answers `mode: shadow` with validation_failed until shadow policies are served.
-  shadow_slot_taken: {
-    spec: 'libs/domain/src/people/organization.decider.spec.ts',
-    title: 'one version runs in shadow at a time, and promoting it ends its shadow',
-  },
   // No chat reaches the service over HTTP; whoever brings one calls the domain's port.
   approver_unmapped: {
     spec: 'test/gate/chat-approvals.spec.ts',

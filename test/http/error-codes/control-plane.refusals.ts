@@ -117,10 +117,17 @@ export const POLICIES: RefusalGroup = {
       provoke: ({ admin }) => admin('POST', '/v1/policies', { json: { name: 'a\nb', source: POLICY } }),
     },
     {
-      rule: 'shadow mode, which this version does not serve',
-      verdict: invalid('mode'),
-      provoke: ({ admin, policy }) =>
-        admin('POST', `/v1/policies/${policy}/versions/1/activate`, { json: { mode: 'shadow' } }),
+      rule: 'a second version in shadow',
+      verdict: [409, 'invalid_request_error', 'shadow_slot_taken', 'mode'],
+      provoke: async ({ admin, policy }) => {
+        const shadow = (version: number) =>
+          admin('POST', `/v1/policies/${policy}/versions/${version}/activate`, { json: { mode: 'shadow' } });
+        await admin('POST', `/v1/policies/${policy}/versions`, { json: { source: ANOTHER_POLICY } });
+        await shadow(2);
+        const refused = await shadow(1);
+        await admin('POST', `/v1/policies/${policy}/deactivate`, { json: { mode: 'shadow' } });
+        return refused;
+      },
     },
     {
       rule: 'a reason of two lines',

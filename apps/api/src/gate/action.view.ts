@@ -52,10 +52,11 @@ export const actionView = (
   };
 };
 
-const decisionView = ({ decision }: LivingAction): JsonObject | null => {
+const decisionView = ({ decision, shadow }: LivingAction): JsonObject | null => {
   if (!decision) return null;
   const { outcome, code, source, rule_id, reason, message, policy, policy_version } = decision;
-  return { outcome, code, source, rule_id, reason, message, policy, policy_version };
+  if (shadow === null) return { outcome, code, source, rule_id, reason, message, policy, policy_version };
+  return { outcome, code, source, rule_id, reason, message, policy, policy_version, shadow: { ...shadow } };
 };
 
 const approvalView = ({ approval }: LivingAction): JsonObject | null => {

@@ -74,7 +74,7 @@ describe('list of actions, 100,000 of them', () => {
              decision, verdict, level, CASE n % 1000 WHEN 700 THEN 'policy_denied' END, CASE n % 1000 WHEN 600 THEN 'user_42' END,
              created_at + n * interval '1 second', deed, sealed_at, '{}',
              CASE n % 1000 WHEN 800 THEN 'rare' ELSE 'common' END, CASE n % 1000 WHEN 900 THEN 'chat:7' END,
-             CASE n % 1000 WHEN 400 THEN 'unknown' ELSE 'succeeded' END
+             CASE n % 1000 WHEN 400 THEN 'unknown' ELSE 'succeeded' END, n % 1000 = 300
         FROM read_models.actions, generate_series(100, ${2 * ROWS + 99}) n`);
     await target.query('VACUUM ANALYZE read_models.actions');
   };
@@ -133,6 +133,7 @@ describe('list of actions, 100,000 of them', () => {
     ['actions_by_rule', { rule_id: 'rare' }],
     ['actions_by_session', { session: 'chat:7' }],
     ['actions_by_execution', { execution: 'unknown' }],
+    ['actions_shadow_differs', { shadow_differs: 'true' }],
     ['actions_unsealed', { state: 'executing' }],
     ['actions_unsealed', { state: 'pending_approval,executing,witnessing,recorded' }],
     ['actions_by_time', { 'created_at[lt]': '2026-10-02T00:00:00Z' }],

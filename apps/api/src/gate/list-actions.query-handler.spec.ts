@@ -40,6 +40,7 @@ const ROWS: readonly ActionRow[] = [
     errorCode: 'timeout',
     onBehalfOf: 'user_42',
     execution: 'unknown',
+    shadowDiffers: true,
   }),
   // Of one moment: the id decides.
   actionRow(6, { createdAt: testTime(6) }),
@@ -135,7 +136,8 @@ describe('list of actions', () => {
     [{ tool: '*.*e*', q: 'refund' }, [5, 4]],
     [{ tool: '*delete*', q: 'pay' }, []],
     [{ q: 'ti' }, [5]],
-    [{ shadow_differs: 'true' }, []],
+    [{ shadow_differs: 'true' }, [5]],
+    [{ shadow_differs: 'true', tool: 'crm.*' }, []],
   ])('answers %j', async (sent, expected) => {
     expect(await found(sent)).toEqual(expected);
   });

@@ -33,8 +33,6 @@ export class ListActionsHandler implements IQueryHandler<ListActions> {
 
   async execute({ org, filters, page, onlyAgent }: ListActions): Promise<Listed<ActionRow>> {
     const { lagEvents } = await this.waiter.catchUp(['actions']);
-    // No policy runs in shadow yet, so no decision differs from one.
-    if (filters.isShadowDifferent) return { rows: [], hasMore: false, lagEvents };
     const rows = this.readModels.of(org, ActionRow);
     if (onlyAgent !== null) rows.where('row.agent = :onlyAgent', { onlyAgent });
     narrow(rows, filters);
@@ -93,13 +91,14 @@ const oneOf = (
 };
 
 const narrow = (rows: OrgRows<ActionRow>, filters: ActionFilters): void => {
-  const { agent, tool, ruleId, onBehalfOf, session, createdFrom, createdBefore } = filters;
+  const { agent, tool, ruleId, onBehalfOf, session, isShadowDifferent, createdFrom, createdBefore } = filters;
   if (agent !== null) rows.where('row.agent = :agent', { agent });
   if (tool !== null && !tool.includes('*')) rows.where('row.tool = :tool', { tool });
   narrowToLists(rows, filters);
   if (ruleId !== null) rows.where('row.ruleId = :ruleId', { ruleId });
   if (onBehalfOf !== null) rows.where('row.onBehalfOf = :onBehalfOf', { onBehalfOf });
   if (session !== null) rows.where('row.session = :session', { session });
+  if (isShadowDifferent) rows.where('row.shadowDiffers');
   if (createdFrom !== null) rows.where('row.createdAt >= :createdFrom', { createdFrom });
   if (createdBefore !== null) rows.where('row.createdAt < :createdBefore', { createdBefore });
 };

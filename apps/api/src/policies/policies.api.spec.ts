@@ -229,7 +229,6 @@ describe('the enforced slot', () => {
   });
 
   it.each([
-    [{ mode: 'shadow' }, 'mode'],
     [{ mode: 'on' }, 'mode'],
     [{}, 'mode'],
     [{ mode: 'enforce', reason: '' }, 'reason'],
@@ -245,6 +244,37 @@ describe('the enforced slot', () => {
 
   it('takes a reason of 280 characters of any kind', async () => {
     expect((await activate(await create(), 1, { mode: 'enforce', reason: '\u{1F600}'.repeat(280) })).status).toBe(200);
+  });
+});
+
+describe('the shadow slot', () => {
+  it('holds one version beside the enforced one, each change with its deed', async () => {
+    const [decides, tried] = [await create(), await create()];
+    await activate(decides, 1);
+    const begun = await activate(tried, 1, { mode: 'shadow', reason: 'A week beside it' });
+    expect([begun.status, begun.json]).toMatchObject([200, { version: 1, activation: 'shadow' }]);
+    expect(begun.json?.['deed']).toBe(await deedOfLast(`org-${ORG}`, 'PolicyActivated'));
+    const shown = (await send('GET', `/v1/policies/${String(tried['id'])}`)).json;
+    const version = (tried['latest_version'] as Json)['id'];
+    expect(shown).toMatchObject({ activation: 'shadow', enforced_version: null, shadow_version: version });
+    const refused = await activate(await create(), 1, { mode: 'shadow' });
+    expect(refusalOf(refused)).toEqual([409, 'shadow_slot_taken', 'mode']);
+    expect(refused.error['message']).toContain(`/v1/policies/${String(tried['id'])}/deactivate`);
+    const ended = await deactivate(tried, { mode: 'shadow' });
+    expect([ended.status, ended.json]).toMatchObject([200, { activation: null, shadow_version: null }]);
+    expect(ended.json?.['deed']).toBe(await deedOfLast(`org-${ORG}`, 'PolicyDeactivated'));
+    expect(refusalOf(await deactivate(tried, { mode: 'shadow' }))).toEqual([409, 'conflict', 'mode']);
+    expect((await send('GET', `/v1/policies/${String(decides['id'])}`)).json).toMatchObject({ activation: 'enforce' });
+  });
+
+  it('is free again once what runs in it is enforced', async () => {
+    const policy = await create();
+    await activate(policy, 1, { mode: 'shadow' });
+    const promoted = await activate(policy, 1);
+    expect(promoted.json).toMatchObject({ activation: 'enforce' });
+    expect(promoted.json?.['deed']).toBe(await deedOfLast(`org-${ORG}`, 'PolicyActivated'));
+    const { status } = await activate(await create(), 1, { mode: 'shadow' });
+    expect(status).toBe(200);
   });
 });
 

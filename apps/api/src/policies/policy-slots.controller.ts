@@ -1,8 +1,8 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { JsonObject } from '#libs/crypto';
-import { DomainError, streamOf, type CommandMetadata, type DeedId } from '#libs/domain/kernel';
-import { organizationDecider, type PolicyMode } from '#libs/domain/people';
+import { streamOf, type CommandMetadata, type DeedId } from '#libs/domain/kernel';
+import { organizationDecider } from '#libs/domain/people';
 import { ActivatePolicyVersion, DeactivatePolicy } from '#libs/domain/policies';
 import { CHANGE } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
@@ -13,7 +13,7 @@ import { ChangeSlotBody } from './policy.dto.js';
 import { policyId, PolicyReader } from './policy-reader.js';
 import { outlinedVersionView, policyView } from './policy.view.js';
 
-/** Which version decides. */
+/** Which version decides, and which one is only asked what it would. */
 @Controller('v1/policies/:id')
 export class PolicySlotsController {
   constructor(
@@ -22,7 +22,10 @@ export class PolicySlotsController {
     private readonly deeds: ChangeDeeds,
   ) {}
 
-  /** The version takes the place of the one before, for every call that is decided from then on. */
+  /**
+   * An enforced version takes the place of the one before, for every call that is decided from then on. The shadow slot must
+   * be free, and is freed when what runs in it is enforced.
+   */
   @Post('versions/:v/activate')
   @HttpCode(200)
   @Route(CHANGE)
@@ -32,17 +35,16 @@ export class PolicySlotsController {
     @Body() { mode, reason }: ChangeSlotBody,
     @RequestContext() exchange: Exchange,
   ): Promise<JsonObject> {
-    requireServedMode(mode);
     const { org } = exchange.caller;
     const metadata = exchange.commandMetadata();
     const { policy, version, organization } = await this.commands.execute(
-      new ActivatePolicyVersion(org, policyId(id), v, reason ?? null, metadata),
+      new ActivatePolicyVersion(org, { policy: policyId(id), version: v, mode }, reason ?? null, metadata),
     );
     const deed = await this.deedOf(metadata, 'PolicyActivated');
     return { ...(await outlinedVersionView(policy.policy, version, organization)), deed };
   }
 
-  /** Then nothing is allowed. */
+  /** Where nothing is enforced, nothing is allowed. */
   @Post('deactivate')
   @HttpCode(200)
   @Route(CHANGE)
@@ -51,12 +53,11 @@ export class PolicySlotsController {
     @Body() { mode, reason }: ChangeSlotBody,
     @RequestContext() exchange: Exchange,
   ): Promise<JsonObject> {
-    requireServedMode(mode);
     const { org } = exchange.caller;
     const metadata = exchange.commandMetadata();
     const policy = await this.policies.policyNamed(org, id);
     const { organization } = await this.commands.execute(
-      new DeactivatePolicy(org, policy.policy, reason ?? null, metadata),
+      new DeactivatePolicy(org, policy.policy, mode, reason ?? null, metadata),
     );
     return { ...policyView(policy, organization), deed: await this.deedOf(metadata, 'PolicyDeactivated') };
   }
@@ -65,11 +66,3 @@ export class PolicySlotsController {
     return this.deeds.deedOf(streamOf(organizationDecider.category, metadata.org as string), metadata, type);
   }
 }
-
-const requireServedMode = (mode: PolicyMode): void => {
-  if (mode === 'enforce') return;
-  throw new DomainError('validation_failed', {
-    param: 'mode',
-    message: 'The mode shadow is not served by this version. Send mode enforce.',
-  });
-};

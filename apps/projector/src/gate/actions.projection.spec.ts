@@ -82,6 +82,17 @@ describe('actions projection', () => {
     });
   });
 
+  it.each([true, false])('tells whether a version in shadow decided differently: %s', async (differs) => {
+    const action = testId('act', 1);
+    const said = { outcome: 'allow' as const, code: null, rule_id: 'one', reason: 'rule one' };
+    const shadow = { ...said, policy: testId('pol', 2), policy_version: testId('pv', 2), differs };
+    await given([
+      { type: 'ActionSubmitted', data: { ...submission(1), at: testTime(1) } },
+      { type: 'ActionDecided', data: { action, decision: denied, shadow, at: testTime(1) } },
+    ]);
+    expect(await row()).toMatchObject({ decision: 'deny', shadowDiffers: differs, folded: { shadow } });
+  });
+
   it('shows an action as witnessing between its outcome and its verdict', async () => {
     await given([...started(1), finished(1)]);
     expect(await row()).toMatchObject({ state: 'witnessing', verdict: null });
@@ -212,7 +223,7 @@ describe('actions projection', () => {
     await given([...started(1), finished(1), witnessed(1)]);
     const { folded } = await row();
     expect([actionsProjection.version, Object.keys(folded).sort()]).toEqual([
-      5,
+      6,
       [
         'amendedRevision',
         'approval',
@@ -227,6 +238,7 @@ describe('actions projection', () => {
         'ready',
         'revision',
         'sealingRevision',
+        'shadow',
         'state',
         'submission',
         'witness',

@@ -46,7 +46,7 @@ const UNHEARD_OF: ListedAction = { action: actionDecider.initialState(), seal: n
  */
 export const actionsProjection: Projection = {
   name: 'actions',
-  version: 5,
+  version: 6,
   follows: { action: ACTION_EVENTS, ledger: LEDGER_EVENTS },
   rowTypes: [ActionRow, ApprovalRow, HourlyCountRow],
 
@@ -139,13 +139,12 @@ const approvalRows = ({ action, seal }: ListedAction): readonly ApprovalRow[] =>
   ];
 };
 
-const judgement = ({
-  decision,
-  outcome,
-  witness,
-}: LivingAction): Pick<ActionRow, 'decision' | 'ruleId' | 'execution' | 'verdict' | 'level' | 'errorCode'> => ({
+type Judged = 'decision' | 'ruleId' | 'shadowDiffers' | 'execution' | 'verdict' | 'level' | 'errorCode';
+
+const judgement = ({ decision, shadow, outcome, witness }: LivingAction): Pick<ActionRow, Judged> => ({
   decision: decision?.outcome ?? null,
   ruleId: decision?.rule_id ?? null,
+  shadowDiffers: shadow?.differs ?? false,
   execution: outcome?.status ?? null,
   verdict: witness?.verdict ?? null,
   level: witness?.level ?? null,

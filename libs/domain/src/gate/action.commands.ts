@@ -7,6 +7,7 @@ import type {
   EdgeReport,
   ExecutionClass,
   ExecutionOutcome,
+  ShadowDecision,
   Submission,
   WitnessVerdict,
 } from './action.events.js';
@@ -45,6 +46,8 @@ export type ActionCommand =
       {
         submission: Submission;
         decision: Decision;
+        /** Set where a version in shadow was asked. */
+        shadow?: ShadowDecision | null;
         /** Set when the decision is to allow, in gateway mode. */
         execution: ExecutionTerms | null;
         /** Set when the decision is to allow, in proxy mode. */

@@ -39,6 +39,23 @@ export interface Decision {
   readonly verify?: 'L1';
 }
 
+/**
+ * What the version in the shadow slot would have said of a call. It decides nothing and stands in no deed (document 1, Action:
+ * `decision.shadow`).
+ */
+export interface ShadowDecision {
+  /** Null where it said nothing: it was not loaded yet, it took too long, or it failed. */
+  readonly outcome: Decision['outcome'] | null;
+  readonly code: ErrorCode | null;
+  readonly rule_id: string | null;
+  /** As a decision's; `loading`, `time limit` or `fault` where the outcome is null. */
+  readonly reason: string;
+  readonly policy: PolicyId;
+  readonly policy_version: PolicyVersionId;
+  /** Whether its outcome is another than the enforced policy's. False where it has none. */
+  readonly differs: boolean;
+}
+
 /** Of the signed intent that a call carried: who signed, and the nonce that the call consumed. */
 export interface SubmittedIntent {
   readonly kid: string;
@@ -146,7 +163,11 @@ export interface EdgeReport {
 /** Stream `action-<act_id>`. */
 export type ActionEvent =
   | { type: 'ActionSubmitted'; data: Submission & { at: Timestamp } }
-  | { type: 'ActionDecided'; data: { action: ActionId; decision: Decision; at: Timestamp } }
+  | {
+      type: 'ActionDecided';
+      /** `shadow`: absent where no version runs in shadow, and where the gate itself refused before any policy was asked. */
+      data: { action: ActionId; decision: Decision; shadow?: ShadowDecision; at: Timestamp };
+    }
   | {
       type: 'ExecutionReady';
       /**

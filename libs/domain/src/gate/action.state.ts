@@ -7,6 +7,7 @@ import type {
   Decision,
   ExecutionClass,
   ExecutionOutcome,
+  ShadowDecision,
   Submission,
   WitnessVerdict,
 } from './action.events.js';
@@ -50,6 +51,8 @@ export interface LivingAction {
   readonly submission: Submission;
   readonly createdAt: Timestamp;
   readonly decision: Decision | null;
+  /** Null where no version in shadow was asked. */
+  readonly shadow: ShadowDecision | null;
   readonly decidedAt: Timestamp | null;
   readonly ready: {
     readonly class: ExecutionClass;

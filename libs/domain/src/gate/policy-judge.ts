@@ -11,7 +11,8 @@ import {
   type ToolVisibility,
   visibilityTo,
 } from '../policies/index.js';
-import type { Decision } from './action.events.js';
+import type { Decision, ShadowDecision } from './action.events.js';
+import { askShadow, shadowDecision } from './shadow-decision.js';
 
 /** What the policy says of a call. */
 export interface Judgement {
@@ -47,6 +48,42 @@ export class PolicyJudge {
       this.logger.warn('a policy evaluation took too long', { org_id: org, policy_version: enforced.versionId });
     }
     return judgement(judged, enforced);
+  }
+
+  /**
+   * What the version in shadow would say of an input, beside what the enforced one has said. It changes no answer: a version
+   * that is not loaded yet is loaded in the background, and whatever goes wrong with it is what it said.
+   */
+  shadowOf(org: OrgId, shadow: ActivePolicy, input: PolicyInput, enforced: Decision): ShadowDecision {
+    const loaded = this.policies.known(shadow.versionId);
+    if (loaded === null) {
+      void this.loadInBackground(org, shadow);
+      return shadowDecision(shadow, 'loading', enforced);
+    }
+    const about = { org_id: org, policy_version: shadow.versionId };
+    try {
+      const answer = askShadow(loaded, input);
+      if (answer === 'time limit') {
+        this.meter.policyTimeLimitTripped('shadow');
+        this.logger.warn('an evaluation in shadow took too long', about);
+      }
+      return shadowDecision(shadow, answer, enforced);
+    } catch (error) {
+      this.logger.error('the policy in shadow could not be asked', { ...about, error });
+      return shadowDecision(shadow, 'fault', enforced);
+    }
+  }
+
+  private async loadInBackground(org: OrgId, { policy, versionId }: ActivePolicy): Promise<void> {
+    const about = { org_id: org, policy_version: versionId };
+    try {
+      const loaded = await this.policies.load(policy, versionId);
+      if (!loaded.isUsable)
+        this.logger.error('the policy in shadow cannot be used', { ...about, reason: loaded.reason });
+    } catch (error) {
+      // The next call asks again.
+      this.logger.warn('the policy in shadow could not be loaded', { ...about, error });
+    }
   }
 
   /**

@@ -14,12 +14,12 @@ type ActionDecided = Extract<ActionEvent, { type: 'ActionDecided' }>;
 /** Spreads stand last: one that stands first makes a hidden class for each event (docs/performance.md, Hidden classes). */
 export const submit = ({ data, metadata }: SubmitAction, state: Action): readonly ActionEvent[] => {
   if (state.state !== 'none') throw new DomainError('conflict');
-  const { submission, decision, execution, claimant, edge, approval } = data;
+  const { submission, decision, shadow, execution, claimant, edge, approval } = data;
   const { action } = submission;
   const at = metadata.now;
   const accepted: ActionEvent[] = [
     { type: 'ActionSubmitted', data: { at, ...submission } },
-    { type: 'ActionDecided', data: { action, decision, at } },
+    { type: 'ActionDecided', data: shadow ? { action, decision, shadow, at } : { action, decision, at } },
   ];
   if (approval) accepted.push(requested(action, approval, at));
   if (edge) accepted.push(authorized(action, edge, at));
@@ -37,14 +37,15 @@ export const abandon = ({ data, metadata }: AbandonSubmission, state: Action): r
 
 export const afterSubmission = (data: ActionSubmitted['data']): LivingAction => {
   const { at, ...submission } = data;
-  const undecided = { decision: null, decidedAt: null, ready: null, approval: null, edge: null };
+  const undecided = { decision: null, shadow: null, decidedAt: null, ready: null, approval: null, edge: null };
   const unrun = { attempts: [], outcome: null, readBack: null, lateReport: null, witness: null };
   const unsealed = { revision: 0, sealingRevision: null, amendedRevision: null };
   return { state: 'executing', submission, createdAt: at, ...undecided, ...unrun, ...unsealed };
 };
 
-export const afterDecision = (action: LivingAction, { decision, at }: ActionDecided['data']): LivingAction => ({
+export const afterDecision = (action: LivingAction, { decision, shadow, at }: ActionDecided['data']): LivingAction => ({
   ...action,
   decision,
+  shadow: shadow ?? null,
   decidedAt: at,
 });

@@ -12,7 +12,7 @@ export const activatePolicy = (
   const { mode, policy, versionId, version, versionHash, reason } = data;
   const holder = mode === 'enforce' ? state.enforced : state.shadow;
   if (holder?.versionId === versionId) return [];
-  if (mode === 'shadow' && holder) throw new DomainError('shadow_slot_taken', { param: 'mode' });
+  if (mode === 'shadow' && holder) throw shadowTaken(holder);
   const activated: OrganizationEvent = {
     type: 'PolicyActivated',
     data: {
@@ -33,6 +33,12 @@ export const activatePolicy = (
   }
   return [activated];
 };
+
+const shadowTaken = ({ policy, version }: ActivePolicy): DomainError =>
+  new DomainError('shadow_slot_taken', {
+    param: 'mode',
+    message: `Version ${version} of ${policy} already runs in shadow. End it with POST /v1/policies/${policy}/deactivate and {"mode": "shadow"}, then send this again.`,
+  });
 
 /** @throws {DomainError} conflict: another version, or none, is in the slot */
 export const deactivatePolicy = (

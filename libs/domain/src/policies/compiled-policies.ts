@@ -53,6 +53,11 @@ export class CompiledPolicies {
     return loading;
   }
 
+  /** The version where this process has it ready; null where it must be loaded first. Asks nobody. */
+  known(version: PolicyVersionId): LoadedPolicy | null {
+    return this.loaded.get(version) ?? null;
+  }
+
   private async loadNew(policy: PolicyId, version: PolicyVersionId): Promise<LoadedPolicy> {
     const { state } = await this.streams.load(streamRef(policyDecider, policy));
     const loaded = await this.read(state, version);

@@ -1,6 +1,6 @@
 export { checkPostcondition, type PostconditionError } from './check-postcondition.js';
 export { compilePolicy, compilePolicyInTurns } from './compile-policy.js';
-export { CompiledPolicies } from './compiled-policies.js';
+export { CompiledPolicies, type LoadedPolicy } from './compiled-policies.js';
 export type { CompiledPolicy } from './compiled-policy.js';
 export {
   DIAGNOSTICS_MAX,

@@ -195,7 +195,9 @@ const ensurePolicy = async (deployment: Deployment, { org }: FirstIds): Promise<
     new CreatePolicy({ org, ...source }, metadata),
   );
   const activation = { ...operatorMetadata(deployment, org), commandId: `first-start:activate:${org}` };
-  const activate = new ActivatePolicyVersion(org, policy.policy, '1', 'Starter policy of the first start', activation);
+  const reason = 'Starter policy of the first start';
+  const named = { policy: policy.policy, version: '1', mode: 'enforce' as const };
+  const activate = new ActivatePolicyVersion(org, named, reason, activation);
   const { deed } = await new ActivatePolicyVersionHandler(deployment.streams, deployment.runner).execute(activate);
   return deed === null ? 'skipped' : 'done';
 };

@@ -28,6 +28,8 @@ export const JSON_TEXT = {
   },
 } as const satisfies ColumnOptions;
 
+export const BOOLEAN = { type: 'boolean' } as const satisfies ColumnOptions;
+
 export const INTEGER = { type: 'integer' } as const satisfies ColumnOptions;
 
 /** A count that may pass 2^31, as a number: exact up to 2^53. */

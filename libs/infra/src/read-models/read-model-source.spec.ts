@@ -35,6 +35,8 @@ describe('read model source', () => {
       { name: 'AddDeedAbouts1795910000000' },
       { name: 'AddActionFilters1795920000000' },
       { name: 'AddApprovals1795930000000' },
+      { name: 'AddHourlyCounts1795950000000' },
+      { name: 'AddShadowDiffers1795970000000' },
     ]);
   });
 

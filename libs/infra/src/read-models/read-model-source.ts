@@ -15,6 +15,7 @@ import { AddDeedAbouts1795910000000 } from './migrations/1795910000000-add-deed-
 import { AddActionFilters1795920000000 } from './migrations/1795920000000-add-action-filters.js';
 import { AddApprovals1795930000000 } from './migrations/1795930000000-add-approvals.js';
 import { AddHourlyCounts1795950000000 } from './migrations/1795950000000-add-hourly-counts.js';
+import { AddShadowDiffers1795970000000 } from './migrations/1795970000000-add-shadow-differs.js';
 import { SecurityEventRow } from './people/security-event.row.js';
 import { PolicySlotRow } from './policies/policy-slot.row.js';
 import { PolicyVersionRow } from './policies/policy-version.row.js';
@@ -33,6 +34,7 @@ const MIGRATIONS = [
   AddActionFilters1795920000000,
   AddApprovals1795930000000,
   AddHourlyCounts1795950000000,
+  AddShadowDiffers1795970000000,
 ];
 /** As the database lists those that it was given. */
 export const READ_MODEL_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);

@@ -69,6 +69,7 @@ const OTHER: Readonly<Record<string, string>> = {
   text: `coalesce(value || '?', '')`,
   integer: 'value + 1',
   bigint: 'value + 1',
+  boolean: 'NOT value',
   'timestamp with time zone': `coalesce(value, now()) + interval '1 millisecond'`,
 };
 

@@ -58,9 +58,9 @@ export class RowShape {
 }
 
 const storedValue = ({ transformer, isJson }: RowColumn, property: unknown): string | null => {
-  const value = (transformer ? transformer.to(property) : property) as string | number | null;
+  const value = (transformer ? transformer.to(property) : property) as string | number | boolean | null;
   if (value === null) return null;
-  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return String(value);
   return isJson ? value : storedText(value);
 };
 

@@ -1,5 +1,5 @@
 import type { PolicyInput } from '../../policies/index.js';
-import type { Decision } from '../action.events.js';
+import type { Decision, ShadowDecision } from '../action.events.js';
 import type { Judgement, PolicyJudge } from '../policy-judge.js';
 import { builtinDecision, isKnownToEdgeAlone, policyInputOf, whyToolUnknown } from '../submission.js';
 import type { CallAtGate } from './call-at-gate.js';
@@ -19,3 +19,14 @@ export const judgedByPolicy = (
   { command, org }: CallAtGate,
   input: PolicyInput,
 ): Promise<Judgement> => policy.judge(command.org, org.enforced, input);
+
+/**
+ * What the version in shadow says of the same input; null where none is in that slot. Told from what the process knows, and
+ * never waited for: the answer to the call is made already.
+ */
+export const judgedInShadow = (
+  policy: PolicyJudge,
+  { org }: CallAtGate,
+  input: PolicyInput,
+  { decision }: Judgement,
+): ShadowDecision | null => org.shadow && policy.shadowOf(org.org, org.shadow, input, decision);

@@ -12,6 +12,7 @@ import {
   type ActionId,
 } from '../../kernel/index.js';
 import type { PolicyInput } from '../../policies/index.js';
+import type { ShadowDecision } from '../action.events.js';
 import { GateKernel } from '../gate-kernel.js';
 import { IdempotentIds, lastGeneration } from '../idempotent-id.js';
 import { intentRefused, IntentRefused } from '../intent-refusal.js';
@@ -21,7 +22,7 @@ import { canonicalRequest, inputDocument, type CanonicalRequest } from '../submi
 import { actionBefore, askedCall, rememberedCall, type CallAtGate } from './call-at-gate.js';
 import { ExecutionStarter } from './execution-starter.js';
 import { heldCall, unheld, type HeldCall } from './hold-call.js';
-import { judgedByPolicy, judgedInput, refusedByGate } from './judge-call.js';
+import { judgedByPolicy, judgedInShadow, judgedInput, refusedByGate } from './judge-call.js';
 import { edgeOf, executionOf, record, submissionOfCall } from './record-call.js';
 import { reserveNonce } from './reserve-nonce.js';
 import { start, takeBack } from './start-call.js';
@@ -128,7 +129,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     this.gate.requireSealingKeepsUp(org);
     const input = judgedInput(call);
     const document = inputDocument(input);
-    const { decision, approval, context } = await this.held(call, input);
+    const { decision, approval, context, shadow } = await this.held(call, input);
     const submission = submissionOfCall(this.ids, call, document.digest);
     const { signed } = call.request;
     if (signed !== null) await reserveNonce(this.gate, call, signed);
@@ -139,7 +140,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const runs = isAllowed && !isAtTheEdge ? call.resolved : null;
     const claimant = runs ? this.starter.claimant(submission) : null;
     const execution = runs && executionOf(runs, metadata.now, startTimeoutMs);
-    const ofGateway = { submission, decision, execution, claimant };
+    const ofGateway = { submission, decision, shadow, execution, claimant };
     const asked = approval === null ? ofGateway : { approval, ...ofGateway };
     const data = isAtTheEdge ? { edge: edgeOf(metadata.now, edgeResultTimeoutMs), ...ofGateway } : asked;
     const askedAtMs = this.gate.clock.monotonicMs();
@@ -152,10 +153,17 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     return { action: call.id, isReplay: false, isRefused: decision.outcome === 'deny', isExecuting: runs !== null };
   }
 
-  private async held(call: CallAtGate, input: PolicyInput): Promise<HeldCall> {
+  private async held(call: CallAtGate, input: PolicyInput): Promise<JudgedCall> {
     const refused = refusedByGate(call);
-    return refused ? unheld(refused) : heldCall(call, input, await judgedByPolicy(this.policy, call, input));
+    if (refused) return { shadow: null, ...unheld(refused) };
+    const judged = await judgedByPolicy(this.policy, call, input);
+    // What is spread stands last: else each call makes a hidden class (docs/performance.md).
+    return { shadow: judgedInShadow(this.policy, call, input, judged), ...heldCall(call, input, judged) };
   }
+}
+
+interface JudgedCall extends HeldCall {
+  readonly shadow: ShadowDecision | null;
 }
 
 /** What a process decided by what it remembers, and would perhaps not by what the store knows. */

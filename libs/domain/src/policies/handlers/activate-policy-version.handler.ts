@@ -11,7 +11,7 @@ import {
   type OrgId,
   type PolicyId,
 } from '../../kernel/index.js';
-import { organizationDecider, type LivingOrganization } from '../../people/index.js';
+import { organizationDecider, type LivingOrganization, type PolicyMode } from '../../people/index.js';
 import { policyDecider } from '../policy.decider.js';
 import { type ExistingPolicy, findVersion, type PolicyVersion } from '../policy.state.js';
 
@@ -26,13 +26,19 @@ export interface ActivatedVersion extends SlotChange {
   readonly version: PolicyVersion;
 }
 
-/** Puts a version into the organization's enforced slot. */
+/** A version, and the slot that it is to be put into. */
+interface VersionForSlot {
+  readonly policy: PolicyId;
+  /** A number, or a `pv_` id. */
+  readonly version: string;
+  readonly mode: PolicyMode;
+}
+
+/** Puts a version into one of the organization's slots: it decides, or is only asked what it would decide. */
 export class ActivatePolicyVersion extends Command<ActivatedVersion> {
   constructor(
     readonly org: OrgId,
-    readonly policy: PolicyId,
-    /** A number, or a `pv_` id. */
-    readonly version: string,
+    readonly named: VersionForSlot,
     readonly reason: string | null,
     readonly metadata: CommandMetadata,
   ) {
@@ -40,11 +46,12 @@ export class ActivatePolicyVersion extends Command<ActivatedVersion> {
   }
 }
 
-/** Empties the enforced slot: then nothing is allowed. */
+/** Empties a slot. Where nothing is enforced, nothing is allowed. */
 export class DeactivatePolicy extends Command<SlotChange> {
   constructor(
     readonly org: OrgId,
     readonly policy: PolicyId,
+    readonly mode: PolicyMode,
     readonly reason: string | null,
     readonly metadata: CommandMetadata,
   ) {
@@ -73,17 +80,11 @@ export class ActivatePolicyVersionHandler implements ICommandHandler<ActivatePol
     private readonly runner: CommandRunner,
   ) {}
 
-  /** @throws {DomainError} not_found */
-  async execute({
-    org,
-    policy: id,
-    version: name,
-    reason,
-    metadata,
-  }: ActivatePolicyVersion): Promise<ActivatedVersion> {
-    const policy = await loadPolicy(this.streams, org, id);
-    const version = versionNamed(policy, name);
-    const slot = { mode: 'enforce' as const, policy: id, versionId: version.id, version: version.version };
+  /** @throws {DomainError} not_found; shadow_slot_taken: another version runs in shadow */
+  async execute({ org, named, reason, metadata }: ActivatePolicyVersion): Promise<ActivatedVersion> {
+    const policy = await loadPolicy(this.streams, org, named.policy);
+    const version = versionNamed(policy, named.version);
+    const slot = { mode: named.mode, policy: named.policy, versionId: version.id, version: version.version };
     const data = { ...slot, versionHash: version.versionHash, reason: checkedReason(reason) };
     const change = await changeSlot(this.runner, org, { type: 'ActivatePolicy', data, metadata });
     return { ...change, policy, version };
@@ -97,10 +98,10 @@ export class DeactivatePolicyHandler implements ICommandHandler<DeactivatePolicy
     private readonly runner: CommandRunner,
   ) {}
 
-  /** @throws {DomainError} not_found; conflict when no version of it is enforced */
-  async execute({ org, policy, reason, metadata }: DeactivatePolicy): Promise<SlotChange> {
+  /** @throws {DomainError} not_found; conflict when no version of it is in the slot */
+  async execute({ org, policy, mode, reason, metadata }: DeactivatePolicy): Promise<SlotChange> {
     await loadPolicy(this.streams, org, policy);
-    const data = { mode: 'enforce' as const, policy, reason: checkedReason(reason) };
+    const data = { mode, policy, reason: checkedReason(reason) };
     return changeSlot(this.runner, org, { type: 'DeactivatePolicy', data, metadata });
   }
 }

@@ -1,7 +1,7 @@
 import type { ActionId, AgentId, DeedId, OrgId, Timestamp } from '#libs/domain/kernel';
 import type { Decision, ExecutionStatus, LivingAction, RecordedState, WitnessVerdict } from '#libs/domain/gate';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { INSTANT, JSON_TEXT, TEXT } from '../columns.js';
+import { BOOLEAN, INSTANT, JSON_TEXT, TEXT } from '../columns.js';
 
 /** Every state a list shows. `sealed` is the ledger's word, the others are the stream's. */
 export type ListedActionState = RecordedState | 'sealed';
@@ -23,6 +23,7 @@ export type ListedActionState = RecordedState | 'sealed';
 @Index('actions_by_rule', ['org', 'ruleId', 'createdAt', 'id'], { where: 'rule_id IS NOT NULL' })
 @Index('actions_by_session', ['org', 'session', 'createdAt', 'id'], { where: 'session IS NOT NULL' })
 @Index('actions_by_execution', ['org', 'execution', 'createdAt', 'id'], { where: `execution <> 'succeeded'` })
+@Index('actions_shadow_differs', ['org', 'createdAt', 'id'], { where: 'shadow_differs' })
 export class ActionRow {
   @PrimaryColumn({ ...TEXT, name: 'id' }) id: ActionId;
   @Column({ ...TEXT, name: 'org' }) org: OrgId;
@@ -43,4 +44,6 @@ export class ActionRow {
   @Column({ ...TEXT, name: 'rule_id', nullable: true }) ruleId: string | null;
   @Column({ ...TEXT, name: 'session', nullable: true }) session: string | null;
   @Column({ ...TEXT, name: 'execution', nullable: true }) execution: ExecutionStatus | null;
+  /** Whether the version in shadow decided differently. */
+  @Column({ ...BOOLEAN, name: 'shadow_differs', default: false }) shadowDiffers: boolean;
 }
