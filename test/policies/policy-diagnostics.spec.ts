@@ -4,6 +4,9 @@ import { compilePolicy, DIAGNOSTICS_MAX, POLICY_DIAGNOSTICS, type PolicyDiagnost
 import { HEAD, rule, when } from './diagnostic-case.js';
 import { DIAGNOSTIC_CASES } from './diagnostic-cases.js';
 
+/** What the tools of an organization say: libs/domain/src/policies/check-tools.spec.ts. */
+const OF_TOOLS = ['unknown_argument', 'optional_argument', 'argument_type', 'argument_value', 'no_such_tool'];
+
 const diagnose = (source: string): readonly PolicyDiagnostic[] => {
   const result = compilePolicy(source);
   return result.ok ? result.warnings : result.diagnostics;
@@ -25,7 +28,7 @@ describe('policy diagnostics: each says what, where and what to do', () => {
   });
 
   it('every code of the list is produced above or below', () => {
-    const covered = new Set<string>([...DIAGNOSTIC_CASES.map(({ code }) => code), 'more_problems']);
+    const covered = new Set<string>([...DIAGNOSTIC_CASES.map(({ code }) => code), ...OF_TOOLS, 'more_problems']);
     expect([...covered].sort()).toEqual(Object.keys(POLICY_DIAGNOSTICS).sort());
   });
 

@@ -11,6 +11,8 @@ import { ListQuery } from '../http/query-shape.js';
 import { Route } from '../http/route.decorator.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { type PageRequest, type TimePosition, timePositionOf } from '../lists/listed.js';
+import { PolicyLinter } from '../policies/policy-linter.js';
+import { diagnosticsView } from '../policies/policy.view.js';
 import { ConnectorAnswers } from './connector-answers.js';
 import { CreateConnectorBody, UpdateConnectorBody } from './connector.dto.js';
 import { ListConnectors } from './list-connectors.query-handler.js';
@@ -25,6 +27,7 @@ export class ConnectorsController {
     private readonly connectors: ConnectorStreams,
     private readonly answers: ConnectorAnswers,
     private readonly lists: ListAnswers,
+    private readonly linter: PolicyLinter,
   ) {}
 
   /** Newest first. */
@@ -60,6 +63,7 @@ export class ConnectorsController {
     return this.answers.changed(created, metadata);
   }
 
+  /** With what the enforced policy has to say of the tools as they are now, and did not before. */
   @Patch(':id')
   @Route({ ...CHANGE, maxBodyBytes: MAX_BODY_BYTES })
   async update(
@@ -71,8 +75,10 @@ export class ConnectorsController {
     const address = await this.answers.addressOf(exchange.caller.org, id);
     const { expected_config_hash: expectedConfigHash, ...changes } = body;
     const expected = expectedConfigHash === undefined ? {} : { expectedConfigHash };
+    const before = await this.connectors.live(address);
     const updated = await this.commands.execute(new UpdateConnector(address, { ...changes, ...expected }, metadata));
-    return this.answers.changed(updated, metadata);
+    const warnings = await this.linter.causedBy(address.org, before, updated);
+    return { ...(await this.answers.changed(updated, metadata)), policy_warnings: diagnosticsView(warnings) };
   }
 
   /** The name is free again; what the connector did stays in the ledger. */

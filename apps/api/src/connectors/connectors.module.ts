@@ -8,6 +8,7 @@ import {
 } from '#libs/domain/connectors';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { ListAnswers } from '../lists/list-answers.js';
+import { PolicyLinter } from '../policies/policy-linter.js';
 import { ConnectorAnswers } from './connector-answers.js';
 import { ConnectorTypesController } from './connector-types.controller.js';
 import { ConnectorsController } from './connectors.controller.js';
@@ -16,6 +17,7 @@ import { FindConnectorNameHandler } from './find-connector.query-handler.js';
 import { ListConnectorsHandler } from './list-connectors.query-handler.js';
 import { ListToolsController } from './list-tools.controller.js';
 import { ListToolsHandler } from './list-tools.query-handler.js';
+import { OrganizationTools } from './organization-tools.js';
 
 @Module({
   imports: [LedgerModule],
@@ -30,6 +32,8 @@ import { ListToolsHandler } from './list-tools.query-handler.js';
     FindConnectorNameHandler,
     ListToolsHandler,
     ConnectorAnswers,
+    OrganizationTools,
+    PolicyLinter,
     ListAnswers,
   ],
 })

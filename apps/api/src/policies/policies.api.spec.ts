@@ -81,6 +81,7 @@ describe('POST /v1/policies', () => {
       },
       created_at: expect.stringMatching(/Z$/),
       deed: await deedOfLast(`policy-${id}`, 'PolicyCreated'),
+      diagnostics: [expect.objectContaining({ code: 'no_such_tool', severity: 'warning' })],
     });
   });
 
@@ -161,7 +162,8 @@ describe('versions', () => {
     const added = (await addVersion(policy)).json as Json;
     for (const name of [2, added['id']]) {
       const { status, json } = await send('GET', `/v1/policies/${String(policy['id'])}/versions/${String(name)}`);
-      expect([status, { ...json, deed: added['deed'] }]).toEqual([200, added]);
+      const { deed, diagnostics } = added;
+      expect([status, { ...json, deed, diagnostics }]).toEqual([200, added]);
     }
   });
 
@@ -306,7 +308,7 @@ describe('GET /v1/policies', () => {
 describe('POST /v1/policies/lint', () => {
   it('answers 200 whatever it finds, and stores nothing', async () => {
     const head = await bench.store.head();
-    const good = await send('POST', '/v1/policies/lint', { source: SOURCE });
+    const good = await send('POST', '/v1/policies/lint', { source: 'version: 1\ndefault: deny\n' });
     expect([good.status, good.json]).toEqual([200, { object: 'policy_lint', valid: true, diagnostics: [] }]);
     const bad = await send('POST', '/v1/policies/lint', { source: 'version: 2\n' });
     expect([bad.status, bad.json]).toMatchObject([200, { object: 'policy_lint', valid: false }]);
@@ -319,7 +321,10 @@ describe('POST /v1/policies/lint', () => {
     const { json } = await send('POST', '/v1/policies/lint', { source });
     expect(json).toMatchObject({
       valid: true,
-      diagnostics: [{ severity: 'warning', code: 'constant_condition', line: 9 }],
+      diagnostics: [
+        { severity: 'warning', code: 'no_such_tool', line: 4 },
+        { severity: 'warning', code: 'constant_condition', line: 9 },
+      ],
     });
   });
 

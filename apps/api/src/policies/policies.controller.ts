@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import { streamOf } from '#libs/domain/kernel';
-import { compilePolicyInTurns, CreatePolicy, policyDecider } from '#libs/domain/policies';
+import { CreatePolicy, policyDecider } from '#libs/domain/policies';
 import { READ } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
@@ -15,8 +15,9 @@ import { ListAnswers } from '../lists/list-answers.js';
 import { type PageRequest, type TimePosition, timePositionOf } from '../lists/listed.js';
 import { ListPolicies } from './list-policies.query-handler.js';
 import { CreatePolicyBody, LintPolicyBody } from './policy.dto.js';
+import { PolicyLinter } from './policy-linter.js';
 import { PolicyReader } from './policy-reader.js';
-import { listedPolicyView, policyView } from './policy.view.js';
+import { diagnosticsView, listedPolicyView, policyView } from './policy.view.js';
 import { SOURCE_BODY } from './policy-routes.js';
 
 @Controller('v1/policies')
@@ -26,6 +27,7 @@ export class PoliciesController {
     private readonly policies: PolicyReader,
     private readonly deeds: ChangeDeeds,
     private readonly lists: ListAnswers,
+    private readonly linter: PolicyLinter,
   ) {}
 
   /** Newest first. */
@@ -64,16 +66,16 @@ export class PoliciesController {
     const policy = await this.commands.execute(new CreatePolicy(data, metadata));
     const stream = streamOf(policyDecider.category, policy.policy);
     const deed = await this.deeds.deedOf(stream, metadata, 'PolicyCreated');
-    return { ...policyView(policy, await this.policies.slotsOf(org)), deed };
+    const { diagnostics } = await this.linter.lint(org, body.source);
+    return { ...policyView(policy, await this.policies.slotsOf(org)), deed, diagnostics: diagnosticsView(diagnostics) };
   }
 
-  /** What saving this source would say. Nothing is stored. */
+  /** What saving this source would say, and what the tools there are say of it. Nothing is stored. */
   @Post('lint')
   @HttpCode(200)
   @Route(SOURCE_BODY)
-  async lint(@Body() { source }: LintPolicyBody): Promise<JsonObject> {
-    const result = await compilePolicyInTurns(source);
-    const diagnostics = result.ok ? result.warnings : result.diagnostics;
-    return { object: 'policy_lint', valid: result.ok, diagnostics: diagnostics.map((each) => ({ ...each })) };
+  async lint(@Body() { source }: LintPolicyBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+    const { isValid, diagnostics } = await this.linter.lint(exchange.caller.org, source);
+    return { object: 'policy_lint', valid: isValid, diagnostics: diagnosticsView(diagnostics) };
   }
 }

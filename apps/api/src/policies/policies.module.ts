@@ -5,12 +5,14 @@ import {
   CreatePolicyHandler,
   DeactivatePolicyHandler,
 } from '#libs/domain/policies';
+import { OrganizationTools } from '../connectors/organization-tools.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { ListPoliciesHandler } from './list-policies.query-handler.js';
 import { ListPolicyVersionsHandler } from './list-policy-versions.query-handler.js';
 import { PoliciesController } from './policies.controller.js';
 import { PolicyLanguageController } from './policy-language.controller.js';
+import { PolicyLinter } from './policy-linter.js';
 import { PolicyReader } from './policy-reader.js';
 import { PolicySlotsController } from './policy-slots.controller.js';
 import { PolicyVersionsController } from './policy-versions.controller.js';
@@ -26,6 +28,8 @@ import { PolicyVersionsController } from './policy-versions.controller.js';
     ListPoliciesHandler,
     ListPolicyVersionsHandler,
     PolicyReader,
+    PolicyLinter,
+    OrganizationTools,
     ListAnswers,
   ],
 })

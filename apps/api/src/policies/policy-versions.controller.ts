@@ -15,9 +15,10 @@ import { ListAnswers } from '../lists/list-answers.js';
 import type { PageRequest } from '../lists/listed.js';
 import { ListPolicyVersions, type VersionPosition } from './list-policy-versions.query-handler.js';
 import { AddPolicyVersionBody } from './policy.dto.js';
+import { PolicyLinter } from './policy-linter.js';
 import { policyId, PolicyReader } from './policy-reader.js';
 import { SOURCE_BODY } from './policy-routes.js';
-import { listedVersionView, outlinedVersionView } from './policy.view.js';
+import { diagnosticsView, listedVersionView, outlinedVersionView } from './policy.view.js';
 
 @Controller('v1/policies/:id/versions')
 export class PolicyVersionsController {
@@ -26,6 +27,7 @@ export class PolicyVersionsController {
     private readonly policies: PolicyReader,
     private readonly deeds: ChangeDeeds,
     private readonly lists: ListAnswers,
+    private readonly linter: PolicyLinter,
   ) {}
 
   /** Newest first. */
@@ -72,6 +74,8 @@ export class PolicyVersionsController {
     const { policy, version, isNew } = await this.commands.execute(new AddPolicyVersion(data, metadata));
     if (!isNew) reply.code(200);
     const deed = await this.deeds.deedOf(streamOf(policyDecider.category, policy.policy), metadata);
-    return { ...(await outlinedVersionView(policy.policy, version, await this.policies.slotsOf(org))), deed };
+    const { diagnostics } = await this.linter.lint(org, source);
+    const view = await outlinedVersionView(policy.policy, version, await this.policies.slotsOf(org));
+    return { ...view, deed, diagnostics: diagnosticsView(diagnostics) };
   }
 }

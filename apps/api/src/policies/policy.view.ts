@@ -1,7 +1,13 @@
 import type { JsonObject } from '#libs/crypto';
 import type { PolicyId, PolicyVersionId, Timestamp } from '#libs/domain/kernel';
 import type { LivingOrganization, PolicyMode } from '#libs/domain/people';
-import { type ExistingPolicy, latestVersion, outlineRulesInTurns, type PolicyVersion } from '#libs/domain/policies';
+import {
+  type ExistingPolicy,
+  latestVersion,
+  outlineRulesInTurns,
+  type PolicyDiagnostic,
+  type PolicyVersion,
+} from '#libs/domain/policies';
 import type { ListedPolicyVersion } from './policy-pages.js';
 import type { ListedPolicy } from './list-policies.query-handler.js';
 
@@ -37,6 +43,10 @@ export const listedPolicyView = ({ policy, latestVersion: latest, enforced, shad
 
 export const listedVersionView = ({ version, activation }: ListedPolicyVersion): JsonObject =>
   versionObject(version.policy, version, activation);
+
+/** Findings about a source, as in the answer of a lint. */
+export const diagnosticsView = (diagnostics: readonly PolicyDiagnostic[]): JsonObject[] =>
+  diagnostics.map((each) => ({ ...each }));
 
 interface PolicyMembers {
   readonly id: PolicyId;

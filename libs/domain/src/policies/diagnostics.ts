@@ -68,6 +68,12 @@ export const POLICY_DIAGNOSTICS = {
   unguarded_fact: warning('Check that the fact is there first, so that calls without it are judged as you expect.'),
   mixed_numbers: warning('Convert first, for example double(args.amount) * 1.5.'),
   constant_condition: warning('Remove the condition, or let it depend on the call.'),
+  // What the tools of the organization say, as they are when it is asked
+  unknown_argument: warning('Correct the name; GET /v1/tools shows the arguments of every tool.'),
+  optional_argument: warning('Look with has() first, so that a call without the argument has an answer.'),
+  argument_type: warning('Compare with a value of the type that the tool declares; GET /v1/tools shows it.'),
+  argument_value: warning('Write one of the values that the tool declares.'),
+  no_such_tool: warning('Correct the name; GET /v1/tools lists the tools. For tools of an edge write "mode: proxy".'),
   more_problems: warning('Correct the listed ones and check again.'),
 } as const satisfies Record<string, DiagnosticKind>;
 
@@ -152,6 +158,13 @@ export class Diagnostics {
     return { object: 'policy_diagnostic', severity, code, message, hint, line, column, rule_id: ruleId, path };
   }
 }
+
+/** Findings of several checks of one text, in its order; at most {@link DIAGNOSTICS_MAX}. */
+export const inOrderOfText = (...lists: readonly (readonly PolicyDiagnostic[])[]): readonly PolicyDiagnostic[] =>
+  lists
+    .flat()
+    .sort((one, other) => one.line - other.line || one.column - other.column)
+    .slice(0, DIAGNOSTICS_MAX);
 
 export interface FindingDetails {
   readonly hint?: string | undefined;

@@ -1,9 +1,12 @@
 export { checkPostcondition, type PostconditionError } from './check-postcondition.js';
+export { checkToolsInTurns } from './check-tools.js';
 export { compilePolicy, compilePolicyInTurns } from './compile-policy.js';
 export { CompiledPolicies, type LoadedPolicy } from './compiled-policies.js';
 export type { CompiledPolicy } from './compiled-policy.js';
+export type { DeclaredTool } from './declared-tools.js';
 export {
   DIAGNOSTICS_MAX,
+  inOrderOfText,
   POLICY_DIAGNOSTICS,
   type PolicyDiagnostic,
   type PolicyDiagnosticCode,

@@ -1,5 +1,6 @@
 import { POLICY_DIAGNOSTICS, type PolicyDiagnosticCode } from '../diagnostics.js';
 import { didYouMean } from '../did-you-mean.js';
+import { ArgumentReads } from './argument-reads.js';
 import { checkFunction } from './check-function.js';
 import type { Vocabulary } from './facts.js';
 import { Guards } from './guards.js';
@@ -12,6 +13,7 @@ import {
   type Constant,
   type Expression,
   literalText,
+  literalValue,
   type ParsedExpression,
   pathOf,
   required,
@@ -35,6 +37,7 @@ import {
   STRING,
   TYPE,
 } from './types.js';
+import { capital, INDEXED_WITH, TEXT_PARTS_HINT } from './wordings.js';
 
 export interface Problem {
   readonly code: PolicyDiagnosticCode;
@@ -62,6 +65,7 @@ export const checkTypes = (parsed: ParsedExpression, facts: Vocabulary, patternS
 class TypeCheck {
   private readonly problems: Problem[] = [];
   private readonly guards = new Guards();
+  private readonly reads = new ArgumentReads();
   private readonly positions: Readonly<Record<string, number>>;
   private readsFacts = false;
   private patternSteps = 0;
@@ -86,6 +90,8 @@ class TypeCheck {
     for (const { id, message, hint } of this.guards.unguarded()) {
       this.addAt('unguarded_fact', this.positionOf(id), message, hint);
     }
+    for (const { code, id, message, hint } of this.reads.findings())
+      this.addAt(code, this.positionOf(id), message, hint);
     const hasErrors = this.problems.some(({ code }) => POLICY_DIAGNOSTICS[code].severity === 'error');
     const { optionalReads } = this.guards;
     return { problems: this.problems, hasErrors, optionalReads, patternSteps: this.patternSteps };
@@ -147,6 +153,7 @@ class TypeCheck {
     if (local !== undefined) return local;
     if (Object.hasOwn(this.facts, name)) {
       this.readsFacts = true;
+      this.reads.noteFact(name);
       return (this.facts[name] as Field).type;
     }
     if (TYPE_NAMES.has(name)) return TYPE;
@@ -168,7 +175,7 @@ class TypeCheck {
       case 'error':
         return type;
       case 'map':
-        return type.value;
+        return this.reads.memberOf(type, field, expression.id, isTest);
       case 'record':
         return this.recordField(expression, type, field, isTest);
       default: {
@@ -240,10 +247,12 @@ class TypeCheck {
 
   /** A literal that the other side can never be. */
   private checkChoice(type: CelType, other: Expression, path: string | null): void {
-    const text = literalText(other);
-    if (type.kind !== 'string' || type.oneOf === undefined || text === null || type.oneOf.includes(text)) return;
-    const listed = type.oneOf.join(', ');
-    this.add('never_equal', other, `${path ?? 'The value'} is never "${text}"; it is one of ${listed}.`);
+    const value = literalValue(other);
+    const known: readonly (string | bigint)[] | undefined =
+      type.kind === 'string' || type.kind === 'int' ? type.oneOf : undefined;
+    if (known === undefined || value === null || known.includes(value)) return;
+    const written = typeof value === 'string' ? `"${value}"` : String(value);
+    this.add('never_equal', other, `${path ?? 'The value'} is never ${written}; it is one of ${known.join(', ')}.`);
   }
 
   private membership(expression: Expression, args: readonly Expression[], types: readonly CelType[]): CelType {
@@ -263,6 +272,7 @@ class TypeCheck {
       if (container.kind === 'map' && !isAssignable(STRING, item)) {
         this.add('type_mismatch', expression, `The keys of a map are strings, not ${nameOf(item)}.`);
       }
+      this.reads.noteLook(container, literalText(args[0]), expression.id);
     } else {
       const message = `"in" looks into a list or a map, not into ${nameOf(container)}.`;
       this.add('type_mismatch', expression, message, 'Test a fact with has(), a part of a string with contains().');
@@ -279,7 +289,7 @@ class TypeCheck {
     const isList = container.kind === 'list' && isAssignable(INT, key);
     const isMap = container.kind === 'map' && isAssignable(STRING, key);
     if (container.kind === 'list' && isList) return container.element;
-    if (container.kind === 'map' && isMap) return container.value;
+    if (container.kind === 'map' && isMap) return this.reads.memberOf(container, field, required(args[1]).id, false);
     if (container.kind === 'dyn' || container.kind === 'error') return container;
     const wanted = INDEXED_WITH[container.kind];
     if (wanted === undefined) {
@@ -379,14 +389,3 @@ class TypeCheck {
     this.problems.push({ code, offset, message, ...(hint === undefined ? {} : { hint }) });
   }
 }
-
-/** What may stand in brackets after a value that has items. */
-const INDEXED_WITH: Readonly<Partial<Record<CelType['kind'], string>>> = {
-  list: 'an int',
-  map: 'a string',
-  record: 'the name of one of its fields as a literal string',
-};
-
-const TEXT_PARTS_HINT = 'Test a part of a string with startsWith(), endsWith(), contains() or matches().';
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

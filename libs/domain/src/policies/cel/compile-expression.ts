@@ -56,6 +56,18 @@ export const compileExpression = (
   return { expression: { text, cost, evaluate }, problems, patternSteps };
 };
 
+/**
+ * What the checker finds of an expression by other facts than it was compiled by. None for one that does not parse.
+ * @param facts as in {@link compileExpression}
+ */
+export const checkExpression = (text: string, facts: Vocabulary): readonly Problem[] => {
+  if (scanExpression(text).problem !== null) return [];
+  const parsed = parseExpression(text);
+  if ('code' in parsed) return [];
+  const { problems } = checkTypes(parsed, facts, EXPRESSION_PATTERN_STEPS_MAX);
+  return problems.map((problem) => ({ ...problem, offset: tokenAt(text, problem.offset) }));
+};
+
 /** The parser places an operator where the space before it begins, and a field or a method at its dot. */
 const tokenAt = (text: string, offset: number): number =>
   offset + (/^\s*(?:\.\s*(?=[A-Za-z_]))?/.exec(text.slice(offset))?.[0].length ?? 0);

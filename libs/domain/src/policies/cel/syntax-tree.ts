@@ -17,6 +17,12 @@ export const literalText = (expression: Expression | undefined): string | null =
   return constant?.case === 'stringValue' ? constant.value : null;
 };
 
+/** The literal text or whole number of a node. */
+export const literalValue = (expression: Expression): string | bigint | null => {
+  const constant = literal(expression);
+  return constant?.case === 'stringValue' || constant?.case === 'int64Value' ? constant.value : null;
+};
+
 const literal = (expression: Expression | undefined): Constant | null =>
   expression?.exprKind.case === 'constExpr' ? expression.exprKind.value.constantKind : null;
 
