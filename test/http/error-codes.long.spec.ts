@@ -19,6 +19,7 @@ import { INTENTS } from './error-codes/intents.refusals.js';
 import { expectOutcome, OUTCOMES } from './error-codes/outcomes.js';
 import { expectRefusal, type Refusal, type RefusalGroup } from './error-codes/refusal.js';
 import { Stage } from './error-codes/stage.js';
+import { POLICY_TRIALS } from './error-codes/policy-trials.refusals.js';
 import { PEOPLE } from './error-codes/people.refusals.js';
 import { BODIES_AND_QUERIES, TRANSPORT } from './error-codes/transport.refusals.js';
 import { allowedAt, operationFor, OPERATIONS } from './described-answer.js';
@@ -91,6 +92,7 @@ for (const group of [
   CONNECTORS,
   AGENTS,
   POLICIES,
+  POLICY_TRIALS,
   REPEATS,
   UNSEALED,
   SEALED_AGAIN,

@@ -14,6 +14,7 @@ import {
   FoldedStreams,
   Logger,
   OPERATOR,
+  PayloadStore,
   type Position,
 } from '#libs/domain/kernel';
 import { LedgerTails, SealKeyAdministration, type Sealer } from '#libs/domain/ledger';
@@ -23,6 +24,7 @@ import { PepperKeyHasher } from '#libs/infra/agents';
 import { ConnectorDrivers } from '#libs/infra/connectors';
 import { EgressDoor } from '#libs/infra/egress';
 import { PostgresEventStore } from '#libs/infra/event-store';
+import { PostgresPayloadStore } from '#libs/infra/gate';
 import { installIdempotencySchema } from '#libs/infra/idempotency';
 import { type ProjectionName, ProjectionProgress, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
 import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
@@ -202,6 +204,7 @@ export class ApiBench {
       { provide: RunningExecutions, useValue: this.executions },
       { provide: EgressPolicy, useValue: egress },
       { provide: Vault, useValue: vault },
+      { provide: PayloadStore, useValue: new PostgresPayloadStore(this.pool) },
     ];
   }
 }

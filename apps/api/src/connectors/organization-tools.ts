@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { JsonObject } from '#libs/crypto';
 import type { LiveConnector } from '#libs/domain/connectors';
-import { ConnectorRegistry } from '#libs/domain/gate';
+import { ConnectorRegistry, parseToolName } from '#libs/domain/gate';
 import type { OrgId } from '#libs/domain/kernel';
-import type { DeclaredTool } from '#libs/domain/policies';
+import type { DeclaredTool, TriedTool } from '#libs/domain/policies';
 import { ConnectorRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
 
 /** The tools of an organization as its connectors declare them now, for whoever tries a policy on them. */
@@ -20,6 +21,16 @@ export class ToolsNow {
         inputSchema: tool.inputSchema,
       })),
     );
+  }
+
+  /** What the tool says of a call with these arguments; null where no connector has it. */
+  tried(qualifiedName: string, args: JsonObject): TriedTool | null {
+    const name = parseToolName(qualifiedName);
+    const connector = this.connectors.find((one) => one.name === name?.connector);
+    const driver = connector ? this.registry.driverOf(connector.type) : null;
+    const tool = name && connector ? driver?.toolOf(connector.config, name.tool) : null;
+    if (!tool || !connector || !driver) return null;
+    return { sideEffect: tool.sideEffect, facts: driver.requestFacts(connector.config, tool.name, args) };
   }
 
   /** The same with one connector as it is after a change. */

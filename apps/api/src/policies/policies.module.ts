@@ -8,6 +8,7 @@ import {
 import { OrganizationTools } from '../connectors/organization-tools.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { ListAnswers } from '../lists/list-answers.js';
+import { DryRunPolicyController } from './dry-run-policy.controller.js';
 import { ListPoliciesHandler } from './list-policies.query-handler.js';
 import { ListPolicyVersionsHandler } from './list-policy-versions.query-handler.js';
 import { PoliciesController } from './policies.controller.js';
@@ -16,10 +17,21 @@ import { PolicyLinter } from './policy-linter.js';
 import { PolicyReader } from './policy-reader.js';
 import { PolicySlotsController } from './policy-slots.controller.js';
 import { PolicyVersionsController } from './policy-versions.controller.js';
+import { PreviewPolicyController } from './preview-policy.controller.js';
+import { RecordedCalls } from './recorded-calls.js';
+import { TestPolicyController } from './test-policy.controller.js';
 
 @Module({
   imports: [LedgerModule],
-  controllers: [PoliciesController, PolicyVersionsController, PolicySlotsController, PolicyLanguageController],
+  controllers: [
+    PoliciesController,
+    PolicyVersionsController,
+    PolicySlotsController,
+    PolicyLanguageController,
+    TestPolicyController,
+    DryRunPolicyController,
+    PreviewPolicyController,
+  ],
   providers: [
     CreatePolicyHandler,
     AddPolicyVersionHandler,
@@ -29,6 +41,7 @@ import { PolicyVersionsController } from './policy-versions.controller.js';
     ListPolicyVersionsHandler,
     PolicyReader,
     PolicyLinter,
+    RecordedCalls,
     OrganizationTools,
     ListAnswers,
   ],

@@ -10,7 +10,7 @@ import {
   versionNamed,
   type PolicyDiagnostic,
 } from '#libs/domain/policies';
-import { OrganizationTools } from '../connectors/organization-tools.js';
+import { OrganizationTools, type ToolsNow } from '../connectors/organization-tools.js';
 
 export interface LintedPolicy {
   /** Whether it can be saved. */
@@ -29,8 +29,16 @@ export class PolicyLinter {
   async lint(org: OrgId, source: string): Promise<LintedPolicy> {
     const result = await compilePolicyInTurns(source);
     if (!result.ok) return { isValid: false, diagnostics: result.diagnostics };
-    const tools = (await this.tools.of(org)).declared();
-    return { isValid: true, diagnostics: inOrderOfText(result.warnings, await checkToolsInTurns(source, tools)) };
+    return { isValid: true, diagnostics: await this.withTools(source, result.warnings, await this.tools.of(org)) };
+  }
+
+  /** The same of a source that is compiled already. */
+  async withTools(
+    source: string,
+    warnings: readonly PolicyDiagnostic[],
+    tools: ToolsNow,
+  ): Promise<readonly PolicyDiagnostic[]> {
+    return inOrderOfText(warnings, await checkToolsInTurns(source, tools.declared()));
   }
 
   /** What the tools say of the enforced policy since a connector is as it is, and did not say before. */

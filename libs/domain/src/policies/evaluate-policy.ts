@@ -51,7 +51,7 @@ export const evaluatePolicy = (
  * print these errors. Taking down their stacks would cost twenty times the step itself, and no estimate of the steps
  * could be honest.
  */
-const withoutStackTraces = <Value>(work: () => Value): Value => {
+export const withoutStackTraces = <Value>(work: () => Value): Value => {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {

@@ -14,15 +14,20 @@ export {
 export { evaluatePolicy, type PolicyDecision, policyUnavailable } from './evaluate-policy.js';
 export { holdsPostcondition } from './holds-postcondition.js';
 export { AddPolicyVersion, AddPolicyVersionHandler } from './handlers/add-policy-version.handler.js';
+export { compiledOrRefused, policyInvalid } from './handlers/checked-version.js';
 export { CreatePolicy, CreatePolicyHandler } from './handlers/create-policy.handler.js';
+export { type PolicyCase, readCasesInTurns } from './policy-cases.js';
 export { POLICY_LANGUAGE } from './policy-language.js';
 export { policyDecider } from './policy.decider.js';
 export type { PolicyEvent, PolicyVersionOrigin } from './policy.events.js';
 export type { RequiredApproval } from './policy-source.js';
 export type { PolicyInput } from './policy-input.js';
 export { type ExistingPolicy, latestVersion, type PolicyVersion } from './policy.state.js';
+export { type CaseResult, testPolicyInTurns } from './test-policy.js';
+export { type TracedRule, tracePolicy } from './trace-policy.js';
 export { outlineRulesInTurns } from './rule-outlines.js';
 export { hiddenSince, type ToolVisibility, visibilityTo } from './tool-visibility.js';
+export { completedInput, isFault, readTrialInput, type TrialInput, type TriedTool } from './trial-input.js';
 export { STARTER_POLICY } from './starter-policy.js';
 export {
   ActivatePolicyVersion,

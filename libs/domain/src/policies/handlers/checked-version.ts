@@ -2,6 +2,7 @@ import type { JsonObject } from '#libs/crypto';
 
 import { type CommandMetadata, derivedId, DomainError } from '../../kernel/index.js';
 import { compilePolicyInTurns } from '../compile-policy.js';
+import type { CompileResult } from '../compiled-policy.js';
 import type { PolicyDiagnostic } from '../diagnostics.js';
 import type { CheckedVersion } from '../policy.commands.js';
 import type { ExistingPolicy, Policy } from '../policy.state.js';
@@ -11,15 +12,28 @@ export const checkVersion = async (
   { source, notes, origin }: Pick<CheckedVersion, 'source' | 'notes' | 'origin'>,
   { commandId }: CommandMetadata,
 ): Promise<CheckedVersion> => {
-  const result = await compilePolicyInTurns(source);
-  if (!result.ok) throw policyInvalid(result.diagnostics);
-  const { sourceHash, versionHash } = result.policy;
+  const { policy } = await compiledOrRefused(source);
+  const { sourceHash, versionHash } = policy;
   return { versionId: derivedId('pv', commandId), source, sourceHash, versionHash, notes, origin };
 };
 
-const policyInvalid = (diagnostics: readonly PolicyDiagnostic[]): DomainError =>
+/**
+ * @param param the field that the source came in
+ * @throws {DomainError} `policy_invalid` with diagnostics
+ */
+export const compiledOrRefused = async (
+  source: string,
+  param = 'source',
+): Promise<Extract<CompileResult, { ok: true }>> => {
+  const result = await compilePolicyInTurns(source);
+  if (!result.ok) throw policyInvalid(result.diagnostics, param);
+  return result;
+};
+
+export const policyInvalid = (diagnostics: readonly PolicyDiagnostic[], param: string, message?: string): DomainError =>
   new DomainError('policy_invalid', {
-    param: 'source',
+    param,
+    ...(message === undefined ? {} : { message }),
     extra: { diagnostics: diagnostics.map((diagnostic): JsonObject => ({ ...diagnostic })) },
   });
 

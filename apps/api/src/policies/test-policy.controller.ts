@@ -1,0 +1,71 @@
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import type { JsonObject } from '#libs/crypto';
+import { Clock, DomainError, timestampOf } from '#libs/domain/kernel';
+import {
+  type CaseResult,
+  compiledOrRefused,
+  completedInput,
+  policyInvalid,
+  readCasesInTurns,
+  testPolicyInTurns,
+} from '#libs/domain/policies';
+import { OrganizationTools } from '../connectors/organization-tools.js';
+import type { Exchange } from '../http/exchange.js';
+import { RequestContext } from '../http/parameters.js';
+import { Route } from '../http/route.decorator.js';
+import { TRIAL_BODY } from './policy-routes.js';
+import { TestPolicyBody } from './try-policy.dto.js';
+
+/** Of all cases together. */
+const TESTING_MS = 5_000;
+
+@Controller()
+export class TestPolicyController {
+  constructor(
+    private readonly tools: OrganizationTools,
+    private readonly clock: Clock,
+  ) {}
+
+  /** What a source says of a file of calls, beside what it should. Nothing is stored. */
+  @Post('/v1/policies/test')
+  @HttpCode(200)
+  @Route(TRIAL_BODY)
+  async test(
+    @Body() { source, cases: text }: TestPolicyBody,
+    @RequestContext() exchange: Exchange,
+  ): Promise<JsonObject> {
+    const { policy } = await compiledOrRefused(source);
+    const read = await readCasesInTurns(text);
+    if (!read.ok) throw policyInvalid(read.diagnostics, 'cases', CASES_REFUSED);
+    const tools = await this.tools.of(exchange.caller.org);
+    const now = timestampOf(this.clock.nowMs());
+    const endsAtMs = this.clock.monotonicMs() + TESTING_MS;
+    const results = await testPolicyInTurns(
+      policy,
+      read.cases,
+      ({ input }) => completedInput(input, tools.tried(input.tool, input.args), now),
+      () => this.clock.monotonicMs() < endsAtMs,
+    );
+    if (results.length < read.cases.length) throw tooSlow(results.length, read.cases.length);
+    const passed = results.filter(({ isOk }) => isOk).length;
+    return { object: 'policy_test', passed, failed: results.length - passed, cases: results.map(caseView) };
+  }
+}
+
+const CASES_REFUSED = 'The cases cannot be read. Correct what the diagnostics name, by its line, and send them again.';
+
+const tooSlow = (judged: number, all: number): DomainError =>
+  new DomainError('validation_failed', {
+    param: 'cases',
+    message: `After ${TESTING_MS / 1_000} s ${judged} of ${all} cases were judged. Send fewer of them at once.`,
+  });
+
+const caseView = ({ case: { name, line }, isOk, decision }: CaseResult): JsonObject => ({
+  name,
+  line,
+  ok: isOk,
+  decision: decision.outcome,
+  rule_id: decision.ruleId,
+  code: decision.code,
+  reason: decision.reason,
+});

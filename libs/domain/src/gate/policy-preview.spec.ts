@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { testId, testTime } from '../../../../test/support/given-log.js';
+import type { Decision } from './action.events.js';
+import type { LivingAction } from './action.state.js';
+import { policyOutcomeOf, PolicyPreview } from './policy-preview.js';
+
+const decision = (changes: Partial<Decision>): Decision =>
+  ({ outcome: 'deny', code: 'policy_denied', source: 'rule', ...changes }) as Decision;
+const action = (number: number, status: string | null = null): LivingAction =>
+  ({
+    createdAt: testTime(number),
+    submission: { action: testId('act', number), tool: 'crm.get', agent: testId('agt', 1), agent_name: 'support-1' },
+    approval: status === null ? null : { status },
+  }) as unknown as LivingAction;
+const allow = { outcome: 'allow' as const, ruleId: 'one' };
+
+describe('what the policy of that time said', () => {
+  it.each<[Partial<Decision>, Decision['outcome'] | null]>([
+    [{ outcome: 'allow', source: 'rule' }, 'allow'],
+    [{ outcome: 'deny', source: 'default' }, 'deny'],
+    [{ outcome: 'deny', source: 'builtin', code: 'policy_unavailable' }, 'deny'],
+    [{ outcome: 'deny', source: 'builtin', code: 'approval_unsatisfiable' }, 'require_approval'],
+    [{ outcome: 'deny', source: 'builtin', code: 'tool_unknown' }, null],
+    [{ outcome: 'deny', source: 'stop', code: 'agent_stopped' }, null],
+    [{ outcome: 'deny', source: 'budget', code: 'budget_exceeded' }, null],
+  ])('of %j is %s', (changes, outcome) => expect(policyOutcomeOf({ decision: decision(changes) })).toBe(outcome));
+});
+
+describe('a preview', () => {
+  it('of nothing has no time', () =>
+    expect(new PolicyPreview().result()).toMatchObject({ from: null, to: null, judged: 0, changes: [], samples: [] }));
+
+  it('counts what would be otherwise by outcome and rule, the most frequent first', () => {
+    const preview = new PolicyPreview();
+    preview.add(action(9), 'allow', allow);
+    preview.add(action(8), 'deny', allow);
+    preview.add(action(7), 'require_approval', { outcome: 'deny', ruleId: null });
+    preview.add(action(6), 'deny', { outcome: 'allow', ruleId: 'two' });
+    preview.add(action(5), 'deny', allow);
+    preview.skip(action(4), 'payload_removed');
+    preview.skip(action(3), 'not_asked');
+    expect(preview.result()).toMatchObject({
+      from: testTime(3),
+      to: testTime(9),
+      judged: 5,
+      unjudged: 2,
+      unjudged_because: { not_asked: 1, payload_removed: 1, payload_damaged: 0 },
+      same: 1,
+      changed: 4,
+      changes: [
+        {
+          from: 'deny',
+          to: 'allow',
+          count: 3,
+          by_rule: [
+            { rule_id: 'one', count: 2 },
+            { rule_id: 'two', count: 1 },
+          ],
+        },
+        { from: 'require_approval', to: 'deny', count: 1, by_rule: [{ rule_id: null, count: 1 }] },
+      ],
+      human_denied_now_allowed: 0,
+    });
+  });
+
+  it('shows first what a person denied and the draft allows, and at most fifty', () => {
+    const preview = new PolicyPreview();
+    for (let number = 200; number > 100; number -= 1) preview.add(action(number), 'deny', allow);
+    preview.add(action(2, 'denied'), 'require_approval', allow);
+    preview.add(action(1, 'approved'), 'require_approval', allow);
+    const { samples, human_denied_now_allowed, changed } = preview.result();
+    expect([samples.length, human_denied_now_allowed, changed]).toEqual([50, 1, 102]);
+    expect(samples.slice(0, 2)).toMatchObject([
+      { action: testId('act', 2), human_denied: true, from: 'require_approval', to: 'allow' },
+      { action: testId('act', 200), human_denied: false, agent: { name: 'support-1' } },
+    ]);
+  });
+});

@@ -1,0 +1,134 @@
+import type { ActionId, AgentId, Timestamp } from '../kernel/index.js';
+import type { PolicyDecision } from '../policies/index.js';
+import type { Decision } from './action.events.js';
+import type { LivingAction } from './action.state.js';
+
+type Outcome = Decision['outcome'];
+
+/** Why nothing can be said of an action: no policy's own word is recorded, or its input is gone or damaged. */
+export type Unjudged = 'not_asked' | 'payload_removed' | 'payload_damaged';
+
+/** As many as an answer shows of the actions that a draft would have decided otherwise. */
+const SAMPLES_MAX = 50;
+
+type PreviewedAction = {
+  readonly action: ActionId;
+  readonly tool: string;
+  readonly agent: { readonly id: AgentId; readonly name: string };
+  readonly created_at: Timestamp;
+  readonly from: Outcome;
+  readonly to: Outcome;
+  /** The rule of the draft. */
+  readonly rule_id: string | null;
+  /** A person said no to it, and the draft asks nobody. */
+  readonly human_denied: boolean;
+};
+
+interface Change {
+  readonly from: Outcome;
+  readonly to: Outcome;
+  count: number;
+  readonly byRule: Map<string | null, number>;
+}
+
+/**
+ * What the policy of that time said of an action; null where it was not asked, or where a budget spoke over it and its word
+ * is not recorded. A call that too few could approve was one to ask people about.
+ */
+export const policyOutcomeOf = ({ decision }: Pick<LivingAction, 'decision'>): Outcome | null => {
+  switch (decision?.source) {
+    case 'rule':
+    case 'default':
+      return decision.outcome;
+    case 'builtin':
+      if (decision.code === 'policy_unavailable') return 'deny';
+      return decision.code === 'approval_unsatisfiable' ? 'require_approval' : null;
+    default:
+      return null;
+  }
+};
+
+/** Adds up what a draft would have said of recorded actions, beside what was decided. Newest first. */
+export class PolicyPreview {
+  private readonly changes = new Map<string, Change>();
+  private readonly deniedByPeople: PreviewedAction[] = [];
+  private readonly others: PreviewedAction[] = [];
+  private readonly unjudged: Record<Unjudged, number> = { not_asked: 0, payload_removed: 0, payload_damaged: 0 };
+  private judged = 0;
+  private same = 0;
+  private humanDenied = 0;
+  private newest: Timestamp | null = null;
+  private oldest: Timestamp | null = null;
+
+  skip(action: LivingAction, why: Unjudged): void {
+    this.look(action);
+    this.unjudged[why] += 1;
+  }
+
+  /** @param from what {@link policyOutcomeOf} says of the action */
+  add(action: LivingAction, from: Outcome, draft: Pick<PolicyDecision, 'outcome' | 'ruleId'>): void {
+    this.look(action);
+    this.judged += 1;
+    if (draft.outcome === from) {
+      this.same += 1;
+      return;
+    }
+    this.count(from, draft);
+    const wasDenied = action.approval?.status === 'denied' && draft.outcome === 'allow';
+    if (wasDenied) this.humanDenied += 1;
+    const samples = wasDenied ? this.deniedByPeople : this.others;
+    if (samples.length < SAMPLES_MAX) samples.push(sampleOf(action, from, draft, wasDenied));
+  }
+
+  private look({ createdAt }: LivingAction): void {
+    this.newest ??= createdAt;
+    this.oldest = createdAt;
+  }
+
+  private count(from: Outcome, { outcome: to, ruleId }: Pick<PolicyDecision, 'outcome' | 'ruleId'>): void {
+    const key = `${from} ${to}`;
+    const change = this.changes.get(key) ?? { from, to, count: 0, byRule: new Map<string | null, number>() };
+    change.count += 1;
+    change.byRule.set(ruleId, (change.byRule.get(ruleId) ?? 0) + 1);
+    this.changes.set(key, change);
+  }
+
+  /** What a person denied and the draft allows stands first among the samples. */
+  result() {
+    const { judged, same } = this;
+    const unjudged = Object.values(this.unjudged).reduce((sum, count) => sum + count, 0);
+    return {
+      from: this.oldest,
+      to: this.newest,
+      judged,
+      unjudged,
+      unjudged_because: { ...this.unjudged },
+      same,
+      changed: judged - same,
+      changes: [...this.changes.values()]
+        .sort((one, other) => other.count - one.count)
+        .map(({ from, to, count, byRule }) => ({ from, to, count, by_rule: countsOf(byRule) })),
+      human_denied_now_allowed: this.humanDenied,
+      samples: [...this.deniedByPeople, ...this.others].slice(0, SAMPLES_MAX),
+    };
+  }
+}
+
+const countsOf = (byRule: ReadonlyMap<string | null, number>) =>
+  [...byRule].map(([rule_id, count]) => ({ rule_id, count })).sort((one, other) => other.count - one.count);
+
+const sampleOf = (
+  { submission, createdAt }: LivingAction,
+  from: Outcome,
+  { outcome, ruleId }: Pick<PolicyDecision, 'outcome' | 'ruleId'>,
+  wasDenied: boolean,
+): PreviewedAction => ({
+  action: submission.action,
+  tool: submission.tool,
+  agent: { id: submission.agent, name: submission.agent_name },
+  created_at: createdAt,
+  from,
+  to: outcome,
+  rule_id: ruleId,
+  human_denied: wasDenied,
+});

@@ -1,0 +1,191 @@
+import type { JsonObject, JsonValue } from '#libs/crypto';
+import { parseTimestamp, timestampOf, type Timestamp } from '../kernel/index.js';
+import { didYouMean } from './did-you-mean.js';
+import {
+  CALL_MODES,
+  SIDE_EFFECTS,
+  type CallMode,
+  type CallSideEffect,
+  type PolicyInput,
+  type PolicyRequestFacts,
+} from './policy-input.js';
+
+/** A call that somebody describes in order to try a policy on it. What is left out is completed by {@link completedInput}. */
+export interface TrialInput {
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly agent: PolicyInput['agent'];
+  readonly user: PolicyInput['user'];
+  readonly session: PolicyInput['session'];
+  readonly intent: PolicyInput['intent'];
+  readonly mode: CallMode;
+  /** Null where it is the tool's own. */
+  readonly sideEffect: CallSideEffect | null;
+  /** Null for the moment of the trial. */
+  readonly now: Timestamp | null;
+  /** Null where it is what the connector would say of these arguments. */
+  readonly request: PolicyRequestFacts | null;
+}
+
+export interface TrialFault {
+  /** For example `input.agent.name`. */
+  readonly path: string;
+  /** One calm sentence with the next step. */
+  readonly message: string;
+}
+
+/** What the tool of a call says of itself and of the request; nothing where no connector has it. */
+export interface TriedTool {
+  readonly sideEffect: CallSideEffect;
+  readonly facts: PolicyRequestFacts;
+}
+
+/** Of an agent that a trial says nothing about. */
+const SOME_AGENT = { id: 'agt_00000000000000000000000000', name: 'test-agent', labels: {} };
+
+/** As the gate judges it: facts that nobody gave are the tool's, as it is now. */
+export const completedInput = (trial: TrialInput, tool: TriedTool | null, now: Timestamp): PolicyInput => ({
+  tool: trial.tool,
+  args: trial.args,
+  agent: trial.agent,
+  user: trial.user,
+  session: trial.session,
+  intent: trial.intent,
+  mode: trial.mode,
+  side_effect: trial.sideEffect ?? tool?.sideEffect ?? 'unknown',
+  now: trial.now ?? now,
+  request: trial.request ?? tool?.facts ?? {},
+});
+
+/**
+ * The members of a policy input, all but `tool` optional; nothing else is taken. A recorded input is one, too.
+ * @param path what faults call it
+ */
+export const readTrialInput = (value: JsonValue, path = 'input'): TrialInput | TrialFault => {
+  try {
+    return trialInput(value, path);
+  } catch (error) {
+    if (error instanceof Unfit) return error.fault;
+    throw error;
+  }
+};
+
+export const isFault = (read: TrialInput | TrialFault): read is TrialFault => 'path' in read;
+
+/** Carries a fault out of the nested readers of this file, and no further. */
+class Unfit extends Error {
+  constructor(readonly fault: TrialFault) {
+    super(fault.message);
+  }
+}
+
+const unfit = (path: string, must: string): Unfit => new Unfit({ path, message: `The field ${path} ${must}.` });
+
+const TOOL_MAX_CHARACTERS = 200;
+
+const trialInput = (value: JsonValue, path: string): TrialInput => {
+  const members = membersOf(value, path, INPUT_MEMBERS);
+  const at = (name: string): string => `${path}.${name}`;
+  const tool = members['tool'];
+  if (typeof tool !== 'string' || tool === '' || tool.length > TOOL_MAX_CHARACTERS) {
+    throw unfit(
+      at('tool'),
+      `must be the name of a tool, <connector>.<tool>, of at most ${TOOL_MAX_CHARACTERS} characters`,
+    );
+  }
+  return {
+    tool,
+    args: optional(members['args'], {}, (args) => objectAt(args, at('args'))),
+    agent: optional(members['agent'], SOME_AGENT, (agent) => agentAt(agent, at('agent'))),
+    user: optional(members['user'], { ref: null }, (user) => referenceAt(user, at('user'))),
+    session: optional(members['session'], { ref: null }, (session) => referenceAt(session, at('session'))),
+    intent: optional(members['intent'], { signed: false }, (intent) => intentAt(intent, at('intent'))),
+    mode: optional(members['mode'], 'gateway', (mode) => choiceAt(mode, at('mode'), CALL_MODES)),
+    sideEffect: optional(members['side_effect'], null, (effect) => choiceAt(effect, at('side_effect'), SIDE_EFFECTS)),
+    now: optional(members['now'], null, (now) => momentAt(now, at('now'))),
+    request: optional(members['request'], null, (request) => requestAt(request, at('request'))),
+  };
+};
+
+const INPUT_MEMBERS = [
+  'tool',
+  'args',
+  'agent',
+  'user',
+  'session',
+  'intent',
+  'mode',
+  'side_effect',
+  'now',
+  'request',
+] as const;
+
+const optional = <Value>(value: JsonValue | undefined, absent: Value, read: (value: JsonValue) => Value): Value =>
+  value === undefined ? absent : read(value);
+
+const objectAt = (value: JsonValue, path: string): JsonObject => {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw unfit(path, 'must be an object');
+};
+
+const membersOf = (value: JsonValue, path: string, known: readonly string[]): JsonObject => {
+  const object = objectAt(value, path);
+  const unknown = Object.keys(object).find((name) => !known.includes(name));
+  if (unknown === undefined) return object;
+  throw unfit(`${path}.${unknown}`, `is not a field of an input. ${didYouMean(unknown, known).replace(/\.$/, '')}`);
+};
+
+const textAt = (value: JsonValue | undefined, path: string): string => {
+  if (typeof value === 'string') return value;
+  throw unfit(path, 'must be a text');
+};
+
+const agentAt = (value: JsonValue, path: string): PolicyInput['agent'] => {
+  const { id, name, labels } = membersOf(value, path, ['id', 'name', 'labels']);
+  return {
+    id: optional(id, SOME_AGENT.id, (text) => textAt(text, `${path}.id`)),
+    name: optional(name, SOME_AGENT.name, (text) => textAt(text, `${path}.name`)),
+    labels: optional(labels, {}, (each) => labelsAt(each, `${path}.labels`)),
+  };
+};
+
+const labelsAt = (value: JsonValue, path: string): Readonly<Record<string, string>> => {
+  const labels = Object.entries(objectAt(value, path));
+  return Object.fromEntries(labels.map(([key, text]) => [key, textAt(text, `${path}.${key}`)]));
+};
+
+const referenceAt = (value: JsonValue, path: string): { readonly ref: string | null } => {
+  const { ref } = membersOf(value, path, ['ref']);
+  return { ref: ref === undefined || ref === null ? null : textAt(ref, `${path}.ref`) };
+};
+
+const intentAt = (value: JsonValue, path: string): PolicyInput['intent'] => {
+  const { signed } = membersOf(value, path, ['signed']);
+  if (typeof signed === 'boolean') return { signed };
+  throw unfit(`${path}.signed`, 'must be true or false');
+};
+
+const choiceAt = <Choice extends string>(value: JsonValue, path: string, choices: readonly Choice[]): Choice => {
+  const choice = choices.find((one) => one === value);
+  if (choice !== undefined) return choice;
+  throw unfit(path, `must be one of ${choices.join(', ')}`);
+};
+
+const momentAt = (value: JsonValue, path: string): Timestamp => {
+  const moment = typeof value === 'string' ? parseTimestamp(value) : null;
+  if (moment !== null) return timestampOf(moment);
+  throw unfit(path, 'must be a moment such as 2026-10-01T12:00:00Z');
+};
+
+const requestAt = (value: JsonValue, path: string): PolicyRequestFacts => {
+  const { http } = membersOf(value, path, ['http']);
+  if (http === undefined) return {};
+  const { method, path: sent, host } = membersOf(http, `${path}.http`, ['method', 'path', 'host']);
+  return {
+    http: {
+      method: textAt(method, `${path}.http.method`),
+      path: textAt(sent, `${path}.http.path`),
+      host: textAt(host, `${path}.http.host`),
+    },
+  };
+};
