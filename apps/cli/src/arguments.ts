@@ -25,6 +25,12 @@ const SCRIPT = 'ags';
 export const fileArgument = (text: string): string =>
   text === STANDARD_INPUT ? text : resolve(callerFolder(SCRIPT), text);
 
+/** Where a service is, without the slash at the end. */
+export const urlArgument = (text: string): string => {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '');
+  throw new InvalidArgumentError('An http or https URL is expected, such as http://127.0.0.1:8080.');
+};
+
 const SECONDS_OF = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 const DURATION = /^(\d{1,7})(s|m|h|d)$/;
 

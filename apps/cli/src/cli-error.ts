@@ -10,7 +10,7 @@ export const EXIT = {
   refused: 1,
   /** The command could not be run: how it was called, settings, files, the database, or a fault of ours. */
   unusable: 2,
-  /** `doctor` alone: the service did not take the API key (document 3, Local setup and diagnostics). */
+  /** `doctor` and `policies`: the service did not take the API key (document 3, Local setup and diagnostics). */
   keyRefused: 3,
 } as const;
 
@@ -34,6 +34,8 @@ export type CliErrorCode =
   | 'rebuild_failed'
   | 'verification_failed'
   | 'seal_key_not_proven'
+  | 'key_refused'
+  | 'service_unusable'
   | 'internal_error';
 
 /** One calm sentence that says what to do next, as standard error and `--json` give it. */

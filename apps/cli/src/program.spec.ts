@@ -41,13 +41,14 @@ describe('ags --help', () => {
       'doctor',
       'verify',
       'intent',
+      'policies',
     ]) {
       expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
     }
   });
 
   it('names the exit code that one command has to itself', async () => {
-    for (const args of [['--help'], ['doctor', '--help']]) {
+    for (const args of [['--help'], ['doctor', '--help'], ['policies', 'lint', '--help']]) {
       expect((await run(args)).stdout, args.join(' ')).toMatch(/\n {2}2 .*\n {2}3 .*the service refused the API key\n/);
     }
     expect((await run(['audit', '--help'])).stdout).not.toMatch(/^ {2}3 /m);

@@ -15,6 +15,7 @@ import { registerMailCommands } from './commands/mail.command.js';
 import { registerMigrateCommands } from './commands/migrate.command.js';
 import { registerOrgCommands } from './commands/org.command.js';
 import { registerPeopleCommands } from './commands/people.command.js';
+import { registerPoliciesCommands } from './commands/policies.command.js';
 import { registerProjectionsCommands } from './commands/projections.command.js';
 import { registerSealKeysCommands } from './commands/seal-keys.command.js';
 import { registerVerifyCommand } from './commands/verify.command.js';
@@ -94,10 +95,11 @@ const buildProgram = (context: CommandContext): Command => {
   registerDoctorCommand(program, context, version);
   registerVerifyCommand(program, context);
   registerIntentCommands(program, context);
+  registerPoliciesCommands(program, context);
   return withExamples(
     program,
     'npm run ags -- init',
     'npm run ags -- agents stop agt_... --reason "Wrong refunds"',
     'npm run ags -- keys revoke key_...',
-  ).addHelpText('after', '  3  `doctor` alone: the service refused the API key');
+  ).addHelpText('after', '  3  `doctor` and `policies`: the service refused the API key');
 };

@@ -1,6 +1,6 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { untilInterrupted } from '#libs/infra/runtime';
-import { fileArgument } from '../arguments.js';
+import { fileArgument, urlArgument } from '../arguments.js';
 import { EXIT, type ExitCode } from '../cli-error.js';
 import { loggerOf, withExamples, type CommandContext, type JsonOption } from '../command-context.js';
 import { refuseInterrupted } from '../interruption.js';
@@ -31,11 +31,6 @@ export const registerDoctorCommand = (program: Command, context: CommandContext,
     'npm run ags -- doctor',
     'AGS_API_KEY=$(cat admin.key) npm run --silent ags -- doctor --json',
   ).addHelpText('after', '  3  the service refused the API key\n\nA warning does not change the exit code.');
-};
-
-const urlArgument = (text: string): string => {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '');
-  throw new InvalidArgumentError('An http or https URL is expected, such as http://127.0.0.1:8080.');
 };
 
 const examine = async (

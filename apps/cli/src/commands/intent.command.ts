@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import {
   ARGS_PROFILE,
@@ -18,8 +17,9 @@ import {
 import type { AgentId, OrgId } from '#libs/domain/kernel';
 import { SystemClock } from '#libs/infra/runtime';
 import { durationArgument, fileArgument, idArgument, STANDARD_INPUT } from '../arguments.js';
-import { CliError, explainFileError, usage } from '../cli-error.js';
+import { CliError, usage } from '../cli-error.js';
 import { withExamples, type CommandContext, type JsonOption } from '../command-context.js';
+import { readInput } from '../input-file.js';
 import { writeNewFile } from '../new-file.js';
 import { facts, present } from '../terminal.js';
 
@@ -160,7 +160,7 @@ const signed = (claims: IntentClaims, key: SigningKey): ReturnType<typeof create
 };
 
 const readKey = async (file: string): Promise<SigningKey> => {
-  const pem = await read(file, MAX_KEY_BYTES);
+  const pem = await readInput(file, MAX_KEY_BYTES);
   try {
     return SigningKey.fromPkcs8Pem(pem.toString('latin1'));
   } catch (error) {
@@ -175,7 +175,7 @@ const readKey = async (file: string): Promise<SigningKey> => {
 const digestOfArguments = async (file: string): Promise<Digest> => {
   const name = file === STANDARD_INPUT ? 'Standard input' : file;
   try {
-    const value = parseStrictJson(await read(file, ARGS_PROFILE.maxBytes), ARGS_PROFILE);
+    const value = parseStrictJson(await readInput(file, ARGS_PROFILE.maxBytes), ARGS_PROFILE);
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
       return checkArguments(value).digest;
     }
@@ -202,20 +202,3 @@ const WHY: Readonly<Record<StrictJsonReason, string>> = {
 async function* only(text: string): AsyncGenerator<string> {
   yield await Promise.resolve(text);
 }
-
-/** What a file has, up to a little more than it may: whoever reads it then says that it is too large. */
-const read = async (file: string, maxBytes: number): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  try {
-    for await (const chunk of file === STANDARD_INPUT ? process.stdin : createReadStream(file)) {
-      chunks.push(chunk as Buffer);
-      sizeBytes += (chunk as Buffer).byteLength;
-      if (sizeBytes > maxBytes) break;
-    }
-  } catch (error) {
-    const known = error instanceof Error ? explainFileError(error, file) : null;
-    throw known === null ? error : new CliError('file_unusable', known.message);
-  }
-  return Buffer.concat(chunks);
-};
