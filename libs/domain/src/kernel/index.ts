@@ -18,6 +18,7 @@ export * from './folded-streams.js';
 export * from './foreseen-fault.js';
 export * from './ids.js';
 export * from './job-queue.port.js';
+export * from './local-period.js';
 export * from './logger.port.js';
 export * from './meter.port.js';
 export * from './broken-stream.js';
