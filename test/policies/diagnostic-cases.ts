@@ -249,13 +249,6 @@ const FIELD_CASES: readonly DiagnosticCase[] = [
   },
   { title: 'version 2', code: 'unsupported_version', source: 'version: 2\ndefault: deny\n', at: [1, 10] },
   {
-    title: 'a budget',
-    code: 'not_supported_yet',
-    source: `${HEAD}budgets:\n  - id: daily\n    period: day\n    max_calls: 5\n`,
-    at: [3, 1],
-    path: 'budgets',
-  },
-  {
     title: 'verification at L2',
     code: 'not_supported_yet',
     source: rule('decision: allow', 'verify: L2'),

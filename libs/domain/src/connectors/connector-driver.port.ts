@@ -41,6 +41,14 @@ export interface RequestFacts {
     /** Host in its dialled spelling, with the port when it is not the scheme's own. */
     readonly host: string;
   };
+  /** What the call spends, in the smallest unit of its currency (ISO 4217, lower case). Absent where the type cannot say. */
+  readonly cost?: CallCost;
+}
+
+/** In the smallest unit of its currency, whose ISO 4217 code stands in lower case. */
+export interface CallCost {
+  readonly amount: number;
+  readonly currency: string;
 }
 
 /** A request as a person looks at it before it is sent: its line, without headers, body and credential. */
@@ -102,6 +110,8 @@ export interface CallOutcome {
    * left and the deadline far enough. The caller records the new attempt before it calls `send` again.
    */
   readonly retryAfterMs: number | null;
+  /** What the call did spend, where the answer says so and it may be other than what was foreseen. */
+  readonly cost?: CallCost;
 }
 
 /** Certainly not applied, nothing sent. */

@@ -11,6 +11,7 @@ export type {
 export { connectorStreamId, type ConnectorState, isLive, type LiveConnector } from './connector.state.js';
 export {
   type ArgumentFault,
+  type CallCost,
   type CallOutcome,
   type ConnectorCall,
   ConnectorDriver,

@@ -68,6 +68,27 @@ describe('policy source: every field of the language', () => {
       budgets: [],
     }));
 
+  it('budgets too, and the version is another one where one of them is', () => {
+    const source = (fields: string): string =>
+      `version: 1\ndefault: deny\nbudgets:\n  - id: daily\n    period: day\n${fields}`;
+    const money = '    max_spend:\n      currency: eur\n      amount: 500\n';
+    const match = '    match:\n      tools:\n        - crm.b\n        - crm.a\n      mode: gateway\n';
+    const whole = compiled(source(`${match}    max_calls: 5\n${money}`));
+    expect(whole.normalised['budgets']).toEqual([
+      {
+        id: 'daily',
+        match: { tools: ['crm.a', 'crm.b'], mode: ['gateway'] },
+        period: 'day',
+        max_calls: 5,
+        max_spend: { amount: 500, currency: 'eur' },
+      },
+    ]);
+    const hashes = ['    max_calls: 5\n', '    max_calls: 6\n', money].map(
+      (fields) => compiled(source(fields)).versionHash,
+    );
+    expect(new Set([...hashes, whole.versionHash]).size).toBe(4);
+  });
+
   it('the hash of a version is the digest of its normal form in RFC 8785', () => {
     const policy = compiled(EVERY_FIELD);
     expect(policy.versionHash).toBe(digestOfJson(policy.normalised));

@@ -9,7 +9,7 @@ import { EXPRESSION_PATTERN_STEPS_MAX } from './cel/patterns.js';
 import { checkSource } from './check-source.js';
 import type { CompiledRule, CompileResult } from './compiled-policy.js';
 import { Report } from './diagnostics.js';
-import type { RequiredApproval, SourcePolicy, SourceRule } from './policy-source.js';
+import type { PolicyBudget, RequiredApproval, RuleMatch, SourcePolicy, SourceRule } from './policy-source.js';
 import { checkReachable } from './reachability.js';
 import { LANGUAGE_VERSION, readPolicy } from './read-policy.js';
 import type { SourceText } from './source-text.js';
@@ -67,7 +67,8 @@ function* compileInPieces(text: string): Generator<void, CompileResult> {
     policy: {
       defaultOutcome: policy.defaultOutcome,
       rules,
-      cost: costOf(rules),
+      budgets: policy.budgets,
+      cost: costOf(rules, policy.budgets),
       normalised,
       versionHash: digestOfJson(normalised),
       sourceHash: digestOf(text),
@@ -146,8 +147,9 @@ const GLOB_STEPS = 2;
 /** More than one star makes a glob go back over the text. */
 const STARRED_GLOB_STEPS = 50;
 
-const costOf = (rules: readonly CompiledRule[]): number =>
-  rules.reduce((cost, { match, when }) => cost + RULE_STEPS + matchCost(match) + (when?.cost ?? 0), 0);
+const costOf = (rules: readonly CompiledRule[], budgets: readonly PolicyBudget[]): number =>
+  rules.reduce((cost, { match, when }) => cost + RULE_STEPS + matchCost(match) + (when?.cost ?? 0), 0) +
+  budgets.reduce((cost, { match }) => cost + RULE_STEPS + matchCost(match), 0);
 
 const matchCost = ({ tools, agents, labels }: CompiledRule['match']): number =>
   [...(tools ?? []), ...(agents ?? []), ...Object.values(labels ?? {})].reduce(
@@ -155,11 +157,11 @@ const matchCost = ({ tools, agents, labels }: CompiledRule['match']): number =>
     0,
   );
 
-const normalise = ({ defaultOutcome, rules }: SourcePolicy): JsonObject => ({
+const normalise = ({ defaultOutcome, rules, budgets }: SourcePolicy): JsonObject => ({
   version: LANGUAGE_VERSION,
   default: defaultOutcome,
   rules: rules.map(normaliseRule),
-  budgets: [],
+  budgets: budgets.map(normaliseBudget),
 });
 
 /** A member that is absent means the same as one the rule does not have: so a later field changes no old hash. */
@@ -167,18 +169,30 @@ const normaliseRule = ({ id, description, match, when, decision, message, verify
   present({
     id,
     description,
-    match: present({
-      tools: listed(match.tools),
-      agents: listed(match.agents),
-      labels: match.labels === null ? null : { ...match.labels },
-      mode: listed(match.mode),
-      side_effect: listed(match.sideEffect),
-    }),
+    match: normaliseMatch(match),
     when: when === null ? null : when.text.trim(),
     decision,
     message,
     verify,
     approval: approval === null ? null : normaliseApproval(approval),
+  });
+
+const normaliseBudget = ({ id, match, period, maxCalls, maxSpend }: PolicyBudget): JsonObject =>
+  present({
+    id,
+    match: normaliseMatch(match),
+    period,
+    max_calls: maxCalls,
+    max_spend: maxSpend === null ? null : { ...maxSpend },
+  });
+
+const normaliseMatch = (match: RuleMatch): JsonObject =>
+  present({
+    tools: listed(match.tools),
+    agents: listed(match.agents),
+    labels: match.labels === null ? null : { ...match.labels },
+    mode: listed(match.mode),
+    side_effect: listed(match.sideEffect),
   });
 
 /** With what the rule leaves out: terms that are written and the same ones by default are one version in meaning. */

@@ -2,7 +2,7 @@ import type { Digest, JsonObject } from '#libs/crypto';
 
 import type { CompiledExpression } from './cel/compile-expression.js';
 import type { PolicyDiagnostic } from './diagnostics.js';
-import type { PolicyOutcome, RequiredApproval, RuleMatch } from './policy-source.js';
+import type { PolicyBudget, PolicyOutcome, RequiredApproval, RuleMatch } from './policy-source.js';
 
 export interface CompiledRule {
   readonly id: string;
@@ -22,7 +22,9 @@ export interface CompiledPolicy {
   readonly defaultOutcome: PolicyOutcome;
   /** In order: the first that applies decides. */
   readonly rules: readonly CompiledRule[];
-  /** Steps of one decision at most, as estimated: every match and every condition, for a call of ordinary size. */
+  /** In the order of the text. A call that runs is charged to each whose match takes it. */
+  readonly budgets: readonly PolicyBudget[];
+  /** Steps of one decision at most, as estimated: every match and every condition, those of budgets included, for a call of ordinary size. */
   readonly cost: number;
   /** What the source means, in one form for every layout: `versionHash` is its digest. */
   readonly normalised: JsonObject;

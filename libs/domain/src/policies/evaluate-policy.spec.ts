@@ -346,3 +346,36 @@ describe('an evaluation that is surely short goes unwatched', () => {
     });
   });
 });
+
+describe('the budgets that a call is charged to', () => {
+  const source = policy(
+    'deny',
+    rule('no', 'deny', 'match:', '  tools:', '    - crm.remove'),
+    rule('ask', 'require_approval', 'match:', '  tools:', '    - crm.update'),
+    rule('one', 'allow'),
+    `budgets:\n  - id: all\n    period: day\n    max_calls: 5\n`,
+    `  - id: proxy\n    period: day\n    max_calls: 5\n    match:\n      mode: proxy\n`,
+    `  - id: crm\n    period: month\n    max_calls: 5\n    match:\n      tools:\n        - crm.*\n`,
+  );
+  const idsOf = (over: Partial<PolicyInput>) => decide(source, over).budgets?.map(({ id }) => id);
+
+  it('are those whose match takes it, in the order of the text', () => {
+    expect(idsOf({ tool: 'crm.get', mode: 'gateway' })).toEqual(['all', 'crm']);
+    expect(idsOf({ tool: 'mail.send', mode: 'proxy' })).toEqual(['all', 'proxy']);
+  });
+
+  it('are so for one that waits for a person, and none for one that is denied', () => {
+    expect(idsOf({ tool: 'crm.update', mode: 'gateway' })).toEqual(['all', 'crm']);
+    expect(idsOf({ tool: 'crm.remove', mode: 'gateway' })).toBeUndefined();
+  });
+
+  it('are found in the time of the decision: comparing them is part of its cost', () => {
+    const globs = Array.from({ length: 40 }, (_, index) => `        - "*a*${index}*b*"\n`).join('');
+    const budget = (id: number) =>
+      `  - id: b${id}\n    period: day\n    max_calls: 1\n    match:\n      tools:\n${globs}`;
+    const many = compiled(
+      `version: 1\ndefault: allow\nbudgets:\n${Array.from({ length: 100 }, (_, id) => budget(id)).join('')}`,
+    );
+    expect(many.cost).toBeGreaterThan(UNWATCHED_STEPS_MAX);
+  });
+});

@@ -5,7 +5,13 @@ import { type Bindings, bindingsOf } from './cel/values.js';
 import type { CompiledPolicy, CompiledRule } from './compiled-policy.js';
 import { matchesGlob } from './glob.js';
 import type { PolicyInput } from './policy-input.js';
-import { DEFAULT_APPROVAL, type PolicyOutcome, type RequiredApproval, type RuleMatch } from './policy-source.js';
+import {
+  DEFAULT_APPROVAL,
+  type PolicyBudget,
+  type PolicyOutcome,
+  type RequiredApproval,
+  type RuleMatch,
+} from './policy-source.js';
 import { runWithin } from './time-limit.js';
 
 /** Document 1, Limits: policy evaluation time. */
@@ -28,6 +34,8 @@ export interface PolicyDecision {
   readonly approval: RequiredApproval | null;
   /** The least level of witness that the rule asks for; absent where the tool's own word is enough. */
   readonly verify?: 'L1';
+  /** Of the policy: what the call is charged to. Absent where it is refused, or no budget takes it. */
+  readonly budgets?: readonly PolicyBudget[];
   /** For the log and `service_policy_eval_time_limit_total` (document 3, Metrics). */
   readonly timeLimitTripped: boolean;
 }
@@ -41,8 +49,8 @@ export const evaluatePolicy = (
   input: PolicyInput,
   { limitMs = POLICY_EVALUATION_LIMIT_MS }: { readonly limitMs?: number } = {},
 ): PolicyDecision => {
-  if (isSurelyShort(policy, input)) return withoutStackTraces(() => decide(policy, input));
-  const result = withoutStackTraces(() => runWithin(limitMs, () => decide(policy, input)));
+  if (isSurelyShort(policy, input)) return withoutStackTraces(() => decideWithBudgets(policy, input));
+  const result = withoutStackTraces(() => runWithin(limitMs, () => decideWithBudgets(policy, input)));
   return result.hasEnded ? result.value : { ...unavailable('time limit'), timeLimitTripped: true };
 };
 
@@ -86,6 +94,14 @@ const countValues = (value: JsonValue, limit: number): number => {
 
 /** The refusal where no compiled policy is at hand: its source no longer compiles, or none is enforced. */
 export const policyUnavailable = (reason: string): PolicyDecision => unavailable(reason);
+
+/** In the time of the decision: a budget's match is compared like a rule's. */
+const decideWithBudgets = (policy: CompiledPolicy, input: PolicyInput): PolicyDecision => {
+  const decided = decide(policy, input);
+  if (decided.outcome === 'deny' || policy.budgets.length === 0) return decided;
+  const budgets = policy.budgets.filter(({ match }) => matchesRule(match, input));
+  return budgets.length === 0 ? decided : { budgets, ...decided };
+};
 
 const decide = (policy: CompiledPolicy, input: PolicyInput): PolicyDecision => {
   let bindings: Bindings | null = null;

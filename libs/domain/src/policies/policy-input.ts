@@ -31,4 +31,6 @@ export type PolicyInput = {
 export type PolicyRequestFacts = {
   /** Absent when the arguments build no request (document 3, Order of a connector call). */
   readonly http?: { readonly method: string; readonly path: string; readonly host: string };
+  /** What the call spends, for budgets; absent where the type cannot say. */
+  readonly cost?: { readonly amount: number; readonly currency: string };
 };

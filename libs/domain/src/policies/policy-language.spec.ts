@@ -22,6 +22,7 @@ interface Language {
   readonly rule: readonly Named[];
   readonly match: readonly Named[];
   readonly approval: readonly Named[];
+  readonly budget: readonly Named[];
   readonly facts: readonly Fact[];
   readonly functions: readonly { readonly name: string; readonly signatures: readonly Signature[] }[];
   readonly macros: readonly { readonly name: string; readonly example: string }[];
@@ -67,7 +68,7 @@ const written = (name: string): readonly string[] => {
 
 describe('every name of the language can be saved:', () => {
   it('the fields of a policy, and what they can be', () => {
-    expect(namesOf(language.policy)).toEqual(['version', 'default', 'rules']);
+    expect(namesOf(language.policy)).toEqual(['version', 'default', 'rules', 'budgets']);
     const [version, byDefault] = language.policy;
     for (const value of version?.values ?? []) expect(faultsOf(`version: ${value}\ndefault: deny\n`)).toEqual([]);
     for (const value of byDefault?.values ?? []) expect(faultsOf(`version: 1\ndefault: ${value}\n`)).toEqual([]);
@@ -83,6 +84,18 @@ describe('every name of the language can be saved:', () => {
 
   it.each(language.approval)('the field $name of an approval', ({ name }) => {
     expect(faultsOf(policyWith(written(name)))).toEqual([]);
+  });
+
+  it('the fields of a budget, and what they can be', () => {
+    expect(namesOf(language.budget)).toEqual(['id', 'match', 'period', 'max_calls', 'max_spend']);
+    const period = language.budget.find(({ name }) => name === 'period');
+    for (const value of period?.values ?? []) {
+      const fields = [`id: daily`, `match:`, `  tools:`, `    - crm.*`, `period: ${value}`, `max_calls: 5`];
+      const spend = [`max_spend:`, `  amount: 100`, `  currency: eur`];
+      const [first, ...rest] = [...fields, ...spend].map((line) => `    ${line}\n`);
+      const budget = `  - ${first?.trimStart()}${rest.join('')}`;
+      expect(faultsOf(`version: 1\ndefault: deny\nbudgets:\n${budget}`)).toEqual([]);
+    }
   });
 
   it.each(language.rule.flatMap(({ name, values }) => (values ?? []).map((value) => [name, value])))(

@@ -7,7 +7,9 @@ import { CALL_MODES, SIDE_EFFECTS } from './policy-input.js';
 import { MATCH_FIELDS } from './read-match.js';
 import { POLICY_OUTCOMES } from './policy-source.js';
 import { APPROVAL_FIELDS } from './read-approval.js';
-import { LANGUAGE_VERSION, OFFERED_FIELDS as POLICY_FIELDS } from './read-policy.js';
+import { PERIOD_KINDS } from '../kernel/index.js';
+import { BUDGET_FIELDS } from './read-budgets.js';
+import { LANGUAGE_VERSION, POLICY_FIELDS } from './read-policy.js';
 import { OFFERED_LEVELS, RULE_FIELDS } from './read-rule.js';
 
 /** What an editor says of a field beside its name. A clause without a full stop, as of a fact. */
@@ -24,6 +26,7 @@ const POLICY_NOTES: Notes<typeof POLICY_FIELDS> = {
   version: { meaning: 'the version of the language', isRequired: true, values: [LANGUAGE_VERSION] },
   default: { meaning: 'what holds for a call that no rule applies to', isRequired: true, values: POLICY_OUTCOMES },
   rules: { meaning: 'the rules, in order: the first that applies decides' },
+  budgets: { meaning: 'what calls may use up together in a period' },
 };
 
 const RULE_NOTES: Notes<typeof RULE_FIELDS> = {
@@ -41,6 +44,18 @@ const APPROVAL_NOTES: Notes<typeof APPROVAL_FIELDS> = {
   approvers: { meaning: 'roles such as role:admin, which takes everybody of at least that role, and ids of people' },
   required: { meaning: 'how many different people must approve' },
   expires_in: { meaning: 'how long the call waits: a number and m, h or d' },
+};
+
+const BUDGET_NOTES: Notes<typeof BUDGET_FIELDS> = {
+  id: { meaning: 'names the budget in refusals, in every version of the policy', isRequired: true },
+  match: { meaning: 'which calls are charged to it; all where it is left out' },
+  period: {
+    meaning: 'how long it lasts, in the time zone of the organization',
+    isRequired: true,
+    values: PERIOD_KINDS,
+  },
+  max_calls: { meaning: 'calls that it allows in a period' },
+  max_spend: { meaning: 'what they may spend: an amount in the smallest unit of a currency' },
 };
 
 const MATCH_NOTES: Notes<typeof MATCH_FIELDS> = {
@@ -127,6 +142,7 @@ export const POLICY_LANGUAGE: JsonObject = {
   rule: fieldsOf(RULE_FIELDS, RULE_NOTES),
   match: fieldsOf(MATCH_FIELDS, MATCH_NOTES),
   approval: fieldsOf(APPROVAL_FIELDS, APPROVAL_NOTES),
+  budget: fieldsOf(BUDGET_FIELDS, BUDGET_NOTES),
   facts: factsOf(FACTS, { prefix: '', presence: 'always', suppliedBy: null }),
   functions: named.map(([name, signatures]) => ({ name, signatures: signatures.map(signatureView) })),
   macros: Object.entries(MACRO_USES).map(([name, example]) => ({ name, example })),

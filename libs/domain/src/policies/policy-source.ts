@@ -1,3 +1,4 @@
+import type { PeriodKind } from '../kernel/index.js';
 import type { CallMode, CallSideEffect } from './policy-input.js';
 import type { Entry } from './yaml-nodes.js';
 
@@ -15,6 +16,7 @@ export const POLICY_LIMITS = {
   requiredApprovals: 10,
   approvalExpiresInMinS: 60,
   approvalExpiresInMaxS: 30 * 24 * 60 * 60,
+  budgets: 100,
 } as const;
 
 export const POLICY_OUTCOMES = ['allow', 'deny', 'require_approval'] as const;
@@ -57,7 +59,18 @@ export interface SourceRule {
   readonly approval: RequiredApproval | null;
 }
 
+/** What all calls that match may use up together in a period of the organization's time zone. At least one bound is set. */
+export interface PolicyBudget {
+  readonly id: string;
+  readonly match: RuleMatch;
+  readonly period: PeriodKind;
+  readonly maxCalls: number | null;
+  /** In the smallest unit of the currency. */
+  readonly maxSpend: { readonly amount: number; readonly currency: string } | null;
+}
+
 export interface SourcePolicy {
   readonly defaultOutcome: PolicyOutcome;
   readonly rules: readonly SourceRule[];
+  readonly budgets: readonly PolicyBudget[];
 }

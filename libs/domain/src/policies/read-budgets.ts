@@ -1,5 +1,6 @@
+import { PERIOD_KINDS } from '../kernel/index.js';
 import type { Report } from './diagnostics.js';
-import { POLICY_LIMITS } from './policy-source.js';
+import { POLICY_LIMITS, type PolicyBudget } from './policy-source.js';
 import { readMatch } from './read-match.js';
 import {
   type Entry,
@@ -11,62 +12,66 @@ import {
   reportMissing,
 } from './yaml-nodes.js';
 
-/**
- * A part of the grammar that this version knows and does not enforce yet. Its shape is checked all the same, so that a
- * policy written for it can be linted; one that uses it is never saved.
- */
+export const BUDGET_FIELDS = ['id', 'match', 'period', 'max_calls', 'max_spend'] as const;
+const SPEND_FIELDS = ['amount', 'currency'] as const;
 
-const BUDGETS_MAX = 100;
 const BUDGET_ID = /^[a-z][a-z0-9_-]{0,63}$/;
 const CURRENCY = /^[a-z]{3}$/;
-const PERIODS = ['hour', 'day', 'week', 'month'] as const;
 
-/** `budgets`: what agents may do and spend in a period. */
-export const checkBudgets = (report: Report, entry: Entry): void => {
-  report.add('not_supported_yet', entry.keyPlace, 'Budgets are not available in this version of the service.');
+/** `budgets`: what the calls that match may use up together in a period. What could not be read is reported and left out. */
+export const readBudgets = (report: Report, entry: Entry | undefined): readonly PolicyBudget[] => {
+  if (entry === undefined) return [];
   const seen = new Set<string>();
-  for (const item of readList(report, entry, BUDGETS_MAX) ?? []) checkBudget(report, item, seen);
+  const items = readList(report, entry, POLICY_LIMITS.budgets) ?? [];
+  return items.map((item) => readBudget(report, item, seen)).filter((budget) => budget !== null);
 };
 
-const checkBudget = (report: Report, entry: Entry, seen: Set<string>): void => {
-  const mapping = readMapping(report, entry, ['id', 'match', 'period', 'max_calls', 'max_spend']);
-  if (mapping === null) return;
-  const id = mapping.get('id');
-  if (id === undefined) reportMissing(report, mapping, 'id', 'Add an id such as "daily".');
-  else checkBudgetId(report, id, seen);
-  readMatch(report, mapping.get('match'));
-  const period = mapping.get('period');
-  if (period === undefined) reportMissing(report, mapping, 'period', 'Add "period: day".');
-  else readChoice(report, period, PERIODS);
+const readBudget = (report: Report, entry: Entry, seen: Set<string>): PolicyBudget | null => {
+  const mapping = readMapping(report, entry, BUDGET_FIELDS);
+  if (mapping === null) return null;
+  const idEntry = mapping.get('id');
+  if (idEntry === undefined) reportMissing(report, mapping, 'id', 'Add an id such as "daily".');
+  const id = idEntry === undefined ? null : readBudgetId(report, idEntry, seen);
+  const match = readMatch(report, mapping.get('match'));
+  const periodEntry = mapping.get('period');
+  if (periodEntry === undefined) reportMissing(report, mapping, 'period', 'Add "period: day".');
+  const period = periodEntry === undefined ? null : readChoice(report, periodEntry, PERIOD_KINDS);
   const calls = mapping.get('max_calls');
   const spend = mapping.get('max_spend');
-  if (calls !== undefined) readInteger(report, calls, 0, Number.MAX_SAFE_INTEGER);
-  if (spend !== undefined) checkSpend(report, spend);
   if (calls === undefined && spend === undefined) {
     reportMissing(report, mapping, 'max_calls', 'Add "max_calls: 1000", or a max_spend.');
   }
+  const maxCalls = calls === undefined ? null : readInteger(report, calls, 0, Number.MAX_SAFE_INTEGER);
+  const maxSpend = spend === undefined ? null : readSpend(report, spend);
+  return id === null || period === null ? null : { id, match, period, maxCalls, maxSpend };
 };
 
-const checkBudgetId = (report: Report, entry: Entry, seen: Set<string>): void => {
+const readBudgetId = (report: Report, entry: Entry, seen: Set<string>): string | null => {
   const id = readPattern(
     report,
     entry,
     BUDGET_ID,
     `a lower-case name of at most ${POLICY_LIMITS.ruleIdCharacters} characters`,
   );
-  if (id === null) return;
+  if (id === null) return null;
   if (seen.has(id)) report.add('duplicate_rule_id', entry.place, `The id "${id}" is already used by another budget.`);
   seen.add(id);
+  return id;
 };
 
-const checkSpend = (report: Report, entry: Entry): void => {
-  const mapping = readMapping(report, entry, ['amount', 'currency']);
-  if (mapping === null) return;
-  const amount = mapping.get('amount');
-  if (amount === undefined)
+const readSpend = (report: Report, entry: Entry): PolicyBudget['maxSpend'] => {
+  const mapping = readMapping(report, entry, SPEND_FIELDS);
+  if (mapping === null) return null;
+  const amountEntry = mapping.get('amount');
+  if (amountEntry === undefined) {
     reportMissing(report, mapping, 'amount', 'Add the amount in the smallest unit of the currency.');
-  else readInteger(report, amount, 0, Number.MAX_SAFE_INTEGER);
-  const currency = mapping.get('currency');
-  if (currency === undefined) reportMissing(report, mapping, 'currency', 'Add "currency: usd".');
-  else readPattern(report, currency, CURRENCY, 'a lower-case three-letter currency such as usd');
+  }
+  const amount = amountEntry === undefined ? null : readInteger(report, amountEntry, 0, Number.MAX_SAFE_INTEGER);
+  const currencyEntry = mapping.get('currency');
+  if (currencyEntry === undefined) reportMissing(report, mapping, 'currency', 'Add "currency: usd".');
+  const currency =
+    currencyEntry === undefined
+      ? null
+      : readPattern(report, currencyEntry, CURRENCY, 'a lower-case three-letter currency such as usd');
+  return amount === null || currency === null ? null : { amount, currency };
 };

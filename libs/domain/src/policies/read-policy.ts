@@ -1,17 +1,16 @@
 import type { Report } from './diagnostics.js';
-import { checkBudgets } from './read-budgets.js';
+import { readBudgets } from './read-budgets.js';
 import { readRule } from './read-rule.js';
 import { POLICY_LIMITS, POLICY_OUTCOMES, type SourcePolicy, type SourceRule } from './policy-source.js';
 import { type Entry, readChoice, readInteger, readList, readMapping, reportMissing } from './yaml-nodes.js';
 
 export const LANGUAGE_VERSION = 1;
 
-export const OFFERED_FIELDS = ['version', 'default', 'rules'] as const;
-const FIELDS = [...OFFERED_FIELDS, 'budgets'];
+export const POLICY_FIELDS = ['version', 'default', 'rules', 'budgets'] as const;
 
 /** The whole policy. What could not be read is reported and stands with a harmless value: nothing is kept of a source with errors. */
 export const readPolicy = (report: Report, entry: Entry): SourcePolicy | null => {
-  const mapping = readMapping(report, entry, FIELDS, OFFERED_FIELDS);
+  const mapping = readMapping(report, entry, POLICY_FIELDS);
   if (mapping === null) return null;
   const version = mapping.get('version');
   if (version === undefined) reportMissing(report, mapping, 'version', 'Add "version: 1" as the first line.');
@@ -20,11 +19,10 @@ export const readPolicy = (report: Report, entry: Entry): SourcePolicy | null =>
   if (defaultEntry === undefined) {
     reportMissing(report, mapping, 'default', 'Add "default: deny", so that what no rule allows is refused.');
   }
-  const budgets = mapping.get('budgets');
-  if (budgets !== undefined) checkBudgets(report, budgets);
   return {
     defaultOutcome: defaultEntry === undefined ? 'deny' : (readChoice(report, defaultEntry, POLICY_OUTCOMES) ?? 'deny'),
     rules: readRules(report, mapping.get('rules')),
+    budgets: readBudgets(report, mapping.get('budgets')),
   };
 };
 

@@ -80,16 +80,8 @@ export class Mapping {
   }
 }
 
-/**
- * @param fields the known ones; null where any key is allowed
- * @param offered those that a policy can be saved with
- */
-export const readMapping = (
-  report: Report,
-  entry: Entry,
-  fields: readonly string[] | null,
-  offered: readonly string[] = fields ?? [],
-): Mapping | null => {
+/** @param fields the known ones; null where any key is allowed */
+export const readMapping = (report: Report, entry: Entry, fields: readonly string[] | null): Mapping | null => {
   const { node, place } = entry;
   if (!isMap(node)) {
     reportType(report, entry, 'a mapping', 'Write one "name: value" a line, indented below the field.');
@@ -109,7 +101,7 @@ export const readMapping = (
     } else if (entries.has(key)) {
       report.add('duplicate_key', keyPlace, `The key "${quoted(key)}" stands twice in the same mapping.`);
     } else if (fields !== null && !fields.includes(key)) {
-      report.add('unknown_field', keyPlace, `There is no field "${quoted(key)}" here.`, didYouMean(key, offered));
+      report.add('unknown_field', keyPlace, `There is no field "${quoted(key)}" here.`, didYouMean(key, fields));
     } else {
       const value = pair.value as Node | null;
       entries.set(key, { node: value, place: { offset: startOf(value) ?? keyOffset, path }, keyPlace });
