@@ -1,4 +1,5 @@
 import type { Digest } from '#libs/crypto';
+import type { CallCost } from '../connectors/index.js';
 import type {
   ActionId,
   Actor,
@@ -37,6 +38,25 @@ export interface Decision {
   readonly policy_version: PolicyVersionId | null;
   /** The least level of witness that the rule asks for. Absent where the tool's own word is enough. */
   readonly verify?: 'L1';
+  /** When the budget that refused the call begins anew; absent where none did. */
+  readonly retry_at?: Timestamp;
+}
+
+/** What a call holds of one bound of a budget, from its decision on. */
+export interface BudgetCharge {
+  /** `<policy>/<id of the budget>`, in every version of the policy; `<agent>/calls_per_day`; `<agent>/spend_per_day`. */
+  readonly budget: string;
+  /** In the organization's time zone as it was then: `day:2026-10-01`. */
+  readonly period: string;
+  /** 1 where calls are bounded, and 0 where money is. */
+  readonly calls: number;
+  /** As foreseen, in the smallest unit of the currency; null where calls are bounded. */
+  readonly amount: number | null;
+  readonly currency: string | null;
+  /** As it was then: calls, or money. */
+  readonly limit: number;
+  readonly starts_at: Timestamp;
+  readonly resets_at: Timestamp;
 }
 
 /**
@@ -122,6 +142,8 @@ export interface ExecutionOutcome {
   readonly started_at: Timestamp | null;
   readonly finished_at: Timestamp;
   readonly latency_ms: number | null;
+  /** What was spent, where the tool said so. */
+  readonly cost?: CallCost;
 }
 
 /** What an action waits for: so many signatures of these approvers, by then. */
@@ -165,8 +187,17 @@ export type ActionEvent =
   | { type: 'ActionSubmitted'; data: Submission & { at: Timestamp } }
   | {
       type: 'ActionDecided';
-      /** `shadow`: absent where no version runs in shadow, and where the gate itself refused before any policy was asked. */
-      data: { action: ActionId; decision: Decision; shadow?: ShadowDecision; at: Timestamp };
+      /**
+       * `shadow`: absent where no version runs in shadow, and where the gate itself refused before any policy was asked.
+       * `charges`: what it holds of budgets; absent where none bounds it, or it was refused.
+       */
+      data: {
+        action: ActionId;
+        decision: Decision;
+        shadow?: ShadowDecision;
+        charges?: readonly BudgetCharge[];
+        at: Timestamp;
+      };
     }
   | {
       type: 'ExecutionReady';

@@ -18,6 +18,8 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'agents.pepper_check': KEPT,
   'event_store.event_store_schema': KEPT,
   'event_store.events': KEPT,
+  'gate.budget_counters': ANY,
+  'gate.budget_reservations': ANY,
   'gate.checkpoint': ANY,
   'gate.due_actions': ANY,
   'gate.intent_nonces': ANY,

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { LOG_LOCK } from '#libs/infra/event-store';
 import { installSchema } from '#libs/infra/postgres';
+import { BUDGET_STATEMENTS } from './budget-schema.js';
 
 /**
  * An append of events (docs/adr/0003) and the payloads that they name, in one transaction. The lock of the log comes first:
@@ -80,7 +81,7 @@ $function$`;
 
 /**
  * Rows of the gate beside the log: payloads (inert until an event names them), how far retention has removed them, nonces of
- * signed intents (until they expire), the sweepers' own tables with their checkpoints, and one row a process that shows that
+ * signed intents (until they expire), what calls hold of budgets, the sweepers' own tables with their checkpoints, and one row a process that shows that
  * it lives.
  */
 const STATEMENTS = [
@@ -138,6 +139,7 @@ const STATEMENTS = [
      primary key (agent, nonce)
    )`,
   `create index if not exists intent_nonces_by_expiry on gate.intent_nonces (expires_ms)`,
+  ...BUDGET_STATEMENTS,
   APPEND,
   APPEND_ACCOMPANIED,
 ];

@@ -1,6 +1,8 @@
 export { installGateSchema } from './gate-schema.js';
 export { LoggedRunningExecutions } from './logged-running-executions.js';
 export { PepperIds } from './pepper-ids.js';
+export { PostgresBudgetReservations } from './postgres-budget-reservations.js';
+export { KEPT_AFTER_PERIOD_MS, PostgresBudgetRows } from './postgres-budget-rows.js';
 export { PostgresDueActions } from './postgres-due-actions.js';
 export { PostgresIntentNonces } from './postgres-intent-nonces.js';
 export { PostgresLiveness } from './postgres-liveness.js';

@@ -13,7 +13,7 @@ import {
   type Subscription,
   type Timestamp,
 } from '#libs/domain/kernel';
-import { LogFold, type FoldChange, type FoldedTable } from './log-fold.js';
+import { foldedTable, LogFold, type FoldChange, type FoldedTable } from './log-fold.js';
 
 export class PostgresDueActions extends DueActions {
   private readonly fold: LogFold<DueAction>;
@@ -23,7 +23,7 @@ export class PostgresDueActions extends DueActions {
     store: EventStore,
   ) {
     super();
-    this.fold = new LogFold(pool, store, TABLE);
+    this.fold = new LogFold(pool, store, foldedTable(TABLE));
   }
 
   override async dueBy(now: Timestamp, after: DueAction | null, limit: number): Promise<readonly DueAction[]> {

@@ -24,7 +24,7 @@ import {
   type RecordedEvent,
   type Subscription,
 } from '#libs/domain/kernel';
-import { LogFold, type FoldedTable } from './log-fold.js';
+import { foldedTable, LogFold, type FoldedTable } from './log-fold.js';
 
 export class PostgresOpenExecutions extends OpenExecutions {
   private readonly fold: LogFold<OpenExecution>;
@@ -34,7 +34,7 @@ export class PostgresOpenExecutions extends OpenExecutions {
     store: EventStore,
   ) {
     super();
-    this.fold = new LogFold(pool, store, TABLE);
+    this.fold = new LogFold(pool, store, foldedTable(TABLE));
   }
 
   override async list(after: Position, limit: number): Promise<readonly ListedExecution[]> {

@@ -1,0 +1,46 @@
+import type { CallCost } from '../connectors/index.js';
+import type { ActionId, DomainEvent, Timestamp } from '../kernel/index.js';
+import type { ActionEvent, BudgetCharge } from './action.events.js';
+
+export type SettlementChange =
+  /** The log confirms what the action holds. */
+  | {
+      readonly change: 'charged';
+      readonly action: ActionId;
+      readonly charges: readonly BudgetCharge[];
+      readonly at: Timestamp;
+    }
+  /** It never ran: all that it holds is free again. */
+  | { readonly change: 'given_back'; readonly action: ActionId }
+  /** It ran, and was certainly not applied: nothing was spent. */
+  | { readonly change: 'unspent'; readonly action: ActionId }
+  /** What was spent, in the place of what was foreseen. */
+  | { readonly change: 'spent'; readonly action: ActionId; readonly cost: CallCost };
+
+/**
+ * The process behind the rows of budgets: what the log says that an action holds, from its decision on. An unknown outcome
+ * keeps everything: it may have run.
+ */
+export const settlementChange = (event: DomainEvent): SettlementChange | null => {
+  const known = event as ActionEvent;
+  switch (known.type) {
+    case 'ActionDecided': {
+      const { action, charges = [], at } = known.data;
+      return charges.length === 0 ? null : { change: 'charged', action, charges, at };
+    }
+    case 'ApprovalDecided':
+      return known.data.outcome === 'denied' ? { change: 'given_back', action: known.data.action } : null;
+    case 'ApprovalExpired':
+    case 'ActionCancelled':
+      return { change: 'given_back', action: known.data.action };
+    case 'ExecutionFinished': {
+      const { action, attempt, status, cost } = known.data;
+      if (status === 'failed') return { change: attempt === 0 ? 'given_back' : 'unspent', action };
+      return cost === undefined ? null : { change: 'spent', action, cost };
+    }
+    case 'EdgeReported':
+      return known.data.status === 'failed' ? { change: 'unspent', action: known.data.action } : null;
+    default:
+      return null;
+  }
+};

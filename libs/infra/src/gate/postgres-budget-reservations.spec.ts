@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { digestOf } from '#libs/crypto';
+import type { ReservationAnswer } from '#libs/domain/gate';
+import { DomainError, localPeriodAt } from '#libs/domain/kernel';
+import { actionId, BudgetTables, charge, NOON_MS, reservation } from '../../../../test/support/budget-rows.js';
+import { rejected } from '../../../../test/support/thrown.js';
+
+let tables: BudgetTables;
+beforeAll(async () => {
+  tables = await BudgetTables.open();
+});
+afterAll(() => tables.close());
+beforeEach(() => tables.begin());
+
+const HOUR_MS = 3_600_000;
+const EUR = charge({ unit: 'eur', amount: 400, limit: 1_000 });
+const isReserved = ({ isReserved: is }: ReservationAnswer): boolean => is;
+const usedNow = async (): Promise<Readonly<Record<string, number>>> => {
+  const counters = await tables.counters();
+  for (const { name, used, summed } of counters) expect([name, used]).toEqual([name, summed]);
+  return Object.fromEntries(counters.map(({ name, used }) => [name, used]));
+};
+
+describe('a reservation', () => {
+  it('holds every charge of the call', async () => {
+    const wanted = reservation(1, { charges: [charge(), EUR] });
+    expect(await tables.reservations.reserve(wanted)).toEqual({ isReserved: true, charges: [charge(), EUR] });
+    expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 1, 'pol_1/daily eur 10-01 00:00': 400 });
+  });
+
+  it('is all or none: of a call that one budget has no room for, nothing is held', async () => {
+    const full = charge({ budget: 'pol_1/weekly', limit: 0, period: localPeriodAt('week', 'UTC', NOON_MS) });
+    const answer = await tables.reservations.reserve(reservation(1, { charges: [charge(), full, EUR] }));
+    expect(answer).toEqual({ isReserved: false, exceeded: full });
+    expect(Object.values(await usedNow())).toEqual([0, 0, 0]);
+  });
+
+  it('reaches the limit, and not one beyond', async () => {
+    const two = charge({ limit: 2 });
+    const answers = [];
+    for (const number of [1, 2, 3])
+      answers.push(await tables.reservations.reserve(reservation(number, { charges: [two] })));
+    expect(answers.map(isReserved)).toEqual([true, true, false]);
+  });
+
+  it('of money takes what still fits, whatever came before', async () => {
+    const amounts = [700, 400, 300, 1, 0];
+    const answers = [];
+    for (const [number, amount] of amounts.entries()) {
+      answers.push(await tables.reservations.reserve(reservation(number, { charges: [{ ...EUR, amount }] })));
+    }
+    expect(answers.map(isReserved)).toEqual([true, false, true, false, true]);
+    expect(await usedNow()).toEqual({ 'pol_1/daily eur 10-01 00:00': 1_000 });
+  });
+
+  it('asked for again by the same submission is the same one', async () => {
+    const wanted = reservation(1, { charges: [charge({ limit: 1 })] });
+    await tables.reservations.reserve(wanted);
+    expect(await tables.process().reserve(wanted)).toEqual({ isReserved: true, charges: wanted.charges });
+    expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 1 });
+  });
+
+  it('keeps the period that it was made in when the submission is tried again after midnight', async () => {
+    const first = charge({ limit: 1 });
+    await tables.reservations.reserve(reservation(1, { charges: [first] }));
+    const later = NOON_MS + 13 * HOUR_MS;
+    const next = { ...first, period: localPeriodAt('day', 'UTC', later) };
+    const again = await tables.reservations.reserve(reservation(1, { reservedMs: later, charges: [next] }));
+    expect(again).toEqual({ isReserved: true, charges: [first] });
+    expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 1, 'pol_1/daily calls 10-02 00:00': 0 });
+  });
+
+  it('of another call under the same id is another one, and each is let go by itself', async () => {
+    const [one, other] = [digestOf('one'), digestOf('other')];
+    await tables.reservations.reserve(reservation(1, { digest: one }));
+    await tables.reservations.reserve(reservation(1, { digest: other }));
+    await tables.reservations.free(actionId(1), other);
+    await tables.reservations.free(actionId(1), other);
+    expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 1 });
+    expect((await tables.dump()).length).toBe(1);
+  });
+});
+
+describe('callers that wait at the same moment', () => {
+  it('64 on one counter, in two processes, end exactly at the limit', async () => {
+    const processes = [tables.reservations, tables.process()] as const;
+    const limit = 1_000;
+    let next = 0;
+    let reserved = 0;
+    const caller = async (process: (typeof processes)[number]): Promise<void> => {
+      while (next < 2 * limit) {
+        const answer = await process.reserve(reservation((next += 1), { charges: [charge({ limit })] }));
+        if (isReserved(answer)) reserved += 1;
+      }
+    };
+    await Promise.all(
+      Array.from({ length: 64 }, (_, index) => caller(processes[index % 2] as (typeof processes)[number])),
+    );
+    expect(reserved).toBe(limit);
+    expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': limit });
+  });
+
+  it('with budgets in any order, in two processes, block nobody, and money ends within its limit', async () => {
+    const processes = [tables.reservations, tables.process()] as const;
+    const budgets = ['pol_1/a', 'pol_1/b', 'pol_2/a', 'agt_1/spend_per_day'];
+    const answers = await Promise.all(
+      Array.from({ length: 400 }, (_, number) => {
+        const order = [0, 1, 2, 3].map((place) => budgets[(place + number) % 4] as string);
+        const charges = order.slice(0, 3).map((budget) => ({ ...EUR, budget, amount: 7, limit: 500 }));
+        const process = processes[number % 2] as (typeof processes)[number];
+        return process.reserve(reservation(number, { charges: number % 4 < 2 ? charges : charges.toReversed() }));
+      }),
+    );
+    const used = Object.values(await usedNow());
+    expect(used.every((amount) => amount <= 500)).toBe(true);
+    expect(Math.max(...used)).toBeGreaterThan(500 - 7);
+    expect(used.reduce((sum, amount) => sum + amount, 0)).toBe(answers.filter(isReserved).length * 21);
+  });
+
+  it('200 duplicates of one call hold it once', async () => {
+    const processes = [tables.reservations, tables.process()] as const;
+    const wanted = reservation(1, { charges: [charge({ limit: 1 })] });
+    const asked = Array.from({ length: 200 }, (_, index) =>
+      (processes[index % 2] as (typeof processes)[number]).reserve(wanted),
+    );
+    expect((await Promise.all(asked)).every(isReserved)).toBe(true);
+    expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 1 });
+  });
+});
+
+describe('a time zone that was changed on the day', () => {
+  // Noon in UTC is nine in the evening in Tokyo; three hours later the next day has begun there.
+  const tokyo = (nowMs: number) => charge({ limit: 3, period: localPeriodAt('day', 'Asia/Tokyo', nowMs) });
+
+  it('gives no second budget: a day that begins under another name holds what was used in it', async () => {
+    const now = NOON_MS + 4 * HOUR_MS;
+    const utc = charge({ limit: 3 });
+    // One before midnight of Tokyo, two after it.
+    for (const [number, reservedMs] of [NOON_MS, now, now].entries()) {
+      await tables.reservations.reserve(reservation(number, { reservedMs, charges: [utc] }));
+    }
+    const after = [];
+    for (const number of [3, 4]) {
+      after.push(await tables.reservations.reserve(reservation(number, { reservedMs: now, charges: [tokyo(now)] })));
+    }
+    expect(after.map(isReserved)).toEqual([true, false]);
+    // Changed back, the first day goes on with what was used meanwhile.
+    expect(isReserved(await tables.reservations.reserve(reservation(5, { reservedMs: now, charges: [utc] })))).toBe(
+      false,
+    );
+    expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 4, 'pol_1/daily calls 10-01 15:00': 3 });
+  });
+
+  it('so does a budget that is given a longer period', async () => {
+    await tables.reservations.reserve(reservation(1, { charges: [charge({ limit: 1 })] }));
+    const weekly = charge({ limit: 1, period: localPeriodAt('week', 'UTC', NOON_MS) });
+    expect(isReserved(await tables.reservations.reserve(reservation(2, { charges: [weekly] })))).toBe(false);
+  });
+});
+
+describe('rows that know less than this process has seen of the log', () => {
+  const settleUpTo = (position: bigint): Promise<void> => tables.settleUpTo(position);
+
+  it('are not asked: nothing is reserved until they are there again', async () => {
+    await settleUpTo(50n);
+    expect(isReserved(await tables.reservations.reserve(reservation(1)))).toBe(true);
+    await settleUpTo(49n);
+    const { code, retryAfterSeconds } = await rejected(DomainError, tables.reservations.reserve(reservation(2)));
+    expect([code, retryAfterSeconds]).toEqual(['service_unavailable', 1]);
+    expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 1 });
+    await settleUpTo(50n);
+    expect(isReserved(await tables.reservations.reserve(reservation(2)))).toBe(true);
+  });
+
+  it('are waited for by a process that has just begun, as far as the log went then', async () => {
+    const head = 7n;
+    const store = Object.create(tables.store, { head: { value: () => Promise.resolve(head) } }) as typeof tables.store;
+    const { PostgresBudgetReservations } = await import('#libs/infra/gate');
+    const begun = new PostgresBudgetReservations(tables.pool, store, 10_000);
+    const answer = begun.reserve(reservation(1));
+    await settleUpTo(6n);
+    await settleUpTo(7n);
+    expect(isReserved(await answer)).toBe(true);
+  });
+});
+
+describe('what is over', () => {
+  const later = NOON_MS + 72 * HOUR_MS;
+
+  it('is removed with its counter, and what still counts stays', async () => {
+    await tables.reservations.reserve(reservation(1));
+    await tables.reservations.reserve(
+      reservation(2, { reservedMs: later, charges: [charge({ period: localPeriodAt('day', 'UTC', later) })] }),
+    );
+    expect(await tables.rows.removeEnded(later)).toBe(1);
+    expect(await tables.rows.removeEnded(later)).toBe(0);
+    expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-04 00:00': 1 });
+  });
+
+  it('stays as long as a longer period that it counts in', async () => {
+    await tables.reservations.reserve(reservation(1));
+    await tables.reservations.reserve(
+      reservation(2, { charges: [charge({ period: localPeriodAt('month', 'UTC', NOON_MS) })] }),
+    );
+    expect(await tables.rows.removeEnded(later)).toBe(0);
+    expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 2 });
+  });
+});
+
+it('what is used is told whether or not anybody has counted it yet', async () => {
+  await tables.reservations.reserve(reservation(1, { charges: [EUR] }));
+  const { startsMs, endsMs } = EUR.period;
+  const counted = [
+    { budget: 'pol_1/daily', unit: 'eur', startsMs, endsMs },
+    { budget: 'pol_1/daily', unit: 'eur', startsMs, endsMs: endsMs + 1 },
+    { budget: 'pol_1/other', unit: 'eur', startsMs, endsMs },
+  ];
+  expect(await tables.reservations.used(counted)).toEqual([400, 400, 0]);
+});

@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Digest } from '#libs/crypto';
+import {
+  BudgetReservations,
+  type CountedPeriod,
+  type ReservationAnswer,
+  type WantedCharge,
+  type WantedReservation,
+} from '#libs/domain/gate';
+import { DomainError, type ActionId, type EventStore, type Position } from '#libs/domain/kernel';
+import { answered, bigintArray, textArray } from '#libs/infra/postgres';
+import { GatheredCalls } from '#libs/infra/runtime';
+
+interface ChargeRow {
+  readonly place: string;
+  readonly is_held: boolean;
+  readonly is_exceeded: boolean;
+  readonly period: string;
+  readonly starts_ms: string;
+  readonly ends_ms: string;
+  readonly amount: string;
+  readonly settled: string | null;
+}
+
+/** The rows do not hold yet what the log says. */
+const BEHIND = 'behind';
+type Answer = ReservationAnswer | typeof BEHIND;
+
+/** Callers of one statement: enough for all that wait; and charges, since a policy may have a hundred budgets. */
+const TOGETHER = { maxItems: 128, maxWeight: 1_000, weightOf: ({ charges }: WantedReservation) => charges.length };
+
+/** How long a call waits for rows that are behind: a worker that has just begun catches up within it. */
+const WAIT_MS = 2_000;
+const WAIT_INTERVAL_MS = 50;
+
+/** A reservation of nobody's is freed whenever it was made. */
+const EVER_MS = Number.MAX_SAFE_INTEGER;
+
+const USED = `
+  select coalesce(
+           (select k.used from gate.budget_counters k
+             where k.budget = a.budget and k.unit = a.unit and k.starts_ms = a.starts_ms and k.ends_ms = a.ends_ms),
+           (select sum(r.amount)::bigint from gate.budget_reservations r
+             where r.budget = a.budget and r.unit = a.unit and r.at_ms >= a.starts_ms and r.at_ms < a.ends_ms),
+           0) as used
+    from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[])
+         with ordinality as a (budget, unit, starts_ms, ends_ms, place)
+   order by a.place`;
+
+/**
+ * Callers that wait at the same moment share one statement and its commit. No call is charged by rows that know less than
+ * this process has seen of the log: what it held when the process asked first, and how far the rows ever were since. Rows
+ * that went back, as after a restore, are not asked until they are there again.
+ */
+export class PostgresBudgetReservations extends BudgetReservations {
+  private readonly reservations: GatheredCalls<WantedReservation, Answer>;
+  /** How far the rows have to be; null until the log was asked where it ends. */
+  private required: Position | null = null;
+  private asking: Promise<Position> | null = null;
+
+  /** @param pool relaxed where the event store is in the same server, durable beside any other: as for nonces */
+  constructor(
+    private readonly pool: pg.Pool,
+    private readonly store: EventStore,
+    private readonly waitMs = WAIT_MS,
+  ) {
+    super();
+    this.reservations = new GatheredCalls((wanted) => this.reserveAll(wanted), TOGETHER);
+  }
+
+  override async reserve(wanted: WantedReservation): Promise<ReservationAnswer> {
+    await this.requirement();
+    for (let waitedMs = 0; ; waitedMs += WAIT_INTERVAL_MS) {
+      const answer = await this.reservations.of(wanted);
+      if (answer !== BEHIND) return answer;
+      if (waitedMs >= this.waitMs) throw stillBehind();
+      await sleep(WAIT_INTERVAL_MS);
+    }
+  }
+
+  override async free(action: ActionId, digest: Digest): Promise<void> {
+    await answered(this.pool.query(`select gate.free_budgets($1, $2, $3)`, [[action], digest, EVER_MS]));
+  }
+
+  override async used(counted: readonly CountedPeriod[]): Promise<readonly number[]> {
+    if (counted.length === 0) return [];
+    const { rows } = await answered(
+      this.pool.query<{ used: string }>({
+        name: 'used-of-budgets',
+        text: USED,
+        values: [
+          textArray(counted.map(({ budget }) => budget)),
+          textArray(counted.map(({ unit }) => unit)),
+          bigintArray(counted.map(({ startsMs }) => startsMs)),
+          bigintArray(counted.map(({ endsMs }) => endsMs)),
+        ],
+      }),
+    );
+    return rows.map(({ used }) => Number(used));
+  }
+
+  private async requirement(): Promise<void> {
+    if (this.required !== null) return;
+    this.asking ??= this.store.head().finally(() => {
+      this.asking = null;
+    });
+    const head = await this.asking;
+    this.required ??= head;
+  }
+
+  private async reserveAll(wanted: readonly WantedReservation[]): Promise<readonly Answer[]> {
+    const charges = wanted.flatMap(({ charges: all }, caller) => all.map((charge) => ({ caller, charge })));
+    const { rows } = await answered(
+      this.pool.query<ChargeRow>({
+        name: 'reserve-budgets',
+        text: `select * from gate.reserve_budgets($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+        values: [
+          await this.store.storeId(),
+          String(this.required),
+          textArray(wanted.map(({ action }) => action)),
+          textArray(wanted.map(({ digest }) => digest)),
+          bigintArray(wanted.map(({ reservedMs }) => reservedMs)),
+          bigintArray(charges.map(({ caller }) => caller + 1)),
+          textArray(charges.map(({ charge }) => charge.budget)),
+          textArray(charges.map(({ charge }) => charge.unit)),
+          textArray(charges.map(({ charge }) => charge.period.label)),
+          bigintArray(charges.map(({ charge }) => charge.period.startsMs)),
+          bigintArray(charges.map(({ charge }) => charge.period.endsMs)),
+          bigintArray(charges.map(({ charge }) => charge.amount)),
+          bigintArray(charges.map(({ charge }) => charge.limit)),
+        ],
+      }),
+    );
+    if (rows[0]?.place === '0') return wanted.map(() => BEHIND);
+    this.saw(rows[0]?.settled ?? null);
+    const answers = new Map(rows.map((row) => [Number(row.place), row]));
+    let place = 0;
+    return wanted.map(({ charges: all }) =>
+      answerOf(all.map((charge) => [charge, answers.get((place += 1))] as const)),
+    );
+  }
+
+  private saw(settled: string | null): void {
+    const position = settled === null ? null : BigInt(settled);
+    if (position !== null && this.required !== null && position > this.required) this.required = position;
+  }
+}
+
+const answerOf = (charges: readonly (readonly [WantedCharge, ChargeRow | undefined])[]): ReservationAnswer => {
+  const held = charges.flatMap(([charge, row]) => (row?.is_held ? [heldCharge(charge, row)] : []));
+  if (held.length === charges.length) return { isReserved: true, charges: held };
+  const [exceeded] = charges.find(([, row]) => row?.is_exceeded) ?? charges.find(([, row]) => !row?.is_held) ?? [];
+  return { isReserved: false, exceeded: exceeded as WantedCharge };
+};
+
+const heldCharge = (charge: WantedCharge, { period, starts_ms, ends_ms, amount }: ChargeRow): WantedCharge => ({
+  ...charge,
+  amount: Number(amount),
+  period: { label: period, startsMs: Number(starts_ms), endsMs: Number(ends_ms) },
+});
+
+const stillBehind = (): DomainError =>
+  new DomainError('service_unavailable', {
+    message:
+      'What calls have used of their budgets is being counted again from the log, and no call that a budget bounds runs before that. Send the same request again shortly.',
+    retryAfterSeconds: 1,
+  });
