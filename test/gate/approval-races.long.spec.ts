@@ -50,12 +50,23 @@ class Instance {
     store: EventStore,
     readonly bench: GateBench,
   ) {
-    const { registry, randomness, settings, nonces } = bench.gate;
+    const { registry, randomness, settings, nonces, budgets } = bench.gate;
     const { clock } = this;
     const streams = new FoldedStreams(store);
     const runner = new CommandRunner(store, streams);
     const { backlog } = bench;
-    this.gate = new GateKernel({ store, streams, runner, registry, clock, randomness, settings, nonces, backlog });
+    this.gate = new GateKernel({
+      store,
+      streams,
+      runner,
+      registry,
+      clock,
+      randomness,
+      settings,
+      nonces,
+      budgets,
+      backlog,
+    });
     this.scene = new ApprovalScene(bench, new ManualStarter(null, null), this.gate);
     this.cancelling = new CancelActionHandler(this.gate, bench.bus);
   }

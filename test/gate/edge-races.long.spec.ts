@@ -33,14 +33,18 @@ class ManualClock extends Clock {
 }
 
 /** A process of its own: it hears of the others by the log alone. */
-const processOn = (store: EventStore, { registry, randomness, settings, nonces }: GateKernel, bench: GateBench) => {
+const processOn = (
+  store: EventStore,
+  { registry, randomness, settings, nonces, budgets }: GateKernel,
+  bench: GateBench,
+) => {
   const clock = new ManualClock();
   const streams = new FoldedStreams(store);
   const runner = new CommandRunner(store, streams);
   const { backlog } = bench;
   return {
     clock,
-    gate: new GateKernel({ store, streams, runner, registry, clock, randomness, settings, nonces, backlog }),
+    gate: new GateKernel({ store, streams, runner, registry, clock, randomness, settings, nonces, budgets, backlog }),
   };
 };
 

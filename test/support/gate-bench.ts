@@ -15,6 +15,7 @@ import {
   type Accepted,
   actionDecider,
   ActionExecutor,
+  type BudgetReservations,
   ExecutionStarter,
   GATE_DEFAULTS,
   GateKernel,
@@ -62,6 +63,7 @@ import { PepperIds } from '#libs/infra/gate';
 import { PepperKeyHasher } from '#libs/infra/agents';
 import { InProcessBus, SystemClock, SystemRandomness } from '#libs/infra/runtime';
 import { HeldDirectory } from './held-directory.js';
+import { HeldBudgets } from './held-budgets.js';
 import { HeldNonces } from './held-nonces.js';
 import { silentLogger } from './silent-logger.js';
 
@@ -182,6 +184,7 @@ export class GateBench {
     readonly store: EventStore,
     settings: Partial<GateSettings> = {},
     nonces: IntentNonces = new HeldNonces(),
+    budgets: BudgetReservations = new HeldBudgets(),
   ) {
     this.streams = new FoldedStreams(store);
     this.runner = new CommandRunner(store, this.streams);
@@ -205,6 +208,7 @@ export class GateBench {
       randomness: random,
       settings: { ...GATE_DEFAULTS, ...settings },
       nonces,
+      budgets,
       backlog,
     });
     this.executor = new ActionExecutor(this.gate, this.executorId, this.payloads, this.bus, silentLogger);

@@ -39,6 +39,7 @@ export const actionRow = (number: number, changes: Partial<ActionRow> = {}): Act
     createdAt,
     decision: allowed,
     shadow: null,
+    charges: [],
     decidedAt: createdAt,
     ready: null,
     approval: null,

@@ -15,6 +15,7 @@ const partsWith = (changes: Partial<HousekeepingParts>): HousekeepingParts => ({
   credentials: { sweep: () => Promise.resolve(0) },
   idempotency: { purge: () => Promise.resolve(0) },
   liveness: { removeForgotten: () => Promise.resolve(0) },
+  budgets: { removeEnded: () => Promise.resolve(0) },
   nonces: { removeExpired: () => Promise.resolve(0) },
   payloads: { sweepPage: () => Promise.resolve(NOTHING) },
   people: { purge: () => Promise.resolve(0) },

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CredentialSweeper } from '#libs/domain/connectors';
-import type { IntentNonces, Liveness, PayloadSweeper } from '#libs/domain/gate';
+import type { BudgetRows, IntentNonces, Liveness, PayloadSweeper } from '#libs/domain/gate';
 import type { Logger, Meter } from '#libs/domain/kernel';
 import type { IdempotencyStore } from '#libs/infra/idempotency';
 
@@ -17,6 +17,8 @@ const DEFAULTS: HousekeepingSettings = { intervalMs: 5 * 60 * 1000, pagePauseMs:
 
 /** What a round tidies, each part by itself. */
 export interface HousekeepingParts {
+  /** What calls held of budgets in periods that are over. */
+  readonly budgets: { removeEnded(): ReturnType<BudgetRows['removeEnded']> };
   readonly credentials: Pick<CredentialSweeper, 'sweep'>;
   readonly idempotency: Pick<IdempotencyStore, 'purge'>;
   readonly liveness: Pick<Liveness, 'removeForgotten'>;
@@ -59,11 +61,12 @@ export class Housekeeping {
   }
 
   private async tidy(): Promise<void> {
-    const { credentials, idempotency, liveness, nonces, people } = this.parts;
+    const { budgets, credentials, idempotency, liveness, nonces, people } = this.parts;
     await this.remove('credential versions', () => credentials.sweep());
     await this.remove('idempotency keys', () => this.counted(idempotency.purge()));
     await this.remove('beats of ended processes', () => liveness.removeForgotten(FORGOTTEN_AFTER_MS));
     await this.remove('nonces of expired intents', () => nonces.removeExpired());
+    await this.remove('budgets of ended periods', () => budgets.removeEnded());
     await this.remove('ended sessions and mails', () => people.purge());
     await this.remove('payloads', () => this.sweepPayloads());
   }

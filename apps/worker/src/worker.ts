@@ -5,18 +5,21 @@ import {
   DueActionSweeper,
   ExecutionPlaces,
   ExecutionSweeper,
+  type GateKernel,
   InlineExecutionStarter,
   PayloadSweeper,
   type DueAction,
+  ReservationSweeper,
 } from '#libs/domain/gate';
 import { MAIL_CHANNEL, type ActionId, type JobConsumer, type Subscription } from '#libs/domain/kernel';
 import { type Deployment, payloadRetentionOf } from '#libs/infra/deployment';
 import type { SealedHeads } from '#libs/domain/ledger';
+import { KEPT_AFTER_PERIOD_MS } from '#libs/infra/gate';
 import type { LeaseSession } from '#libs/infra/leases';
 import type { SealedHeadsFile } from '#libs/infra/ledger';
 import { RepeatedFault } from '#libs/infra/logging';
-import { DueLoop } from './gate/due-loop.js';
 import { RecoveryLoop } from './gate/recovery-loop.js';
+import { SweepLoop, type Swept } from './gate/sweep-loop.js';
 import { Housekeeping } from './housekeeping.js';
 import { RetentionLoop } from './ledger/retention-loop.js';
 import { SealingLoop } from './ledger/sealing-loop.js';
@@ -38,7 +41,7 @@ export class Worker {
   readonly inlineStarter: InlineExecutionStarter;
   private readonly places: ExecutionPlaces;
   private readonly recovery: RecoveryLoop;
-  private readonly due: DueLoop;
+  private readonly sweeps: readonly SweepLoop[];
   private readonly housekeeping: Housekeeping;
   private readonly mails: MailLoop;
   private readonly stopping = new AbortController();
@@ -58,6 +61,9 @@ export class Worker {
     const sweeper = new ExecutionSweeper(gate, openExecutions, liveness, runs, logger);
     this.housekeeping = new Housekeeping(
       {
+        budgets: {
+          removeEnded: () => deployment.budgetRows.removeEnded(deployment.clock.nowMs() - KEPT_AFTER_PERIOD_MS),
+        },
         credentials: new CredentialSweeper(deployment.streams, deployment.vault),
         idempotency: deployment.idempotency,
         liveness,
@@ -68,8 +74,9 @@ export class Worker {
       { logger, meter },
     );
     this.recovery = new RecoveryLoop(executorId, liveness, sweeper, gateSettings, { logger, meter });
-    const dueSweeper = new DueActionSweeper(gate, deployment.dueActions, bus, logger);
-    this.due = new DueLoop(dueSweeper, gateSettings.sweepIntervalMs, { logger, meter });
+    this.sweeps = sweptOf(deployment, gate).map(
+      (swept) => new SweepLoop(swept, gateSettings.sweepIntervalMs, { logger, meter }),
+    );
     this.mails = new MailLoop(
       { clerk: deployment.mailClerk(), approvals: deployment.approvalMailClerk(), bus, logger },
       gateSettings.sweepIntervalMs,
@@ -82,7 +89,7 @@ export class Worker {
     this.heads = heads;
     // The first beat comes before anything can be claimed: a claim without one would look like a silent executor's.
     await this.recovery.start();
-    this.due.start();
+    for (const sweep of this.sweeps) sweep.start();
     this.housekeeping.start();
     this.mails.start();
     this.consumer = queue.process('execute', EXECUTE_CONCURRENCY, (id) => this.places.takeUp(id as ActionId));
@@ -102,7 +109,7 @@ export class Worker {
   /** Claims nothing more, from the queue or of what others have lost. Executions under way and their seals go on. */
   takeUpNothingMore(): void {
     this.recovery.stopSweeping();
-    this.due.stopSweeping();
+    for (const sweep of this.sweeps) sweep.stopSweeping();
     this.places.close();
     this.lastJobs ??= this.consumer?.close();
   }
@@ -118,7 +125,7 @@ export class Worker {
     await Promise.race([Promise.all([this.lastJobs, this.executor.idle()]), grace]);
     const left = this.executor.underWayCount;
     this.stopping.abort();
-    const loops = [this.housekeeping, this.recovery, this.due, this.mails];
+    const loops = [this.housekeeping, this.recovery, ...this.sweeps, this.mails];
     const ended = Promise.all([this.background, ...loops.map((loop) => loop.stop())]);
     await Promise.race([ended, grace.then(() => after(LAST_WRITES_MS))]);
     await this.heads?.close();
@@ -152,11 +159,12 @@ export class Worker {
     await openExecutions.reach(await database.store.head(), CATCH_UP_MS);
   }
 
-  /** What is under way, and what comes due: both tables are this process's to write. */
+  /** What is under way, what comes due, and what budgets hold: their rows are this process's to write. */
   private async followActions(held: AbortSignal, session: LeaseSession): Promise<void> {
-    const { openExecutions, dueActions, bus, logger } = this.deployment;
+    const { openExecutions, dueActions, budgetRows, bus, logger } = this.deployment;
     const unfollowed = new RepeatedFault((fault) => logger.error('open executions could not be followed', fault));
     const undue = new RepeatedFault((fault) => logger.error('what comes due could not be followed', fault));
+    const unsettled = new RepeatedFault((fault) => logger.error('budgets could not be settled', fault));
     const followed: Subscription[] = [];
     try {
       followed.push(await openExecutions.follow(session, (error) => unfollowed.met(error)));
@@ -165,6 +173,7 @@ export class Worker {
         if (due.some(({ kind }) => kind === 'approval')) bus.publish(MAIL_CHANNEL, '');
       };
       followed.push(await dueActions.follow(session, (error) => undue.met(error), ring));
+      followed.push(await budgetRows.follow(session, (error) => unsettled.met(error)));
       // What was claimed last before a crash stands in the log alone until then.
       this.caughtUp().then(
         () => this.recovery.sweepSoon(),
@@ -181,3 +190,13 @@ export class Worker {
     }
   }
 }
+
+/** What ends or is let go by itself when its time comes. */
+const sweptOf = ({ dueActions, budgetRows, bus, logger }: Deployment, gate: GateKernel): readonly Swept[] => {
+  const due = new DueActionSweeper(gate, dueActions, bus, logger);
+  const reservations = new ReservationSweeper(gate, budgetRows, logger);
+  return [
+    { name: 'approval_expiry', fault: 'a sweep of what is due failed', sweep: (signal) => due.sweep(signal) },
+    { name: 'budget_reservations', fault: 'a sweep of reservations failed', sweep: () => reservations.sweep() },
+  ];
+};

@@ -3,6 +3,7 @@ import type { ApprovalId, CommandMetadata, Timestamp, UserId } from '../kernel/i
 import type {
   ApprovalTerms,
   ApprovalWord,
+  BudgetCharge,
   Decision,
   EdgeReport,
   ExecutionClass,
@@ -54,6 +55,8 @@ export type ActionCommand =
         edge?: EdgeTerms;
         /** Set when the decision is to ask a person. */
         approval?: ApprovalTerms;
+        /** What it holds of budgets, where any bounds it. */
+        charges?: readonly BudgetCharge[];
         /** Set when the accepting process executes itself: accept and claim are one append. */
         claimant: Claimant | null;
       }

@@ -4,6 +4,7 @@ import type {
   ActionEvent,
   ApprovalTerms,
   ApprovalWord,
+  BudgetCharge,
   Decision,
   ExecutionClass,
   ExecutionOutcome,
@@ -54,6 +55,8 @@ export interface LivingAction {
   /** Null where no version in shadow was asked. */
   readonly shadow: ShadowDecision | null;
   readonly decidedAt: Timestamp | null;
+  /** What it was charged to budgets by its decision; empty where none bounds it. */
+  readonly charges: readonly BudgetCharge[];
   readonly ready: {
     readonly class: ExecutionClass;
     readonly timeoutMs: number;

@@ -144,8 +144,9 @@ export const afterLateReport = (action: LivingAction, data: LateReport['data']):
 };
 
 const outcomeOf = (data: ExecutionOutcome): ExecutionOutcome => {
-  const { status, error_code, error_message, result_digest, started_at, finished_at, latency_ms } = data;
-  return { status, error_code, error_message, result_digest, started_at, finished_at, latency_ms };
+  const { status, error_code, error_message, result_digest, started_at, finished_at, latency_ms, cost } = data;
+  const outcome = { status, error_code, error_message, result_digest, started_at, finished_at, latency_ms };
+  return cost === undefined ? outcome : { ...outcome, cost };
 };
 
 const later = (at: Timestamp, ms: number): Timestamp => new Date(Date.parse(at) + ms).toISOString();

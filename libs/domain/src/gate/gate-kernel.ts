@@ -7,6 +7,7 @@ import {
   type OrgId,
   type Randomness,
 } from '../kernel/index.js';
+import type { BudgetReservations } from './budget-reservations.port.js';
 import type { ConnectorRegistry } from './connector-registry.port.js';
 import type { GateSettings } from './gate.settings.js';
 import type { IntentNonces } from './intent-nonces.port.js';
@@ -22,6 +23,7 @@ export class GateKernel {
   readonly randomness: Randomness;
   readonly settings: GateSettings;
   readonly nonces: IntentNonces;
+  readonly budgets: BudgetReservations;
   private readonly backlog: SealingBacklog;
 
   constructor(parts: {
@@ -33,6 +35,7 @@ export class GateKernel {
     randomness: Randomness;
     settings: GateSettings;
     nonces: IntentNonces;
+    budgets: BudgetReservations;
     backlog: SealingBacklog;
   }) {
     this.store = parts.store;
@@ -43,6 +46,7 @@ export class GateKernel {
     this.randomness = parts.randomness;
     this.settings = parts.settings;
     this.nonces = parts.nonces;
+    this.budgets = parts.budgets;
     this.backlog = parts.backlog;
   }
 

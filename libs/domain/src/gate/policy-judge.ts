@@ -5,6 +5,7 @@ import {
   hiddenSince,
   policyUnavailable,
   type CompiledPolicies,
+  type PolicyBudget,
   type PolicyDecision,
   type PolicyInput,
   type RequiredApproval,
@@ -19,6 +20,8 @@ export interface Judgement {
   readonly decision: Decision;
   /** Whom to ask; set exactly where the decision is to ask people. */
   readonly approval: RequiredApproval | null;
+  /** What of the policy the call is charged to; empty where it is refused. */
+  readonly budgets: readonly PolicyBudget[];
 }
 
 /** Asks the enforced policy. Every failure of its own is a refusal with `policy_unavailable` (document 1, Limits). */
@@ -100,6 +103,8 @@ export class PolicyJudge {
   }
 }
 
+const NO_BUDGETS: readonly PolicyBudget[] = [];
+
 /** A new organization starts with a default deny; one whose slot was emptied is back there. */
 const NONE_ENFORCED: PolicyDecision = {
   outcome: 'deny',
@@ -126,4 +131,5 @@ const judgement = (judged: PolicyDecision, enforced: ActivePolicy | null): Judge
     ...(judged.verify === undefined ? {} : { verify: judged.verify }),
   },
   approval: judged.approval,
+  budgets: judged.budgets ?? NO_BUDGETS,
 });

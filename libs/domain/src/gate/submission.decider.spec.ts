@@ -43,6 +43,27 @@ describe('submitting an action', () => {
       .when({ type: 'SubmitAction', data: { submission, decision: allowed, execution, claimant: null } })
       .thenRefuses('conflict'));
 
+  it('what it holds of budgets stands in its decision', () => {
+    const charge = {
+      budget: 'pol_1/daily',
+      period: 'day:2026-10-01',
+      calls: 1,
+      amount: null,
+      currency: null,
+      limit: 10,
+      starts_at: '2026-10-01T00:00:00.000Z',
+      resets_at: '2026-10-02T00:00:00.000Z',
+    };
+    const data = { submission, decision: allowed, execution: null, claimant: null, charges: [charge] };
+    const charged = {
+      type: 'ActionDecided',
+      data: { action: ACTION, decision: allowed, charges: [charge], at: NOW },
+    } as const;
+    given().when({ type: 'SubmitAction', data }).then(submitted, charged);
+    expect((given(submitted, charged).state as LivingAction).charges).toEqual([charge]);
+    expect((given(submitted, decided(allowed)).state as LivingAction).charges).toEqual([]);
+  });
+
   it('a refusal is recorded by the decision itself', () => {
     const state = given(submitted, decided(denied)).state as LivingAction;
     expect(state).toMatchObject({ state: 'recorded', sealingRevision: 1, witness: null });

@@ -1,6 +1,6 @@
 import { DomainError } from '../kernel/index.js';
 import type { ActionCommand } from './action.commands.js';
-import type { ActionEvent } from './action.events.js';
+import type { ActionEvent, BudgetCharge, ShadowDecision } from './action.events.js';
 import type { Action, LivingAction } from './action.state.js';
 import { requested } from './approval.decider.js';
 import { authorized } from './edge.decider.js';
@@ -14,12 +14,12 @@ type ActionDecided = Extract<ActionEvent, { type: 'ActionDecided' }>;
 /** Spreads stand last: one that stands first makes a hidden class for each event (docs/performance.md, Hidden classes). */
 export const submit = ({ data, metadata }: SubmitAction, state: Action): readonly ActionEvent[] => {
   if (state.state !== 'none') throw new DomainError('conflict');
-  const { submission, decision, shadow, execution, claimant, edge, approval } = data;
+  const { submission, decision, shadow, execution, claimant, edge, approval, charges = [] } = data;
   const { action } = submission;
   const at = metadata.now;
   const accepted: ActionEvent[] = [
     { type: 'ActionSubmitted', data: { at, ...submission } },
-    { type: 'ActionDecided', data: shadow ? { action, decision, shadow, at } : { action, decision, at } },
+    decided({ action, decision, at }, shadow ?? null, charges),
   ];
   if (approval) accepted.push(requested(action, approval, at));
   if (edge) accepted.push(authorized(action, edge, at));
@@ -27,6 +27,20 @@ export const submit = ({ data, metadata }: SubmitAction, state: Action): readonl
   accepted.push(madeReady(action, execution, at));
   if (claimant) accepted.push(startedAtOnce(action, execution, claimant, at));
   return accepted;
+};
+
+/** What is absent stays away: most calls have neither, and then no member for it. */
+const decided = (
+  said: Pick<ActionDecided['data'], 'action' | 'decision' | 'at'>,
+  shadow: ShadowDecision | null,
+  charges: readonly BudgetCharge[],
+): ActionEvent => {
+  const { action, decision, at } = said;
+  if (charges.length === 0) {
+    return { type: 'ActionDecided', data: shadow ? { action, decision, shadow, at } : { action, decision, at } };
+  }
+  const charged = { action, decision, charges, at };
+  return { type: 'ActionDecided', data: shadow ? { shadow, ...charged } : charged };
 };
 
 /** Takes an id that has no stream, so that nothing is submitted under it any more. */
@@ -37,15 +51,27 @@ export const abandon = ({ data, metadata }: AbandonSubmission, state: Action): r
 
 export const afterSubmission = (data: ActionSubmitted['data']): LivingAction => {
   const { at, ...submission } = data;
-  const undecided = { decision: null, shadow: null, decidedAt: null, ready: null, approval: null, edge: null };
+  const undecided = {
+    decision: null,
+    shadow: null,
+    decidedAt: null,
+    charges: [],
+    ready: null,
+    approval: null,
+    edge: null,
+  };
   const unrun = { attempts: [], outcome: null, readBack: null, lateReport: null, witness: null };
   const unsealed = { revision: 0, sealingRevision: null, amendedRevision: null };
   return { state: 'executing', submission, createdAt: at, ...undecided, ...unrun, ...unsealed };
 };
 
-export const afterDecision = (action: LivingAction, { decision, shadow, at }: ActionDecided['data']): LivingAction => ({
+export const afterDecision = (
+  action: LivingAction,
+  { decision, shadow, charges = [], at }: ActionDecided['data'],
+): LivingAction => ({
   ...action,
   decision,
   shadow: shadow ?? null,
   decidedAt: at,
+  charges,
 });

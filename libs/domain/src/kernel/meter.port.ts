@@ -1,6 +1,7 @@
 import type { OrgId } from './ids.js';
 
-export type SweeperName = 'crash_recovery' | 'unsealed' | 'approval_expiry' | 'idempotency_release';
+export type SweeperName =
+  'crash_recovery' | 'unsealed' | 'approval_expiry' | 'budget_reservations' | 'idempotency_release';
 
 /** What a request was answered with, and how long that took. */
 export interface AnsweredRequest {

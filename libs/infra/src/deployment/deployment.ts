@@ -8,6 +8,7 @@ import {
 } from '#libs/domain/agents';
 import {
   ApprovalMailClerk,
+  type BudgetReservations,
   GATE_DEFAULTS,
   GateKernel,
   livenessIntervalFor,
@@ -54,6 +55,8 @@ import { ConnectorDrivers } from '../connectors/index.js';
 import { EgressDoor, endpointOf, publicEndpointOf, type OwnEndpoint } from '../egress/index.js';
 import {
   PepperIds,
+  PostgresBudgetReservations,
+  PostgresBudgetRows,
   PostgresDueActions,
   PostgresIntentNonces,
   PostgresLiveness,
@@ -117,6 +120,9 @@ export class Deployment {
   readonly payloads: PayloadStore;
   readonly payloadRows: PayloadRows;
   readonly nonces: IntentNonces;
+  readonly budgets: BudgetReservations;
+  /** The same rows, for whoever keeps them true. */
+  readonly budgetRows: PostgresBudgetRows;
   readonly vault: Vault;
   readonly egress: EgressDoor;
   readonly drivers: ConnectorDrivers;
@@ -167,6 +173,8 @@ export class Deployment {
     this.payloads = new PostgresPayloadStore(named);
     this.payloadRows = new PostgresPayloadRows(named, store);
     this.nonces = new PostgresIntentNonces(named);
+    this.budgets = new PostgresBudgetReservations(named, store);
+    this.budgetRows = new PostgresBudgetRows(named, store);
     this.vault = new PostgresVault(durable, secrets.cipher);
     const settled = settledEndpoints(config, database.connectionString);
     const ownEndpoints = (): readonly OwnEndpoint[] =>
@@ -254,9 +262,10 @@ export class Deployment {
   }
 
   gateKernel(): GateKernel {
-    const { streams, runner, clock, randomness, gateSettings: settings, nonces, backlog, drivers: registry } = this;
+    const { streams, runner, clock, randomness, gateSettings: settings, drivers: registry } = this;
+    const { nonces, budgets, backlog } = this;
     const { store } = this.database;
-    return new GateKernel({ store, streams, runner, registry, clock, randomness, settings, nonces, backlog });
+    return new GateKernel({ store, streams, runner, registry, clock, randomness, settings, nonces, budgets, backlog });
   }
 
   /** @param heads as {@link openSealedHeads} gives them */

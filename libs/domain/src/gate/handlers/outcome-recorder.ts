@@ -66,6 +66,7 @@ export class OutcomeRecorder {
       started_at: attempt.at,
       finished_at: now,
       latency_ms: Math.max(0, Date.parse(now) - Date.parse(attempt.at)),
+      ...(outcome.cost === undefined ? {} : { cost: outcome.cost }),
     };
     const metadata = executorMetadata(action, `outcome:${attempt.claim}`, now);
     const command = {

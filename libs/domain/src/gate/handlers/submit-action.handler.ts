@@ -5,14 +5,14 @@ import {
   derivedId,
   DomainError,
   failpoint,
-  idOf,
   PayloadStore,
   RequirementMoved,
   streamRef,
   type ActionId,
 } from '../../kernel/index.js';
-import type { PolicyInput } from '../../policies/index.js';
-import type { ShadowDecision } from '../action.events.js';
+import type { PolicyBudget, PolicyInput } from '../../policies/index.js';
+import type { Decision, ShadowDecision } from '../action.events.js';
+import { boundsOf } from '../budgets.js';
 import { GateKernel } from '../gate-kernel.js';
 import { IdempotentIds, lastGeneration } from '../idempotent-id.js';
 import { intentRefused, IntentRefused } from '../intent-refusal.js';
@@ -20,6 +20,7 @@ import { judgeIntent } from '../judge-intent.js';
 import { PolicyJudge } from '../policy-judge.js';
 import { canonicalRequest, inputDocument, type CanonicalRequest } from '../submission.js';
 import { actionBefore, askedCall, rememberedCall, type CallAtGate } from './call-at-gate.js';
+import { chargedCall, freeUnlessShared, uncharged, type ChargedCall } from './charge-call.js';
 import { ExecutionStarter } from './execution-starter.js';
 import { heldCall, unheld, type HeldCall } from './hold-call.js';
 import { judgedByPolicy, judgedInShadow, judgedInput, refusedByGate } from './judge-call.js';
@@ -34,7 +35,7 @@ const MAX_LOOKS = 4;
 
 /**
  * The gate (architecture, 'The life of an action', step 1): signed intent → idempotency → Stop → request facts → policy →
- * nonce → one append. If it cannot be recorded, it is not executed. Each step is a function of a file beside this one; here stands their order.
+ * nonce → budgets → one append. If it cannot be recorded, it is not executed. Each step is a function of a file beside this one; here stands their order.
  */
 @CommandHandler(SubmitAction)
 export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
@@ -82,11 +83,9 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     }
   }
 
-  /** With an intent the same at every try of one request: a nonce is reserved for an id, and a second try must hold it, too. */
-  private newId({ request, metadata }: SubmitAction): ActionId {
-    return request.intent.length > 0
-      ? derivedId('act', metadata.commandId)
-      : idOf('act', this.gate.randomness.bytes(16));
+  /** The same at every try of one request: nonce and budgets are reserved for an id, and a second try must hold them, too. */
+  private newId({ metadata }: SubmitAction): ActionId {
+    return derivedId('act', metadata.commandId);
   }
 
   private async acceptKeyless(
@@ -95,9 +94,9 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     id: ActionId,
   ): Promise<SubmittedAction> {
     const accepted = await this.acceptAsked(command, request, id).catch(onlyUsedKey);
-    // Nobody else knows the id but whoever took its nonce over, so late did the append come.
-    if (accepted instanceof KeyIsUsed) throw intentRefused(INTENT_REPLAY);
-    return accepted;
+    if (!(accepted instanceof KeyIsUsed)) return accepted;
+    // Nobody else knows the id but whoever took its nonce over, or swept its reservations, so late did the append come.
+    throw request.intent.length > 0 ? intentRefused(INTENT_REPLAY) : new DomainError('service_unavailable');
   }
 
   private async acceptAsked(command: SubmitAction, request: CanonicalRequest, id: ActionId): Promise<SubmittedAction> {
@@ -129,10 +128,8 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     this.gate.requireSealingKeepsUp(org);
     const input = judgedInput(call);
     const document = inputDocument(input);
-    const { decision, approval, context, shadow } = await this.held(call, input);
+    const { decision, approval, context, shadow, charges } = await this.judged(call, input);
     const submission = submissionOfCall(this.ids, call, document.digest);
-    const { signed } = call.request;
-    if (signed !== null) await reserveNonce(this.gate, call, signed);
     if (context !== null) await this.payloads.put(context);
     const { startTimeoutMs, edgeResultTimeoutMs } = this.gate.settings;
     const isAllowed = decision.outcome === 'allow';
@@ -140,29 +137,46 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const runs = isAllowed && !isAtTheEdge ? call.resolved : null;
     const claimant = runs ? this.starter.claimant(submission) : null;
     const execution = runs && executionOf(runs, metadata.now, startTimeoutMs);
-    const ofGateway = { submission, decision, shadow, execution, claimant };
+    const ofGateway = { submission, decision, shadow, execution, claimant, charges };
     const asked = approval === null ? ofGateway : { approval, ...ofGateway };
     const data = isAtTheEdge ? { edge: edgeOf(metadata.now, edgeResultTimeoutMs), ...ofGateway } : asked;
     const askedAtMs = this.gate.clock.monotonicMs();
-    const { folded } = await record(this.gate, this.payloads, call, document, data).catch((error: unknown) => {
+    const { folded } = await record(this.gate, this.payloads, call, document, data).catch(async (error: unknown) => {
       takeBack(this.starter, claimant, error);
-      throw usedKeyOr(call, error);
+      const ended = usedKeyOr(call, error);
+      if (charges.length > 0 && ended instanceof KeyIsUsed) await freeUnlessShared(this.gate, call);
+      throw ended;
     });
     if (runs) await start(this.starter, call, folded, claimant, askedAtMs);
     if (isAtTheEdge) await failpoint('proxy.authorized');
     return { action: call.id, isReplay: false, isRefused: decision.outcome === 'deny', isExecuting: runs !== null };
   }
 
-  private async held(call: CallAtGate, input: PolicyInput): Promise<JudgedCall> {
+  /** Judged, held where people are to be asked, and at last with its nonce and what it uses up of budgets. */
+  private async judged(call: CallAtGate, input: PolicyInput): Promise<JudgedCall> {
     const refused = refusedByGate(call);
-    if (refused) return { shadow: null, ...unheld(refused) };
-    const judged = await judgedByPolicy(this.policy, call, input);
+    const judgement = refused ? null : await judgedByPolicy(this.policy, call, input);
+    const shadow = judgement && judgedInShadow(this.policy, call, input, judgement);
+    const held = judgement ? heldCall(call, input, judgement) : unheld(refused as Decision);
+    const { signed } = call.request;
+    if (signed !== null) await reserveNonce(this.gate, call, signed);
+    const budgets = judgement?.budgets ?? [];
     // What is spread stands last: else each call makes a hidden class (docs/performance.md).
-    return { shadow: judgedInShadow(this.policy, call, input, judged), ...heldCall(call, input, judged) };
+    return { shadow, ...(await this.charged(call, held, budgets)) };
+  }
+
+  private charged(
+    call: CallAtGate,
+    held: HeldCall,
+    budgets: readonly PolicyBudget[],
+  ): Promise<ChargedCall> | ChargedCall {
+    if (held.decision.outcome === 'deny') return uncharged(held);
+    const bounds = boundsOf(call.agent, call.org.enforced?.policy ?? null, budgets);
+    return bounds.length === 0 ? uncharged(held) : chargedCall(this.gate, call, held, bounds);
   }
 }
 
-interface JudgedCall extends HeldCall {
+interface JudgedCall extends ChargedCall {
   readonly shadow: ShadowDecision | null;
 }
 

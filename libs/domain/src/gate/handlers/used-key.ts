@@ -1,5 +1,6 @@
 import { DomainError, streamRef, type ActionId } from '../../kernel/index.js';
 import { actionDecider } from '../action.decider.js';
+import type { Submission } from '../action.events.js';
 import type { LivingAction } from '../action.state.js';
 import type { GateKernel } from '../gate-kernel.js';
 import { IDEMPOTENCY_WINDOW_MS } from '../idempotent-id.js';
@@ -33,10 +34,14 @@ export const originalOf = async (gate: GateKernel, id: ActionId, now: string): P
   return Date.parse(now) - Date.parse(state.createdAt) < IDEMPOTENCY_WINDOW_MS ? state : null;
 };
 
+/** Whether an action was made by this very request, whatever has become of the tool since. */
+export const isSameRequest = (submission: Submission, request: CanonicalRequest): boolean =>
+  comparisonOf(request, submission.tool_digest).comparison === submission.comparison_digest;
+
 /** Document 1, idempotency rules 2, 3 and 5. */
 export const replay = (original: LivingAction, request: CanonicalRequest): SubmittedAction => {
   const { submission } = original;
-  if (comparisonOf(request, submission.tool_digest).comparison !== submission.comparison_digest) {
+  if (!isSameRequest(submission, request)) {
     throw new DomainError('idempotency_conflict', { param: 'Idempotency-Key' });
   }
   return { action: submission.action, isReplay: true, isRefused: false, isExecuting: false };

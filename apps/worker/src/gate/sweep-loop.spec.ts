@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NO_METER } from '#libs/domain/kernel';
 import { collectingLogger } from '../../../../test/support/collecting-logger.js';
 import { deferred } from '../../../../test/support/deferred.js';
-import { DueLoop } from './due-loop.js';
+import { SweepLoop } from './sweep-loop.js';
 
 const INTERVAL_MS = 5_000;
 const NOTHING = { due: 0, ended: 0 };
@@ -15,7 +15,11 @@ describe('the loop that ends what is due', () => {
   const started = (sweep: (signal?: AbortSignal) => Promise<typeof NOTHING>, logger = collectingLogger()) => {
     const counted: string[] = [];
     const meter = { ...NO_METER, sweepEnded: (...round: readonly string[]) => void counted.push(round.join(' ')) };
-    const loop = new DueLoop({ sweep }, INTERVAL_MS, { logger, meter });
+    const loop = new SweepLoop(
+      { name: 'approval_expiry', fault: 'a sweep of what is due failed', sweep },
+      INTERVAL_MS,
+      { logger, meter },
+    );
     loop.start();
     return { loop, counted };
   };

@@ -1,20 +1,27 @@
-import type { DueActionSweeper } from '#libs/domain/gate';
-import type { Logger, Meter } from '#libs/domain/kernel';
+import type { Logger, Meter, SweeperName } from '#libs/domain/kernel';
 import { RepeatedFault } from '#libs/infra/logging';
 
-/** Ends what is due, every so often (document 1: every 5 seconds). Every worker runs one. */
-export class DueLoop {
+/** What is swept, and how its failure is told. */
+export interface Swept {
+  readonly name: SweeperName;
+  readonly fault: string;
+  /** @param signal ends it early */
+  readonly sweep: (signal: AbortSignal) => Promise<unknown>;
+}
+
+/** Ends or frees what is due, every so often (document 1: every 5 seconds). Every worker runs one of each. */
+export class SweepLoop {
   private timer: NodeJS.Timeout | null = null;
   private underWay: Promise<void> | null = null;
   private readonly stopping = new AbortController();
   private readonly unswept: RepeatedFault;
 
   constructor(
-    private readonly sweeper: Pick<DueActionSweeper, 'sweep'>,
+    private readonly swept: Swept,
     private readonly intervalMs: number,
     private readonly watchers: { readonly logger: Logger; readonly meter: Meter },
   ) {
-    this.unswept = new RepeatedFault((fault) => watchers.logger.error('a sweep of what is due failed', fault));
+    this.unswept = new RepeatedFault((fault) => watchers.logger.error(swept.fault, fault));
   }
 
   start(): void {
@@ -34,20 +41,22 @@ export class DueLoop {
   }
 
   private sweepOnce(): void {
+    const { name } = this.swept;
     // A slow sweep is not overtaken by the next one.
-    if (this.underWay) return this.watchers.meter.sweepEnded('approval_expiry', 'skipped');
+    if (this.underWay) return this.watchers.meter.sweepEnded(name, 'skipped');
     this.underWay = this.sweep().finally(() => {
       this.underWay = null;
     });
   }
 
   private async sweep(): Promise<void> {
+    const { name } = this.swept;
     try {
-      await this.sweeper.sweep(this.stopping.signal);
-      this.watchers.meter.sweepEnded('approval_expiry', 'done');
+      await this.swept.sweep(this.stopping.signal);
+      this.watchers.meter.sweepEnded(name, 'done');
       this.unswept.over();
     } catch (error) {
-      this.watchers.meter.sweepEnded('approval_expiry', 'error');
+      this.watchers.meter.sweepEnded(name, 'error');
       this.unswept.met(error);
     }
   }
