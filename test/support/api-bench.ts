@@ -5,7 +5,7 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import { AgentAdministration, Authenticate, IssueKeys } from '#libs/domain/agents';
 import { ConnectorSettings, ConnectorStreams, EgressPolicy, RunningExecutions, Vault } from '#libs/domain/connectors';
-import { ConnectorRegistry, PolicyJudge } from '#libs/domain/gate';
+import { BudgetReservations, ConnectorRegistry, PolicyJudge } from '#libs/domain/gate';
 import {
   Bus,
   Clock,
@@ -36,6 +36,7 @@ import { ADMIN_KEY, ORG, startEdge, type TestEdge } from '../http/edge-harness.j
 import { collectingLogger } from './collecting-logger.js';
 import { followLog } from './follow-log.js';
 import { testId } from './given-log.js';
+import { HeldBudgets } from './held-budgets.js';
 import { HeldDirectory } from './held-directory.js';
 import { LedgerBench } from './ledger-fixtures.js';
 import { createTestReadModels, type TestReadModels } from './read-models.js';
@@ -81,6 +82,7 @@ class PortsModule {}
 export class ApiBench {
   private readonly plain = clientOf(() => this.edge);
   readonly executions = new SetExecutions();
+  readonly budgets = new HeldBudgets();
   readonly logger = collectingLogger();
   readonly progress: ProjectionOnDemand;
   readonly ledger: LedgerBench;
@@ -187,6 +189,7 @@ export class ApiBench {
       { provide: EventStore, useValue: store },
       { provide: FoldedStreams, useValue: streams },
       { provide: CommandRunner, useValue: runner },
+      { provide: BudgetReservations, useValue: this.budgets },
       { provide: Clock, useValue: clock },
       { provide: Bus, useValue: ledger.bus },
       { provide: LedgerTails, useValue: new LedgerTails(store) },

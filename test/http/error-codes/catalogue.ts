@@ -74,7 +74,6 @@ export const NOT_YET_RAISED: Partial<Readonly<Record<ErrorCode, string>>> = {
   pro_required: 'paid tier',
   approval_required: 'approvals',
   schedule_needs_approval: 'approvals',
-  budget_exceeded: 'budgets',
   database_role_unsafe: 'database connector',
   database_not_ready: 'database connector',
   payments_livemode_detected: 'payments connector',

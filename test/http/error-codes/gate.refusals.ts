@@ -42,6 +42,14 @@ export const GATE: RefusalGroup = {
       provoke: ({ act }) => act('lab.judged', '../open'),
     },
     {
+      rule: 'what a budget has no room for',
+      verdict: [429, 'rate_limit_error', 'budget_exceeded', null],
+      message: /^The budget none-left of the policy allows 0 calls, and there is none left until /,
+      headers: { 'retry-after': /^[1-9]\d*$/ },
+      carries: 'action',
+      provoke: ({ act }) => act('lab.metered', 'open'),
+    },
+    {
       rule: 'a tool of a connector that there is not',
       verdict: UNKNOWN,
       carries: 'action',

@@ -27,6 +27,7 @@ export const configOf = (baseUrl: string, changes: object = {}) => ({
     tool('remove', 'DELETE', '/cases/{id}'),
     tool('archive', 'POST', '/cases/{id}/archive'),
     tool('judged', 'POST', '/cases/{id}/judged'),
+    tool('metered', 'POST', '/cases/{id}/metered'),
     tool('ask', 'POST', '/cases/{id}/ask'),
     tool('ask_all', 'POST', '/cases/{id}/ask'),
     // Confirmed by a read that the upstream never answers well.
@@ -82,6 +83,13 @@ rules:
         - sealed.*
         - nowhere.*
     decision: allow
+budgets:
+  - id: none-left
+    match:
+      tools:
+        - lab.metered
+    period: month
+    max_calls: 0
 `;
 
 /** What agents of these tests act on: the case in a path says how it is answered. */

@@ -1,9 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '#libs/crypto';
-import { type AgentId, Clock, FoldedStreams, type OrgId, streamRef, timestampOf } from '#libs/domain/kernel';
+import type { LivingAgent, Money } from '#libs/domain/agents';
+import { BudgetReservations, spendPerDayOf } from '#libs/domain/gate';
+import {
+  type AgentId,
+  Clock,
+  FoldedStreams,
+  type LocalPeriod,
+  localPeriodAt,
+  type OrgId,
+  streamRef,
+  timestampOf,
+} from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
 import { ReadModels } from '#libs/infra/read-models';
-import { localDayAt } from './local-day.js';
+
+/** An agent, and what bounds it. */
+export type UsedAgent = Pick<LivingAgent, 'agent' | 'budgets'>;
 
 /** What agents have done today, as their organization counts days: the member `usage`. */
 @Injectable()
@@ -12,19 +25,42 @@ export class AgentUsage {
     private readonly readModels: ReadModels,
     private readonly streams: FoldedStreams,
     private readonly clock: Clock,
+    private readonly budgets: BudgetReservations,
   ) {}
 
-  async of(org: OrgId, agents: readonly AgentId[]): Promise<ReadonlyMap<AgentId, JsonObject>> {
+  async of(org: OrgId, agents: readonly UsedAgent[]): Promise<ReadonlyMap<AgentId, JsonObject>> {
     const { state } = await this.streams.load(streamRef(organizationDecider, org));
     const timeZone = state.status === 'none' ? 'UTC' : state.timezone;
-    const { day, sinceMs } = localDayAt(timeZone, this.clock.nowMs());
-    const activity = await this.readModels.activityOf(org, agents, timestampOf(sinceMs));
+    const today = localPeriodAt('day', timeZone, this.clock.nowMs());
+    const ids = agents.map(({ agent }) => agent);
+    const [activity, spend] = await Promise.all([
+      this.readModels.activityOf(org, ids, timestampOf(today.startsMs)),
+      this.spendOf(agents, today),
+    ]);
+    const day = today.label.slice('day:'.length);
     return new Map(
-      agents.map((id) => {
+      ids.map((id) => {
         const { calls, lastActionAt } = activity.get(id) ?? { calls: 0, lastActionAt: null };
-        // No call has a price yet: amounts come with the connectors that can name one.
-        return [id, { day, calls, spend: [], last_action_at: lastActionAt }];
+        const spent = spend.get(id);
+        return [id, { day, calls, spend: spent === undefined ? [] : [{ ...spent }], last_action_at: lastActionAt }];
       }),
     );
+  }
+
+  /** What was charged to those that have a budget of spend, in its currency. */
+  private async spendOf(
+    agents: readonly UsedAgent[],
+    { startsMs, endsMs }: LocalPeriod,
+  ): Promise<ReadonlyMap<AgentId, Money>> {
+    const bounded = agents.flatMap(({ agent, budgets: { spend_per_day: spend } }) =>
+      spend === null ? [] : [{ agent, currency: spend.currency }],
+    );
+    const used = await this.budgets.used(
+      bounded.map(({ agent, currency: unit }) => ({ budget: spendPerDayOf(agent), unit, startsMs, endsMs })),
+    );
+    const spent = bounded.map(
+      ({ agent, currency }, index) => [agent, { amount: used[index] as number, currency }] as const,
+    );
+    return new Map(spent.filter(([, { amount }]) => amount > 0));
   }
 }

@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AgentEvent, agentDecider } from '#libs/domain/agents';
-import { type AgentId, appendEvents, decodeEvent, type OrgId, orgChannel, streamOf, SYSTEM } from '#libs/domain/kernel';
+import { digestOf } from '#libs/crypto';
+import {
+  type AgentId,
+  appendEvents,
+  decodeEvent,
+  localPeriodAt,
+  type OrgId,
+  orgChannel,
+  streamOf,
+  SYSTEM,
+} from '#libs/domain/kernel';
 import { bearer } from '../../../../test/http/edge-client.js';
 import { ORG } from '../../../../test/http/edge-harness.js';
 import { ApiBench } from '../../../../test/support/api-bench.js';
@@ -257,6 +267,17 @@ describe('GET /v1/agents', () => {
     const [unused] = await listed(`?q=${String(idle['id'])}&expand[]=usage`);
     expect(unused?.['usage']).toEqual({ day, calls: 0, spend: [], last_action_at: null });
     expect((await listed(`?q=${String(id)}`))[0]).not.toHaveProperty('usage');
+  });
+
+  it('says what was charged to a budget of spend today, in its currency', async () => {
+    const { id } = await create({ budgets: { spend_per_day: { amount: 5_000, currency: 'eur' } } });
+    const spent = async () => (await listed(`?q=${String(id)}&expand[]=usage`))[0]?.['usage'] as { spend: unknown };
+    expect((await spent()).spend).toEqual([]);
+    const day = localPeriodAt('day', 'UTC', Date.now());
+    const charge = { budget: `${String(id)}/spend_per_day`, unit: 'eur', amount: 700, limit: 5_000, period: day };
+    const wanted = { action: testId('act', 9), digest: digestOf('call'), reservedMs: Date.now(), charges: [charge] };
+    await bench.budgets.reserve(wanted);
+    expect((await spent()).spend).toEqual([{ amount: 700, currency: 'eur' }]);
   });
 
   it('says how far it is behind', async () => {

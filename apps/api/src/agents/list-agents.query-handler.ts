@@ -38,8 +38,7 @@ export class ListAgentsHandler implements IQueryHandler<ListAgents> {
     narrow(rows, filters);
     const { rows: found, hasMore } = await newestFirst(rows, page);
     const agents = found.map(({ folded }) => agentOfList(folded));
-    const ids = agents.map(({ agent }) => agent);
-    const usage = filters.withUsage ? await this.usage.of(org, ids) : null;
+    const usage = filters.withUsage ? await this.usage.of(org, agents) : null;
     return {
       rows: agents.map((agent) => ({ agent, usage: usage?.get(agent.agent) ?? null })),
       hasMore,

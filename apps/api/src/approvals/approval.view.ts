@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 import {
+  type BudgetCharge,
+  budgetIdOf,
   changedPaths,
   costIn,
   countingSigners,
@@ -55,18 +57,32 @@ const closedBy = (review: ApprovalReview): ErrorCode | null => {
   return status === 'pending' || status === 'expired' ? 'approval_expired' : 'approval_decided';
 };
 
+/** A bound of a budget that the call was charged to, and what is used of it now. */
+export interface BudgetStanding {
+  readonly charge: BudgetCharge;
+  readonly used: number;
+}
+
 /** What is known of an approval beyond its review. */
 export interface AboutReview {
   /** What the author of the policy says of the rule; null where nothing. */
   readonly description: string | null;
   readonly warnings: readonly ApprovalWarning[];
+  readonly budgets: readonly BudgetStanding[];
 }
 
 /** What a person sees beyond it: all that is decided on, and how the person stands to it. */
 export const reviewView = (review: ApprovalReview, user: UserId, about: AboutReview): JsonObject => ({
   approvable: isApprovable(review),
   blocked_by: isOpen(review) && review.obstacle !== null ? { ...review.obstacle } : null,
-  context: contextView(review, about.description),
+  budgets: about.budgets.map(({ charge: { budget, limit, currency, resets_at }, used }) => ({
+    budget,
+    used,
+    limit,
+    currency,
+    resets_at,
+  })),
+  context: contextView(review, about),
   approvers: approversOf(review),
   you: standingOf(review, user),
   warnings: about.warnings.map((warning) => ({ ...warning })),
@@ -78,7 +94,7 @@ const costView = ({ context }: ApprovalReview): JsonObject | null => {
   return cost === null ? null : { ...cost, display: displayOf(cost) };
 };
 
-const contextView = (review: ApprovalReview, description: string | null): JsonObject | null => {
+const contextView = (review: ApprovalReview, { description, budgets }: AboutReview): JsonObject | null => {
   const { context, askedContext, action, sends, verify } = review;
   if (context === null) return null;
   return {
@@ -102,6 +118,12 @@ const contextView = (review: ApprovalReview, description: string | null): JsonOb
     sends: sends === null ? null : { ...sends },
     verify: verify === null ? null : { ...verify },
     expires_at: context.expires_at,
+    budgets_after: budgets.map(({ charge: { budget, limit: max, currency }, used }) => ({
+      id: budgetIdOf(budget),
+      used,
+      max,
+      currency,
+    })),
     // Of a tool that nobody provides any more, nobody can say what would be sent.
     complete: context.tool_digest !== null || action.submission.connector === null,
     changed: askedContext === null ? [] : [...changedPaths(askedContext, context)],

@@ -173,7 +173,7 @@ describe('an approval', () => {
     const facts = driver.requestFacts.bind(driver);
     const spending = vi.spyOn(driver, 'requestFacts').mockImplementation((config, tool, args) => {
       const payments = JSON.parse((args['note'] ?? '{}') as string) as object;
-      return { ...facts(config, tool, args), cost: { amount: args['amount'], currency: 'eur' }, payments };
+      return { ...facts(config, tool, args), cost: { amount: args['amount'] as number, currency: 'eur' }, payments };
     });
     const usual = await held({ amount: 100 });
     expect(await read(admin, usual)).toMatchObject({

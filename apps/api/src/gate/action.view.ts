@@ -55,8 +55,9 @@ export const actionView = (
 const decisionView = ({ decision, shadow }: LivingAction): JsonObject | null => {
   if (!decision) return null;
   const { outcome, code, source, rule_id, reason, message, policy, policy_version } = decision;
-  if (shadow === null) return { outcome, code, source, rule_id, reason, message, policy, policy_version };
-  return { outcome, code, source, rule_id, reason, message, policy, policy_version, shadow: { ...shadow } };
+  const said = { outcome, code, source, rule_id, reason, message, policy, policy_version };
+  const until = decision.retry_at === undefined ? said : { ...said, retry_at: decision.retry_at };
+  return shadow === null ? until : { ...until, shadow: { ...shadow } };
 };
 
 const approvalView = ({ approval }: LivingAction): JsonObject | null => {

@@ -68,7 +68,8 @@ export class SubmitActionController {
     await failpoint('gate.reply');
     const viewpoint = { baseUrl: this.site.baseUrl, clock: this.gate.clock };
     const view = actionView(read, viewpoint, { result: await this.reader.resultOf(read.action) });
-    refuseUnrun(read, view, { hasKey: exchange.idempotencyKey !== null, isReplay: submitted.isReplay });
+    const nowMs = this.gate.clock.nowMs();
+    refuseUnrun(read, view, { hasKey: exchange.idempotencyKey !== null, isReplay: submitted.isReplay, nowMs });
     const isAnswered = read.deed !== null || statusOf(read.action, false) === 'authorized';
     reply.code(isAnswered ? 200 : 202);
     return view;

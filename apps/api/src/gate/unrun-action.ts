@@ -1,6 +1,6 @@
 import type { JsonObject } from '#libs/crypto';
 import { statusOf, type ActionStatus, type LivingAction } from '#libs/domain/gate';
-import { DomainError, ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
+import { DomainError, epochMsOf, ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
 import type { ReadAction } from './action-reader.js';
 
 /** Nothing was run, and nothing will be: refused by the gate or by a person, expired, or withdrawn. */
@@ -23,7 +23,7 @@ export const isUnrun = (action: LivingAction): boolean => unrunStatusOf(action) 
 export const refuseUnrun = (
   { action, deed }: ReadAction,
   view: JsonObject,
-  call: { readonly hasKey: boolean; readonly isReplay: boolean },
+  call: { readonly hasKey: boolean; readonly isReplay: boolean; readonly nowMs: number },
 ): void => {
   const status = unrunStatusOf(action);
   if (status === null) return;
@@ -35,8 +35,14 @@ export const refuseUnrun = (
     });
   }
   const { code, message } = refusalOf(action, status, call);
-  throw new DomainError(code, { message, extra: { action: view } });
+  throw new DomainError(code, { message, extra: { action: view }, ...retryAfterOf(action, call.nowMs) });
 };
+
+/** Document 1, idempotency rule 6: a replay counts down to the same reset, and to no time at all once that is over. */
+const retryAfterOf = ({ decision }: LivingAction, nowMs: number): { readonly retryAfterSeconds?: number } =>
+  decision?.retry_at === undefined
+    ? {}
+    : { retryAfterSeconds: Math.max(0, Math.ceil((epochMsOf(decision.retry_at) - nowMs) / 1000)) };
 
 interface Refusal {
   readonly code: ErrorCode;

@@ -80,8 +80,8 @@ export class ReadOverviewHandler implements IQueryHandler<ReadOverview> {
   private async agents(org: OrgId): Promise<JsonObject[]> {
     const ids = await this.from.readModels.lastActive(org, AGENTS_SHOWN);
     const rows = await this.from.readModels.of(org, AgentRow).where('row.id = ANY(:ids)', { ids }).all();
-    const usage = await this.from.usage.of(org, ids);
     const known = new Map(rows.map(({ id, folded }) => [id, agentOfList(folded)]));
+    const usage = await this.from.usage.of(org, [...known.values()]);
     return ids.flatMap((id) => {
       const agent = known.get(id);
       return agent ? [{ id, name: agent.name, status: agent.status, usage: usage.get(id) ?? null }] : [];

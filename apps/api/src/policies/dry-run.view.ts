@@ -11,7 +11,7 @@ interface DryRun {
   readonly input: PolicyInput;
 }
 
-/** The answer to a dry run. `budgets` is empty: no policy that has any can be saved yet. */
+/** The answer to a dry run. `budgets`: what the call would be charged to; a dry run uses up nothing, and asks for no room. */
 export const dryRunView = ({ decision, recorded, trace, diagnostics, input }: DryRun): JsonObject => {
   const { outcome, code, source, ruleId, reason, message, approval } = decision;
   return {
@@ -19,7 +19,12 @@ export const dryRunView = ({ decision, recorded, trace, diagnostics, input }: Dr
     decision: { outcome, code, source, rule_id: ruleId, reason, message },
     recorded,
     trace: trace.map(({ ruleId: rule_id, why }) => ({ rule_id, why })),
-    budgets: [],
+    budgets: (decision.budgets ?? []).map(({ id, period, maxCalls, maxSpend }) => ({
+      id,
+      period,
+      max_calls: maxCalls,
+      max_spend: maxSpend && { ...maxSpend },
+    })),
     approval: approval && {
       approvers: [...approval.approvers],
       required: approval.required,

@@ -145,6 +145,16 @@ describe('POST /v1/policies/dry-run', () => {
     ]);
   });
 
+  it('says which budgets the call would be charged to', async () => {
+    const budgets =
+      'budgets:\n  - id: daily\n    period: day\n    max_calls: 5\n    max_spend:\n      amount: 900\n      currency: eur\n' +
+      '  - id: reads\n    period: hour\n    max_calls: 1\n    match:\n      side_effect: read\n';
+    const { json } = await post('/dry-run', { source: `${SOURCE}${budgets}`, input: INPUT });
+    expect(json['budgets']).toEqual([
+      { id: 'daily', period: 'day', max_calls: 5, max_spend: { amount: 900, currency: 'eur' } },
+    ]);
+  });
+
   it('takes a version of a policy, by its number and its id', async () => {
     for (const version of [1, '1', (policy['latest_version'] as Json)['id']]) {
       const { json } = await post('/dry-run', { policy: policy['id'], version, input: INPUT });
