@@ -27,6 +27,7 @@ const CRM_TOOLS: Readonly<Record<string, ToolTerms>> = {
   'crm.add_note': { class: 'once', isRead: false, isKeyed: false },
   'crm.set_name': { class: 'repeatable', isRead: false, isKeyed: true },
   'crm.set_status': { class: 'once', isRead: false, isKeyed: false },
+  'crm.check_customer': { class: 'once', isRead: false, isKeyed: false },
   'crm.delete_customer': { class: 'once', isRead: false, isKeyed: false },
 };
 

@@ -1,6 +1,7 @@
 import { dossierOf, type Dossier } from './dossier.js';
 import type { Evidence } from './evidence.js';
 import { approvalsHold } from './invariants/approvals.js';
+import { budgetsHold } from './invariants/budgets.js';
 import { acceptedIsDurable, comesToRest, readsOwnWrites, terminalStaysTerminal } from './invariants/durability.js';
 import { answersAreWhole, inputCausesNoFault, secretsStaySecret } from './invariants/edge.js';
 import { atMostOnce, keysAreIdempotent, outcomesAreTrue } from './invariants/effects.js';
@@ -22,6 +23,7 @@ const INVARIANTS = {
   'INV-06': { title: 'every seal verifies', faultsIn: sealsVerify },
   'INV-07': { title: 'one key, one action', faultsIn: keysAreIdempotent },
   'INV-10': { title: 'rows are what the log says', faultsIn: rowsAreTheLog },
+  'INV-11': { title: 'no budget is passed', faultsIn: budgetsHold },
   'INV-13': { title: 'an approval is decided once, and nothing runs without it', faultsIn: approvalsHold },
   'INV-15': { title: 'secrets stay secret', faultsIn: secretsStaySecret },
   'INV-16': { title: 'all comes to rest by itself', faultsIn: comesToRest },
@@ -37,7 +39,6 @@ export type InvariantId = keyof typeof INVARIANTS;
 export const NOT_COMPUTED: Readonly<Record<string, string>> = {
   'INV-08': 'no stream of events is served yet; that the log is whole is part of INV-01 and INV-05',
   'INV-09': 'there are no webhooks yet',
-  'INV-11': 'budgets are read in policies and not yet kept',
   'INV-12': 'the agents of these runs sign nothing; test/gate/signed-intents.spec.ts holds each nonce to one action',
   'INV-14': 'nobody is stopped in these runs; test/gate/send-barrier.spec.ts holds a Stop against the last byte',
 };

@@ -41,6 +41,9 @@ const FIXED: readonly (readonly [tool: string, manner: Manner])[] = [
   ['crm.delete_customer', 'ok'],
 ];
 
+/** More at once than the budget of checks has room for. */
+const CHECKS_OF_A_ROUND = 4;
+
 const TAKES_TEXT: ReadonlySet<string> = new Set(['crm.add_note', 'crm.set_name', 'crm.set_status']);
 
 /** What agents and an operator do: reads, writes, refusals, repeated keys, polls, lists, exports, and some nonsense. */
@@ -64,6 +67,9 @@ export class Traffic {
     const submissions = [...FIXED, ...some].map(([tool, manner]) => this.submission(tool, manner));
     await Promise.all([
       ...submissions.map((submission) => this.during(() => this.submitAndLook(submission))),
+      ...Array.from({ length: CHECKS_OF_A_ROUND }, () =>
+        this.during(() => this.submitTwice(this.submission('crm.check_customer', 'ok'))),
+      ),
       this.during(() => this.submitTwice(this.submission('crm.add_note', 'ok'))),
       this.during(() => this.endItself(this.withheld(), (action, caller) => this.cancel(action, caller))),
       this.during(() => this.endItself(this.atTheEdge(), (action, caller) => this.report(action, caller))),

@@ -11,6 +11,7 @@ import {
 } from '#libs/domain/gate';
 import {
   CommandRunner,
+  decodeEvent,
   DomainError,
   FoldedStreams,
   StoreUnavailable,
@@ -23,7 +24,8 @@ import { metadataAt, NOW } from '../support/given.js';
 import { testId } from '../support/given-log.js';
 import { LosingStore } from '../support/losing-store.js';
 import * as model from './action-model.js';
-import { PATIENCE_MS, unbegunModel, type ActionModel, type Move } from './action-model.js';
+import { PATIENCE_MS, STATE_OF_PHASE, unbegunModel, type ActionModel, type Move } from './action-model.js';
+import { CHARGES, heldAfter } from './charged-model.js';
 
 /**
  * What became of the one write of a command: it was made and answered; the process ended before it, or after it and before
@@ -56,6 +58,11 @@ class Service {
 
   async action(): Promise<Action> {
     return (await this.streams.load(streamRef(actionDecider, ACTION))).state;
+  }
+
+  /** What the log says that it holds of its budgets. */
+  async held(): Promise<ActionModel['held']> {
+    return heldAfter((await this.store.readStream(STREAM)).map((recorded) => decodeEvent(recorded).event));
   }
 
   async types(): Promise<readonly ActionEvent['type'][]> {
@@ -125,17 +132,10 @@ class Later implements fc.AsyncCommand<ActionModel, Service> {
   toString = (): string => `${this.ms} ms later`;
 }
 
-const STATE_OF_PHASE = {
-  pending: 'pending_approval',
-  ready: 'executing',
-  running: 'executing',
-  edge: 'executing',
-  unread: 'witnessing',
-  over: 'recorded',
-} as const;
-
 const agree = async (known: ActionModel, service: Service): Promise<void> => {
   const action = await service.action();
+  // INV-11: budgets hold what may run or has run, and give back the rest, however often a process ended.
+  expect(await service.held()).toEqual(known.held);
   if (known.phase === 'none' || known.phase === 'abandoned') return expect(action.state).toBe(known.phase);
   if (action.state === 'none' || action.state === 'abandoned') throw new Error('the action is missing');
   expect(action.state).toBe(STATE_OF_PHASE[known.phase]);
@@ -177,6 +177,7 @@ const submitting = (fate: Fate, said: model.Submitted): Sent => {
         submission: { ...submission, mode },
         decision: { ...(decision === 'deny' ? denied : allowed), outcome: decision },
         claimant: null,
+        charges: decision === 'deny' ? [] : CHARGES,
         execution: decision === 'allow' && mode === 'gateway' ? executionAt({ ...known, ...said }) : null,
         ...(decision === 'allow' && mode === 'proxy' ? { edge: edgeAt(known.nowMs) } : {}),
         ...(decision === 'require_approval' ? { approval: termsAt(known.nowMs, required) } : {}),

@@ -21,13 +21,28 @@ export interface ActionModel {
   /** The first late report that says more than that nobody knows. */
   toldLate: Outcome | null;
   amendments: number;
+  /** What it holds of its budgets: calls, and money. */
+  held: { calls: number; money: number };
 }
 
 export type Outcome = 'succeeded' | 'failed' | 'unknown';
 export type Verdict = 'VERIFIED' | 'MISMATCH' | 'UNVERIFIABLE';
 
+/** What a call of the model is charged. */
+export const CHARGED = { calls: 1, money: 70 };
+
 /** What a command comes to: the code of its refusal, nothing at all, or a change. */
 export type Move = { refused: ErrorCode } | 'nothing' | 'moved';
+
+/** As a caller sees it. */
+export const STATE_OF_PHASE = {
+  pending: 'pending_approval',
+  ready: 'executing',
+  running: 'executing',
+  edge: 'executing',
+  unread: 'witnessing',
+  over: 'recorded',
+} as const;
 
 export const PATIENCE_MS = { approval: 60_000, start: 20_000, call: 10_000, edge: 30_000 };
 
@@ -48,6 +63,7 @@ export const unbegunModel = (nowMs: number): ActionModel => ({
   lateReports: 0,
   toldLate: null,
   amendments: 0,
+  held: { calls: 0, money: 0 },
 });
 
 const refused = (code: ErrorCode): Move => ({ refused: code });
@@ -55,7 +71,11 @@ const isLate = ({ nowMs, untilMs }: ActionModel): boolean => nowMs >= untilMs;
 const isUnknown = ({ phase }: ActionModel): boolean => phase === 'none' || phase === 'abandoned';
 
 const end = (model: ActionModel, ending: NonNullable<ActionModel['ending']>): Move => {
+  const hasBegun = model.phase === 'running' || model.phase === 'edge';
   Object.assign(model, { phase: 'over', ending });
+  // What never ran gives back all; what ran and was certainly not applied, its money.
+  if (ending === 'failed' && hasBegun) model.held.money = 0;
+  else if (ending !== 'executed') model.held = { calls: 0, money: 0 };
   return 'moved';
 };
 
@@ -101,6 +121,7 @@ export const submit = (model: ActionModel, { decision, ...said }: Submitted): Mo
   if (model.phase !== 'none') return refused('conflict');
   Object.assign(model, said);
   if (decision === 'deny') return end(model, 'denied');
+  model.held = { ...CHARGED };
   if (decision === 'allow') return run(model);
   Object.assign(model, { phase: 'pending', untilMs: model.nowMs + PATIENCE_MS.approval });
   return 'moved';

@@ -12,6 +12,7 @@ import {
 } from '#libs/domain/people';
 import type { PolicyEvent } from '#libs/domain/policies';
 import fc from 'fast-check';
+import { arbitraryCharges } from './arbitrary-charges.js';
 import { decisions, shadows } from './arbitrary-decisions.js';
 import { anyOf, type ArbitraryStream, type EventArbitraries } from './arbitrary-events.js';
 import { ledgerStream } from './arbitrary-ledger.js';
@@ -112,7 +113,7 @@ const actionEvents = (action: Submission['action'], text: fc.Arbitrary<string>):
   return {
     ActionSubmitted: fc.tuple(submissions(action, text), instant).map(([submitted, at]) => ({ ...submitted, at })),
     ActionDecided: fc.record(
-      { ...about, decision: decisions(text), shadow: shadows(text) },
+      { ...about, decision: decisions(text), shadow: shadows(text), charges: arbitraryCharges(text) },
       { requiredKeys: ['action', 'at', 'decision'] },
     ),
     ApprovalRequested: fc.record({

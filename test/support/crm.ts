@@ -6,6 +6,9 @@ export const UPSTREAM_TOKEN = 'upstream-canary-5f1d7c2b9a';
 /** A note that begins so waits for a person. */
 export const ASKS_A_PERSON = 'A person is to read this, ';
 
+/** How many calls of `crm.check_customer` its budget has room for: fewer than a round of calls makes at once. */
+const CHECKS_A_MONTH = 3;
+
 const POLICY = `version: 1
 default: deny
 rules:
@@ -26,6 +29,13 @@ rules:
       tools:
         - crm.*
     decision: allow
+budgets:
+  - id: checks
+    match:
+      tools:
+        - crm.check_customer
+    period: month
+    max_calls: ${CHECKS_A_MONTH}
 `;
 
 const idArg = { in: 'path', type: 'string', required: true };
@@ -59,6 +69,7 @@ const configOf = (baseUrl: string, timeoutMs: number) => ({
       args: { id: idArg, text: { in: 'body', type: 'string', required: true } },
       readback: { tool: 'get_status', args: { id: '{{args.id}}' }, expect: { 'body.text': '{{args.text}}' } },
     },
+    { name: 'check_customer', method: 'POST', path: '/v1/customers/{id}/checks', args: { id: idArg } },
     { name: 'delete_customer', method: 'DELETE', path: '/v1/customers/{id}', args: { id: idArg } },
   ],
 });
