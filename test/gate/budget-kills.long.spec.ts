@@ -1,0 +1,182 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Fleet } from '../support/fleet.js';
+import type { FleetProcess } from '../support/fleet-process.js';
+import { callAt, type Answer } from '../support/service.js';
+import { startUpstream, type Upstream } from '../support/upstream.js';
+
+const DEADLINE_MS = 300_000;
+const LIMIT = 60;
+/** More than there is room for, so that the limit must be reached. */
+const CALLS = 100;
+const CLIENTS = 8;
+const APIS = 3;
+const KILLS = 6;
+const SETTINGS = {
+  SERVICE_ENV: 'dev',
+  SERVICE_FAILPOINTS: 'none',
+  SERVICE_SWEEP_INTERVAL_MS: '200',
+  SERVICE_EXECUTOR_SILENCE_MS: '400',
+};
+
+const POLICY = `version: 1
+default: deny
+rules:
+  - id: checks
+    match:
+      tools:
+        - crm.check
+    decision: allow
+budgets:
+  - id: checks
+    period: month
+    max_calls: ${LIMIT}
+`;
+const CRM = {
+  allowed_methods: ['POST'],
+  allowed_path_prefixes: ['/v1'],
+  tools: [{ name: 'check', method: 'POST', path: '/v1/checks', args: {} }],
+};
+
+describe('a budget, in four processes that are killed', () => {
+  let fleet: Fleet;
+  let upstream: Upstream;
+  let client: pg.Client;
+  const apis: FleetProcess[] = [];
+  /** In the state directory that they share: whoever is told to looks there. */
+  const order = (fault: string): Promise<void> =>
+    writeFile(join(String(fleet.environment['SERVICE_STATE_DIR']), 'failpoints'), fault);
+
+  const startApi = async (): Promise<void> => {
+    await fleet.start('api', 1);
+    apis.push(fleet.running('api').at(-1) as FleetProcess);
+  };
+
+  beforeAll(async () => {
+    upstream = await startUpstream();
+    fleet = await Fleet.prepare(SETTINGS);
+    await fleet.start('worker', 1);
+    for (let index = 0; index < APIS; index += 1) await startApi();
+    const asAdmin = async (method: string, path: string, body: unknown): Promise<Answer['json']> => {
+      const answer = await fleet.call(method, path, { key: fleet.adminKey, body });
+      expect(answer.status, answer.text).toBeLessThan(300);
+      return answer.json;
+    };
+    const config = { ...CRM, base_url: upstream.baseUrl };
+    await asAdmin('POST', '/v1/connectors', { type: 'rest', name: 'crm', config });
+    const policy = await asAdmin('POST', '/v1/policies', { name: 'Bounded', source: POLICY });
+    await asAdmin('POST', `/v1/policies/${String(policy['id'])}/versions/1/activate`, { mode: 'enforce' });
+    client = new pg.Client({ connectionString: fleet.connectionString });
+    await client.connect();
+  }, DEADLINE_MS);
+  afterAll(async () => {
+    await client?.end();
+    await fleet?.stop();
+    await upstream?.close();
+  }, DEADLINE_MS);
+
+  /** Sent to one api after the other until one answers: with the action, or with the refusal. */
+  const untilAnswered = async (number: number): Promise<number> => {
+    const call = { key: fleet.agentKey, idempotencyKey: `check ${number}`, body: { tool: 'crm.check', wait: 5 } };
+    for (let turn = number; ; turn += 1) {
+      const api = apis[turn % apis.length] as FleetProcess;
+      const answer = await callAt(api.baseUrl, 'POST', '/v1/actions', call).catch(() => null);
+      if (answer !== null && [200, 202, 429].includes(answer.status)) return answer.status;
+    }
+  };
+
+  /** At the moment before the append: what the call uses up is reserved, and nothing of it is in the log. */
+  const killBeforeAppend = async (isOver: Promise<unknown>): Promise<void> => {
+    const [api] = apis as [FleetProcess];
+    await order('gate.t1:kill');
+    api.signal('SIGUSR2');
+    await Promise.race([api.ended, isOver]);
+    await api.end('SIGKILL');
+    await order('none');
+    fleet.takeOut(api);
+    apis.shift();
+    await startApi();
+  };
+
+  const killWorker = async (): Promise<void> => {
+    await fleet.end('worker', 'SIGKILL');
+    await fleet.start('worker', 1);
+  };
+
+  const counted = async (): Promise<readonly [rows: number, confirmed: number, counter: number]> => {
+    const { rows } = await client.query<{ all: string; confirmed: string; used: string }>(
+      `select count(*) as all, count(*) filter (where is_confirmed) as confirmed,
+              (select sum(used) from gate.budget_counters) as used
+         from gate.budget_reservations`,
+    );
+    return [Number(rows[0]?.all), Number(rows[0]?.confirmed), Number(rows[0]?.used)];
+  };
+
+  const dump = async (): Promise<readonly unknown[]> =>
+    (
+      await client.query(
+        `select action, budget, unit, period, amount, at_ms from gate.budget_reservations where is_confirmed order by 1, 2, 3`,
+      )
+    ).rows;
+
+  it(
+    'the limit is reached, and not passed',
+    async () => {
+      let next = 0;
+      const statuses: number[] = [];
+      const clientOf = async (): Promise<void> => {
+        while (next < CALLS) statuses.push(await untilAnswered((next += 1)));
+      };
+      const traffic = Promise.all(Array.from({ length: CLIENTS }, clientOf));
+      const isOver = traffic.then(() => true);
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const reached = statuses.length + CALLS / (KILLS + 4);
+        const isDone = await Promise.race([
+          isOver,
+          expect
+            .poll(() => statuses.length, { timeout: 60_000 })
+            .toBeGreaterThanOrEqual(Math.floor(reached))
+            .then(() => false),
+        ]);
+        if (isDone) break;
+        await (kill % 3 === 2 ? killWorker() : killBeforeAppend(isOver));
+      }
+      await traffic;
+      expect(statuses.filter((status) => status === 429)).toHaveLength(CALLS - LIMIT);
+      // Whatever was refused was refused by the budget, and every call that was accepted was charged.
+      const { rows } = await client.query<{ outcome: string; charges: string; n: string }>(
+        `select data::json #>> '{decision,outcome}' as outcome, coalesce(json_array_length(data::json -> 'charges'), 0) as charges,
+                count(*) as n
+           from event_store.events where type = 'ActionDecided' group by 1, 2 order by 1`,
+      );
+      expect(rows.map(({ outcome, charges, n }) => [outcome, Number(charges), Number(n)])).toEqual([
+        ['allow', 1, LIMIT],
+        ['deny', 0, CALLS - LIMIT],
+      ]);
+      await expect.poll(counted, { timeout: 30_000 }).toEqual([LIMIT, LIMIT, LIMIT]);
+      expect(upstream.seen.length).toBeLessThanOrEqual(LIMIT);
+    },
+    DEADLINE_MS,
+  );
+
+  it(
+    'rows that are lost are made anew by the next worker, and are the same',
+    async () => {
+      const before = await dump();
+      await fleet.end('worker', 'SIGKILL');
+      await client.query(`truncate gate.budget_reservations, gate.budget_counters`);
+      await client.query(`delete from gate.checkpoint where name = 'budgets'`);
+      // Nobody counts them: no call that the budget bounds runs meanwhile.
+      const [api] = apis as [FleetProcess];
+      const call = { key: fleet.agentKey, body: { tool: 'crm.check', wait: 0 } };
+      expect(await callAt(api.baseUrl, 'POST', '/v1/actions', call)).toMatchObject({ status: 503 });
+      await fleet.start('worker', 1);
+      await expect.poll(dump, { timeout: 30_000 }).toEqual(before);
+      const answer = await callAt(api.baseUrl, 'POST', '/v1/actions', call);
+      expect(answer.status, answer.text).toBe(429);
+    },
+    DEADLINE_MS,
+  );
+});
