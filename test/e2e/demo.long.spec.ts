@@ -45,6 +45,7 @@ describe('npm run demo', () => {
     for (const scene of [
       /policy_denied: Customers are never deleted by an agent\./,
       /tool_unknown/,
+      /budget_exceeded: The budget exports of the policy allows 2 calls/,
       /authorized, to be reported by /,
       /org_stopped/,
       /succeeded, MISMATCH at L1/,

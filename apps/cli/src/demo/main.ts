@@ -7,6 +7,7 @@ import { PinoLogger } from '#libs/infra/logging';
 import { EXIT, explain } from '../cli-error.js';
 import { processTerminal } from '../terminal.js';
 import { twoPeople } from './approval-scene.js';
+import { usedUp } from './budget-scene.js';
 import { exportAndVerify } from './bundle-scene.js';
 import { Closing } from './closing.js';
 import { CustomerRecords } from './customer-records.js';
@@ -128,6 +129,7 @@ const scenes = async (stage: Stage): Promise<void> => {
   await deniedDelete(stage);
   await unknownTool(stage);
   await sameKeyTwice(stage);
+  await usedUp(stage);
   await atTheEdge(stage);
   const owner = await stopAll(stage);
   await twoPeople(stage, owner);

@@ -15,6 +15,8 @@ export interface Stage {
   readonly folder: string;
 }
 
+export const EXPORTS_A_DAY = 2;
+
 const POLICY = `version: 1
 default: deny
 rules:
@@ -36,6 +38,13 @@ rules:
       tools:
         - crm.*
     decision: allow
+budgets:
+  - id: exports
+    match:
+      tools:
+        - crm.export_*
+    period: day
+    max_calls: ${EXPORTS_A_DAY}
 `;
 
 const CUSTOMER = { in: 'path', type: 'string', required: true, description: 'Customer id' };
@@ -67,6 +76,7 @@ const configOf = (baseUrl: string) => ({
       path: '/customers/{id}/closing',
       args: { id: CUSTOMER, why: { in: 'body', type: 'string', required: true } },
     },
+    { name: 'export_customer', method: 'GET', path: '/customers/{id}', args: { id: CUSTOMER } },
     { name: 'delete_customer', method: 'DELETE', path: '/customers/{id}', args: { id: CUSTOMER } },
   ],
 });
