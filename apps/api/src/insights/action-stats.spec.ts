@@ -14,8 +14,7 @@ const decided = {
   actions: 1,
 } as const;
 type Decided = Parameters<typeof linesOf<'decision' | 'source' | 'status'>>[0][number];
-const counted = (...changes: readonly object[]): Decided[] =>
-  changes.map((change) => ({ ...decided, ...change }));
+const counted = (...changes: readonly object[]): Decided[] => changes.map((change) => ({ ...decided, ...change }));
 
 describe('the days of statistics', () => {
   it('are whole days of UTC, of which the last goes on', () => {

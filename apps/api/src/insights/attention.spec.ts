@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CALLS } from '#libs/domain/gate';
 import type { LivingOrganization } from '#libs/domain/people';
 import { testId, TEST_ORG } from '../../../../test/support/given-log.js';
 import { attentionOf, type AttentionSources } from './attention.js';
@@ -8,6 +9,7 @@ const calm = {
   ledger: { result: 'intact', reason: null, first_bad_seq: null },
   mismatches: [],
   expiring: [],
+  budgets: [],
 } satisfies AttentionSources;
 const at = '2026-10-01T09:00:00.000Z';
 const mismatch = (number: number) => ({
@@ -16,6 +18,16 @@ const mismatch = (number: number) => ({
   createdAt: at,
   folded: { witness: { summary: 'The read shows another amount.' } } as never,
 });
+const nearlyUsed = {
+  charge: {
+    budget: `${testId('pol', 1)}/daily`,
+    unit: CALLS,
+    amount: 1,
+    limit: 10,
+    period: { label: 'day:2026-10-01', startsMs: Date.parse('2026-10-01'), endsMs: Date.parse('2026-10-02') },
+  },
+  used: 9,
+};
 const expiring = { id: testId('apr', 1), action: testId('act', 9), tool: 'pay.refund', expiresAt: at };
 
 describe('what needs attention', () => {
@@ -30,7 +42,9 @@ describe('what needs attention', () => {
     const by = { type: 'user', id: testId('usr', 1) } as const;
     const organization = { ...calm.organization, status: 'stopped', stop: { at, by } } as LivingOrganization;
     const ledger = { result: 'broken', reason: 'bad_signature', first_bad_seq: 7 } as never;
-    expect(attentionOf({ organization, ledger, mismatches: [mismatch(1)], expiring: [expiring] })).toEqual([
+    expect(
+      attentionOf({ organization, ledger, mismatches: [mismatch(1)], expiring: [expiring], budgets: [nearlyUsed] }),
+    ).toEqual([
       { kind: 'chain_broken', ids: [TEST_ORG], reason: 'bad_signature', first_bad_seq: 7 },
       { kind: 'org_stopped', ids: [TEST_ORG], stopped_at: at, stopped_by: by },
       {
@@ -41,6 +55,15 @@ describe('what needs attention', () => {
         summary: 'The read shows another amount.',
       },
       { kind: 'approval_expiring', ids: [testId('apr', 1), testId('act', 9)], tool: 'pay.refund', expires_at: at },
+      {
+        kind: 'budget_near',
+        ids: [testId('pol', 1)],
+        budget: 'daily',
+        currency: null,
+        used: 9,
+        limit: 10,
+        resets_at: '2026-10-02T00:00:00.000Z',
+      },
     ]);
   });
 

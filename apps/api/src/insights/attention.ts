@@ -1,7 +1,10 @@
 import type { JsonObject } from '#libs/crypto';
+import { budgetIdOf, budgetOwnerOf, CALLS } from '#libs/domain/gate';
+import { timestampOf } from '#libs/domain/kernel';
 import type { LivingOrganization } from '#libs/domain/people';
 import type { LedgerCheck } from '#libs/domain/ledger';
 import type { ActionRow, ApprovalRow } from '#libs/infra/read-models';
+import type { BudgetUse } from './near-budgets.js';
 
 /** Document 1: so many things at most that a person must look at. */
 export const ATTENTION_MAX = 8;
@@ -16,6 +19,8 @@ export interface AttentionSources {
   readonly mismatches: readonly Pick<ActionRow, 'id' | 'tool' | 'createdAt' | 'folded'>[];
   /** Pending ones that end soon, soonest first. */
   readonly expiring: readonly Pick<ApprovalRow, 'id' | 'action' | 'tool' | 'expiresAt'>[];
+  /** Nearly used up, the fullest first. */
+  readonly budgets: readonly BudgetUse[];
 }
 
 /**
@@ -39,6 +44,7 @@ export const attentionOf = (sources: AttentionSources): JsonObject[] =>
       tool,
       expires_at: expiresAt,
     })),
+    ...sources.budgets.map(nearBudget),
   ].slice(0, ATTENTION_MAX);
 
 /** A check that came to no end proves nothing, and is no finding. */
@@ -58,3 +64,13 @@ const stoppedOrganization = ({ organization }: AttentionSources): JsonObject[] =
         },
       ]
     : [];
+
+const nearBudget = ({ charge: { budget, unit, limit, period }, used }: BudgetUse): JsonObject => ({
+  kind: 'budget_near',
+  ids: [budgetOwnerOf(budget)],
+  budget: budgetIdOf(budget),
+  currency: unit === CALLS ? null : unit,
+  used,
+  limit,
+  resets_at: timestampOf(period.endsMs),
+});

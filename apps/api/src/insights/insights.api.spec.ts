@@ -81,12 +81,6 @@ describe('the overview', () => {
     expect(json['agents']).toMatchObject([{ name: 'first-agent', status: 'active', usage: { calls: 3 } }]);
   });
 
-  it('of seven days has its own buckets', async () => {
-    const { json } = await bench.browser().get('/v1/overview?window=7d', bench.adminKey);
-    expect(json).toMatchObject({ window: '7d', actions: { total: 3 } });
-    expect((json['actions'] as { buckets: unknown[] }).buckets).toHaveLength(28);
-  });
-
   it('stands for ten seconds, whatever happens meanwhile', async () => {
     const before = await owner.get('/v1/overview');
     await bench.browser().post('/v1/actions', { tool: 'pay.unheard_of', args: {} }, bench.agentKey);
@@ -149,5 +143,30 @@ describe('statistics', () => {
       });
     }
     expect(await bench.browser().get('/v1/insights/decisions', bench.agentKey)).toMatchObject({ status: 403 });
+  });
+});
+
+describe('a budget that is nearly used up', () => {
+  it('needs attention, also in the overview of seven days', async () => {
+    const { json: agents } = await owner.get('/v1/agents');
+    const [{ id }] = agents['data'] as [{ id: string }];
+    const bounded = await owner.send('PATCH', `/v1/agents/${id}`, { budgets: { calls_per_day: 2 } });
+    expect(bounded.status).toBe(200);
+    for (let call = 0; call < 2; call += 1) {
+      const body = { tool: 'pay.get_refund', args: {} };
+      expect((await bench.browser().post('/v1/actions', body, bench.agentKey)).status).toBe(200);
+    }
+    const { json } = await bench.browser().get('/v1/overview?window=7d', bench.adminKey);
+    expect((json['actions'] as { buckets: unknown[] }).buckets).toHaveLength(28);
+    expect(json['attention']).toContainEqual({
+      kind: 'budget_near',
+      ids: [id],
+      budget: 'calls_per_day',
+      currency: null,
+      used: 2,
+      limit: 2,
+      resets_at: expect.any(String) as string,
+    });
+    expect((await owner.send('PATCH', `/v1/agents/${id}`, { budgets: { calls_per_day: null } })).status).toBe(200);
   });
 });

@@ -13,20 +13,28 @@ export interface BudgetBound {
   readonly period: PeriodKind;
 }
 
-/**
- * Every bound that holds for a call: those of its agent, and those of the policy's budgets whose match takes it.
- * A policy's budget is one pool for all its calls, and the same one in every version of the policy.
- */
+/** Every bound that holds for a call: those of its agent, and those of the policy's budgets whose match takes it. */
 export const boundsOf = (
-  { agent, budgets }: Pick<LivingAgent, 'agent' | 'budgets'>,
+  agent: BoundedAgent,
   policy: PolicyId | null,
   matched: readonly PolicyBudget[],
-): readonly BudgetBound[] => {
+): readonly BudgetBound[] => [...boundsOfAgent(agent), ...boundsOfPolicy(policy, matched)];
+
+/** An agent, and what bounds it. */
+export type BoundedAgent = Pick<LivingAgent, 'agent' | 'budgets'>;
+
+export const boundsOfAgent = ({ agent, budgets }: BoundedAgent): readonly BudgetBound[] => {
   const { calls_per_day: calls, spend_per_day: spend } = budgets;
   const bounds: BudgetBound[] = [];
   if (calls !== null) bounds.push(bound(`${agent}/calls_per_day`, CALLS, calls, 'day'));
   if (spend !== null) bounds.push(bound(spendPerDayOf(agent), spend.currency, spend.amount, 'day'));
-  for (const { id, period, maxCalls, maxSpend } of matched) {
+  return bounds;
+};
+
+/** A policy's budget is one pool for all its calls, and the same one in every version of the policy. */
+export const boundsOfPolicy = (policy: PolicyId | null, budgets: readonly PolicyBudget[]): readonly BudgetBound[] => {
+  const bounds: BudgetBound[] = [];
+  for (const { id, period, maxCalls, maxSpend } of budgets) {
     const budget = `${policy}/${id}`;
     if (maxCalls !== null) bounds.push(bound(budget, CALLS, maxCalls, period));
     if (maxSpend !== null) bounds.push(bound(budget, maxSpend.currency, maxSpend.amount, period));
@@ -124,6 +132,9 @@ const named = (budget: string): string => {
   const id = idOf(budget);
   return (budget.startsWith('agt_') ? AGENT_BUDGETS[id] : undefined) ?? `the budget ${id} of the policy`;
 };
+
+/** The agent or the policy whose budget it is. */
+export const ownerOf = (budget: string): string => budget.slice(0, budget.indexOf('/'));
 
 /** Of `<owner>/<id>`. */
 export const idOf = (budget: string): string => budget.slice(budget.indexOf('/') + 1);

@@ -5,7 +5,16 @@ export * from './action.state.js';
 export * from './approval-id.js';
 export * from './budget-reservations.port.js';
 export * from './budget-settlement.process.js';
-export { countedPeriodOf, idOf as budgetIdOf, spendPerDayOf } from './budgets.js';
+export {
+  boundsOfAgent,
+  boundsOfPolicy,
+  type BoundedAgent,
+  chargesOf,
+  countedPeriodOf,
+  idOf as budgetIdOf,
+  ownerOf as budgetOwnerOf,
+  spendPerDayOf,
+} from './budgets.js';
 export { changedPaths, type ApprovalContext } from './approval-context.js';
 export * from './approval-links.port.js';
 export * from './approval-review.js';
