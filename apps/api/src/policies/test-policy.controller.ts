@@ -60,12 +60,14 @@ const tooSlow = (judged: number, all: number): DomainError =>
     message: `After ${TESTING_MS / 1_000} s ${judged} of ${all} cases were judged. Send fewer of them at once.`,
   });
 
-const caseView = ({ case: { name, line }, isOk, decision }: CaseResult): JsonObject => ({
+const caseView = ({ case: { name, line, expect }, isOk, decision }: CaseResult): JsonObject => ({
   name,
   line,
   ok: isOk,
+  expect: { decision: expect.decision, rule: expect.rule },
   decision: decision.outcome,
   rule_id: decision.ruleId,
   code: decision.code,
   reason: decision.reason,
+  message: decision.message,
 });

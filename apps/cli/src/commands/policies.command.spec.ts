@@ -23,6 +23,7 @@ const CASES = `- name: small goes through
   expect:
     decision: allow
 `;
+const RULED = `${CASES}    rule: small\n`;
 const CALL = '{"tool": "pay.refund", "args": {"amount": 70}}';
 
 let folder = '';
@@ -84,7 +85,7 @@ describe('ags policies test', () => {
     const { code, out } = await ags(['test', source, '--cases', failing]);
     expect([code, out]).toEqual([
       1,
-      `${failing}:8 failed: small goes through\n    deny (default deny)\n1 case passed, 1 failed.\n`,
+      `${failing}:8 failed: small goes through\n    expected allow, decided deny (default deny)\n1 case passed, 1 failed.\n`,
     ]);
     const { out: json } = await ags(['test', source, '--cases', failing, '--json']);
     expect(JSON.parse(json)).toMatchObject({ object: 'policy_test', passed: 1, failed: 1 });
@@ -113,7 +114,23 @@ describe('ags policies dry-run', () => {
     });
     expect(await ags(['dry-run', source, '--input', input, '--expect', 'deny'])).toMatchObject({ code: 0 });
     const other = await ags(['dry-run', source, '--input', input, '--expect', 'allow', '--json']);
-    expect([other.code, JSON.parse(other.out)]).toMatchObject([1, { object: 'policy_dry_run' }]);
+    expect([other.code, JSON.parse(other.out), other.err]).toMatchObject([
+      1,
+      { object: 'policy_dry_run' },
+      'Expected allow, decided deny.\n',
+    ]);
+  });
+
+  it('says which rule a case asked for, and what a condition could not read', async () => {
+    const source = await written('unread.yaml', SOURCE.replace('args.amount', 'args.amont'));
+    const { code, out } = await ags(['test', source, '--cases', await written('ruled.yaml', RULED)]);
+    expect([code, out]).toEqual([
+      1,
+      expect.stringContaining('expected allow (rule small), decided deny (evaluation error'),
+    ]);
+    expect(out).toContain('amont');
+    const input = await written('small.json', JSON.stringify({ tool: 'pay.refund', args: { amount: 10 } }));
+    expect((await ags(['dry-run', source, '--input', input])).out).toContain('amont');
   });
 
   it('ends with 1 where there is no such action, and with 2 where no call is named', async () => {
@@ -121,7 +138,7 @@ describe('ags policies dry-run', () => {
     const action = `act_${'0'.repeat(26)}`;
     expect(await ags(['dry-run', source, '--action', action, '--json'])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('"code":"not_found"'),
+      err: expect.stringContaining(`has no action ${action}`),
     });
     expect(await ags(['dry-run', source])).toMatchObject({
       code: 2,
@@ -144,6 +161,7 @@ describe('ags policies', () => {
     ['no such file', () => ags(['lint', join(folder, 'absent.yaml')]), 'absent.yaml'],
     ['a file that is no text', async () => ags(['lint', await written('bytes.yaml', Buffer.from([0xff]))]), 'UTF-8'],
     ['a call that is no JSON', async (source) => ags(['dry-run', source, '--input', source]), 'no JSON'],
+    ['two files on one standard input', () => ags(['test', '-', '--cases', '-']), 'read once'],
     [
       'a call without a tool',
       async (source) => ags(['dry-run', source, '--input', await written('no.json', '{}')]),

@@ -88,6 +88,7 @@ const registerTest = (policies: Command, context: CommandContext): void => {
       .summary('hold a policy against a file of cases')
       .requiredOption('--cases <file>', 'the cases: a YAML list, each with name, input and expect', fileArgument)
       .action(async (file: string, options: TestOptions) => {
+        requireOneOfStandardInput(file, options.cases);
         const [source, cases] = [await textIn(file, SOURCE_MAX_BYTES), await textIn(options.cases, CASES_MAX_BYTES)];
         const answer = await callService(options, '/v1/policies/test', { source, cases });
         if (!answer.isOk) return showRefused(context, options, answer.error, { source: file, cases: options.cases });
@@ -119,17 +120,35 @@ const registerDryRun = (policies: Command, context: CommandContext): void => {
       .option('--input <file>', `a call as a JSON object, or ${STANDARD_INPUT} for standard input`, fileArgument)
       .addOption(new Option('--expect <decision>', 'end with 1 when it decides otherwise').choices(OUTCOMES))
       .action(async (file: string, options: DryRunOptions) => {
+        requireOneOfStandardInput(file, options.input);
         const call = await callIn(options);
         const source = await textIn(file, SOURCE_MAX_BYTES);
         const answer = await callService(options, '/v1/policies/dry-run', { source, ...call });
-        if (!answer.isOk) return showRefused(context, options, answer.error, { source: file });
+        if (!answer.isOk) {
+          if (answer.error.code === 'not_found') throw noSuchAction(options.action as ActionId);
+          return showRefused(context, options, answer.error, { source: file });
+        }
         const { outcome } = answer.body['decision'] as { readonly outcome: string };
-        if (options.expect !== undefined && options.expect !== outcome) context.exitCode = EXIT.refused;
-        present(context.terminal, options.json === true, { objects: [answer.body], text: dryRunText(answer.body) });
+        const isOther = options.expect !== undefined && options.expect !== outcome;
+        if (isOther) context.exitCode = EXIT.refused;
+        present(context.terminal, options.json === true, {
+          objects: [answer.body],
+          text: dryRunText(file, answer.body),
+        });
+        if (isOther) context.terminal.err(`Expected ${options.expect}, decided ${outcome}.\n`);
       }),
     'npm run ags -- policies dry-run support.yaml --action act_...',
     'npm run --silent ags -- policies dry-run support.yaml --input call.json --expect deny --json',
   ).addHelpText('after', KEY_EXIT);
+};
+
+const noSuchAction = (action: ActionId): CliError =>
+  new CliError('not_found', `The organization of this key has no action ${action}.`, EXIT.refused);
+
+const requireOneOfStandardInput = (file: string, other: string | undefined): void => {
+  if (file === STANDARD_INPUT && other === STANDARD_INPUT) {
+    throw usage('Standard input can be read once. Name a file for one of them.');
+  }
 };
 
 const callIn = async ({ action, input }: DryRunOptions): Promise<object> => {
@@ -139,7 +158,8 @@ const callIn = async ({ action, input }: DryRunOptions): Promise<object> => {
     return { input: JSON.parse(await textIn(input, INPUT_MAX_BYTES)) as unknown };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new CliError('file_unusable', `${input} is no JSON. Write one object with the tool and its args.`);
+    const place = input === STANDARD_INPUT ? 'Standard input' : input;
+    throw new CliError('file_unusable', `${place} is no JSON. Write one object with the tool and its args.`);
   }
 };
 

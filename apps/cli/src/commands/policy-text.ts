@@ -8,12 +8,18 @@ export interface Finding {
   readonly column: number;
 }
 
-interface JudgedCase {
+interface Decided {
+  readonly reason: string;
+  /** The sentence that an agent would be refused with. */
+  readonly message: string | null;
+}
+
+interface JudgedCase extends Decided {
   readonly name: string;
   readonly line: number;
   readonly ok: boolean;
+  readonly expect: { readonly decision: string; readonly rule: string | null };
   readonly decision: string;
-  readonly reason: string;
 }
 
 /** `file:line:column`, which editors and CI make a link of. */
@@ -31,21 +37,31 @@ export const countsText = (findings: readonly Finding[]): string => {
   return `${counted(errors, 'error')}, ${counted(findings.length - errors, 'warning')}.`;
 };
 
-/** The cases that fail, and how many do not. */
+/** The cases that fail, what each asked for, and how many do not. */
 export const casesText = (file: string, body: Readonly<Record<string, unknown>>): string => {
   const cases = body['cases'] as readonly JudgedCase[];
   const failed = cases.filter(({ ok }) => !ok);
   const lines = failed.map(
-    ({ name, line, decision, reason }) => `${file}:${line} failed: ${name}\n    ${decision} (${reason})\n`,
+    ({ name, line, expect, decision, ...decided }) =>
+      `${file}:${line} failed: ${name}\n    expected ${expected(expect)}, decided ${decision} (${decided.reason})\n${evaluationFault(decided)}`,
   );
   return `${lines.join('')}${counted(cases.length - failed.length, 'case')} passed, ${failed.length} failed.`;
 };
 
-/** The decision, and below it the rules in their order. */
-export const dryRunText = (body: Readonly<Record<string, unknown>>): string => {
-  const { outcome, reason } = body['decision'] as { readonly outcome: string; readonly reason: string };
+const expected = ({ decision, rule }: JudgedCase['expect']): string =>
+  rule === null ? decision : `${decision} (rule ${rule})`;
+
+/** Where a condition had no answer, the message says what it could not read. */
+const evaluationFault = ({ reason, message }: Decided): string =>
+  message !== null && reason.startsWith('evaluation error') ? `    ${message}\n` : '';
+
+/** The decision, below it the rules in their order, and what is wrong with the policy. */
+export const dryRunText = (file: string, body: Readonly<Record<string, unknown>>): string => {
+  const { outcome, ...decided } = body['decision'] as Decided & { readonly outcome: string };
   const trace = body['trace'] as readonly { readonly rule_id: string; readonly why: string }[];
-  return [`${outcome} (${reason})`, ...trace.map(({ rule_id, why }) => `  ${rule_id}: ${WHY[why] ?? why}`)].join('\n');
+  const lines = trace.map(({ rule_id, why }) => `  ${rule_id}: ${WHY[why] ?? why}\n`).join('');
+  const findings = findingsText(file, body['diagnostics'] as readonly Finding[]);
+  return `${outcome} (${decided.reason})\n${evaluationFault(decided)}${lines}${findings}`.trimEnd();
 };
 
 const WHY: Readonly<Record<string, string>> = {
