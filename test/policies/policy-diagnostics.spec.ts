@@ -5,7 +5,14 @@ import { HEAD, rule, when } from './diagnostic-case.js';
 import { DIAGNOSTIC_CASES } from './diagnostic-cases.js';
 
 /** What the tools of an organization say: libs/domain/src/policies/check-tools.spec.ts. */
-const OF_TOOLS = ['unknown_argument', 'optional_argument', 'argument_type', 'argument_value', 'no_such_tool'];
+const OF_TOOLS = [
+  'unknown_argument',
+  'optional_argument',
+  'argument_type',
+  'argument_value',
+  'no_such_tool',
+  'spend_never_charged',
+];
 
 const diagnose = (source: string): readonly PolicyDiagnostic[] => {
   const result = compilePolicy(source);

@@ -19,6 +19,7 @@ export class ToolsNow {
         name: `${name}.${tool.name}`,
         sideEffect: tool.sideEffect,
         inputSchema: tool.inputSchema,
+        namesCost: tool.namesCost ?? false,
       })),
     );
   }

@@ -30,6 +30,8 @@ export interface ToolDescription {
   readonly inputSchema: JsonObject;
   /** How a call of it is confirmed (level L1); absent where nothing but its own word says what it did. */
   readonly readBack?: ReadBackTerms;
+  /** Whether the facts of a call say what it spends; absent where they never do. */
+  readonly namesCost?: boolean;
 }
 
 /** What the policy may know about the request before anything is sent. A member is present only where the type supplies it. */

@@ -12,6 +12,7 @@ const tool = (
 ): DeclaredTool => ({
   name,
   sideEffect,
+  namesCost: false,
   inputSchema: { type: 'object', properties, required: [...required], additionalProperties: false },
 });
 
@@ -111,7 +112,12 @@ describe('a policy beside the tools there are: arguments', () => {
   });
 
   it('are not looked at where a tool that the rule is about declares none', async () => {
-    const open: DeclaredTool = { name: 'pay.open', sideEffect: 'write', inputSchema: { type: 'object' } };
+    const open: DeclaredTool = {
+      name: 'pay.open',
+      sideEffect: 'write',
+      namesCost: false,
+      inputSchema: { type: 'object' },
+    };
     expect(await codes(policy(['tools:', '  - pay.*'], 'args.anything == 1'), [REFUND, open])).toEqual([]);
   });
 
@@ -145,4 +151,51 @@ describe('a policy beside the tools there are: names', () => {
 
   it('finds nothing in a source with an error', async () =>
     expect(await checkToolsInTurns('version: 2\n', [REFUND])).toEqual([]));
+});
+
+describe('a policy beside the tools there are: budgets', () => {
+  const bounded = (...lines: readonly string[]): string =>
+    [
+      'version: 1',
+      'default: deny',
+      'budgets:',
+      '  - id: daily',
+      '    period: day',
+      ...lines.map((line) => `    ${line}`),
+      '',
+    ].join('\n');
+  const about = (tool: string) => ['match:', '  tools:', `    - ${tool}`];
+  const spend = ['max_spend:', '  amount: 1000', '  currency: eur'];
+
+  it('names tools that no connector has: such a budget bounds nothing', async () => {
+    expect(await found(bounded('max_calls: 3', ...about('pay.refnud')))).toMatchObject([
+      {
+        code: 'no_such_tool',
+        line: 4,
+        message: 'The budget "daily" is about tools that no connector has: pay.refnud.',
+        hint: expect.stringContaining('Did you mean pay.refund?') as string,
+      },
+    ]);
+  });
+
+  it('says of money that no tool names that it is never charged', async () => {
+    expect(await found(bounded(...about('pay.*'), ...spend))).toMatchObject([
+      {
+        code: 'spend_never_charged',
+        severity: 'warning',
+        line: 9,
+        hint: expect.stringContaining('max_calls') as string,
+      },
+    ]);
+    expect(await codes(bounded(...about('pay.*'), ...spend), [{ ...REFUND, namesCost: true }])).toEqual([]);
+    expect(await codes(bounded(...about('pay.*'), ...spend), [REFUND, { ...READ, namesCost: true }])).toEqual([
+      'spend_never_charged',
+    ]);
+  });
+
+  it('finds nothing in one that counts calls of tools there are, or of an edge', async () => {
+    expect(await codes(bounded('max_calls: 3', ...about('pay.refund')))).toEqual([]);
+    expect(await codes(bounded('max_calls: 3'))).toEqual([]);
+    expect(await codes(bounded('max_calls: 3', ...about('files.write'), '  mode: proxy'))).toEqual([]);
+  });
 });

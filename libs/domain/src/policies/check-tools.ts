@@ -9,10 +9,10 @@ import { argumentsOf, type DeclaredTool } from './declared-tools.js';
 import { Diagnostics, type PolicyDiagnostic, type PolicyDiagnosticCode, Report } from './diagnostics.js';
 import { coversTool } from './evaluate-policy.js';
 import { matchesGlob } from './glob.js';
-import type { SourceRule } from './policy-source.js';
+import type { RuleMatch, SourceBudget, SourceRule } from './policy-source.js';
 import { readPolicy } from './read-policy.js';
 import type { SourceText } from './source-text.js';
-import { parseYaml, sourceOffset } from './yaml-nodes.js';
+import { type Entry, parseYaml, sourceOffset } from './yaml-nodes.js';
 
 const turns = new Turns();
 
@@ -41,15 +41,14 @@ export const checkToolsInTurns = async (
     await turns.next();
     checkRule(report.about(rule.id), source, rule, tools);
   }
+  for (const budget of policy.budgets) checkBudget(report, budget, tools);
   return found.list();
 };
 
 const checkRule = (report: Report, source: SourceText, rule: SourceRule, tools: readonly DeclaredTool[]): void => {
-  // Tools at an edge are known to the agent alone.
-  const isOfEdge = rule.match.mode !== null && !rule.match.mode.includes('gateway');
-  if (isOfEdge) return;
-  checkNames(report, rule, tools);
-  const covered = tools.filter((tool) => covers(rule, tool));
+  if (isOfEdge(rule.match)) return;
+  checkNames(report, { what: 'rule', ...rule }, tools);
+  const covered = tools.filter((tool) => covers(rule.match, tool));
   if (covered.length === 0 || rule.when === null) return;
   const declared = argumentsOf(covered);
   if (declared === null) return;
@@ -61,25 +60,49 @@ const checkRule = (report: Report, source: SourceText, rule: SourceRule, tools: 
   }
 };
 
-const covers = ({ match }: SourceRule, { name, sideEffect }: DeclaredTool): boolean =>
+/** A budget that takes no call, or counts money that no call names, holds nothing back: whoever set it should know. */
+const checkBudget = (
+  report: Report,
+  { budget: { id, match, maxSpend }, idEntry, spendEntry }: SourceBudget,
+  tools: readonly DeclaredTool[],
+): void => {
+  if (isOfEdge(match)) return;
+  checkNames(report, { what: 'budget', id, idEntry, match }, tools);
+  if (maxSpend === null || spendEntry === null) return;
+  if (tools.some((tool) => tool.namesCost && covers(match, tool))) return;
+  const message = `No tool that the budget "${id}" is about says what a call spends, so its max_spend holds nothing back.`;
+  report.add('spend_never_charged', spendEntry.keyPlace, message);
+};
+
+/** Tools at an edge are known to the agent alone. */
+const isOfEdge = ({ mode }: RuleMatch): boolean => mode !== null && !mode.includes('gateway');
+
+const covers = (match: RuleMatch, { name, sideEffect }: DeclaredTool): boolean =>
   coversTool(match, name) && (match.sideEffect === null || match.sideEffect.includes(sideEffect));
 
-const checkNames = (report: Report, rule: SourceRule, tools: readonly DeclaredTool[]): void => {
-  const { id, idEntry, match } = rule;
+/** What names tools: a rule or a budget. */
+interface Naming {
+  readonly what: 'rule' | 'budget';
+  readonly id: string;
+  readonly idEntry: Entry;
+  readonly match: RuleMatch;
+}
+
+const checkNames = (report: Report, { what, id, idEntry, match }: Naming, tools: readonly DeclaredTool[]): void => {
   if (match.tools === null) return;
   const names = tools.map(({ name }) => name);
   const unmatched = match.tools.filter((glob) => !names.some((name) => matchesGlob(glob, name)));
   if (unmatched.length === match.tools.length) {
-    const message = `The rule "${id}" is about tools that no connector has: ${listed(unmatched)}.`;
+    const message = `The ${what} "${id}" is about tools that no connector has: ${listed(unmatched)}.`;
     report.add('no_such_tool', idEntry.place, message, meant(unmatched, names));
     return;
   }
   const misspelt = unmatched.filter((glob) => !glob.includes('*'));
   if (misspelt.length > 0) {
-    const message = `No connector has ${listed(misspelt)}, which the rule "${id}" names.`;
+    const message = `No connector has ${listed(misspelt)}, which the ${what} "${id}" names.`;
     report.add('no_such_tool', idEntry.place, message, meant(misspelt, names));
-  } else if (!tools.some((tool) => covers(rule, tool))) {
-    const message = `No tool that the rule "${id}" names has the side effect ${(match.sideEffect ?? []).join(', ')}.`;
+  } else if (!tools.some((tool) => covers(match, tool))) {
+    const message = `No tool that the ${what} "${id}" names has the side effect ${(match.sideEffect ?? []).join(', ')}.`;
     report.add('no_such_tool', idEntry.place, message, 'GET /v1/tools shows the side effect of every tool.');
   }
 };

@@ -61,14 +61,15 @@ function* compileInPieces(text: string): Generator<void, CompileResult> {
   yield;
   const rules = policy === null ? [] : yield* compileRules(report, source, policy.rules);
   if (policy === null || diagnostics.hasErrors) return { ok: false, diagnostics: diagnostics.list() };
+  const budgets = policy.budgets.map(({ budget }) => budget);
   const normalised = normalise(policy);
   return {
     ok: true,
     policy: {
       defaultOutcome: policy.defaultOutcome,
       rules,
-      budgets: policy.budgets,
-      cost: costOf(rules, policy.budgets),
+      budgets,
+      cost: costOf(rules, budgets),
       normalised,
       versionHash: digestOfJson(normalised),
       sourceHash: digestOf(text),
@@ -161,7 +162,7 @@ const normalise = ({ defaultOutcome, rules, budgets }: SourcePolicy): JsonObject
   version: LANGUAGE_VERSION,
   default: defaultOutcome,
   rules: rules.map(normaliseRule),
-  budgets: budgets.map(normaliseBudget),
+  budgets: budgets.map(({ budget }) => normaliseBudget(budget)),
 });
 
 /** A member that is absent means the same as one the rule does not have: so a later field changes no old hash. */

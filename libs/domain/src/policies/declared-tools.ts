@@ -9,6 +9,8 @@ export interface DeclaredTool {
   readonly sideEffect: CallSideEffect;
   /** JSON Schema (2020-12) of its arguments. One without `properties` declares none: then nothing is known of them. */
   readonly inputSchema: JsonObject;
+  /** Whether its connector says what a call spends. */
+  readonly namesCost: boolean;
 }
 
 /** An argument, and whether a call may come without it. */

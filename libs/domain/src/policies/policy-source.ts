@@ -69,8 +69,15 @@ export interface PolicyBudget {
   readonly maxSpend: { readonly amount: number; readonly currency: string } | null;
 }
 
+/** A budget, and where it stands. */
+export interface SourceBudget {
+  readonly budget: PolicyBudget;
+  readonly idEntry: Entry;
+  readonly spendEntry: Entry | null;
+}
+
 export interface SourcePolicy {
   readonly defaultOutcome: PolicyOutcome;
   readonly rules: readonly SourceRule[];
-  readonly budgets: readonly PolicyBudget[];
+  readonly budgets: readonly SourceBudget[];
 }

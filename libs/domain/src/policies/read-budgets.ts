@@ -1,6 +1,6 @@
 import { PERIOD_KINDS } from '../kernel/index.js';
 import type { Report } from './diagnostics.js';
-import { POLICY_LIMITS, type PolicyBudget } from './policy-source.js';
+import { POLICY_LIMITS, type PolicyBudget, type SourceBudget } from './policy-source.js';
 import { readMatch } from './read-match.js';
 import {
   type Entry,
@@ -19,14 +19,14 @@ const BUDGET_ID = /^[a-z][a-z0-9_-]{0,63}$/;
 const CURRENCY = /^[a-z]{3}$/;
 
 /** `budgets`: what the calls that match may use up together in a period. What could not be read is reported and left out. */
-export const readBudgets = (report: Report, entry: Entry | undefined): readonly PolicyBudget[] => {
+export const readBudgets = (report: Report, entry: Entry | undefined): readonly SourceBudget[] => {
   if (entry === undefined) return [];
   const seen = new Set<string>();
   const items = readList(report, entry, POLICY_LIMITS.budgets) ?? [];
   return items.map((item) => readBudget(report, item, seen)).filter((budget) => budget !== null);
 };
 
-const readBudget = (report: Report, entry: Entry, seen: Set<string>): PolicyBudget | null => {
+const readBudget = (report: Report, entry: Entry, seen: Set<string>): SourceBudget | null => {
   const mapping = readMapping(report, entry, BUDGET_FIELDS);
   if (mapping === null) return null;
   const idEntry = mapping.get('id');
@@ -43,7 +43,8 @@ const readBudget = (report: Report, entry: Entry, seen: Set<string>): PolicyBudg
   }
   const maxCalls = calls === undefined ? null : readInteger(report, calls, 0, Number.MAX_SAFE_INTEGER);
   const maxSpend = spend === undefined ? null : readSpend(report, spend);
-  return id === null || period === null ? null : { id, match, period, maxCalls, maxSpend };
+  if (id === null || idEntry === undefined || period === null) return null;
+  return { budget: { id, match, period, maxCalls, maxSpend }, idEntry, spendEntry: spend ?? null };
 };
 
 const readBudgetId = (report: Report, entry: Entry, seen: Set<string>): string | null => {
