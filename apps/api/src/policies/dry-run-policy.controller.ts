@@ -18,7 +18,7 @@ import { Route } from '../http/route.decorator.js';
 import { dryRunView } from './dry-run.view.js';
 import { PolicyLinter } from './policy-linter.js';
 import { PolicyReader } from './policy-reader.js';
-import { TRIAL_BODY } from './policy-routes.js';
+import { DRY_RUN_BODY } from './policy-routes.js';
 import { RecordedCalls } from './recorded-calls.js';
 import { DryRunPolicyBody } from './try-policy.dto.js';
 
@@ -35,7 +35,7 @@ export class DryRunPolicyController {
   /** What a source or a version says of one call, and why. Nothing is decided, and nothing stored. */
   @Post('/v1/policies/dry-run')
   @HttpCode(200)
-  @Route(TRIAL_BODY)
+  @Route(DRY_RUN_BODY)
   async dryRun(@Body() body: DryRunPolicyBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     const { org } = exchange.caller;
     const { source, param } = await this.sourceOf(org, body);

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#libs/crypto';
+import { checkArguments, type JsonObject, type JsonValue, StrictJsonError } from '#libs/crypto';
 import { parseTimestamp, timestampOf, type Timestamp } from '../kernel/index.js';
 import { didYouMean } from './did-you-mean.js';
 import {
@@ -95,7 +95,7 @@ const trialInput = (value: JsonValue, path: string): TrialInput => {
   }
   return {
     tool,
-    args: optional(members['args'], {}, (args) => objectAt(args, at('args'))),
+    args: optional(members['args'], {}, (args) => argsAt(args, at('args'))),
     agent: optional(members['agent'], SOME_AGENT, (agent) => agentAt(agent, at('agent'))),
     user: optional(members['user'], { ref: null }, (user) => referenceAt(user, at('user'))),
     session: optional(members['session'], { ref: null }, (session) => referenceAt(session, at('session'))),
@@ -126,6 +126,21 @@ const optional = <Value>(value: JsonValue | undefined, absent: Value, read: (val
 const objectAt = (value: JsonValue, path: string): JsonObject => {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw unfit(path, 'must be an object');
+};
+
+/** No larger and no deeper than those of a call (document 2, the arguments profile). */
+const argsAt = (value: JsonValue, path: string): JsonObject => {
+  const args = objectAt(value, path);
+  try {
+    checkArguments(args);
+  } catch (error) {
+    if (!(error instanceof StrictJsonError)) throw error;
+    throw unfit(
+      path,
+      error.reason === 'depth' ? 'is nested too deeply for a call' : 'is too large for a call: 256 KiB',
+    );
+  }
+  return args;
 };
 
 const membersOf = (value: JsonValue, path: string, known: readonly string[]): JsonObject => {
