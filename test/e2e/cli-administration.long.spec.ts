@@ -217,7 +217,7 @@ describe('ags org', () => {
       error: { code: 'org_stopped', action: { state: 'sealed' } },
     });
     expect(await ags('org', 'show')).toMatchObject({ code: 0, object: { status: 'stopped' } });
-    expect(await ags('org', 'start')).toMatchObject({ code: 0, object: { status: 'started' } });
+    expect(await ags('org', 'start')).toMatchObject({ code: 0, object: { status: 'active' } });
     expect(await act(service.agentKey)).toMatchObject(WORKS);
   });
 
@@ -238,7 +238,7 @@ describe('ags org', () => {
     const listed = await ags('org', 'list');
     expect(listed.objects.map(({ id, status }) => [id, status]).sort()).toEqual(
       [
-        [service.org, 'started'],
+        [service.org, 'active'],
         [other, 'stopped'],
       ].sort(),
     );

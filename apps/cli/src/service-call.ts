@@ -46,6 +46,9 @@ export const callService = async (options: ServiceOptions, path: string, body: o
       `${address} answered with status ${status} and no answer of this service. Check --url.`,
     );
   }
+  if (status === 404 && new URL(address).pathname !== '/') {
+    throw new CliError('service_unusable', `${address} has no such endpoint. --url ends after the host and the port.`);
+  }
   if (status === 401 || status === 403) throw new CliError('key_refused', error.message, EXIT.keyRefused);
   if (status === 429 || status >= 500) throw new CliError('service_unusable', error.message);
   return { isOk: false, error };

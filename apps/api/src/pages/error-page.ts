@@ -34,7 +34,7 @@ export const errorPage = (code: ErrorCode): string => {
 <dl>
 <dt>HTTP status</dt><dd>${statusText(status)}${others.join('')}</dd>
 <dt><code>error.type</code></dt><dd><code>${type}</code></dd>
-<dt>May the same request be sent again?</dt><dd>${retryable ? AGAIN : NOT_AGAIN}</dd>
+<dt>May the same request be sent again?</dt><dd>${retryable ? (OTHERWISE_AGAIN[code] ?? AGAIN) : NOT_AGAIN}</dd>
 </dl>
 <p><code>error.message</code> may be more exact than the words above, and <code>error.param</code> names the field, query
 parameter or header at fault where there is a single one. The operator finds the request in the log by
@@ -43,6 +43,11 @@ parameter or header at fault where there is a single one. The operator finds the
 };
 
 const AGAIN = 'Yes, after the seconds that <code>Retry-After</code> says.';
+/** Where the same request would be answered with the same refusal. */
+const OTHERWISE_AGAIN: Partial<Record<ErrorCode, string>> = {
+  budget_exceeded:
+    'Yes, after the seconds that <code>Retry-After</code> says, under a new <code>Idempotency-Key</code>: under the same one the answer stays this one.',
+};
 const NOT_AGAIN = 'Not as it is: the answer stays the same until the request, or what stands in its way, has changed.';
 
 /** Every code, in alphabetic order. */

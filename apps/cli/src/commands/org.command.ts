@@ -149,7 +149,7 @@ const shown = (organization: LivingOrganization, at: Timestamp): Answer => {
   const text = facts([
     ['organization', view.id],
     ['name', view.name],
-    ['status', view.status === 'stopped' ? 'stopped: every agent is refused' : 'started'],
+    ['status', view.status === 'stopped' ? 'stopped: every agent is refused' : 'active'],
     ['owner', view.owner],
     ['time zone', view.timezone],
     ['policy', policy],
@@ -163,7 +163,7 @@ const viewOf = (organization: LivingOrganization, at: Timestamp) => ({
   object: 'org',
   id: organization.org,
   name: organization.name,
-  status: organization.status,
+  status: organization.status === 'stopped' ? 'stopped' : 'active',
   owner: organization.owner,
   timezone: organization.timezone,
   policy: organization.enforced?.policy ?? null,

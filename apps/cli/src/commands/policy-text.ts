@@ -61,8 +61,35 @@ export const dryRunText = (file: string, body: Readonly<Record<string, unknown>>
   const trace = body['trace'] as readonly { readonly rule_id: string; readonly why: string }[];
   const lines = trace.map(({ rule_id, why }) => `  ${rule_id}: ${WHY[why] ?? why}\n`).join('');
   const findings = findingsText(file, body['diagnostics'] as readonly Finding[]);
-  return `${outcome} (${decided.reason})\n${evaluationFault(decided)}${lines}${findings}`.trimEnd();
+  const first = `${outcome} (${decided.reason})\n${recordedText(body)}${evaluationFault(decided)}`;
+  return `${first}${lines}${budgetsText(body)}${findings}`.trimEnd();
 };
+
+/** What was decided of the recorded call. */
+const recordedText = ({ recorded }: Readonly<Record<string, unknown>>): string => {
+  if (recorded === null) return '';
+  const { outcome, code, reason } = recorded as { outcome: string; code: string | null; reason: string | null };
+  return `  recorded: ${outcome} (${code ?? reason ?? 'no reason'})\n`;
+};
+
+/** What the call would be charged to. */
+const budgetsText = ({ budgets }: Readonly<Record<string, unknown>>): string =>
+  (budgets as readonly { id: string; period: string; max_calls: number | null; max_spend: Spend | null }[])
+    .map(({ id, period, max_calls: calls, max_spend: spend }) => {
+      const bounds = [
+        ...(calls === null ? [] : [counted(calls, 'call')]),
+        ...(spend === null ? [] : [spendText(spend)]),
+      ];
+      return `  charged to the budget ${id}: ${bounds.join(' and ')} a ${period}\n`;
+    })
+    .join('');
+
+interface Spend {
+  readonly amount: number;
+  readonly currency: string;
+}
+
+const spendText = ({ amount, currency }: Spend): string => `${amount} of the smallest unit of ${currency}`;
 
 const WHY: Readonly<Record<string, string>> = {
   tools: 'is about other tools',

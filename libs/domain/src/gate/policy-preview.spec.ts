@@ -12,7 +12,7 @@ const action = (number: number, status: string | null = null): LivingAction =>
     submission: { action: testId('act', number), tool: 'crm.get', agent: testId('agt', 1), agent_name: 'support-1' },
     approval: status === null ? null : { status },
   }) as unknown as LivingAction;
-const allow = { outcome: 'allow' as const, ruleId: 'one' };
+const allow = { outcome: 'allow' as const, ruleId: 'one', reason: 'rule one' };
 
 describe('what the policy of that time said', () => {
   it.each<[Partial<Decision>, Decision['outcome'] | null]>([
@@ -34,8 +34,8 @@ describe('a preview', () => {
     const preview = new PolicyPreview();
     preview.add(action(9), 'allow', allow);
     preview.add(action(8), 'deny', allow);
-    preview.add(action(7), 'require_approval', { outcome: 'deny', ruleId: null });
-    preview.add(action(6), 'deny', { outcome: 'allow', ruleId: 'two' });
+    preview.add(action(7), 'require_approval', { outcome: 'deny', ruleId: null, reason: 'default deny' });
+    preview.add(action(6), 'deny', { outcome: 'allow', ruleId: 'two', reason: 'rule two' });
     preview.add(action(5), 'deny', allow);
     preview.skip(action(4), 'payload_removed');
     preview.skip(action(3), 'not_asked');
@@ -71,7 +71,7 @@ describe('a preview', () => {
     const { samples, human_denied_now_allowed, changed } = preview.result();
     expect([samples.length, human_denied_now_allowed, changed]).toEqual([50, 1, 102]);
     expect(samples.slice(0, 2)).toMatchObject([
-      { action: testId('act', 2), human_denied: true, from: 'require_approval', to: 'allow' },
+      { action: testId('act', 2), human_denied: true, from: 'require_approval', to: 'allow', reason: 'rule one' },
       { action: testId('act', 200), human_denied: false, agent: { name: 'support-1' } },
     ]);
   });

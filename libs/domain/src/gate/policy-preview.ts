@@ -20,9 +20,14 @@ type PreviewedAction = {
   readonly to: Outcome;
   /** The rule of the draft. */
   readonly rule_id: string | null;
+  /** In the words of the draft: that rule, its default, or what a condition could not read. */
+  readonly reason: string;
   /** A person said no to it, and the draft asks nobody. */
   readonly human_denied: boolean;
 };
+
+/** What of a draft's decision is told. */
+type DraftDecision = Pick<PolicyDecision, 'outcome' | 'ruleId' | 'reason'>;
 
 interface Change {
   readonly from: Outcome;
@@ -66,7 +71,7 @@ export class PolicyPreview {
   }
 
   /** @param from what {@link policyOutcomeOf} says of the action */
-  add(action: LivingAction, from: Outcome, draft: Pick<PolicyDecision, 'outcome' | 'ruleId'>): void {
+  add(action: LivingAction, from: Outcome, draft: DraftDecision): void {
     this.look(action);
     this.judged += 1;
     if (draft.outcome === from) {
@@ -120,7 +125,7 @@ const countsOf = (byRule: ReadonlyMap<string | null, number>) =>
 const sampleOf = (
   { submission, createdAt }: LivingAction,
   from: Outcome,
-  { outcome, ruleId }: Pick<PolicyDecision, 'outcome' | 'ruleId'>,
+  { outcome, ruleId, reason }: DraftDecision,
   wasDenied: boolean,
 ): PreviewedAction => ({
   action: submission.action,
@@ -130,5 +135,6 @@ const sampleOf = (
   from,
   to: outcome,
   rule_id: ruleId,
+  reason,
   human_denied: wasDenied,
 });

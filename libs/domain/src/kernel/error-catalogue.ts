@@ -182,7 +182,7 @@ export const ERROR_CATALOGUE = {
   ),
   budget_exceeded: limit(
     429,
-    'A budget of this call is used up for its period. Retry-After says when the next one begins; send the call again then.',
+    'A budget of this call is used up for its period. Retry-After says when the next one begins; send the call again then, under a new Idempotency-Key.',
   ),
   rate_limited: limit(429, 'Too many requests. Wait as long as Retry-After says.'),
   upstream_rate_limited: limit(429, 'The upstream service is limiting requests. Try again later.'),
