@@ -22,6 +22,8 @@ export interface IdBrands {
   pv: 'PolicyVersionId';
   whk: 'WebhookId';
   sug: 'SuggestionId';
+  /** Of a replay of recorded actions (document 3 leaves its form open). */
+  rpl: 'ReplayId';
 }
 
 export type IdPrefix = keyof IdBrands;
@@ -42,6 +44,7 @@ export type RequestId = Id<'req'>;
 export type ConnectorId = Id<'con'>;
 export type PolicyId = Id<'pol'>;
 export type PolicyVersionId = Id<'pv'>;
+export type ReplayId = Id<'rpl'>;
 
 /** The id in `text`, or null when it is not one of that prefix. */
 export const parseId = <Prefix extends IdPrefix>(prefix: Prefix, text: unknown): Id<Prefix> | null =>
