@@ -10,6 +10,7 @@ const PROGRAMS = {
   projector: 'apps/projector/src/main.js',
   'rebuild-projections': 'apps/projector/src/rebuild/main.js',
   worker: 'apps/worker/src/main.js',
+  'replay-policy': 'apps/worker/src/replays/program/main.js',
   cli: 'apps/cli/src/main.js',
   demo: 'apps/cli/src/demo/main.js',
   // A thread, found beside whoever starts it.

@@ -18,12 +18,14 @@ import { KEPT_AFTER_PERIOD_MS } from '#libs/infra/gate';
 import type { LeaseSession } from '#libs/infra/leases';
 import type { SealedHeadsFile } from '#libs/infra/ledger';
 import { RepeatedFault } from '#libs/infra/logging';
+import { PostgresReplayRows, startReplay } from '#libs/infra/replays';
 import { RecoveryLoop } from './gate/recovery-loop.js';
 import { SweepLoop, type Swept } from './gate/sweep-loop.js';
 import { Housekeeping } from './housekeeping.js';
 import { RetentionLoop } from './ledger/retention-loop.js';
 import { SealingLoop } from './ledger/sealing-loop.js';
 import { MailLoop } from './people/mail-loop.js';
+import { ReplayLoop } from './replays/replay-loop.js';
 
 /** Jobs looked at at once. What is executed at once is for {@link ExecutionPlaces} to say. */
 const EXECUTE_CONCURRENCY = 256;
@@ -44,6 +46,7 @@ export class Worker {
   private readonly sweeps: readonly SweepLoop[];
   private readonly housekeeping: Housekeeping;
   private readonly mails: MailLoop;
+  private readonly replays: ReplayLoop;
   private readonly stopping = new AbortController();
   private background: Promise<unknown> = Promise.resolve();
   private consumer: JobConsumer | null = null;
@@ -77,6 +80,7 @@ export class Worker {
     this.sweeps = sweptOf(deployment, gate).map(
       (swept) => new SweepLoop(swept, gateSettings.sweepIntervalMs, { logger, meter }),
     );
+    this.replays = replaysOf(deployment);
     this.mails = new MailLoop(
       { clerk: deployment.mailClerk(), approvals: deployment.approvalMailClerk(), bus, logger },
       gateSettings.sweepIntervalMs,
@@ -92,6 +96,7 @@ export class Worker {
     for (const sweep of this.sweeps) sweep.start();
     this.housekeeping.start();
     this.mails.start();
+    this.replays.start();
     this.consumer = queue.process('execute', EXECUTE_CONCURRENCY, (id) => this.places.takeUp(id as ActionId));
     const hold = (name: string, work: Parameters<typeof leases.hold>[2]): Promise<void> => {
       const waiting = new RepeatedFault((fault) =>
@@ -110,6 +115,7 @@ export class Worker {
   takeUpNothingMore(): void {
     this.recovery.stopSweeping();
     for (const sweep of this.sweeps) sweep.stopSweeping();
+    this.replays.takeUpNothingMore();
     this.places.close();
     this.lastJobs ??= this.consumer?.close();
   }
@@ -125,7 +131,7 @@ export class Worker {
     await Promise.race([Promise.all([this.lastJobs, this.executor.idle()]), grace]);
     const left = this.executor.underWayCount;
     this.stopping.abort();
-    const loops = [this.housekeeping, this.recovery, ...this.sweeps, this.mails];
+    const loops = [this.housekeeping, this.recovery, ...this.sweeps, this.mails, this.replays];
     const ended = Promise.all([this.background, ...loops.map((loop) => loop.stop())]);
     await Promise.race([ended, grace.then(() => after(LAST_WRITES_MS))]);
     await this.heads?.close();
@@ -199,4 +205,10 @@ const sweptOf = ({ dueActions, budgetRows, bus, logger }: Deployment, gate: Gate
     { name: 'approval_expiry', fault: 'a sweep of what is due failed', sweep: (signal) => due.sweep(signal) },
     { name: 'budget_reservations', fault: 'a sweep of reservations failed', sweep: () => reservations.sweep() },
   ];
+};
+
+const replaysOf = ({ config, database, logger, metrics: meter }: Deployment): ReplayLoop => {
+  const { connectionString } = database;
+  const rows = new PostgresReplayRows(database.durable);
+  return new ReplayLoop({ rows, start: (id) => startReplay({ config, connectionString }, id), logger, meter });
 };

@@ -24,6 +24,7 @@ import {
 } from '../postgres/index.js';
 import type { DataSource } from 'typeorm';
 import { installReadModels, readModelSource } from '../read-models/index.js';
+import { installReplaySchema } from '../replays/index.js';
 import { installVaultSchema } from '../vault/index.js';
 
 const DURABLE_CONNECTIONS = 4;
@@ -139,6 +140,7 @@ const ROW_SCHEMAS = [
   installLedgerSchema,
   installIdempotencySchema,
   installPeopleSchema,
+  installReplaySchema,
 ];
 
 /** Brings the schemas of the rows beside the log, but for the lists, up to date. Any number of processes may do so at once. */

@@ -23,10 +23,12 @@ import {
 } from '#libs/domain/kernel';
 import { LedgerTails, RetentionReach, SealKeyAdministration } from '#libs/domain/ledger';
 import { MemberAdministration, PeopleDirectory, PersonSessions, SignIn } from '#libs/domain/people';
+import { Replays } from '#libs/domain/replays';
 import { LoggedRunningExecutions } from '../gate/index.js';
 import { IdempotencyStore } from '../idempotency/index.js';
 import { LocalProjections, ProjectionProgress, ProjectionWaiter, ReadModels } from '../read-models/index.js';
 import { Deployment } from './deployment.js';
+import { replaysOf } from './replays.js';
 import { retentionReachOf } from './retention.js';
 
 /** Every port of the domain, bound to this deployment's adapters. Global: contexts name ports, never adapters. */
@@ -78,6 +80,7 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(MemberAdministration, deployment.members()),
     value(PersonSessions, deployment.personSessions()),
     value(SignIn, deployment.signIn()),
+    value(Replays, replaysOf(deployment)),
   ];
 };
 

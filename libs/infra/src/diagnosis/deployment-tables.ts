@@ -56,6 +56,7 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'read_models.policy_versions': PROJECTED,
   'read_models.projection_checkpoints': REPLACED,
   'read_models.security_events': PROJECTED,
+  'replays.replays': ANY,
 };
 
 /** @param hasLog whether the log is in this database, too */
