@@ -57,15 +57,17 @@ beforeAll(async () => {
   const idle = await agentKeyWith(['actions:undo']);
   const adminKey = bench.prepared.adminKey as string;
   const other = await otherOrganization();
+  const policy = await furnisher.policy(false);
   standing = {
     ...(await furnisher.agent()),
     ...(await furnisher.action(acting)),
     approval: await furnisher.approval(acting),
     connector: await furnisher.connector(),
-    policy: await furnisher.policy(false),
+    policy,
     session: await sessionIdOf(target),
     member: await membershipIdOf(target),
     orgKey: await furnisher.orgKey(),
+    replay: await furnisher.replay(policy),
   };
   credentials = {
     nobody: { browser: null, key: null },

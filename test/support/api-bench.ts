@@ -20,13 +20,21 @@ import {
 import { LedgerTails, SealKeyAdministration, type Sealer } from '#libs/domain/ledger';
 import { organizationDecider } from '#libs/domain/people';
 import { CompiledPolicies } from '#libs/domain/policies';
+import { Replays } from '#libs/domain/replays';
 import { PepperKeyHasher } from '#libs/infra/agents';
 import { ConnectorDrivers } from '#libs/infra/connectors';
 import { EgressDoor } from '#libs/infra/egress';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { PostgresPayloadStore } from '#libs/infra/gate';
 import { installIdempotencySchema } from '#libs/infra/idempotency';
-import { type ProjectionName, ProjectionProgress, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
+import {
+  type ProjectionName,
+  ProjectionProgress,
+  ProjectionWaiter,
+  ReadModels,
+  type RowType,
+} from '#libs/infra/read-models';
+import { PostgresRecordedCalls, PostgresReplayRows } from '#libs/infra/replays';
 import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 import { installVaultSchema, PostgresVault, VaultCipher } from '#libs/infra/vault';
 import { PROJECTIONS } from '../../apps/projector/src/projections.js';
@@ -37,6 +45,7 @@ import { collectingLogger } from './collecting-logger.js';
 import { followLog } from './follow-log.js';
 import { testId } from './given-log.js';
 import { HeldBudgets } from './held-budgets.js';
+import { writeRows } from './given-rows.js';
 import { HeldDirectory } from './held-directory.js';
 import { LedgerBench } from './ledger-fixtures.js';
 import { createTestReadModels, type TestReadModels } from './read-models.js';
@@ -131,6 +140,16 @@ export class ApiBench {
     return bench;
   }
 
+  /** Of the database that all of it is in. */
+  get connectionString(): string {
+    return this.readModels.connectionString;
+  }
+
+  /** Writes rows as the projector would. */
+  write<Row extends object>(rowType: RowType<Row>, rows: readonly Row[]): Promise<void> {
+    return writeRows(this.readModels.source, rowType, rows);
+  }
+
   get edge(): TestEdge {
     if (!this.running) throw new Error('the bench has not started');
     return this.running;
@@ -208,6 +227,10 @@ export class ApiBench {
       { provide: EgressPolicy, useValue: egress },
       { provide: Vault, useValue: vault },
       { provide: PayloadStore, useValue: new PostgresPayloadStore(this.pool) },
+      {
+        provide: Replays,
+        useValue: new Replays(streams, new PostgresReplayRows(this.pool), new PostgresRecordedCalls(this.pool)),
+      },
     ];
   }
 }

@@ -29,6 +29,7 @@ import { ErrorPagesController } from './pages/error-pages.controller.js';
 import { PeopleModule, SessionModule } from './people/people.module.js';
 import { SignInPagesController } from './pages/sign-in/sign-in-pages.controller.js';
 import { PoliciesModule } from './policies/policies.module.js';
+import { ReplaysModule } from './replays/replays.module.js';
 
 export { ApiServer } from './api-server.js';
 
@@ -50,6 +51,7 @@ export class ApiModule {
         LedgerModule,
         ConnectorsModule,
         PoliciesModule,
+        ReplaysModule,
         PeopleModule,
         InsightsModule,
       ],

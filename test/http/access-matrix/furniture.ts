@@ -19,13 +19,15 @@ export interface Furniture {
   readonly session: string;
   readonly member: string;
   readonly orgKey: string;
+  readonly replay: string;
 }
 
 const VERSIONED = /^\/v1\/policies\/\{id\}/;
 
 /** The path of an operation on this furniture. */
 export const pathOn = (template: string, furniture: Furniture): string => {
-  const { agent, agentKey, kid, connector, policy, action, approval, deed, session, member, orgKey } = furniture;
+  const { agent, agentKey, kid, connector, policy, action, approval, deed, session, member, orgKey, replay } =
+    furniture;
   return template
     .replace('/v1/agents/{id}', `/v1/agents/${agent}`)
     .replace('/v1/connectors/{id}', `/v1/connectors/${connector}`)
@@ -36,6 +38,7 @@ export const pathOn = (template: string, furniture: Furniture): string => {
     .replace('/v1/sessions/{id}', `/v1/sessions/${session}`)
     .replace('/v1/org/members/{id}', `/v1/org/members/${member}`)
     .replace('/v1/org/keys/{id}', `/v1/org/keys/${orgKey}`)
+    .replace('/v1/replays/{id}', `/v1/replays/${replay}`)
     .replace('{key}', agentKey)
     .replace('{kid}', kid)
     .replace('{v}', '1')
@@ -59,6 +62,7 @@ export const NOWHERE: Furniture = {
   session: `ses_${NOTHING}`,
   member: `mem_${NOTHING}`,
   orgKey: `key_${NOTHING}`,
+  replay: `rpl_${NOTHING}`,
 };
 
 /** Makes what requests are about, as an owner. */
@@ -102,6 +106,10 @@ export class Furnisher {
     const id = String(made['id']);
     if (isEnforced) await this.make('POST', `/v1/policies/${id}/versions/1/activate`, { mode: 'enforce' });
     return id;
+  }
+
+  async replay(policy: string): Promise<string> {
+    return String((await this.make('POST', `/v1/policies/${policy}/versions/1/replay`))['id']);
   }
 
   async orgKey(): Promise<string> {

@@ -79,6 +79,12 @@ const SETTINGS: readonly (readonly [RegExp, Setting])[] = [
     }),
   ],
   [
+    /^POST \/v1\/replays\/\{id\}/,
+    async ({ furnisher, standing }, { template }) => ({
+      path: pathOn(template, { ...standing, replay: await furnisher.replay(standing.policy) }),
+    }),
+  ],
+  [
     /^POST \/v1\/approvals\/\{id\}/,
     async ({ furnisher, standing, agentKey, browserOf }, { template }, caller) => {
       const path = pathOn(template, { ...standing, approval: await furnisher.approval(agentKey) });

@@ -66,8 +66,6 @@ export const NOT_YET_RAISED: Partial<Readonly<Record<ErrorCode, string>>> = {
   undo_plan_stale: 'undo',
   already_undone: 'undo',
   undo_conflict: 'undo',
-  replay_too_large: 'replays',
-  replay_window_invalid: 'replays',
   suggestion_stale: 'suggestions',
   suggestion_decided: 'suggestions',
   observe_not_enabled: 'observe mode',
