@@ -85,7 +85,7 @@ export class ProgressLine {
 const BAR_CHARACTERS = 24;
 
 /** How far something is, 0 to 1, and through how many of `things` it went. */
-export const barText = (what: string, share: number, count: number, things: 'events' | 'rows'): string => {
+export const barText = (what: string, share: number, count: number, things: 'events' | 'rows' | 'actions'): string => {
   const done = Math.round(share * BAR_CHARACTERS);
   const bar = `${'#'.repeat(done)}${'.'.repeat(BAR_CHARACTERS - done)}`;
   return `${what.padEnd(10)} [${bar}] ${Math.floor(share * 100)} %, ${count.toLocaleString('en')} ${things}`;

@@ -6,6 +6,7 @@ import { withExamples, type CommandContext, type JsonOption } from '../command-c
 import { readInput } from '../input-file.js';
 import { callService, type ServiceError, type ServiceOptions } from '../service-call.js';
 import { present } from '../terminal.js';
+import { registerReplayCommand } from './policies-replay.command.js';
 import { casesText, countsText, dryRunText, findingsText, type Finding } from './policy-text.js';
 
 interface PolicyOptions extends ServiceOptions, JsonOption {}
@@ -25,9 +26,10 @@ export const registerPoliciesCommands = (program: Command, context: CommandConte
     .command('policies')
     .description(
       'Checks the text of a policy against a running service: what is wrong with it, what it says of a file of cases, and ' +
-        `why it decides one call as it does. ${NEEDS_KEY}`,
+        `why it decides one call as it does. ${NEEDS_KEY} Of a policy that is saved, says what it would have decided of past ` +
+        'actions: that needs no service and no key.',
     )
-    .summary('check a policy before it is saved');
+    .summary('check a policy before it is saved or activated');
   withExamples(
     policies,
     'npm run ags -- policies lint support.yaml',
@@ -36,6 +38,7 @@ export const registerPoliciesCommands = (program: Command, context: CommandConte
   registerLint(policies, context);
   registerTest(policies, context);
   registerDryRun(policies, context);
+  registerReplayCommand(policies, context);
 };
 
 /** What all of them take: a source, a service, and a form of the answer. */

@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { InvalidArgumentError, type Command } from 'commander';
+import { operatorMetadata, parseTimestamp, timestampOf, type OrgId, type PolicyId } from '#libs/domain/kernel';
+import type { Replay, ReplayResult, Replays } from '#libs/domain/replays';
+import type { Deployment } from '#libs/infra/deployment';
+import { idArgument } from '../arguments.js';
+import { Census } from '../census.js';
+import { CliError, EXIT } from '../cli-error.js';
+import {
+  withDeployment,
+  withExamples,
+  type CommandContext,
+  type JsonOption,
+  type OrgOption,
+} from '../command-context.js';
+import { barText, facts, present, ProgressLine, table, type Terminal } from '../terminal.js';
+
+const LOOK_EVERY_MS = 300;
+
+interface ReplayOptions extends OrgOption, JsonOption {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** `ags policies replay`: what a version would have said of the actions of the past. */
+export const registerReplayCommand = (policies: Command, context: CommandContext): void => {
+  withExamples(
+    policies
+      .command('replay')
+      .description(
+        'Asks a version of a policy about the actions of the past, each with what was judged then, and says what it would have ' +
+          'decided otherwise. Nothing is run, decided or sealed. The service may run on meanwhile, or not at all. Ends with 0 ' +
+          'when the replay has succeeded, whatever it found.',
+      )
+      .summary('what a version would have said of past actions')
+      .argument('<policy>', 'pol_... of the policy', idArgument('pol'))
+      .argument('[version]', 'its number or its pv_ id; the newest when left out')
+      .option('--from <instant>', 'actions created then or later; default: 14 days before --to', instantArgument)
+      .option('--to <instant>', 'actions created before; default: now', instantArgument)
+      .option('--org <id>', 'which organization; needed when there are several', idArgument('org'))
+      .option('--json', 'the replay as one JSON object, as GET /v1/replays/{id} has it')
+      .action(async (policy: PolicyId, version: string | undefined, options: ReplayOptions) =>
+        withDeployment(context, async (deployment, interrupted) => {
+          const replay = await replayed(deployment, context.terminal, interrupted, { policy, version, ...options });
+          const { shownReplay } = await import('#libs/domain/replays');
+          present(context.terminal, options.json === true, { objects: [shownReplay(replay)], text: textOf(replay) });
+          if (replay.status !== 'succeeded') context.exitCode = EXIT.refused;
+        }),
+      ),
+    'npm run ags -- policies replay pol_...',
+    'npm run --silent ags -- policies replay pol_... 3 --from 2026-10-01T00:00:00Z --json',
+  );
+};
+
+const instantArgument = (text: string): string => {
+  const epochMs = parseTimestamp(text);
+  if (epochMs === null) throw new InvalidArgumentError('An instant such as 2026-10-01T00:00:00Z is expected.');
+  return timestampOf(epochMs);
+};
+
+type Asked = ReplayOptions & { readonly policy: PolicyId; readonly version: string | undefined };
+
+/** Starts it, runs it where no worker does, and waits for its end. An interruption cancels it. */
+const replayed = async (
+  deployment: Deployment,
+  terminal: Terminal,
+  interrupted: AbortSignal,
+  { policy, version, from, to, org: wanted }: Asked,
+): Promise<Replay> => {
+  const { replaysOf } = await import('#libs/infra/deployment');
+  const { startReplay } = await import('#libs/infra/replays');
+  const org = await organizationOf(deployment, wanted);
+  const replays = replaysOf(deployment);
+  const asked = {
+    policy,
+    version: version ?? (await newestOf(deployment, org, policy)),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  };
+  const { id } = await replays.start(org, asked, operatorMetadata(deployment, org));
+  const { config, database } = deployment;
+  // Where a worker has its claim, this one waits for it and finds nothing left to do.
+  const child = startReplay({ config, connectionString: database.connectionString }, id);
+  try {
+    return await ended(replays, { org, id }, terminal, interrupted);
+  } catch (error) {
+    if (!interrupted.aborted) throw error;
+    await replays.cancel(org, id, timestampOf(deployment.clock.nowMs()));
+    throw new CliError(
+      'interrupted',
+      `It was interrupted, and the replay ${id} is cancelled. Run it again.`,
+      EXIT.refused,
+    );
+  } finally {
+    child.stop();
+    await child.ended;
+  }
+};
+
+const ended = async (
+  replays: Replays,
+  { org, id }: Pick<Replay, 'org' | 'id'>,
+  terminal: Terminal,
+  interrupted: AbortSignal,
+): Promise<Replay> => {
+  const progress = new ProgressLine(terminal);
+  try {
+    for (;;) {
+      const replay = await replays.get(org, id);
+      if (replay.endedAt !== null) return replay;
+      const share = replay.total === 0 ? 0 : Math.min(1, replay.done / replay.total);
+      progress.show(barText('replay', share, replay.done, 'actions'));
+      await sleep(LOOK_EVERY_MS, undefined, { signal: interrupted });
+    }
+  } finally {
+    progress.clear();
+  }
+};
+
+const organizationOf = async (deployment: Deployment, wanted: OrgId | undefined): Promise<OrgId> => {
+  const { PostgresKeyDirectory } = await import('#libs/infra/agents');
+  const { store, durable } = deployment.database;
+  const census = new Census(store, deployment.streams, new PostgresKeyDirectory(durable));
+  return (await census.organization(wanted)).org;
+};
+
+/** @throws {DomainError} not_found */
+const newestOf = async ({ streams }: Deployment, org: OrgId, id: PolicyId): Promise<string> => {
+  const { latestVersion, loadPolicy } = await import('#libs/domain/policies');
+  return latestVersion(await loadPolicy(streams, org, id)).id;
+};
+
+const textOf = (replay: Replay): string => {
+  const { id, policy, version, from, to, status, errorCode, result } = replay;
+  const about = facts([
+    ['replay', id],
+    ['policy', `${policy}, version ${version}`],
+    ['window', `${from} to ${to}`],
+    ['status', errorCode === null ? status : `${status} (${errorCode})`],
+  ]);
+  return result === null ? about : `${about}\n\n${foundText(result)}`;
+};
+
+const foundText = (found: ReplayResult): string => {
+  const { judged, skipped, changes, allows_denied_by_person: denied, allows_never_asked: never } = found;
+  const sums = facts([
+    ['judged', numberText(judged)],
+    ['arguments removed', numberText(skipped.payload_removed)],
+    ['arguments damaged', numberText(skipped.payload_damaged)],
+    ['policy not asked', numberText(skipped.not_asked)],
+    ['would allow what a person denied', numberText(denied)],
+    ['would allow what was refused without asking', numberText(never)],
+  ]);
+  if (changes.length === 0) return `${sums}\n\nNothing would have been decided otherwise.`;
+  const lines = changes.map(({ from, to, rule_id: rule, count, sample }) => [
+    from,
+    to,
+    rule ?? '(default)',
+    numberText(count),
+    sample[0] ?? '',
+  ]);
+  return `${sums}\n\n${table(['WAS', 'WOULD BE', 'BY RULE', 'ACTIONS', 'FOR EXAMPLE'], lines)}`;
+};
+
+const numberText = (count: number): string => count.toLocaleString('en');
