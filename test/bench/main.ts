@@ -8,6 +8,7 @@ import { listSpeed } from './lists.js';
 import { residentBytes } from './processes.js';
 import { PROFILES, type Profile } from './profile.js';
 import { rebuildSpeed } from './rebuild.js';
+import { replaySpeed } from './replays.js';
 import { signInTiming } from './sign-in.js';
 import { takeover } from './takeover.js';
 
@@ -59,9 +60,9 @@ const rowFigures = async (profile: Profile): Promise<void> => {
   await onScratchService(profile, listSpeed);
 };
 
-const SECTIONS = ['service', 'rows', 'takeover', 'verify', 'holds', 'sign-in'] as const;
+const SECTIONS = ['service', 'rows', 'takeover', 'verify', 'holds', 'sign-in', 'replay'] as const;
 
-const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|rows|takeover|verify|holds|sign-in] [--seconds 60]
+const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|rows|takeover|verify|holds|sign-in|replay] [--seconds 60]
 Prints one JSON line a figure; progress on standard error.
 
   --profile  distributed: each figure of a deployment twice, of one process with its own PostgreSQL (embedded, which is
@@ -69,7 +70,8 @@ Prints one JSON line a figure; progress on standard error.
              KurrentDB that KURRENTDB_PROGRAM names, and on the redis-server of this machine; what is missing is said
   --only     the figures of a running service, those of rebuilding and listing many rows, how long nobody seals or
              projects when whoever did is gone, those of offline verification, how long hostile input holds the event
-             loop, or whether the time of a sign-in request tells who is known; may be repeated
+             loop, whether the time of a sign-in request tells who is known, or how fast past actions are replayed; may be
+             repeated
   --seconds  how long the service is loaded
 `;
 
@@ -129,6 +131,7 @@ const main = async (): Promise<void> => {
   if (values.only.includes('verify')) await offlineVerify();
   if (values.only.includes('holds')) holds();
   if (values.only.includes('sign-in')) await signInTiming();
+  if (values.only.includes('replay')) await replaySpeed();
 };
 
 await main();
