@@ -44,6 +44,7 @@ export const naiveReplay = (candidate: CompiledPolicy, calls: readonly RecordedC
       payload_removed: removed.length,
       payload_damaged: damaged.length,
       not_asked: calls.length - asked.length,
+      time_limit: 0,
     },
     changes: groups(({ from, to, ruleId }) => JSON.stringify([from, to, ruleId]), changed).map(
       ([{ from, to, ruleId }, group]) => ({

@@ -100,7 +100,7 @@ describe('a preview', () => {
     expect(json).toMatchObject({
       judged: 108,
       unjudged: 2,
-      unjudged_because: { not_asked: 0, payload_removed: 1, payload_damaged: 1 },
+      unjudged_because: { not_asked: 0, payload_removed: 1, payload_damaged: 1, time_limit: 0 },
     });
   });
 });

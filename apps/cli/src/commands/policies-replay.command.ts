@@ -148,6 +148,7 @@ const foundText = (found: ReplayResult): string => {
     ['arguments removed', numberText(skipped.payload_removed)],
     ['arguments damaged', numberText(skipped.payload_damaged)],
     ['policy not asked', numberText(skipped.not_asked)],
+    ['policy too slow', numberText(skipped.time_limit)],
     ['would allow what a person denied', numberText(denied)],
     ['would allow what was refused without asking', numberText(never)],
   ]);

@@ -12,7 +12,7 @@ const action = (number: number, status: string | null = null): LivingAction =>
     submission: { action: testId('act', number), tool: 'crm.get', agent: testId('agt', 1), agent_name: 'support-1' },
     approval: status === null ? null : { status },
   }) as unknown as LivingAction;
-const allow = { outcome: 'allow' as const, ruleId: 'one', reason: 'rule one' };
+const allow = { outcome: 'allow' as const, ruleId: 'one', reason: 'rule one', timeLimitTripped: false };
 
 describe('what the policy of that time said', () => {
   it.each<[Partial<Decision>, Decision['outcome'] | null]>([
@@ -34,17 +34,23 @@ describe('a preview', () => {
     const preview = new PolicyPreview();
     preview.add(action(9), 'allow', allow);
     preview.add(action(8), 'deny', allow);
-    preview.add(action(7), 'require_approval', { outcome: 'deny', ruleId: null, reason: 'default deny' });
-    preview.add(action(6), 'deny', { outcome: 'allow', ruleId: 'two', reason: 'rule two' });
+    preview.add(action(7), 'require_approval', {
+      outcome: 'deny',
+      ruleId: null,
+      reason: 'default deny',
+      timeLimitTripped: false,
+    });
+    preview.add(action(6), 'deny', { outcome: 'allow', ruleId: 'two', reason: 'rule two', timeLimitTripped: false });
     preview.add(action(5), 'deny', allow);
+    preview.add(action(4), 'deny', { ...allow, timeLimitTripped: true });
     preview.skip(action(4), 'payload_removed');
     preview.skip(action(3), 'not_asked');
     expect(preview.result()).toMatchObject({
       from: testTime(3),
       to: testTime(9),
       judged: 5,
-      unjudged: 2,
-      unjudged_because: { not_asked: 1, payload_removed: 1, payload_damaged: 0 },
+      unjudged: 3,
+      unjudged_because: { not_asked: 1, payload_removed: 1, payload_damaged: 0, time_limit: 1 },
       same: 1,
       changed: 4,
       changes: [

@@ -8,6 +8,9 @@ type Outcome = Decision['outcome'];
 /** Why nothing can be said of an action: no policy's own word is recorded, or its input is gone or damaged. */
 export type Unjudged = 'not_asked' | 'payload_removed' | 'payload_damaged';
 
+/** The draft took too long: that is no word of it, and chance decides which calls it happens to. */
+type Unsaid = Unjudged | 'time_limit';
+
 /** As many as an answer shows of the actions that a draft would have decided otherwise. */
 const SAMPLES_MAX = 50;
 
@@ -27,7 +30,7 @@ type PreviewedAction = {
 };
 
 /** What of a draft's decision is told. */
-type DraftDecision = Pick<PolicyDecision, 'outcome' | 'ruleId' | 'reason'>;
+type DraftDecision = Pick<PolicyDecision, 'outcome' | 'ruleId' | 'reason' | 'timeLimitTripped'>;
 
 interface Change {
   readonly from: Outcome;
@@ -58,20 +61,26 @@ export class PolicyPreview {
   private readonly changes = new Map<string, Change>();
   private readonly deniedByPeople: PreviewedAction[] = [];
   private readonly others: PreviewedAction[] = [];
-  private readonly unjudged: Record<Unjudged, number> = { not_asked: 0, payload_removed: 0, payload_damaged: 0 };
+  private readonly unjudged: Record<Unsaid, number> = {
+    not_asked: 0,
+    payload_removed: 0,
+    payload_damaged: 0,
+    time_limit: 0,
+  };
   private judged = 0;
   private same = 0;
   private humanDenied = 0;
   private newest: Timestamp | null = null;
   private oldest: Timestamp | null = null;
 
-  skip(action: LivingAction, why: Unjudged): void {
+  skip(action: LivingAction, why: Unsaid): void {
     this.look(action);
     this.unjudged[why] += 1;
   }
 
   /** @param from what {@link policyOutcomeOf} says of the action */
   add(action: LivingAction, from: Outcome, draft: DraftDecision): void {
+    if (draft.timeLimitTripped) return this.skip(action, 'time_limit');
     this.look(action);
     this.judged += 1;
     if (draft.outcome === from) {

@@ -11,7 +11,12 @@ export {
   type PolicyDiagnostic,
   type PolicyDiagnosticCode,
 } from './diagnostics.js';
-export { evaluatePolicy, type PolicyDecision, policyUnavailable } from './evaluate-policy.js';
+export {
+  POLICY_EVALUATION_LIMIT_MS,
+  evaluatePolicy,
+  type PolicyDecision,
+  policyUnavailable,
+} from './evaluate-policy.js';
 export { holdsPostcondition } from './holds-postcondition.js';
 export { AddPolicyVersion, AddPolicyVersionHandler } from './handlers/add-policy-version.handler.js';
 export { compiledOrRefused, policyInvalid } from './handlers/checked-version.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOfJson } from '#libs/crypto';
+import { digestOf, digestOfJson } from '#libs/crypto';
 import { CANDIDATE, compiled, someCalls } from '../../../../test/support/arbitrary-calls.js';
 import { TEST_ORG, testId, testTime } from '../../../../test/support/given-log.js';
 import { inOneOrder, naiveReplay } from '../../../../test/support/naive-replay.js';
@@ -166,6 +166,25 @@ describe('a replay', () => {
     expect(await run(calls, work, { stepMs: 1_000, pause })).toBe('left');
     expect(work.row.replay).toMatchObject({ status: 'cancelled', done: 0, result: null });
     expect(await run(calls, work)).toBe('left');
+  });
+
+  it('counts calls apart that the version takes too long for: it says nothing of them', async () => {
+    const numbers = `[${Array.from({ length: 40 }, (_, index) => index + 1).join(', ')}]`;
+    const condition = `${numbers}.exists(x, ${numbers}.exists(y, args.amount == x * y + 100000))`;
+    const rules = Array.from(
+      { length: 40 },
+      (_, index) => `  - id: slow-${index}\n    when: |\n      ${condition}\n    decision: deny\n`,
+    );
+    const slow = compiled(`version: 1\ndefault: allow\nrules:\n${rules.join('')}`);
+    const [call] = (fc.sample(someCalls(100, 100), 1) as [readonly RecordedCall[]])[0].filter(
+      ({ decision, input }) => decision === 'allow' && input !== null,
+    );
+    const text = JSON.stringify({ ...(JSON.parse(call?.input ?? '') as object), args: { amount: 1 } });
+    const calls = new HeldCalls([{ ...(call as RecordedCall), input: text, inputDigest: digestOf(text) }]);
+    const policies: Pick<CompiledPolicies, 'load'> = { load: () => Promise.resolve({ isUsable: true, policy: slow }) };
+    const work = new HeldWork();
+    await runReplay({ calls, policies, clock: clockOf(0), pause: async () => {}, limitMs: 1 }, work, NEVER);
+    expect(found(work)).toMatchObject({ judged: 0, skipped: { time_limit: 1 }, by_rule: [] });
   });
 
   it('fails where its version compiles no more', async () => {

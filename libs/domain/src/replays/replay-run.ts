@@ -1,7 +1,14 @@
 import { bodyProfile, digestOf, digestOfJson, parseStrictJson } from '#libs/crypto';
 import { timestampOf, type Clock } from '../kernel/index.js';
-import { evaluatePolicy, type CompiledPolicies, type CompiledPolicy, type PolicyInput } from '../policies/index.js';
+import {
+  evaluatePolicy,
+  POLICY_EVALUATION_LIMIT_MS,
+  type CompiledPolicies,
+  type CompiledPolicy,
+  type PolicyInput,
+} from '../policies/index.js';
 import type { RecordedCall, RecordedCalls, ReplayCursor } from './recorded-calls.port.js';
+import type { ReplayOutcome } from './replay.js';
 import type { ReplayUnderWay, ReplayWork } from './replay-rows.port.js';
 import { ReplaySums, saidByPolicy } from './replay-sums.js';
 
@@ -12,6 +19,8 @@ const STORED_INPUT_PROFILE = bodyProfile({ maxBytes: 4 * 1024 * 1024, maxDepth: 
 const SAVE_EVERY_MS = 1_000;
 /** The claim's heartbeat needs the event loop. */
 const SLICE_MS = 50;
+/** Ten times what the gate waits for a policy: nobody waits here, and the process has a low priority. */
+const EVALUATION_LIMIT_MS = 10 * POLICY_EVALUATION_LIMIT_MS;
 /** Taken up so often without getting on, it ends the process that runs it. */
 export const ATTEMPTS_MAX = 5;
 
@@ -24,6 +33,8 @@ export interface ReplayParts {
   readonly clock: Clock;
   /** Lets other work of the process run. */
   readonly pause: () => Promise<void>;
+  /** How long the candidate may take for a call. */
+  readonly limitMs?: number;
 }
 
 /**
@@ -95,9 +106,18 @@ class ReplayPass {
     if (from === null) this.sums.skip('not_asked');
     else if (call.input === null) this.sums.skip('payload_removed');
     else if (digestOf(call.input) !== call.inputDigest) this.sums.skip('payload_damaged');
-    else this.sums.add(call, from, evaluatePolicy(this.candidate, inputOf(call.input)));
+    else this.count(call, from, call.input);
     this.done += 1;
     this.cursor = { createdAt: call.createdAt, action: call.action };
+  }
+
+  /** Too slow is no word of the policy: told as a refusal, it would be another one in every replay. */
+  private count(call: RecordedCall, from: ReplayOutcome, input: string): void {
+    const decision = evaluatePolicy(this.candidate, inputOf(input), {
+      limitMs: this.parts.limitMs ?? EVALUATION_LIMIT_MS,
+    });
+    if (decision.timeLimitTripped) this.sums.skip('time_limit');
+    else this.sums.add(call, from, decision);
   }
 
   /** @returns whether to go on */

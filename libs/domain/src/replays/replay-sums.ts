@@ -47,7 +47,7 @@ export const saidByPolicy = ({
  */
 export class ReplaySums {
   private judged = 0;
-  private readonly skipped = { payload_removed: 0, payload_damaged: 0, not_asked: 0 };
+  private readonly skipped = { payload_removed: 0, payload_damaged: 0, not_asked: 0, time_limit: 0 };
   private readonly changes = new Map<string, ReplayChange>();
   private readonly byRule = new Map<string, ReplayResult['by_rule'][number]>();
   private readonly byTool = new Map<string | null, ReplayResult['by_tool'][number]>();

@@ -81,6 +81,8 @@ export type ReplayResult = {
     payload_damaged: number;
     /** What a policy says of them was never asked, or is not on record: a Stop, an unknown tool, a budget refused them. */
     not_asked: number;
+    /** The candidate took too long to judge it; the gate would have refused it. Chance decides which calls these are. */
+    time_limit: number;
   };
   changes: ReplayChange[];
   /** `source`: builtin where a condition of the rule had no answer. */
