@@ -126,10 +126,16 @@ begin
 end
 $function$`;
 
+/**
+ * Joins thousands of charges with rows that may be many more than when they were last analyzed. A nested loop over both,
+ * which such statistics ask for, took longer than the statement may: the same batch failed again and again.
+ */
+const LARGE_BATCH = 'set enable_nestloop = off';
+
 /** Lets go what the log has not confirmed: of a digest where one is given, and reserved up to a moment. */
 const FREE = `
 create or replace function gate.free_budgets(in_actions text[], in_digest text, in_up_to bigint) returns bigint
-language plpgsql volatile
+language plpgsql volatile ${LARGE_BATCH}
 as $function$
 declare
   the_budgets text[] := array(select distinct r.budget from gate.budget_reservations r
@@ -163,7 +169,7 @@ create or replace function gate.settle_budgets(
   in_amounts bigint[], in_ats bigint[],
   in_given_back text[], in_unspent text[], in_spent text[], in_spent_units text[], in_spent_amounts bigint[]
 ) returns void
-language plpgsql volatile
+language plpgsql volatile ${LARGE_BATCH}
 as $function$
 declare
   the_budgets text[] := array(

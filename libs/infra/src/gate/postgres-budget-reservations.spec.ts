@@ -217,3 +217,11 @@ it('what is used is told whether or not anybody has counted it yet', async () =>
   ];
   expect(await tables.reservations.used(counted)).toEqual([400, 400, 0]);
 });
+
+it.each(['settle_budgets', 'free_budgets'])('%s joins large batches in another way than row by row', async (name) => {
+  const { rows } = await tables.pool.query<{ proconfig: string[] }>(
+    `select proconfig from pg_proc where pronamespace = 'gate'::regnamespace and proname = $1`,
+    [name],
+  );
+  expect(rows).toEqual([{ proconfig: ['enable_nestloop=off'] }]);
+});
