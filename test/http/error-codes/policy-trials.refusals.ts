@@ -78,6 +78,17 @@ export const POLICY_TRIALS: RefusalGroup = {
       provoke: ({ admin }) => admin('POST', '/v1/policies/preview', { json: { source: POLICY, actions: 2_001 } }),
     },
     {
+      rule: 'a test after sixty within a minute',
+      verdict: [429, 'rate_limit_error', 'rate_limited', null],
+      headers: { 'retry-after': expect.stringMatching(/^[1-5]?\d$|^60$/) as string },
+      provoke: async ({ send, people }) => {
+        const cases = '- name: one\n  input:\n    tool: none.such\n  expect:\n    decision: deny\n';
+        const test = () => send('POST', '/v1/policies/test', { as: people.owner, json: { source: POLICY, cases } });
+        for (let count = 0; count < 60; count += 1) await test();
+        return test();
+      },
+    },
+    {
       rule: 'a preview after twenty within a minute',
       verdict: [429, 'rate_limit_error', 'rate_limited', null],
       headers: { 'retry-after': expect.stringMatching(/^[1-5]?\d$|^60$/) as string },

@@ -10,8 +10,9 @@ import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
 import { ChangeDeeds } from '../ledger/change-deeds.js';
 import { ChangeSlotBody } from './policy.dto.js';
+import { PolicyLinter } from './policy-linter.js';
 import { policyId, PolicyReader } from './policy-reader.js';
-import { outlinedVersionView, policyView } from './policy.view.js';
+import { diagnosticsView, outlinedVersionView, policyView } from './policy.view.js';
 
 /** Which version decides, and which one is only asked what it would. */
 @Controller('v1/policies/:id')
@@ -20,6 +21,7 @@ export class PolicySlotsController {
     private readonly commands: CommandBus,
     private readonly policies: PolicyReader,
     private readonly deeds: ChangeDeeds,
+    private readonly linter: PolicyLinter,
   ) {}
 
   /**
@@ -41,7 +43,10 @@ export class PolicySlotsController {
       new ActivatePolicyVersion(org, { policy: policyId(id), version: v, mode }, reason ?? null, metadata),
     );
     const deed = await this.deedOf(metadata, 'PolicyActivated');
-    return { ...(await outlinedVersionView(policy.policy, version, organization)), deed };
+    const view = await outlinedVersionView(policy.policy, version, organization);
+    // Tools may have changed since it was saved.
+    const { diagnostics } = await this.linter.lint(org, version.source);
+    return { ...view, deed, diagnostics: diagnosticsView(diagnostics) };
   }
 
   /** Where nothing is enforced, nothing is allowed. */
