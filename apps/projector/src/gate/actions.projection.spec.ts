@@ -223,11 +223,12 @@ describe('actions projection', () => {
     await given([...started(1), finished(1), witnessed(1)]);
     const { folded } = await row();
     expect([actionsProjection.version, Object.keys(folded).sort()]).toEqual([
-      6,
+      7,
       [
         'amendedRevision',
         'approval',
         'attempts',
+        'charges',
         'createdAt',
         'decidedAt',
         'decision',

@@ -46,7 +46,7 @@ const UNHEARD_OF: ListedAction = { action: actionDecider.initialState(), seal: n
  */
 export const actionsProjection: Projection = {
   name: 'actions',
-  version: 6,
+  version: 7,
   follows: { action: ACTION_EVENTS, ledger: LEDGER_EVENTS },
   rowTypes: [ActionRow, ApprovalRow, HourlyCountRow],
 
