@@ -41,7 +41,7 @@ export class ReplaysController {
 
   /** Newest first. */
   @Get('/v1/replays')
-  @Route(READ)
+  @Route({ ...READ, unknownQuery: 'refused' })
   async list(
     @Query() query: ListReplaysQuery,
     @RequestContext() exchange: Exchange,
