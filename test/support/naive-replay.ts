@@ -46,11 +46,12 @@ export const naiveReplay = (candidate: CompiledPolicy, calls: readonly RecordedC
       not_asked: calls.length - asked.length,
       time_limit: 0,
     },
-    changes: groups(({ from, to, ruleId }) => JSON.stringify([from, to, ruleId]), changed).map(
-      ([{ from, to, ruleId }, group]) => ({
+    changes: groups(({ from, to, ruleId, source }) => JSON.stringify([from, to, ruleId, source]), changed).map(
+      ([{ from, to, ruleId, source }, group]) => ({
         from,
         to,
         rule_id: ruleId,
+        source,
         count: group.length,
         sample: group.slice(0, 5).map(({ action }) => action),
       }),

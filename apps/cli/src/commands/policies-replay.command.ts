@@ -153,10 +153,10 @@ const foundText = (found: ReplayResult): string => {
     ['would allow what was refused without asking', numberText(never)],
   ]);
   if (changes.length === 0) return `${sums}\n\nNothing would have been decided otherwise.`;
-  const lines = changes.map(({ from, to, rule_id: rule, count, sample }) => [
+  const lines = changes.map(({ from, to, rule_id: rule, source, count, sample }) => [
     from,
     to,
-    rule ?? '(default)',
+    source === 'builtin' ? `${rule ?? ''} (no answer)`.trim() : (rule ?? '(default)'),
     numberText(count),
     sample[0] ?? '',
   ]);

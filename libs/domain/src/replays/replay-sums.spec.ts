@@ -67,6 +67,7 @@ describe('the sums of a replay', () => {
         from: 'deny',
         to: 'allow',
         rule_id: 'read',
+        source: 'rule',
         count: 3 * NAMES_MAX,
         sample: Array.from({ length: SAMPLE_MAX }, (_, number) => testId('act', number)),
       },

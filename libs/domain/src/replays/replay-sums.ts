@@ -102,7 +102,7 @@ export class ReplaySums {
     if (to === 'allow' && approval === 'denied') this.allowsDeniedByPerson += 1;
     if (to === 'allow' && recorded === 'deny') this.allowsNeverAsked += 1;
     if (!isChange) return;
-    const key = { from, to, rule_id: ruleId };
+    const key = { from, to, rule_id: ruleId, source };
     const change = line(this.changes, keyOf(key), () => ({ ...key, count: 0, sample: [] }));
     change.count += 1;
     if (change.sample.length < SAMPLE_MAX) change.sample.push(action);
@@ -137,8 +137,8 @@ export class ReplaySums {
   }
 }
 
-const keyOf = ({ from, to, rule_id: ruleId }: Pick<ReplayChange, 'from' | 'to' | 'rule_id'>): string =>
-  `${from} ${to} ${ruleId}`;
+const keyOf = ({ from, to, rule_id: ruleId, source }: Omit<ReplayChange, 'count' | 'sample'>): string =>
+  `${from} ${to} ${source} ${ruleId}`;
 
 const tally = (): ReplayTally => ({ judged: 0, changed: 0, allow: 0, require_approval: 0, deny: 0 });
 

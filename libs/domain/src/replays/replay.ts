@@ -66,6 +66,8 @@ export type ReplayChange = {
   to: ReplayOutcome;
   /** Of the candidate. Null where its default decided. */
   rule_id: string | null;
+  /** `builtin` where the condition of that rule had no answer, which refuses the call whatever the rule says. */
+  source: PolicyDecision['source'];
   count: number;
   sample: ActionId[];
 };
