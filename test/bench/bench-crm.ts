@@ -1,6 +1,6 @@
 import type { BenchService } from './bench-service.js';
 
-const POLICY = `version: 1
+export const BENCH_POLICY = `version: 1
 default: deny
 rules:
   - id: crm
@@ -27,7 +27,9 @@ export const connectBenchCrm = async (service: BenchService, upstreamUrl: string
     ],
   };
   await done(service.call('POST', '/v1/connectors', { key, body: { type: 'rest', name: 'crm', config } }));
-  const policy = await done(service.call('POST', '/v1/policies', { key, body: { name: 'Bench', source: POLICY } }));
+  const policy = await done(
+    service.call('POST', '/v1/policies', { key, body: { name: 'Bench', source: BENCH_POLICY } }),
+  );
   const path = `/v1/policies/${String(policy['id'])}/versions/1/activate`;
   await done(service.call('POST', path, { key, body: { mode: 'enforce' } }));
 };
