@@ -126,7 +126,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'INV-07',
     changes: [
       {
-        text: 'if (comparisonOf(request, submission.tool_digest).comparison !== submission.comparison_digest) throw',
+        text: 'if (!isSameRequest(submission, request)) throw',
         becomes: 'if (true) throw',
       },
     ],
