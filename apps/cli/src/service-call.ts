@@ -23,11 +23,25 @@ export interface ServiceError {
   readonly diagnostics: readonly unknown[];
 }
 
+/** POST. @see askService */
+export const callService = (options: ServiceOptions, path: string, body: object): Promise<ServiceAnswer> =>
+  askService(options, { method: 'POST', path, body });
+
+/** GET. @see askService */
+export const readService = (options: ServiceOptions, path: string): Promise<ServiceAnswer> =>
+  askService(options, { method: 'GET', path });
+
+interface ServiceRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: object;
+}
+
 /**
  * Sends one request with an API key. Follows no redirect: a key goes nowhere else.
  * @throws {CliError} usage; key_refused; service_unusable: no answer, or none of this service
  */
-export const callService = async (options: ServiceOptions, path: string, body: object): Promise<ServiceAnswer> => {
+const askService = async (options: ServiceOptions, request: ServiceRequest): Promise<ServiceAnswer> => {
   const apiKey = await readApiKey(options.keyFile);
   if (apiKey === null) {
     throw new CliError(
@@ -37,8 +51,8 @@ export const callService = async (options: ServiceOptions, path: string, body: o
   }
   const address = options.url ?? serverAddressOf(parseConfig());
   if (address === null) throw new CliError('usage', 'The settings do not say where the service is. Add --url.');
-  const { status, json } = await answerOf(address, path, apiKey, body);
-  if (status === 200 && json !== null) return { isOk: true, body: json };
+  const { status, json } = await answerOf(address, apiKey, request);
+  if ((status === 200 || status === 202) && json !== null) return { isOk: true, body: json };
   const error = errorIn(json);
   if (error === null) {
     throw new CliError(
@@ -54,14 +68,17 @@ export const callService = async (options: ServiceOptions, path: string, body: o
   return { isOk: false, error };
 };
 
-const answerOf = async (address: string, path: string, apiKey: string, body: object) => {
+const answerOf = async (address: string, apiKey: string, { method, path, body }: ServiceRequest) => {
   try {
     const response = await fetch(`${address}${path}`, {
-      method: 'POST',
+      method,
       redirect: 'manual',
       signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
-      headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
+      headers: {
+        Authorization: `Bearer ${apiKey}`,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return { status: response.status, json: membersOf(await response.text()) };
   } catch (error) {

@@ -3,9 +3,9 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { operatorMetadata, parseTimestamp, timestampOf, type OrgId, type PolicyId } from '#libs/domain/kernel';
 import type { Replay, ReplayResult, Replays } from '#libs/domain/replays';
 import type { Deployment } from '#libs/infra/deployment';
-import { idArgument } from '../arguments.js';
+import { fileArgument, idArgument, urlArgument } from '../arguments.js';
 import { Census } from '../census.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError, EXIT, usage } from '../cli-error.js';
 import {
   withDeployment,
   withExamples,
@@ -13,11 +13,14 @@ import {
   type JsonOption,
   type OrgOption,
 } from '../command-context.js';
+import type { ServiceOptions } from '../service-call.js';
+import { replayOfService, type ShownReplay } from './replay-of-service.js';
 import { barText, facts, present, ProgressLine, table, type Terminal } from '../terminal.js';
 
 const LOOK_EVERY_MS = 300;
 
-interface ReplayOptions extends OrgOption, JsonOption {
+interface ReplayOptions extends OrgOption, JsonOption, ServiceOptions {
+  readonly failIfChanged?: true;
   readonly from?: string;
   readonly to?: string;
 }
@@ -29,8 +32,10 @@ export const registerReplayCommand = (policies: Command, context: CommandContext
       .command('replay')
       .description(
         'Asks a version of a policy about the actions of the past, each with what was judged then, and says what it would have ' +
-          'decided otherwise. Nothing is run, decided or sealed. The service may run on meanwhile, or not at all. Ends with 0 ' +
-          'when the replay has succeeded, whatever it found.',
+          'decided otherwise. Nothing is run, decided or sealed. Without --url it works on the deployment that the settings ' +
+          'name, whether the service runs or not; with it a running service does the work, asked with an admin key in the ' +
+          'variable AGS_API_KEY or in --key-file. Ends with 0 when the replay has succeeded, whatever it found, unless ' +
+          '--fail-if-changed is there.',
       )
       .summary('what a version would have said of past actions')
       .argument('<policy>', 'pol_... of the policy', idArgument('pol'))
@@ -38,18 +43,34 @@ export const registerReplayCommand = (policies: Command, context: CommandContext
       .option('--from <instant>', 'actions created then or later; default: 14 days before --to', instantArgument)
       .option('--to <instant>', 'actions created before; default: now', instantArgument)
       .option('--org <id>', 'which organization; needed when there are several', idArgument('org'))
+      .option('--url <url>', 'a running service that does it', urlArgument)
+      .option('--key-file <file>', 'with --url: a file that holds an admin key', fileArgument)
+      .option('--fail-if-changed', 'end with 1 when anything would have been decided otherwise')
       .option('--json', 'the replay as one JSON object, as GET /v1/replays/{id} has it')
-      .action(async (policy: PolicyId, version: string | undefined, options: ReplayOptions) =>
-        withDeployment(context, async (deployment, interrupted) => {
+      .action(async (policy: PolicyId, version: string | undefined, options: ReplayOptions) => {
+        const { url, from, to } = options;
+        const window = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+        if (url !== undefined) {
+          report(context, options, await replayOfService(options, context.terminal, { policy, version, window }));
+          return;
+        }
+        if (options.keyFile !== undefined) throw usage('--key-file goes with --url.');
+        await withDeployment(context, async (deployment, interrupted) => {
           const replay = await replayed(deployment, context.terminal, interrupted, { policy, version, ...options });
           const { shownReplay } = await import('#libs/domain/replays');
-          present(context.terminal, options.json === true, { objects: [shownReplay(replay)], text: textOf(replay) });
-          if (replay.status !== 'succeeded') context.exitCode = EXIT.refused;
-        }),
-      ),
+          report(context, options, shownReplay(replay) as unknown as ShownReplay);
+        });
+      }),
     'npm run ags -- policies replay pol_...',
     'npm run --silent ags -- policies replay pol_... 3 --from 2026-10-01T00:00:00Z --json',
+    'npm run --silent ags -- policies replay pol_... 3 --url https://ags.example.com --fail-if-changed',
   );
+};
+
+const report = (context: CommandContext, { json, failIfChanged }: ReplayOptions, replay: ShownReplay): void => {
+  present(context.terminal, json === true, { objects: [replay], text: textOf(replay) });
+  const isChanged = failIfChanged === true && (replay.result?.changes.length ?? 0) > 0;
+  if (replay.status !== 'succeeded' || isChanged) context.exitCode = EXIT.refused;
 };
 
 const instantArgument = (text: string): string => {
@@ -130,8 +151,8 @@ const newestOf = async ({ streams }: Deployment, org: OrgId, id: PolicyId): Prom
   return latestVersion(await loadPolicy(streams, org, id)).id;
 };
 
-const textOf = (replay: Replay): string => {
-  const { id, policy, version, from, to, status, errorCode, result } = replay;
+const textOf = (replay: ShownReplay): string => {
+  const { id, policy, version, from, to, status, error_code: errorCode, result } = replay;
   const about = facts([
     ['replay', id],
     ['policy', `${policy}, version ${version}`],

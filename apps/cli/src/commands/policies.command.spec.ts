@@ -147,6 +147,41 @@ describe('ags policies dry-run', () => {
   });
 });
 
+describe('ags policies replay --url', () => {
+  it('has a running service do it, and ends with 1 where --fail-if-changed finds something', async () => {
+    const call = { tool: 'files.write', args: {}, mode: 'proxy', connector_type: 'mcp' };
+    expect((await bench.browser().post('/v1/actions', call, bench.agentKey)).status).toBe(403);
+    const source = SOURCE.replace('args.amount <= 50', 'tool == "files.write"');
+    const made = await bench.browser().post('/v1/policies', { name: 'Replayed', source }, bench.adminKey);
+    const policy = String(made.json['id']);
+    const { code, out } = await ags(['replay', policy, '--json']);
+    expect([code, JSON.parse(out)]).toMatchObject([
+      0,
+      {
+        object: 'replay',
+        policy,
+        version: 1,
+        status: 'succeeded',
+        result: { judged: 1, changes: [{ from: 'deny', to: 'allow', rule_id: 'small', count: 1 }] },
+      },
+    ]);
+    expect(await ags(['replay', policy, '1', '--fail-if-changed'])).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/deny +allow +small +1/) as string,
+    });
+    expect(await ags(['replay', policy, '9'])).toMatchObject({ code: 1 });
+    expect(await ags(['replay', policy, '--from', '2020-01-01T00:00:00Z'])).toMatchObject({ code: 2 });
+  });
+
+  it('tells a key without its service', async () => {
+    vi.stubEnv('AGS_API_KEY', '');
+    const { terminal, err } = writtenTerminal({ isTTY: false });
+    const file = await written('admin.key', 'svc_live_nobody');
+    expect(await runProgram(['policies', 'replay', `pol_${'0'.repeat(26)}`, '--key-file', file], terminal)).toBe(2);
+    expect(err()).toContain('--key-file goes with --url.');
+  });
+});
+
 describe('ags policies', () => {
   it('ends with 3 where the service refuses the key', async () => {
     const source = await written('key.yaml', SOURCE);
