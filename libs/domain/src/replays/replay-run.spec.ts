@@ -6,6 +6,7 @@ import { TEST_ORG, testId, testTime } from '../../../../test/support/given-log.j
 import { inOneOrder, naiveReplay } from '../../../../test/support/naive-replay.js';
 import { OPERATOR, type Clock } from '../kernel/index.js';
 import type { CompiledPolicies } from '../policies/index.js';
+import { SLOW_POLICY } from '../policies/testing/slow-rules.js';
 import { RecordedCalls, type RecordedCall, type ReplayCursor } from './recorded-calls.port.js';
 import type { Replay, ReplayResult, ReplayWindow } from './replay.js';
 import { ReplayWork, type ReplayUnderWay } from './replay-rows.port.js';
@@ -169,13 +170,7 @@ describe('a replay', () => {
   });
 
   it('counts calls apart that the version takes too long for: it says nothing of them', async () => {
-    const numbers = `[${Array.from({ length: 40 }, (_, index) => index + 1).join(', ')}]`;
-    const condition = `${numbers}.exists(x, ${numbers}.exists(y, args.amount == x * y + 100000))`;
-    const rules = Array.from(
-      { length: 40 },
-      (_, index) => `  - id: slow-${index}\n    when: |\n      ${condition}\n    decision: deny\n`,
-    );
-    const slow = compiled(`version: 1\ndefault: allow\nrules:\n${rules.join('')}`);
+    const slow = compiled(SLOW_POLICY);
     const [call] = (fc.sample(someCalls(100, 100), 1) as [readonly RecordedCall[]])[0].filter(
       ({ decision, input }) => decision === 'allow' && input !== null,
     );
