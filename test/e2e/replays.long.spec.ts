@@ -36,6 +36,11 @@ beforeAll(async () => {
   rows = new pg.Client({ connectionString: database.connectionString });
   await rows.connect();
   await act('Ada');
+  // The row that is copied below.
+  await vi.waitFor(async () => {
+    const { rows: listed } = await rows.query('select from read_models.actions');
+    expect(listed).toHaveLength(1);
+  }, PATIENT);
   // As if the agent had made that call so many times.
   await rows.query(
     `insert into gate.payloads (owner, kind, digest, org, body)
