@@ -36,8 +36,6 @@ const FIXED: readonly (readonly [tool: string, manner: Manner])[] = [
   ['crm.get_customer', 'busy'],
   ['crm.set_name', 'busy'],
   ['crm.set_name', 'gone'],
-  ['crm.set_status', 'ok'],
-  ['crm.set_status', 'gone'],
   ['crm.delete_customer', 'ok'],
 ];
 
@@ -106,7 +104,6 @@ export class Traffic {
       'crm.add_note',
       'crm.get_customer',
       'crm.set_name',
-      'crm.set_status',
       'crm.delete_customer',
       'crm.x',
     ]);

@@ -200,7 +200,10 @@ export class ExecutionSweeper {
     this.logger.warn('an execution lost its executor and is given up', { action_id: id, attempt: attempt.attempt });
     const metadata = this.metadata(action, `give-up:${claim}`);
     const command = { type: 'GiveUpExecution' as const, data: { claim, isExecutorSilent, isPastDeadline }, metadata };
-    return (await this.gate.runner.run(actionDecider, id, command, metadata)).events.length > 0;
+    const { events } = await this.gate.runner.run(actionDecider, id, command, metadata);
+    // What it did is looked for at once: the next sweep would be seconds later.
+    if (events.length > 0 && action.ready?.hasReadBack === true) this.takeovers.beginReadBack(action.submission, id);
+    return events.length > 0;
   }
 
   /**
