@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { policyInput } from '../../../../test/support/given-policy-input.js';
 import type { ActivePolicy } from '../people/index.js';
 import { compilePolicy, type LoadedPolicy } from '../policies/index.js';
-import { SLOW_POLICY } from '../policies/testing/slow-rules.js';
+import { SLOW_POLICY } from '../../../../test/support/given-slow-policy.js';
 import { askShadow, shadowDecision } from './shadow-decision.js';
 
 const SLOT = { policy: 'pol_1', versionId: 'pv_1', version: 1, versionHash: 'sha256:0' } as ActivePolicy;

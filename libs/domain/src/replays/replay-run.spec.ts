@@ -6,7 +6,7 @@ import { TEST_ORG, testId, testTime } from '../../../../test/support/given-log.j
 import { inOneOrder, naiveReplay } from '../../../../test/support/naive-replay.js';
 import { OPERATOR, type Clock } from '../kernel/index.js';
 import type { CompiledPolicies } from '../policies/index.js';
-import { SLOW_POLICY } from '../policies/testing/slow-rules.js';
+import { SLOW_POLICY } from '../../../../test/support/given-slow-policy.js';
 import { RecordedCalls, type RecordedCall, type ReplayCursor } from './recorded-calls.port.js';
 import type { Replay, ReplayResult, ReplayWindow } from './replay.js';
 import { ReplayWork, type ReplayUnderWay } from './replay-rows.port.js';
