@@ -5,6 +5,8 @@ import { organizationDecider, type OrganizationCommand, type Role } from '#libs/
 import { parseConfig } from '#libs/infra/config';
 import { Deployment } from '#libs/infra/deployment';
 import { Fleet } from '../support/fleet.js';
+import { KURRENT_UNDER_TEST, startKurrent } from '../support/kurrent-under-test.js';
+import { hasRedisServer, NO_REDIS, RedisServer } from '../support/redis-server.js';
 import { type Answer, callAt } from '../support/service.js';
 import { silentLogger } from '../support/silent-logger.js';
 
@@ -104,23 +106,50 @@ const codesOf = (answers: readonly Answer[]): readonly unknown[] => answers.map(
 const expectLetIn = async (place: Place, key: string): Promise<void> =>
   expect((await withKey(place, key, 'GET', '/v1/actions')).status).toBe(200);
 
-beforeAll(async () => {
-  fleet = await Fleet.prepare({});
-  for (const program of ['projector', 'worker'] as const) await fleet.start(program, 1);
-  await fleet.start('api', 2);
-  operator = await Deployment.open(parseConfig(fleet.environment), 'two apis test', silentLogger);
-  owner = new Person((await operator.members().organization(fleet.org as OrgId)).owner);
-  await owner.signIn('here', fleet.org);
-}, DEADLINE_MS);
-afterAll(async () => {
-  await operator?.close();
-  await fleet?.stop();
-}, DEADLINE_MS);
+/** What a deployment stands on, and the end of it. */
+interface Stores {
+  readonly env: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
 
-describe(
-  `what one api has answered holds at the other for the next call, ${ROUNDS} times`,
-  { timeout: DEADLINE_MS },
-  () => {
+const onPostgresAlone = (): Promise<Stores> => Promise.resolve({ env: {}, close: () => Promise.resolve() });
+const onKurrentAndRedis = async (): Promise<Stores> => {
+  const [kurrent, redis] = await Promise.all([startKurrent(), RedisServer.start()]);
+  return {
+    env: { EVENT_STORE_URL: kurrent.url, REDIS_URL: redis.url },
+    close: async () => void (await Promise.all([kurrent.close(), redis.stop()])),
+  };
+};
+const IS_REDIS_THERE = hasRedisServer();
+const STANDS = [
+  { stand: 'PostgreSQL alone', isThere: true, open: onPostgresAlone },
+  {
+    stand: `${KURRENT_UNDER_TEST}, and Redis${IS_REDIS_THERE ? '' : ` (${NO_REDIS})`}`,
+    isThere: IS_REDIS_THERE,
+    open: onKurrentAndRedis,
+  },
+];
+
+for (const { stand, isThere, open } of STANDS) {
+  const title = `on ${stand}: what one api has answered holds at the other for the next call, ${ROUNDS} times`;
+  describe.skipIf(!isThere)(title, { timeout: DEADLINE_MS }, () => {
+    let stores: Stores;
+
+    beforeAll(async () => {
+      stores = await open();
+      fleet = await Fleet.prepare(stores.env);
+      for (const program of ['projector', 'worker'] as const) await fleet.start(program, 1);
+      await fleet.start('api', 2);
+      operator = await Deployment.open(parseConfig(fleet.environment), 'two apis test', silentLogger);
+      owner = new Person((await operator.members().organization(fleet.org as OrgId)).owner);
+      await owner.signIn('here', fleet.org);
+    }, DEADLINE_MS);
+    afterAll(async () => {
+      await operator?.close();
+      await fleet?.stop();
+      await stores?.close();
+    }, DEADLINE_MS);
+
     it('an agent’s key that was revoked', () =>
       rounds(async () => {
         const keys = `/v1/agents/${fleet.agent}/keys`;
@@ -224,5 +253,5 @@ describe(
         expect(after).toMatchObject({ status: 200, json: { org: { id: org } } });
       });
     });
-  },
-);
+  });
+}
