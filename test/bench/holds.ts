@@ -192,6 +192,7 @@ const canonicalising = (text: Uint8Array): (() => unknown) => {
       onBehalfOf: null,
       session: null,
       intent: [],
+      trace: null,
     });
 };
 

@@ -55,6 +55,27 @@ describe('POST /v1/actions', () => {
     expect(answer.text).not.toContain('set-cookie');
   });
 
+  it('keeps the trace that the call belongs to, and tells the tool', async () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const { json } = await submit(note('traced'), { traceparent: `00-${trace}-00f067aa0ba902b7-01` });
+    expect(json).toMatchObject({ state: 'sealed', trace_id: trace });
+    const sent = upstream.seen.filter(({ headers }) => headers['service-action-id'] === json['id']);
+    expect(sent.map(({ headers }) => headers['traceparent'])).toEqual([
+      expect.stringMatching(new RegExp(`^00-${trace}-(?!00f067aa0ba902b7)[0-9a-f]{16}-01$`)),
+    ]);
+    const read = await service.call('GET', `/v1/actions/${String(json['id'])}`, { key: service.agentKey });
+    expect(read.json).toMatchObject({ trace_id: trace });
+    const list = await service.call('GET', '/v1/actions?limit=1', { key: service.agentKey });
+    expect(list.json).toMatchObject({ data: [{ id: json['id'], trace_id: trace }] });
+  });
+
+  it('refuses no call for a trace that cannot be read', async () => {
+    const { json } = await submit(note('untraced'), { traceparent: '00-nonsense-01' });
+    expect(json).toMatchObject({ state: 'sealed', trace_id: null });
+    const sent = upstream.seen.filter(({ headers }) => headers['service-action-id'] === json['id']);
+    expect(sent.map(({ headers }) => headers['traceparent'])).toEqual([undefined]);
+  });
+
   it.each([
     ['what the upstream does not have is failed', 'missing', 'failed', 'failed', 'upstream_not_found'],
     ['what broke upstream is unknown', 'broken', 'executed', 'unknown', 'upstream_error'],

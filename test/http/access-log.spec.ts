@@ -39,10 +39,13 @@ const FIELDS = [
     'action_id',
   ],
   ...['api_version', 'idempotent_replay', 'client_request_id', 'user_agent'],
+  'trace_id',
 ];
 
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+
 describe('the access line', () => {
-  it('has every field of document 3 in order, also for what no route matched', async () => {
+  it('has every field of document 3 in order and the trace behind them, also for what no route matched', async () => {
     for (const path of ['/v1/health', '/nothing', '/%zz']) {
       edge.lines.length = 0;
       await send('', path);
@@ -55,6 +58,7 @@ describe('the access line', () => {
       ...bearer('agent'),
       'User-Agent': 'tester/1',
       'X-Request-Id': 'mine-1',
+      traceparent: `00-${TRACE}-00f067aa0ba902b7-01`,
     });
     expect(await line()).toMatchObject({
       level: 'info',
@@ -73,6 +77,7 @@ describe('the access line', () => {
       idempotent_replay: '',
       client_request_id: 'mine-1',
       user_agent: 'tester/1',
+      trace_id: TRACE,
     });
   });
 
@@ -85,6 +90,7 @@ describe('the access line', () => {
       action_id: '',
       client_request_id: '',
       user_agent: '',
+      trace_id: '',
     });
     edge.lines.length = 0;
     await get('/v1/policies', bearer('admin'));

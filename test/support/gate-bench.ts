@@ -326,6 +326,7 @@ export class GateBench {
       onBehalfOf: null,
       session: null,
       intent: [],
+      trace: null,
       ...request,
     };
     return handler.execute(new SubmitAction(this.org, this.agent, whole, metadata, since));

@@ -44,6 +44,7 @@ export const actionView = (
     witness: witnessView(action, own),
     on_behalf_of: submission.on_behalf_of,
     session: submission.session,
+    trace_id: submission.trace?.id ?? null,
     request_digest: submission.request_digest,
     cost: null,
     deed,

@@ -111,6 +111,7 @@ export class SubmitActionController {
       onBehalfOf: exchange.onBehalfOf,
       session: exchange.session,
       intent: exchange.headerValues(INTENT_HEADER),
+      trace: exchange.trace,
     };
     const metadata = exchange.commandMetadata();
     try {

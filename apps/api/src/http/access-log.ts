@@ -9,7 +9,10 @@ const NOT_PRINTABLE = /[^\x20-\x7e]/g;
 /** Status of an answer that the client did not wait for (document 3, Access log). */
 export const STATUS_ABORTED = 499;
 
-/** One line a request, always with the same fields in the same order, empty where they do not apply. */
+/**
+ * One line a request, always with the same fields in the same order, empty where they do not apply: those of document 3, and
+ * behind them the trace that the caller named.
+ */
 export class AccessLog {
   constructor(private readonly logger: Logger) {}
 
@@ -31,6 +34,7 @@ export class AccessLog {
       idempotent_replay: '',
       client_request_id: '',
       user_agent: '',
+      trace_id: '',
     });
   }
 
@@ -56,6 +60,7 @@ export class AccessLog {
       client_request_id: clientRequestIdOf(exchange),
       // Node reads header bytes as Latin-1, so a character is a byte.
       user_agent: printable((exchange.headerValues('User-Agent')[0] ?? '').slice(0, MAX_USER_AGENT_BYTES)),
+      trace_id: exchange.trace?.id ?? '',
     });
   }
 }

@@ -9,6 +9,8 @@ import {
   type Randomness,
   type RequestId,
   timestampOf,
+  type TraceContext,
+  traceContextOf,
 } from '#libs/domain/kernel';
 import { encodeHex } from '#libs/crypto';
 import type { PersonPrincipal, Principal } from './authenticator.port.js';
@@ -18,6 +20,9 @@ import type { RouteEntry } from './route-table.js';
 
 /** How long a judgement at the door is good for: a revoked key ends within 2 seconds (document 2, API keys). */
 const ACCESS_MAX_AGE_MS = 1_000;
+
+/** W3C Trace Context, section 3.2. */
+const TRACE_HEADER = 'Traceparent';
 
 /**
  * One request and its answer, from the first header to the access line. It is made before the router runs, so it exists
@@ -59,6 +64,7 @@ export class Exchange {
   submission: { readonly mode: 'gateway' | 'proxy'; readonly toolMs: number | null } | null = null;
   /** The client sent `Expect: 100-continue` and holds its body back until it is asked for. */
   awaitsContinue = false;
+  private knownTrace: TraceContext | null | undefined;
   private rawAnswer: number | null = null;
   private mintedCommandId: string | null = null;
   private sentHeaders: ReadonlyMap<string, readonly string[]> | null = null;
@@ -93,6 +99,12 @@ export class Exchange {
   answeredPastResponse(status: number): void {
     this.rawAnswer = status;
     this.leave();
+  }
+
+  /** Of the header `traceparent`: what is done for the caller belongs to it. Null where it told none that can be gone on with. */
+  get trace(): TraceContext | null {
+    if (this.knownTrace === undefined) this.knownTrace = traceContextOf(this.headerValues(TRACE_HEADER));
+    return this.knownTrace;
   }
 
   /** Since its headers were there. */

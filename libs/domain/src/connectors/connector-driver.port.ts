@@ -76,6 +76,8 @@ export interface ConnectorCall {
   readonly toolName: string;
   readonly args: JsonObject;
   readonly attempt: 1 | 2 | 3;
+  /** Header of that name, for the tool to go on with the trace of the call (W3C Trace Context); null where there is none. */
+  readonly traceparent: string | null;
   /** On the kernel's monotonic clock; the deadline of attempt 1, whatever the attempt. */
   readonly deadlineMonotonicMs: number;
   /**
@@ -87,7 +89,10 @@ export interface ConnectorCall {
 }
 
 /** A write to be confirmed by a read. */
-export interface ReadBackCall extends Pick<ConnectorCall, 'org' | 'action' | 'connector' | 'mayStillSend'> {
+export interface ReadBackCall extends Pick<
+  ConnectorCall,
+  'org' | 'action' | 'connector' | 'traceparent' | 'mayStillSend'
+> {
   /** The tool that wrote, and the arguments that were judged. */
   readonly toolName: string;
   readonly args: JsonObject;

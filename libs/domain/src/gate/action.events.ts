@@ -12,6 +12,7 @@ import type {
   PolicyId,
   PolicyVersionId,
   Timestamp,
+  TraceContext,
   UserId,
 } from '../kernel/index.js';
 
@@ -113,6 +114,8 @@ export interface Submission {
   readonly intent_hash: Digest | null;
   /** Absent where none was signed, and in events of versions that checked none. */
   readonly intent?: SubmittedIntent;
+  /** Of the header `traceparent`; absent where it told none. No digest is taken over it. */
+  readonly trace?: TraceContext;
   /** Of the payload `policy_input`: arguments, facts and all else that was judged. */
   readonly input_digest: Digest;
 }

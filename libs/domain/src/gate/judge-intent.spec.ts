@@ -48,6 +48,7 @@ const request = (changes: Partial<ActionRequest> = {}): ActionRequest => ({
   onBehalfOf: null,
   session: null,
   intent: [createSignedIntent(claims, key).header],
+  trace: null,
   ...changes,
 });
 

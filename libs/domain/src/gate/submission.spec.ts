@@ -17,6 +17,7 @@ const requestOf = (args: string): ActionRequest => ({
   onBehalfOf: null,
   session: null,
   intent: [],
+  trace: null,
 });
 
 const refusedPath = (args: string): JsonPath | null => {

@@ -7,7 +7,7 @@ import {
   type ToolDescription,
 } from '../connectors/index.js';
 import { stopCodeOf, type LivingAgent } from '../agents/index.js';
-import { ERROR_CATALOGUE, type ActionId, type ErrorCode, type KeyId } from '../kernel/index.js';
+import { ERROR_CATALOGUE, type ActionId, type ErrorCode, type KeyId, type TraceContext } from '../kernel/index.js';
 import type { LivingOrganization } from '../people/index.js';
 import type { PolicyInput } from '../policies/index.js';
 import type { ActionMode, Decision, Submission, SubmittedIntent } from './action.events.js';
@@ -31,6 +31,8 @@ export interface ActionRequest {
   readonly session: string | null;
   /** Every value of the header `Service-Intent`, in the order sent. */
   readonly intent: readonly string[];
+  /** Null where the call belongs to no trace that is known. */
+  readonly trace: TraceContext | null;
 }
 
 /** A signed intent that passed checks 1 to 12 against this very call. */
@@ -149,7 +151,8 @@ export const submissionOf = (
     intent_hash: null,
     input_digest: input.digest,
   };
-  return request.signed === null ? submission : signedSubmission(submission, request.signed);
+  const traced = request.trace === null ? submission : { ...submission, trace: request.trace };
+  return request.signed === null ? traced : signedSubmission(traced, request.signed);
 };
 
 const signedSubmission = (submission: Submission, { hash, kid, nonce, exp }: AcceptedIntent): Submission => ({

@@ -26,6 +26,7 @@ export * from './payload-store.port.js';
 export * from './payload.js';
 export * from './recently-used.js';
 export * from './timestamp.js';
+export * from './trace-context.js';
 export * from './transient.js';
 export * from './turns.js';
 export * from './stands-in-log.js';

@@ -235,6 +235,17 @@ describe('REST request: headers (R-05)', () => {
       'Service-Action-Id',
     ));
 
+  it('goes on with the trace of the call, unless the config says what its traceparent is', () => {
+    const traceparents = (headers?: Record<string, string>, trace: string | null = 'of the call') => {
+      const built = buildRestRequest(...configured({}, headers && { headers }), {}, ACTION, trace);
+      if (!built.ok) throw new Error(built.fault.message);
+      return built.request.headers.filter(([name]) => name.toLowerCase() === 'traceparent').map(([, value]) => value);
+    };
+    expect(traceparents()).toEqual(['of the call']);
+    expect(traceparents(undefined, null)).toEqual([]);
+    expect(traceparents({ Traceparent: 'of the config' })).toEqual(['of the config']);
+  });
+
   it('configured headers replace Accept and Content-Type', () => {
     const headers = { accept: 'text/csv', 'Content-Type': 'application/vnd.api+json' };
     const writer = configured({ method: 'POST', args: { a: { in: 'body', type: 'string' } } }, { headers });

@@ -36,6 +36,7 @@ export type BuiltRequest =
 
 const USER_AGENT = 'Service-Connectors/1.0';
 const ACTION_ID_HEADER = 'Service-Action-Id';
+const TRACE_HEADER = 'traceparent';
 
 /** Builds the request of a tool, or names the first argument that builds none. Pure: nothing is sent. */
 export const buildRestRequest = (
@@ -43,6 +44,7 @@ export const buildRestRequest = (
   tool: RestTool,
   args: JsonObject,
   actionId: string,
+  traceparent: string | null = null,
 ): BuiltRequest => {
   const fault = argumentsFault(tool, args) ?? placesFault(tool, args);
   if (fault !== null) return { ok: false, fault };
@@ -60,7 +62,7 @@ export const buildRestRequest = (
       origin,
       path: `${basePath}${path}`,
       query: queryOf(tool, args),
-      headers: headersOf(config, tool, args, { actionId, hasBody: body !== null }),
+      headers: headersOf(config, tool, args, { actionId, traceparent, hasBody: body !== null }),
       body,
       sensitive: sensitiveValuesOf(tool, args),
     },
@@ -162,11 +164,18 @@ const bodyOf = (tool: RestTool, args: JsonObject): string | null => {
   return JSON.stringify(Object.fromEntries(members));
 };
 
+/** What headers say that no config and no argument does. */
+interface OfThisCall {
+  readonly actionId: string;
+  readonly traceparent: string | null;
+  readonly hasBody: boolean;
+}
+
 const headersOf = (
   config: RestConfig,
   tool: RestTool,
   args: JsonObject,
-  { actionId, hasBody }: { readonly actionId: string; readonly hasBody: boolean },
+  { actionId, traceparent, hasBody }: OfThisCall,
 ): readonly (readonly [string, string])[] => {
   const configured = Object.entries(config.headers ?? {});
   const isConfigured = (name: string): boolean => configured.some(([other]) => other.toLowerCase() === name);
@@ -177,6 +186,7 @@ const headersOf = (
     // Content-Type of a config is that of its bodies.
     ...configured.filter(([name]) => hasBody || name.toLowerCase() !== 'content-type'),
     ...(config.send_action_id ? [[ACTION_ID_HEADER, actionId] as const] : []),
+    ...(traceparent === null || isConfigured(TRACE_HEADER) ? [] : [[TRACE_HEADER, traceparent] as const]),
     ...(tool.idempotency_header === undefined ? [] : [[tool.idempotency_header, actionId] as const]),
     ...placed(tool, args, 'header').map(({ arg, value }) => [arg.header ?? '', textOf(value)] as const),
   ];

@@ -24,6 +24,7 @@ import {
   type LivingAction,
 } from '../action.state.js';
 import type { Sharer } from '../fair-shares.js';
+import { forwardedTrace } from '../forwarded-trace.js';
 import type { GateKernel } from '../gate-kernel.js';
 import { ClaimsUnderWay, type HeldClaims } from './claims-under-way.js';
 import { connectorRefOf, executorMetadata, type FoundByCommit, isLiving, type Execution } from './execution.js';
@@ -306,6 +307,7 @@ export class ActionExecutor {
         toolName: found.toolName,
         args,
         attempt: attempt.attempt as 1 | 2 | 3,
+        traceparent: forwardedTrace(action.submission, `attempt ${attempt.attempt}`),
         deadlineMonotonicMs: execution.deadlineMonotonicMs,
         mayStillSend: (hasSent) => barrier.mayStillSend(hasSent),
       });

@@ -20,6 +20,7 @@ import {
 import type { ReadBackWord } from '../action.commands.js';
 import { actionDecider } from '../action.decider.js';
 import { awaitsReadBack, type Action, type LivingAction } from '../action.state.js';
+import { forwardedTrace } from '../forwarded-trace.js';
 import type { GateKernel } from '../gate-kernel.js';
 import { newClaim } from './execution-starter.js';
 import { connectorRefOf, executorMetadata, isLiving } from './execution.js';
@@ -122,6 +123,7 @@ export class ReadBack {
         toolName,
         args,
         result,
+        traceparent: forwardedTrace(action.submission, 'read-back'),
         deadlineMonotonicMs: Math.min(this.gate.clock.monotonicMs() + timeoutMs, untilMonotonicMs),
         mayStillSend: (hasSent) => barrier.mayStillSend(hasSent),
       });

@@ -149,7 +149,7 @@ export class RestDriver extends ConnectorDriver {
     const config = restConfigOf(call.connector.config);
     const tool = toolNamed(call.connector.config, call.toolName);
     if (tool === undefined) return withoutAnswer(failedOutcome('tool_unknown', TOOL_GONE));
-    const built = buildRestRequest(config, tool, call.args, call.action);
+    const built = buildRestRequest(config, tool, call.args, call.action, call.traceparent);
     if (!built.ok) return withoutAnswer(failedOutcome('validation_failed', `${built.fault.message} Nothing was sent.`));
     const deadline = deadlineAfter(call.deadlineMonotonicMs - this.clock.monotonicMs());
     let secret: OpenedSecret | null = null;

@@ -41,6 +41,7 @@ const observed = async (
     toolName: 'refund',
     args: { amount: 500 },
     result: { body: { id: 're_1' } },
+    traceparent: null,
     deadlineMonotonicMs: performance.now() + 10_000,
     mayStillSend: () => Promise.resolve(null),
     ...call,

@@ -111,6 +111,7 @@ export const givenCall = async ({
       toolName,
       args,
       attempt: 1,
+      traceparent: null,
       deadlineMonotonicMs: clock.monotonicMs() + 10_000,
       mayStillSend: () => Promise.resolve(null),
       ...changes,
