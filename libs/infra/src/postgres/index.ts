@@ -14,6 +14,13 @@ export { installSchema } from './install-schema.js';
 export { MortalClient } from './mortal-client.js';
 export { packagedPostgresVersion } from './server-binaries.js';
 export { requireServerSite, serverAccountFor } from './server-site.js';
-export { createDurablePool, createReadOnlyPool, createRelaxedPool, type PoolOptions, poolVerify } from './pools.js';
+export {
+  createDurablePool,
+  createReadOnlyPool,
+  createRelaxedPool,
+  IDLE_CONNECTIONS,
+  type PoolOptions,
+  poolVerify,
+} from './pools.js';
 export { isPassing, isRefusedStatement, sqlStateOf } from './sql-state.js';
 export { isDatabaseUnusable } from './unusable.js';

@@ -44,6 +44,19 @@ describe('pools', () => {
     expect(await show(open(createRelaxedPool), 'synchronous_commit')).toBe('off');
   });
 
+  it('give back what a burst has opened, but for one', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const pool = open(createDurablePool, { maxConnections: 3 });
+      await Promise.all([1, 2, 3].map(() => pool.query('select 1')));
+      expect(pool.idleCount).toBe(3);
+      vi.advanceTimersByTime(5_000);
+      expect(pool.totalCount).toBe(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('outlive the loss of an idle connection', async () => {
     const pool = open(createDurablePool);
     const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');

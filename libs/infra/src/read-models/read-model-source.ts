@@ -1,7 +1,7 @@
 import { DataSource, type DataSourceOptions, type Logger as QueryLogger, type QueryRunner } from 'typeorm';
 import pg from 'pg';
 import { UnfitDatabase } from '../event-store/index.js';
-import { MortalClient, poolVerify } from '../postgres/index.js';
+import { IDLE_CONNECTIONS, MortalClient, poolVerify } from '../postgres/index.js';
 import { AgentRow } from './agents/agent.row.js';
 import { ConnectorRow } from './connectors/connector.row.js';
 import { ActionRow } from './gate/action.row.js';
@@ -40,7 +40,6 @@ const MIGRATIONS = [
 export const READ_MODEL_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);
 
 const CONNECT_TIMEOUT_MS = 3_000;
-const IDLE_TIMEOUT_MS = 30_000;
 /**
  * After it the server ends a session that does nothing within a transaction: a process that was frozen there would keep
  * whoever takes over from its checkpoint.
@@ -101,7 +100,7 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
       Client: MortalClient,
       max: maxConnections,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      idleTimeoutMillis: IDLE_TIMEOUT_MS,
+      ...IDLE_CONNECTIONS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       ...(statementTimeoutMs === 0
         ? {}
