@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchService } from './bench-service.js';
 import { LeanClient, leanRequest } from './lean-client.js';
 import { quantile } from './pace.js';
 
 /** Calls of one kind for so long, then of the other, and again: what drifts in a machine is in both. */
 const ROUND_SECONDS = 2;
+const BESIDE_SECONDS = 0.5;
 /** What the compiler needs to have seen most of the code often enough. */
 const WARM_UP_SECONDS = 10;
 
@@ -18,7 +20,7 @@ export interface Kinds {
   readonly turnOn: () => Promise<unknown>;
   /** Of a call of the other kind, made before the clock starts. */
   readonly headers?: () => Record<string, string>;
-  /** What else is timed for half a second in each round. */
+  /** What else is timed for half a second in each round, as often as there would be calls. */
   readonly beside?: () => Promise<unknown>;
 }
 
@@ -51,12 +53,17 @@ export const callsInTurns = async (service: BenchService, seconds: number, kinds
     return tookMs;
   };
   const [off, on, others]: [number[], number[], number[]] = [[], [], []];
+  // What follows at once finds everything awake; what comes as seldom as a call does is what a call would wait for.
+  const atThePaceOfCalls = async (work: () => Promise<unknown>): Promise<void> => {
+    await sleep(off.at(-1) ?? 0);
+    others.push(await timed(work));
+  };
   const round = async (length: number): Promise<void> => {
     await turnOff();
     await during(length, async () => void off.push(await call({})));
     await turnOn();
     await during(length, async () => void on.push(await call(headers())));
-    if (beside) await during(0.5, async () => void others.push(await timed(beside)));
+    if (beside) await during(BESIDE_SECONDS, () => atThePaceOfCalls(beside));
   };
   await round(WARM_UP_SECONDS);
   for (const samples of [off, on, others]) samples.length = 0;

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import pg from 'pg';
 import { digestOf } from '#libs/crypto';
 import type { ReservationAnswer } from '#libs/domain/gate';
 import { DomainError, localPeriodAt } from '#libs/domain/kernel';
+import { PostgresBudgetReservations } from '#libs/infra/gate';
 import { actionId, BudgetTables, charge, NOON_MS, reservation } from '../../../../test/support/budget-rows.js';
 import { rejected } from '../../../../test/support/thrown.js';
 
@@ -51,6 +53,28 @@ describe('a reservation', () => {
     }
     expect(answers.map(isReserved)).toEqual([true, false, true, false, true]);
     expect(await usedNow()).toEqual({ 'pol_1/daily eur 10-01 00:00': 1_000 });
+  });
+
+  it('reads no other call’s, however many its budget has, before any statistics were made', async () => {
+    const many = Array.from({ length: 2_000 }, (_, index) =>
+      reservation(index + 1, { charges: [charge({ limit: 1e6 })] }),
+    );
+    await Promise.all(many.map((wanted) => tables.reservations.reserve(wanted)));
+    const pool = new pg.Pool({ ...tables.pool.options, max: 1 });
+    const read = async (): Promise<number> => {
+      await pool.query('select pg_stat_force_next_flush()');
+      const { rows } = await pool.query<{ tuples: string }>(
+        `select seq_tup_read + (select sum(idx_tup_read) from pg_stat_user_indexes i where i.relid = t.relid) as tuples
+           from pg_stat_user_tables t where relname = 'budget_reservations'`,
+      );
+      return Number(rows[0]?.tuples);
+    };
+    const process = new PostgresBudgetReservations(pool, tables.store);
+    const before = await read();
+    for (const number of [5_001, 5_002, 5_003])
+      expect(isReserved(await process.reserve(reservation(number, { charges: [charge({ limit: 1e6 })] })))).toBe(true);
+    expect((await read()) - before).toBeLessThan(20);
+    await pool.end();
   });
 
   it('asked for again by the same submission is the same one', async () => {

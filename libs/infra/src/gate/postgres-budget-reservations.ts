@@ -11,6 +11,7 @@ import {
 import { DomainError, type ActionId, type EventStore, type Position } from '#libs/domain/kernel';
 import { answered, bigintArray, textArray } from '#libs/infra/postgres';
 import { GatheredCalls } from '#libs/infra/runtime';
+import { boundOf } from './budget-schema.js';
 
 interface ChargeRow {
   readonly place: string;
@@ -42,7 +43,7 @@ const USED = `
            (select k.used from gate.budget_counters k
              where k.budget = a.budget and k.unit = a.unit and k.starts_ms = a.starts_ms and k.ends_ms = a.ends_ms),
            (select sum(r.amount)::bigint from gate.budget_reservations r
-             where r.budget = a.budget and r.unit = a.unit and r.at_ms >= a.starts_ms and r.at_ms < a.ends_ms),
+             where ${boundOf('r')} = ${boundOf('a')} and r.at_ms >= a.starts_ms and r.at_ms < a.ends_ms),
            0) as used
     from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[])
          with ordinality as a (budget, unit, starts_ms, ends_ms, place)
