@@ -32,9 +32,6 @@ const LONGEST_DELAY_MS = 1_500;
 const STORE_SHARE = 0.12;
 const EXECUTION_SHARE = 0.18;
 const FAILPOINT_SHARE = 0.45;
-/** Those of read-backs are of calls that the traffic does not make. */
-const POINTS_OF_TRAFFIC = POINTS_OF_CALLS.filter((point) => !/^exec[.](read_back|t5)/.test(point));
-
 /** Points that a round hits once or twice. */
 const RARE: ReadonlySet<Failpoint> = new Set([
   'proxy.authorized',
@@ -61,7 +58,7 @@ export const plansOf = (
   const chance = chanceOf(seed);
   let due: Failpoint[] = [];
   const nextPoint = (): Failpoint => {
-    if (due.length === 0) due = shuffled(POINTS_OF_TRAFFIC, chance);
+    if (due.length === 0) due = shuffled(POINTS_OF_CALLS, chance);
     return due.pop() as Failpoint;
   };
   return Array.from({ length: kills }, () => {

@@ -36,6 +36,8 @@ const FIXED: readonly (readonly [tool: string, manner: Manner])[] = [
   ['crm.get_customer', 'busy'],
   ['crm.set_name', 'busy'],
   ['crm.set_name', 'gone'],
+  ['crm.set_status', 'ok'],
+  ['crm.set_status', 'gone'],
   ['crm.delete_customer', 'ok'],
 ];
 
@@ -104,6 +106,7 @@ export class Traffic {
       'crm.add_note',
       'crm.get_customer',
       'crm.set_name',
+      'crm.set_status',
       'crm.delete_customer',
       'crm.x',
     ]);

@@ -4,8 +4,8 @@ import { blindnessOf, verdictOn, verdictText } from '../chaos/verdict.js';
 
 /** Short, so that the suite stays so; `npm run chaos` is the whole proof, and CI runs more of it. */
 const KILLS = 5;
-/** Its plan has every kind of kill. */
-const SEED = 1;
+/** One whose plan has every kind of kill. */
+const SEED = 27;
 
 describe(`${KILLS} kills -9 of the service and its database under load (seed ${SEED})`, () => {
   it('lose, double and invent nothing', async () => {

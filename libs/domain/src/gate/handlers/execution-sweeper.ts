@@ -49,6 +49,8 @@ interface Sweep {
   readonly executors: Set<string>;
   readonly claims: Set<string>;
   readonly failed: Set<ActionId>;
+  /** Aborted when this process takes up nothing more. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -96,7 +98,7 @@ export class ExecutionSweeper {
    * @throws {StoreUnavailable} nothing can be recovered at the moment
    */
   async sweep(signal?: AbortSignal): Promise<SweepResult> {
-    const sweep: Sweep = { executors: new Set(), claims: new Set(), failed: new Set() };
+    const sweep: Sweep = { executors: new Set(), claims: new Set(), failed: new Set(), signal };
     let [open, recovered] = [0, 0];
     let after: Position | null = START;
     while (after !== null && !signal?.aborted) {
@@ -161,7 +163,7 @@ export class ExecutionSweeper {
     if (this.runs.executor.holds(claim)) return false;
     const longestMs = longestReadBackMs(action.ready?.timeoutMs ?? 0) + this.gate.settings.executorSilenceMs;
     const isLost = this.runs.executor.hasDropped(claim) || this.silence.isSilent(executor) || watchedMs > longestMs;
-    return isLost && this.takeovers.beginReadBack(action.submission, id);
+    return isLost && this.takeovers.beginReadBack(action.submission, id, sweep.signal);
   }
 
   private async look(id: ActionId, action: LivingAction, sweep: Sweep): Promise<boolean> {
@@ -173,14 +175,14 @@ export class ExecutionSweeper {
     const watchedMs = this.watch.see(attempt.claim, this.gate.clock.monotonicMs());
     // This process says by itself what happened, however long the store was away.
     if (this.runs.executor.holds(attempt.claim)) return false;
-    return this.recover(id, action, attempt, watchedMs);
+    return this.recover(id, action, attempt, { watchedMs, signal: sweep.signal });
   }
 
   private async recover(
     id: ActionId,
     action: LivingAction,
     attempt: ExecutionAttempt,
-    watchedMs: number,
+    { watchedMs, signal }: { readonly watchedMs: number; readonly signal: AbortSignal | undefined },
   ): Promise<boolean> {
     const { claim } = attempt;
     const isWithdrawn = this.runs.executor.hasWithdrawn(claim);
@@ -196,13 +198,17 @@ export class ExecutionSweeper {
     const isOverdue = watchedMs > lastingMs + this.gate.settings.executorSilenceMs;
     if (!isExecutorSilent && !isOverdue) return false;
     const now = timestampOf(this.gate.clock.nowMs());
-    if (!isPastDeadline && isRepeatableNow(action, now)) return this.takeovers.begin(action.submission, id, attempt);
+    if (!isPastDeadline && isRepeatableNow(action, now)) {
+      return this.takeovers.begin(action.submission, id, attempt, signal);
+    }
     this.logger.warn('an execution lost its executor and is given up', { action_id: id, attempt: attempt.attempt });
     const metadata = this.metadata(action, `give-up:${claim}`);
     const command = { type: 'GiveUpExecution' as const, data: { claim, isExecutorSilent, isPastDeadline }, metadata };
     const { events } = await this.gate.runner.run(actionDecider, id, command, metadata);
     // What it did is looked for at once: the next sweep would be seconds later.
-    if (events.length > 0 && action.ready?.hasReadBack === true) this.takeovers.beginReadBack(action.submission, id);
+    if (events.length > 0 && action.ready?.hasReadBack === true) {
+      this.takeovers.beginReadBack(action.submission, id, signal);
+    }
     return events.length > 0;
   }
 

@@ -12,14 +12,19 @@ const action = (number: number) => `act_${number}` as ActionId;
 
 let ends: Map<ActionId, (how: boolean | Error) => void>;
 let takeovers: Takeovers;
+let read: ActionId[];
 beforeEach(() => {
   ends = new Map();
   const claimAndRun = (id: ActionId) =>
     new Promise<boolean>((resolve, reject) => {
       ends.set(id, (how) => (how instanceof Error ? reject(how) : resolve(how)));
     });
-  takeovers = new Takeovers({ claimAndRun, readBack: () => Promise.resolve() }, logger);
+  read = [];
+  const readBack = (id: ActionId) => Promise.resolve(void read.push(id));
+  takeovers = new Takeovers({ claimAndRun, readBack }, logger);
 });
+
+const turn = (): Promise<void> => new Promise(setImmediate);
 
 /** Numbers of those that were begun. */
 const beginMany = (who: Sharer, first: number, count: number): number[] =>
@@ -50,10 +55,51 @@ describe('executions taken over at once', () => {
     ['were claimed by somebody else', false],
     ['failed', new Error('the store is away')],
   ])('are each begun once, and make room when they %s', async (_, how) => {
-    expect(beginMany(noisy, 1, 9)).toHaveLength(8);
+    expect(beginMany(noisy, 1, 8)).toHaveLength(8);
     expect(takeovers.begin(noisy, action(1), lost)).toBe(false);
     ends.get(action(1))?.(how);
-    await new Promise(setImmediate);
+    await turn();
     expect(beginMany(noisy, 9, 2)).toEqual([9]);
+  });
+
+  it('begin as soon as there is room, in their order, and each once', async () => {
+    beginMany(noisy, 1, 11);
+    // A sweep that comes meanwhile finds the same ones.
+    beginMany(noisy, 1, 11);
+    for (const [ended, begun] of [
+      [1, 9],
+      [2, 10],
+      [9, 11],
+    ] as const) {
+      expect(ends.has(action(begun))).toBe(false);
+      ends.get(action(ended))?.(true);
+      await turn();
+      expect([...ends.keys()].at(-1)).toBe(action(begun));
+    }
+  });
+
+  it('wait behind nobody whose connector has no room', async () => {
+    beginMany(noisy, 1, 20);
+    beginMany(quick, 100, 6);
+    ends.get(action(100))?.(true);
+    await turn();
+    expect([...ends.keys()].at(-1)).toBe(action(104));
+  });
+
+  it('do not begin any more once this process takes up nothing', async () => {
+    const stopping = new AbortController();
+    for (const number of [1, 2, 3, 4, 5, 6, 7, 8, 9]) takeovers.begin(noisy, action(number), lost, stopping.signal);
+    stopping.abort();
+    ends.get(action(1))?.(true);
+    await turn();
+    expect(ends.size).toBe(8);
+  });
+
+  it('wait as what they were last found to be', async () => {
+    beginMany(noisy, 1, 9);
+    expect(takeovers.beginReadBack(noisy, action(9))).toBe(false);
+    ends.get(action(1))?.(true);
+    await turn();
+    expect([read, ends.has(action(9))]).toEqual([[action(9)], false]);
   });
 });
