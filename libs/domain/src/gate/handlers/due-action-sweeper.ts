@@ -14,6 +14,7 @@ import type { DueAction, DueKind } from '../due-action.process.js';
 import type { DueActions } from '../due-actions.port.js';
 import type { GateKernel } from '../gate-kernel.js';
 import { isLiving } from './execution.js';
+import { newClaim } from './execution-starter.js';
 
 /** Actions that are ended beside each other. */
 const PAGE_SIZE = 100;
@@ -88,7 +89,8 @@ export class DueActionSweeper {
     if (!isLiving(folded.state)) return false;
     const { org } = folded.state.submission;
     const now = timestampOf(this.gate.clock.nowMs());
-    const commandId = `${kind}-due:${id}`;
+    // Nobody else's: what two sweepers do in one millisecond is never taken for one command, of which each thinks it was its own.
+    const commandId = `${kind}-due:${newClaim('', this.gate.randomness).claim}`;
     const metadata = { org, actor: SYSTEM, requestId: null, commandId, correlation: id, now };
     const command: ActionCommand = { type: ENDS[kind], data: {}, metadata };
     const { events } = await this.gate.runner.run(actionDecider, id, command, metadata, { known: folded });
