@@ -179,6 +179,15 @@ describe('a crash', () => {
     expect(await typesIn(id)).toHaveLength(6);
   });
 
+  it('between claim and outcome: the sweep that gives the call up begins the read, and no later one', async () => {
+    const upstream = await set({ tools: refundTools(...BY_CHARGE) });
+    upstream.refunds.set('re_1', args);
+    const starter = new ManualStarter('exe_lost', null);
+    const { action: id } = await scene.bench.submit({ tool: 'crm.refund', args }, scene.bench.handler(starter));
+    await scene.sweepUntil(({ state }) => state !== 'executing', id);
+    expect(await scene.bench.action(id, isRecorded)).toMatchObject({ witness: { verdict: 'VERIFIED' } });
+  });
+
   it('where its result is needed, nobody can say', async () => {
     const upstream = await set();
     const id = await scene.bench.submit(
