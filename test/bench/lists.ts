@@ -53,7 +53,8 @@ export const listSpeed = async (service: BenchService): Promise<void> => {
 
 const PROGRAM = fileURLToPath(new URL('given-rows.child.js', import.meta.url));
 
-const givenRows = async (...args: readonly string[]): Promise<void> => {
+/** See the program itself. */
+export const givenRows = async (...args: readonly string[]): Promise<void> => {
   const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`making rows ended with ${code ?? 'a signal'}`);

@@ -5,6 +5,7 @@ import { gateOverhead } from './gate-overhead.js';
 import { holds } from './holds.js';
 import { offlineVerify } from './offline-verify.js';
 import { listSpeed } from './lists.js';
+import { overviewSpeed } from './overview.js';
 import { residentBytes } from './processes.js';
 import { PROFILES, type Profile } from './profile.js';
 import { rebuildSpeed } from './rebuild.js';
@@ -58,6 +59,7 @@ const serviceFigures = (profile: Profile, seconds: number): Promise<void> =>
 const rowFigures = async (profile: Profile): Promise<void> => {
   await rebuildSpeed(profile);
   await onScratchService(profile, listSpeed);
+  await onScratchService(profile, overviewSpeed);
 };
 
 const SECTIONS = ['service', 'rows', 'takeover', 'verify', 'holds', 'sign-in', 'replay'] as const;
@@ -68,7 +70,7 @@ Prints one JSON line a figure; progress on standard error.
   --profile  distributed: each figure of a deployment twice, of one process with its own PostgreSQL (embedded, which is
              all that is measured unless this is said), and of an api, a worker and a projector on PostgreSQL, on the
              KurrentDB that KURRENTDB_PROGRAM names, and on the redis-server of this machine; what is missing is said
-  --only     the figures of a running service, those of rebuilding and listing many rows, how long nobody seals or
+  --only     the figures of a running service, those of rebuilding, listing and summing up many rows, how long nobody seals or
              projects when whoever did is gone, those of offline verification, how long hostile input holds the event
              loop, whether the time of a sign-in request tells who is known, or how fast past actions are replayed; may be
              repeated

@@ -1,0 +1,51 @@
+import { givenRows } from './lists.js';
+import type { BenchService } from './bench-service.js';
+import { against, print, say } from './figure.js';
+import { quantile } from './pace.js';
+
+const FEW = 10_000;
+const MANY = 1_000_000;
+const WARM_UP_ROUNDS = 40;
+const ROUNDS = 100;
+const GOAL = 1.5;
+/** The longer one and the one before it hold all of them. */
+const WINDOWS = ['24h', '7d'] as const;
+
+/**
+ * The overview of each window with a million actions, in units of the same with ten thousand. Both lie in the same days, so that
+ * as many hours are added up: what differs is how much happened in each.
+ */
+export const overviewSpeed = async (service: BenchService): Promise<void> => {
+  const server = await service.database();
+  const grow = (from: number, to: number): Promise<void> =>
+    givenRows(server.connectionString('service'), service.org, String(from), String(to), 'spread');
+  try {
+    await grow(0, FEW);
+    const few = await median(service);
+    await grow(FEW, MANY);
+    const many = await median(service);
+    print(against('overview_p50', [many, few], 'ms', 'at most', GOAL), service.profile);
+  } finally {
+    await server.release();
+  }
+};
+
+const median = async (service: BenchService): Promise<number> => {
+  for (let round = 0; round < WARM_UP_ROUNDS; round += 1) for (const window of WINDOWS) await overview(service, window);
+  const samples = WINDOWS.map(() => [] as number[]);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [index, window] of WINDOWS.entries()) samples[index]?.push(await overview(service, window));
+  }
+  const medians = samples.map((each) => quantile(each, 0.5));
+  say(`  ${WINDOWS.map((window, index) => `${window} ${medians[index]?.toFixed(1)} ms`).join(', ')}`);
+  return Math.max(...medians);
+};
+
+/** @returns milliseconds, as its caller sees it */
+const overview = async (service: BenchService, window: string): Promise<number> => {
+  const begun = performance.now();
+  const answer = await service.call('GET', `/v1/overview?window=${window}`, { key: service.adminKey });
+  const tookMs = performance.now() - begun;
+  if (answer.status !== 200) throw new Error(answer.text);
+  return tookMs;
+};
