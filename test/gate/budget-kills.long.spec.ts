@@ -2,9 +2,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ActionEvent } from '#libs/domain/gate';
+import { LogReader } from '../chaos/log-reader.js';
 import { Fleet } from '../support/fleet.js';
 import type { FleetProcess } from '../support/fleet-process.js';
 import { callAt, type Answer } from '../support/service.js';
+import { STANDS, type Stores } from '../support/stores-of-a-fleet.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
 const DEADLINE_MS = 300_000;
@@ -40,143 +43,157 @@ const CRM = {
   tools: [{ name: 'check', method: 'POST', path: '/v1/checks', args: {} }],
 };
 
-describe('a budget, in four processes that are killed', () => {
-  let fleet: Fleet;
-  let upstream: Upstream;
-  let client: pg.Client;
-  const apis: FleetProcess[] = [];
-  /** In the state directory that they share: whoever is told to looks there. */
-  const order = (fault: string): Promise<void> =>
-    writeFile(join(String(fleet.environment['SERVICE_STATE_DIR']), 'failpoints'), fault);
+for (const { stand, isThere, open } of STANDS) {
+  describe.skipIf(!isThere)(`a budget, in four processes that are killed, on ${stand}`, () => {
+    let stores: Stores;
+    let fleet: Fleet;
+    let upstream: Upstream;
+    let client: pg.Client;
+    const apis: FleetProcess[] = [];
+    /** In the state directory that they share: whoever is told to looks there. */
+    const order = (fault: string): Promise<void> =>
+      writeFile(join(String(fleet.environment['SERVICE_STATE_DIR']), 'failpoints'), fault);
 
-  const startApi = async (): Promise<void> => {
-    await fleet.start('api', 1);
-    apis.push(fleet.running('api').at(-1) as FleetProcess);
-  };
-
-  beforeAll(async () => {
-    upstream = await startUpstream();
-    fleet = await Fleet.prepare(SETTINGS);
-    await fleet.start('worker', 1);
-    for (let index = 0; index < APIS; index += 1) await startApi();
-    const asAdmin = async (method: string, path: string, body: unknown): Promise<Answer['json']> => {
-      const answer = await fleet.call(method, path, { key: fleet.adminKey, body });
-      expect(answer.status, answer.text).toBeLessThan(300);
-      return answer.json;
+    const startApi = async (): Promise<void> => {
+      await fleet.start('api', 1);
+      apis.push(fleet.running('api').at(-1) as FleetProcess);
     };
-    const config = { ...CRM, base_url: upstream.baseUrl };
-    await asAdmin('POST', '/v1/connectors', { type: 'rest', name: 'crm', config });
-    const policy = await asAdmin('POST', '/v1/policies', { name: 'Bounded', source: POLICY });
-    await asAdmin('POST', `/v1/policies/${String(policy['id'])}/versions/1/activate`, { mode: 'enforce' });
-    client = new pg.Client({ connectionString: fleet.connectionString });
-    await client.connect();
-  }, DEADLINE_MS);
-  afterAll(async () => {
-    await client?.end();
-    await fleet?.stop();
-    await upstream?.close();
-  }, DEADLINE_MS);
 
-  /** Sent to one api after the other until one answers: with the action, or with the refusal. */
-  const untilAnswered = async (number: number): Promise<number> => {
-    const call = { key: fleet.agentKey, idempotencyKey: `check ${number}`, body: { tool: 'crm.check', wait: 5 } };
-    for (let turn = number; ; turn += 1) {
-      const api = apis[turn % apis.length] as FleetProcess;
-      const answer = await callAt(api.baseUrl, 'POST', '/v1/actions', call).catch(() => null);
-      if (answer !== null && [200, 202, 429].includes(answer.status)) return answer.status;
-    }
-  };
+    beforeAll(async () => {
+      upstream = await startUpstream();
+      stores = await open();
+      fleet = await Fleet.prepare({ ...SETTINGS, ...stores.env });
+      await fleet.start('worker', 1);
+      for (let index = 0; index < APIS; index += 1) await startApi();
+      const asAdmin = async (method: string, path: string, body: unknown): Promise<Answer['json']> => {
+        const answer = await fleet.call(method, path, { key: fleet.adminKey, body });
+        expect(answer.status, answer.text).toBeLessThan(300);
+        return answer.json;
+      };
+      const config = { ...CRM, base_url: upstream.baseUrl };
+      await asAdmin('POST', '/v1/connectors', { type: 'rest', name: 'crm', config });
+      const policy = await asAdmin('POST', '/v1/policies', { name: 'Bounded', source: POLICY });
+      await asAdmin('POST', `/v1/policies/${String(policy['id'])}/versions/1/activate`, { mode: 'enforce' });
+      client = new pg.Client({ connectionString: fleet.connectionString });
+      await client.connect();
+    }, DEADLINE_MS);
+    afterAll(async () => {
+      await client?.end();
+      await fleet?.stop();
+      await upstream?.close();
+      await stores?.close();
+    }, DEADLINE_MS);
 
-  /** At the moment before the append: what the call uses up is reserved, and nothing of it is in the log. */
-  const killBeforeAppend = async (isOver: Promise<unknown>): Promise<void> => {
-    const [api] = apis as [FleetProcess];
-    await order('gate.t1:kill');
-    api.signal('SIGUSR2');
-    await Promise.race([api.ended, isOver]);
-    await api.end('SIGKILL');
-    await order('none');
-    fleet.takeOut(api);
-    apis.shift();
-    await startApi();
-  };
+    /** Sent to one api after the other until one answers: with the action, or with the refusal. */
+    const untilAnswered = async (number: number): Promise<number> => {
+      const call = { key: fleet.agentKey, idempotencyKey: `check ${number}`, body: { tool: 'crm.check', wait: 5 } };
+      for (let turn = number; ; turn += 1) {
+        const api = apis[turn % apis.length] as FleetProcess;
+        const answer = await callAt(api.baseUrl, 'POST', '/v1/actions', call).catch(() => null);
+        if (answer !== null && [200, 202, 429].includes(answer.status)) return answer.status;
+      }
+    };
 
-  const killWorker = async (): Promise<void> => {
-    await fleet.end('worker', 'SIGKILL');
-    await fleet.start('worker', 1);
-  };
+    /** At the moment before the append: what the call uses up is reserved, and nothing of it is in the log. */
+    const killBeforeAppend = async (isOver: Promise<unknown>): Promise<void> => {
+      const [api] = apis as [FleetProcess];
+      await order('gate.t1:kill');
+      api.signal('SIGUSR2');
+      await Promise.race([api.ended, isOver]);
+      await api.end('SIGKILL');
+      await order('none');
+      fleet.takeOut(api);
+      apis.shift();
+      await startApi();
+    };
 
-  const counted = async (): Promise<readonly [rows: number, confirmed: number, counter: number]> => {
-    const { rows } = await client.query<{ all: string; confirmed: string; used: string }>(
-      `select count(*) as all, count(*) filter (where is_confirmed) as confirmed,
+    const killWorker = async (): Promise<void> => {
+      await fleet.end('worker', 'SIGKILL');
+      await fleet.start('worker', 1);
+    };
+
+    /** Of the whole log: how each call was decided, and how many charges it holds. */
+    const decisions = async (): Promise<readonly (readonly [outcome: string, charges: number])[]> => {
+      const log = new LogReader({ connectionString: fleet.connectionString, eventStoreUrl: stores.eventStoreUrl });
+      try {
+        const events = (await log.events()).map(({ type, data }) => ({ type, data }) as ActionEvent);
+        return events.flatMap((event) =>
+          event.type === 'ActionDecided'
+            ? [[event.data.decision.outcome, event.data.charges?.length ?? 0] as const]
+            : [],
+        );
+      } finally {
+        await log.close();
+      }
+    };
+
+    const counted = async (): Promise<readonly [rows: number, confirmed: number, counter: number]> => {
+      const { rows } = await client.query<{ all: string; confirmed: string; used: string }>(
+        `select count(*) as all, count(*) filter (where is_confirmed) as confirmed,
               (select sum(used) from gate.budget_counters) as used
          from gate.budget_reservations`,
-    );
-    return [Number(rows[0]?.all), Number(rows[0]?.confirmed), Number(rows[0]?.used)];
-  };
-
-  const dump = async (): Promise<readonly unknown[]> =>
-    (
-      await client.query(
-        `select action, budget, unit, period, amount, at_ms from gate.budget_reservations where is_confirmed order by 1, 2, 3`,
-      )
-    ).rows;
-
-  it(
-    'the limit is reached, and not passed',
-    async () => {
-      let next = 0;
-      const statuses: number[] = [];
-      const clientOf = async (): Promise<void> => {
-        while (next < CALLS) statuses.push(await untilAnswered((next += 1)));
-      };
-      const traffic = Promise.all(Array.from({ length: CLIENTS }, clientOf));
-      const isOver = traffic.then(() => true);
-      for (let kill = 0; kill < KILLS; kill += 1) {
-        const reached = statuses.length + CALLS / (KILLS + 4);
-        const isDone = await Promise.race([
-          isOver,
-          expect
-            .poll(() => statuses.length, { timeout: 60_000 })
-            .toBeGreaterThanOrEqual(Math.floor(reached))
-            .then(() => false),
-        ]);
-        if (isDone) break;
-        await (kill % 3 === 2 ? killWorker() : killBeforeAppend(isOver));
-      }
-      await traffic;
-      expect(statuses.filter((status) => status === 429)).toHaveLength(CALLS - LIMIT);
-      // Whatever was refused was refused by the budget, and every call that was accepted was charged.
-      const { rows } = await client.query<{ outcome: string; charges: string; n: string }>(
-        `select data::json #>> '{decision,outcome}' as outcome, coalesce(json_array_length(data::json -> 'charges'), 0) as charges,
-                count(*) as n
-           from event_store.events where type = 'ActionDecided' group by 1, 2 order by 1`,
       );
-      expect(rows.map(({ outcome, charges, n }) => [outcome, Number(charges), Number(n)])).toEqual([
-        ['allow', 1, LIMIT],
-        ['deny', 0, CALLS - LIMIT],
-      ]);
-      await expect.poll(counted, { timeout: 30_000 }).toEqual([LIMIT, LIMIT, LIMIT]);
-      expect(upstream.seen.length).toBeLessThanOrEqual(LIMIT);
-    },
-    DEADLINE_MS,
-  );
+      return [Number(rows[0]?.all), Number(rows[0]?.confirmed), Number(rows[0]?.used)];
+    };
 
-  it(
-    'rows that are lost are made anew by the next worker, and are the same',
-    async () => {
-      const before = await dump();
-      await fleet.end('worker', 'SIGKILL');
-      await client.query(`truncate gate.budget_reservations, gate.budget_counters`);
-      await client.query(`delete from gate.checkpoint where name = 'budgets'`);
-      // Nobody counts them: no call that the budget bounds runs meanwhile.
-      const [api] = apis as [FleetProcess];
-      const call = { key: fleet.agentKey, body: { tool: 'crm.check', wait: 0 } };
-      expect(await callAt(api.baseUrl, 'POST', '/v1/actions', call)).toMatchObject({ status: 503 });
-      await fleet.start('worker', 1);
-      await expect.poll(dump, { timeout: 30_000 }).toEqual(before);
-      const answer = await callAt(api.baseUrl, 'POST', '/v1/actions', call);
-      expect(answer.status, answer.text).toBe(429);
-    },
-    DEADLINE_MS,
-  );
-});
+    const dump = async (): Promise<readonly unknown[]> =>
+      (
+        await client.query(
+          `select action, budget, unit, period, amount, at_ms from gate.budget_reservations where is_confirmed order by 1, 2, 3`,
+        )
+      ).rows;
+
+    it(
+      'the limit is reached, and not passed',
+      async () => {
+        let next = 0;
+        const statuses: number[] = [];
+        const clientOf = async (): Promise<void> => {
+          while (next < CALLS) statuses.push(await untilAnswered((next += 1)));
+        };
+        const traffic = Promise.all(Array.from({ length: CLIENTS }, clientOf));
+        const isOver = traffic.then(() => true);
+        for (let kill = 0; kill < KILLS; kill += 1) {
+          const reached = statuses.length + CALLS / (KILLS + 4);
+          const isDone = await Promise.race([
+            isOver,
+            expect
+              .poll(() => statuses.length, { timeout: 60_000 })
+              .toBeGreaterThanOrEqual(Math.floor(reached))
+              .then(() => false),
+          ]);
+          if (isDone) break;
+          await (kill % 3 === 2 ? killWorker() : killBeforeAppend(isOver));
+        }
+        await traffic;
+        expect(statuses.filter((status) => status === 429)).toHaveLength(CALLS - LIMIT);
+        // Whatever was refused was refused by the budget, and every call that was accepted was charged.
+        const decided = await decisions();
+        expect(decided.filter(([outcome]) => outcome === 'allow')).toEqual(Array(LIMIT).fill(['allow', 1]));
+        expect(decided.filter(([outcome]) => outcome !== 'allow')).toEqual(Array(CALLS - LIMIT).fill(['deny', 0]));
+        await expect.poll(counted, { timeout: 30_000 }).toEqual([LIMIT, LIMIT, LIMIT]);
+        expect(upstream.seen.length).toBeLessThanOrEqual(LIMIT);
+      },
+      DEADLINE_MS,
+    );
+
+    it(
+      'rows that are lost are made anew by the next worker, and are the same',
+      async () => {
+        const before = await dump();
+        await fleet.end('worker', 'SIGKILL');
+        await client.query(`truncate gate.budget_reservations, gate.budget_counters`);
+        await client.query(`delete from gate.checkpoint where name = 'budgets'`);
+        // Nobody counts them: no call that the budget bounds runs meanwhile.
+        const [api] = apis as [FleetProcess];
+        const call = { key: fleet.agentKey, body: { tool: 'crm.check', wait: 0 } };
+        expect(await callAt(api.baseUrl, 'POST', '/v1/actions', call)).toMatchObject({ status: 503 });
+        await fleet.start('worker', 1);
+        await expect.poll(dump, { timeout: 30_000 }).toEqual(before);
+        const answer = await callAt(api.baseUrl, 'POST', '/v1/actions', call);
+        expect(answer.status, answer.text).toBe(429);
+      },
+      DEADLINE_MS,
+    );
+  });
+}

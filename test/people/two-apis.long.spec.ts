@@ -5,10 +5,9 @@ import { organizationDecider, type OrganizationCommand, type Role } from '#libs/
 import { parseConfig } from '#libs/infra/config';
 import { Deployment } from '#libs/infra/deployment';
 import { Fleet } from '../support/fleet.js';
-import { KURRENT_UNDER_TEST, startKurrent } from '../support/kurrent-under-test.js';
-import { hasRedisServer, NO_REDIS, RedisServer } from '../support/redis-server.js';
 import { type Answer, callAt } from '../support/service.js';
 import { silentLogger } from '../support/silent-logger.js';
+import { STANDS, type Stores } from '../support/stores-of-a-fleet.js';
 
 const ROUNDS = 20;
 const DEADLINE_MS = 180_000;
@@ -105,30 +104,6 @@ const codesOf = (answers: readonly Answer[]): readonly unknown[] => answers.map(
 /** Which it remembers from then on. */
 const expectLetIn = async (place: Place, key: string): Promise<void> =>
   expect((await withKey(place, key, 'GET', '/v1/actions')).status).toBe(200);
-
-/** What a deployment stands on, and the end of it. */
-interface Stores {
-  readonly env: Readonly<Record<string, string>>;
-  close(): Promise<void>;
-}
-
-const onPostgresAlone = (): Promise<Stores> => Promise.resolve({ env: {}, close: () => Promise.resolve() });
-const onKurrentAndRedis = async (): Promise<Stores> => {
-  const [kurrent, redis] = await Promise.all([startKurrent(), RedisServer.start()]);
-  return {
-    env: { EVENT_STORE_URL: kurrent.url, REDIS_URL: redis.url },
-    close: async () => void (await Promise.all([kurrent.close(), redis.stop()])),
-  };
-};
-const IS_REDIS_THERE = hasRedisServer();
-const STANDS = [
-  { stand: 'PostgreSQL alone', isThere: true, open: onPostgresAlone },
-  {
-    stand: `${KURRENT_UNDER_TEST}, and Redis${IS_REDIS_THERE ? '' : ` (${NO_REDIS})`}`,
-    isThere: IS_REDIS_THERE,
-    open: onKurrentAndRedis,
-  },
-];
 
 for (const { stand, isThere, open } of STANDS) {
   const title = `on ${stand}: what one api has answered holds at the other for the next call, ${ROUNDS} times`;
