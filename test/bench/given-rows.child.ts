@@ -71,5 +71,5 @@ for (let first = from + 1; first <= to; first += BATCH) {
   await source.transaction((manager) => actionsProjection.project(envelopes, new RowTransaction(manager)));
   if (first > 1 && (first - 1) % SAID_EVERY === 0) say(`  ${first - 1}`);
 }
-await source.query('vacuum analyze read_models.actions, read_models.hourly_counts');
+await source.query('vacuum analyze read_models.actions, read_models.hourly_counts, read_models.hourly_totals');
 await source.destroy();

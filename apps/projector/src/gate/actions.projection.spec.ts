@@ -1,6 +1,6 @@
 import { digestOf } from '#libs/crypto';
 import type { ActionEvent, Decision } from '#libs/domain/gate';
-import { ActionRow, ApprovalRow, HourlyCountRow } from '#libs/infra/read-models';
+import { ActionRow, ApprovalRow, HourlyCountRow, HourlyTotalRow } from '#libs/infra/read-models';
 import { describe, expect, it } from 'vitest';
 import {
   denied,
@@ -185,6 +185,23 @@ describe('actions projection', () => {
     });
   });
 
+  it('are summed up by how they ended, whoever called what', async () => {
+    const totals = async (): Promise<HourlyTotalRow[]> => {
+      await scene.project();
+      return scene.readModels.source.manager.find(HourlyTotalRow, { order: { status: 'ASC' } });
+    };
+    await given(started(1));
+    await given(started(2, { agent: testId('agt', 2), tool: 'crm.other' }));
+    const alike = { org: TEST_ORG, hour: `${testTime(1).slice(0, 13)}:00:00.000Z`, decision: 'allow', source: 'rule' };
+    expect(await totals()).toMatchObject([{ ...alike, status: 'processing', verdict: null, actions: 2 }]);
+    for (const number of [1, 2]) {
+      await scene.log.append(`action-${testId('act', number)}`, finished(number), witnessed(number));
+      await seal([number]);
+    }
+    expect(await totals()).toMatchObject([{ ...alike, status: 'executed', verdict: 'VERIFIED', actions: 2 }]);
+    expect(await totals()).toHaveLength(1);
+  });
+
   it('has no row for an id that never became an action', async () => {
     const action = testId('act', 1);
     await given([{ type: 'SubmissionAbandoned', data: { action, at: testTime(1) } }]);
@@ -223,7 +240,7 @@ describe('actions projection', () => {
     await given([...started(1), finished(1), witnessed(1)]);
     const { folded } = await row();
     expect([actionsProjection.version, Object.keys(folded).sort()]).toEqual([
-      7,
+      8,
       [
         'amendedRevision',
         'approval',

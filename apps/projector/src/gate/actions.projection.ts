@@ -8,7 +8,7 @@ import {
   type EventTypes,
 } from '#libs/domain/kernel';
 import type { LedgerEvent } from '#libs/domain/ledger';
-import { ActionRow, ApprovalRow, HourlyCountRow } from '#libs/infra/read-models';
+import { ActionRow, ApprovalRow, HourlyCountRow, HourlyTotalRow } from '#libs/infra/read-models';
 import { keysToLoad, UnreadableEvent, type Projection } from '../projection.js';
 import { countedAs, moveCounts } from './hourly-counts.js';
 
@@ -46,9 +46,9 @@ const UNHEARD_OF: ListedAction = { action: actionDecider.initialState(), seal: n
  */
 export const actionsProjection: Projection = {
   name: 'actions',
-  version: 7,
+  version: 8,
   follows: { action: ACTION_EVENTS, ledger: LEDGER_EVENTS },
-  rowTypes: [ActionRow, ApprovalRow, HourlyCountRow],
+  rowTypes: [ActionRow, ApprovalRow, HourlyCountRow, HourlyTotalRow],
 
   async project(events, rows) {
     const loaded = await rows.select(ActionRow, keysToLoad(events, actionOf, beginsAction));

@@ -1,7 +1,7 @@
 import { digestOf } from '#libs/crypto';
 import { statusOf, type LivingAction } from '#libs/domain/gate';
 import { timestampOf } from '#libs/domain/kernel';
-import { HourlyCountRow } from '#libs/infra/read-models';
+import { HourlyCountRow, HourlyTotalRow, type RowType } from '#libs/infra/read-models';
 import type { ProjectedRows } from '../projection.js';
 
 const HOUR_MS = 3_600_000;
@@ -29,22 +29,39 @@ export const countedAs = (action: LivingAction, isSealed: boolean): Counted => (
   level: action.witness?.level ?? null,
 });
 
+/** A table of sums: what of an action makes its row, and the row itself. */
+interface Sums<Row extends { readonly id: string; readonly actions: number }> {
+  readonly rowType: RowType<Row>;
+  readonly idOf: (counted: Counted) => string;
+  /** Member by member: a copy by `...` makes V8 a hidden class for each action (docs/performance.md). */
+  readonly rowOf: (counted: Counted, id: string, actions: number) => Row;
+}
+
 /**
  * Moves each action from where it counted to where it counts now. The rows are sums over the actions as they stand, so they
  * do not depend on how the log is cut into batches.
  */
 export const moveCounts = async (rows: ProjectedRows, changes: readonly CountedChange[]): Promise<void> => {
-  const moved = differences(changes);
+  await move(rows, COUNTS, changes);
+  await move(rows, TOTALS, changes);
+};
+
+const move = async <Row extends { readonly id: string; readonly actions: number }>(
+  rows: ProjectedRows,
+  sums: Sums<Row>,
+  changes: readonly CountedChange[],
+): Promise<void> => {
+  const moved = differences(sums, changes);
   if (moved.size === 0) return;
-  const known = await rows.select(HourlyCountRow, moved.keys());
+  const known = await rows.select(sums.rowType, moved.keys());
   const before = new Map(known.map(({ id, actions }) => [id, actions]));
-  const counts = [...moved].map(([id, { counted, by }]) => rowOf(counted, id, by + (before.get(id) ?? 0)));
+  const counts = [...moved].map(([id, { counted, by }]) => sums.rowOf(counted, id, by + (before.get(id) ?? 0)));
   await rows.upsert(
-    HourlyCountRow,
+    sums.rowType,
     counts.filter(({ actions }) => actions !== 0),
   );
   await rows.remove(
-    HourlyCountRow,
+    sums.rowType,
     counts.filter(({ actions }) => actions === 0).map(({ id }) => id),
   );
 };
@@ -55,7 +72,10 @@ interface Difference {
 }
 
 /** By how many actions each row changes, by its id; rows that stay as they are are left out. */
-const differences = (changes: readonly CountedChange[]): ReadonlyMap<string, Difference> => {
+const differences = (
+  { idOf }: Pick<Sums<never>, 'idOf'>,
+  changes: readonly CountedChange[],
+): ReadonlyMap<string, Difference> => {
   const moved = new Map<string, Difference>();
   const add = (counted: Counted | null, actions: number): void => {
     if (counted === null) return;
@@ -69,37 +89,41 @@ const differences = (changes: readonly CountedChange[]): ReadonlyMap<string, Dif
   return new Map([...moved].filter(([, { by }]) => by !== 0));
 };
 
-/** Member by member: a copy by `...` makes V8 a hidden class for each action (docs/performance.md). */
-const rowOf = (counted: Counted, id: string, actions: number): HourlyCountRow => ({
-  id,
-  org: counted.org,
-  hour: counted.hour,
-  agent: counted.agent,
-  tool: counted.tool,
-  decision: counted.decision,
-  source: counted.source,
-  ruleId: counted.ruleId,
-  status: counted.status,
-  execution: counted.execution,
-  verdict: counted.verdict,
-  level: counted.level,
-  actions,
-});
-
 /** Of values that hold whatever callers sent, a digest: short, and the same at every rebuild. */
-const idOf = (counted: Counted): string =>
-  digestOf(
-    JSON.stringify([
-      counted.org,
-      counted.hour,
-      counted.agent,
-      counted.tool,
-      counted.decision,
-      counted.source,
-      counted.ruleId,
-      counted.status,
-      counted.execution,
-      counted.verdict,
-      counted.level,
-    ]),
-  );
+const digestOfAll = (...values: readonly (string | null)[]): string => digestOf(JSON.stringify(values));
+
+const COUNTS: Sums<HourlyCountRow> = {
+  rowType: HourlyCountRow,
+  idOf: ({ org, hour, agent, tool, decision, source, ruleId, status, execution, verdict, level }) =>
+    digestOfAll(org, hour, agent, tool, decision, source, ruleId, status, execution, verdict, level),
+  rowOf: (counted, id, actions) => ({
+    id,
+    org: counted.org,
+    hour: counted.hour,
+    agent: counted.agent,
+    tool: counted.tool,
+    decision: counted.decision,
+    source: counted.source,
+    ruleId: counted.ruleId,
+    status: counted.status,
+    execution: counted.execution,
+    verdict: counted.verdict,
+    level: counted.level,
+    actions,
+  }),
+};
+
+const TOTALS: Sums<HourlyTotalRow> = {
+  rowType: HourlyTotalRow,
+  idOf: ({ org, hour, decision, source, status, verdict }) => digestOfAll(org, hour, decision, source, status, verdict),
+  rowOf: (counted, id, actions) => ({
+    id,
+    org: counted.org,
+    hour: counted.hour,
+    decision: counted.decision,
+    source: counted.source,
+    status: counted.status,
+    verdict: counted.verdict,
+    actions,
+  }),
+};

@@ -50,6 +50,7 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'read_models.connectors': [...PROJECTED, 'delete'],
   'read_models.deeds': PROJECTED,
   'read_models.hourly_counts': [...PROJECTED, 'delete'],
+  'read_models.hourly_totals': [...PROJECTED, 'delete'],
   'read_models.migrations': KEPT,
   'read_models.policies': PROJECTED,
   'read_models.policy_slots': PROJECTED,

@@ -2,6 +2,7 @@ import type { OrgId, Timestamp } from '#libs/domain/kernel';
 import type { DataSource } from 'typeorm';
 import { storedText } from './columns.js';
 import { HourlyCountRow } from './gate/hourly-count.row.js';
+import { HourlyTotalRow } from './gate/hourly-total.row.js';
 
 /** What actions can be counted by. */
 export type CountedBy = keyof Omit<HourlyCountRow, 'id' | 'org' | 'actions'>;
@@ -23,7 +24,7 @@ export const countedActions = async <By extends CountedBy>(
   { from, to }: CountedPeriod,
   by: readonly By[],
 ): Promise<readonly ActionCount<By>[]> => {
-  const { tablePath, columns } = source.getMetadata(HourlyCountRow);
+  const { tablePath, columns } = source.getMetadata(areTotals(by) ? HourlyTotalRow : HourlyCountRow);
   const known = columns.filter(({ propertyName }) => (by as readonly string[]).includes(propertyName));
   const names = known.map(({ databaseName }) => databaseName).join(', ');
   const text =
@@ -35,5 +36,9 @@ export const countedActions = async <By extends CountedBy>(
     return { ...Object.fromEntries(values), actions: Number(row['actions']) } as ActionCount<By>;
   });
 };
+
+/** Whether the sums are there that ask for nothing about agents, tools and rules. */
+const areTotals = (by: readonly CountedBy[]): boolean => by.every((name) => TOTALLED.has(name));
+const TOTALLED: ReadonlySet<CountedBy> = new Set(['hour', 'decision', 'source', 'status', 'verdict']);
 
 const valueOf = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value);

@@ -5,6 +5,7 @@ export { ConnectorRow } from './connectors/connector.row.js';
 export { ActionRow } from './gate/action.row.js';
 export { ApprovalRow } from './gate/approval.row.js';
 export { HourlyCountRow } from './gate/hourly-count.row.js';
+export { HourlyTotalRow } from './gate/hourly-total.row.js';
 export type { ActionCount, CountedBy, CountedPeriod } from './hourly-reads.js';
 export { DeedRow } from './ledger/deed.row.js';
 export { likeContaining, likeGlob } from './like.js';

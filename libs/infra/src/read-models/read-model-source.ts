@@ -7,6 +7,7 @@ import { ConnectorRow } from './connectors/connector.row.js';
 import { ActionRow } from './gate/action.row.js';
 import { ApprovalRow } from './gate/approval.row.js';
 import { HourlyCountRow } from './gate/hourly-count.row.js';
+import { HourlyTotalRow } from './gate/hourly-total.row.js';
 import { DeedRow } from './ledger/deed.row.js';
 import { CreateReadModels1764000000000 } from './migrations/1764000000000-create-read-models.js';
 import { AddAgents1795700000000 } from './migrations/1795700000000-add-agents.js';
@@ -16,6 +17,7 @@ import { AddActionFilters1795920000000 } from './migrations/1795920000000-add-ac
 import { AddApprovals1795930000000 } from './migrations/1795930000000-add-approvals.js';
 import { AddHourlyCounts1795950000000 } from './migrations/1795950000000-add-hourly-counts.js';
 import { AddShadowDiffers1795970000000 } from './migrations/1795970000000-add-shadow-differs.js';
+import { AddHourlyTotals1796030000000 } from './migrations/1796030000000-add-hourly-totals.js';
 import { SecurityEventRow } from './people/security-event.row.js';
 import { PolicySlotRow } from './policies/policy-slot.row.js';
 import { PolicyVersionRow } from './policies/policy-version.row.js';
@@ -35,6 +37,7 @@ const MIGRATIONS = [
   AddApprovals1795930000000,
   AddHourlyCounts1795950000000,
   AddShadowDiffers1795970000000,
+  AddHourlyTotals1796030000000,
 ];
 /** As the database lists those that it was given. */
 export const READ_MODEL_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);
@@ -80,6 +83,7 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
       ActionRow,
       ApprovalRow,
       HourlyCountRow,
+      HourlyTotalRow,
       DeedRow,
       ConnectorRow,
       PolicyRow,
