@@ -14,6 +14,7 @@ import { ListActions, ListActionsHandler } from '../../apps/api/src/gate/list-ac
 import { Projector } from '../../apps/projector/src/projector.js';
 import { finished, GivenLog, sealed, started, TEST_ORG, testId, witnessed } from '../support/given-log.js';
 import { createTestReadModels, type TestReadModels } from '../support/read-models.js';
+import { silentBus } from '../support/silent-bus.js';
 import { silentLogger } from '../support/silent-logger.js';
 
 const ACTIONS = 30;
@@ -39,6 +40,8 @@ describe('a list after an answered write', () => {
       database: { connectionString, store },
       leases: new PostgresLeases(connectionString),
       localProjections: local,
+      bus: silentBus,
+      clock: new SystemClock(),
       logger: silentLogger,
     });
   });

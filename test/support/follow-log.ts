@@ -1,6 +1,6 @@
 import type { EventStore } from '#libs/domain/kernel';
 import type { ProjectionDatabase } from '#libs/infra/read-models';
-import type { Projection } from '../../apps/projector/src/projection.js';
+import { identityOf, type Projection } from '../../apps/projector/src/projection.js';
 import { PROJECTION_DEFAULTS } from '../../apps/projector/src/projection.settings.js';
 import { ProjectionSession } from '../../apps/projector/src/projection-session.js';
 
@@ -11,13 +11,12 @@ export const followLog = async (
   database: ProjectionDatabase,
   batchSize = PROJECTION_DEFAULTS.batchSize,
 ): Promise<void> => {
-  const { name, version, rowTypes } = projection;
-  const identity = { name, version, rowTypes, storeId: await store.storeId() };
+  const identity = identityOf(projection, await store.storeId());
   const { position } = await database.resume(identity, () => store.head());
   const session = new ProjectionSession(
     projection,
     identity,
-    database,
+    { database },
     { ...PROJECTION_DEFAULTS, batchSize, lingerMs: 0 },
     position,
   );

@@ -7,6 +7,7 @@ import type { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { finished, GivenLog, sealed, started, TEST_ORG, testId, witnessed } from '../../../test/support/given-log.js';
 import { createTestReadModels, openReadModels, type TestReadModels } from '../../../test/support/read-models.js';
+import { silentBus } from '../../../test/support/silent-bus.js';
 import { actionsProjection } from './gate/actions.projection.js';
 import { ProjectionRunner } from './projection-runner.js';
 import { PROJECTION_DEFAULTS, type ProjectionSettings } from './projection.settings.js';
@@ -76,6 +77,7 @@ describe('projection runner', () => {
         store: options.store ?? store,
         database: new ProjectionDatabase(options.source ?? readModels.source),
         local,
+        bus: silentBus,
         log: lines,
       },
       { ...FAST, ...options.settings },

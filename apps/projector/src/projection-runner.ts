@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type EventStore, type Logger, StoreUnavailable } from '#libs/domain/kernel';
+import { type Bus, type EventStore, type Logger, StoreUnavailable } from '#libs/domain/kernel';
 import { RepeatedFault } from '#libs/infra/logging';
 import {
   CheckpointMoved,
@@ -7,15 +7,17 @@ import {
   type ProjectionDatabase,
   type ProjectionName,
 } from '#libs/infra/read-models';
-import { UnreadableEvent, type Projection } from './projection.js';
+import { identityOf, UnreadableEvent, type Projection } from './projection.js';
 import { ProjectionSession } from './projection-session.js';
 import { PROJECTION_DEFAULTS, type ProjectionSettings } from './projection.settings.js';
+import { aboveFloor } from './rows-above-floor.js';
 
 /** What every runner of a process shares. */
 export interface RunnerPorts {
   readonly store: EventStore;
   readonly database: ProjectionDatabase;
   readonly local: LocalProjections;
+  readonly bus: Pick<Bus, 'publish'>;
   readonly log: Logger;
 }
 
@@ -86,9 +88,9 @@ export class ProjectionRunner {
   }
 
   private async openSession(): Promise<ProjectionSession> {
-    const { store, database, log } = this.ports;
-    const { name, version, rowTypes } = this.projection;
-    const identity = { name, version, rowTypes, storeId: await store.storeId() };
+    const { store, database, bus, log } = this.ports;
+    const { name, bell } = this.projection;
+    const identity = identityOf(this.projection, await store.storeId());
     const { position, rebuildReason } = await database.resume(identity, () => store.head());
     // An empty database has no checkpoint: nothing to warn of.
     if (rebuildReason === 'no_checkpoint') {
@@ -96,7 +98,11 @@ export class ProjectionRunner {
     } else if (rebuildReason !== null) {
       log.warn('projection is rebuilt from the start of the log', { projection: name, reason: rebuildReason });
     }
-    return new ProjectionSession(this.projection, identity, database, this.settings, position);
+    const projection = aboveFloor(this.projection, await database.floorOf(identity));
+    const onWritten = (): void => {
+      if (bell !== undefined) bus.publish(bell, '');
+    };
+    return new ProjectionSession(projection, identity, { database, onWritten }, this.settings, position);
   }
 
   /** Says what happened, each time unless a store is away, and how long to wait. */

@@ -8,6 +8,13 @@ interface Waiter {
   settle(isReached: boolean): void;
 }
 
+/** What a session writes to, and whom it tells. */
+export interface SessionPorts {
+  readonly database: ProjectionDatabase;
+  /** Rows were committed. */
+  onWritten?(): void;
+}
+
 /**
  * One projection following the log from one resume point, until it is closed or fails. After a failure nobody can say
  * where the checkpoint is (a commit's answer may be lost), so a session is never mended: the next resumes from the row.
@@ -29,7 +36,7 @@ export class ProjectionSession implements LocalProjection {
   constructor(
     private readonly projection: Projection,
     private readonly identity: ProjectionIdentity,
-    private readonly database: ProjectionDatabase,
+    private readonly ports: SessionPorts,
     private readonly settings: ProjectionSettings,
     resumeAt: Position,
   ) {
@@ -92,10 +99,11 @@ export class ProjectionSession implements LocalProjection {
     const { events, position, unreadable } = readableEvents(this.projection, recorded);
     if (position !== null) {
       if (events.length > 0) {
-        await this.database.advance(this.identity, this.saved, position, (rows) =>
+        await this.ports.database.advance(this.identity, this.saved, position, (rows) =>
           this.projection.project(events, rows),
         );
         this.saved = position;
+        this.ports.onWritten?.();
       }
       this.moveTo(position);
     }
@@ -118,7 +126,7 @@ export class ProjectionSession implements LocalProjection {
   private async save(): Promise<void> {
     const position = this.projected;
     if (this.isOver || this.saved >= position) return;
-    await this.database.advance(this.identity, this.saved, position);
+    await this.ports.database.advance(this.identity, this.saved, position);
     this.saved = position;
   }
 

@@ -8,7 +8,7 @@ import {
   type Position,
   type RecordedEvent,
 } from '#libs/domain/kernel';
-import type { IdentifiedRow, ProjectionName, RowType } from '#libs/infra/read-models';
+import type { IdentifiedRow, ProjectionIdentity, ProjectionName, RowFloor, RowType } from '#libs/infra/read-models';
 
 /** A fold of the log into rows. What it writes depends on the events alone, never on how they are cut into batches. */
 export interface Projection {
@@ -19,6 +19,10 @@ export interface Projection {
   readonly follows: Readonly<Record<string, Readonly<Record<string, true>>>>;
   /** Every table it writes, and no other projection. */
   readonly rowTypes: readonly RowType<object>[];
+  /** Of the one table, if any, that keeps its newest rows alone. */
+  readonly floor?: RowFloor;
+  /** The channel of the bus on which its commits are announced, where somebody waits for its rows. */
+  readonly bell?: string;
   /** Writes what the events change. Reads the rows it needs first: a batch may begin in the middle of a stream. */
   project(events: readonly EventEnvelope[], rows: ProjectedRows): Promise<void>;
 }
@@ -31,6 +35,14 @@ export interface ProjectedRows {
   upsert<Row extends object>(rowType: RowType<Row>, rows: readonly Row[]): Promise<void>;
   remove(rowType: RowType<IdentifiedRow>, ids: readonly string[]): Promise<void>;
 }
+
+export const identityOf = ({ name, version, rowTypes, floor }: Projection, storeId: string): ProjectionIdentity => ({
+  name,
+  version,
+  rowTypes,
+  storeId,
+  ...(floor && { floor }),
+});
 
 /**
  * An event this projection must not guess about: of an unknown type, of a newer schema, or not readable. The projection

@@ -1,5 +1,6 @@
 import { agentsProjection } from './agents/agents.projection.js';
 import { connectorsProjection } from './connectors/connectors.projection.js';
+import { publicEventsProjection } from './events/public-events.projection.js';
 import { actionsProjection } from './gate/actions.projection.js';
 import { deedsProjection } from './ledger/deeds.projection.js';
 import { securityEventsProjection } from './people/security-events.projection.js';
@@ -14,4 +15,5 @@ export const PROJECTIONS: readonly Projection[] = [
   policiesProjection,
   agentsProjection,
   securityEventsProjection,
+  publicEventsProjection,
 ];

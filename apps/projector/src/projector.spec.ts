@@ -1,9 +1,11 @@
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { PostgresLeases } from '#libs/infra/leases';
 import { ActionRow, LocalProjections, PROJECTION_NAMES } from '#libs/infra/read-models';
+import { SystemClock } from '#libs/infra/runtime';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { finished, GivenLog, sealed, started, TEST_ORG, testId, witnessed } from '../../../test/support/given-log.js';
 import { createTestReadModels, type TestReadModels } from '../../../test/support/read-models.js';
+import { silentBus } from '../../../test/support/silent-bus.js';
 import { silentLogger } from '../../../test/support/silent-logger.js';
 import { Projector } from './projector.js';
 
@@ -32,6 +34,8 @@ describe('projector', () => {
       database: { connectionString, store: log.store },
       leases: new PostgresLeases(connectionString),
       localProjections: new LocalProjections(),
+      bus: silentBus,
+      clock: new SystemClock(),
       logger: silentLogger,
     });
     await projector.start();

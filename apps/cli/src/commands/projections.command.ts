@@ -19,6 +19,7 @@ const NAMES: Readonly<Record<ProjectionName, true>> = {
   policies: true,
   agents: true,
   security_events: true,
+  public_events: true,
 };
 
 type Done<Type extends 'rebuilt' | 'verified'> = Extract<RebuildReport, { type: Type }>;

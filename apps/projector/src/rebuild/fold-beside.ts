@@ -9,7 +9,8 @@ import {
 } from '#libs/domain/kernel';
 import { LogHasHole } from '#libs/infra/event-store';
 import { ProjectionDatabase, ReplacementTables, type ProjectionIdentity } from '#libs/infra/read-models';
-import { readableEvents, type ProjectedRows, type Projection } from '../projection.js';
+import { identityOf, readableEvents, type ProjectedRows, type Projection } from '../projection.js';
+import { aboveFloor } from '../rows-above-floor.js';
 import { LateRows } from './late-rows.js';
 import { READ_ONCE } from './read-once.js';
 
@@ -51,12 +52,15 @@ export class FoldBeside {
   position = START;
   /** Read of the log so far, of whatever category. */
   events = 0;
+  /** What is folded: without the rows that were gone when it began. */
+  private kept: Projection;
 
   constructor(
     private readonly projection: Projection,
     private readonly parts: FoldParts,
     private readonly onFolding: OnFolding,
   ) {
+    this.kept = projection;
     this.database = new ProjectionDatabase(parts.source);
     this.tables = new ReplacementTables(parts.source, projection.rowTypes);
     this.pageEvents = parts.pageEvents ?? PAGE_EVENTS;
@@ -68,9 +72,9 @@ export class FoldBeside {
    * @throws {OtherIdentity} nothing was made; and whatever `work` throws
    */
   async run(work: (identity: ProjectionIdentity) => Promise<Whereabouts>): Promise<Folded> {
-    const { name, version, rowTypes } = this.projection;
-    const identity = { name, version, rowTypes, storeId: await this.parts.store.storeId() };
+    const identity = identityOf(this.projection, await this.parts.store.storeId());
     await this.database.requireSame(identity);
+    this.kept = aboveFloor(this.projection, await this.database.floorOf(identity));
     this.mayGoOn();
     await this.tables.create();
     let whereabouts: Whereabouts = 'beside';
@@ -148,7 +152,7 @@ export class FoldBeside {
   private async project(page: readonly RecordedEvent[], rows: ProjectedRows): Promise<void> {
     const { events, unreadable } = readableEvents(this.projection, page, READ_ONCE);
     if (unreadable) throw unreadable;
-    if (events.length > 0) await this.projection.project(events, rows);
+    if (events.length > 0) await this.kept.project(events, rows);
   }
 
   /** Lists may read these rows wherever the last page ends: that is between two appends, or where the live ones are. */

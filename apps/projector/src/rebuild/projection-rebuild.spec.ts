@@ -13,6 +13,7 @@ import { followLog } from '../../../../test/support/follow-log.js';
 import { finished, GivenLog, started, testId, witnessed } from '../../../../test/support/given-log.js';
 import { withoutEventAt } from '../../../../test/support/log-with-hole.js';
 import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
+import { silentBus } from '../../../../test/support/silent-bus.js';
 import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { actionsProjection } from '../gate/actions.projection.js';
 import { UnreadableEvent, type Projection } from '../projection.js';
@@ -170,6 +171,7 @@ describe('while the projection goes on and lists are read', () => {
       store: log.store,
       database: readModels.projections,
       local: new LocalProjections(),
+      bus: silentBus,
       log: silentLogger,
     });
     for (let number = 1; number <= 200; number += 1) await givenLife(number);

@@ -22,6 +22,7 @@ import {
 } from '../../../../test/support/given-log.js';
 import { withoutEventAt } from '../../../../test/support/log-with-hole.js';
 import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
+import { silentBus } from '../../../../test/support/silent-bus.js';
 import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { UnreadableEvent, type Projection } from '../projection.js';
 import { ProjectionRunner } from '../projection-runner.js';
@@ -206,6 +207,7 @@ describe('while the projection goes on', () => {
       store: log.store,
       database: readModels.projections,
       local: new LocalProjections(),
+      bus: silentBus,
       log: silentLogger,
     });
     const stopping = new AbortController();

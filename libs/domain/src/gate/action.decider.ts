@@ -1,7 +1,7 @@
 import { DomainError, type Decider } from '../kernel/index.js';
 import type { ActionCommand } from './action.commands.js';
 import type { ActionEvent } from './action.events.js';
-import type { Action, LivingAction } from './action.state.js';
+import type { Action, FollowedAction, LivingAction } from './action.state.js';
 import {
   afterApprovalDecision,
   afterCancel,
@@ -66,7 +66,7 @@ const living = (state: Action): LivingAction => {
  * Whether this service can have written the event after those that made the action what it is. Whatever else stands in the log
  * was put there by somebody else, and changes nothing: least of all how an action ended (INV-18).
  */
-export const doesFollow = (state: Action, event: ActionEvent): boolean => {
+export const doesFollow = (state: FollowedAction | Exclude<Action, LivingAction>, event: ActionEvent): boolean => {
   if (event.type === 'ActionSubmitted' || event.type === 'SubmissionAbandoned') return state.state === 'none';
   if (state.state === 'none' || state.state === 'abandoned') return false;
   if (event.type === 'LateReport') return state.attempts.some(({ claim }) => claim === event.data.claim);
@@ -97,10 +97,10 @@ export const doesFollow = (state: Action, event: ActionEvent): boolean => {
   }
 };
 
-const isAsked = ({ decision }: LivingAction): boolean => decision?.outcome === 'require_approval';
+const isAsked = ({ decision }: Pick<FollowedAction, 'decision'>): boolean => decision?.outcome === 'require_approval';
 
 /** Nobody has to be asked, or whoever was asked has said yes. */
-const mayRun = (action: LivingAction): boolean =>
+const mayRun = (action: FollowedAction): boolean =>
   action.decision !== null && (!isAsked(action) || action.approval?.status === 'approved');
 
 const evolve = (state: Action, event: ActionEvent): Action => {

@@ -84,6 +84,24 @@ export interface LivingAction {
   readonly amendedRevision: number | null;
 }
 
+type Known = NonNullable<unknown> | null;
+
+/** What `doesFollow` asks of a living action: all that a fold which keeps less than this one has to keep. */
+export interface FollowedAction {
+  readonly state: RecordedState;
+  readonly decision: Pick<Decision, 'outcome'> | null;
+  readonly approval: {
+    readonly status: ApprovalStatus;
+    readonly terms: Pick<ApprovalTerms, 'required'>;
+    readonly signatures: readonly Pick<ApprovalWord, 'by'>[];
+  } | null;
+  readonly ready: Known;
+  readonly edge: Known;
+  readonly outcome: Known;
+  readonly witness: Known;
+  readonly attempts: readonly Pick<ExecutionAttempt, 'claim'>[];
+}
+
 /** Whether the outcome is known and a read of what it changed is not. */
 export const awaitsReadBack = ({ state, readBack }: LivingAction): boolean =>
   state === 'witnessing' && readBack !== null;

@@ -1,7 +1,7 @@
 import { DomainError, type ActionId, type Timestamp, type UserId } from '../kernel/index.js';
 import type { ActionCommand } from './action.commands.js';
 import type { ActionEvent, ApprovalTerms } from './action.events.js';
-import type { Approval, LivingAction } from './action.state.js';
+import type { Approval, FollowedAction, LivingAction } from './action.state.js';
 import { authorized } from './edge.decider.js';
 import { madeReady } from './execution.decider.js';
 
@@ -13,7 +13,7 @@ export const requested = (action: ActionId, terms: ApprovalTerms, at: Timestamp)
   data: { action, at, ...terms },
 });
 
-export const isPending = ({ approval }: LivingAction): boolean => approval?.status === 'pending';
+export const isPending = ({ approval }: Pick<FollowedAction, 'approval'>): boolean => approval?.status === 'pending';
 
 /**
  * One more signature, and the execution when it is the last that was needed: all in one append, so that no crash stands
@@ -76,7 +76,7 @@ export const cancel = ({ metadata }: CommandOf<'CancelAction'>, state: LivingAct
 
 /** A yes stands on the signatures that it names; a no stands on itself. */
 export const isBorneOut = (
-  { approval }: LivingAction,
+  { approval }: Pick<FollowedAction, 'approval'>,
   { outcome, counted = [] }: Pick<DataOf<'ApprovalDecided'>, 'outcome' | 'counted'>,
 ): boolean => {
   if (approval === null || outcome === 'denied') return approval !== null;

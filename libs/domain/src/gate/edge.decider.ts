@@ -1,7 +1,7 @@
 import { DomainError, type ActionId, type Timestamp } from '../kernel/index.js';
 import type { ActionCommand, EdgeTerms } from './action.commands.js';
 import type { ActionEvent, EdgeReport, ExecutionOutcome } from './action.events.js';
-import type { LivingAction } from './action.state.js';
+import type { FollowedAction, LivingAction } from './action.state.js';
 import { atAskedLevel, hasWitness, witness } from './witness.decider.js';
 
 type CommandOf<Type extends ActionCommand['type']> = Extract<ActionCommand, { type: Type }>;
@@ -12,7 +12,8 @@ export const authorized = (action: ActionId, { deadline }: EdgeTerms, at: Timest
   data: { action, deadline, at },
 });
 
-export const isAtTheEdge = ({ edge, outcome }: LivingAction): boolean => edge !== null && outcome === null;
+export const isAtTheEdge = ({ edge, outcome }: Pick<FollowedAction, 'edge' | 'outcome'>): boolean =>
+  edge !== null && outcome === null;
 
 /** Whether its report would still count: that nobody has given it up yet gives it no more time. */
 export const isReportable = (action: LivingAction, at: Timestamp): boolean =>

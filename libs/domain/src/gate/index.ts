@@ -1,3 +1,4 @@
+export * from './action-brief.js';
 export * from './action.commands.js';
 export * from './action.decider.js';
 export * from './action.events.js';

@@ -28,3 +28,6 @@ export const userChannel = (userId: string): string => `user:${userId}`;
 
 /** Rung when a mail is to be written or sent. */
 export const MAIL_CHANNEL = 'mail';
+
+/** Rung when rows of public events may have been written. The message is empty. */
+export const PUBLIC_EVENTS_CHANNEL = 'public_events';

@@ -45,6 +45,7 @@ export type ConnectorId = Id<'con'>;
 export type PolicyId = Id<'pol'>;
 export type PolicyVersionId = Id<'pv'>;
 export type ReplayId = Id<'rpl'>;
+export type EventId = Id<'evt'>;
 
 /** The id in `text`, or null when it is not one of that prefix. */
 export const parseId = <Prefix extends IdPrefix>(prefix: Prefix, text: unknown): Id<Prefix> | null =>

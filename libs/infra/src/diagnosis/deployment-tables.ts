@@ -47,6 +47,7 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'read_models.actions': PROJECTED,
   'read_models.agents': PROJECTED,
   'read_models.approvals': PROJECTED,
+  'read_models.briefed_actions': PROJECTED,
   'read_models.connectors': [...PROJECTED, 'delete'],
   'read_models.deeds': PROJECTED,
   'read_models.hourly_counts': [...PROJECTED, 'delete'],
@@ -56,6 +57,8 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'read_models.policy_slots': PROJECTED,
   'read_models.policy_versions': PROJECTED,
   'read_models.projection_checkpoints': REPLACED,
+  'read_models.public_event_floors': REPLACED,
+  'read_models.public_events': [...PROJECTED, 'delete'],
   'read_models.security_events': PROJECTED,
   'replays.replays': ANY,
 };

@@ -2,6 +2,9 @@ export { AgentRow } from './agents/agent.row.js';
 export { ProjectionWaiter, READ_YOUR_WRITES_TIMEOUT_MS } from './projection-waiter.js';
 export { storedText } from './columns.js';
 export { ConnectorRow } from './connectors/connector.row.js';
+export { BriefedActionRow } from './events/briefed-action.row.js';
+export { PUBLIC_EVENT_FLOOR, PublicEventPruning } from './events/public-event-floor.js';
+export { PublicEventRow } from './events/public-event.row.js';
 export { ActionRow } from './gate/action.row.js';
 export { ApprovalRow } from './gate/approval.row.js';
 export { HourlyCountRow } from './gate/hourly-count.row.js';
@@ -22,4 +25,5 @@ export { installReadModels, READ_MODEL_MIGRATIONS, readModelSource } from './rea
 export type { RebuildReport, RebuildTask } from './rebuild-report.js';
 export { ReplacementTables } from './replacement-tables.js';
 export type { RowDifference } from './row-comparison.js';
+export type { RowFloor } from './row-floor.js';
 export { type IdentifiedRow, RowTransaction, type RowType } from './row-transaction.js';

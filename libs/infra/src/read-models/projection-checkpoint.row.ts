@@ -2,7 +2,15 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { INTEGER, TEXT } from './columns.js';
 
 /** Every projection, by the name of its checkpoint. */
-export const PROJECTION_NAMES = ['actions', 'deeds', 'connectors', 'policies', 'agents', 'security_events'] as const;
+export const PROJECTION_NAMES = [
+  'actions',
+  'deeds',
+  'connectors',
+  'policies',
+  'agents',
+  'security_events',
+  'public_events',
+] as const;
 export type ProjectionName = (typeof PROJECTION_NAMES)[number];
 
 /** Up to where a projection's rows tell the log. Moves in the transaction that writes the rows, and nowhere else. */

@@ -5,6 +5,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { ProjectionCheckpointRow, type ProjectionName } from './projection-checkpoint.row.js';
 import type { ReplacementTables } from './replacement-tables.js';
 import type { ComparedRows } from './row-comparison.js';
+import type { RowFloor } from './row-floor.js';
 import { RowTransaction, type RowType } from './row-transaction.js';
 
 /** Which rows a checkpoint speaks of: those of one fold over one store. Anything else makes it void. */
@@ -14,6 +15,8 @@ export interface ProjectionIdentity {
   readonly storeId: string;
   /** Every table the projection writes, and no other projection. */
   readonly rowTypes: readonly RowType<object>[];
+  /** Absent where every row is kept. */
+  readonly floor?: RowFloor;
 }
 
 export interface ResumePoint {
@@ -155,7 +158,8 @@ export class ProjectionDatabase {
     await this.source.transaction('REPEATABLE READ', async (manager) => {
       await tables.holdLive(manager);
       await catchUp(tables.rowsIn(manager), await positionIn(manager, identity));
-      for await (const compared of tables.compare(manager)) onCompared(compared);
+      const kept = identity.floor && { of: identity.floor, from: await floorIn(manager, identity) };
+      for await (const compared of tables.compare(manager, kept ?? null)) onCompared(compared);
     });
   }
 
@@ -164,11 +168,19 @@ export class ProjectionDatabase {
     return positionIn(this.source.manager, identity);
   }
 
+  /** Below it no row is kept; 0 where all are. */
+  floorOf(identity: ProjectionIdentity): Promise<bigint> {
+    return floorIn(this.source.manager, identity);
+  }
+
   /** @throws {OtherIdentity} now, rather than when the work is done */
   async requireSame(identity: ProjectionIdentity): Promise<void> {
     await this.positionOf(identity);
   }
 }
+
+const floorIn = async (manager: EntityManager, { floor, storeId }: ProjectionIdentity): Promise<bigint> =>
+  floor ? floor.of(manager, storeId) : 0n;
 
 /** What a checkpoint says before its projection has ever run. */
 const UNWRITTEN = { storeId: '', version: 0, position: START.toString() };

@@ -37,6 +37,7 @@ describe('read model source', () => {
       { name: 'AddApprovals1795930000000' },
       { name: 'AddHourlyCounts1795950000000' },
       { name: 'AddShadowDiffers1795970000000' },
+      { name: 'AddPublicEvents1796000000000' },
       { name: 'AddHourlyTotals1796030000000' },
     ]);
   });

@@ -4,6 +4,9 @@ import { UnfitDatabase } from '../event-store/index.js';
 import { IDLE_CONNECTIONS, MortalClient, poolVerify } from '../postgres/index.js';
 import { AgentRow } from './agents/agent.row.js';
 import { ConnectorRow } from './connectors/connector.row.js';
+import { BriefedActionRow } from './events/briefed-action.row.js';
+import { PublicEventFloorRow } from './events/public-event-floor.js';
+import { PublicEventRow } from './events/public-event.row.js';
 import { ActionRow } from './gate/action.row.js';
 import { ApprovalRow } from './gate/approval.row.js';
 import { HourlyCountRow } from './gate/hourly-count.row.js';
@@ -17,6 +20,7 @@ import { AddActionFilters1795920000000 } from './migrations/1795920000000-add-ac
 import { AddApprovals1795930000000 } from './migrations/1795930000000-add-approvals.js';
 import { AddHourlyCounts1795950000000 } from './migrations/1795950000000-add-hourly-counts.js';
 import { AddShadowDiffers1795970000000 } from './migrations/1795970000000-add-shadow-differs.js';
+import { AddPublicEvents1796000000000 } from './migrations/1796000000000-add-public-events.js';
 import { AddHourlyTotals1796030000000 } from './migrations/1796030000000-add-hourly-totals.js';
 import { SecurityEventRow } from './people/security-event.row.js';
 import { PolicySlotRow } from './policies/policy-slot.row.js';
@@ -37,6 +41,7 @@ const MIGRATIONS = [
   AddApprovals1795930000000,
   AddHourlyCounts1795950000000,
   AddShadowDiffers1795970000000,
+  AddPublicEvents1796000000000,
   AddHourlyTotals1796030000000,
 ];
 /** As the database lists those that it was given. */
@@ -91,6 +96,9 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
       PolicySlotRow,
       AgentRow,
       SecurityEventRow,
+      PublicEventRow,
+      BriefedActionRow,
+      PublicEventFloorRow,
       ProjectionCheckpointRow,
     ],
     migrations: MIGRATIONS,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DataSource, EntityManager, EntityMetadata } from 'typeorm';
 import { JSON_TEXT } from './columns.js';
 import { RowComparison, type ComparedRows } from './row-comparison.js';
+import type { RowFloor } from './row-floor.js';
 import { LIVE_SCHEMA, RowTransaction, type RowType } from './row-transaction.js';
 
 const SCHEMA_PREFIX = 'read_models_rebuild_';
@@ -73,9 +74,18 @@ export class ReplacementTables {
     await manager.query(`LOCK TABLE ${live.join(', ')} IN ACCESS SHARE MODE`);
   }
 
-  /** Every live row against these, within a transaction that sees one state of both. */
-  async *compare(manager: EntityManager): AsyncGenerator<ComparedRows & { readonly ofRows: number }> {
-    const comparisons = this.metadata.map((metadata) => new RowComparison(metadata, this.schema));
+  /**
+   * Every live row against these, within a transaction that sees one state of both.
+   * @param kept what is asked of one of the tables: rows from here on; null where all are compared
+   */
+  async *compare(
+    manager: EntityManager,
+    kept: { readonly of: RowFloor; readonly from: bigint } | null = null,
+  ): AsyncGenerator<ComparedRows & { readonly ofRows: number }> {
+    const comparisons = this.metadata.map((metadata) => {
+      const isKept = kept !== null && this.source.getMetadata(kept.of.rowType) === metadata;
+      return new RowComparison(metadata, this.schema, isKept ? { key: kept.of.key, from: kept.from } : null);
+    });
     let ofRows = 0;
     for (const comparison of comparisons) ofRows += await comparison.count(manager);
     for (const comparison of comparisons) {

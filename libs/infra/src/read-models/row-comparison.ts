@@ -44,10 +44,14 @@ export class RowComparison {
   private readonly keys: readonly string[];
   private readonly others: readonly string[];
 
-  /** @param schema where the rows are as they must be */
+  /**
+   * @param schema where the rows are as they must be
+   * @param kept rows with a lower key are no matter of it, in either table; null where all are compared
+   */
   constructor(
     metadata: EntityMetadata,
     private readonly schema: string,
+    private readonly kept: { readonly key: string; readonly from: bigint } | null = null,
   ) {
     this.table = metadata.tableName;
     this.keys = metadata.primaryColumns.map(({ databaseName }) => databaseName);
@@ -56,7 +60,9 @@ export class RowComparison {
 
   /** How many rows there must be. */
   async count(manager: EntityManager): Promise<number> {
-    const [found] = await manager.query<{ count: string }[]>(`SELECT count(*) AS count FROM ${this.expected}`);
+    const [found] = await manager.query<{ count: string }[]>(
+      `SELECT count(*) AS count FROM ${this.expected} AS r WHERE ${this.within(null, null)}`,
+    );
     return Number(found?.count);
   }
 
@@ -119,6 +125,7 @@ export class RowComparison {
       const parameters = Array.from({ length }, () => `$${(number += 1)}`);
       return `${key} ${operator} (${parameters.join(', ')})`;
     });
+    if (this.kept !== null) conditions.push(`r.${quoted(this.kept.key)} >= ${this.kept.from}`);
     return conditions.length === 0 ? 'true' : conditions.join(' AND ');
   }
 

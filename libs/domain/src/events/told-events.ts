@@ -1,0 +1,131 @@
+import type { AgentEvent } from '../agents/index.js';
+import type { ActionBrief, ActionEvent, BriefApproval } from '../gate/index.js';
+import type { LedgerEvent } from '../ledger/index.js';
+import type { OrganizationEvent } from '../people/index.js';
+import type { PublicEvent, PublicEventType, ThinObject } from './public-event.js';
+
+/** What an event of the log tells the world. Each tells one thing or nothing. */
+export type Told = Omit<PublicEvent, 'evt'>;
+
+type TypeOf<Recorded extends { type: string }> = Readonly<Record<Recorded['type'], PublicEventType | null>>;
+
+/** Complete, or it does not compile: whoever adds an event says here what the world hears of it. */
+const TOLD_BY_ACTIONS: TypeOf<ActionEvent> = {
+  ActionSubmitted: 'action.created',
+  ActionDecided: 'action.decided',
+  ApprovalRequested: 'approval.requested',
+  ApprovalCountersigned: 'approval.countersigned',
+  ApprovalDecided: 'approval.decided',
+  ApprovalExpired: 'approval.decided',
+  ActionCancelled: 'approval.decided',
+  EdgeAuthorized: null,
+  EdgeReported: 'action.executed',
+  EdgeLost: 'action.executed',
+  ExecutionReady: null,
+  ExecutionStarted: null,
+  ExecutionFinished: 'action.executed',
+  ActionWitnessed: 'action.witnessed',
+  WitnessAmended: 'action.witnessed',
+  LateReport: null,
+  SubmissionAbandoned: null,
+};
+
+/** @param after the action as this event left it; an event that changed nothing is never asked about */
+export const toldByAction = ({ type, data }: ActionEvent, after: ActionBrief): Told | null => {
+  const told = TOLD_BY_ACTIONS[type];
+  if (told === null) return null;
+  const { org, agent, livemode } = after;
+  const thin = told.startsWith('approval.') ? thinApproval(after) : thinAction(after);
+  return { org, type: told, agent, livemode, thin, at: data.at };
+};
+
+const thinAction = ({ action: id, state }: ActionBrief): ThinObject => ({ object: 'action', id, state });
+
+const thinApproval = ({ action, agent, tool, approval }: ActionBrief): ThinObject => {
+  const { id, status, terms, signatures } = approval as BriefApproval;
+  return {
+    object: 'approval',
+    id,
+    status,
+    action,
+    agent,
+    tool,
+    rule_id: terms.rule_id,
+    required: terms.required,
+    countersigned: new Set(signatures.map(({ by }) => by)).size,
+    // An approval is over before its action has a deed.
+    deed: null,
+  };
+};
+
+/** @param brief of the action that the deed is about; null where it is about none */
+export const toldByLedger = ({ data }: LedgerEvent, brief: ActionBrief | null): Told => {
+  const { org, deed: id, seq, kind, action, issued_at } = data;
+  const thin = { object: 'deed_summary', id, seq, kind, action, issued_at };
+  const whose = kind === 'admin' ? null : brief;
+  return {
+    org,
+    type: 'deed.sealed',
+    agent: whose?.agent ?? null,
+    livemode: whose?.livemode ?? true,
+    thin,
+    at: issued_at,
+  };
+};
+
+const TOLD_BY_AGENTS: Readonly<Record<AgentEvent['type'], readonly [PublicEventType, status: string] | null>> = {
+  AgentRegistered: null,
+  AgentKeyCreated: null,
+  AgentKeyRolled: null,
+  AgentKeyRevoked: null,
+  AgentIntentKeyAdded: null,
+  AgentIntentKeyRemoved: null,
+  AgentIntentModeSet: null,
+  AgentLabelsSet: null,
+  AgentBudgetsSet: null,
+  AgentStopped: ['agent.stopped', 'stopped'],
+  AgentSuspended: ['agent.suspended', 'suspended'],
+  AgentResumed: ['agent.resumed', 'active'],
+};
+
+export const toldByAgent = ({ type, data: { org, agent, at } }: AgentEvent): Told | null => {
+  const told = TOLD_BY_AGENTS[type];
+  if (told === null) return null;
+  const [said, status] = told;
+  return { org, type: said, agent, livemode: true, thin: { object: 'agent', id: agent, status }, at };
+};
+
+const TOLD_BY_ORGANIZATIONS: TypeOf<OrganizationEvent> = {
+  OrganizationCreated: null,
+  OrganizationUpdated: null,
+  OrganizationStopped: 'org.stopped',
+  OrganizationStarted: 'org.started',
+  AdminKeyCreated: null,
+  AdminKeyRolled: null,
+  AdminKeyRevoked: null,
+  PolicyActivated: 'policy.activated',
+  PolicyDeactivated: null,
+  MemberInvited: null,
+  MemberJoined: null,
+  MemberRoleChanged: null,
+  MemberRemoved: null,
+  MemberReferencesChanged: null,
+  MemberAddressSet: null,
+  LoginLinkIssued: null,
+};
+
+export const toldByOrganization = (event: OrganizationEvent): Told | null => {
+  const told = TOLD_BY_ORGANIZATIONS[event.type];
+  if (told === null) return null;
+  const { org, at } = event.data;
+  return { org, type: told, agent: null, livemode: true, thin: thinOrganization(event), at };
+};
+
+const thinOrganization = (event: OrganizationEvent): ThinObject => {
+  if (event.type === 'PolicyActivated') {
+    const { policy: id, version, mode } = event.data;
+    return { object: 'policy', id, version, mode };
+  }
+  const status = event.type === 'OrganizationStopped' ? 'stopped' : 'active';
+  return { object: 'organization', id: event.data.org, status };
+};
