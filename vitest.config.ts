@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import swc from 'unplugin-swc';
 import { defineConfig } from 'vitest/config';
 
@@ -5,10 +6,17 @@ import { defineConfig } from 'vitest/config';
 const LONG = '{apps,libs,test}/**/*.long.spec.ts';
 const NEVER = ['**/node_modules/**', 'test/architecture/violations/**'];
 
+/** Packages that have sources in TypeScript under our own import condition: what they built is taken. */
+const BUILT = ['eventsource', 'eventsource-parser'];
+const builtFile = (name: string): string => join(import.meta.dirname, 'node_modules', name, 'dist', 'index.js');
+
 export default defineConfig({
   // SWC writes the decorator metadata that Nest injects by; esbuild does not.
   plugins: [swc.vite({ module: { type: 'es6' } })],
-  resolve: { conditions: ['source'] },
+  resolve: {
+    conditions: ['source'],
+    alias: BUILT.map((name) => ({ find: new RegExp(`^${name}$`), replacement: builtFile(name) })),
+  },
   ssr: { resolve: { conditions: ['source', 'node'] } },
   test: {
     globalSetup: ['test/support/postgres.global-setup.ts'],
@@ -17,6 +25,7 @@ export default defineConfig({
     isolate: false,
     // A worker often waits: for its database, for a program, for a deadline. By itself vitest takes one on two cores.
     maxWorkers: 3,
+    server: { deps: { inline: BUILT } },
     testTimeout: 180_000,
     hookTimeout: 180_000,
     projects: [

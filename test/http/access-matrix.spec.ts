@@ -102,6 +102,13 @@ const otherOrganization = async (): Promise<{ readonly owner: Browser; readonly 
   return { owner: browser, adminKey: secret as string };
 };
 
+/** Of a stream, which has no end of its own, the begin is answer enough. */
+const wholeOf = async (response: Response): Promise<string> => {
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response.text();
+  await response.body?.cancel();
+  return '';
+};
+
 interface Answer {
   readonly status: number;
   readonly code: string | null;
@@ -127,7 +134,7 @@ const send = async (operation: DescribedOperation, caller: Caller, scene: Scene)
     },
     ...(scene.body === undefined ? {} : { body: JSON.stringify(scene.body) }),
   });
-  const text = await response.text();
+  const text = await wholeOf(response);
   const json = text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : null;
   const { status, headers } = response;
   expect(undescribedIn(method, scene.path, { status, headers, json })).toEqual([]);

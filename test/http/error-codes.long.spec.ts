@@ -21,6 +21,7 @@ import { expectRefusal, type Refusal, type RefusalGroup } from './error-codes/re
 import { Stage } from './error-codes/stage.js';
 import { POLICY_TRIALS } from './error-codes/policy-trials.refusals.js';
 import { PEOPLE } from './error-codes/people.refusals.js';
+import { EVENTS } from './error-codes/events.refusals.js';
 import { REPLAYS } from './error-codes/replays.refusals.js';
 import { BODIES_AND_QUERIES, TRANSPORT } from './error-codes/transport.refusals.js';
 import { allowedAt, operationFor, OPERATIONS } from './described-answer.js';
@@ -95,6 +96,7 @@ for (const group of [
   POLICIES,
   POLICY_TRIALS,
   REPLAYS,
+  EVENTS,
   REPEATS,
   UNSEALED,
   SEALED_AGAIN,

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '#libs/domain/kernel';
 import { CREDENTIAL_FIELDS, SERVED_TYPES } from '#libs/domain/connectors';
+import { PUBLIC_EVENT_TYPES } from '#libs/domain/events';
 import type { Decision, Submission, WitnessVerdict } from '#libs/domain/gate';
 import type { LedgerCheck } from '#libs/domain/ledger';
 import { compilePolicy, POLICY_DIAGNOSTICS } from '#libs/domain/policies';
@@ -92,6 +93,7 @@ const membersOf = <Member extends string>(members: Readonly<Record<Member, true>
 const CLOSED_SETS: [schema: string, values: readonly string[]][] = [
   ['ErrorCode', Object.keys(ERROR_CATALOGUE)],
   ['DiagnosticCode', Object.keys(POLICY_DIAGNOSTICS)],
+  ['EventType', PUBLIC_EVENT_TYPES],
   ['ServedConnectorTypeName', SERVED_TYPES],
   ['CredentialKind', Object.keys(CREDENTIAL_FIELDS)],
   ['SideEffect', membersOf<Submission['side_effect']>({ read: true, write: true, destructive: true, unknown: true })],

@@ -139,7 +139,9 @@ describe(`${ROUNDS} races of two processes`, () => {
       expect(members.get(member.membership)).toMatchObject({ status: 'removed' });
       if (join?.status === 'rejected') return expect(endings([join])).toEqual(['login_link_invalid']);
       const { opened } = join?.value as { opened: { token: string } };
-      const judged = await Promise.allSettled(people.both.map((each) => each.personSessions().judge(opened.token)));
+      const judged = await Promise.allSettled(
+        people.both.map((each) => each.personSessions().judge(opened.token, true)),
+      );
       expect(endings(judged)).toEqual(['session_expired', 'session_expired']);
     });
   });

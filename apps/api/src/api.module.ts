@@ -9,6 +9,7 @@ import { AgentRoutesModule } from './agents/agent-routes.module.js';
 import { AgentsModule } from './agents/agents.module.js';
 import { ApprovalsModule } from './approvals/approvals.module.js';
 import { ConnectorsModule } from './connectors/connectors.module.js';
+import { EventsModule } from './events/events.module.js';
 import { GateModule } from './gate/gate.module.js';
 import {
   databaseCheck,
@@ -54,6 +55,7 @@ export class ApiModule {
         ReplaysModule,
         PeopleModule,
         InsightsModule,
+        EventsModule,
       ],
       controllers: [OpenApiController, ErrorPagesController, SignInPagesController],
     };

@@ -69,14 +69,14 @@ export class AccessGuard implements CanActivate {
   private async person(exchange: Exchange, route: RouteEntry): Promise<PersonPrincipal> {
     const token = readCookie(exchange, 'session', this.site);
     if (token === null) throw new DomainError('authentication_required');
-    const judge = async (): Promise<PersonPrincipal> => {
-      const principal = await this.sessions.authenticate(token);
+    const judge = async (isRequest: boolean): Promise<PersonPrincipal> => {
+      const principal = await this.sessions.authenticate(token, isRequest);
       requireOwnOrganization(exchange, principal);
       authorize(principal, route);
       return principal;
     };
-    exchange.stillAllowed = async () => void (await judge());
-    return judge();
+    exchange.stillAllowed = async () => void (await judge(false));
+    return judge(true);
   }
 
   /** Document 2: three layers for what a session changes; the first also where a browser is about to be signed in. */

@@ -66,8 +66,10 @@ export abstract class Authenticator {
 export abstract class SessionAuthenticator {
   /**
    * @param token the session cookie's value, whatever was sent
+   * @param isRequest whether a request came just now, which keeps a session from ending idle; false where one that came long
+   *   ago is judged again
    * @throws {DomainError} session_expired
    * @throws {StoreUnavailable} the session could not be judged
    */
-  abstract authenticate(token: string): Promise<PersonPrincipal>;
+  abstract authenticate(token: string, isRequest: boolean): Promise<PersonPrincipal>;
 }

@@ -9,8 +9,8 @@ export class PeopleSessionAuthenticator extends SessionAuthenticator {
     super();
   }
 
-  override async authenticate(token: string): Promise<PersonPrincipal> {
-    const session = await this.sessions.judge(token);
+  override async authenticate(token: string, isRequest: boolean): Promise<PersonPrincipal> {
+    const session = await this.sessions.judge(token, isRequest);
     const { organization, member } = session;
     return {
       kind: 'person',

@@ -26,7 +26,13 @@ import { MemberAdministration, PeopleDirectory, PersonSessions, SignIn } from '#
 import { Replays } from '#libs/domain/replays';
 import { LoggedRunningExecutions } from '../gate/index.js';
 import { IdempotencyStore } from '../idempotency/index.js';
-import { LocalProjections, ProjectionProgress, ProjectionWaiter, ReadModels } from '../read-models/index.js';
+import {
+  LocalProjections,
+  ProjectionProgress,
+  ProjectionWaiter,
+  PublicEventReads,
+  ReadModels,
+} from '../read-models/index.js';
 import { Deployment } from './deployment.js';
 import { replaysOf } from './replays.js';
 import { retentionReachOf } from './retention.js';
@@ -89,4 +95,5 @@ const readModelsOf = ({ database, localProjections, projectionProgress }: Deploy
   value(ProjectionProgress, projectionProgress),
   value(ProjectionWaiter, new ProjectionWaiter(database.store, projectionProgress)),
   value(ReadModels, new ReadModels(database.readModels)),
+  value(PublicEventReads, new PublicEventReads(database.readModels)),
 ];

@@ -67,9 +67,10 @@ export class PersonSessions {
 
   /**
    * @param token the cookie's value
+   * @param isRequest moves the idle end; false where nobody asks for anything now
    * @throws {DomainError} session_expired, whatever is wrong with it
    */
-  async judge(token: string): Promise<LiveSession> {
+  async judge(token: string, isRequest: boolean): Promise<LiveSession> {
     const hash = secretHash(token);
     const row = hash === null ? null : await this.parts.rows.find(hash);
     const nowMs = this.parts.clock.nowMs();
@@ -83,7 +84,7 @@ export class PersonSessions {
     const isOwn = state.status === 'started' && state.user === row.user && state.membership === row.membership;
     const member = org.state.status === 'none' ? undefined : org.state.members.get(row.membership);
     if (!isOwn || org.state.status === 'none' || member?.status !== 'active') throw new DomainError('session_expired');
-    await this.touch(row, nowMs);
+    if (isRequest) await this.touch(row, nowMs);
     return { row, organization: org.state, member };
   }
 

@@ -11,7 +11,7 @@ export class PublicEventFloorRow {
   @Column({ type: 'bigint', name: 'seq' }) seq: string;
 }
 
-export const PUBLIC_EVENT_DAYS = 7;
+const PUBLIC_EVENT_DAYS = 7;
 const DAY_MS = 86_400_000;
 /** A statement stays short, so that the projection and its readers never wait for one that is long. */
 const ROWS_AT_ONCE = 10_000;

@@ -1,0 +1,111 @@
+import type { FedEvent, FeedReader } from './event-feed.js';
+import type { EventFilter } from './event-filter.js';
+import { frameOf, PING, resyncFrame } from './sse-frames.js';
+
+/** Document 3, Stream. */
+export const HEARTBEAT_S = 15;
+const HEARTBEAT_MS = HEARTBEAT_S * 1_000;
+const LIFE_MS = 1_800_000;
+const CHECK_MS = 60_000;
+/** So many events behind, a reader is too slow to be told more. */
+export const LAG_EVENTS = 256;
+
+/** What a stream is written to. */
+export interface StreamOutput {
+  readonly isBlocked: boolean;
+  readonly isOver: boolean;
+  write(chunk: Uint8Array): void;
+  end(): void;
+}
+
+/**
+ * One open stream. What it is told waits here until the next tick, and goes out in one write. A reader that takes nothing is
+ * told no more than it may be behind; it costs no other stream anything.
+ */
+export class EventStream implements FeedReader {
+  private waiting: Uint8Array[] = [];
+  private waitingEvents = 0;
+  private wasBlocked = false;
+  private writtenAtMs: number;
+  private checkedAtMs: number;
+
+  constructor(
+    readonly filter: EventFilter,
+    private readonly output: StreamOutput,
+    private readonly openedAtMs: number,
+  ) {
+    this.writtenAtMs = openedAtMs;
+    this.checkedAtMs = openedAtMs;
+  }
+
+  get isOver(): boolean {
+    return this.output.isOver;
+  }
+
+  offer(event: FedEvent): void {
+    if (this.isOver) return;
+    this.waiting.push(event.frameFor(this.filter.variant));
+    this.waitingEvents += 1;
+  }
+
+  resync(): void {
+    this.say(resyncFrame('bus_reconnected'));
+  }
+
+  say(frame: Uint8Array): void {
+    if (!this.isOver) this.waiting.push(frame);
+  }
+
+  /** Its credential has ended: nothing that waits is told any more. */
+  endSession(code: string, message: string): void {
+    this.endWith(frameOf('session_ended', { code, message }));
+  }
+
+  /** With all that waits: whoever comes back goes on behind it. */
+  end(): void {
+    if (this.isOver) return;
+    this.flush(this.writtenAtMs);
+    this.output.end();
+  }
+
+  /** Whether its credential is to be judged again; asked once for each time that it is due. */
+  isCheckDue(nowMs: number): boolean {
+    if (nowMs - this.checkedAtMs < CHECK_MS) return false;
+    this.checkedAtMs = nowMs;
+    return true;
+  }
+
+  tick(nowMs: number): void {
+    if (this.isOver) return;
+    if (nowMs - this.openedAtMs >= LIFE_MS) this.end();
+    else if (this.output.isBlocked) this.waitForReader();
+    else this.writeOn(nowMs);
+  }
+
+  /** A burst larger than the socket's buffer blocks for a moment, too: only who is still there at the next tick is slow. */
+  private waitForReader(): void {
+    if (this.wasBlocked && this.waitingEvents >= LAG_EVENTS) this.endWith(resyncFrame('lagged'));
+    this.wasBlocked = true;
+  }
+
+  private writeOn(nowMs: number): void {
+    this.wasBlocked = false;
+    if (this.waiting.length === 0 && nowMs - this.writtenAtMs >= HEARTBEAT_MS) this.waiting.push(PING);
+    this.flush(nowMs);
+  }
+
+  private flush(nowMs: number): void {
+    if (this.waiting.length === 0) return;
+    this.output.write(this.waiting.length === 1 ? (this.waiting[0] as Uint8Array) : Buffer.concat(this.waiting));
+    this.waiting = [];
+    this.waitingEvents = 0;
+    this.writtenAtMs = nowMs;
+  }
+
+  private endWith(frame: Uint8Array): void {
+    if (this.isOver) return;
+    this.waiting = [];
+    this.output.write(frame);
+    this.output.end();
+  }
+}

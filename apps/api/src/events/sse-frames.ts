@@ -1,0 +1,23 @@
+import type { JsonObject } from '#libs/crypto';
+
+/** Milliseconds after which a client that lost its stream comes again. */
+const RETRY_MS = 3_000;
+
+/** What a client is told first of all. */
+export const RETRY = Buffer.from(`retry: ${RETRY_MS}\n\n`);
+
+/** Nobody hears it: it keeps the connection from looking dead. */
+export const PING = Buffer.from(': ping\n\n');
+
+/**
+ * One message of an event stream. JSON has no line break, so the data is one line whatever agents put into it; id and type
+ * are words of our own.
+ * @param cursor left out of what no client can come back to
+ */
+export const frameOf = (event: string, data: JsonObject, cursor: string | null = null): Buffer =>
+  Buffer.from(`${cursor === null ? '' : `id: ${cursor}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+
+/** Document 3, Control messages: why events may have been missed. */
+export type ResyncReason = 'cursor_expired' | 'other_instance' | 'bus_reconnected' | 'lagged';
+
+export const resyncFrame = (reason: ResyncReason): Buffer => frameOf('resync', { object: 'resync', reason });
