@@ -11,6 +11,7 @@ import { PROFILES, type Profile } from './profile.js';
 import { rebuildSpeed } from './rebuild.js';
 import { replaySpeed } from './replays.js';
 import { signInTiming } from './sign-in.js';
+import { streamLoad } from './streams.js';
 import { takeover } from './takeover.js';
 
 const MIB = 1024 * 1024;
@@ -62,9 +63,9 @@ const rowFigures = async (profile: Profile): Promise<void> => {
   await onScratchService(profile, overviewSpeed);
 };
 
-const SECTIONS = ['service', 'rows', 'takeover', 'verify', 'holds', 'sign-in', 'replay'] as const;
+const SECTIONS = ['service', 'rows', 'takeover', 'verify', 'holds', 'sign-in', 'replay', 'streams'] as const;
 
-const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|rows|takeover|verify|holds|sign-in|replay] [--seconds 60]
+const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|rows|takeover|verify|holds|sign-in|replay|streams] [--seconds 60]
 Prints one JSON line a figure; progress on standard error.
 
   --profile  distributed: each figure of a deployment twice, of one process with its own PostgreSQL (embedded, which is
@@ -72,8 +73,8 @@ Prints one JSON line a figure; progress on standard error.
              KurrentDB that KURRENTDB_PROGRAM names, and on the redis-server of this machine; what is missing is said
   --only     the figures of a running service, those of rebuilding, listing and summing up many rows, how long nobody seals or
              projects when whoever did is gone, those of offline verification, how long hostile input holds the event
-             loop, whether the time of a sign-in request tells who is known, or how fast past actions are replayed; may be
-             repeated
+             loop, whether the time of a sign-in request tells who is known, how fast past actions are replayed, or what 200
+             event streams cost; may be repeated
   --seconds  how long the service is loaded
 `;
 
@@ -134,6 +135,7 @@ const main = async (): Promise<void> => {
   if (values.only.includes('holds')) holds();
   if (values.only.includes('sign-in')) await signInTiming();
   if (values.only.includes('replay')) await replaySpeed();
+  if (values.only.includes('streams')) await streamLoad(Number(values.seconds));
 };
 
 await main();
