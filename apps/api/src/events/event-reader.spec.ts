@@ -140,6 +140,9 @@ describe('the reader of events', () => {
     record(ONE, 7);
     await heard(one, 7);
     await heard(joined[0] as Listener, 8);
+    // The one before was never read for it: whoever comes back from there is told so.
+    const feed = await reader.feedOf(TWO);
+    expect([feed.behind(5n, 0), feed.behind(7n, 0)?.length]).toEqual([null, 1]);
   });
 
   it('goes on after a fault where it stopped, with nothing twice', async () => {
