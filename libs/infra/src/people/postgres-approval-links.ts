@@ -9,8 +9,7 @@ import {
 } from '#libs/domain/gate';
 import type { ActionId, OrgId, UserId } from '#libs/domain/kernel';
 import { requireMailAddress, type SignInHasher } from '#libs/domain/people';
-import { answered } from '../postgres/index.js';
-import { inTransaction, type Transaction } from './in-transaction.js';
+import { answered, inTransaction, type Transaction } from '../postgres/index.js';
 import type { SealedMails } from './sealed-mail.js';
 
 const HOUR_MS = 60 * 60 * 1000;

@@ -11,9 +11,8 @@ import {
   type OutgoingMail,
   type WaitingMail,
 } from '#libs/domain/people';
-import { answered } from '../postgres/index.js';
+import { answered, inTransaction, type Transaction } from '../postgres/index.js';
 import { SealedValueRefused, type VaultCipher } from '../vault/index.js';
-import { inTransaction, type Transaction } from './in-transaction.js';
 import { SealedAddresses } from './sealed-address.js';
 import { SealedMails } from './sealed-mail.js';
 

@@ -7,8 +7,7 @@ import {
   type LoginRequest,
   type SignInHasher,
 } from '#libs/domain/people';
-import { answered } from '../postgres/index.js';
-import { inTransaction, type Transaction } from './in-transaction.js';
+import { answered, inTransaction, type Transaction } from '../postgres/index.js';
 import type { SealedAddresses } from './sealed-address.js';
 
 const HOUR_MS = 60 * 60 * 1000;

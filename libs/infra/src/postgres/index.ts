@@ -10,6 +10,7 @@ export {
 } from './embedded-server.js';
 export { DatabaseClient } from './database-client.js';
 export { ensureDatabase, requireReachable } from './ensure-database.js';
+export { inTransaction, type Transaction } from './in-transaction.js';
 export { installSchema } from './install-schema.js';
 export { MortalClient } from './mortal-client.js';
 export { packagedPostgresVersion } from './server-binaries.js';

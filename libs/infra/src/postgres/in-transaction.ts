@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { answered } from '../postgres/index.js';
+import { answered } from './answered.js';
 
 /** Queries of one transaction; a database that is away is the kernel's error. */
 export type Transaction = <Row extends pg.QueryResultRow>(
