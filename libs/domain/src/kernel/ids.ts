@@ -44,6 +44,7 @@ export type RequestId = Id<'req'>;
 export type ConnectorId = Id<'con'>;
 export type PolicyId = Id<'pol'>;
 export type PolicyVersionId = Id<'pv'>;
+export type WebhookId = Id<'whk'>;
 export type ReplayId = Id<'rpl'>;
 export type EventId = Id<'evt'>;
 

@@ -4,6 +4,7 @@ import type { ConnectorEvent } from '../connectors/index.js';
 import { UnknownEventType, type DomainEvent, type EventEnvelope, type EventTypes } from '../kernel/index.js';
 import type { OrganizationEvent, PersonEvent, SessionEvent } from '../people/index.js';
 import type { PolicyEvent } from '../policies/index.js';
+import type { WebhookEvent } from '../webhooks/index.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { FileEvent } from './sealed-file.events.js';
 
@@ -15,7 +16,7 @@ export interface AdminAct {
   readonly data: { readonly [member: string]: JsonValue };
 }
 
-export type AdminEvent = AgentEvent | ConnectorEvent | FileEvent | OrganizationEvent | PolicyEvent;
+export type AdminEvent = AgentEvent | ConnectorEvent | FileEvent | OrganizationEvent | PolicyEvent | WebhookEvent;
 
 type ActOf<Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (data: Extract<Event, { type: Type }>['data']) => AdminAct;
@@ -104,6 +105,19 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
   PolicyCreated: ({ policy, name }) => act('policy.created', 'policy', policy, { name }),
   PolicyVersionAdded: ({ policy, version_id, version, version_hash, source_hash, origin }) =>
     act('policy.version_added', 'policy', policy, { origin, source_hash, version, version_hash, version_id }),
+  WebhookCreated: ({ webhook, url, events, description, secret_version }) =>
+    act('webhook.created', 'webhook', webhook, { description, events: [...events], secret_version, url }),
+  WebhookUpdated: ({ webhook, url, events, description, status }) =>
+    act('webhook.updated', 'webhook', webhook, {
+      ...(description === undefined ? {} : { description }),
+      ...(events === undefined ? {} : { events: [...events] }),
+      ...(status === undefined ? {} : { status }),
+      ...(url === undefined ? {} : { url }),
+    }),
+  WebhookSecretRolled: ({ webhook, secret_version, old_until }) =>
+    act('webhook.secret_rolled', 'webhook', webhook, { old_until, secret_version }),
+  WebhookDisabled: ({ webhook, failing_since }) => act('webhook.disabled', 'webhook', webhook, { failing_since }),
+  WebhookDeleted: ({ webhook }) => act('webhook.deleted', 'webhook', webhook, {}),
   // Whoever holds the file finds its deed by the digest.
   FileSealed: ({ sha256, bytes, media_type, label }) =>
     act('file.sealed', 'file', sha256, { sha256, bytes, media_type, label }, label),
