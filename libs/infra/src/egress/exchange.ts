@@ -89,6 +89,8 @@ export const exchange = async (socket: Socket, request: OutgoingRequest, isKept:
     const [incoming] = await Promise.all([answered, sendAll(outgoing, request.body), heard]);
     const { method, maxResponseBytes: maxBytes, keptResponseBytes: keptBytes } = request;
     const read = await readBody(incoming, method, { maxBytes, keptBytes });
+    // A body without a length ends with its connection, also where it was ended here.
+    if (request.signal.aborted) throw new EgressFailure('timeout', true);
     await failpoint('exec.answered');
     const response = { status: incoming.statusCode ?? 0, headers: headersOf(incoming), ...read };
     // Who answers before it has read the request may never read the rest, and the connection never be free.

@@ -309,4 +309,13 @@ describe('hostile upstream: broken conversations (F-17)', () => {
     // Of the test's own deadline: without the request's these answers have no end.
     expect(await failureOf(ask(answer, { timeoutMs: 200 }))).toMatchObject({ reason: 'timeout', hasSent: true });
   });
+
+  it('takes no body without a length for complete that it has cut off itself', async () => {
+    const answer: RawAnswer = ({ socket }) => {
+      const drip = setInterval(() => socket.write('.'), 20);
+      socket.on('close', () => clearInterval(drip));
+      return 'HTTP/1.1 200 OK\r\n\r\nhalf of it';
+    };
+    expect(await failureOf(ask(answer, { timeoutMs: 200 }))).toMatchObject({ reason: 'timeout', hasSent: true });
+  });
 });
