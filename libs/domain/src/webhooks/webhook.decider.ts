@@ -67,7 +67,7 @@ const requireRoomForSecret = (known: Webhook, oldUntil: Timestamp, now: Timestam
   if (left < SIGNING_SECRETS_MAX) return;
   throw new DomainError('conflict', {
     message:
-      `${left} secrets of this endpoint sign at the moment, which is as many as may. ` +
+      `At most ${SIGNING_SECRETS_MAX} secrets of an endpoint may sign at once, and so many do. ` +
       'Wait until the overlap of one ends, or roll with overlap_seconds 0, which ends all of them.',
   });
 };
