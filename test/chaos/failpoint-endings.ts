@@ -21,8 +21,11 @@ interface Row {
   readonly delay: Ending;
 }
 
-/** The others are met by what a person does: test/e2e/approvals.long.spec.ts. */
-export type PointOfCall = Exclude<Failpoint, 'apr.mail' | 'apr.resume'>;
+/**
+ * The others are met by what a person does (test/e2e/approvals.long.spec.ts) and by what is sent to webhooks
+ * (test/webhooks/crashes.spec.ts).
+ */
+export type PointOfCall = Exclude<Failpoint, 'apr.mail' | 'apr.resume' | `hook.${string}`>;
 
 const READ = 'succeeded 1 VERIFIED' as const;
 

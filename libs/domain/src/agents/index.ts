@@ -8,5 +8,5 @@ export { INTENT_KEYS_MAX } from './intent-keys.js';
 export * from './issue-keys.js';
 export { agentOfList, type ListedAgent, listedAgent } from './listed-agent.js';
 export * from './handlers/agent-administration.js';
-export { OVERLAP_MAX_SECONDS } from './handlers/checked-input.js';
+export { OVERLAP_MAX_SECONDS, overlapEnd } from './handlers/checked-input.js';
 export * from './handlers/organization-administration.js';

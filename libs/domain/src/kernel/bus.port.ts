@@ -31,3 +31,6 @@ export const MAIL_CHANNEL = 'mail';
 
 /** Rung when rows of public events may have been written. The message is empty. */
 export const PUBLIC_EVENTS_CHANNEL = 'public_events';
+
+/** Rung when a delivery to a webhook endpoint was made due by hand. The message is the endpoint's id. */
+export const WEBHOOKS_CHANNEL = 'webhooks';

@@ -53,6 +53,14 @@ export const FAILPOINTS = [
   'seal.ack',
   /** The checkpoint has moved and the rows have not, in one transaction. */
   'proj.mid',
+  /** Rows say what is to be sent to webhooks; nobody has been told. */
+  'hook.enqueue',
+  /** A delivery is claimed and signed; the egress door has not been asked. */
+  'hook.before_send',
+  /** A receiver has answered; the answer is in memory and nowhere else. */
+  'hook.answered',
+  /** A webhook endpoint is to be disabled; nothing says so. */
+  'hook.disable',
   /** The next deed of an export is read; it is not written. */
   'export.mid',
 ] as const;

@@ -26,6 +26,7 @@ import type { DataSource } from 'typeorm';
 import { installReadModels, readModelSource } from '../read-models/index.js';
 import { installReplaySchema } from '../replays/index.js';
 import { installVaultSchema } from '../vault/index.js';
+import { installWebhookSchema } from '../webhooks/index.js';
 
 const DURABLE_CONNECTIONS = 4;
 const RELAXED_CONNECTIONS = 4;
@@ -141,6 +142,7 @@ const ROW_SCHEMAS = [
   installIdempotencySchema,
   installPeopleSchema,
   installReplaySchema,
+  installWebhookSchema,
 ];
 
 /** Brings the schemas of the rows beside the log, but for the lists, up to date. Any number of processes may do so at once. */

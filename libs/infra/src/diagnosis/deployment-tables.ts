@@ -61,6 +61,9 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'read_models.public_events': [...PROJECTED, 'delete'],
   'read_models.security_events': PROJECTED,
   'replays.replays': ANY,
+  'webhooks.checkpoint': REPLACED,
+  'webhooks.deliveries': ANY,
+  'webhooks.endpoints': REPLACED,
 };
 
 /** @param hasLog whether the log is in this database, too */
