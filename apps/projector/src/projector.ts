@@ -4,6 +4,7 @@ import type { Bus, Clock, EventStore, Logger } from '#libs/domain/kernel';
 import type { PostgresLeases } from '#libs/infra/leases';
 import { RepeatedFault } from '#libs/infra/logging';
 import { type LocalProjections, ProjectionDatabase, PublicEventPruning } from '#libs/infra/read-models';
+import { neededByWebhooks } from '#libs/infra/webhooks';
 import { PublicEventKeeper } from './events/public-event-keeper.js';
 import { BATCH_TIMEOUT_MS, openProjectionSource } from './projection-source.js';
 import { ProjectionRunner, type ProjectionStatus } from './projection-runner.js';
@@ -54,7 +55,7 @@ export class Projector {
     const { store } = database;
     const ports = { store, database: new ProjectionDatabase(source), local, bus, log };
     this.runners = PROJECTIONS.map((projection) => new ProjectionRunner(projection, ports));
-    this.keeper = new PublicEventKeeper(store, new PublicEventPruning(source, clock), log);
+    this.keeper = new PublicEventKeeper(store, new PublicEventPruning(source, clock, neededByWebhooks(source)), log);
     const waiting = new RepeatedFault((fault) => log.error('the projections wait for their database', fault));
     this.background = leases.hold(
       'projections',

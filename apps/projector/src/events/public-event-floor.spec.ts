@@ -1,5 +1,6 @@
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { LocalProjections, PublicEventPruning, PublicEventRow } from '#libs/infra/read-models';
+import { neededByWebhooks } from '#libs/infra/webhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { followLog } from '../../../../test/support/follow-log.js';
 import { GivenLog, started, testId } from '../../../../test/support/given-log.js';
@@ -53,6 +54,27 @@ describe('the floor of the public events', () => {
     expect(await pruning(30).prune(storeId)).toBe(4);
     expect(await seqs()).toEqual([]);
     expect(await pruning(31).prune(storeId)).toBe(0);
+  });
+
+  it('keeps what no webhook delivery was made of yet, and lets it go once it is folded', async () => {
+    const { manager } = readModels.source;
+    const folded = (seq: number, store = storeId) =>
+      manager.query(
+        `insert into webhooks.checkpoint (name, store_id, seq) values ('deliveries', $1, $2)
+         on conflict (name) do update set store_id = excluded.store_id, seq = excluded.seq`,
+        [store, seq],
+      );
+    const clock = { nowMs: () => EPOCH_MS + 30 * DAY_S * 1_000 };
+    const bounded = new PublicEventPruning(readModels.source, clock, neededByWebhooks(readModels.source));
+    await folded(-1);
+    expect(await bounded.prune(storeId)).toBe(0);
+    await folded(2);
+    expect(await bounded.prune(storeId)).toBe(2);
+    expect(await seqs()).toEqual([5, 6, 9, 10]);
+    // What another store's log was folded up to says nothing of this one.
+    await folded(1, 'another store');
+    expect(await bounded.prune(storeId)).toBe(4);
+    await manager.query('delete from webhooks.checkpoint');
   });
 
   it('never goes down, whatever the clock says', async () => {

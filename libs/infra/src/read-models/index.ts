@@ -3,7 +3,12 @@ export { ProjectionWaiter, READ_YOUR_WRITES_TIMEOUT_MS } from './projection-wait
 export { storedText } from './columns.js';
 export { ConnectorRow } from './connectors/connector.row.js';
 export { BriefedActionRow } from './events/briefed-action.row.js';
-export { PUBLIC_EVENT_FLOOR, PublicEventPruning } from './events/public-event-floor.js';
+export {
+  type NeededPublicEvents,
+  PUBLIC_EVENT_DAYS,
+  PUBLIC_EVENT_FLOOR,
+  PublicEventPruning,
+} from './events/public-event-floor.js';
 export { type PublicEventReach, PublicEventReads } from './events/public-event-reads.js';
 export { PublicEventRow } from './events/public-event.row.js';
 export { ActionRow } from './gate/action.row.js';

@@ -11,7 +11,7 @@ export class PublicEventFloorRow {
   @Column({ type: 'bigint', name: 'seq' }) seq: string;
 }
 
-const PUBLIC_EVENT_DAYS = 7;
+export const PUBLIC_EVENT_DAYS = 7;
 const DAY_MS = 86_400_000;
 /** A statement stays short, so that the projection and its readers never wait for one that is long. */
 const ROWS_AT_ONCE = 10_000;
@@ -25,7 +25,7 @@ export const PUBLIC_EVENT_FLOOR: RowFloor = {
 
 /**
  * The least `seq` that is still kept: that of the oldest row younger than `before`, or the one after all rows where none is.
- * Whoever needs rows for longer than their days bounds it from here. Null where there are no rows.
+ * Null where there are no rows.
  */
 const floorBefore = async (manager: EntityManager, before: string): Promise<bigint | null> => {
   const [found] = await manager.query<[{ seq: string | null }]>(
@@ -36,11 +36,15 @@ const floorBefore = async (manager: EntityManager, before: string): Promise<bigi
   return found.seq === null ? null : BigInt(found.seq);
 };
 
+/** From which `seq` on somebody needs public events still, however old they are. Null: from none. */
+export type NeededPublicEvents = (storeId: string) => Promise<bigint | null>;
+
 /** Lets public events go when their days are over. Repeated, stopped or run twice at once it does no harm. */
 export class PublicEventPruning {
   constructor(
     private readonly source: DataSource,
     private readonly clock: Pick<Clock, 'nowMs'>,
+    private readonly needed: NeededPublicEvents = () => Promise.resolve(null),
   ) {}
 
   /**
@@ -51,8 +55,10 @@ export class PublicEventPruning {
   async prune(storeId: string): Promise<number> {
     const { manager } = this.source;
     const before = timestampOf(this.clock.nowMs() - PUBLIC_EVENT_DAYS * DAY_MS);
-    const floor = await floorBefore(manager, before);
-    if (floor === null) return 0;
+    const over = await floorBefore(manager, before);
+    if (over === null) return 0;
+    const needed = await this.needed(storeId);
+    const floor = needed !== null && needed < over ? needed : over;
     await manager.query(
       `INSERT INTO read_models.public_event_floors AS known (store_id, seq) VALUES ($1, $2)
         ON CONFLICT (store_id) DO UPDATE SET seq = excluded.seq WHERE known.seq < excluded.seq`,
