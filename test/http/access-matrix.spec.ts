@@ -68,6 +68,7 @@ beforeAll(async () => {
     member: await membershipIdOf(target),
     orgKey: await furnisher.orgKey(),
     replay: await furnisher.replay(policy),
+    webhook: await furnisher.webhook(),
   };
   credentials = {
     nobody: { browser: null, key: null },

@@ -23,6 +23,7 @@ import { POLICY_TRIALS } from './error-codes/policy-trials.refusals.js';
 import { PEOPLE } from './error-codes/people.refusals.js';
 import { EVENTS } from './error-codes/events.refusals.js';
 import { REPLAYS } from './error-codes/replays.refusals.js';
+import { WEBHOOKS } from './error-codes/webhooks.refusals.js';
 import { BODIES_AND_QUERIES, TRANSPORT } from './error-codes/transport.refusals.js';
 import { allowedAt, operationFor, OPERATIONS } from './described-answer.js';
 
@@ -97,6 +98,7 @@ for (const group of [
   POLICY_TRIALS,
   REPLAYS,
   EVENTS,
+  WEBHOOKS,
   REPEATS,
   UNSEALED,
   SEALED_AGAIN,

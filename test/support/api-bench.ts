@@ -41,6 +41,7 @@ import { PROJECTIONS } from '../../apps/projector/src/projections.js';
 import { undescribedIn } from '../http/described-answer.js';
 import { clientOf, type JsonAnswer } from '../http/edge-client.js';
 import { ADMIN_KEY, ORG, startEdge, type TestEdge } from '../http/edge-harness.js';
+import { webhookPorts } from './api-webhooks.js';
 import { collectingLogger } from './collecting-logger.js';
 import { followLog } from './follow-log.js';
 import { testId } from './given-log.js';
@@ -231,6 +232,7 @@ export class ApiBench {
         provide: Replays,
         useValue: new Replays(streams, new PostgresReplayRows(this.pool), new PostgresRecordedCalls(this.pool)),
       },
+      ...webhookPorts({ pool: this.pool, vault, streams, runner, bus: ledger.bus, clock, logger: this.logger }),
     ];
   }
 }

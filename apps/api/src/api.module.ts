@@ -31,6 +31,7 @@ import { PeopleModule, SessionModule } from './people/people.module.js';
 import { SignInPagesController } from './pages/sign-in/sign-in-pages.controller.js';
 import { PoliciesModule } from './policies/policies.module.js';
 import { ReplaysModule } from './replays/replays.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 export { ApiServer } from './api-server.js';
 
@@ -53,6 +54,7 @@ export class ApiModule {
         ConnectorsModule,
         PoliciesModule,
         ReplaysModule,
+        WebhooksModule,
         PeopleModule,
         InsightsModule,
         EventsModule,

@@ -20,13 +20,14 @@ export interface Furniture {
   readonly member: string;
   readonly orgKey: string;
   readonly replay: string;
+  readonly webhook: string;
 }
 
 const VERSIONED = /^\/v1\/policies\/\{id\}/;
 
 /** The path of an operation on this furniture. */
 export const pathOn = (template: string, furniture: Furniture): string => {
-  const { agent, agentKey, kid, connector, policy, action, approval, deed, session, member, orgKey, replay } =
+  const { agent, agentKey, kid, connector, policy, action, approval, deed, session, member, orgKey, replay, webhook } =
     furniture;
   return template
     .replace('/v1/agents/{id}', `/v1/agents/${agent}`)
@@ -39,6 +40,7 @@ export const pathOn = (template: string, furniture: Furniture): string => {
     .replace('/v1/org/members/{id}', `/v1/org/members/${member}`)
     .replace('/v1/org/keys/{id}', `/v1/org/keys/${orgKey}`)
     .replace('/v1/replays/{id}', `/v1/replays/${replay}`)
+    .replace('/v1/webhooks/{id}', `/v1/webhooks/${webhook}`)
     .replace('{key}', agentKey)
     .replace('{kid}', kid)
     .replace('{v}', '1')
@@ -63,6 +65,7 @@ export const NOWHERE: Furniture = {
   member: `mem_${NOTHING}`,
   orgKey: `key_${NOTHING}`,
   replay: `rpl_${NOTHING}`,
+  webhook: `whk_${NOTHING}`,
 };
 
 /** Makes what requests are about, as an owner. */
@@ -110,6 +113,17 @@ export class Furnisher {
 
   async replay(policy: string): Promise<string> {
     return String((await this.make('POST', `/v1/policies/${policy}/versions/1/replay`))['id']);
+  }
+
+  async webhook(): Promise<string> {
+    // Nobody answers for that name.
+    const asked = { url: 'https://hooks.example.com', events: ['decoder.alert'] };
+    return String((await this.make('POST', '/v1/webhooks', asked))['id']);
+  }
+
+  /** An event that has been sent to the endpoint. */
+  async delivery(webhook: string): Promise<string> {
+    return String((await this.make('POST', `/v1/webhooks/${webhook}/test`))['event']);
   }
 
   async orgKey(): Promise<string> {

@@ -85,6 +85,29 @@ const SETTINGS: readonly (readonly [RegExp, Setting])[] = [
     }),
   ],
   [
+    /^DELETE \/v1\/webhooks\/\{id\}$/,
+    async ({ furnisher, standing }, { template }) => ({
+      path: pathOn(template, { ...standing, webhook: await furnisher.webhook() }),
+    }),
+  ],
+  [
+    /^POST \/v1\/webhooks\/\{id\}\/roll$/,
+    // Without an overlap, so that no secret is one too many.
+    ({ standing }, { template }) => Promise.resolve({ path: pathOn(template, standing), body: { overlap_seconds: 0 } }),
+  ],
+  [
+    /^PATCH \/v1\/webhooks\/\{id\}$/,
+    ({ standing }, { template }) =>
+      Promise.resolve({ path: pathOn(template, standing), body: { description: 'Pager' } }),
+  ],
+  [
+    /^POST \/v1\/webhooks\/\{id\}\/redeliver$/,
+    async ({ furnisher, standing }, { template }) => ({
+      path: pathOn(template, standing),
+      body: { event: await furnisher.delivery(standing.webhook) },
+    }),
+  ],
+  [
     /^POST \/v1\/approvals\/\{id\}/,
     async ({ furnisher, standing, agentKey, browserOf }, { template }, caller) => {
       const path = pathOn(template, { ...standing, approval: await furnisher.approval(agentKey) });

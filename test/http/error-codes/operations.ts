@@ -19,6 +19,7 @@ export const pathOf = ({ template }: DescribedOperation, { policy, spareAgent }:
     .replace('/v1/org/members/{id}', `/v1/org/members/mem_${'0'.repeat(26)}`)
     .replace('/v1/org/keys/{id}', `/v1/org/keys/key_${'0'.repeat(26)}`)
     .replace('/v1/replays/{id}', `/v1/replays/rpl_${'0'.repeat(26)}`)
+    .replace('/v1/webhooks/{id}', `/v1/webhooks/whk_${'0'.repeat(26)}`)
     .replace('{key}', `key_${'0'.repeat(26)}`)
     .replace('{kid}', '0'.repeat(32))
     .replace('{type}', 'rest')

@@ -149,6 +149,30 @@ const SETTINGS = {
     'How long an agent has to report the result of a call that it runs itself (mode proxy); then its outcome is unknown.',
     integer(1_000, 86_400_000),
   ),
+  webhookTimeoutMs: setting(
+    'SERVICE_WEBHOOK_TIMEOUT_MS',
+    '10000',
+    'How long a webhook delivery may take, from the look-up of the name to the end of the answer.',
+    integer(100, 60_000),
+  ),
+  webhookMaxAttempts: setting(
+    'SERVICE_WEBHOOK_MAX_ATTEMPTS',
+    '8',
+    'How often a webhook delivery is tried before it is dead.',
+    integer(1, 9),
+  ),
+  webhookDisableAfterMs: setting(
+    'SERVICE_WEBHOOK_DISABLE_AFTER_MS',
+    '259200000',
+    'How long every delivery to a webhook endpoint may fail before the endpoint is disabled.',
+    integer(60_000, 2_592_000_000),
+  ),
+  webhookMaxEndpoints: setting(
+    'SERVICE_WEBHOOK_MAX_ENDPOINTS',
+    '16',
+    'How many webhook endpoints an organization may have.',
+    integer(1, 100),
+  ),
   drainDelayMs: setting(
     'SERVICE_DRAIN_DELAY_MS',
     '0',

@@ -24,6 +24,7 @@ import {
 import { LedgerTails, RetentionReach, SealKeyAdministration } from '#libs/domain/ledger';
 import { MemberAdministration, PeopleDirectory, PersonSessions, SignIn } from '#libs/domain/people';
 import { Replays } from '#libs/domain/replays';
+import { WebhookAdministration, WebhookDeliveries } from '#libs/domain/webhooks';
 import { LoggedRunningExecutions } from '../gate/index.js';
 import { IdempotencyStore } from '../idempotency/index.js';
 import {
@@ -36,6 +37,7 @@ import {
 import { Deployment } from './deployment.js';
 import { replaysOf } from './replays.js';
 import { retentionReachOf } from './retention.js';
+import { webhooksOf } from './webhooks.js';
 
 /** Every port of the domain, bound to this deployment's adapters. Global: contexts name ports, never adapters. */
 @Module({})
@@ -54,6 +56,7 @@ const value = <Token>(token: abstract new (...parts: never[]) => Token, useValue
 
 const portsOf = (deployment: Deployment): Provider[] => {
   const { store } = deployment.database;
+  const webhooks = webhooksOf(deployment);
   return [
     value(EventStore, store),
     value(FoldedStreams, deployment.streams),
@@ -87,6 +90,8 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(PersonSessions, deployment.personSessions()),
     value(SignIn, deployment.signIn()),
     value(Replays, replaysOf(deployment)),
+    value(WebhookAdministration, webhooks.endpoints),
+    value(WebhookDeliveries, webhooks.asked),
   ];
 };
 

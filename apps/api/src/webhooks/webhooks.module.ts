@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { WebhookAnswers } from './webhook-answers.js';
+import { WebhookDeliveriesController } from './webhook-deliveries.controller.js';
+import { WebhooksController } from './webhooks.controller.js';
+
+@Module({
+  imports: [LedgerModule],
+  controllers: [WebhooksController, WebhookDeliveriesController],
+  providers: [WebhookAnswers],
+})
+export class WebhooksModule {}
