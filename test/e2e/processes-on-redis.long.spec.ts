@@ -72,6 +72,34 @@ describe.skipIf(!isThere)(`two of each program, woken by Redis (${isThere ? 'red
   );
 
   it(
+    'what a projector writes is sent to a webhook by a job, and again when an api rings for it',
+    async () => {
+      const { id } = (
+        await fleet.call('POST', '/v1/webhooks', {
+          key: fleet.adminKey,
+          body: { url: `${upstream.baseUrl}/hooks`, events: ['action.decided'] },
+        })
+      ).json;
+      const path = `/v1/webhooks/${String(id)}`;
+      const heard = () => upstream.seen.filter((request) => request.path === '/hooks');
+      const delivered = async (times: number): Promise<void> => {
+        await vi.waitFor(async () => {
+          expect(heard()).toHaveLength(times);
+          const { json } = await fleet.call('GET', `${path}/deliveries`, { key: fleet.adminKey });
+          expect(json['data']).toMatchObject([{ status: 'delivered', attempt: 1 }]);
+        }, PATIENCE);
+      };
+      await write('hooked');
+      await delivered(1);
+      const event = heard()[0]?.headers['service-event-id'];
+      await fleet.call('POST', `${path}/redeliver`, { key: fleet.adminKey, body: { event } });
+      await delivered(2);
+      await fleet.call('DELETE', path, { key: fleet.adminKey });
+    },
+    DEADLINE_MS,
+  );
+
+  it(
     'whoever appends to a log in PostgreSQL tells the others, who would look five times a second',
     async () => {
       const client = new Redis(redis.url);

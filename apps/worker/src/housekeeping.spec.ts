@@ -19,6 +19,7 @@ const partsWith = (changes: Partial<HousekeepingParts>): HousekeepingParts => ({
   nonces: { removeExpired: () => Promise.resolve(0) },
   payloads: { sweepPage: () => Promise.resolve(NOTHING) },
   people: { purge: () => Promise.resolve(0) },
+  webhooks: { sweepSecrets: () => Promise.resolve(0), removeEnded: () => Promise.resolve(0) },
   ...changes,
 });
 

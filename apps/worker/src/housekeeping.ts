@@ -25,6 +25,8 @@ export interface HousekeepingParts {
   /** Of signed intents that no check accepts any more. */
   readonly nonces: { removeExpired(): ReturnType<IntentNonces['removeExpired']> };
   readonly payloads: Pick<PayloadSweeper, 'sweepPage'>;
+  /** Secrets that sign no more, and deliveries that ended days ago. */
+  readonly webhooks: { sweepSecrets(): Promise<number>; removeEnded(): Promise<number> };
   /** Sessions, tokens and mails that ended a day ago. */
   readonly people: { purge(): Promise<number> };
 }
@@ -61,13 +63,15 @@ export class Housekeeping {
   }
 
   private async tidy(): Promise<void> {
-    const { budgets, credentials, idempotency, liveness, nonces, people } = this.parts;
+    const { budgets, credentials, idempotency, liveness, nonces, people, webhooks } = this.parts;
     await this.remove('credential versions', () => credentials.sweep());
     await this.remove('idempotency keys', () => this.counted(idempotency.purge()));
     await this.remove('beats of ended processes', () => liveness.removeForgotten(FORGOTTEN_AFTER_MS));
     await this.remove('nonces of expired intents', () => nonces.removeExpired());
     await this.remove('budgets of ended periods', () => budgets.removeEnded());
     await this.remove('ended sessions and mails', () => people.purge());
+    await this.remove('secrets of webhooks', () => webhooks.sweepSecrets());
+    await this.remove('webhook deliveries', () => webhooks.removeEnded());
     await this.remove('payloads', () => this.sweepPayloads());
   }
 

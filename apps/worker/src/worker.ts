@@ -12,7 +12,8 @@ import {
   ReservationSweeper,
 } from '#libs/domain/gate';
 import { MAIL_CHANNEL, type ActionId, type JobConsumer, type Subscription } from '#libs/domain/kernel';
-import { type Deployment, payloadRetentionOf } from '#libs/infra/deployment';
+import { WebhookDispatcher } from '#libs/domain/webhooks';
+import { type Deployment, payloadRetentionOf, webhooksOf, type WebhookParts } from '#libs/infra/deployment';
 import type { SealedHeads } from '#libs/domain/ledger';
 import { KEPT_AFTER_PERIOD_MS } from '#libs/infra/gate';
 import type { LeaseSession } from '#libs/infra/leases';
@@ -25,7 +26,9 @@ import { Housekeeping } from './housekeeping.js';
 import { RetentionLoop } from './ledger/retention-loop.js';
 import { SealingLoop } from './ledger/sealing-loop.js';
 import { MailLoop } from './people/mail-loop.js';
+import { DELIVERIES_KEPT_MS } from '#libs/infra/webhooks';
 import { ReplayLoop } from './replays/replay-loop.js';
+import { WebhookLoop } from './webhooks/webhook-loop.js';
 
 /** Jobs looked at at once. What is executed at once is for {@link ExecutionPlaces} to say. */
 const EXECUTE_CONCURRENCY = 256;
@@ -47,6 +50,7 @@ export class Worker {
   private readonly housekeeping: Housekeeping;
   private readonly mails: MailLoop;
   private readonly replays: ReplayLoop;
+  private readonly webhooks: WebhookLoop;
   private readonly stopping = new AbortController();
   private background: Promise<unknown> = Promise.resolve();
   private consumer: JobConsumer | null = null;
@@ -57,6 +61,7 @@ export class Worker {
     const { executorId, payloads, bus, logger, randomness, liveness, openExecutions, queue, gateSettings } = deployment;
     const { metrics: meter } = deployment;
     const gate = deployment.gateKernel();
+    const webhooks = webhooksOf(deployment);
     this.executor = new ActionExecutor(gate, executorId, payloads, bus, logger);
     this.places = new ExecutionPlaces(this.executor, logger);
     const runs = { executor: this.executor, places: this.places };
@@ -73,6 +78,10 @@ export class Worker {
         nonces: { removeExpired: () => deployment.nonces.removeExpired(deployment.clock.nowMs()) },
         payloads: new PayloadSweeper(gate.store, deployment.payloadRows, gateSettings.payloadMinAgeMs),
         people: { purge: () => deployment.people.desk.purge(deployment.clock.nowMs()) },
+        webhooks: {
+          sweepSecrets: () => webhooks.secrets.sweep(),
+          removeEnded: () => webhooks.deliveries.removeEnded(deployment.clock.nowMs() - DELIVERIES_KEPT_MS),
+        },
       },
       { logger, meter },
     );
@@ -81,6 +90,7 @@ export class Worker {
       (swept) => new SweepLoop(swept, gateSettings.sweepIntervalMs, { logger, meter }),
     );
     this.replays = replaysOf(deployment);
+    this.webhooks = webhookLoopOf(deployment, webhooks);
     this.mails = new MailLoop(
       { clerk: deployment.mailClerk(), approvals: deployment.approvalMailClerk(), bus, logger },
       gateSettings.sweepIntervalMs,
@@ -97,6 +107,7 @@ export class Worker {
     this.housekeeping.start();
     this.mails.start();
     this.replays.start();
+    this.webhooks.start();
     this.consumer = queue.process('execute', EXECUTE_CONCURRENCY, (id) => this.places.takeUp(id as ActionId));
     const hold = (name: string, work: Parameters<typeof leases.hold>[2]): Promise<void> => {
       const waiting = new RepeatedFault((fault) =>
@@ -108,6 +119,7 @@ export class Worker {
       hold('sealer', (held, session) => this.seal(heads, held, session)),
       hold('open-executions', (held, session) => this.followActions(held, session)),
       hold('retention', (held) => this.removeBodies(held)),
+      hold('webhooks', (held, session) => this.webhooks.follow(held, session)),
     ]);
   }
 
@@ -116,6 +128,7 @@ export class Worker {
     this.recovery.stopSweeping();
     for (const sweep of this.sweeps) sweep.stopSweeping();
     this.replays.takeUpNothingMore();
+    this.webhooks.takeUpNothingMore();
     this.places.close();
     this.lastJobs ??= this.consumer?.close();
   }
@@ -131,7 +144,7 @@ export class Worker {
     await Promise.race([Promise.all([this.lastJobs, this.executor.idle()]), grace]);
     const left = this.executor.underWayCount;
     this.stopping.abort();
-    const loops = [this.housekeeping, this.recovery, ...this.sweeps, this.mails, this.replays];
+    const loops = [this.housekeeping, this.recovery, ...this.sweeps, this.mails, this.replays, this.webhooks];
     const ended = Promise.all([this.background, ...loops.map((loop) => loop.stop())]);
     await Promise.race([ended, grace.then(() => after(LAST_WRITES_MS))]);
     await this.heads?.close();
@@ -211,4 +224,13 @@ const replaysOf = ({ config, database, logger, metrics: meter }: Deployment): Re
   const { connectionString } = database;
   const rows = new PostgresReplayRows(database.durable);
   return new ReplayLoop({ rows, start: (id) => startReplay({ config, connectionString }, id), logger, meter });
+};
+
+const webhookLoopOf = (deployment: Deployment, { fold, sender, deliveries }: WebhookParts): WebhookLoop => {
+  const { queue, bus, clock, logger, gateSettings } = deployment;
+  const unsent = new RepeatedFault((fault) =>
+    logger.error('webhook deliveries could not be taken up or recorded', fault),
+  );
+  const dispatcher = new WebhookDispatcher(sender, deliveries, unsent);
+  return new WebhookLoop({ fold, dispatcher, deliveries, queue, bus, clock, logger }, gateSettings.sweepIntervalMs);
 };
