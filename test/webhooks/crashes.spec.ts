@@ -163,4 +163,18 @@ describe('a crash', () => {
     await late.deliveries.settle(claimed, { isDelivered: true, httpStatus: 200 }, { status: 'delivered' }, at);
     expect(await scene.deliveriesOf(survivor, webhook)).toMatchObject([{ status: 'delivered', attempt: 1 }]);
   });
+
+  it('that loses all rows of deliveries sends what is kept of public events once more, with the same ids', async () => {
+    const { webhook } = await scene.endpoint(survivor);
+    const evt = await scene.happen();
+    await scene.fold(survivor);
+    await scene.send(survivor);
+    const before = scene.receiver.requests.length;
+    await scene.pool.query(`truncate webhooks.deliveries, webhooks.endpoints, webhooks.checkpoint`);
+    await scene.fold(scene.process());
+    await scene.send(survivor);
+    expect(heardSince(before)).toContain(1);
+    expect(new Set(heardSince(before))).toEqual(new Set([1]));
+    expect(await scene.deliveriesOf(survivor, webhook)).toMatchObject([{ event: evt, status: 'delivered' }]);
+  });
 });
