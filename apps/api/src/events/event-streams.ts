@@ -45,10 +45,6 @@ export class EventStreams {
     private readonly clock: Clock,
   ) {}
 
-  get count(): number {
-    return this.open.size;
-  }
-
   /**
    * Begins the answer, and goes on with it by itself.
    * @throws {DomainError} rate_limited, service_unavailable, or what has become of the caller meanwhile
