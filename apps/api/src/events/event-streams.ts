@@ -93,7 +93,8 @@ export class EventStreams {
       leaveFeed(this.clock.monotonicMs());
       this.remove(stream);
     });
-    // A drain that began before anybody listened for it.
+    // What ended the credential before anybody listened for it, and a drain that began by then.
+    judgeAgain();
     if (exchange.waitingOver.aborted) stream.end();
   }
 
