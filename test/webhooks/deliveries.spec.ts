@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import Stripe from 'stripe';
 import { RETRY_DELAYS_MS } from '../../libs/domain/src/webhooks/delivery-attempts.js';
@@ -288,6 +289,28 @@ describe('retries', () => {
         await worker.deliveries.settle(each, { isDelivered: true, httpStatus: 204 }, { status: 'delivered' }, at);
       }
     }
+  });
+
+  it('reach the receiver four at a time, from however many processes', async () => {
+    const { webhook } = await scene.endpoint(worker);
+    for (let count = 0; count < 17; count += 1) await scene.happen();
+    await scene.fold(worker);
+    let [open, most] = [0, 0];
+    scene.answer = ({ socket }) => {
+      open += 1;
+      most = Math.max(most, open);
+      // Others that may come, come meanwhile.
+      void sleep(20).then(() => {
+        open -= 1;
+        socket.write(httpAnswer(204, '', { Connection: 'close' }));
+      });
+      return null;
+    };
+    await Promise.all([worker, scene.process(), scene.process()].map((each) => scene.send(each)));
+    expect((await scene.deliveriesOf(worker, webhook)).map(({ status, attempt }) => `${status} ${attempt}`)).toEqual(
+      Array(17).fill('delivered 1'),
+    );
+    expect(most).toBe(4);
   });
 });
 
