@@ -153,6 +153,13 @@ const codeIn = (json: HttpAnswer['json']): string | null => {
 const isOurs = (name: string): boolean =>
   name.startsWith('service-') || ['allow', 'etag', 'location', 'retry-after', 'www-authenticate'].includes(name);
 
+/** What a document of ours breaks of a schema of the interface description; nothing where it is as described. */
+export const undescribedBy = (schema: string, json: unknown): readonly string[] => {
+  const validate = ajv.compile({ $ref: `document#/components/schemas/${schema}` });
+  validate(json);
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message ?? ''}`);
+};
+
 const bodyFaults = ({ content }: Response, json: HttpAnswer['json'], isJson: boolean): readonly string[] => {
   if (!isJson || json === null) return [];
   const schema = content?.['application/json']?.schema;

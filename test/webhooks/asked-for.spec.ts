@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { undescribedBy } from '../http/described-answer.js';
 import { HOOK_ORG, ok, refused, type WebhookProcess, WebhookScene } from '../support/webhook-scene.js';
 
 let scene: WebhookScene;
@@ -35,6 +36,14 @@ describe('a test', () => {
       httpStatus: 204,
       attempt: 1,
     });
+    const sent: unknown = JSON.parse(heardSince(before)[0]?.body ?? '');
+    expect([sent, undescribedBy('Event', sent)]).toEqual([
+      expect.objectContaining({
+        type: 'webhook.test',
+        data: { object: { object: 'webhook', id: webhook.id, status: 'active' } },
+      }),
+      [],
+    ]);
     // A retried request is answered with the same test.
     await worker.asked.test(HOOK_ORG, webhook.id, metadata);
     expect(heardSince(before)).toHaveLength(1);

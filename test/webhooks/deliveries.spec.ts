@@ -11,6 +11,7 @@ import {
   type WebhookProcess,
   WebhookScene,
 } from '../support/webhook-scene.js';
+import { undescribedBy } from '../http/described-answer.js';
 import { DELIVERIES_KEPT_MS } from '#libs/infra/webhooks';
 import { httpAnswer } from '../support/raw-upstream.js';
 
@@ -75,6 +76,7 @@ describe('a delivery', () => {
       org: HOOK_ORG,
       data: { object: { object: 'organization', id: HOOK_ORG, status: expect.any(String) } },
     });
+    expect(undescribedBy('Event', JSON.parse(request.body))).toEqual([]);
     expect(await oneDelivery(webhook)).toMatchObject({
       event: evt,
       status: 'delivered',
