@@ -36,6 +36,11 @@ export interface ExchangeResult {
 }
 
 const MAX_HEADER_BYTES = 32_768;
+/**
+ * Answers of status 1xx before the one that counts. A server that means well sends one or two; each more costs the whole process
+ * time, and no limit of an answer's head or body counts them.
+ */
+const MAX_INTERIM_ANSWERS = 16;
 const METHODS_WITH_BODY = ['POST', 'PUT', 'PATCH'];
 const DEFAULT_KEPT_FOR_MS = 5_000;
 /** The server counts from its last byte, we from ours. */
@@ -152,6 +157,11 @@ const firstAnswer = (outgoing: ClientRequest): Promise<IncomingMessage> =>
     outgoing.once('response', (incoming) => {
       outgoing.off('close', onClose);
       resolve(incoming);
+    });
+    let interim = 0;
+    outgoing.on('information', () => {
+      interim += 1;
+      if (interim > MAX_INTERIM_ANSWERS) outgoing.destroy(new EgressFailure('broken', true));
     });
     // Stays for good: an error after the answer also reaches the body's reader, and must not go unheard here.
     outgoing.on('error', reject);

@@ -284,9 +284,9 @@ describe('hostile upstream: broken conversations (F-17)', () => {
   it.each<[string, RawAnswer]>([
     ['silence', () => null],
     [
-      'interim answers without end',
+      'interim answers, now and then',
       ({ socket }) => {
-        const again = setInterval(() => socket.write('HTTP/1.1 100 Continue\r\n\r\n'), 10);
+        const again = setInterval(() => socket.write('HTTP/1.1 100 Continue\r\n\r\n'), 50);
         socket.on('close', () => {
           clearInterval(again);
         });
@@ -308,6 +308,30 @@ describe('hostile upstream: broken conversations (F-17)', () => {
   ])('the deadline ends %s', async (_, answer) => {
     // Of the test's own deadline: without the request's these answers have no end.
     expect(await failureOf(ask(answer, { timeoutMs: 200 }))).toMatchObject({ reason: 'timeout', hasSent: true });
+  });
+
+  it('reads on past a few answers that announce another one', async () => {
+    const interim = Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(16));
+    const { status, body } = await ask(() => Buffer.concat([interim, httpAnswer(200, 'done')]));
+    expect([status, body]).toEqual([200, Buffer.from('done')]);
+  });
+
+  it('ends a connection that announces answers without end, long before its time is over', async () => {
+    const flood = Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2_000));
+    let hasEnded = false;
+    const failure = await failureOf(
+      ask(({ socket }) => {
+        const pour = (): void => {
+          while (!socket.destroyed && socket.write(flood));
+        };
+        socket.on('drain', pour).on('error', () => undefined);
+        socket.once('close', () => (hasEnded = true));
+        pour();
+        return null;
+      }),
+    );
+    expect(failure).toMatchObject({ reason: 'broken', hasSent: true });
+    await expect.poll(() => hasEnded).toBe(true);
   });
 
   it('takes no body without a length for complete that it has cut off itself', async () => {
