@@ -4,6 +4,8 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 const TESTS = ['**/*.spec.ts', '**/testing/**/*.ts', 'test/**/*.ts'];
+/** What a browser runs, in two languages. */
+const CONSOLE = ['apps/console/**/*.{ts,tsx}'];
 const MAX_CONSTRUCTOR_PARAMETERS = 5;
 
 // ESLint replaces the options of a rule where several blocks name it, so each block below spells out its whole list.
@@ -47,6 +49,18 @@ const DATABASE_CLIENTS = [
     selector: 'NewExpression[callee.object.name="pg"][callee.property.name=/^(Client|Pool)$/]',
     message:
       'A connection is a DatabaseClient or comes from a pool of libs/infra/src/postgres: with limits, and SCRAM.',
+  },
+];
+
+const BROWSER = [
+  {
+    selector: ':matches(Identifier[name=/^(localStorage|sessionStorage|indexedDB)$/])',
+    message: 'The browser keeps preferences and nothing else: kernel/preferences.ts.',
+  },
+  {
+    selector:
+      'JSXAttribute[name.name="dangerouslySetInnerHTML"], MemberExpression[property.name=/^(innerHTML|outerHTML)$/]',
+    message: 'What agents say is text: nothing of it becomes markup.',
   },
 ];
 
@@ -200,7 +214,7 @@ const TYPE_RULES = {
 };
 
 export default defineConfig(
-  { ignores: ['dist/', 'coverage/', '.service/', 'test/architecture/violations/'] },
+  { ignores: ['dist/', 'coverage/', '.service/', 'test/architecture/violations/', 'apps/console/src/kernel/api.d.ts'] },
   // A rule that is wrong here is changed here, for all: comments cannot switch one off.
   { linterOptions: { noInlineConfig: true, reportUnusedInlineConfigs: 'error' } },
   {
@@ -232,11 +246,15 @@ export default defineConfig(
     },
   },
   {
+    files: ['apps/console/*.js'],
+    languageOptions: { globals: { document: 'readonly', localStorage: 'readonly' } },
+  },
+  {
     files: ['**/*.cjs'],
     languageOptions: { sourceType: 'commonjs', globals: { __dirname: 'readonly' } },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.recommended, tseslint.configs.recommendedTypeCheckedOnly],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: { ...LANGUAGE_RULES, ...SIZE_RULES, ...TYPE_RULES },
@@ -253,6 +271,17 @@ export default defineConfig(
         ...HTTP_EXCEPTION_IMPORTS,
       ),
     },
+  },
+  {
+    files: CONSOLE,
+    rules: {
+      'no-console': 'error',
+      'no-restricted-syntax': ['error', ...EVERYWHERE, ...BROWSER],
+    },
+  },
+  {
+    files: ['apps/console/src/kernel/preferences.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...EVERYWHERE] },
   },
   {
     files: ['libs/{domain,crypto}/**/*.ts'],

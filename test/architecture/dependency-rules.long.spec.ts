@@ -67,6 +67,10 @@ const PLANTED: Readonly<Record<string, readonly string[]>> = {
   ],
   'infra-below-apps': ['libs/infra/src/http/server.ts → apps/api/src/app.module.ts'],
   'apps-are-islands': ['apps/worker/src/worker.module.ts → apps/api/src/app.module.ts'],
+  'console-knows-the-api-alone': [
+    'apps/console/src/kernel/client.ts → libs/crypto/src/index.ts',
+    'apps/console/src/kernel/screen.tsx → libs/crypto/src/index.ts',
+  ],
   'standalone-composes-modules': [
     'apps/standalone/src/main.ts → apps/api/src/gate/gate.module.ts',
     'apps/standalone/src/main.ts → apps/api/src/http/error-envelope.filter.ts',

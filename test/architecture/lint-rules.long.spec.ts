@@ -13,6 +13,9 @@ const CONFIG = 'libs/infra/src/config/config.schema.ts';
 const FILTER = 'apps/api/src/http/error-envelope.filter.ts';
 const CONTROLLER = 'apps/api/src/gate/submit-action.controller.ts';
 const SPEC = 'libs/domain/src/gate/action.decider.spec.ts';
+const CONSOLE = 'apps/console/src/kernel/client.ts';
+const CONSOLE_VIEW = 'apps/console/src/kit/kit.tsx';
+const PREFERENCES = 'apps/console/src/kernel/preferences.ts';
 const EXISTING = 'libs/domain/src/kernel/clock.port.ts';
 
 // Rules about syntax need no types, so that the planted text may stand in a file that does not exist.
@@ -90,6 +93,15 @@ const REFUSED: readonly (readonly [title: string, path: string, code: string, ru
     `export const long = (): void => {\n${'  run();\n'.repeat(70)}};\n`,
     'max-lines-per-function',
   ],
+  ['the Console keeps nothing in the browser', CONSOLE, used("localStorage.getItem('token')"), SYNTAX],
+  ['the Console keeps nothing in the browser by its window', CONSOLE, used('window.sessionStorage'), SYNTAX],
+  [
+    'the Console makes no markup of text',
+    CONSOLE_VIEW,
+    "export const used = <p dangerouslySetInnerHTML={{ __html: 'x' }} />;\n",
+    SYNTAX,
+  ],
+  ['the Console makes no markup by hand', CONSOLE, used("(document.body.innerHTML = 'x')"), SYNTAX],
   ['an app prints through the logger', CONTROLLER, "console.log('x');\n", 'no-console'],
 ];
 
@@ -114,6 +126,7 @@ const ALLOWED: readonly (readonly [title: string, path: string, code: string])[]
     ADAPTER,
     'export class Vault {\n  constructor(readonly a: 1, readonly b: 1, readonly c: 1, readonly d: 1, readonly e: 1) {}\n}\n',
   ],
+  ['preferences stand in one file of the Console', PREFERENCES, used("localStorage.getItem('ags.theme')")],
   ['a file of 400 lines is whole', DOMAIN, lines(400)],
 ];
 

@@ -1,0 +1,32 @@
+import { useMemo } from 'react';
+import { useLocation, useSearch } from 'wouter';
+
+/** The filters of a screen stand in its address, under the names that the API has for them. */
+export const useFilters = () => {
+  const search = useSearch();
+  const [path, navigate] = useLocation();
+  const filters = useMemo(() => new URLSearchParams(search), [search]);
+  /** Null or empty takes the filter away. */
+  const set = (name: string, value: string | null): void => {
+    const next = new URLSearchParams(search);
+    if (value === null || value === '') next.delete(name);
+    else next.set(name, value);
+    const text = next.toString();
+    navigate(text === '' ? path : `${path}?${text}`, { replace: true });
+  };
+  return { filters, set, clear: () => navigate(path, { replace: true }) };
+};
+
+/** Where a press on a row leads, with what follows `/app`. */
+const SCREEN_OF_ID: Readonly<Record<string, string>> = {
+  act: 'actions',
+  apr: 'approvals',
+  agt: 'agents',
+  deed: 'deeds',
+};
+
+/** The page of an id that somebody pasted; null for what has none. */
+export const placeOfId = (text: string): string | null => {
+  const [, whole, prefix] = /^((act|apr|agt|deed)_[0-7][0-9a-hjkmnp-tv-z]{25})$/.exec(text.trim()) ?? [];
+  return whole === undefined || prefix === undefined ? null : `/${SCREEN_OF_ID[prefix] ?? ''}/${whole}`;
+};

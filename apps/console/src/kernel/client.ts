@@ -1,0 +1,79 @@
+import createClient, { type Middleware } from 'openapi-fetch';
+import type { components, paths } from './api.d.ts';
+import { learnFromAnswer } from './clock.ts';
+import { ApiError, errorOf, unreachable } from './errors.ts';
+
+export type Schemas = components['schemas'];
+
+/** What every request says of its window. In memory alone: browser storage never holds a token. */
+const session: { org: string | null; csrf: string | null } = { org: null, csrf: null };
+
+export const rememberSession = (me: Schemas['Me']): void => {
+  session.org = me.org.id;
+  session.csrf = me.csrf_token;
+};
+
+export const isOwnOrg = (org: string): boolean => session.org === null || session.org === org;
+
+const PATIENCE_MS = 30_000;
+const ME = '/v1/me';
+
+/** Of document 2 and of `Service-Org`: what is sent, and what every answer is asked. */
+const identity: Middleware = {
+  onRequest({ request }) {
+    if (session.org !== null && !request.url.endsWith(ME)) request.headers.set('Service-Org', session.org);
+    if (session.csrf !== null && request.method !== 'GET') request.headers.set('Service-CSRF', session.csrf);
+    return request;
+  },
+  onResponse({ response }) {
+    learnFromAnswer(response.headers.get('Date'));
+  },
+};
+
+export const api = createClient<paths>({
+  baseUrl: location.origin,
+  credentials: 'same-origin',
+  cache: 'no-store',
+  redirect: 'error',
+  fetch: (request: Request) =>
+    fetch(new Request(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(PATIENCE_MS)]) })),
+});
+api.use(identity);
+
+/** What happens when a session is over, a role was taken, or another window switched the organization. Set by the shell. */
+export const onRefusal: { current: (error: ApiError) => void } = { current: () => undefined };
+
+interface Answer<Body> {
+  readonly data?: Body | undefined;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/**
+ * The body of an answer.
+ * @throws {ApiError} for every refusal, and where no answer came
+ */
+export const bodyOf = async <Body>(asked: Promise<Answer<Body>>): Promise<NonNullable<Body>> =>
+  (await answerOf(asked)).body;
+
+/** The same, with how many events the rows of a list are behind. */
+export const answerOf = async <Body>(
+  asked: Promise<Answer<Body>>,
+): Promise<{ readonly body: NonNullable<Body>; readonly lag: number }> => {
+  const { data, error, response } = await asked.catch((failure: unknown) => {
+    // Whoever aborted the request waits for no answer; everything else is the network's.
+    if (failure instanceof DOMException && failure.name === 'AbortError') throw failure;
+    throw unreachable();
+  });
+  if (data === undefined || data === null) {
+    const refusal = errorOf(error, response);
+    onRefusal.current(refusal);
+    throw refusal;
+  }
+  return { body: data, lag: Number(response.headers.get('Service-Projection-Lag') ?? 0) };
+};
+
+/** One for each form that a person fills in, kept for its retries. */
+export const newKey = (): string => `console-${crypto.randomUUID()}`;
+
+export { ApiError };

@@ -1,0 +1,68 @@
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+  readonly param?: string | null;
+  readonly requestId?: string | null;
+  readonly docUrl?: string | null;
+}
+
+/** What the service, or the way to it, answered instead of what was asked for. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+
+  /** Of the catalogue; `unreachable` where no answer came. */
+  readonly code: string;
+  readonly status: number;
+  readonly param: string | null;
+  readonly requestId: string | null;
+  readonly docUrl: string | null;
+
+  constructor({ code, message, status, param = null, requestId = null, docUrl = null }: Refusal) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.param = param;
+    this.requestId = requestId;
+    this.docUrl = docUrl;
+  }
+
+  /** Nobody knows whether a change arrived: the same key may be sent again. */
+  get isAnswerLost(): boolean {
+    return this.code === 'unreachable' || this.status === 504 || this.code === 'idempotency_key_in_use';
+  }
+}
+
+interface Envelope {
+  readonly error?: {
+    readonly code?: string;
+    readonly message?: string;
+    readonly param?: string | null;
+    readonly request_id?: string;
+    readonly doc_url?: string;
+  };
+}
+
+export const unreachable = (): ApiError =>
+  new ApiError({
+    code: 'unreachable',
+    message: 'The service did not answer. Check your connection, then try again.',
+    status: 0,
+  });
+
+/** @param body the parsed body, whatever it is: a proxy may answer with something else than the envelope */
+export const errorOf = (body: unknown, response: Response): ApiError => {
+  const { error } = (typeof body === 'object' && body !== null ? body : {}) as Envelope;
+  return new ApiError({
+    code: error?.code ?? 'unknown',
+    message: error?.message ?? `The service answered with ${response.status}. Try again in a moment.`,
+    status: response.status,
+    param: error?.param ?? null,
+    requestId: error?.request_id ?? response.headers.get('Service-Request-Id'),
+    docUrl: ownAddress(error?.doc_url),
+  });
+};
+
+/** Never another scheme than those of web pages, whatever stands in an answer. */
+const ownAddress = (url: string | undefined): string | null =>
+  url !== undefined && /^https?:\/\//.test(url) ? url : null;

@@ -1,0 +1,76 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react';
+import { isOwnOrg } from './client.ts';
+import { LiveCache } from './live-cache.ts';
+import { Gatherer } from './live-events.ts';
+import { LiveStream, type LiveStatus } from './live.ts';
+import { readMe } from './session.tsx';
+
+const POLL_MS = 15_000;
+
+interface Live {
+  readonly status: LiveStatus;
+  /** What a list does not show yet, by its key. */
+  readonly news: Readonly<Record<string, number>>;
+  /** Events may have been missed since the lists were read. */
+  readonly hasGap: boolean;
+  readonly clearNew: (list: string) => void;
+  readonly freshen: LiveCache['freshen'];
+}
+
+const LiveContext = createContext<Live>({
+  status: 'connecting',
+  news: {},
+  hasGap: false,
+  clearNew: () => undefined,
+  freshen: (rows) => rows,
+});
+
+export const useLive = (): Live => useContext(LiveContext);
+
+/** Keeps what is shown up to date: by the stream, and where there is none by asking again. */
+export const LiveProvider = ({ children }: { readonly children: ReactNode }) => {
+  const queries = useQueryClient();
+  const [status, setStatus] = useState<LiveStatus>('connecting');
+  const [news, setNews] = useState<Readonly<Record<string, number>>>({});
+  const [hasGap, setGap] = useState(false);
+  const cache = useMemo(
+    () =>
+      new LiveCache(queries, (list, count) => setNews((known) => ({ ...known, [list]: (known[list] ?? 0) + count }))),
+    [queries],
+  );
+  const isStarted = useRef(false);
+  useEffect(() => {
+    if (isStarted.current) return;
+    isStarted.current = true;
+    const gatherer = new Gatherer((events) => cache.apply(events));
+    new LiveStream({
+      onStatus: setStatus,
+      // Another window has switched the organization: what this one shows is over.
+      onEvent: (event) => (isOwnOrg(event.org) ? gatherer.add(event) : location.reload()),
+      onGap: () => setGap(true),
+      stillSignedIn: readMe,
+    }).start();
+  }, [cache]);
+  useEffect(() => {
+    if (status !== 'polling') return undefined;
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') cache.refetchVisible();
+    }, POLL_MS);
+    return () => clearInterval(timer);
+  }, [status, cache]);
+  const live = useMemo<Live>(
+    () => ({
+      status,
+      news,
+      hasGap,
+      clearNew: (list) => {
+        setGap(false);
+        setNews((known) => (known[list] === undefined ? known : { ...known, [list]: 0 }));
+      },
+      freshen: (rows) => cache.freshen(rows),
+    }),
+    [status, news, hasGap, cache],
+  );
+  return <LiveContext value={live}>{children}</LiveContext>;
+};

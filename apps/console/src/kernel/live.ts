@@ -1,0 +1,147 @@
+import { learnFromStream } from './clock.ts';
+import { EVENT_TYPES, type LiveEvent, readEvent } from './live-events.ts';
+
+/** `live`: the stream is open here or in another tab. `polling`: there is none, and what is visible is asked for again. */
+export type LiveStatus = 'connecting' | 'live' | 'polling';
+
+export interface LiveListener {
+  readonly onStatus: (status: LiveStatus) => void;
+  readonly onEvent: (event: LiveEvent) => void;
+  /** Events may have been missed. */
+  readonly onGap: () => void;
+  /** The stream was closed for good. Resolves when it is known that the session still holds. */
+  readonly stillSignedIn: () => Promise<unknown>;
+}
+
+/** What the tab that holds the stream tells the others. */
+type Relayed =
+  | { readonly kind: 'event'; readonly text: string; readonly cursor: string }
+  | { readonly kind: 'status'; readonly status: LiveStatus }
+  | { readonly kind: 'gap' };
+
+const NAME = 'service-stream';
+const BACK_OFF_MIN_MS = 1_000;
+const BACK_OFF_MAX_MS = 30_000;
+
+/**
+ * One event stream a browser: HTTP/1.1 gives an origin six connections for all of its tabs. The tab that was looked at last
+ * holds a lock and the stream, and relays it to the others. Where there are no locks (plain http beyond localhost) each tab
+ * has a stream only while it is visible.
+ */
+export class LiveStream {
+  private source: EventSource | null = null;
+  private cursor = '';
+  private backOffMs = BACK_OFF_MIN_MS;
+  private release: (() => void) | null = null;
+  private readonly channel: BroadcastChannel | null;
+
+  constructor(private readonly listener: LiveListener) {
+    this.channel = 'locks' in navigator && 'BroadcastChannel' in window ? new BroadcastChannel(NAME) : null;
+  }
+
+  start(): void {
+    if (this.channel !== null) this.channel.onmessage = ({ data }) => this.hear(data as Relayed);
+    document.addEventListener('visibilitychange', () => this.look());
+    if (document.visibilityState === 'visible') this.look();
+    else void this.hold(false);
+  }
+
+  private look(): void {
+    const isVisible = document.visibilityState === 'visible';
+    if (this.channel !== null) {
+      if (isVisible && this.release === null) void this.hold(true);
+      return;
+    }
+    if (isVisible) this.open();
+    else this.close();
+  }
+
+  /** Until another tab takes it. */
+  private async hold(steal: boolean): Promise<void> {
+    try {
+      await navigator.locks.request(NAME, steal ? { steal } : {}, () => {
+        this.open();
+        return new Promise<void>((resolve) => {
+          this.release = resolve;
+        });
+      });
+    } catch (error) {
+      if (!(error instanceof DOMException && error.name === 'AbortError')) throw error;
+    }
+    this.release = null;
+    this.close();
+    // Waits in the queue of the lock: it holds again when the tab that took it is closed.
+    void this.hold(false);
+  }
+
+  private open(): void {
+    this.close();
+    this.say('connecting');
+    const query = this.cursor === '' ? '' : `?last_event_id=${encodeURIComponent(this.cursor)}`;
+    const source = new EventSource(`/v1/events${query}`);
+    this.source = source;
+    source.addEventListener('hello', ({ data }: MessageEvent<string>) => this.greet(data));
+    source.addEventListener('resync', () => this.tellGap());
+    source.addEventListener('session_ended', () => this.lose());
+    for (const type of EVENT_TYPES) {
+      source.addEventListener(type, ({ data, lastEventId }: MessageEvent<string>) => {
+        this.hear({ kind: 'event', text: data, cursor: lastEventId }, true);
+      });
+    }
+    source.onerror = () => {
+      if (source.readyState === EventSource.CLOSED) this.lose();
+      else this.say('connecting');
+    };
+  }
+
+  private greet(text: string): void {
+    const { server_time: serverTime, resumed } = JSON.parse(text) as { server_time?: string; resumed?: boolean };
+    if (serverTime !== undefined) learnFromStream(serverTime);
+    this.backOffMs = BACK_OFF_MIN_MS;
+    this.say('live');
+    if (this.cursor !== '' && resumed !== true) this.tellGap();
+  }
+
+  /** Closed for good: an EventSource does not tell why. */
+  private lose(): void {
+    this.close();
+    this.say('polling');
+    const waitMs = this.backOffMs;
+    this.backOffMs = Math.min(2 * waitMs, BACK_OFF_MAX_MS);
+    const again = (): void => {
+      setTimeout(() => {
+        if (this.source === null && (this.release !== null || this.channel === null)) this.open();
+      }, waitMs);
+    };
+    void this.listener.stillSignedIn().then(again, again);
+  }
+
+  private close(): void {
+    this.source?.close();
+    this.source = null;
+  }
+
+  private hear(relayed: Relayed, isOwn = false): void {
+    if (isOwn) this.channel?.postMessage(relayed);
+    else if (this.source !== null) return;
+    switch (relayed.kind) {
+      case 'status':
+        return this.listener.onStatus(relayed.status);
+      case 'gap':
+        return this.listener.onGap();
+      case 'event': {
+        this.cursor = relayed.cursor;
+        const event = readEvent(relayed.text);
+        if (event !== null) this.listener.onEvent(event);
+      }
+    }
+  }
+
+  private say(status: LiveStatus): void {
+    this.hear({ kind: 'status', status }, true);
+  }
+
+  private tellGap(): void {
+    this.hear({ kind: 'gap' }, true);
+  }
+}

@@ -1,0 +1,79 @@
+/** All times are absolute, in the organization's zone; relative is only what runs out. */
+export class Times {
+  private readonly zone: string;
+  private readonly clock: Intl.DateTimeFormat;
+  private readonly day: Intl.DateTimeFormat;
+  private readonly whole: Intl.DateTimeFormat;
+
+  /** @param zone an IANA name; one that this browser does not know is shown as UTC, and `zoneName` says so */
+  constructor(zone: string) {
+    this.zone = isKnown(zone) ? zone : 'UTC';
+    const of = (options: Intl.DateTimeFormatOptions) =>
+      new Intl.DateTimeFormat('en-GB', { timeZone: this.zone, hourCycle: 'h23', ...options });
+    this.clock = of({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
+    this.day = of({ day: 'numeric', month: 'short', year: 'numeric' });
+    this.whole = of({
+      ...{ day: 'numeric', month: 'short', year: 'numeric' },
+      ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
+      timeZoneName: 'longOffset',
+    });
+  }
+
+  /** `Vienna, GMT+1`, as the rail names it. */
+  zoneName(atMs: number): string {
+    const place = this.zone.split('/').at(-1)?.replaceAll('_', ' ') ?? this.zone;
+    const offset = new Intl.DateTimeFormat('en-GB', { timeZone: this.zone, timeZoneName: 'shortOffset' })
+      .formatToParts(atMs)
+      .find(({ type }) => type === 'timeZoneName')?.value;
+    return offset === undefined || place === 'UTC' ? place : `${place}, ${offset}`;
+  }
+
+  /** `19:04:56` on the day of `nowMs`, else with its day before it: `26 Nov 2026, 19:04:56`. */
+  short(at: string, nowMs: number): string {
+    const ms = Date.parse(at);
+    const day = this.day.format(ms);
+    return day === this.day.format(nowMs) ? this.clock.format(ms) : `${day}, ${this.clock.format(ms)}`;
+  }
+
+  /** `19:00`, for the axis of a chart. */
+  hour(at: string): string {
+    return this.clock.format(Date.parse(at)).slice(0, 5);
+  }
+
+  /** `26 Nov 2026` */
+  date(at: string): string {
+    return this.day.format(Date.parse(at));
+  }
+
+  /** `26 Nov 2026, 19:04:56.650 GMT+01:00` */
+  exact(at: string): string {
+    return this.whole.format(Date.parse(at));
+  }
+}
+
+const isKnown = (zone: string): boolean => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+};
+
+/** `12 ms`, `4.2 s`, `3 min`: what something took. */
+export const duration = (ms: number): string => {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
+  return `${(ms / 3_600_000).toFixed(1)} h`;
+};
+
+/** `3:22`, `1 h 02 min`, `2 days`: what is left; `0:00` when it is over. */
+export const timeLeft = (ms: number): string => {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 1_440) return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
+  const days = Math.floor(minutes / 1_440);
+  return `${days} ${days === 1 ? 'day' : 'days'}`;
+};

@@ -1,0 +1,149 @@
+import { Icon, type IconName } from '../design/icon.tsx';
+import { cx, None } from './kit.tsx';
+import styles from './kit.module.css';
+
+type Tone = 'ok' | 'warn' | 'bad' | 'accent' | 'quiet' | 'refused' | 'plainBadge';
+
+export const Badge = ({
+  tone,
+  icon,
+  children,
+  title,
+  level,
+}: {
+  readonly tone: Tone;
+  readonly icon: IconName;
+  readonly children: string;
+  /** In full, to hover over and for who listens. */
+  readonly title?: string;
+  readonly level?: number;
+}) => (
+  <span className={cx(styles['badge'], styles[tone])} title={title}>
+    <Icon name={icon} size={14} />
+    <span aria-hidden={title === undefined ? undefined : true}>{children}</span>
+    {title === undefined ? null : <span className="visually-hidden">{title}</span>}
+    {level === undefined ? null : (
+      <span className={styles['bars']} aria-hidden="true">
+        {[1, 2, 3].map((bar) => (
+          <i key={bar} data-full={bar <= level ? '' : undefined} />
+        ))}
+      </span>
+    )}
+  </span>
+);
+
+export interface Evidence {
+  readonly level: 'L0' | 'L1' | 'L2';
+  readonly verdict: 'VERIFIED' | 'MISMATCH' | 'UNVERIFIABLE';
+}
+
+const LEVELS = {
+  L0: { bars: 1, verified: 'Reported', means: 'the tool’s own word' },
+  L1: { bars: 2, verified: 'Confirmed', means: 'read back' },
+  L2: { bars: 3, verified: 'Witnessed', means: 'the system of record' },
+} as const;
+
+/** How it is known what happened. The tool's own word is never green. */
+export const EvidenceBadge = ({ witness }: { readonly witness: Evidence | null }) => {
+  if (witness === null) return <None />;
+  const { bars, verified, means } = LEVELS[witness.level];
+  const title = `${witness.verdict} at ${witness.level}: ${means}`;
+  switch (witness.verdict) {
+    case 'VERIFIED':
+      return (
+        <Badge tone={bars === 1 ? 'plainBadge' : 'ok'} icon="check" title={title} level={bars}>
+          {verified}
+        </Badge>
+      );
+    case 'MISMATCH':
+      return (
+        <Badge tone="bad" icon="crossCircle" title={title} level={bars}>
+          Mismatch
+        </Badge>
+      );
+    case 'UNVERIFIABLE':
+      return (
+        <Badge tone="warn" icon="alert" title={title} level={bars}>
+          Unverifiable
+        </Badge>
+      );
+  }
+};
+
+export type ActionStatus =
+  'executed' | 'failed' | 'authorized' | 'processing' | 'pending_approval' | 'denied' | 'expired' | 'cancelled';
+
+const STATUSES: Readonly<Record<ActionStatus | 'unknown', readonly [Tone, IconName, string]>> = {
+  executed: ['ok', 'checkCircle', 'Executed'],
+  failed: ['bad', 'crossCircle', 'Failed'],
+  processing: ['accent', 'spinner', 'Processing'],
+  authorized: ['accent', 'dashes', 'At the edge'],
+  pending_approval: ['warn', 'clock', 'Waits for a person'],
+  denied: ['refused', 'ban', 'Denied'],
+  expired: ['quiet', 'clock', 'Expired'],
+  cancelled: ['quiet', 'ban', 'Cancelled'],
+  unknown: ['warn', 'question', 'Unknown'],
+};
+
+interface Outcome {
+  readonly status: ActionStatus;
+  readonly execution: { readonly status: string } | null;
+}
+
+/** `executed` alone does not say that the call was applied. */
+export const StatusBadge = ({ status, execution }: Outcome) => {
+  const shown = status === 'executed' && execution?.status === 'unknown' ? 'unknown' : status;
+  const [tone, icon, word] = STATUSES[shown];
+  return (
+    <Badge tone={tone} icon={icon}>
+      {word}
+    </Badge>
+  );
+};
+
+const APPROVALS = {
+  pending: ['warn', 'clock', 'Waits for a person'],
+  approved: ['ok', 'checks', 'Approved'],
+  denied: ['refused', 'ban', 'Denied'],
+  expired: ['quiet', 'clock', 'Expired'],
+  cancelled: ['quiet', 'ban', 'Cancelled'],
+} as const satisfies Record<string, readonly [Tone, IconName, string]>;
+
+export const ApprovalBadge = ({ status }: { readonly status: keyof typeof APPROVALS }) => {
+  const [tone, icon, word] = APPROVALS[status];
+  return (
+    <Badge tone={tone} icon={icon}>
+      {word}
+    </Badge>
+  );
+};
+
+const AGENTS = {
+  active: ['ok', 'checkCircle', 'Active'],
+  stopped: ['bad', 'octagon', 'Stopped'],
+  suspended: ['warn', 'pause', 'Suspended'],
+} as const satisfies Record<string, readonly [Tone, IconName, string]>;
+
+export const AgentBadge = ({ status }: { readonly status: keyof typeof AGENTS }) => {
+  const [tone, icon, word] = AGENTS[status];
+  return (
+    <Badge tone={tone} icon={icon}>
+      {word}
+    </Badge>
+  );
+};
+
+const EFFECTS: Readonly<Record<string, readonly [Tone, IconName, string]>> = {
+  read: ['plainBadge', 'eye', 'Only reads'],
+  write: ['plainBadge', 'send', 'Changes something'],
+  destructive: ['bad', 'triangle', 'Destroys something'],
+};
+
+export const EffectBadge = ({ effect }: { readonly effect: string }) => {
+  const [tone, icon, word] = EFFECTS[effect] ?? (['warn', 'question', 'What it does is not known'] as const);
+  return (
+    <Badge tone={tone} icon={icon}>
+      {word}
+    </Badge>
+  );
+};

@@ -1,0 +1,63 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { Icon } from '../design/icon.tsx';
+import styles from './kit.module.css';
+
+/** A modal dialog: the browser keeps the focus in it, and Escape closes it. */
+export const Dialog = ({
+  title,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}) => {
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog ref={ref} className={styles['dialog']} aria-labelledby={id} onCancel={onClose}>
+      <div className={styles['dialogHead']}>
+        <h2 id={id}>{title}</h2>
+        <button type="button" className={styles['iconButton']} aria-label="Close" onClick={onClose}>
+          <Icon name="cross" />
+        </button>
+      </div>
+      <div className={styles['dialogBody']}>{children}</div>
+    </dialog>
+  );
+};
+
+/** Buttons in a popover, beside the button that opens it. */
+export const Menu = ({
+  button,
+  children,
+}: {
+  readonly button: (props: { readonly popoverTarget: string }) => ReactNode;
+  readonly children: ReactNode;
+}) => {
+  const id = useId();
+  return (
+    <>
+      {button({ popoverTarget: id })}
+      <div
+        id={id}
+        popover="auto"
+        className={styles['menu']}
+        onClick={({ currentTarget }) => currentTarget.hidePopover()}
+        onKeyDown={({ key, currentTarget }) => {
+          if (key !== 'ArrowDown' && key !== 'ArrowUp') return;
+          const items = [...currentTarget.querySelectorAll<HTMLElement>('button, a')];
+          const at = items.indexOf(document.activeElement as HTMLElement);
+          items[(at + (key === 'ArrowDown' ? 1 : -1) + items.length) % items.length]?.focus();
+        }}
+      >
+        {children}
+      </div>
+    </>
+  );
+};

@@ -1,0 +1,41 @@
+import { ApiError } from '../kernel/errors.ts';
+import { Button, Id } from './kit.tsx';
+import styles from './kit.module.css';
+
+/** What went wrong, in the service's words, and what can be done: never a dead end. */
+export const Failure = ({
+  error,
+  onRetry,
+}: {
+  readonly error: unknown;
+  readonly onRetry?: (() => void) | undefined;
+}) => {
+  const known = error instanceof ApiError ? error : null;
+  return (
+    <div className={styles['notice']} role="alert">
+      <strong>{known?.message ?? 'Something went wrong in this page. Reload it.'}</strong>
+      <div className={styles['noticeMore']}>
+        {known === null ? null : <code>{known.code}</code>}
+        {known?.requestId === null || known?.requestId === undefined ? null : <Id id={known.requestId} isWhole />}
+        {known?.docUrl === null || known?.docUrl === undefined ? null : (
+          <a href={known.docUrl} target="_blank" rel="noreferrer">
+            What this means
+          </a>
+        )}
+        {onRetry === undefined ? null : (
+          <Button isSmall onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+};
+
+/** The list had not caught up when it was read. */
+export const Lag = ({ events }: { readonly events: number }) =>
+  events === 0 ? null : (
+    <p className={styles['dim']} role="status">
+      The list is {events} {events === 1 ? 'event' : 'events'} behind. It catches up by itself.
+    </p>
+  );

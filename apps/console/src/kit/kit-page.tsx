@@ -1,0 +1,85 @@
+import { ApiError } from '../kernel/errors.ts';
+import { AgentBadge, ApprovalBadge, EvidenceBadge, StatusBadge } from './badges.tsx';
+import { Failure } from './failure.tsx';
+import { Bones, Button, CopyButton, Empty, Id, Meter, Money, Said, Warning } from './kit.tsx';
+import styles from './kit-page.module.css';
+
+const LEVELS = ['L0', 'L1', 'L2'] as const;
+const VERDICTS = ['VERIFIED', 'MISMATCH', 'UNVERIFIABLE'] as const;
+const STATUSES = [
+  'executed',
+  'failed',
+  'processing',
+  'authorized',
+  'pending_approval',
+  'denied',
+  'expired',
+  'cancelled',
+] as const;
+
+/** Every part beside its kin, for who develops them: GET /app/_kit where SERVICE_ENV is dev. */
+export const KitPage = () => (
+  <main className={styles['page']}>
+    <h1>The kit</h1>
+    <h2>How it is known</h2>
+    <div className={styles['grid']}>
+      {LEVELS.flatMap((level) =>
+        VERDICTS.map((verdict) => <EvidenceBadge key={`${level}${verdict}`} witness={{ level, verdict }} />),
+      )}
+    </div>
+    <h2>What became of it</h2>
+    <p className={styles['row']}>
+      {STATUSES.map((status) => (
+        <StatusBadge key={status} status={status} execution={null} />
+      ))}
+      <StatusBadge status="executed" execution={{ status: 'unknown' }} />
+    </p>
+    <p className={styles['row']}>
+      {(['pending', 'approved', 'denied', 'expired', 'cancelled'] as const).map((status) => (
+        <ApprovalBadge key={status} status={status} />
+      ))}
+      {(['active', 'stopped', 'suspended'] as const).map((status) => (
+        <AgentBadge key={status} status={status} />
+      ))}
+    </p>
+    <h2>What can be pressed</h2>
+    <p className={styles['row']}>
+      <Button kind="primary">Approve €890.00</Button>
+      <Button>Deny</Button>
+      <Button kind="danger" icon="octagon">
+        Stop
+      </Button>
+      <Button kind="stop">Stop all 12 agents now</Button>
+      <Button disabled>Needs admin</Button>
+      <CopyButton text="curl">Copy as curl</CopyButton>
+    </p>
+    <h2>Ids, money, what an agent says</h2>
+    <p className={styles['row']}>
+      <Id id="act_482v3k9w1x2y3z4a5b6c7dnfbs" />
+      <Id id={`sha256:${'876c5aef'.repeat(8)}`} />
+      <Money amount={89_000} currency="eur" display="€890.00" />
+    </p>
+    <p>
+      <Said text={'invoice\u202egnp.exe\u202c <img src=x>'} />
+    </p>
+    <Meter used={46} limit={50} label="46 of 50 calls" />
+    <h2>States</h2>
+    <Failure
+      error={
+        new ApiError({
+          code: 'context_changed',
+          message: 'What you reviewed is out of date. Read the approval again and decide on what it says now.',
+          status: 409,
+          requestId: 'req_09pm4qfzcn6enj7c8dex9dy478',
+          docUrl: 'https://docs.example/errors/context_changed',
+        })
+      }
+      onRetry={() => undefined}
+    />
+    <Warning>The charge is 94 days old</Warning>
+    <Empty title="No agent yet" code="curl …">
+      An agent is a program that calls tools through this service.
+    </Empty>
+    <Bones count={2} />
+  </main>
+);

@@ -1,0 +1,185 @@
+import { type ButtonHTMLAttributes, type ReactNode, useId, useState } from 'react';
+import { Icon, type IconName } from '../design/icon.tsx';
+import { piecesOf, plain, shortId } from '../kernel/said.ts';
+import { serverNow } from '../kernel/clock.ts';
+import { useSession } from '../kernel/session.tsx';
+import styles from './kit.module.css';
+
+export const cx = (...names: readonly (string | false | null | undefined)[]): string =>
+  names.filter((name) => typeof name === 'string').join(' ');
+
+/** What an agent, a tool or a caller chose to say: text and nothing else, with marks for what nobody would see. */
+export const Said = ({ text, isMultiline = false }: { readonly text: string; readonly isMultiline?: boolean }) => (
+  <bdi>
+    {piecesOf(text, isMultiline).map((piece, index) =>
+      piece.isHidden ? <mark key={index}>{piece.text}</mark> : piece.text,
+    )}
+  </bdi>
+);
+
+type Kind = 'plain' | 'primary' | 'danger' | 'stop';
+
+type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
+  readonly kind?: Kind;
+  readonly isSmall?: boolean;
+  readonly icon?: IconName;
+};
+
+export const Button = ({ kind = 'plain', isSmall = false, icon, children, className, ...others }: ButtonProps) => (
+  <button
+    type="button"
+    className={cx(styles['button'], kind !== 'plain' && styles[kind], isSmall && styles['small'], className)}
+    {...others}
+  >
+    {icon === undefined ? null : <Icon name={icon} />}
+    {children}
+  </button>
+);
+
+/** Puts a text on the clipboard, and says that it did. */
+const useCopy = () => {
+  const [isCopied, setCopied] = useState(false);
+  const copy = (text: string): void => {
+    void navigator.clipboard.writeText(text).then(() => {
+      setCopied(true);
+      setTimeout(() => setCopied(false), 1_500);
+    });
+  };
+  return { isCopied, copy };
+};
+
+export const CopyButton = ({ text, children }: { readonly text: string; readonly children: ReactNode }) => {
+  const { isCopied, copy } = useCopy();
+  return (
+    <Button isSmall icon={isCopied ? 'check' : 'copy'} onClick={() => copy(text)}>
+      <span aria-live="polite">{isCopied ? 'Copied' : children}</span>
+    </Button>
+  );
+};
+
+/** An id, cut in its middle. A press copies the whole. */
+export const Id = ({ id, isWhole = false }: { readonly id: string; readonly isWhole?: boolean }) => {
+  const { isCopied, copy } = useCopy();
+  return (
+    <button type="button" className={styles['id']} title={`Copy ${plain(id)}`} onClick={() => copy(id)}>
+      {isCopied ? 'copied' : <Said text={isWhole ? id : shortId(id)} />}
+    </button>
+  );
+};
+
+/** In the organization's zone; to hover over, in UTC. */
+export const Time = ({ at, isExact = false }: { readonly at: string; readonly isExact?: boolean }) => {
+  const { times } = useSession();
+  return (
+    <time dateTime={at} title={`${times.exact(at)}, ${at}`} className={isExact ? undefined : styles['number']}>
+      {isExact ? times.exact(at) : times.short(at, serverNow())}
+    </time>
+  );
+};
+
+export interface Cost {
+  readonly amount: number;
+  readonly currency: string;
+  readonly display?: string;
+}
+
+/** As the service writes it, the raw units always beside it: a factor of 100 costs. */
+export const Money = ({ amount, currency, display }: Cost) => (
+  <span className={styles['number']}>
+    {display === undefined ? null : `${display} `}
+    <span className={styles['dim']}>
+      {amount} {currency} {display === undefined ? '(smallest unit)' : ''}
+    </span>
+  </span>
+);
+
+/** Nothing here yet: what this is, and how it begins. */
+export const Empty = ({
+  title,
+  children,
+  code,
+}: {
+  readonly title: string;
+  readonly children: ReactNode;
+  readonly code?: string;
+}) => (
+  <div className={styles['empty']}>
+    <h2>{title}</h2>
+    <div>{children}</div>
+    {code === undefined ? null : (
+      <>
+        <pre className={styles['code']} tabIndex={0}>
+          {code}
+        </pre>
+        <CopyButton text={code}>Copy</CopyButton>
+      </>
+    )}
+  </div>
+);
+
+/** While it is read for the first time. */
+export const Bones = ({ count = 8 }: { readonly count?: number }) => (
+  <div className={styles['bones']} role="status" aria-label="Loading">
+    {Array.from({ length: count }, (_, index) => (
+      <div key={index} className={styles['bone']} />
+    ))}
+  </div>
+);
+
+export const Warning = ({ children }: { readonly children: ReactNode }) => (
+  <div className={styles['warning']}>
+    <Icon name="triangle" />
+    <div>{children}</div>
+  </div>
+);
+
+export const Panel = ({
+  title,
+  aside,
+  children,
+}: {
+  readonly title: ReactNode;
+  readonly aside?: ReactNode;
+  readonly children: ReactNode;
+}) => {
+  const id = useId();
+  return (
+    <section className={styles['panel']} aria-labelledby={id}>
+      <div className={styles['panelHead']}>
+        <h2 id={id}>{title}</h2>
+        {aside}
+      </div>
+      <div className={styles['panelBody']}>{children}</div>
+    </section>
+  );
+};
+
+/** Where there is nothing to say in a column; on a phone it is left out. */
+export const None = () => <span className={styles['none']}>–</span>;
+
+/** How much of a budget is used up. */
+export const Meter = ({
+  used,
+  limit,
+  label,
+}: {
+  readonly used: number;
+  readonly limit: number;
+  readonly label: string;
+}) => {
+  const share = limit === 0 ? 1 : used / limit;
+  return (
+    <div
+      className={styles['meter']}
+      data-state={share >= 1 ? 'over' : share >= 0.9 ? 'near' : 'fine'}
+      role="meter"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={limit}
+      aria-valuenow={used}
+      title={label}
+    >
+      <i style={{ width: `${Math.min(100, share * 100)}%` }} />
+    </div>
+  );
+};

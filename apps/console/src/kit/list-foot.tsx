@@ -1,0 +1,42 @@
+import { Button } from './kit.tsx';
+import styles from './kit.module.css';
+
+/** Below a list: the page after this one, or that there is none. */
+export const ListFoot = ({
+  hasNextPage,
+  isFetchingNextPage,
+  isFull,
+  fetchNextPage,
+}: {
+  readonly hasNextPage: boolean;
+  readonly isFetchingNextPage: boolean;
+  readonly isFull: boolean;
+  readonly fetchNextPage: () => unknown;
+}) => {
+  if (isFull)
+    return <p className={styles['dim']}>These are 500 rows, and more are not kept. Narrow them by a filter.</p>;
+  if (!hasNextPage) return null;
+  return (
+    <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+      {isFetchingNextPage ? 'Loading …' : 'Show older'}
+    </Button>
+  );
+};
+
+/** What a list does not show yet: read by a press, so that no row moves under a finger. */
+export const NewRows = ({
+  count,
+  what,
+  isFiltered,
+  onShow,
+}: {
+  readonly count: number;
+  readonly what: string;
+  readonly isFiltered: boolean;
+  readonly onShow: () => void;
+}) =>
+  count === 0 ? null : (
+    <Button isSmall icon="activity" onClick={onShow}>
+      {isFiltered ? `new ${what}` : `${count} new`}
+    </Button>
+  );

@@ -1,0 +1,1 @@
+export const digest = 1;

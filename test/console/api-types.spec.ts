@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { ROOT } from '../support/service.js';
+
+it('the types of the Console are those of the OpenAPI document: `npm run console:api` makes them anew', async () => {
+  const program = join(ROOT, 'node_modules', 'openapi-typescript', 'bin', 'cli.js');
+  const { stdout } = await promisify(execFile)(process.execPath, [program, 'apps/api/src/openapi/openapi.yaml'], {
+    cwd: ROOT,
+    maxBuffer: 16 * 1_048_576,
+  });
+  const committed = readFileSync(join(ROOT, 'apps', 'console', 'src', 'kernel', 'api.d.ts'), 'utf8');
+  // Whole texts would be a page of differences nobody reads.
+  expect(stdout.trimEnd() === committed.trimEnd()).toBe(true);
+});
