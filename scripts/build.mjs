@@ -1,39 +1,49 @@
-// Compiles the tree and bundles its programs when a source is newer than the last build, and says so on stderr only:
-// standard output belongs to the command that needed the build.
-import { spawnSync } from 'node:child_process';
+// Compiles the tree and bundles its programs when a source is newer than the last build, and the Console when one of its own
+// is; says so on stderr only: standard output belongs to the command that needed the build.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join, dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { oneAtATime } from './one-at-a-time.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const stamp = join(root, 'dist', '.built');
-const sources = [
-  'apps',
-  'libs',
-  'test',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-  'scripts/build.mjs',
-  'scripts/bundle.mjs',
-  'scripts/one-at-a-time.mjs',
-];
+const CONSOLE = join('apps', 'console');
+const SHARED = ['package.json', 'package-lock.json', 'scripts/build.mjs', 'scripts/one-at-a-time.mjs'];
 
-const newest = (path) => {
-  const stats = statSync(path);
+/** The two halves of a build, each with its stamp: a change of one does not build the other. */
+const PROGRAMS = {
+  stamp: join(root, 'dist', '.built'),
+  sources: [...SHARED, 'apps', 'libs', 'test', 'tsconfig.json', 'scripts/bundle.mjs'],
+  without: CONSOLE,
+  says: 'Building: about half a minute, only when sources changed ...',
+};
+const PAGES = {
+  stamp: join(root, 'dist', '.built-console'),
+  sources: [...SHARED, CONSOLE, 'scripts/console.mjs'],
+  without: null,
+  says: 'Building the Console: some seconds, only when its sources changed ...',
+};
+
+const newest = (path, without) => {
+  const stats = statSync(join(root, path));
   if (!stats.isDirectory()) return stats.mtimeMs;
   // A directory's own time changes when a file is added, renamed or removed.
-  return readdirSync(path).reduce((latest, name) => Math.max(latest, newest(join(path, name))), stats.mtimeMs);
+  return readdirSync(join(root, path))
+    .map((name) => join(path, name))
+    .filter((name) => name !== without)
+    .reduce((latest, name) => Math.max(latest, newest(name, without)), stats.mtimeMs);
 };
 
 /** An image holds what was compiled and no sources: there is nothing to build, and nothing to build it with. */
 const isBuiltElsewhere = () => !existsSync(join(root, 'tsconfig.json'));
 
-const isStale = () => {
+const isStaleHalf = ({ stamp, sources, without }) => {
   const built = statSync(stamp, { throwIfNoEntry: false });
-  return built === undefined || sources.some((source) => newest(join(root, source)) > built.mtimeMs);
+  return built === undefined || sources.some((source) => newest(source, without) > built.mtimeMs);
 };
+
+const isStale = () => isStaleHalf(PROGRAMS) || isStaleHalf(PAGES);
 
 /**
  * Builds what is stale, one process at a time: whoever is started meanwhile waits, and then finds it done. Ends the process
@@ -41,7 +51,7 @@ const isStale = () => {
  */
 export const buildIfStale = async () => {
   if (isBuiltElsewhere() || !isStale()) return;
-  mkdirSync(dirname(stamp), { recursive: true });
+  mkdirSync(join(root, 'dist'), { recursive: true });
   await oneAtATime(join(root, 'dist', '.building'), {
     work: async () => {
       if (isStale()) await build();
@@ -60,18 +70,33 @@ export const buildApartIfStale = () => {
   if (status !== 0) process.exit(status ?? 1);
 };
 
+/** Both at once: the compiler leaves a core to the Console. */
 const build = async () => {
-  process.stderr.write('Building: about half a minute, only when sources changed ...\n');
-  const startedAt = new Date();
-  rmSync(stamp, { force: true });
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const result = spawnSync(process.execPath, [tsc, '-p', root], { cwd: root, stdio: ['ignore', 2, 2] });
-  if (result.status !== 0) process.exit(result.status ?? 1);
+  const programs = isStaleHalf(PROGRAMS) && stamped(PROGRAMS, compile);
+  const pages = isStaleHalf(PAGES) && stamped(PAGES, () => run(join(root, 'scripts', 'console.mjs')));
+  await Promise.all([programs, pages]);
+};
+
+const compile = async () => {
+  await run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root);
   const { bundlePrograms } = await import('./bundle.mjs');
   await bundlePrograms(join(root, 'dist'));
+};
+
+const stamped = async ({ stamp, says }, work) => {
+  process.stderr.write(`${says}\n`);
+  const startedAt = new Date();
+  rmSync(stamp, { force: true });
+  await work();
   writeFileSync(stamp, `${startedAt.toISOString()}\n`);
-  // A source changed while the compiler ran is newer than the stamp: the next call builds again.
+  // A source changed while the build ran is newer than the stamp: the next call builds again.
   utimesSync(stamp, startedAt, startedAt);
+};
+
+const run = async (program, ...args) => {
+  const child = spawn(process.execPath, [program, ...args], { cwd: root, stdio: ['ignore', 2, 2] });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) process.exit(code ?? 1);
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildIfStale();

@@ -22,10 +22,13 @@ const COMPILER = `
   const { readFileSync } = require('node:fs');
   process.exit(readFileSync('apps/program.ts', 'utf8').includes('wrong') ? 2 : 0);`;
 
+/** Notes that the Console is built. */
+const PAGES = "import { appendFileSync } from 'node:fs'; appendFileSync('pages', 'built\\n');";
+
 /** A tree of one source, with the build script of this one. */
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ags-build-'));
-  for (const name of ['apps', 'libs', 'test', 'scripts']) await mkdir(join(folder, name));
+  for (const name of ['apps', 'apps/console', 'libs', 'test', 'scripts']) await mkdir(join(folder, name));
   for (const name of ['run.mjs', 'build.mjs', 'one-at-a-time.mjs']) {
     await copyFile(join(ROOT, 'scripts', name), join(folder, 'scripts', name));
   }
@@ -36,12 +39,16 @@ beforeEach(async () => {
   await write('package.json', '{}');
   await write('package-lock.json', '{}');
   await write('apps/program.ts', 'right\n');
+  await write('apps/console/page.ts', 'a page\n');
   await write('scripts/bundle.mjs', BUNDLE);
+  await write('scripts/console.mjs', PAGES);
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const write = (name: string, content: string): Promise<void> => writeFile(join(folder, name), content);
-const bundled = async (): Promise<number> => (await readFile(join(folder, 'bundled'), 'utf8')).split('\n').length - 1;
+const linesOf = async (name: string): Promise<number> =>
+  (await readFile(join(folder, name), 'utf8')).split('\n').length - 1;
+const bundled = (): Promise<number> => linesOf('bundled');
 
 /** @param first what the shell does that then becomes the build, so under the same process id */
 const start = (first = 'true') => {
@@ -106,6 +113,22 @@ describe('scripts/build.mjs', () => {
     await utimes(join(folder, 'apps', 'program.ts'), later, later);
     expect((await start().ended).said).toMatch(/^Building: /);
     expect(await bundled()).toBe(2);
+  });
+
+  it('builds the Console beside it, each half alone where only it has changed', async () => {
+    const changed = async (path: string): Promise<string> => {
+      const later = new Date(Date.now() + 60_000);
+      await utimes(join(folder, path), later, later);
+      const { said } = await start().ended;
+      await utimes(join(folder, path), new Date(0), new Date(0));
+      return said;
+    };
+    expect((await start().ended).said).toMatch(/^Building: .+\nBuilding the Console: .+\n$/);
+    expect(await changed('apps/console/page.ts')).toMatch(/^Building the Console: .+\n$/);
+    expect([await bundled(), await linesOf('pages')]).toEqual([1, 2]);
+    expect(await changed('apps/program.ts')).toMatch(/^Building: .+\n$/);
+    expect([await bundled(), await linesOf('pages')]).toEqual([2, 2]);
+    expect(await start().ended).toEqual({ code: 0, said: '' });
   });
 
   it('is run apart by a program that needs it, which keeps none of its memory and ends where it fails', async () => {

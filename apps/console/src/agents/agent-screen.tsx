@@ -1,0 +1,162 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { nameIn, useMembers } from '../kernel/members.ts';
+import { AgentBadge, StatusBadge } from '../kit/badges.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Id, Panel, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ScreenHead } from '../shell/screen.tsx';
+import { AgentBrake } from './brake.tsx';
+import { AgentBudgets } from './budgets.tsx';
+import styles from './agents.module.css';
+
+type Agent = Schemas['Agent'];
+
+const useAgent = (id: string) =>
+  useQuery({
+    queryKey: ['agent', id],
+    queryFn: () => bodyOf(api.GET('/v1/agents/{id}', { params: { path: { id } } })),
+  });
+
+/** What it used up today stands in the list alone; the list finds an agent by its id. */
+const useUsage = (id: string) =>
+  useQuery({
+    queryKey: ['agent', id, 'usage'],
+    queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { q: id, 'expand[]': ['usage'], limit: 1 } } })),
+    select: ({ data }) => data[0]?.usage,
+  });
+
+export const AgentScreen = ({ id }: { readonly id: string }) => {
+  const { data: agent, error, refetch } = useAgent(id);
+  const { data: usage } = useUsage(id);
+  if (agent === undefined) {
+    return (
+      <>
+        <ScreenHead title="Agent" />
+        {error === null ? <Bones /> : <Failure error={error} onRetry={() => void refetch()} />}
+      </>
+    );
+  }
+  return (
+    <>
+      <ScreenHead title={agent.name} name={<Said text={agent.name} />} badges={<AgentBadge status={agent.status} />} />
+      <p className={styles['meta']}>
+        <Id id={agent.id} /> made <Time at={agent.created_at} isExact />
+      </p>
+      <div className={styles['columns']}>
+        <div className={styles['stack']}>
+          <AgentBrake agent={agent} />
+          <RecentActions id={agent.id} />
+        </div>
+        <div className={styles['stack']}>
+          <Panel title="Today">
+            <p>
+              {usage?.calls ?? 0} {usage?.calls === 1 ? 'call' : 'calls'}, refused ones too
+            </p>
+            <br />
+            <AgentBudgets agent={{ budgets: agent.budgets, ...(usage === undefined ? {} : { usage }) }} />
+          </Panel>
+          <Facts agent={agent} />
+          <Keys id={agent.id} />
+        </div>
+      </div>
+    </>
+  );
+};
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+  <>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </>
+);
+
+const MODES = {
+  off: 'off: signed intents are not asked for',
+  optional: 'optional: one that is there is checked',
+  required: 'required: every call is signed',
+} as const;
+
+const Facts = ({ agent }: { readonly agent: Agent }) => {
+  const { data: members } = useMembers();
+  const labels = Object.entries(agent.labels);
+  return (
+    <Panel title="Facts">
+      <dl className={styles['facts']}>
+        <Fact name="Owner">{agent.owner === null ? 'nobody' : <Said text={nameIn(members, agent.owner)} />}</Fact>
+        <Fact name="Intents">{MODES[agent.intent_mode]}</Fact>
+        <Fact name="Intent keys">{agent.intent_keys}</Fact>
+        {labels.map(([name, value]) => (
+          <Fact key={name} name={name}>
+            <Said text={value} />
+          </Fact>
+        ))}
+      </dl>
+      {labels.length === 0 ? <p className={kit['dim']}>No labels. Policies match on them.</p> : null}
+    </Panel>
+  );
+};
+
+const Keys = ({ id }: { readonly id: string }) => {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['agent', id, 'keys'],
+    queryFn: () => bodyOf(api.GET('/v1/agents/{id}/keys', { params: { path: { id } } })),
+  });
+  return (
+    <Panel title="Keys">
+      {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+      {data?.data.length === 0 ? <p className={kit['dim']}>No key: it cannot act.</p> : null}
+      <ul className={styles['keys']}>
+        {data?.data.map((key) => (
+          <li key={key.id}>
+            <code>{key.prefix}…</code>
+            <small>
+              {key.scopes.join(', ')}
+              {key.revoked_at !== null ? (
+                <>
+                  , revoked <Time at={key.revoked_at} />
+                </>
+              ) : key.expires_at !== null ? (
+                <>
+                  , until <Time at={key.expires_at} />
+                </>
+              ) : null}
+            </small>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+};
+
+const RECENT = 10;
+
+const RecentActions = ({ id }: { readonly id: string }) => {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['agent', id, 'actions'],
+    queryFn: () => bodyOf(api.GET('/v1/actions', { params: { query: { agent: id, limit: RECENT } } })),
+  });
+  return (
+    <Panel title="Recent actions" aside={<Link href={`/actions?agent=${id}`}>All of them</Link>}>
+      {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+      {data?.data.length === 0 ? <p className={kit['dim']}>None yet.</p> : null}
+      <ul className={styles['keys']}>
+        {data?.data.map((action) => (
+          <li key={action.id}>
+            <small>
+              <Time at={action.created_at} />
+            </small>
+            <Link href={`/actions/${action.id}`}>
+              <code>
+                <Said text={action.tool} />
+              </code>
+            </Link>
+            <StatusBadge {...action} />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+};

@@ -1,0 +1,127 @@
+import { Link } from 'wouter';
+import { useFilters } from '../kernel/address.ts';
+import { answerOf, api, type Schemas } from '../kernel/client.ts';
+import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { AgentBadge } from '../kit/badges.tsx';
+import { Failure, Lag } from '../kit/failure.tsx';
+import { ChoiceChip, SearchField } from '../kit/filters.tsx';
+import { Bones, cx, Empty, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ListFoot } from '../kit/list-foot.tsx';
+import { ScreenHead } from '../shell/screen.tsx';
+import { AgentBudgets } from './budgets.tsx';
+import styles from './agents.module.css';
+
+const FILTERS = ['status', 'q'] as const;
+
+/** Who may act, what they used up today, and how they stand. */
+export const AgentsScreen = () => {
+  const { filters } = useFilters();
+  const wanted = Object.fromEntries(FILTERS.flatMap((name) => (filters.has(name) ? [[name, filters.get(name)]] : [])));
+  const list = useList(['agents', wanted], (cursor) =>
+    answerOf(
+      api.GET('/v1/agents', {
+        params: {
+          query: { ...wanted, 'expand[]': ['usage'], limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) },
+        },
+      }),
+    ),
+  );
+  const { rows, error, isPending, refetch } = list;
+  return (
+    <>
+      <ScreenHead
+        title="Agents"
+        about="Programs that act through this service, each with keys and limits of its own."
+      />
+      <div className={cx(kit['chips'], styles['tools'])}>
+        <SearchField name="q" label="Name or id" />
+        <ChoiceChip
+          name="status"
+          choices={[
+            ['active', 'active'],
+            ['stopped', 'stopped'],
+            ['suspended', 'suspended'],
+          ]}
+        />
+        <Lag events={list.lag} />
+      </div>
+      {error !== null ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : isPending ? (
+        <Bones />
+      ) : rows.length === 0 ? (
+        filters.size > 0 ? (
+          <Empty title="No agent fits these filters">Take one of them away.</Empty>
+        ) : (
+          <NoAgents />
+        )
+      ) : (
+        <div className={kit['panel']}>
+          <AgentsTable rows={rows} />
+        </div>
+      )}
+      <div className={styles['foot']}>
+        <ListFoot {...list} />
+      </div>
+    </>
+  );
+};
+
+const NoAgents = () => (
+  <Empty
+    title="No agent yet"
+    code={[
+      `curl -sS '${location.origin}/v1/agents' -H "Authorization: Bearer $ADMIN_KEY" \\`,
+      `  -H 'Content-Type: application/json' -d '{"name": "support-bot", "key": {"scopes": ["actions:execute", "actions:read"]}}'`,
+    ].join('\n')}
+  >
+    An agent is a program that calls tools through this service. An admin makes it, with a key that is shown once:
+  </Empty>
+);
+
+const AgentsTable = ({ rows }: { readonly rows: readonly Schemas['Agent'][] }) => (
+  <table className={kit['table']}>
+    <thead>
+      <tr>
+        <th scope="col">Name</th>
+        <th scope="col">Status</th>
+        <th scope="col">Calls today</th>
+        <th scope="col">Budget of the day</th>
+        <th scope="col">Keys</th>
+        <th scope="col">Last action</th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((agent) => (
+        <tr key={agent.id}>
+          <td>
+            <Link href={`/agents/${agent.id}`} className={kit['rowLink'] ?? ''} data-row>
+              <Said text={agent.name} />
+            </Link>
+          </td>
+          <td data-end>
+            <AgentBadge status={agent.status} />
+          </td>
+          <td className={kit['number']}>
+            {agent.usage?.calls ?? 0} <span className={styles['onPhone']}>calls today</span>
+          </td>
+          <td data-end className={styles['budget']}>
+            <AgentBudgets agent={agent} />
+          </td>
+          <td data-hide className={kit['number']}>
+            {agent.active_keys}
+          </td>
+          <td data-wide className={kit['number']}>
+            <span className={styles['onPhone']}>last action </span>
+            {agent.usage?.last_action_at === null || agent.usage?.last_action_at === undefined ? (
+              <span className={kit['dim']}>none</span>
+            ) : (
+              <Time at={agent.usage.last_action_at} />
+            )}
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);

@@ -1,0 +1,87 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useMay } from '../kernel/session.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Button, Panel, Said } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import styles from './agents.module.css';
+
+type Agent = Schemas['Agent'];
+type Move = 'stop' | 'suspend' | 'resume';
+
+const STANDS = {
+  active: 'It acts. Every call is decided by the policy.',
+  stopped: 'It is stopped: every call is refused, recorded and sealed.',
+  suspended: 'It is suspended: every call is refused, recorded and sealed, also after a Stop was lifted.',
+} as const;
+
+/** Stop, suspend and resume, with a reason that the deed holds. */
+export const AgentBrake = ({ agent }: { readonly agent: Agent }) => {
+  const may = useMay('admin');
+  const queries = useQueryClient();
+  const [reason, setReason] = useState('');
+  const change = useChange(
+    ({ move, said }: { readonly move: Move; readonly said: string }, key) => {
+      const params = { path: { id: agent.id }, header: { 'Idempotency-Key': key } };
+      const body = said === '' ? {} : { reason: said };
+      switch (move) {
+        case 'stop':
+          return bodyOf(api.POST('/v1/agents/{id}/stop', { params, body }));
+        case 'suspend':
+          return bodyOf(api.POST('/v1/agents/{id}/suspend', { params, body }));
+        case 'resume':
+          return bodyOf(api.POST('/v1/agents/{id}/resume', { params, body }));
+      }
+    },
+    (changed) => {
+      queries.setQueryData(['agent', agent.id], changed);
+      setReason('');
+      for (const key of ['agents', 'stop-agents', 'overview']) void queries.invalidateQueries({ queryKey: [key] });
+    },
+  );
+  const ask = (move: Move): void => change.mutate({ move, said: reason.trim() });
+  return (
+    <Panel title="Stop and start">
+      <p>{STANDS[agent.status]}</p>
+      {agent.status_reason === null ? null : (
+        <p className={kit['dim']}>
+          Reason: <Said text={agent.status_reason} />
+        </p>
+      )}
+      {change.error === null ? null : <Failure error={change.error} />}
+      {may ? (
+        <>
+          <br />
+          <label className={kit['label']}>
+            Reason, sealed in the deed (may be left out)
+            <input
+              className={kit['field']}
+              maxLength={280}
+              value={reason}
+              onChange={({ target }) => setReason(target.value)}
+            />
+          </label>
+        </>
+      ) : null}
+      <div className={styles['buttons']}>
+        {agent.status === 'active' ? (
+          <Button kind="danger" icon="octagon" disabled={!may || change.isPending} onClick={() => ask('stop')}>
+            Stop this agent
+          </Button>
+        ) : may ? (
+          <Button icon="play" disabled={change.isPending} onClick={() => ask('resume')}>
+            Let it work again
+          </Button>
+        ) : null}
+        {may && agent.status !== 'suspended' ? (
+          <Button icon="pause" disabled={change.isPending} onClick={() => ask('suspend')}>
+            Suspend
+          </Button>
+        ) : null}
+      </div>
+      {may ? null : <p className={kit['dim']}>Your role only reads. An admin or owner may stop it.</p>}
+    </Panel>
+  );
+};

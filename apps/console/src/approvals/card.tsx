@@ -1,0 +1,225 @@
+import { useEffect, useRef } from 'react';
+import { Link } from 'wouter';
+import { Icon } from '../design/icon.tsx';
+import type { Schemas } from '../kernel/client.ts';
+import { nameIn, useMembers } from '../kernel/members.ts';
+import { plain } from '../kernel/said.ts';
+import { Arguments } from '../kit/arguments.tsx';
+import { EffectBadge } from '../kit/badges.tsx';
+import { Id, Money, Said, Time, Warning } from '../kit/kit.tsx';
+import { ScreenHead } from '../shell/screen.tsx';
+import styles from './approvals.module.css';
+import { TimeBar, TimeLeft } from './time-left.tsx';
+
+type Approval = Schemas['Approval'];
+
+/**
+ * All there is to decide on, in the order in which it is read.
+ * @param onSeen told the digest of which the last argument was on the screen
+ */
+export const Card = ({
+  approval,
+  onSeen,
+}: {
+  readonly approval: Approval;
+  readonly onSeen: (digest: string) => void;
+}) => {
+  const { context, warnings = [] } = approval;
+  const changed = context?.changed ?? [];
+  return (
+    <article className={styles['card']}>
+      <section className={styles['asks']}>
+        <Asks approval={approval} />
+      </section>
+      {warnings.length + changed.length === 0 ? null : (
+        <section className={styles['warnings']} aria-label="Look at twice">
+          {changed.length === 0 ? null : (
+            <Warning>It is not what people were asked about first. Changed: {changed.join(', ')}.</Warning>
+          )}
+          {warnings.map(({ code, text }) => (
+            <Warning key={code}>
+              <Said text={text} />
+            </Warning>
+          ))}
+        </section>
+      )}
+      <section>
+        <h2>Arguments, all of them</h2>
+        {context === null || context === undefined ? (
+          <p>The arguments are stored no more.</p>
+        ) : (
+          <Arguments args={context.args} empty="It has no arguments." />
+        )}
+        <LastArgument digest={approval.context_digest} onSeen={onSeen} />
+      </section>
+      {context === null || context === undefined ? null : <Consequences approval={approval} context={context} />}
+      {context === null || context === undefined ? null : <Why approval={approval} context={context} />}
+    </article>
+  );
+};
+
+const Asks = ({ approval }: { readonly approval: Approval }) => {
+  const { context, cost, agent, tool, on_behalf_of: reference } = approval;
+  const does = context?.tool.description ?? null;
+  return (
+    <>
+      <p>
+        <Link href={`/agents/${agent.id}`}>
+          <Said text={agent.name} />
+        </Link>{' '}
+        asks to
+      </p>
+      <ScreenHead
+        title={`${plain(does ?? 'Run')} ${tool}`}
+        name={
+          <>
+            <Said text={does ?? 'Run'} />{' '}
+            <code>
+              <Said text={tool} />
+            </code>
+          </>
+        }
+      />
+      {cost === null ? null : (
+        <p className={styles['amount']}>
+          <Money {...cost} />
+        </p>
+      )}
+      <p>
+        on behalf of{' '}
+        {reference === null ? (
+          'nobody it named'
+        ) : (
+          <code>
+            <Said text={reference} />
+          </code>
+        )}
+      </p>
+      <p>
+        <EffectBadge effect={approval.side_effect} />
+      </p>
+      <Signatures approval={approval} />
+      {approval.status === 'pending' ? <TimeBar from={approval.created_at} until={approval.expires_at} /> : null}
+    </>
+  );
+};
+
+const Signatures = ({ approval }: { readonly approval: Approval }) => {
+  const { data: members } = useMembers();
+  const signed = (approval.approvers ?? []).filter(({ countersigned_at: at }) => at !== null);
+  return (
+    <div className={styles['signed']}>
+      <span>
+        <Icon name="signature" /> {approval.countersigned} of {approval.required} signed
+        {signed.map(({ user, countersigned_at: at, reason }) => (
+          <span key={user}>
+            {' '}
+            (<Said text={nameIn(members, user)} />, {at === null ? null : <Time at={at} />}
+            {reason === null ? null : (
+              <>
+                : <Said text={reason} />
+              </>
+            )}
+            )
+          </span>
+        ))}
+      </span>
+      {approval.status === 'pending' ? <TimeLeft until={approval.expires_at} /> : null}
+    </div>
+  );
+};
+
+/** Nothing to see: where it is on the screen, all of the arguments were. */
+const LastArgument = ({
+  digest,
+  onSeen,
+}: {
+  readonly digest: string | null;
+  readonly onSeen: (digest: string) => void;
+}) => {
+  const ref = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const end = ref.current;
+    if (end === null || digest === null) return undefined;
+    // What the buttons cover is not seen.
+    const covered = document.querySelector('[data-decide]')?.getBoundingClientRect().height ?? 0;
+    const bar = matchMedia('(max-width: 700px)').matches ? 58 : 0;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) onSeen(digest);
+      },
+      { rootMargin: `0px 0px -${Math.ceil(covered + bar)}px 0px` },
+    );
+    observer.observe(end);
+    return () => observer.disconnect();
+  }, [digest, onSeen]);
+  return <div ref={ref} style={{ height: 1 }} aria-hidden="true" />;
+};
+
+const Consequences = ({
+  approval,
+  context,
+}: {
+  readonly approval: Approval;
+  readonly context: Schemas['ApprovalContext'];
+}) => (
+  <section>
+    <h2>If you approve</h2>
+    <p>
+      {context.sends === null ? (
+        'What is sent cannot be shown'
+      ) : (
+        <code>
+          <Said text={`${context.sends.method} ${context.sends.url}`} />
+        </code>
+      )}
+      {approval.required - approval.countersigned > 1
+        ? ', once enough people have signed.'
+        : ', at once, with the stored credential.'}
+    </p>
+    {context.verify === null ? null : (
+      <p className={styles['quiet']}>
+        <Said text={context.verify.sentence} /> ({context.verify.level})
+      </p>
+    )}
+    {context.budgets_after.map(({ id, used, max, currency }) => (
+      <p key={id} className={styles['quiet']}>
+        Budget <code>{id}</code> after it: {used} of {max} {currency ?? 'calls'}
+        {currency === null ? '' : ' (smallest unit)'}
+      </p>
+    ))}
+    {Object.keys(context.facts).length === 0 ? null : (
+      <details>
+        <summary>Facts that the connector read before</summary>
+        <Arguments args={context.facts} />
+      </details>
+    )}
+  </section>
+);
+
+const Why = ({ approval, context }: { readonly approval: Approval; readonly context: Schemas['ApprovalContext'] }) => (
+  <section>
+    <h2>Why you are asked</h2>
+    <p>
+      {context.rule.id === null ? (
+        'The default of the policy asks a person.'
+      ) : (
+        <>
+          Rule <code>{context.rule.id}</code>
+          {context.rule.description === null ? null : (
+            <>
+              : <Said text={context.rule.description} />
+            </>
+          )}
+        </>
+      )}
+    </p>
+    <p className={styles['quiet']}>
+      It asks {context.approvers.join(', ')}. Asked <Time at={approval.created_at} />.{' '}
+      {context.intent_signed ? 'The agent’s runtime signed what it means to do.' : 'The agent signed no intent.'}
+    </p>
+    <p className={styles['quiet']}>
+      <Link href={`/actions/${approval.action}`}>The action</Link> <Id id={approval.action} />
+    </p>
+  </section>
+);

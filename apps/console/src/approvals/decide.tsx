@@ -1,0 +1,124 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { ApiError } from '../kernel/errors.ts';
+import { Failure } from '../kit/failure.tsx';
+import { Button } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import styles from './approvals.module.css';
+import { pressOf, whyNot, wordsOf } from './decision.ts';
+
+type Approval = Schemas['Approval'];
+
+interface Word {
+  readonly decision: 'approve' | 'deny';
+  readonly digest: string | null;
+  readonly reason: string;
+}
+
+const useDecision = (approval: Approval, onAnswer: () => unknown) => {
+  const queries = useQueryClient();
+  const settle = (): void => {
+    for (const key of ['approvals', 'approval-count', 'overview', 'action'])
+      void queries.invalidateQueries({ queryKey: [key] });
+    onAnswer();
+  };
+  const decision = useChange(({ decision: said, digest, reason }: Word, key) => {
+    const params = { path: { id: approval.id }, header: { 'Idempotency-Key': key } };
+    const given = reason === '' ? {} : { reason };
+    return said === 'deny'
+      ? bodyOf(api.POST('/v1/approvals/{id}/deny', { params, body: given }))
+      : bodyOf(api.POST('/v1/approvals/{id}/approve', { params, body: { context_digest: digest ?? '', ...given } }));
+  }, settle);
+  const { error } = decision;
+  // What the service says of it by now is read at once: who decided, or what has changed.
+  const code = error instanceof ApiError ? error.code : null;
+  useEffect(() => {
+    if (code !== null) onAnswer();
+    // Once for each refusal.
+  }, [error]);
+  return decision;
+};
+
+/** Deny and Approve, always within reach. */
+export const Decide = ({
+  approval,
+  seenDigest,
+  onAnswer,
+}: {
+  readonly approval: Approval;
+  readonly seenDigest: string | null;
+  readonly onAnswer: () => unknown;
+}) => {
+  const [armedFor, setArmedFor] = useState<string | null>(null);
+  const [reason, setReason] = useState('');
+  const decision = useDecision(approval, onAnswer);
+  const isArmed = armedFor !== null && armedFor === approval.context_digest;
+  const press = pressOf(approval, { seenDigest, isArmed });
+  const against = whyNot(approval);
+  const mayDeny = approval.you?.may_deny !== false;
+  const decide = (said: Word['decision']): void =>
+    decision.mutate({ decision: said, digest: approval.context_digest, reason: reason.trim() });
+  const go = (): void => {
+    if (press === 'page') scrollBy({ top: Math.max(120, innerHeight - 260), behavior: 'smooth' });
+    else if (press === 'arm') setArmedFor(approval.context_digest);
+    else decide('approve');
+  };
+  return (
+    <div className={styles['decide']} data-decide>
+      {decision.error === null ? null : (
+        <div className={styles['why']}>
+          <DecisionFailure error={decision.error} />
+        </div>
+      )}
+      {against === null ? null : <p className={styles['why']}>{against}</p>}
+      {isArmed && press === 'approve' ? (
+        <p className={styles['why']} role="status">
+          This cannot be taken back. Press once more if you mean it.
+        </p>
+      ) : null}
+      {against !== null && !mayDeny ? null : (
+        <>
+          <details className={styles['reason']}>
+            <summary>Add a reason</summary>
+            <input
+              className={kit['field']}
+              aria-label="Reason, sealed in the deed"
+              maxLength={280}
+              value={reason}
+              onChange={({ target }) => setReason(target.value)}
+            />
+          </details>
+          <div className={styles['buttons']}>
+            {mayDeny ? (
+              <Button disabled={decision.isPending} onClick={() => decide('deny')}>
+                Deny
+              </Button>
+            ) : null}
+            {against === null ? (
+              <Button
+                kind={press === 'page' ? 'plain' : isArmed ? 'stop' : 'primary'}
+                {...(press === 'page' ? {} : { icon: 'checks' as const })}
+                disabled={decision.isPending}
+                onClick={go}
+              >
+                {decision.isPending ? 'Sending …' : wordsOf(press, approval.cost, isArmed)}
+              </Button>
+            ) : null}
+          </div>
+        </>
+      )}
+    </div>
+  );
+};
+
+const DecisionFailure = ({ error }: { readonly error: Error }) =>
+  error instanceof ApiError && error.isAnswerLost ? (
+    <p className={kit['warning']} role="alert">
+      We do not know yet whether your answer arrived: the connection broke. What is shown is being read again. If it
+      still waits, press once more: it cannot count twice.
+    </p>
+  ) : (
+    <Failure error={error} />
+  );

@@ -1,0 +1,153 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { curlOf } from '../kernel/curl.ts';
+import { duration } from '../kernel/times.ts';
+import { EvidenceBadge, StatusBadge } from '../kit/badges.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, CopyButton, Id, Panel, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ScreenHead } from '../shell/screen.tsx';
+import { ActionSteps } from './action-steps.tsx';
+import styles from './gate.module.css';
+
+type ActionDetail = Schemas['ActionDetail'];
+
+/** Not yet at its end, it is asked for again, also where no stream tells of it. */
+const isUnderWay = (action: ActionDetail | undefined): boolean =>
+  action !== undefined && action.state !== 'sealed' && action.state !== 'pending_approval';
+
+export const ActionScreen = ({ id }: { readonly id: string }) => {
+  const {
+    data: action,
+    error,
+    refetch,
+  } = useQuery({
+    queryKey: ['action', id],
+    queryFn: () => bodyOf(api.GET('/v1/actions/{id}', { params: { path: { id } } })),
+    refetchInterval: ({ state }) => (isUnderWay(state.data) ? 2_000 : false),
+  });
+  if (action === undefined) {
+    return (
+      <>
+        <ScreenHead title="Action" />
+        {error === null ? <Bones /> : <Failure error={error} onRetry={() => void refetch()} />}
+      </>
+    );
+  }
+  return (
+    <>
+      <ScreenHead
+        title={action.tool}
+        name={
+          <code>
+            <Said text={action.tool} />
+          </code>
+        }
+        badges={
+          <>
+            <StatusBadge {...action} />
+            {action.witness === null ? null : <EvidenceBadge witness={action.witness} />}
+          </>
+        }
+      />
+      <p className={styles['meta']}>
+        <Link href={`/agents/${action.agent.id}`}>
+          <Said text={action.agent.name} />
+        </Link>
+        asked for it <Time at={action.created_at} isExact /> <Id id={action.id} />
+      </p>
+      <div className={styles['columns']}>
+        <ActionSteps action={action} />
+        <div className={styles['side']}>
+          <Facts action={action} />
+          <SameSession action={action} />
+        </div>
+      </div>
+    </>
+  );
+};
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+  <>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </>
+);
+
+const Facts = ({ action }: { readonly action: ActionDetail }) => {
+  const { request } = action;
+  const args = request !== null && 'args' in request ? request.args : null;
+  return (
+    <Panel title="Facts">
+      <dl className={styles['facts']}>
+        <Fact name="On behalf of">
+          {action.on_behalf_of === null ? (
+            'nobody named'
+          ) : (
+            <Link href={`/actions?on_behalf_of=${encodeURIComponent(action.on_behalf_of)}`}>
+              <Said text={action.on_behalf_of} />
+            </Link>
+          )}
+        </Fact>
+        <Fact name="Key">{action.livemode ? 'live' : 'test'}</Fact>
+        <Fact name="Mode">{action.mode === 'proxy' ? 'at the edge' : 'run by the service'}</Fact>
+        <Fact name="State">{action.state}</Fact>
+        {action.execution?.latency_ms === null || action.execution?.latency_ms === undefined ? null : (
+          <Fact name="Took">{duration(action.execution.latency_ms)}</Fact>
+        )}
+        <Fact name="Request">
+          <Id id={action.request_digest} />
+        </Fact>
+        {action.deeds.map((deed) => (
+          <Fact key={deed.id} name={deed.kind === 'action' ? 'Deed' : 'Amendment'}>
+            <Link href={`/deeds/${deed.id}`}>#{deed.seq}</Link> <Id id={deed.id} />
+          </Fact>
+        ))}
+      </dl>
+      {args === null ? null : (
+        <p className={styles['foot']}>
+          <CopyButton text={curlOf(location.origin, { tool: action.tool, args, mode: action.mode })}>
+            Copy as curl
+          </CopyButton>
+        </p>
+      )}
+    </Panel>
+  );
+};
+
+const SESSION_MAX = 8;
+
+/** What else was done in the session that the agent named. */
+const SameSession = ({ action }: { readonly action: ActionDetail }) => {
+  const { session } = action;
+  const { data } = useQuery({
+    queryKey: ['actions-of-session', session],
+    queryFn: () =>
+      bodyOf(api.GET('/v1/actions', { params: { query: { session: session ?? '', limit: SESSION_MAX + 1 } } })),
+    enabled: session !== null,
+  });
+  const others = data?.data.filter(({ id }) => id !== action.id).slice(0, SESSION_MAX) ?? [];
+  if (session === null) return null;
+  return (
+    <Panel title="Same session" aside={<Link href={`/actions?session=${encodeURIComponent(session)}`}>All of it</Link>}>
+      {others.length === 0 ? (
+        <p className={kit['dim']}>Nothing else.</p>
+      ) : (
+        <ul className={styles['side']}>
+          {others.map((other) => (
+            <li key={other.id}>
+              <Link href={`/actions/${other.id}`}>
+                <code>
+                  <Said text={other.tool} />
+                </code>
+              </Link>{' '}
+              <StatusBadge {...other} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+};

@@ -1,0 +1,160 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { Arguments } from '../kit/arguments.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, CopyButton, Id, Panel, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ScreenHead } from '../shell/screen.tsx';
+import { about } from './about.ts';
+import styles from './ledger.module.css';
+
+type Deed = Schemas['Deed'];
+
+/** The bytes as they were sealed; their envelope and its neighbours from the list. */
+const useDeed = (id: string) =>
+  useQuery({
+    queryKey: ['deed', id],
+    queryFn: async () => {
+      const { data, response } = await api.GET('/v1/deeds/{id}', { params: { path: { id } }, parseAs: 'text' });
+      const bytes = await bodyOf<string>(
+        Promise.resolve({ data: typeof data === 'string' ? data : undefined, response }),
+      );
+      const seq = Number(response.headers.get('Service-Deed-Seq'));
+      const { data: around } = await bodyOf(
+        api.GET('/v1/deeds', { params: { query: { 'seq[gte]': Math.max(0, seq - 1), 'seq[lt]': seq + 2 } } }),
+      );
+      return { bytes, around, envelope: around.find((deed) => deed.id === id) ?? null };
+    },
+    staleTime: 60_000,
+  });
+
+export const DeedScreen = ({ id }: { readonly id: string }) => {
+  const { data, error, refetch } = useDeed(id);
+  if (data === undefined) {
+    return (
+      <>
+        <ScreenHead title="Deed" />
+        {error === null ? <Bones /> : <Failure error={error} onRetry={() => void refetch()} />}
+      </>
+    );
+  }
+  const { bytes, envelope, around } = data;
+  const told = about(envelope?.about ?? null);
+  return (
+    <>
+      <ScreenHead
+        title={envelope === null ? 'Deed' : `Deed #${envelope.seq}`}
+        about={
+          <>
+            <code>
+              <Said text={told.what} />
+            </code>{' '}
+            <Said text={told.detail} />
+          </>
+        }
+      />
+      <div className={styles['columns']}>
+        <Sections bytes={bytes} />
+        <div className={styles['stack']}>
+          {envelope === null ? null : <Envelope deed={envelope} around={around} />}
+          <Verify />
+        </div>
+      </div>
+    </>
+  );
+};
+
+const SECTIONS: Readonly<Record<string, string>> = {
+  who: 'Who',
+  action: 'What was asked for',
+  policy: 'By which policy',
+  approval: 'Who approved',
+  execution: 'What ran',
+  witness: 'How it is known',
+  cost: 'What it cost',
+  admin: 'What was changed',
+  chain: 'The deed before',
+};
+
+/** Every member of the deed, in the words of its sections, nothing left out. */
+const Sections = ({ bytes }: { readonly bytes: string }) => {
+  const body = JSON.parse(bytes) as Readonly<Record<string, unknown>>;
+  const isSection = (value: unknown): value is Readonly<Record<string, unknown>> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  const sections = Object.entries(body).filter(([, value]) => isSection(value));
+  const plain = Object.fromEntries(Object.entries(body).filter(([, value]) => !isSection(value)));
+  return (
+    <div className={styles['stack']}>
+      <Panel title="The deed">
+        <Arguments args={plain} />
+      </Panel>
+      {sections.map(([name, value]) => (
+        <Panel key={name} title={SECTIONS[name] ?? name}>
+          <Arguments args={value as Readonly<Record<string, unknown>>} />
+        </Panel>
+      ))}
+      <Panel title="The bytes" aside={<CopyButton text={bytes}>Copy</CopyButton>}>
+        <pre className={kit['code']} tabIndex={0}>
+          <Said text={bytes} />
+        </pre>
+      </Panel>
+    </div>
+  );
+};
+
+const Envelope = ({ deed, around }: { readonly deed: Deed; readonly around: readonly Deed[] }) => {
+  const before = around.find(({ seq }) => seq === deed.seq - 1);
+  const next = around.find(({ seq }) => seq === deed.seq + 1);
+  return (
+    <Panel title="Its place in the chain">
+      <dl className={styles['facts']}>
+        <dt>Issued</dt>
+        <dd>
+          <Time at={deed.issued_at} isExact />
+        </dd>
+        <dt>Deed</dt>
+        <dd>
+          <Id id={deed.id} />
+        </dd>
+        <dt>Body hash</dt>
+        <dd>
+          <Id id={deed.body_hash} />
+        </dd>
+        <dt>Sealed by</dt>
+        <dd>
+          <Id id={deed.kid} />
+        </dd>
+        {deed.action === null ? null : (
+          <>
+            <dt>Action</dt>
+            <dd>
+              <Link href={`/actions/${deed.action}`}>The action</Link> <Id id={deed.action} />
+            </dd>
+          </>
+        )}
+        <dt>Before</dt>
+        <dd>
+          {before === undefined ? 'none: it is the first' : <Link href={`/deeds/${before.id}`}>#{before.seq}</Link>}
+        </dd>
+        <dt>After</dt>
+        <dd>{next === undefined ? 'none follows yet' : <Link href={`/deeds/${next.id}`}>#{next.seq}</Link>}</dd>
+      </dl>
+    </Panel>
+  );
+};
+
+const COMMAND = 'npm run ags -- verify bundle.tar.gz --pin KEY';
+
+/** What a page of the service cannot prove: it comes from where the deed comes from. */
+const Verify = () => (
+  <Panel title="Check it without us">
+    <p className={styles['note']}>
+      This page, the keys and the deed come from the same service. Export the days around it and check them where you
+      trust the program and the key:
+    </p>
+    <pre className={kit['code']} tabIndex={0}>
+      {COMMAND}
+    </pre>
+  </Panel>
+);

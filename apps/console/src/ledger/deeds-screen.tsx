@@ -1,0 +1,178 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { useFilters } from '../kernel/address.ts';
+import { answerOf, api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { serverNow } from '../kernel/clock.ts';
+import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { useLive } from '../kernel/live-provider.tsx';
+import { Badge, EvidenceBadge } from '../kit/badges.tsx';
+import { Failure, Lag } from '../kit/failure.tsx';
+import { ChoiceChip, GivenChip, SinceChip } from '../kit/filters.tsx';
+import { Bones, Button, Empty, Id, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ListFoot, NewRows } from '../kit/list-foot.tsx';
+import { ScreenHead } from '../shell/screen.tsx';
+import { about } from './about.ts';
+import styles from './ledger.module.css';
+
+type Deed = Schemas['Deed'];
+
+const FILTERS = ['kind', 'action', 'issued_at[gte]', 'issued_at[lt]'] as const;
+
+/** The ledger, newest first, each deed by what it is about. */
+export const DeedsScreen = () => {
+  const { filters } = useFilters();
+  const queries = useQueryClient();
+  const { news } = useLive();
+  const wanted = Object.fromEntries(FILTERS.flatMap((name) => (filters.has(name) ? [[name, filters.get(name)]] : [])));
+  const list = useList(['deeds', wanted], (cursor) =>
+    answerOf(
+      api.GET('/v1/deeds', {
+        params: { query: { ...wanted, order: 'desc', limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
+      }),
+    ),
+  );
+  const { rows, error, isPending, refetch } = list;
+  return (
+    <>
+      <ScreenHead
+        title="Deeds"
+        about="What happened, sealed and chained. Nothing here can be changed, only added to."
+      />
+      <LedgerCheck />
+      <div className={styles['tools']}>
+        <div className={kit['chips']}>
+          <ChoiceChip
+            name="kind"
+            choices={[
+              ['action', 'actions'],
+              ['amendment', 'amendments'],
+              ['admin', 'changes by people'],
+            ]}
+          />
+          <SinceChip name="issued_at[gte]" label="since" />
+          <GivenChip name="issued_at[lt]" label="before" />
+          <GivenChip name="action" label="action" />
+          <NewRows
+            count={news['deeds'] ?? 0}
+            what="deeds"
+            isFiltered={filters.size > 0}
+            onShow={() => void queries.resetQueries({ queryKey: ['deeds', wanted] })}
+          />
+        </div>
+        <Lag events={list.lag} />
+      </div>
+      {error !== null ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : isPending ? (
+        <Bones />
+      ) : rows.length === 0 ? (
+        <Empty title={filters.size > 0 ? 'No deed fits these filters' : 'No deed yet'}>
+          A deed is the sealed record of an action, of a later verdict about one, or of a change that people made.
+        </Empty>
+      ) : (
+        <div className={kit['panel']}>
+          <DeedsTable rows={rows} />
+        </div>
+      )}
+      <div className={styles['foot']}>
+        <ListFoot {...list} />
+      </div>
+    </>
+  );
+};
+
+const DAY_MS = 86_400_000;
+
+/** By the service itself, over the last 24 hours. */
+const LedgerCheck = () => {
+  const check = useMutation({
+    mutationFn: () =>
+      bodyOf(
+        api.GET('/v1/ledger/check', {
+          params: { query: { from: new Date(Math.floor(serverNow()) - DAY_MS).toISOString() } },
+        }),
+      ),
+  });
+  const { data } = check;
+  return (
+    <div className={styles['check']}>
+      <Button icon="shield" disabled={check.isPending} onClick={() => check.mutate()}>
+        {check.isPending ? 'Checking …' : 'Check the last 24 hours'}
+      </Button>
+      <span role="status">
+        {data === undefined ? null : (
+          <>
+            {data.result === 'intact' ? (
+              <Badge tone="ok" icon="shield">
+                Intact
+              </Badge>
+            ) : (
+              <Badge tone={data.result === 'broken' ? 'bad' : 'warn'} icon="shieldCross">
+                {data.result === 'broken' ? 'Broken' : 'Incomplete'}
+              </Badge>
+            )}{' '}
+            {data.checked} {data.checked === 1 ? 'deed holds' : 'deeds hold'}
+            {data.reason === null ? '' : `; ${data.reason}`}
+            {data.first_bad_seq === null ? '' : ` at #${data.first_bad_seq}`}. The service says so of itself; offline,{' '}
+            <code>npm run ags -- verify</code> asks no service.
+          </>
+        )}
+      </span>
+      {check.error === null ? null : <Failure error={check.error} onRetry={() => check.mutate()} />}
+    </div>
+  );
+};
+
+const KINDS = { action: 'action', amendment: 'amendment', admin: 'change' } as const;
+
+const DeedsTable = ({ rows }: { readonly rows: readonly Deed[] }) => (
+  <table className={kit['table']}>
+    <thead>
+      <tr>
+        <th scope="col">#</th>
+        <th scope="col">Issued</th>
+        <th scope="col">Kind</th>
+        <th scope="col">About</th>
+        <th scope="col">Evidence</th>
+        <th scope="col">Deed</th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((deed) => (
+        <DeedRow key={deed.id} deed={deed} />
+      ))}
+    </tbody>
+  </table>
+);
+
+const DeedRow = ({ deed }: { readonly deed: Deed }) => {
+  const told = about(deed.about);
+  return (
+    <tr>
+      <td className={kit['number']}>
+        <Link href={`/deeds/${deed.id}`} className={kit['rowLink'] ?? ''} data-row>
+          #{deed.seq}
+        </Link>
+      </td>
+      <td data-end className={kit['number']}>
+        <Time at={deed.issued_at} />
+      </td>
+      <td data-hide>{KINDS[deed.kind]}</td>
+      <td data-wide>
+        <code>
+          <Said text={told.what} />
+        </code>{' '}
+        <span className={kit['dim']}>
+          <Said text={told.detail} />
+        </span>
+      </td>
+      <td>
+        <EvidenceBadge witness={told.witness} />
+      </td>
+      <td data-hide className={styles['above']}>
+        <Id id={deed.id} />
+      </td>
+    </tr>
+  );
+};

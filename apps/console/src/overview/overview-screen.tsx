@@ -1,0 +1,163 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { useFilters } from '../kernel/address.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useSession } from '../kernel/session.tsx';
+import { AgentBadge } from '../kit/badges.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Panel, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ScreenHead } from '../shell/screen.tsx';
+import { AttentionList } from './attention.tsx';
+import { Bars } from './bars.tsx';
+import styles from './overview.module.css';
+
+type Overview = Schemas['Overview'];
+type Window = Overview['window'];
+
+const WINDOWS: readonly (readonly [Window, string])[] = [
+  ['24h', '24 hours'],
+  ['7d', '7 days'],
+];
+
+/** Does anything need me? The first screenful answers it. */
+export const OverviewScreen = () => {
+  const { filters, set } = useFilters();
+  const window: Window = filters.get('window') === '7d' ? '7d' : '24h';
+  const { data, error, refetch } = useQuery({
+    queryKey: ['overview', window],
+    queryFn: () => bodyOf(api.GET('/v1/overview', { params: { query: { window } } })),
+    staleTime: 10_000,
+    refetchInterval: 30_000,
+  });
+  return (
+    <>
+      <ScreenHead
+        title="Overview"
+        badges={
+          <div className={styles['windows']} role="group" aria-label="How far back">
+            {WINDOWS.map(([value, word]) => (
+              <button
+                key={value}
+                type="button"
+                aria-pressed={value === window}
+                onClick={() => set('window', value === '24h' ? null : value)}
+              >
+                {word}
+              </button>
+            ))}
+          </div>
+        }
+      />
+      {data === undefined ? (
+        error === null ? (
+          <Bones count={5} />
+        ) : (
+          <Failure error={error} onRetry={() => void refetch()} />
+        )
+      ) : (
+        <div className={styles['stack']}>
+          <AttentionList attention={data.attention} />
+          <Numbers overview={data} />
+          <Panel title="Actions over time" aside={<Legend />}>
+            <Bars overview={data} />
+          </Panel>
+          <Agents agents={data.agents} />
+        </div>
+      )}
+    </>
+  );
+};
+
+const Legend = () => (
+  <span className={styles['legend']}>
+    <i data-kind="total" /> asked for <i data-kind="blocked" /> of these blocked
+  </span>
+);
+
+const Numbers = ({ overview }: { readonly overview: Overview }) => {
+  const { actions, blocked, verdicts, approvals, previous, from, to } = overview;
+  const between = `created_at[gte]=${from}&created_at[lt]=${to}`;
+  return (
+    <ul className={styles['numbers']}>
+      <Figure name="Actions" value={actions.total} before={previous.actions.total} to={`/actions?${between}`} />
+      <Figure
+        name="Blocked"
+        value={blocked.total}
+        before={previous.blocked.total}
+        note={`policy ${blocked.policy}, budget ${blocked.budget}, Stop ${blocked.stop}`}
+        to={`/actions?decision=deny&${between}`}
+      />
+      <Figure
+        name="Mismatches"
+        value={verdicts.mismatch}
+        before={previous.verdicts.mismatch}
+        note={`${verdicts.verified} verified, ${verdicts.unverifiable} unverifiable`}
+        isBad={verdicts.mismatch > 0}
+        to={`/actions?verdict=MISMATCH&${between}`}
+      />
+      <Figure name="Waiting for a person" value={approvals.pending} to="/approvals" />
+    </ul>
+  );
+};
+
+const Figure = ({
+  name,
+  value,
+  before,
+  note,
+  isBad = false,
+  to,
+}: {
+  readonly name: string;
+  readonly value: number;
+  /** In the window before; none where it does not depend on a window. */
+  readonly before?: number;
+  readonly note?: string;
+  readonly isBad?: boolean;
+  readonly to: string;
+}) => (
+  <li>
+    <Link href={to} className={styles['figure'] ?? ''} data-bad={isBad ? '' : undefined}>
+      <span>{name}</span>
+      <strong>{value.toLocaleString('en')}</strong>
+      <small>{before === undefined ? 'now' : `${before.toLocaleString('en')} in the window before`}</small>
+      {note === undefined ? null : <small>{note}</small>}
+    </Link>
+  </li>
+);
+
+const Agents = ({ agents }: { readonly agents: Overview['agents'] }) => {
+  const { times } = useSession();
+  const [first] = agents;
+  return (
+    <Panel
+      title={
+        first === undefined
+          ? 'Agents'
+          : `Agents, last active first (today: ${times.date(`${first.usage.day}T12:00:00Z`)})`
+      }
+      aside={<Link href="/agents">All agents</Link>}
+    >
+      {first === undefined ? <p className={kit['dim']}>No agent has asked for anything yet.</p> : null}
+      <ul className={styles['agents']}>
+        {agents.map(({ id, name, status, usage }) => (
+          <li key={id}>
+            <Link href={`/agents/${id}`}>
+              <Said text={name} />
+            </Link>
+            <AgentBadge status={status} />
+            <small>
+              {usage.calls} {usage.calls === 1 ? 'call' : 'calls'} today
+              {usage.last_action_at === null ? null : (
+                <>
+                  , last <Time at={usage.last_action_at} />
+                </>
+              )}
+            </small>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+};

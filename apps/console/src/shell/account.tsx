@@ -1,0 +1,72 @@
+import { useState } from 'react';
+import { Icon } from '../design/icon.tsx';
+import { api, bodyOf } from '../kernel/client.ts';
+import { chooseTheme, chosenTheme, type Theme } from '../kernel/preferences.ts';
+import { readMe, useSession } from '../kernel/session.tsx';
+import { Menu } from '../kit/dialog.tsx';
+import { Said } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import styles from './shell.module.css';
+
+const THEMES: readonly (readonly [Theme, string])[] = [
+  ['system', 'As the system'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+
+export const signOut = async (): Promise<void> => {
+  await bodyOf(api.POST('/v1/auth/logout', { body: { everywhere: false } }));
+  location.assign('/login');
+};
+
+const switchTo = async (org: string): Promise<void> => {
+  await bodyOf(api.POST('/v1/auth/switch-org', { body: { org } }));
+  await readMe();
+  location.assign('/app');
+};
+
+/** Who is signed in, where else, how it looks, and the way out. */
+export const Account = ({ onHelp }: { readonly onHelp: () => void }) => {
+  const { me } = useSession();
+  const [theme, setTheme] = useState(chosenTheme);
+  const others = me.organizations.filter(({ id }) => id !== me.org.id);
+  return (
+    <Menu
+      button={({ popoverTarget }) => (
+        <button type="button" className={kit['iconButton']} aria-label="Account" popoverTarget={popoverTarget}>
+          <Icon name="user" size={20} />
+        </button>
+      )}
+    >
+      <p className={styles['accountMail']}>
+        <Said text={me.user.email ?? me.user.id} />
+        <small>{me.membership.role}</small>
+      </p>
+      {others.map(({ id, name }) => (
+        <button key={id} type="button" onClick={() => void switchTo(id)}>
+          Switch to <Said text={name} />
+        </button>
+      ))}
+      {THEMES.map(([value, name]) => (
+        <button
+          key={value}
+          type="button"
+          aria-pressed={theme === value}
+          onClick={() => {
+            chooseTheme(value);
+            setTheme(value);
+          }}
+        >
+          {theme === value ? <Icon name="check" /> : null}
+          {name}
+        </button>
+      ))}
+      <button type="button" onClick={onHelp}>
+        Keys
+      </button>
+      <button type="button" onClick={() => void signOut()}>
+        Sign out
+      </button>
+    </Menu>
+  );
+};

@@ -1,0 +1,127 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { type ComponentType, lazy, type LazyExoticComponent, Suspense, useEffect } from 'react';
+import { Link, Route, Router, Switch } from 'wouter';
+import { ApprovalScreen } from '../approvals/approval-screen.tsx';
+import { ApprovalsScreen } from '../approvals/approvals-screen.tsx';
+import { onRefusal } from '../kernel/client.ts';
+import { ApiError } from '../kernel/errors.ts';
+import { LiveProvider } from '../kernel/live-provider.tsx';
+import { SessionProvider, useMe } from '../kernel/session.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Empty } from '../kit/kit.tsx';
+import { signOut } from './account.tsx';
+import { ScreenHead } from './screen.tsx';
+import { Shell } from './shell.tsx';
+
+type Detail = ComponentType<{ readonly id: string }>;
+
+const load = <Name extends string, Part extends ComponentType | Detail>(
+  module: () => Promise<Readonly<Record<Name, Part>>>,
+  name: Name,
+): LazyExoticComponent<Part> => lazy(async () => ({ default: (await module())[name] }));
+
+// Stop and the card of an approval are part of the first load: they need nothing when they are needed.
+const OverviewScreen = load(() => import('../overview/overview-screen.tsx'), 'OverviewScreen');
+const ActionsScreen = load(() => import('../gate/actions-screen.tsx'), 'ActionsScreen');
+const ActionScreen = load(() => import('../gate/action-screen.tsx'), 'ActionScreen');
+const AgentsScreen = load(() => import('../agents/agents-screen.tsx'), 'AgentsScreen');
+const AgentScreen = load(() => import('../agents/agent-screen.tsx'), 'AgentScreen');
+const DeedsScreen = load(() => import('../ledger/deeds-screen.tsx'), 'DeedsScreen');
+const DeedScreen = load(() => import('../ledger/deed-screen.tsx'), 'DeedScreen');
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // What the service refuses it refuses again; a network that was away may be back.
+      retry: (count, error) => count < 2 && error instanceof ApiError && error.code === 'unreachable',
+      staleTime: 5_000,
+    },
+  },
+});
+
+const toSignIn = (): void => {
+  const here = `${location.pathname}${location.search}`;
+  location.assign(`/login?next=${encodeURIComponent(here)}`);
+};
+
+onRefusal.current = ({ status, code, param }) => {
+  if (status === 401) toSignIn();
+  else if (code === 'conflict' && param === 'Service-Org') location.reload();
+  else if (code === 'insufficient_role') void queries.invalidateQueries({ queryKey: ['me'] });
+};
+
+const IDLE_MS = 12 * 3_600_000;
+
+/** The Console's own reads keep a session alive: after twelve hours without a person it is ended here. */
+const useIdleEnd = (): void => {
+  useEffect(() => {
+    let lastAt = performance.now();
+    const notice = (): void => {
+      lastAt = performance.now();
+    };
+    const inputs = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const;
+    for (const input of inputs) addEventListener(input, notice, { passive: true });
+    const timer = setInterval(() => {
+      if (performance.now() - lastAt > IDLE_MS) void signOut();
+    }, 60_000);
+    return () => {
+      clearInterval(timer);
+      for (const input of inputs) removeEventListener(input, notice);
+    };
+  }, []);
+};
+
+const NotFound = () => (
+  <>
+    <ScreenHead title="There is no such page" />
+    <Empty title="The Console has no page at this address">
+      It may be of another version, or not whole. <Link href="/">Go to the overview</Link>
+    </Empty>
+  </>
+);
+
+const Screens = () => (
+  <Suspense fallback={<Bones />}>
+    <Switch>
+      <Route path="/">{() => <OverviewScreen />}</Route>
+      <Route path="/actions">{() => <ActionsScreen />}</Route>
+      <Route path="/actions/:id">{({ id }) => <ActionScreen key={id} id={id} />}</Route>
+      <Route path="/approvals">{() => <ApprovalsScreen />}</Route>
+      <Route path="/approvals/:id">{({ id }) => <ApprovalScreen key={id} id={id} />}</Route>
+      <Route path="/agents">{() => <AgentsScreen />}</Route>
+      <Route path="/agents/:id">{({ id }) => <AgentScreen key={id} id={id} />}</Route>
+      <Route path="/deeds">{() => <DeedsScreen />}</Route>
+      <Route path="/deeds/:id">{({ id }) => <DeedScreen key={id} id={id} />}</Route>
+      <Route>{() => <NotFound />}</Route>
+    </Switch>
+  </Suspense>
+);
+
+const SignedIn = () => {
+  const { data: me, error, refetch } = useMe();
+  useIdleEnd();
+  if (me === undefined) {
+    return (
+      <main style={{ padding: 24 }}>
+        {error === null ? <Bones /> : <Failure error={error} onRetry={() => void refetch()} />}
+      </main>
+    );
+  }
+  return (
+    <SessionProvider me={me}>
+      <LiveProvider>
+        <Shell>
+          <Screens />
+        </Shell>
+      </LiveProvider>
+    </SessionProvider>
+  );
+};
+
+export const App = () => (
+  <QueryClientProvider client={queries}>
+    <Router base="/app">
+      <SignedIn />
+    </Router>
+  </QueryClientProvider>
+);

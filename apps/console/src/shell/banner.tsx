@@ -1,0 +1,70 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { Icon } from '../design/icon.tsx';
+import { api, bodyOf } from '../kernel/client.ts';
+import { useLive } from '../kernel/live-provider.tsx';
+import { useSession } from '../kernel/session.tsx';
+import { Button } from '../kit/kit.tsx';
+import styles from './shell.module.css';
+
+/** Whether a deployment has taken away what this page would load next. */
+const useIsOld = (): boolean => {
+  const [isOld, setOld] = useState(false);
+  useEffect(() => {
+    const hear = (event: Event): void => {
+      event.preventDefault();
+      setOld(true);
+    };
+    window.addEventListener('vite:preloadError', hear);
+    return () => window.removeEventListener('vite:preloadError', hear);
+  }, []);
+  return isOld;
+};
+
+/** One at a time, the most pressing one. */
+export const Banner = ({ onStop }: { readonly onStop: () => void }) => {
+  const { me, org } = useSession();
+  const { hasGap } = useLive();
+  const isOld = useIsOld();
+  const { data: overview } = useQuery({
+    queryKey: ['overview', '24h'],
+    queryFn: () => bodyOf(api.GET('/v1/overview', { params: { query: { window: '24h' } } })),
+    staleTime: 10_000,
+    refetchInterval: 60_000,
+  });
+  const broken = overview?.attention.find(({ kind }) => kind === 'chain_broken');
+  if ((org?.status ?? me.org.status) === 'stopped') {
+    return (
+      <div className={styles['banner']} data-tone="stop" role="status">
+        <Icon name="octagon" />
+        All agents of this organization are stopped.
+        <Button isSmall onClick={onStop}>
+          What is in flight
+        </Button>
+      </div>
+    );
+  }
+  if (broken !== undefined) {
+    return (
+      <div className={styles['banner']} data-tone="stop" role="alert">
+        <Icon name="shieldCross" />
+        The chain of deeds is broken
+        {broken.first_bad_seq === null || broken.first_bad_seq === undefined
+          ? ''
+          : ` at #${broken.first_bad_seq}`}: {broken.reason}. Tell the operator before anything else.
+      </div>
+    );
+  }
+  if (isOld || hasGap) {
+    return (
+      <div className={styles['banner']} role="status">
+        <Icon name="alert" />
+        {isOld ? 'A new version of the Console is here.' : 'Some changes may not be shown.'}
+        <Button isSmall onClick={() => location.reload()}>
+          Reload
+        </Button>
+      </div>
+    );
+  }
+  return null;
+};

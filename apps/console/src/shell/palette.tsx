@@ -1,0 +1,116 @@
+import { useQuery } from '@tanstack/react-query';
+import { useId, useMemo, useState } from 'react';
+import { useLocation } from 'wouter';
+import { Icon, type IconName } from '../design/icon.tsx';
+import { placeOfId } from '../kernel/address.ts';
+import { api, bodyOf } from '../kernel/client.ts';
+import { plain } from '../kernel/said.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import kit from '../kit/kit.module.css';
+import { SCREENS } from './screens.ts';
+import styles from './shell.module.css';
+
+interface Found {
+  readonly icon: IconName;
+  readonly name: string;
+  readonly kind: string;
+  readonly path: string;
+}
+
+const useFound = (text: string): readonly Found[] => {
+  const { data: agents } = useQuery({
+    queryKey: ['agents', 'names'],
+    queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { limit: 100 } } })),
+    staleTime: 60_000,
+  });
+  const { data: waiting } = useQuery({
+    queryKey: ['approval-count'],
+    queryFn: () => bodyOf(api.GET('/v1/approvals', { params: { query: { limit: 100 } } })),
+    staleTime: 5_000,
+  });
+  return useMemo(() => {
+    const place = placeOfId(text);
+    if (place !== null) return [{ icon: 'right', name: text.trim(), kind: 'the pasted id', path: place }];
+    const next = waiting?.data.find(({ you }) => you?.eligible === true);
+    const all: readonly Found[] = [
+      ...(next === undefined
+        ? []
+        : [{ icon: 'checks' as const, name: 'Approve next', kind: plain(next.tool), path: `/approvals/${next.id}` }]),
+      ...SCREENS.map(({ icon, name, path }) => ({ icon, name, kind: 'screen', path })),
+      ...(agents?.data ?? []).map(({ id, name }) => ({
+        icon: 'robot' as const,
+        name: plain(name),
+        kind: 'agent',
+        path: `/agents/${id}`,
+      })),
+    ];
+    const wanted = text.trim().toLowerCase();
+    return all.filter(({ name }) => name.toLowerCase().includes(wanted)).slice(0, 12);
+  }, [text, agents, waiting]);
+};
+
+/** Screens, names and ids, by typing: a list beside a field, as WAI-ARIA describes it (combobox). */
+export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const [, navigate] = useLocation();
+  const found = useFound(text);
+  const id = useId();
+  const chosen = Math.min(at, found.length - 1);
+  const go = (one: Found | undefined): void => {
+    if (one === undefined) return;
+    onClose();
+    navigate(one.path);
+  };
+  return (
+    <Dialog title="Go to" onClose={onClose}>
+      <input
+        className={kit['field']}
+        type="search"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={id}
+        aria-autocomplete="list"
+        aria-activedescendant={found.length === 0 ? undefined : `${id}-${chosen}`}
+        aria-label="A screen, an agent, or a pasted id"
+        placeholder="A screen, an agent, or a pasted id"
+        autoFocus
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value);
+          setAt(0);
+        }}
+        onKeyDown={(event) => {
+          const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+          if (step !== undefined) {
+            event.preventDefault();
+            setAt((chosen + step + found.length) % Math.max(1, found.length));
+          }
+          if (event.key === 'Enter') {
+            event.preventDefault();
+            go(found[chosen]);
+          }
+        }}
+      />
+      <ul className={styles['found']} id={id} role="listbox" aria-label="Found">
+        {found.map((one, index) => (
+          <li
+            key={`${one.kind}${one.path}`}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            onPointerMove={() => setAt(index)}
+            onClick={() => go(one)}
+          >
+            <Icon name={one.icon} />
+            <bdi>{one.name}</bdi>
+            <small>
+              <bdi>{one.kind}</bdi>
+            </small>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 ? <p role="status">Nothing has this name. An id must be pasted whole.</p> : null}
+    </Dialog>
+  );
+};

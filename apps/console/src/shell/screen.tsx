@@ -1,0 +1,38 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+import { plain } from '../kernel/said.ts';
+import { useSession } from '../kernel/session.tsx';
+import styles from './screen.module.css';
+
+/** The head of a screen. A new one takes the focus, so that it is read out, and names the document. */
+export const ScreenHead = ({
+  title,
+  name = title,
+  about,
+  badges,
+}: {
+  /** Of the document, as plain text. */
+  readonly title: string;
+  readonly name?: ReactNode;
+  readonly about?: ReactNode;
+  readonly badges?: ReactNode;
+}) => {
+  const { me } = useSession();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const shown = plain(title);
+  useEffect(() => {
+    document.title = `${shown} - ${plain(me.org.name)}`;
+  }, [shown, me.org.name]);
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  }, []);
+  return (
+    <div className={styles['head']}>
+      <h1 ref={heading} tabIndex={-1}>
+        {name}
+      </h1>
+      {badges}
+      {about === undefined ? null : <p>{about}</p>}
+    </div>
+  );
+};

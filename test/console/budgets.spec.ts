@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../support/service.js';
+
+/** What `npm run build` made; `npm test` builds before. */
+const FOLDER = join(ROOT, 'dist', 'console');
+
+const KB = 1_000;
+const FIRST_SCRIPT_MAX = 120 * KB;
+const FIRST_STYLE_MAX = 15 * KB;
+const SCREEN_MAX = 20 * KB;
+
+const page = readFileSync(join(FOLDER, 'index.html'), 'utf8');
+/** What the page names: it is loaded before anything is drawn. */
+const first = [...page.matchAll(/(?:src|href)="\/app\/assets\/([^"]+)"/g)].map(([, name]) => name as string);
+const all = readdirSync(join(FOLDER, 'assets')).filter((name) => /[.](js|css)$/.test(name));
+
+const compressed = (names: readonly string[]): number =>
+  names.reduce((sum, name) => sum + statSync(join(FOLDER, 'assets', `${name}.gz`)).size, 0);
+const ending = (end: string): readonly string[] => first.filter((name) => name.endsWith(end));
+
+describe('what a browser loads, gzipped,', () => {
+  it('is at most 120 KB of scripts and 15 KB of styles before anything is drawn', () => {
+    expect(ending('.js').length).toBeGreaterThan(1);
+    expect(ending('.css').length).toBeGreaterThan(0);
+    expect(compressed(ending('.js'))).toBeLessThanOrEqual(FIRST_SCRIPT_MAX);
+    expect(compressed(ending('.css'))).toBeLessThanOrEqual(FIRST_STYLE_MAX);
+  });
+
+  it.each(all.filter((name) => !first.includes(name)))('is at most 20 KB more for %s', (name) => {
+    expect(compressed([name])).toBeLessThanOrEqual(SCREEN_MAX);
+  });
+
+  it('holds Stop and the card of an approval at once: they load nothing when they are needed', () => {
+    const text = ending('.js')
+      .map((name) => readFileSync(join(FOLDER, 'assets', name), 'utf8'))
+      .join('');
+    expect(text).toContain('/v1/org/stop');
+    expect(text).toContain('Arguments, all of them');
+    expect(all.map((name) => name.split('-')[0])).toEqual(expect.arrayContaining(['actions', 'agents', 'overview']));
+  });
+});
+
+describe('the page', () => {
+  it('holds no script and no style of its own, and loads what is served', () => {
+    expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|<script(?![^>]*\ssrc=)/i);
+    for (const name of first) expect(all).toContain(name);
+  });
+
+  it('sets the chosen theme before anything else is read', () => {
+    const scripts = [...page.matchAll(/<script([^>]*)>/g)].map(([, attributes]) => attributes as string);
+    expect(scripts[0]).toMatch(/^ src="\/app\/assets\/boot-[0-9a-f]{8}\.js"$/);
+    expect(scripts[1]).toContain('type="module"');
+  });
+});
+
+describe('the styles', () => {
+  it('keep light-dark() as it is written: taken apart, a theme that is chosen would not hold', () => {
+    const styles = all.filter((name) => name.endsWith('.css'));
+    const text = styles.map((name) => readFileSync(join(FOLDER, 'assets', name), 'utf8')).join('');
+    expect(text).toContain('light-dark(');
+    expect(text).not.toContain('--lightningcss-light');
+  });
+});
