@@ -16,6 +16,8 @@ const OTHERWISE: Readonly<Record<string, { readonly answers: Verdict; readonly b
     answers: [409, 'conflict'],
     because: 'the action of this bench was denied: nothing ran that could be read back',
   },
+  'GET /': { answers: [302, null], because: 'it leads to the Console' },
+  'GET /app/assets/{file}': { answers: [404, null], because: 'the names of assets are those of one build' },
   'POST /v1/actions': { answers: [404, 'tool_unknown'], because: 'its example names a tool of nobody' },
   'POST /v1/actions/{id}/cancel': { answers: [409, 'conflict'], because: 'nothing here waits for a person' },
   'POST /v1/actions/{id}/result': { answers: [409, 'conflict'], because: 'nothing here runs at the edge' },
@@ -125,6 +127,7 @@ const send = async (operation: DescribedOperation, caller: Caller, scene: Scene)
   lastAddress += 1;
   const response = await fetch(`${bench.url}${scene.path}`, {
     method,
+    redirect: 'manual',
     headers: {
       'X-Forwarded-For': `10.${lastAddress >> 16}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`,
       ...(key === null ? {} : { Authorization: `Bearer ${key}` }),

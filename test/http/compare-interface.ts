@@ -8,6 +8,7 @@ interface Operation {
   readonly 'x-service-scopes'?: readonly string[];
   readonly 'x-service-admin'?: boolean;
   readonly 'x-service-role'?: string;
+  readonly 'x-service-page'?: boolean;
   readonly requestBody?: {
     readonly description?: string;
     readonly content: Readonly<Record<string, { readonly schema: { readonly $ref?: string } }>>;
@@ -81,6 +82,7 @@ const compareOperation = (
     ['x-service-scopes', [...route.scopes].sort(), [...(operation['x-service-scopes'] ?? [])].sort()],
     ['x-service-role', route.role, operation['x-service-role'] ?? null],
     ['x-service-admin', route.admin, operation['x-service-admin'] ?? false],
+    ['x-service-page', route.page, operation['x-service-page'] ?? false],
     [
       'query parameters',
       sorted(route.queryShape ? fieldsOf(route.queryShape) : []),

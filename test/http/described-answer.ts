@@ -17,6 +17,7 @@ interface Operation {
   readonly 'x-service-scopes'?: readonly string[];
   readonly 'x-service-admin'?: boolean;
   readonly 'x-service-role'?: string;
+  readonly 'x-service-page'?: boolean;
   readonly 'x-service-errors'?: readonly string[];
   readonly parameters?: readonly ({ readonly $ref: string } | { readonly name: string })[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
@@ -38,6 +39,8 @@ export class DescribedOperation {
   readonly name: string;
   readonly auth: string;
   readonly isAdmin: boolean;
+  /** What it refuses is a page, which names no code in JSON. */
+  readonly isPage: boolean;
   /** The lowest role of a person; null where no person may call it, or everybody may. */
   readonly role: string | null;
   readonly scopes: readonly string[];
@@ -58,6 +61,7 @@ export class DescribedOperation {
     this.name = `${method} ${template}`;
     this.auth = operation['x-service-auth'];
     this.isAdmin = operation['x-service-admin'] ?? false;
+    this.isPage = operation['x-service-page'] ?? false;
     this.role = operation['x-service-role'] ?? null;
     this.scopes = operation['x-service-scopes'] ?? [];
     this.ownErrors = operation['x-service-errors'] ?? [];

@@ -160,8 +160,8 @@ describe('the document', () => {
     const shared = Object.values(document['x-service-errors']).flat();
     expect(shared.filter((code) => !isErrorCode(code))).toEqual([]);
     expect(new Set(shared).size).toBe(shared.length);
-    const response = { $ref: '#/components/responses/Error' };
-    const others = operations.filter(([, { responses }]) => {
+    const others = operations.filter(([, { responses, 'x-service-page': isPage }]) => {
+      const response = { $ref: `#/components/responses/${isPage === true ? 'ConsoleErrorPage' : 'Error'}` };
       return JSON.stringify((responses as { default?: object }).default) !== JSON.stringify(response);
     });
     expect(others.map(([name]) => name)).toEqual([]);

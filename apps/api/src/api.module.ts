@@ -8,6 +8,7 @@ import { PROJECTION_NAMES, READ_YOUR_WRITES_TIMEOUT_MS } from '#libs/infra/read-
 import { AgentRoutesModule } from './agents/agent-routes.module.js';
 import { AgentsModule } from './agents/agents.module.js';
 import { ApprovalsModule } from './approvals/approvals.module.js';
+import { ConsoleModule } from './console/console.module.js';
 import { ConnectorsModule } from './connectors/connectors.module.js';
 import { EventsModule } from './events/events.module.js';
 import { GateModule } from './gate/gate.module.js';
@@ -58,6 +59,7 @@ export class ApiModule {
         PeopleModule,
         InsightsModule,
         EventsModule,
+        ConsoleModule.forRoot({ showsKit: deployment.config.env === 'dev' }),
       ],
       controllers: [OpenApiController, ErrorPagesController, SignInPagesController],
     };

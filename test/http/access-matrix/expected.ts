@@ -19,7 +19,7 @@ export const CALLERS = [
 export type Caller = (typeof CALLERS)[number];
 
 /** Null: the guard lets the caller through. */
-export type Verdict = readonly [status: number, code: string] | null;
+export type Verdict = readonly [status: number, code: string | null] | null;
 
 const ASKED: Verdict = [401, 'authentication_required'];
 const NO_SCOPE: Verdict = [403, 'insufficient_scope'];
@@ -28,6 +28,12 @@ const NOT_FOUND: Verdict = [404, 'not_found'];
 
 /** What a caller is told, from what the interface description says of the operation and from nothing else. */
 export const verdictOf = (operation: DescribedOperation, caller: Caller): Verdict => {
+  const verdict = verdictInJson(operation, caller);
+  // A page sends who is nobody to sign in, and says the rest in words.
+  return operation.isPage && verdict !== null ? [verdict[0] === 401 ? 302 : verdict[0], null] : verdict;
+};
+
+const verdictInJson = (operation: DescribedOperation, caller: Caller): Verdict => {
   if (operation.auth === 'public') return null;
   switch (caller) {
     case 'nobody':
@@ -71,5 +77,6 @@ const ofRole = ({ role }: DescribedOperation, own: Role): Verdict =>
 /** What an organization has is not there for another one (reliability T-01). */
 const elsewhere = (operation: DescribedOperation): Verdict => (namesWhatIsOwned(operation) ? NOT_FOUND : null);
 
-export const namesWhatIsOwned = ({ template, auth }: DescribedOperation): boolean =>
-  auth !== 'public' && /\{(?:id|key|kid|v)\}/.test(template);
+/** A page is the same for everybody, whatever its address names. */
+export const namesWhatIsOwned = ({ template, auth, isPage }: DescribedOperation): boolean =>
+  auth !== 'public' && !isPage && /\{(?:id|key|kid|v)\}/.test(template);

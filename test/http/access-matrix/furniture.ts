@@ -41,6 +41,8 @@ export const pathOn = (template: string, furniture: Furniture): string => {
     .replace('/v1/org/keys/{id}', `/v1/org/keys/${orgKey}`)
     .replace('/v1/replays/{id}', `/v1/replays/${replay}`)
     .replace('/v1/webhooks/{id}', `/v1/webhooks/${webhook}`)
+    .replace('/app/{screen}/{id}', `/app/actions/${action}`)
+    .replace('{screen}', 'actions')
     .replace('{key}', agentKey)
     .replace('{kid}', kid)
     .replace('{v}', '1')

@@ -9,6 +9,8 @@ import {
   UnknownEventType,
 } from '#libs/domain/kernel';
 import { HttpException, NotFoundException } from '@nestjs/common';
+import { isConsolePath } from '../console/console-paths.js';
+import { pageAnswerTo } from '../console/page-answers.js';
 import type { Exchange } from './exchange.js';
 import type { RouteEntry, RouteTable } from './route-table.js';
 import { scopesNeeded } from './scope-refusal.js';
@@ -59,7 +61,14 @@ export class ErrorAnswers {
    * error reaches the body.
    */
   answerFor(error: unknown, exchange: Exchange): Answer {
-    return this.render(this.understand(error, exchange), exchange.requestId, exchange.route, allowOf(error));
+    const known = this.understand(error, exchange);
+    const answer = this.render(known, exchange.requestId, exchange.route, allowOf(error));
+    if (!(exchange.route?.page ?? isConsolePath(exchange.path))) return answer;
+    const { method = '', url: target = '' } = exchange.request;
+    const shown = pageAnswerTo(known, { method, target, requestId: exchange.requestId });
+    // When to come again and which methods there are is said in the same headers; who to be is said by /login.
+    const headers = Object.entries(answer.headers).filter(([name]) => name === 'Retry-After' || name === 'Allow');
+    return { ...shown, headers: { ...Object.fromEntries(headers), ...shown.headers } };
   }
 
   /** Translates what the edge, the framework and the adapters throw into the catalogue. */

@@ -41,8 +41,10 @@ export const answerUnrouted = (edge: EdgeParts, request: FastifyRequest, reply: 
 const routeOf = (edge: EdgeParts, request: FastifyRequest): ReturnType<typeof edge.routes.find> => {
   const pattern = request.routeOptions.url;
   // The router matches `/v1/agents//keys` with an empty id; such a path is not the route's.
-  const hasEmptyParameter = Object.values((request.params ?? {}) as Record<string, string>).includes('');
-  return request.is404 || pattern === undefined || hasEmptyParameter ? null : edge.routes.find(request.method, pattern);
+  const parameters = (request.params ?? {}) as Record<string, string>;
+  if (request.is404 || pattern === undefined || Object.values(parameters).includes('')) return null;
+  const route = edge.routes.find(request.method, pattern);
+  return route?.has(parameters) === true ? route : null;
 };
 
 const refuseWhileDraining = (edge: EdgeParts, exchange: Exchange): void => {

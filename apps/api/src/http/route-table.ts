@@ -53,6 +53,8 @@ export class RouteTable {
       stop: 'refuses',
       confirms: 'guard',
       argumentFaults: 'refused',
+      page: false,
+      has: () => true,
       timeoutMs: DEFAULT_TIMEOUT_MS,
       ...options,
     };
@@ -83,8 +85,9 @@ export class RouteTable {
   allowedMethods(path: string): readonly string[] {
     const segments = path.split('/');
     const methods = new Set<string>();
-    for (const { method, pattern } of this.byMethodAndPattern.values()) {
-      if (!covers(pattern.split('/'), segments)) continue;
+    for (const { method, pattern, has } of this.byMethodAndPattern.values()) {
+      const parameters = parametersOf(pattern.split('/'), segments);
+      if (parameters === null || !has(parameters)) continue;
       methods.add(method);
       if (method === 'GET') methods.add('HEAD');
     }
@@ -102,6 +105,15 @@ export class RouteTable {
   }
 }
 
-const covers = (pattern: readonly string[], segments: readonly string[]): boolean =>
-  pattern.length === segments.length &&
-  pattern.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]));
+/** Null where the pattern does not cover the path. */
+const parametersOf = (
+  pattern: readonly string[],
+  segments: readonly string[],
+): Readonly<Record<string, string>> | null => {
+  const isCovered =
+    pattern.length === segments.length &&
+    pattern.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]));
+  if (!isCovered) return null;
+  const named = pattern.flatMap((part, index) => (part.startsWith(':') ? [[part.slice(1), segments[index]]] : []));
+  return Object.fromEntries(named) as Record<string, string>;
+};

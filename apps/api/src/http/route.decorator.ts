@@ -49,6 +49,10 @@ export interface RouteOptions {
    * nothing else is wrong. `judged_if_signed`: only with the header `Service-Intent`. Default `refused`.
    */
   readonly argumentFaults?: 'refused' | 'judged' | 'judged_if_signed';
+  /** A page that people open in a browser: what is refused is a page too, and who is not signed in is sent to /login. */
+  readonly page?: boolean;
+  /** Which of the paths that the pattern matches there are, by their parameters. Default: all. Judged as the path itself is. */
+  readonly has?: (parameters: Readonly<Record<string, string>>) => boolean;
   /** The handler's time; then 504 `timeout`. Default {@link DEFAULT_TIMEOUT_MS}. */
   readonly timeoutMs?: number;
 }

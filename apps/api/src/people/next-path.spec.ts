@@ -1,13 +1,24 @@
 import { expect, it } from 'vitest';
 import { nextPath } from './next-path.js';
 
-it.each(['/', '/app/actions', '/app/actions?status=denied&q=a%20b', '/app/approvals/apr_1#context'])(
-  'goes on to %s',
-  (path) => expect(nextPath(path)).toBe(path),
-);
+it.each([
+  '/app',
+  '/app?window=7d',
+  '/app/actions',
+  '/app/actions?status=denied&q=a%20b',
+  '/app/actions?created_at[gte]=2026-10-01T09:00:00.000Z',
+  '/app/approvals/apr_1#context',
+  `/app?q=${'a'.repeat(2_041)}`,
+])('goes on to %s', (path) => expect(nextPath(path)).toBe(path));
 
 it.each([
   '',
+  '/',
+  '/apps',
+  '/application',
+  '/app#fragment',
+  '/login',
+  '/v1/me',
   '//evil.example',
   '///evil.example',
   '/\\evil.example',
@@ -15,19 +26,30 @@ it.each([
   'https://evil.example',
   'javascript:alert(1)',
   'evil.example',
+  'app',
   '/app/..//evil.example',
   '/app/../x',
-  '/app/./x',
+  '/app/%2e%2e/x',
+  '/app/%2E./x',
   '/app//x',
   '/app\\evil',
   '/app%0d%0aSet-Cookie:x',
+  '/app/%0d%0aSet-Cookie:x',
+  '/app/%09x',
+  '/app/%7f',
   '/app%2f%2fevil',
+  '/app/%2fevil',
   '/app%5cevil',
+  '/app/%5cevil',
+  '/app/%ff',
+  '/app/%',
   '/app\r\nx',
   '/app\tx',
-  '/ä',
+  '/app/ä',
   '/<script>',
+  '/app/<script>',
   ' /app',
+  `/app?q=${'a'.repeat(2_042)}`,
 ])('drops %j', (path) => expect(nextPath(path)).toBeNull());
 
 it('drops what was not sent', () => expect(nextPath(undefined)).toBeNull());

@@ -9,7 +9,7 @@ export class LoginBody {
   /** Where the Console goes after signing in: a path of its own. */
   @IfPresent()
   @IsString({ message: 'must be a string' })
-  @MaxLength(512, { message: 'must have at most 512 characters' })
+  @MaxLength(2_048, { message: 'must have at most 2048 characters' })
   next?: string;
 }
 

@@ -98,6 +98,107 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * To the Console
+         * @description Not versioned.
+         */
+        get: operations["getRoot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The overview of the Console
+         * @description Not versioned. Who is not signed in is sent to `/login` and comes back to the same page afterwards.
+         */
+        get: operations["getConsole"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/{screen}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A screen of the Console
+         * @description Not versioned. The same bytes as `/app`; the script reads the address. `_kit` shows the components, where `SERVICE_ENV` is `dev`.
+         *     Every other path below `/app` has one page of constant bytes, 404, whoever asks.
+         */
+        get: operations["getConsoleScreen"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/{screen}/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One object, on its screen of the Console
+         * @description Not versioned. The same bytes as `/app`.
+         */
+        get: operations["getConsoleDetail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/assets/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the Console loads
+         * @description Not versioned. Names hold the hash of what is in the file.
+         */
+        get: operations["getConsoleAsset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/login": {
         parameters: {
             query?: never;
@@ -4084,6 +4185,47 @@ export interface components {
                 "text/html": string;
             };
         };
+        /** @description The page. It loads, runs and asks nothing but what this service serves, and no text becomes markup or script in it. */
+        ConsolePage: {
+            headers: {
+                ETag: components["headers"]["ETag"];
+                /** @description Kept, and asked for again each time. */
+                "Cache-Control"?: "no-cache";
+                "Content-Security-Policy": components["headers"]["PagePolicy"];
+                "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                "Service-Version": components["headers"]["Service-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
+        /** @description Nobody is signed in. */
+        ToSignIn: {
+            headers: {
+                /** @description `/login?next=` and the path and query that were asked for; `/login` alone where those are no page of the Console. */
+                Location?: string;
+                "Content-Security-Policy": components["headers"]["PagePolicy"];
+                "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                "Service-Version": components["headers"]["Service-Version"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description A page that says what to do. The one of 404 has constant bytes and echoes nothing. */
+        ConsoleErrorPage: {
+            headers: {
+                Allow: components["headers"]["Allow"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "Content-Security-Policy": components["headers"]["PagePolicy"];
+                "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                "Service-Version": components["headers"]["Service-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
         /** @description The caller's copy is current. */
         NotModified: {
             headers: {
@@ -4626,6 +4768,134 @@ export interface operations {
             200: components["responses"]["Page"];
             404: components["responses"]["NotFound"];
             default: components["responses"]["Error"];
+        };
+    };
+    getRoot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The Console. */
+            302: {
+                headers: {
+                    /** @description `/app`. */
+                    Location?: "/app";
+                    "Content-Security-Policy": components["headers"]["PagePolicy"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getConsole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of a copy that the caller holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            302: components["responses"]["ToSignIn"];
+            304: components["responses"]["NotModified"];
+            403: components["responses"]["ConsoleErrorPage"];
+            404: components["responses"]["ConsoleErrorPage"];
+            default: components["responses"]["ConsoleErrorPage"];
+        };
+    };
+    getConsoleScreen: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of a copy that the caller holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The screen. */
+                screen: "actions" | "approvals" | "agents" | "deeds" | "_kit";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            302: components["responses"]["ToSignIn"];
+            304: components["responses"]["NotModified"];
+            403: components["responses"]["ConsoleErrorPage"];
+            404: components["responses"]["ConsoleErrorPage"];
+            default: components["responses"]["ConsoleErrorPage"];
+        };
+    };
+    getConsoleDetail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of a copy that the caller holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The screen. */
+                screen: "actions" | "approvals" | "agents" | "deeds";
+                /** @description What is shown; of the kind that the screen is about. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            302: components["responses"]["ToSignIn"];
+            304: components["responses"]["NotModified"];
+            403: components["responses"]["ConsoleErrorPage"];
+            404: components["responses"]["ConsoleErrorPage"];
+            default: components["responses"]["ConsoleErrorPage"];
+        };
+    };
+    getConsoleAsset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a file of this build. */
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file, compressed where the client takes it. */
+            200: {
+                headers: {
+                    /** @description Kept for a year. */
+                    "Cache-Control"?: "public, max-age=31536000, immutable";
+                    /** @description Left out where the client takes neither. */
+                    "Content-Encoding"?: "br" | "gzip";
+                    /** @description `Accept-Encoding`. */
+                    Vary?: string;
+                    "Content-Security-Policy": components["headers"]["PagePolicy"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/css": string;
+                    "text/javascript": string;
+                };
+            };
+            404: components["responses"]["ConsoleErrorPage"];
+            default: components["responses"]["ConsoleErrorPage"];
         };
     };
     getLoginPage: {

@@ -1,0 +1,20 @@
+/** Each screen that there is, and how the ids of its details begin; null where it has none (document 3, Console routes). */
+const SCREENS: Readonly<Record<string, string | null>> = {
+  actions: 'act',
+  approvals: 'apr',
+  agents: 'agt',
+  deeds: 'deed',
+  // The kit of components, for who develops it. Its handler knows whether this is such a deployment.
+  _kit: null,
+};
+
+/** Errors below it are pages. */
+export const isConsolePath = (path: string): boolean => path === '/app' || path.startsWith('/app/');
+
+/** Whether a path that the patterns `/app/:screen` and `/app/:screen/:id` match is a page: judged before anybody asks who is calling. */
+export const isConsolePage = ({ screen, id }: Readonly<Record<string, string>>): boolean => {
+  if (screen === undefined || !Object.hasOwn(SCREENS, screen)) return false;
+  if (id === undefined) return true;
+  const prefix = SCREENS[screen];
+  return typeof prefix === 'string' && new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`).test(id);
+};

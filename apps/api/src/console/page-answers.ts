@@ -1,0 +1,80 @@
+import { type DomainError, ERROR_CATALOGUE } from '#libs/domain/kernel';
+import { nextPath } from '../people/next-path.js';
+import { CONSOLE_HEADERS } from './console-headers.js';
+
+export const HTML_CONTENT_TYPE = 'text/html; charset=utf-8';
+
+/** An answer as a browser shows it. */
+export interface PageAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What is asked for, as its request line says it. */
+export interface AskedPage {
+  readonly method: string;
+  readonly target: string;
+  readonly requestId: string;
+}
+
+/**
+ * The answer to a request for a page that cannot be shown: who is not signed in is sent to /login and back afterwards, what
+ * is not there has a page of constant bytes, and everything else one that says what to do.
+ */
+export const pageAnswerTo = (error: DomainError, { method, target, requestId }: AskedPage): PageAnswer => {
+  if (ERROR_CATALOGUE[error.code].status === 401 && (method === 'GET' || method === 'HEAD')) return toSignIn(target);
+  if (error.code === 'not_found') return pageOf(404, CONSOLE_NOT_FOUND);
+  return pageOf(error.status, errorPage(error, requestId));
+};
+
+/** @param next the path and query that was asked for; dropped unless it is a page of the Console */
+const toSignIn = (next: string): PageAnswer => {
+  const wanted = nextPath(next);
+  const location = wanted === null ? '/login' : `/login?next=${encodeURIComponent(wanted)}`;
+  return { status: 302, headers: { ...CONSOLE_HEADERS, Location: location }, body: '' };
+};
+
+const pageOf = (status: number, body: string): PageAnswer => ({
+  status,
+  headers: { ...CONSOLE_HEADERS, 'Content-Type': HTML_CONTENT_TYPE },
+  body,
+});
+
+const page = (title: string, body: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} - Agent Governance Service</title>
+<link rel="icon" href="/auth/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/auth/assets/auth.css">
+</head>
+<body>
+<header>Agent Governance Service</header>
+<main>
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`;
+
+/** The same for every path: it says nothing of what was asked. */
+const CONSOLE_NOT_FOUND = page(
+  'There is no such page',
+  `<p>The Console has no page at this address. It may be of another version, or not whole.</p>
+<p><a class="button" href="/app">Go to the overview</a></p>`,
+);
+
+const errorPage = ({ code, message }: DomainError, requestId: string): string =>
+  page(
+    'The page cannot be shown',
+    `<p>${escaped(message)}</p>
+<p class="note"><code>${code}</code> <code>${requestId}</code></p>
+<p><a class="button" href="/app">Try the overview</a></p>`,
+  );
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => ESCAPES[character] as string);
