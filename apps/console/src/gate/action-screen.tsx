@@ -8,6 +8,7 @@ import { EvidenceBadge, StatusBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, CopyButton, Id, Panel, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { DeedCheck, type Shown } from '../ledger/deed-check.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { ActionSteps } from './action-steps.tsx';
 import styles from './gate.module.css';
@@ -61,12 +62,20 @@ export const ActionScreen = ({ id }: { readonly id: string }) => {
       <div className={styles['columns']}>
         <ActionSteps action={action} />
         <div className={styles['side']}>
+          {action.deed === null ? null : <DeedCheck id={action.deed} shown={shownOf(action)} />}
           <Facts action={action} />
           <SameSession action={action} />
         </div>
       </div>
     </>
   );
+};
+
+/** What stands on this page, as the deed's digests have it: what was removed cannot be compared. */
+const shownOf = ({ request, result }: ActionDetail): Shown => {
+  const isRemoved = typeof result === 'object' && result !== null && 'removed' in result;
+  const args = request === null || 'removed' in request ? null : (request.args ?? {});
+  return { args, result: isRemoved ? null : (result ?? undefined) };
 };
 
 const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (

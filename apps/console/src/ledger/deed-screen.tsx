@@ -1,36 +1,21 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
+import { useSession } from '../kernel/session.tsx';
 import { Arguments } from '../kit/arguments.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, CopyButton, Id, Panel, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ScreenHead } from '../shell/screen.tsx';
 import { about } from './about.ts';
+import { useDeed } from './deed.ts';
+import { DeedCheck } from './deed-check.tsx';
 import styles from './ledger.module.css';
 
 type Deed = Schemas['Deed'];
 
-/** The bytes as they were sealed; their envelope and its neighbours from the list. */
-const useDeed = (id: string) =>
-  useQuery({
-    queryKey: ['deed', id],
-    queryFn: async () => {
-      const { data, response } = await api.GET('/v1/deeds/{id}', { params: { path: { id } }, parseAs: 'text' });
-      const bytes = await bodyOf<string>(
-        Promise.resolve({ data: typeof data === 'string' ? data : undefined, response }),
-      );
-      const seq = Number(response.headers.get('Service-Deed-Seq'));
-      const { data: around } = await bodyOf(
-        api.GET('/v1/deeds', { params: { query: { 'seq[gte]': Math.max(0, seq - 1), 'seq[lt]': seq + 2 } } }),
-      );
-      return { bytes, around, envelope: around.find((deed) => deed.id === id) ?? null };
-    },
-    staleTime: 60_000,
-  });
-
 export const DeedScreen = ({ id }: { readonly id: string }) => {
   const { data, error, refetch } = useDeed(id);
+  const { me } = useSession();
   if (data === undefined) {
     return (
       <>
@@ -39,7 +24,8 @@ export const DeedScreen = ({ id }: { readonly id: string }) => {
       </>
     );
   }
-  const { bytes, envelope, around } = data;
+  const { envelope, before, after } = data;
+  const bytes = new TextDecoder().decode(data.bytes);
   const told = about(envelope?.about ?? null);
   return (
     <>
@@ -57,8 +43,9 @@ export const DeedScreen = ({ id }: { readonly id: string }) => {
       <div className={styles['columns']}>
         <Sections bytes={bytes} />
         <div className={styles['stack']}>
-          {envelope === null ? null : <Envelope deed={envelope} around={around} />}
-          <Verify />
+          <DeedCheck id={id} />
+          {envelope === null ? null : <Envelope deed={envelope} before={before} next={after} />}
+          {envelope === null ? null : <Verify org={me.org.id} />}
         </div>
       </div>
     </>
@@ -86,14 +73,14 @@ const Sections = ({ bytes }: { readonly bytes: string }) => {
   const plain = Object.fromEntries(Object.entries(body).filter(([, value]) => !isSection(value)));
   return (
     <div className={styles['stack']}>
-      <Panel title="The deed">
-        <Arguments args={plain} />
-      </Panel>
       {sections.map(([name, value]) => (
         <Panel key={name} title={SECTIONS[name] ?? name}>
           <Arguments args={value as Readonly<Record<string, unknown>>} />
         </Panel>
       ))}
+      <Panel title="The deed itself">
+        <Arguments args={plain} />
+      </Panel>
       <Panel title="The bytes" aside={<CopyButton text={bytes}>Copy</CopyButton>}>
         <pre className={kit['code']} tabIndex={0}>
           <Said text={bytes} />
@@ -103,9 +90,15 @@ const Sections = ({ bytes }: { readonly bytes: string }) => {
   );
 };
 
-const Envelope = ({ deed, around }: { readonly deed: Deed; readonly around: readonly Deed[] }) => {
-  const before = around.find(({ seq }) => seq === deed.seq - 1);
-  const next = around.find(({ seq }) => seq === deed.seq + 1);
+const Envelope = ({
+  deed,
+  before,
+  next,
+}: {
+  readonly deed: Deed;
+  readonly before: Deed | null;
+  readonly next: Deed | null;
+}) => {
   return (
     <Panel title="Its place in the chain">
       <dl className={styles['facts']}>
@@ -134,27 +127,23 @@ const Envelope = ({ deed, around }: { readonly deed: Deed; readonly around: read
           </>
         )}
         <dt>Before</dt>
-        <dd>
-          {before === undefined ? 'none: it is the first' : <Link href={`/deeds/${before.id}`}>#{before.seq}</Link>}
-        </dd>
+        <dd>{before === null ? 'none: it is the first' : <Link href={`/deeds/${before.id}`}>#{before.seq}</Link>}</dd>
         <dt>After</dt>
-        <dd>{next === undefined ? 'none follows yet' : <Link href={`/deeds/${next.id}`}>#{next.seq}</Link>}</dd>
+        <dd>{next === null ? 'none follows yet' : <Link href={`/deeds/${next.id}`}>#{next.seq}</Link>}</dd>
       </dl>
     </Panel>
   );
 };
 
-const COMMAND = 'npm run ags -- verify bundle.tar.gz --pin KEY';
-
 /** What a page of the service cannot prove: it comes from where the deed comes from. */
-const Verify = () => (
+const Verify = ({ org }: { readonly org: string }) => (
   <Panel title="Check it without us">
     <p className={styles['note']}>
       This page, the keys and the deed come from the same service. Export the days around it and check them where you
       trust the program and the key:
     </p>
     <pre className={kit['code']} tabIndex={0}>
-      {COMMAND}
+      {`npm run ags -- verify BUNDLE --org ${org} --pin FINGERPRINT`}
     </pre>
   </Panel>
 );

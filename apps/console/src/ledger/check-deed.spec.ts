@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { canonical, checkDeed, type Envelope, type Given, type SealKey } from './check-deed.ts';
+
+/** The example of docs/deed-format.md, which the Console is written from. */
+const FORMAT = readFileSync(new URL('../../../../docs/deed-format.md', import.meta.url), 'utf8');
+const found = (pattern: RegExp): string => pattern.exec(FORMAT)?.[1] ?? '';
+
+const BODY = found(/^(\{"action":null,.*\})$/m);
+const HASH = found(/^body_hash {2,}(\S+)$/m);
+const KEY = (JSON.parse(found(/^(\{"keys":\[\{"activated_at".*\})$/m)) as { keys: SealKey[] }).keys[0] as SealKey;
+
+const envelope: Envelope = {
+  seq: 1,
+  kid: KEY.kid,
+  signature: found(/^signature {2,}(\S+)$/m),
+  body_hash: HASH,
+  prev_hash: null,
+  issued_at: '2026-10-01T12:00:00.000Z',
+};
+const bytesOf = (body: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(body);
+const GOOD: Given = {
+  bytes: bytesOf(BODY),
+  envelope,
+  before: null,
+  after: { ...envelope, seq: 2, prev_hash: HASH },
+  keys: [KEY],
+  org: 'org_01j9z3k4m5n6p7q8r9s0t1v2w3',
+};
+
+const failing = async (given: Given): Promise<readonly string[]> =>
+  (await checkDeed(given)).filter(({ holds }) => holds === false).map(({ name }) => name);
+const withKey = (change: Partial<SealKey>): Given => ({ ...GOOD, keys: [{ ...KEY, ...change }] });
+const withEnvelope = (change: Partial<Envelope>): Given => ({ ...GOOD, envelope: { ...envelope, ...change } });
+/** The same place in the bytes says something else; nobody signed that. */
+const altered = (from: string, to: string): Given => ({ ...GOOD, bytes: bytesOf(BODY.replace(from, to)) });
+
+describe('the example of the format', () => {
+  it('holds in every check', async () => {
+    expect((await checkDeed(GOOD)).map(({ name, holds }) => [name, holds])).toEqual([
+      ['Canonical', true],
+      ['Unchanged', true],
+      ['Sealed', true],
+      ['Key valid', true],
+      ['Yours', true],
+      ['In time', true],
+      ['Follows', true],
+      ['Followed', true],
+    ]);
+  });
+
+  it('says that nothing follows yet, where nothing does', async () => {
+    const checks = await checkDeed({ ...GOOD, after: null });
+    expect(checks.at(-1)).toMatchObject({ name: 'Followed', holds: null });
+  });
+});
+
+describe('an attack is found:', () => {
+  const IDENTITY_KEY = `ed25519:${Buffer.from(`01${'00'.repeat(31)}`, 'hex').toString('base64url')}`;
+  const IDENTITY_KID = 'a1a5a6f9d4d2f6c6b1d7e5a4f0c3b2e1';
+  const [first = '', rest = ''] = [envelope.signature.slice(0, 1), envelope.signature.slice(1)];
+
+  it.each<[title: string, given: Given, found: readonly string[]]>([
+    ['another reason', altered('Grüße', 'Gruße'), ['Unchanged', 'Sealed', 'Followed']],
+    ['a space', altered('"seq":1', '"seq": 1'), ['Canonical', 'Unchanged']],
+    [
+      'members in another order',
+      altered('"kind":"admin","org"', '"kinds":"admin","org"'),
+      ['Unchanged', 'Sealed', 'Followed'],
+    ],
+    ['a member twice', altered('"seq":1,', '"seq":1,"seq":1,'), ['Canonical', 'Unchanged']],
+    ['a fraction', altered('"revision":0', '"revision":0.5'), ['Canonical', 'Unchanged']],
+    ['minus nothing', altered('"revision":0', '"revision":-0'), ['Canonical', 'Unchanged']],
+    ['an integer beyond 2^53', altered('"revision":0', '"revision":9007199254740993'), ['Canonical', 'Unchanged']],
+    ['a byte order mark', altered('{"action"', '\ufeff{"action"'), ['Canonical', 'Unchanged']],
+    ['bytes that are no UTF-8', { ...GOOD, bytes: Uint8Array.from([0x7b, 0xff, 0x7d]) }, ['Canonical', 'Unchanged']],
+    ['no JSON at all', { ...GOOD, bytes: bytesOf('<!doctype html>') }, ['Canonical', 'Unchanged']],
+    ['another hash in the envelope', withEnvelope({ body_hash: `sha256:${'0'.repeat(64)}` }), ['Unchanged']],
+    ['another signature', withEnvelope({ signature: `${first === 'A' ? 'B' : 'A'}${rest}` }), ['Sealed']],
+    [
+      'a signature that is no base64url',
+      withEnvelope({ signature: `${envelope.signature.slice(0, -1)}=` }),
+      ['Sealed'],
+    ],
+    ['another key in the envelope', withEnvelope({ kid: '0'.repeat(32) }), ['Sealed']],
+    ['another place in the envelope', withEnvelope({ seq: 2 }), ['Yours']],
+    ['no key', { ...GOOD, keys: [] }, ['Sealed', 'Key valid']],
+    ['the identity as the key', withKey({ public_key: IDENTITY_KEY }), ['Sealed']],
+    ['a key of another id', withKey({ kid: IDENTITY_KID }), ['Sealed', 'Key valid']],
+    ['a key of a later day', withKey({ activated_at: '2026-10-01T12:00:00.001Z' }), ['Key valid']],
+    ['a key that had retired', withKey({ retired_at: '2026-10-01T12:00:00.000Z' }), ['Key valid']],
+    ['a key that was revoked', withKey({ revoked_at: '2027-01-01T00:00:00.000Z' }), ['Key valid']],
+    ['another organization', { ...GOOD, org: 'org_01j9z3k4m5n6p7q8r9s0t1v2w4' }, ['Yours']],
+    ['a next deed that holds another hash', { ...GOOD, after: { ...envelope, prev_hash: null } }, ['Followed']],
+  ])('%s', async (_title, given, found) => expect(await failing(given)).toEqual(found));
+
+  it('what is shown is not what was sealed', async () => {
+    const digests = { args_digest: `sha256:${'0'.repeat(64)}` };
+    const body = { ...(JSON.parse(BODY) as object), action: digests };
+    const given = { ...GOOD, bytes: bytesOf(canonical(body)), args: { amount: 5 } };
+    expect(await failing(given)).toContain('These arguments');
+    const removed = await checkDeed({ ...given, args: null });
+    expect(removed.at(-1)).toMatchObject({ name: 'These arguments', holds: null });
+  });
+});
+
+describe('the canonical form', () => {
+  it('is that of RFC 8785', () => {
+    const value = {
+      '\u20ac': 1,
+      '\r': 2,
+      '\ufb33': 3,
+      '1': 4,
+      '\u{1f600}': 5,
+      '\u0080': 6,
+      ö: 1e21,
+      a: [0.000001, 1e-7, null],
+    };
+    expect(canonical(value)).toBe(
+      '{"\\r":2,"1":4,"a":[0.000001,1e-7,null],"\u0080":6,"ö":1e+21,"\u20ac":1,"\u{1f600}":5,"\ufb33":3}',
+    );
+    expect(canonical('\b\t\n\f\r"\\\u0001/')).toBe('"\\b\\t\\n\\f\\r\\"\\\\\\u0001/"');
+    expect(() => canonical('\ud800')).toThrow(SyntaxError);
+  });
+});

@@ -1,0 +1,24 @@
+import { useQuery } from '@tanstack/react-query';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+
+export interface ReadDeed {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly envelope: Schemas['Deed'] | null;
+  readonly before: Schemas['Deed'] | null;
+  readonly after: Schemas['Deed'] | null;
+}
+
+const readDeed = async (id: string): Promise<ReadDeed> => {
+  const asked = api.GET('/v1/deeds/{id}', { params: { path: { id } }, parseAs: 'arrayBuffer' });
+  const bytes = await bodyOf<ArrayBuffer>(asked);
+  // The place in the chain stands in a header, since a proxy may weaken an ETag.
+  const seq = Number((await asked).response.headers.get('Service-Deed-Seq'));
+  const query = { 'seq[gte]': Math.max(0, seq - 1), 'seq[lt]': seq + 2 };
+  const { data: around } = await bodyOf(api.GET('/v1/deeds', { params: { query } }));
+  const at = (place: number): Schemas['Deed'] | null => around.find((deed) => deed.seq === place) ?? null;
+  return { bytes: new Uint8Array(bytes), envelope: at(seq), before: at(seq - 1), after: at(seq + 1) };
+};
+
+/** The bytes as they were sealed; their envelope and its neighbours from the list. */
+export const useDeed = (id: string) =>
+  useQuery({ queryKey: ['deed', id], queryFn: () => readDeed(id), staleTime: 60_000 });
