@@ -141,6 +141,7 @@ const RecentActions = ({ id }: { readonly id: string }) => {
   return (
     <Panel title="Recent actions" aside={<Link href={`/actions?agent=${id}`}>All of them</Link>}>
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null ? <Bones count={5} /> : null}
       {data?.data.length === 0 ? <p className={kit['dim']}>None yet.</p> : null}
       <ul className={styles['keys']}>
         {data?.data.map((action) => (

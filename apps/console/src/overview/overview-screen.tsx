@@ -71,7 +71,7 @@ export const OverviewScreen = () => {
 
 const Legend = () => (
   <span className={styles['legend']}>
-    <i data-kind="total" /> asked for <i data-kind="blocked" /> of these blocked
+    <i data-kind="total" /> asked <i data-kind="blocked" /> blocked
   </span>
 );
 

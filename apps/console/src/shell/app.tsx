@@ -35,7 +35,10 @@ const queries = new QueryClient({
       // What the service refuses it refuses again; a network that was away may be back.
       retry: (count, error) => count < 2 && error instanceof ApiError && error.code === 'unreachable',
       staleTime: 5_000,
+      // A network that is away is told at once, and nothing is sent later by itself.
+      networkMode: 'always',
     },
+    mutations: { networkMode: 'always' },
   },
 });
 
