@@ -1,0 +1,280 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
+const DESK = { viewport: { width: 1440, height: 900 } } as const;
+
+/** More than a phone shows at once. */
+const LONG_NOTE = Array.from({ length: 60 }, (_, line) => `Line ${line + 1} of what is to be read.`).join('\n');
+
+let browser: Browser;
+let scene: ConsoleScene;
+let next = 100;
+
+const customer = (): string => String((next += 1));
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+const reached = (id: string): number => scene.upstream.seen.filter(({ path }) => path.includes(`/${id}`)).length;
+
+/** Runs in a window of its own, which must have had nothing to complain of. */
+const inWindow = async (
+  email: string,
+  size: Parameters<ConsoleScene['window']>[1],
+  work: (page: Page) => Promise<void>,
+): Promise<void> => {
+  const { context, page, complaints } = await scene.window(email, size);
+  await work(page);
+  await context.close();
+  expect(complaints).toEqual([]);
+};
+
+describe.skipIf(CHROMIUM === null)(`people at the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+    scene = await ConsoleScene.start(browser);
+    await scene.joinedViewer();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+  });
+
+  describe('an approver', () => {
+    let id: string;
+    beforeEach(() => {
+      id = customer();
+    });
+
+    it('on a phone reads to the last argument by taps, and approves by one', async () => {
+      const approval = await scene.ask('crm.add_note', { id, note: LONG_NOTE, tags: ['last'] });
+      await inWindow(OWNER, PHONE, async (page) => {
+        await page.goto(scene.url(`/app/approvals/${approval}`));
+        await button(page, 'Read on').waitFor();
+        expect(await button(page, /^Approve/).count()).toBe(0);
+        while ((await button(page, 'Read on').count()) > 0) {
+          await button(page, 'Read on').tap();
+          // Until the page has come to rest.
+          await page.waitForTimeout(400);
+        }
+        expect(await page.getByText('Line 60 of what is to be read.').isVisible()).toBe(true);
+        expect(reached(id)).toBe(0);
+        await button(page, 'Approve').tap();
+        await page.getByText('Approved', { exact: true }).waitFor();
+        await expect.poll(() => reached(id)).toBe(1);
+        expect(await button(page, /Approve|Deny/).count()).toBe(0);
+      });
+    });
+
+    it('by the keyboard alone finds what waits, presses twice for what destroys, and reads on', async () => {
+      await scene.ask('crm.close_account', { id });
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url('/app/actions'));
+        await page.locator('h1', { hasText: 'Actions' }).waitFor();
+        await page.keyboard.press('g');
+        await page.keyboard.press('p');
+        await page.locator('h1', { hasText: 'Approvals' }).waitFor();
+        await page.locator('[data-row]').first().waitFor();
+        await page.keyboard.press('j');
+        await page.keyboard.press('Enter');
+        await button(page, 'Approve').waitFor();
+        const focused = () => page.evaluate<string>('document.activeElement.textContent');
+        for (let tabs = 0; tabs < 60 && (await focused()) !== 'Approve'; tabs += 1) await page.keyboard.press('Tab');
+        await page.keyboard.press('Enter');
+        await page.getByText('This cannot be taken back.').waitFor();
+        expect(reached(id)).toBe(0);
+        expect(await focused()).toBe('Yes, approve');
+        await page.keyboard.press('Enter');
+        await page.getByText('Approved', { exact: true }).waitFor();
+        await expect.poll(() => reached(id)).toBe(1);
+      });
+    });
+
+    it('denies with a reason, by one tap, and nothing is sent', async () => {
+      const approval = await scene.ask('crm.add_note', { id, note: 'x' });
+      await inWindow(OWNER, PHONE, async (page) => {
+        await page.goto(scene.url(`/app/approvals/${approval}`));
+        await page.getByText('Add a reason').tap();
+        await page.getByLabel('Reason, sealed in the deed').fill('Not this one');
+        await button(page, 'Deny').tap();
+        await page.getByText('Denied', { exact: true }).waitFor();
+        expect(await page.getByText('Reason: Not this one').isVisible()).toBe(true);
+        expect(reached(id)).toBe(0);
+      });
+    });
+
+    it('is told who decided where somebody else was faster', async () => {
+      const approval = await scene.ask('crm.add_note', { id, note: 'x' });
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url(`/app/approvals/${approval}`));
+        await button(page, 'Approve').waitFor();
+        await inWindow(OWNER, DESK, async (other) => {
+          await other.goto(scene.url(`/app/approvals/${approval}`));
+          await button(other, 'Deny').click();
+          await other.getByText('Denied', { exact: true }).waitFor();
+        });
+        // This window may have read it again by now.
+        if ((await button(page, 'Approve').count()) > 0) await button(page, 'Approve').click({ timeout: 5_000 });
+        await page.getByText('Denied', { exact: true }).waitFor();
+        expect(await page.getByText(`by ${OWNER}`).isVisible()).toBe(true);
+        expect(reached(id)).toBe(0);
+      });
+    });
+
+    it('whose answer was lost is told so, and may press again: it counts once', async () => {
+      const approval = await scene.ask('crm.add_note', { id, note: 'x' });
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url(`/app/approvals/${approval}`));
+        await button(page, 'Approve').waitFor();
+        const keys: (string | undefined)[] = [];
+        page.on('request', (request) => {
+          if (request.url().endsWith('/approve')) keys.push(request.headers()['idempotency-key']);
+        });
+        await page.context().setOffline(true);
+        await button(page, 'Approve').click();
+        await page.getByText('We do not know yet').waitFor();
+        await page.context().setOffline(false);
+        await button(page, 'Approve').click();
+        await page.getByText('Approved', { exact: true }).waitFor();
+        expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
+        await expect.poll(() => reached(id)).toBe(1);
+      });
+    });
+  });
+
+  describe('who is on call', () => {
+    it('stops all agents by two presses from any screen, sees what is in flight, and the owner starts them again', async () => {
+      await inWindow(OWNER, PHONE, async (page) => {
+        await page.goto(scene.url('/app/deeds'));
+        await button(page, 'Stop').tap();
+        await button(page, /^Stop all 1 agents? now$/).tap();
+        await page.getByRole('heading', { name: 'All agents are stopped' }).waitFor();
+        expect(await page.getByText('in flight: sent before the Stop').isVisible()).toBe(true);
+        const refused = await scene.act('crm.get_customer', { id: customer() });
+        expect(refused['decision']).toMatchObject({ outcome: 'deny', source: 'stop' });
+        await button(page, 'Start all agents again').tap();
+        await page.getByRole('heading', { name: 'Stop', exact: true }).waitFor();
+        const id = customer();
+        await scene.act('crm.get_customer', { id });
+        expect(reached(id)).toBe(1);
+      });
+    });
+
+    it('stops and resumes one agent where it is looked at', async () => {
+      await scene.agentKey('night-shift');
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url('/app/agents?q=night-shift'));
+        await page.getByRole('link', { name: 'night-shift' }).click();
+        await button(page, 'Stop this agent').click();
+        await page.getByText('Stopped', { exact: true }).waitFor();
+        await button(page, 'Let it work again').click();
+        await page.getByText('Active', { exact: true }).waitFor();
+      });
+    });
+
+    it('who only reads sees Stop greyed, with who may', async () => {
+      await inWindow(VIEWER, DESK, async (page) => {
+        await page.goto(scene.url('/app'));
+        await button(page, 'Stop').click();
+        await page.getByText(`${OWNER} may stop agents`).waitFor();
+        await expect.poll(() => button(page, /^Stop all/).isDisabled()).toBe(true);
+      });
+    });
+  });
+
+  describe('whoever looks', () => {
+    it('finds a filter in the address, and the same rows by it', async () => {
+      await scene.act('crm.export_customers', {});
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url('/app/actions'));
+        await button(page, 'decision').click();
+        await button(page, 'denied').click();
+        await expect.poll(() => new URL(page.url()).search).toBe('?decision=deny');
+        await expect.poll(() => page.locator('tbody tr').filter({ hasNotText: 'Denied' }).count()).toBe(0);
+        await page.locator('tbody tr').filter({ hasText: 'Denied' }).first().waitFor();
+        await page.reload();
+        await expect.poll(() => button(page, 'decision: denied').count()).toBe(1);
+      });
+    });
+
+    it('has the deed of an action checked in the browser, and sees the cross where it was altered on its way', async () => {
+      const action = await scene.act('crm.set_status', { id: customer(), status: 'paused' });
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url(`/app/actions/${action['id'] as string}`));
+        const check = page.getByRole('region', { name: 'Checked in your browser' });
+        await check.getByRole('heading', { name: 'Checked in your browser' }).waitFor();
+        for (const name of ['Canonical', 'Unchanged', 'Sealed', 'Key valid', 'Yours', 'In time', 'Follows'])
+          await check.getByText(name, { exact: true }).waitFor();
+        for (const name of ['These arguments', 'This result'])
+          expect(await check.locator('li').filter({ hasText: name }).innerText()).toContain(
+            'What you see is what was sealed',
+          );
+        // Somebody between the service and the browser, which the service would not notice.
+        await page.route('**/v1/deeds/deed_*', async (route) => {
+          const response = await route.fetch();
+          const body = (await response.text()).replace('"attempts":1', '"attempts":2');
+          await route.fulfill({ response, body });
+        });
+        await page.reload();
+        await check.getByRole('heading', { name: 'It does not hold' }).waitFor();
+        expect(await check.locator('li[data-tone=bad]').allInnerTexts()).toEqual([
+          expect.stringContaining('Unchanged'),
+          expect.stringContaining('Sealed'),
+        ]);
+      });
+    });
+
+    it('goes to a pasted id by the palette', async () => {
+      const action = await scene.act('crm.get_customer', { id: customer() });
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url('/app'));
+        await page.locator('h1').waitFor();
+        await page.keyboard.press('Control+k');
+        await page.getByRole('combobox').fill(action['id'] as string);
+        await page.keyboard.press('Enter');
+        await page.locator('h1', { hasText: 'crm.get_customer' }).waitFor();
+        expect(new URL(page.url()).pathname).toBe(`/app/actions/${action['id'] as string}`);
+      });
+    });
+
+    it('has the theme that was chosen, before anything is drawn', async () => {
+      await inWindow(OWNER, { ...DESK, colorScheme: 'light' }, async (page) => {
+        await page.goto(scene.url('/app'));
+        await button(page, 'Account').click();
+        await button(page, 'Dark').click();
+        await page.reload({ waitUntil: 'commit' });
+        expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+        await page.locator('h1').waitFor();
+        expect(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')).toBe(
+          'rgb(15, 18, 21)',
+        );
+      });
+    });
+
+    it('is sent to sign in when the session is over, and comes back to the same page', async () => {
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url('/app/agents?status=active'));
+        await page.locator('tbody tr').first().waitFor();
+        await page.context().clearCookies();
+        await page.evaluate(
+          "dispatchEvent(new Event('visibilitychange')); document.dispatchEvent(new Event('visibilitychange'))",
+        );
+        await page.goto(scene.url('/app/agents?status=active'));
+        await page.waitForURL(/\/login\?next=/);
+        expect(new URL(page.url()).searchParams.get('next')).toBe('/app/agents?status=active');
+      });
+    });
+
+    it('breaks no policy, and what would is found out', async () => {
+      const { context, page, complaints } = await scene.window(OWNER, DESK);
+      await page.goto(scene.url('/app'));
+      await page.locator('h1').waitFor();
+      expect(complaints).toEqual([]);
+      await page.evaluate("document.body.setAttribute('style', 'color: red')");
+      await expect.poll(() => complaints.join()).toContain('style-src');
+      const refused = page.evaluate("document.body.innerHTML = '<b>x</b>'");
+      await expect(refused).rejects.toThrow(/TrustedHTML/);
+      await context.close();
+    });
+  });
+});

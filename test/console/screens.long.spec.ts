@@ -1,0 +1,108 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import { ConsoleScene, OWNER } from './console-scene.js';
+
+const SIZES = [
+  { width: 390, height: 844, colorScheme: 'light', hasTouch: true },
+  { width: 390, height: 844, colorScheme: 'dark', hasTouch: true },
+  { width: 1440, height: 900, colorScheme: 'light', hasTouch: false },
+  { width: 1440, height: 900, colorScheme: 'dark', hasTouch: false },
+] as const;
+
+/** A folder for pictures of every screen, for people's eyes. None is taken where it is not set. */
+const PICTURES = process.env['CONSOLE_PICTURES'];
+
+/** Agents say what they like: markup, what turns the direction of text, and what is drawn as nothing. */
+const NAUGHTY = '<img src=x onerror=report("run")> \u202egnp.exe\u202c zero\u200bwidth';
+
+let scene: ConsoleScene;
+let browser: Browser;
+/** The address of each screen, by its name in pictures. */
+let screens: Readonly<Record<string, string>>;
+
+const furnish = async (): Promise<void> => {
+  const ofCustomer = (number: number) => ({ 'Service-On-Behalf-Of': `customer:${88_210 + number}` });
+  await scene.act('crm.get_customer', { id: '1' });
+  const checked = await scene.act('crm.set_status', { id: '2', status: 'paused' }, { headers: ofCustomer(2) });
+  const mismatch = await scene.act('crm.set_status', { id: '3', status: 'lost' }, { headers: ofCustomer(3) });
+  const denied = await scene.act('crm.export_customers', {});
+  await scene.act('crm.get_customer', { id: 'gone' });
+  await scene.act('crm.get_custorner', { id: '1' });
+  const key = await scene.agentKey('support-bot <b>x</b> \u05e2\u05d1\u05e8\u05d9\u05ea', {
+    labels: { team: 'support' },
+    budgets: { calls_per_day: 5, spend_per_day: null },
+  });
+  for (const number of [4, 5, 6])
+    await scene.act('crm.get_customer', { id: String(number) }, { key, headers: { 'Service-Session': 'shift:7' } });
+  const waiting = await scene.ask(
+    'crm.add_note',
+    { id: '7', note: `Parcel arrived broken.\n${NAUGHTY}`, amount: 89_000, tags: ['refund', 'broken'] },
+    ofCustomer(7),
+  );
+  const destructive = await scene.ask('crm.close_account', { id: '8' });
+  const seen = async (id: unknown) => (await scene.make('GET', `/v1/actions/${String(id)}`)) as Record<string, string>;
+  const agent = ((await seen(checked['id']))['agent'] as unknown as { id: string }).id;
+  screens = {
+    overview: '/app',
+    actions: '/app/actions',
+    'actions-none': '/app/actions?q=nothing-has-this-name',
+    'action-confirmed': `/app/actions/${checked['id'] as string}`,
+    'action-mismatch': `/app/actions/${mismatch['id'] as string}`,
+    'action-denied': `/app/actions/${denied['id'] as string}`,
+    'action-not-there': '/app/actions/act_01h2xcejqtf2nbrexx3vqjhp46',
+    approvals: '/app/approvals',
+    'approval-note': `/app/approvals/${waiting}`,
+    'approval-destructive': `/app/approvals/${destructive}`,
+    agents: '/app/agents',
+    agent: `/app/agents/${agent}`,
+    deeds: '/app/deeds',
+    deed: `/app/deeds/${(await seen(mismatch['id']))['deed'] ?? ''}`,
+    kit: '/app/_kit',
+  };
+};
+
+describe.skipIf(CHROMIUM === null)(`the screens of the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+    scene = await ConsoleScene.start(browser);
+    await furnish();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+  });
+
+  const look = async (page: Page, name: string, { width, colorScheme }: (typeof SIZES)[number]): Promise<void> => {
+    if (PICTURES === undefined) return;
+    mkdirSync(PICTURES, { recursive: true });
+    await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`) });
+  };
+
+  it.each(SIZES)('are whole and clean at $width x $height, $colorScheme', async (size) => {
+    const { context, page, complaints } = await scene.window(OWNER, {
+      viewport: { width: size.width, height: size.height },
+      colorScheme: size.colorScheme,
+      hasTouch: size.hasTouch,
+      isMobile: size.hasTouch,
+    });
+    for (const [name, path] of Object.entries(screens)) {
+      await page.goto(scene.url(path));
+      await page.locator('h1').first().waitFor();
+      await expect.poll(() => page.locator('[aria-label="Loading"]').count()).toBe(name === 'kit' ? 1 : 0);
+      await look(page, name, size);
+      await page.evaluate(axe.source);
+      const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
+      const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+      expect.soft(found, name).toEqual([]);
+      expect.soft(await page.evaluate('document.documentElement.scrollWidth'), name).toBe(size.width);
+      expect.soft(await page.locator('main img').count(), name).toBe(0);
+      expect.soft(await page.evaluate('/[\\u202a-\\u202e\\u200b]/.test(document.body.innerText)'), name).toBe(false);
+    }
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+});
