@@ -1,10 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useFilters } from '../kernel/address.ts';
+import { Icon } from '../design/icon.tsx';
 import { answerOf, api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
 import { PAGE_SIZE, useList } from '../kernel/lists.ts';
 import { useLive } from '../kernel/live-provider.tsx';
+import { useSession } from '../kernel/session.tsx';
 import { Badge, EvidenceBadge } from '../kit/badges.tsx';
 import { Failure, Lag } from '../kit/failure.tsx';
 import { ChoiceChip, GivenChip, SinceChip } from '../kit/filters.tsx';
@@ -84,8 +86,9 @@ export const DeedsScreen = () => {
 
 const DAY_MS = 86_400_000;
 
-/** By the service itself, over the last 24 hours. */
+/** By the service itself, over the last 24 hours; and the whole chain, to be checked without it. */
 const LedgerCheck = () => {
+  const { me } = useSession();
   const check = useMutation({
     mutationFn: () =>
       bodyOf(
@@ -100,6 +103,9 @@ const LedgerCheck = () => {
       <Button icon="shield" disabled={check.isPending} onClick={() => check.mutate()}>
         {check.isPending ? 'Checking …' : 'Check the last 24 hours'}
       </Button>
+      <a className={kit['button']} href="/v1/deeds/export" download={`deeds-${me.org.id}.tar.gz`}>
+        <Icon name="stamp" /> Export all deeds
+      </a>
       <span role="status">
         {data === undefined ? null : (
           <>
@@ -114,11 +120,16 @@ const LedgerCheck = () => {
             )}{' '}
             {data.checked} {data.checked === 1 ? 'deed holds' : 'deeds hold'}
             {data.reason === null ? '' : `; ${data.reason}`}
-            {data.first_bad_seq === null ? '' : ` at #${data.first_bad_seq}`}. The service says so of itself; offline,{' '}
-            <code>npm run ags -- verify</code> asks no service.
+            {data.first_bad_seq === null ? '' : ` at #${data.first_bad_seq}`}. The service says so of itself.
           </>
         )}
       </span>
+      <details>
+        <summary>Check it without the service</summary>
+        <pre className={kit['code']} tabIndex={0}>
+          {`npm run ags -- verify deeds-${me.org.id}.tar.gz --org ${me.org.id} --pin FINGERPRINT`}
+        </pre>
+      </details>
       {check.error === null ? null : <Failure error={check.error} onRetry={() => check.mutate()} />}
     </div>
   );

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { AgentBudgets } from '../agents/budgets.tsx';
 import { useFilters } from '../kernel/address.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { useSession } from '../kernel/session.tsx';
@@ -127,8 +128,31 @@ const Figure = ({
   </li>
 );
 
+/** Their limits, which the overview does not have. */
+const useBudgets = () =>
+  useQuery({
+    queryKey: ['agents', 'names'],
+    queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { limit: 100 } } })),
+    staleTime: 60_000,
+    select: ({ data }) => new Map(data.map(({ id, budgets }) => [id, budgets])),
+  });
+
+const Limits = ({
+  budgets,
+  usage,
+}: {
+  readonly budgets: Schemas['Budgets'] | undefined;
+  readonly usage: Schemas['AgentUsage'];
+}) =>
+  budgets === undefined || (budgets.calls_per_day === null && budgets.spend_per_day === null) ? null : (
+    <div className={styles['limits']}>
+      <AgentBudgets agent={{ budgets, usage }} />
+    </div>
+  );
+
 const Agents = ({ agents }: { readonly agents: Overview['agents'] }) => {
   const { times } = useSession();
+  const { data: budgets } = useBudgets();
   const [first] = agents;
   return (
     <Panel
@@ -155,6 +179,7 @@ const Agents = ({ agents }: { readonly agents: Overview['agents'] }) => {
                 </>
               )}
             </small>
+            <Limits budgets={budgets?.get(id)} usage={usage} />
           </li>
         ))}
       </ul>
