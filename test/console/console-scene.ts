@@ -226,13 +226,32 @@ export class ConsoleScene {
   /** A viewer, who joined by the link of the mail. */
   async joinedViewer(): Promise<void> {
     await this.make('POST', '/v1/org/members', { email: VIEWER, role: 'viewer' });
+    this.states.set(VIEWER, await this.joined());
+  }
+
+  /** An organization that the owner is an admin of, too; `window` then begins there. @returns its name */
+  async besides(name: string): Promise<string> {
+    const ags = (...args: string[]) => runAgs(args, { env: this.service.environment });
+    const { object } = await ags('org', 'create', name, '--json');
+    const invited = await this.service.call('POST', '/v1/org/members', {
+      key: object['admin_key'] as string,
+      body: { email: OWNER, role: 'admin' },
+    });
+    if (invited.status !== 201) throw new Error(invited.text);
+    this.states.set(OWNER, await this.joined());
+    return name;
+  }
+
+  /** By the newest link that was mailed. @returns what the browser holds then */
+  private async joined() {
     const link = await this.nextInMail(/(http\S+\/auth\/confirm#token=\S+)/);
     const context = await this.browser.newContext();
     const page = await context.newPage();
     await page.goto(link.replace(/^https?:\/\/[^/]+/, this.service.baseUrl));
     await page.getByRole('button', { name: 'Join and sign in' }).click();
     await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
-    this.states.set(VIEWER, await context.storageState());
+    const state = await context.storageState();
     await context.close();
+    return state;
   }
 }

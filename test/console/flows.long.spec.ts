@@ -230,7 +230,8 @@ describe.skipIf(CHROMIUM === null)(`people at the Console (${CHROMIUM ?? NO_CHRO
         await page.goto(scene.url('/app'));
         await page.locator('h1').waitFor();
         await page.keyboard.press('Control+k');
-        await page.getByRole('combobox').fill(action['id'] as string);
+        await page.getByRole('combobox').waitFor();
+        await page.keyboard.insertText(action['id'] as string);
         await page.keyboard.press('Enter');
         await page.locator('h1', { hasText: 'crm.get_customer' }).waitFor();
         expect(new URL(page.url()).pathname).toBe(`/app/actions/${action['id'] as string}`);
@@ -256,9 +257,12 @@ describe.skipIf(CHROMIUM === null)(`people at the Console (${CHROMIUM ?? NO_CHRO
         await page.goto(scene.url('/app/agents?status=active'));
         await page.locator('tbody tr').first().waitFor();
         await page.context().clearCookies();
-        await page.evaluate(
-          "dispatchEvent(new Event('visibilitychange')); document.dispatchEvent(new Event('visibilitychange'))",
-        );
+        // The next question that the page asks is refused.
+        await page
+          .getByRole('navigation', { name: 'Screens', exact: true })
+          .getByRole('link', { name: 'Deeds' })
+          .click();
+        await page.waitForURL(/\/login\?next=%2Fapp%2Fdeeds$/);
         await page.goto(scene.url('/app/agents?status=active'));
         await page.waitForURL(/\/login\?next=/);
         expect(new URL(page.url()).searchParams.get('next')).toBe('/app/agents?status=active');
@@ -275,6 +279,26 @@ describe.skipIf(CHROMIUM === null)(`people at the Console (${CHROMIUM ?? NO_CHRO
       const refused = page.evaluate("document.body.innerHTML = '<b>x</b>'");
       await expect(refused).rejects.toThrow(/TrustedHTML/);
       await context.close();
+    });
+
+    it('changes nothing in an organization that the window does not show', async () => {
+      await scene.besides('Südlicht AG');
+      const shows = (page: Page, name: string) =>
+        page.getByRole('navigation', { name: 'Screens', exact: true }).getByText(name).waitFor();
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url('/app/agents'));
+        await shows(page, 'Südlicht AG');
+        const other = await page.context().newPage();
+        await other.goto(scene.url('/app'));
+        await button(other, 'Account').click();
+        await button(other, 'Switch to Nordlicht GmbH').click();
+        await shows(other, 'Nordlicht GmbH');
+        await page.bringToFront();
+        // What this window asks now is refused, and it is read anew.
+        await button(page, 'Stop').click();
+        await shows(page, 'Nordlicht GmbH');
+        await page.locator('tbody tr').filter({ hasText: 'night-shift' }).waitFor();
+      });
     });
   });
 });

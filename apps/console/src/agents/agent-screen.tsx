@@ -52,10 +52,9 @@ export const AgentScreen = ({ id }: { readonly id: string }) => {
         </div>
         <div className={styles['stack']}>
           <Panel title="Today">
-            <p>
+            <p className={styles['calls']}>
               {usage?.calls ?? 0} {usage?.calls === 1 ? 'call' : 'calls'}, refused ones too
             </p>
-            <br />
             <AgentBudgets agent={{ budgets: agent.budgets, ...(usage === undefined ? {} : { usage }) }} />
           </Panel>
           <Facts agent={agent} />

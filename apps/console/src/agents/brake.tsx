@@ -4,7 +4,7 @@ import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { useMay } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
-import { Button, Panel, Said } from '../kit/kit.tsx';
+import { Button, cx, Panel, Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import styles from './agents.module.css';
 
@@ -52,18 +52,15 @@ export const AgentBrake = ({ agent }: { readonly agent: Agent }) => {
       )}
       {change.error === null ? null : <Failure error={change.error} />}
       {may ? (
-        <>
-          <br />
-          <label className={kit['label']}>
-            Reason, sealed in the deed (may be left out)
-            <input
-              className={kit['field']}
-              maxLength={280}
-              value={reason}
-              onChange={({ target }) => setReason(target.value)}
-            />
-          </label>
-        </>
+        <label className={cx(kit['label'], styles['reason'])}>
+          Reason, sealed in the deed (may be left out)
+          <input
+            className={kit['field']}
+            maxLength={280}
+            value={reason}
+            onChange={({ target }) => setReason(target.value)}
+          />
+        </label>
       ) : null}
       <div className={styles['buttons']}>
         {agent.status === 'active' ? (

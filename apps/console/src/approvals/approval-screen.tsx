@@ -78,7 +78,6 @@ const Outcome = ({ approval }: { readonly approval: Schemas['Approval'] }) => {
           </>
         )}
       </p>
-      <br />
     </div>
   );
 };

@@ -7,7 +7,7 @@ import { useLive } from '../kernel/live-provider.tsx';
 import { ApprovalBadge, EffectBadge } from '../kit/badges.tsx';
 import { Failure, Lag } from '../kit/failure.tsx';
 import { ChoiceChip, GivenChip } from '../kit/filters.tsx';
-import { Bones, Empty, Said, Time } from '../kit/kit.tsx';
+import { Bones, cx, Empty, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFoot, NewRows } from '../kit/list-foot.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
@@ -39,7 +39,7 @@ export const ApprovalsScreen = () => {
         name="Approvals"
         about="Calls that wait for a person. What runs out first stands on top."
       />
-      <div className={kit['chips']}>
+      <div className={cx(kit['chips'], styles['tools'])}>
         <ChoiceChip
           name="status"
           isSingle
@@ -62,7 +62,6 @@ export const ApprovalsScreen = () => {
         />
         <Lag events={list.lag} />
       </div>
-      <br />
       {error !== null ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : isPending ? (
@@ -73,14 +72,15 @@ export const ApprovalsScreen = () => {
           read it and said yes or no.
         </Empty>
       ) : (
-        <ul className={`${kit['panel'] ?? ''} ${styles['queue'] ?? ''}`}>
+        <ul className={cx(kit['panel'], styles['queue'])}>
           {rows.map((approval) => (
             <QueueRow key={approval.id} approval={approval} />
           ))}
         </ul>
       )}
-      <br />
-      <ListFoot {...list} />
+      <div className={styles['foot']}>
+        <ListFoot {...list} />
+      </div>
     </>
   );
 };

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
-import { api, bodyOf, rememberSession, type Schemas } from './client.ts';
+import { api, bodyOf, isOwnOrg, rememberSession, type Schemas } from './client.ts';
 import { Times } from './times.ts';
 
 export type Role = Schemas['Role'];
@@ -14,8 +14,13 @@ interface Session {
 
 const SessionContext = createContext<Session | null>(null);
 
+/** The one question without `Service-Org`: where another window has switched, all that is shown here is read anew. */
 export const readMe = async (): Promise<Schemas['Me']> => {
   const me = await bodyOf(api.GET('/v1/me'));
+  if (!isOwnOrg(me.org.id)) {
+    location.reload();
+    return new Promise<never>(() => undefined);
+  }
   rememberSession(me);
   return me;
 };

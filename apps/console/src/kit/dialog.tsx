@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { Icon } from '../design/icon.tsx';
 import styles from './kit.module.css';
 
-/** A modal dialog: the browser keeps the focus in it, and Escape closes it. */
+/** A modal dialog: the browser keeps the focus in it, and Escape closes it. What is marked `data-first` has the focus at first. */
 export const Dialog = ({
   title,
   onClose,
@@ -17,6 +17,7 @@ export const Dialog = ({
   useEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
+    dialog?.querySelector<HTMLElement>('[data-first]')?.focus();
     return () => dialog?.close();
   }, []);
   return (

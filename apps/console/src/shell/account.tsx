@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Icon } from '../design/icon.tsx';
 import { api, bodyOf } from '../kernel/client.ts';
 import { chooseTheme, chosenTheme, type Theme } from '../kernel/preferences.ts';
-import { readMe, useSession } from '../kernel/session.tsx';
+import { useSession } from '../kernel/session.tsx';
 import { Menu } from '../kit/dialog.tsx';
 import { Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
@@ -14,16 +14,17 @@ const THEMES: readonly (readonly [Theme, string])[] = [
   ['dark', 'Dark'],
 ];
 
-export const signOut = async (): Promise<void> => {
-  await bodyOf(api.POST('/v1/auth/logout', { body: { everywhere: false } }));
-  location.assign('/login');
-};
+/** Where the service refuses, the page is read again: it then says what is wrong, and that nobody has left. */
+const thenGo = (asked: Promise<unknown>, place: string): void =>
+  void asked.then(
+    () => location.assign(place),
+    () => location.reload(),
+  );
 
-const switchTo = async (org: string): Promise<void> => {
-  await bodyOf(api.POST('/v1/auth/switch-org', { body: { org } }));
-  await readMe();
-  location.assign('/app');
-};
+export const signOut = (): void =>
+  thenGo(bodyOf(api.POST('/v1/auth/logout', { body: { everywhere: false } })), '/login');
+
+const switchTo = (org: string): void => thenGo(bodyOf(api.POST('/v1/auth/switch-org', { body: { org } })), '/app');
 
 /** Who is signed in, where else, how it looks, and the way out. */
 export const Account = ({ onHelp }: { readonly onHelp: () => void }) => {
@@ -43,7 +44,7 @@ export const Account = ({ onHelp }: { readonly onHelp: () => void }) => {
         <small>{me.membership.role}</small>
       </p>
       {others.map(({ id, name }) => (
-        <button key={id} type="button" onClick={() => void switchTo(id)}>
+        <button key={id} type="button" onClick={() => switchTo(id)}>
           Switch to <Said text={name} />
         </button>
       ))}
@@ -64,7 +65,7 @@ export const Account = ({ onHelp }: { readonly onHelp: () => void }) => {
       <button type="button" onClick={onHelp}>
         Keys
       </button>
-      <button type="button" onClick={() => void signOut()}>
+      <button type="button" onClick={signOut}>
         Sign out
       </button>
     </Menu>

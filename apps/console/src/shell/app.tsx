@@ -65,7 +65,7 @@ const useIdleEnd = (): void => {
     const inputs = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const;
     for (const input of inputs) addEventListener(input, notice, { passive: true });
     const timer = setInterval(() => {
-      if (performance.now() - lastAt > IDLE_MS) void signOut();
+      if (performance.now() - lastAt > IDLE_MS) signOut();
     }, 60_000);
     return () => {
       clearInterval(timer);

@@ -74,7 +74,7 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
         aria-activedescendant={found.length === 0 ? undefined : `${id}-${chosen}`}
         aria-label="A screen, an agent, or a pasted id"
         placeholder="A screen, an agent, or a pasted id"
-        autoFocus
+        data-first
         value={text}
         onChange={({ target }) => {
           setText(target.value);
