@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
@@ -13,11 +13,22 @@ const SIZES = [
   { width: 1440, height: 900, colorScheme: 'dark', hasTouch: false },
 ] as const;
 
+const VECTORS = process.env['VECTORS_DIR'];
+
 /** A folder for pictures of every screen, for people's eyes. None is taken where it is not set. */
 const PICTURES = process.env['CONSOLE_PICTURES'];
 
 /** Agents say what they like: markup, what turns the direction of text, and what is drawn as nothing. */
 const NAUGHTY = '<img src=x onerror=report("run")> \u202egnp.exe\u202c zero\u200bwidth';
+
+/** What opens above a screen. */
+const DIALOGS: readonly (readonly [name: string, open: (page: Page) => Promise<void>])[] = [
+  ['dialog-stop', (page) => page.getByRole('button', { name: 'Stop', exact: true }).click()],
+  ['dialog-palette', (page) => page.keyboard.press('Control+k')],
+  ['dialog-keys', (page) => page.keyboard.press('?')],
+  ['dialog-account', (page) => page.getByRole('button', { name: 'Account' }).click()],
+  ['dialog-filter', (page) => page.getByRole('button', { name: 'status' }).click()],
+];
 
 let scene: ConsoleScene;
 let browser: Browser;
@@ -76,6 +87,17 @@ describe.skipIf(CHROMIUM === null)(`the screens of the Console (${CHROMIUM ?? NO
     await scene?.close();
   });
 
+  /** Without a fault that axe knows, no wider than the window, and nothing that an agent said is markup or unseen. */
+  const judge = async (page: Page, name: string, width: number): Promise<void> => {
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
+    const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+    expect.soft(found, name).toEqual([]);
+    expect.soft(await page.evaluate('document.documentElement.scrollWidth'), name).toBe(width);
+    expect.soft(await page.locator('main :is(img, script, iframe, object, style, b)').count(), name).toBe(0);
+    expect.soft(await page.evaluate('/[\\u202a-\\u202e\\u200b]/.test(document.body.innerText)'), name).toBe(false);
+  };
+
   const look = async (page: Page, name: string, { width, colorScheme }: (typeof SIZES)[number]): Promise<void> => {
     if (PICTURES === undefined) return;
     mkdirSync(PICTURES, { recursive: true });
@@ -94,14 +116,37 @@ describe.skipIf(CHROMIUM === null)(`the screens of the Console (${CHROMIUM ?? NO
       await page.locator('h1').first().waitFor();
       await expect.poll(() => page.locator('[aria-label="Loading"]').count()).toBe(name === 'kit' ? 1 : 0);
       await look(page, name, size);
-      await page.evaluate(axe.source);
-      const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
-      const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
-      expect.soft(found, name).toEqual([]);
-      expect.soft(await page.evaluate('document.documentElement.scrollWidth'), name).toBe(size.width);
-      expect.soft(await page.locator('main img').count(), name).toBe(0);
-      expect.soft(await page.evaluate('/[\\u202a-\\u202e\\u200b]/.test(document.body.innerText)'), name).toBe(false);
+      await judge(page, name, size.width);
     }
+    await page.goto(scene.url('/app/agents'));
+    for (const [name, open] of DIALOGS) {
+      await page.locator('tbody tr').first().waitFor();
+      await open(page);
+      await expect.poll(() => page.locator('[aria-label="Loading"]').count()).toBe(0);
+      await look(page, name, size);
+      await judge(page, name, size.width);
+      await page.keyboard.press('Escape');
+    }
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+
+  it.skipIf(VECTORS === undefined)('show 500 naughty strings as text, every one of them', async () => {
+    const file = join(VECTORS ?? '', 'blns', 'blns.json');
+    const strings = JSON.parse(readFileSync(file, 'utf8')) as readonly string[];
+    const size = SIZES[0];
+    const approval = await scene.ask('crm.add_note', { id: '9', note: strings.join('\n'), tags: [...strings] });
+    const { context, page, complaints } = await scene.window(OWNER, {
+      viewport: { width: size.width, height: size.height },
+    });
+    page.on('dialog', (dialog) => complaints.push(dialog.message()));
+    await page.goto(scene.url(`/app/approvals/${approval}`));
+    await page.locator('main dd').first().waitFor();
+    await judge(page, 'naughty', size.width);
+    const shown = await page.evaluate<string>('document.querySelector("main").textContent');
+    const visible = strings.filter((text) => /^[\x20-\x7e]+$/.test(text));
+    expect(visible.length).toBeGreaterThan(300);
+    expect(visible.filter((text) => !shown.includes(text))).toEqual([]);
     await context.close();
     expect(complaints).toEqual([]);
   });
