@@ -66,6 +66,7 @@ export class Stage {
   ): Promise<Answer> => {
     const body = json === undefined ? text : JSON.stringify(json);
     const response = await fetch(`${this.service.baseUrl}${path}`, {
+      redirect: 'manual',
       method,
       headers: {
         ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
