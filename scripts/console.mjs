@@ -1,14 +1,17 @@
 // Builds the Console (apps/console) into dist/console, beside each asset its br and gzip forms.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const folder = join(root, 'dist', 'console');
+/** Whole before it stands where a service reads it. */
+const outDir = join(root, 'dist', 'console.new');
 
-const compress = (folder) => {
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name);
+const compress = (assets) => {
+  for (const name of readdirSync(assets)) {
+    const path = join(assets, name);
     const bytes = readFileSync(path);
     writeFileSync(`${path}.br`, brotliCompressSync(bytes));
     writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
@@ -16,5 +19,11 @@ const compress = (folder) => {
 };
 
 const { build } = await import('vite');
-await build({ configFile: join(root, 'apps', 'console', 'vite.config.ts'), logLevel: 'warn' });
-compress(join(root, 'dist', 'console', 'assets'));
+await build({
+  configFile: join(root, 'apps', 'console', 'vite.config.ts'),
+  logLevel: 'warn',
+  build: { outDir, emptyOutDir: true },
+});
+compress(join(outDir, 'assets'));
+rmSync(folder, { recursive: true, force: true });
+renameSync(outDir, folder);

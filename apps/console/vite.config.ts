@@ -28,8 +28,6 @@ export default defineConfig({
   publicDir: false,
   plugins: [boot()],
   build: {
-    outDir: here('../../dist/console'),
-    emptyOutDir: true,
     target: BROWSERS,
     cssTarget: BROWSERS,
     // Neither inline scripts nor data: addresses pass the content policy.

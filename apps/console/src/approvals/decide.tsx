@@ -7,7 +7,7 @@ import { Failure } from '../kit/failure.tsx';
 import { Button } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import styles from './approvals.module.css';
-import { pressOf, whyNot, wordsOf } from './decision.ts';
+import { type Press, pressOf, whyNot, wordsOf } from './decision.ts';
 
 type Approval = Schemas['Approval'];
 
@@ -41,6 +41,18 @@ const useDecision = (approval: Approval, onAnswer: () => unknown) => {
   return decision;
 };
 
+const SETTLE_MS = 500;
+
+/** Whether the button has said the same for a moment: who taps twice to read on has not read that it says Approve by now. */
+const useSettled = (press: Press): boolean => {
+  const [settled, setSettled] = useState<Press | null>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(press), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [press]);
+  return press === 'page' || settled === press;
+};
+
 /** Deny and Approve, always within reach. */
 export const Decide = ({
   approval,
@@ -56,12 +68,14 @@ export const Decide = ({
   const decision = useDecision(approval, onAnswer);
   const isArmed = armedFor !== null && armedFor === approval.context_digest;
   const press = pressOf(approval, { seenDigest, isArmed });
+  const isSettled = useSettled(press);
   const against = whyNot(approval);
   const mayDeny = approval.you?.may_deny !== false;
   const decide = (said: Word['decision']): void =>
     decision.mutate({ decision: said, digest: approval.context_digest, reason: reason.trim() });
   const go = (): void => {
-    if (press === 'page') scrollBy({ top: Math.max(120, innerHeight - 260), behavior: 'smooth' });
+    if (!isSettled) return;
+    if (press === 'page') scrollBy({ top: Math.max(120, innerHeight - 260), behavior: 'instant' });
     else if (press === 'arm') setArmedFor(approval.context_digest);
     else decide('approve');
   };
@@ -80,16 +94,7 @@ export const Decide = ({
       ) : null}
       {against !== null && !mayDeny ? null : (
         <>
-          <details className={styles['reason']}>
-            <summary>Add a reason</summary>
-            <input
-              className={kit['field']}
-              aria-label="Reason, sealed in the deed"
-              maxLength={280}
-              value={reason}
-              onChange={({ target }) => setReason(target.value)}
-            />
-          </details>
+          <Reason reason={reason} onChange={setReason} />
           <div className={styles['buttons']}>
             {mayDeny ? (
               <Button disabled={decision.isPending} onClick={() => decide('deny')}>
@@ -101,6 +106,7 @@ export const Decide = ({
                 kind={press === 'page' ? 'plain' : isArmed ? 'stop' : 'primary'}
                 {...(press === 'page' ? {} : { icon: 'checks' as const })}
                 disabled={decision.isPending}
+                aria-disabled={isSettled ? undefined : true}
                 onClick={go}
               >
                 {decision.isPending ? 'Sending …' : wordsOf(press, approval.cost, isArmed)}
@@ -112,6 +118,19 @@ export const Decide = ({
     </div>
   );
 };
+
+const Reason = ({ reason, onChange }: { readonly reason: string; readonly onChange: (reason: string) => void }) => (
+  <details className={styles['reason']}>
+    <summary>Add a reason</summary>
+    <input
+      className={kit['field']}
+      aria-label="Reason, sealed in the deed"
+      maxLength={280}
+      value={reason}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  </details>
+);
 
 const DecisionFailure = ({ error }: { readonly error: Error }) =>
   error instanceof ApiError && error.isAnswerLost ? (
