@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import { eventually } from '../http/edge-client.js';
 import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
@@ -61,7 +62,7 @@ describe.skipIf(CHROMIUM === null)(`people at the Console (${CHROMIUM ?? NO_CHRO
         expect(reached(id)).toBe(0);
         await button(page, 'Approve').tap();
         await page.getByText('Approved', { exact: true }).waitFor();
-        await expect.poll(() => reached(id)).toBe(1);
+        await eventually(() => reached(id)).toBe(1);
         expect(await button(page, /Approve|Deny/).count()).toBe(0);
       });
     });
@@ -81,17 +82,17 @@ describe.skipIf(CHROMIUM === null)(`people at the Console (${CHROMIUM ?? NO_CHRO
         const focused = () => page.evaluate<string>('document.activeElement.textContent');
         for (let tabs = 0; tabs < 60 && (await focused()) !== 'Approve'; tabs += 1) await page.keyboard.press('Tab');
         const settled = () => button(page, /approve/i).getAttribute('aria-disabled');
-        await expect.poll(settled).toBeNull();
+        await eventually(settled).toBeNull();
         // Twice at once is once: the second press is one of who has read what the first one led to.
         await page.keyboard.press('Enter');
         await page.keyboard.press('Enter');
         await page.getByText('This cannot be taken back.').waitFor();
         expect(await focused()).toBe('Yes, approve');
-        await expect.poll(settled).toBeNull();
+        await eventually(settled).toBeNull();
         expect(reached(id)).toBe(0);
         await page.keyboard.press('Enter');
         await page.getByText('Approved', { exact: true }).waitFor();
-        await expect.poll(() => reached(id)).toBe(1);
+        await eventually(() => reached(id)).toBe(1);
       });
     });
 
@@ -142,7 +143,7 @@ describe.skipIf(CHROMIUM === null)(`people at the Console (${CHROMIUM ?? NO_CHRO
         await button(page, 'Approve').click();
         await page.getByText('Approved', { exact: true }).waitFor();
         expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
-        await expect.poll(() => reached(id)).toBe(1);
+        await eventually(() => reached(id)).toBe(1);
       });
     });
   });
@@ -182,7 +183,7 @@ describe.skipIf(CHROMIUM === null)(`people at the Console (${CHROMIUM ?? NO_CHRO
         await page.goto(scene.url('/app'));
         await button(page, 'Stop').click();
         await page.getByText(`${OWNER} may stop agents`).waitFor();
-        await expect.poll(() => button(page, /^Stop all/).isDisabled()).toBe(true);
+        await eventually(() => button(page, /^Stop all/).isDisabled()).toBe(true);
       });
     });
   });
@@ -194,11 +195,11 @@ describe.skipIf(CHROMIUM === null)(`people at the Console (${CHROMIUM ?? NO_CHRO
         await page.goto(scene.url('/app/actions'));
         await button(page, 'decision').click();
         await button(page, 'denied').click();
-        await expect.poll(() => new URL(page.url()).search).toBe('?decision=deny');
-        await expect.poll(() => page.locator('tbody tr').filter({ hasNotText: 'Denied' }).count()).toBe(0);
+        await eventually(() => new URL(page.url()).search).toBe('?decision=deny');
+        await eventually(() => page.locator('tbody tr').filter({ hasNotText: 'Denied' }).count()).toBe(0);
         await page.locator('tbody tr').filter({ hasText: 'Denied' }).first().waitFor();
         await page.reload();
-        await expect.poll(() => button(page, 'decision: denied').count()).toBe(1);
+        await eventually(() => button(page, 'decision: denied').count()).toBe(1);
       });
     });
 
@@ -280,7 +281,7 @@ describe.skipIf(CHROMIUM === null)(`people at the Console (${CHROMIUM ?? NO_CHRO
       await page.locator('h1').waitFor();
       expect(complaints).toEqual([]);
       await page.evaluate("document.body.setAttribute('style', 'color: red')");
-      await expect.poll(() => complaints.join()).toContain('style-src');
+      await eventually(() => complaints.join()).toContain('style-src');
       const refused = page.evaluate("document.body.innerHTML = '<b>x</b>'");
       await expect(refused).rejects.toThrow(/TrustedHTML/);
       await context.close();

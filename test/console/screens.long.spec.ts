@@ -4,6 +4,7 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import { eventually } from '../http/edge-client.js';
 import { ConsoleScene, OWNER } from './console-scene.js';
 
 const SIZES = [
@@ -114,7 +115,7 @@ describe.skipIf(CHROMIUM === null)(`the screens of the Console (${CHROMIUM ?? NO
     for (const [name, path] of Object.entries(screens)) {
       await page.goto(scene.url(path));
       await page.locator('h1').first().waitFor();
-      await expect.poll(() => page.locator('[aria-label="Loading"]').count()).toBe(name === 'kit' ? 1 : 0);
+      await eventually(() => page.locator('[aria-label="Loading"]').count()).toBe(name === 'kit' ? 1 : 0);
       await look(page, name, size);
       await judge(page, name, size.width);
     }
@@ -122,7 +123,7 @@ describe.skipIf(CHROMIUM === null)(`the screens of the Console (${CHROMIUM ?? NO
     for (const [name, open] of DIALOGS) {
       await page.locator('tbody tr').first().waitFor();
       await open(page);
-      await expect.poll(() => page.locator('[aria-label="Loading"]').count()).toBe(0);
+      await eventually(() => page.locator('[aria-label="Loading"]').count()).toBe(0);
       await look(page, name, size);
       await judge(page, name, size.width);
       await page.keyboard.press('Escape');

@@ -1,0 +1,73 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import { eventually } from '../http/edge-client.js';
+import { ConsoleScene, OWNER } from './console-scene.js';
+
+/** More than the connections that HTTP/1.1 gives one origin for all of its tabs. */
+const TABS = 7;
+
+let browser: Browser;
+let scene: ConsoleScene;
+
+const dot = (page: Page) => page.locator('header [data-status]').getAttribute('data-status');
+const rows = (page: Page) => page.locator('tbody tr').count();
+
+describe.skipIf(CHROMIUM === null)(`the Console and the event stream (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+    scene = await ConsoleScene.start(browser);
+    await scene.act('crm.get_customer', { id: '1' });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+  });
+
+  it('offers what is new, and puts no row where another stood', async () => {
+    const { context, page, complaints } = await scene.window(OWNER);
+    await page.goto(scene.url('/app/actions'));
+    await eventually(() => dot(page)).toBe('live');
+    await eventually(() => rows(page)).toBe(1);
+    await scene.act('crm.get_customer', { id: '2' });
+    await scene.act('crm.get_customer', { id: '3' });
+    await page.getByRole('button', { name: '2 new' }).waitFor();
+    expect(await rows(page)).toBe(1);
+    await page.getByRole('button', { name: '2 new' }).click();
+    await eventually(() => rows(page)).toBe(3);
+    expect(await page.getByRole('button', { name: /new$/ }).count()).toBe(0);
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+
+  it('changes a row where it stands', async () => {
+    const approval = await scene.ask('crm.add_note', { id: '4', note: 'x' });
+    const { context, page, complaints } = await scene.window(OWNER);
+    await page.goto(scene.url('/app/actions?state=pending_approval'));
+    await page.getByText('Waits for a person').waitFor();
+    await eventually(() => dot(page)).toBe('live');
+    const other = await context.newPage();
+    await other.goto(scene.url(`/app/approvals/${approval}`));
+    await other.getByRole('button', { name: 'Deny' }).click();
+    // The filter would not find it any more: it stays until the list is read again.
+    await page.locator('tbody tr').getByText('Denied').waitFor();
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+
+  it(`is one for ${TABS} tabs, and goes on in another where the tab that has it is closed`, async () => {
+    const { context, page, complaints } = await scene.window(OWNER);
+    const pages = [page];
+    for (let tab = 1; tab < TABS; tab += 1) pages.push(await context.newPage());
+    for (const each of pages) await each.goto(scene.url('/app/actions'));
+    for (const each of pages) await eventually(() => dot(each)).toBe('live');
+    await scene.act('crm.get_customer', { id: '5' });
+    for (const each of pages) await each.getByRole('button', { name: '1 new' }).waitFor();
+    await pages.pop()?.close();
+    await eventually(() => dot(page)).toBe('live');
+    await scene.act('crm.get_customer', { id: '6' });
+    await page.getByRole('button', { name: '2 new' }).waitFor();
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+});
