@@ -47,8 +47,20 @@ const toSignIn = (): void => {
   location.assign(`/login?next=${encodeURIComponent(here)}`);
 };
 
+let isLeaving = false;
+
+/** Where another window has switched the organization, only the session that this one was sent with is over. */
+const leave = async (): Promise<void> => {
+  if (isLeaving) return;
+  isLeaving = true;
+  const answer = await fetch('/v1/me', { cache: 'no-store' }).catch(() => null);
+  isLeaving = answer !== null;
+  if (answer?.ok === true) location.reload();
+  else if (answer !== null) toSignIn();
+};
+
 onRefusal.current = ({ status, code, param }) => {
-  if (status === 401) toSignIn();
+  if (status === 401) void leave();
   else if (code === 'conflict' && param === 'Service-Org') location.reload();
   else if (code === 'insufficient_role') void queries.invalidateQueries({ queryKey: ['me'] });
 };
