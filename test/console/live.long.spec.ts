@@ -44,7 +44,7 @@ describe.skipIf(CHROMIUM === null)(`the Console and the event stream (${CHROMIUM
     const approval = await scene.ask('crm.add_note', { id: '4', note: 'x' });
     const { context, page, complaints } = await scene.window(OWNER);
     await page.goto(scene.url('/app/actions?state=pending_approval'));
-    await page.getByText('Waits for a person').waitFor();
+    await page.locator('tbody').getByText('Waits for a person').waitFor();
     await eventually(() => dot(page)).toBe('live');
     const other = await context.newPage();
     await other.goto(scene.url(`/app/approvals/${approval}`));

@@ -81,6 +81,24 @@ describe('what the stream tells', () => {
     expect(rowsOf({})).toEqual([action('act_1', 'executing')]);
   });
 
+  it('ends an action as its approval ended: what does not run has no event of its own', () => {
+    shown({}, action('act_1', 'pending_approval'), action('act_2', 'pending_approval'));
+    const approval = (id: string, status: string) => ({
+      object: 'approval',
+      id: `apr_${id}`,
+      action: `act_${id}`,
+      status,
+    });
+    cache.apply([
+      event('approval.decided', approval('1', 'denied')),
+      event('approval.decided', approval('2', 'approved')),
+    ]);
+    expect(rowsOf({})).toEqual([
+      { ...action('act_1', 'recorded'), status: 'denied' },
+      action('act_2', 'pending_approval'),
+    ]);
+  });
+
   it('makes stale what is not a list', () => {
     queries.setQueryData(['org'], { status: 'active' });
     queries.setQueryData(['members'], []);

@@ -47,6 +47,8 @@ export class LiveCache {
     const news = new Map<string, number>();
     for (const { type, hydrated, object } of events) {
       if (hydrated && typeof object['id'] === 'string') this.patch(object['id'], object);
+      const ended = endedBy(type, object);
+      if (ended !== null) this.patch(ended.id, ended);
       for (const [pattern, keys] of STALE) if (pattern.test(type)) keys.forEach((key) => this.invalidate(key));
       const list = NEW[type];
       if (list !== undefined) news.set(list, (news.get(list) ?? 0) + 1);
@@ -87,6 +89,14 @@ export class LiveCache {
     throttle.want();
   }
 }
+
+/** What does not run after people were asked has no event of its own: it ended as its approval did. */
+const endedBy = (type: string, { action, status }: LiveEvent['object']) =>
+  type === 'approval.decided' &&
+  typeof action === 'string' &&
+  ['denied', 'expired', 'cancelled'].includes(String(status))
+    ? { object: 'action', id: action, state: 'recorded', status }
+    : null;
 
 const patched = (page: Page<Identified>, id: string, object: LiveEvent['object']): Page<Identified> => {
   if (!page.data.some((row) => row.id === id)) return page;
