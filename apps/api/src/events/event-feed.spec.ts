@@ -18,6 +18,7 @@ const eventOf = (seq: number, type: PublicEventType = 'action.created', agent: A
       type,
       agent,
       livemode: true,
+      trace: null,
       thin: { object: 'action', id: testId('act', seq), state: 'executing' },
       at: testTime(seq),
     },

@@ -23,7 +23,14 @@ class Table {
 
   add(org: OrgId, seq: number): void {
     const thin = { object: 'action', id: testId('act', seq) };
-    const about = { type: 'action.created', agent: null, livemode: true, thin, at: testTime(seq) } as const;
+    const about = {
+      type: 'action.created',
+      agent: null,
+      livemode: true,
+      trace: null,
+      thin,
+      at: testTime(seq),
+    } as const;
     this.rows.push({ seq: String(seq), evt: publicIdOf(String(seq)), org, ...about });
     this.upTo = BigInt(seq);
   }

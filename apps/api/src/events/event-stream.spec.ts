@@ -15,6 +15,7 @@ const eventOf = (seq: number): FedEvent =>
       type: 'deed.sealed',
       agent: null,
       livemode: true,
+      trace: null,
       thin: { object: 'deed_summary', id: testId('deed', seq) },
       at: testTime(seq),
     },

@@ -85,6 +85,13 @@ describe('public events projection', () => {
     ]);
   });
 
+  it('keeps the trace of the call beside all that it tells of the action', async () => {
+    const trace = { id: '4bf92f3577b34da6a3ce929d0e0e4736', sampled: false };
+    await ofAction(...started(1, { trace }), finished(1), witnessed(1));
+    await told(`ledger-${TEST_ORG}`, sealed(1));
+    expect((await rows()).map((row) => row.trace)).toEqual(Array(5).fill(trace));
+  });
+
   it('tells a refusal, which ends an action', async () => {
     const submitted: ActionEvent = { type: 'ActionSubmitted', data: { ...submission(1), at } };
     const refused: ActionEvent = { type: 'ActionDecided', data: { action: ACTION, decision: denied, at } };

@@ -6,6 +6,7 @@ import {
   type EventId,
   type OrgId,
   type Timestamp,
+  type TraceContext,
 } from '../kernel/index.js';
 
 /** Document 3, Events: every type that a stream may be asked for. Some are told by nothing that this version records. */
@@ -48,6 +49,8 @@ export interface PublicEvent {
   readonly agent: AgentId | null;
   /** Of the action; true where the event is about none. */
   readonly livemode: boolean;
+  /** That the action's call belongs to; null where it named none, and where the event is about none. In no event object. */
+  readonly trace: TraceContext | null;
   readonly thin: ThinObject;
   readonly at: Timestamp;
 }

@@ -34,9 +34,9 @@ const TOLD_BY_ACTIONS: TypeOf<ActionEvent> = {
 export const toldByAction = ({ type, data }: ActionEvent, after: ActionBrief): Told | null => {
   const told = TOLD_BY_ACTIONS[type];
   if (told === null) return null;
-  const { org, agent, livemode } = after;
+  const { org, agent, livemode, trace = null } = after;
   const thin = told.startsWith('approval.') ? thinApproval(after) : thinAction(after);
-  return { org, type: told, agent, livemode, thin, at: data.at };
+  return { org, type: told, agent, livemode, trace, thin, at: data.at };
 };
 
 const thinAction = ({ action: id, state }: ActionBrief): ThinObject => ({ object: 'action', id, state });
@@ -68,6 +68,7 @@ export const toldByLedger = ({ data }: LedgerEvent, brief: ActionBrief | null): 
     type: 'deed.sealed',
     agent: whose?.agent ?? null,
     livemode: whose?.livemode ?? true,
+    trace: whose?.trace ?? null,
     thin,
     at: issued_at,
   };
@@ -92,7 +93,7 @@ export const toldByAgent = ({ type, data: { org, agent, at } }: AgentEvent): Tol
   const told = TOLD_BY_AGENTS[type];
   if (told === null) return null;
   const [said, status] = told;
-  return { org, type: said, agent, livemode: true, thin: { object: 'agent', id: agent, status }, at };
+  return { org, type: said, agent, livemode: true, trace: null, thin: { object: 'agent', id: agent, status }, at };
 };
 
 const TOLD_BY_ORGANIZATIONS: TypeOf<OrganizationEvent> = {
@@ -118,7 +119,7 @@ export const toldByOrganization = (event: OrganizationEvent): Told | null => {
   const told = TOLD_BY_ORGANIZATIONS[event.type];
   if (told === null) return null;
   const { org, at } = event.data;
-  return { org, type: told, agent: null, livemode: true, thin: thinOrganization(event), at };
+  return { org, type: told, agent: null, livemode: true, trace: null, thin: thinOrganization(event), at };
 };
 
 const thinOrganization = (event: OrganizationEvent): ThinObject => {

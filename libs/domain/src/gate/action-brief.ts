@@ -1,4 +1,4 @@
-import type { ActionId, AgentId, ApprovalId, OrgId, UserId } from '../kernel/index.js';
+import type { ActionId, AgentId, ApprovalId, OrgId, TraceContext, UserId } from '../kernel/index.js';
 import { doesFollow, isRecordedBy } from './action.decider.js';
 import type { ActionEvent, Decision } from './action.events.js';
 import type { ApprovalStatus, FollowedAction } from './action.state.js';
@@ -13,6 +13,8 @@ export interface ActionBrief extends FollowedAction {
   readonly agent: AgentId;
   readonly tool: string;
   readonly livemode: boolean;
+  /** Absent where the call named none. */
+  readonly trace?: TraceContext;
   readonly decision: Pick<Decision, 'outcome'> | null;
   readonly approval: BriefApproval | null;
   readonly ready: true | null;
@@ -47,6 +49,7 @@ const submitted = (data: Extract<ActionEvent, { type: 'ActionSubmitted' }>['data
   agent: data.agent,
   tool: data.tool,
   livemode: data.livemode,
+  ...(data.trace === undefined ? {} : { trace: data.trace }),
   state: 'executing',
   decision: null,
   approval: null,

@@ -30,6 +30,7 @@ export interface ClaimedDelivery {
   readonly event: EventId;
   readonly type: string;
   readonly body: string;
+  readonly traceparent: string | null;
   readonly attempt: number;
   /** Names this claim: an outcome of another one is not taken. */
   readonly claim: string;

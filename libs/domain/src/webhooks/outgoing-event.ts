@@ -11,6 +11,8 @@ export interface OutgoingEvent {
   readonly type: string;
   /** The body that receivers get: these bytes at every attempt. */
   readonly body: string;
+  /** Header of that name, the same at every attempt; null where the event is about no action of a trace. */
+  readonly traceparent: string | null;
 }
 
 /** Makes the event of a test, in the form of all others. */

@@ -1,5 +1,9 @@
 import { type PublicEvent, publicEventObject } from '#libs/domain/events';
+import { sha256Hex } from '#libs/crypto';
+import { traceparentOf } from '#libs/domain/kernel';
 import { type OutgoingEvent, TEST_EVENT_TYPE, type TestEvent } from '#libs/domain/webhooks';
+
+const PARENT_DIGITS = 16;
 
 /** The event object of document 3 in one line. */
 export const outgoing = (event: PublicEvent): OutgoingEvent => ({
@@ -7,6 +11,7 @@ export const outgoing = (event: PublicEvent): OutgoingEvent => ({
   org: event.org,
   type: event.type,
   body: JSON.stringify(publicEventObject(event)),
+  traceparent: event.trace === null ? null : traceparentOf(event.trace, sha256Hex(event.evt).slice(0, PARENT_DIGITS)),
 });
 
 export const testEvent: TestEvent = ({ id, org, status }, evt, at) =>
@@ -16,6 +21,7 @@ export const testEvent: TestEvent = ({ id, org, status }, evt, at) =>
     type: TEST_EVENT_TYPE,
     agent: null,
     livemode: true,
+    trace: null,
     at,
     thin: { object: 'webhook', id, status },
   });

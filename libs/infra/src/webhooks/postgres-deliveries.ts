@@ -23,11 +23,11 @@ import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOf } from './delivery-row.j
 /** Those under way, and so many of those that are due as could be taken up. */
 const TO_TAKE_UP = `
   with due as (
-    select event, org, type, body, status, attempt, due_ms, is_second_try from webhooks.deliveries
+    select event, org, type, body, traceparent, status, attempt, due_ms, is_second_try from webhooks.deliveries
      where webhook = $1 and status in ('pending', 'retrying') and due_ms <= $2
      order by due_ms, created_ms, event limit $3 for update skip locked)
   select * from (
-    select event, org, type, body, status, attempt, due_ms, is_second_try from webhooks.deliveries
+    select event, org, type, body, traceparent, status, attempt, due_ms, is_second_try from webhooks.deliveries
      where webhook = $1 and status = 'delivering'
     union all
     select * from due) open
@@ -197,8 +197,8 @@ export class PostgresDeliveries extends Deliveries {
       const values = valuesOf(webhook, event, nowMs);
       const end = claimEndMs(nowMs, timeoutMs);
       const { rowCount } = await query(INSERT, [...values, 'delivering', 1, claim, end]);
-      const { id, org, type, body } = event;
-      return rowCount === 1 ? { webhook, org, event: id, type, body, attempt: 1, claim } : null;
+      const { id, org, type, body, traceparent } = event;
+      return rowCount === 1 ? { webhook, org, event: id, type, body, traceparent, attempt: 1, claim } : null;
     });
   }
 
@@ -218,8 +218,8 @@ export class PostgresDeliveries extends Deliveries {
 }
 
 const INSERT = `insert into webhooks.deliveries
-    (webhook, event, org, type, body, created_ms, status, attempt, claim, due_ms)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`;
+    (webhook, event, org, type, body, traceparent, created_ms, status, attempt, claim, due_ms)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict do nothing`;
 
 const valuesOf = (webhook: WebhookId, event: OutgoingEvent, nowMs: number): unknown[] => [
   webhook,
@@ -227,6 +227,7 @@ const valuesOf = (webhook: WebhookId, event: OutgoingEvent, nowMs: number): unkn
   event.org,
   event.type,
   event.body,
+  event.traceparent,
   nowMs,
 ];
 
@@ -235,6 +236,7 @@ interface OpenRow {
   readonly org: OrgId;
   readonly type: string;
   readonly body: string;
+  readonly traceparent: string | null;
   readonly status: OpenDelivery['status'];
   readonly attempt: number;
   readonly due_ms: string;
@@ -261,7 +263,7 @@ const lockEndpoint = async (query: Transaction, webhook: WebhookId): Promise<voi
 const take = async (
   query: Transaction,
   webhook: WebhookId,
-  { event, org, type, body }: OpenRow,
+  { event, org, type, body, traceparent }: OpenRow,
   { attempt, isSecondTry }: { readonly attempt: number; readonly isSecondTry: boolean },
   { nowMs, timeoutMs, token }: ClaimTerms,
 ): Promise<ClaimedDelivery> => {
@@ -271,7 +273,7 @@ const take = async (
       where webhook = $1 and event = $2`,
     [webhook, event, attempt, isSecondTry, claim, claimEndMs(nowMs, timeoutMs)],
   );
-  return { webhook, org, event, type, body, attempt, claim };
+  return { webhook, org, event, type, body, traceparent, attempt, claim };
 };
 
 /** Nobody knows what the receiver said: as an answer that did not come. */

@@ -18,10 +18,11 @@ const REPEATED_MS = PUBLIC_EVENT_DAYS * DAY_MS;
 export const DELIVERIES_KEPT_MS = 8 * DAY_MS;
 
 /** As a row of `read_models.public_events` is read without an entity. */
-interface StoredEvent extends Omit<PublicEvent, 'thin' | 'at'> {
+interface StoredEvent extends Omit<PublicEvent, 'thin' | 'trace' | 'at'> {
   /** The position of the recorded event. */
   readonly seq: string;
   readonly thin: string;
+  readonly trace: string | null;
   readonly at: Date;
 }
 
@@ -91,7 +92,7 @@ export class WebhookFold {
   async fold(session: LeaseSession, after: FoldPlace): Promise<Folding> {
     const { rows } = await answered(
       session.query<StoredEvent>(
-        `select seq, evt, org, type, agent, livemode, thin, at from read_models.public_events
+        `select seq, evt, org, type, agent, livemode, trace, thin, at from read_models.public_events
           where seq > $1 order by seq limit ${BATCH_ROWS}`,
         [String(after.position)],
       ),
@@ -121,10 +122,10 @@ export class WebhookFold {
     await answered(
       session.query(
         `with made as (
-           insert into webhooks.deliveries (webhook, event, org, type, body, status, due_ms, created_ms)
-           select d.webhook, d.event, d.org, d.type, d.body, 'pending', $6, $6
-             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-                  as d (webhook, event, org, type, body)
+           insert into webhooks.deliveries (webhook, event, org, type, body, traceparent, status, due_ms, created_ms)
+           select d.webhook, d.event, d.org, d.type, d.body, d.traceparent, 'pending', $6, $6
+             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $11::text[])
+                  as d (webhook, event, org, type, body, traceparent)
            on conflict do nothing),
          known as (
            insert into webhooks.endpoints (webhook) select distinct unnest($1::text[]) on conflict do nothing)
@@ -142,18 +143,20 @@ export class WebhookFold {
           await this.store.storeId(),
           String(place.position),
           place.sinceMs,
+          due.map(({ event }) => event.traceparent),
         ],
       ),
     );
   }
 }
 
-const eventOf = ({ evt, org, type, agent, livemode, thin, at }: StoredEvent): PublicEvent => ({
+const eventOf = ({ evt, org, type, agent, livemode, trace, thin, at }: StoredEvent): PublicEvent => ({
   evt,
   org,
   type,
   agent,
   livemode,
+  trace: trace === null ? null : (JSON.parse(trace) as PublicEvent['trace']),
   thin: JSON.parse(thin) as PublicEvent['thin'],
   at: at.toISOString(),
 });

@@ -19,6 +19,7 @@ const STATEMENTS = [
      org text not null,
      type text not null,
      body text not null,
+     traceparent text,
      status text not null,
      attempt integer not null default 0,
      is_second_try boolean not null default false,

@@ -85,7 +85,7 @@ export class WebhookSender {
 
   private async attempt(delivery: ClaimedDelivery, endpoint: Webhook): Promise<PostOutcome> {
     const { clock, door, deliveries } = this.parts;
-    const { org, webhook, event, type, body: text } = delivery;
+    const { org, webhook, event, type, body: text, traceparent } = delivery;
     const body = new TextEncoder().encode(text);
     const signature = await this.signature(endpoint, body, clock.nowMs());
     if (signature === null) return { isDelivered: false, httpStatus: null, errorCode: 'vault_unavailable' };
@@ -101,6 +101,7 @@ export class WebhookSender {
         ['Service-Event-Id', event],
         ['Service-Event-Type', type],
         ['Service-Webhook-Id', webhook],
+        ...(traceparent === null ? [] : [['traceparent', traceparent] as const]),
       ],
       body,
       timeoutMs: this.settings.timeoutMs,

@@ -1,5 +1,5 @@
 import type { PublicEvent, PublicEventType, ThinObject } from '#libs/domain/events';
-import type { AgentId, EventId, OrgId, Timestamp } from '#libs/domain/kernel';
+import type { AgentId, EventId, OrgId, Timestamp, TraceContext } from '#libs/domain/kernel';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { BOOLEAN, INSTANT, JSON_TEXT, TEXT } from '../columns.js';
 
@@ -16,6 +16,7 @@ export class PublicEventRow implements PublicEvent {
   @Column({ ...TEXT, name: 'type' }) type: PublicEventType;
   @Column({ ...TEXT, name: 'agent', nullable: true }) agent: AgentId | null;
   @Column({ ...BOOLEAN, name: 'livemode' }) livemode: boolean;
+  @Column({ ...JSON_TEXT, name: 'trace', nullable: true }) trace: TraceContext | null;
   @Column({ ...JSON_TEXT, name: 'thin' }) thin: ThinObject;
   @Column({ ...INSTANT, name: 'at' }) at: Timestamp;
 }

@@ -12,6 +12,7 @@ const UP = [
     type text COLLATE "C" NOT NULL,
     agent text COLLATE "C",
     livemode boolean NOT NULL,
+    trace text,
     thin text NOT NULL,
     at timestamptz(3) NOT NULL
   )`,
