@@ -37,7 +37,7 @@ describe.each(RECEIVERS)('the receiver in %s', (_name, language, file, [program,
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     writeFileSync(join(folder, file), codeIn(language));
     receiver = spawn(program, [...options, join(folder, file)], {
-      env: { ...process.env, WEBHOOK_SECRETS: `${OLD},${NEW}`, PORT: '0' },
+      env: { ...process.env, WEBHOOK_SECRETS: `${OLD},${NEW},`, PORT: '0' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     lines = createInterface({ input: receiver.stdout as NodeJS.ReadableStream });
@@ -91,6 +91,7 @@ describe.each(RECEIVERS)('the receiver in %s', (_name, language, file, [program,
     ['no signature', (body) => [body, null]],
     ['another secret', (body) => [body, sign(body, ['whsec_unknown'])]],
     ['a secret without its prefix', (body) => [body, sign(body, ['new'])]],
+    ['an empty secret', (body) => [body, sign(body, [''])]],
     ['another body', (body) => [Buffer.concat([body, Buffer.from(' ')]), sign(body)]],
     ['another time', (body) => [body, sign(body).replace(/^t=\d+/, `t=${nowSeconds() - 1}`)]],
     ['a time of 301 seconds ago', (body) => [body, sign(body, [NEW], nowSeconds() - 301)]],

@@ -37,6 +37,11 @@ export const WEBHOOKS: RefusalGroup = {
         stage.admin('POST', '/v1/webhooks', { json: asked(stage, { url: 'http://169.254.169.254/latest' }) }),
     },
     {
+      rule: 'a filter that there is not, which would pass for one that found all of them',
+      verdict: [400, 'invalid_request_error', 'validation_failed', 'status'],
+      provoke: (stage) => stage.admin('GET', '/v1/webhooks?status=disabled'),
+    },
+    {
       rule: 'a seventeenth endpoint',
       verdict: [409, 'invalid_request_error', 'conflict', null],
       provoke: async (stage) => {

@@ -13,7 +13,8 @@ const PARAMETER = 'last_event_id';
 
 /** Document 3, Stream: `<instance>.<seq>`. */
 const CURSOR = /^([a-z0-9]{1,32})\.([0-9]{1,19})$/;
-const FORM = 'must be the id of an event of a stream, such as 4f1k9c2m7p0q8r3s.1024';
+const FORM =
+  'must be what a stream said in a line `id:`, such as 4f1a9c2e7b0d8c3a.81234; the evt_ id of an event is none';
 
 /**
  * The header wins, since a client that reconnects by itself sends the parameter of its first request again. Both are judged.

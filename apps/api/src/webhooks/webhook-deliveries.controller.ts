@@ -35,7 +35,7 @@ export class WebhookDeliveriesController {
 
   /** Newest first. */
   @Get('deliveries')
-  @Route(CHANGE)
+  @Route({ ...CHANGE, unknownQuery: 'refused' })
   async list(
     @Param('id') id: string,
     @Query() query: ListQuery,

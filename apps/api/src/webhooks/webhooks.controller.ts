@@ -25,7 +25,7 @@ export class WebhooksController {
 
   /** Newest first. */
   @Get()
-  @Route(CHANGE)
+  @Route({ ...CHANGE, unknownQuery: 'refused' })
   async list(@Query() query: ListQuery, @RequestContext() exchange: Exchange): Promise<ListEnvelope<JsonObject>> {
     const webhooks = [...(await this.webhooks.list(exchange.caller.org))].reverse();
     return pageOfAll(await this.answers.views(webhooks), query, this.cursors.forList(exchange, query), {
