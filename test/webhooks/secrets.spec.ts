@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebhookSecretSweeper } from '#libs/domain/webhooks';
 import { headerOf, HOOK_ORG, signatureOf, type WebhookProcess, WebhookScene } from '../support/webhook-scene.js';
 
@@ -61,6 +61,28 @@ describe('the secret of an endpoint', () => {
       new Map([['secret', Buffer.from('whsec_unnamed')]]),
     );
     expect([await sweep(), await kept()]).toEqual([1, 1]);
+  });
+
+  it('that was ended after it had signed, and before the first byte, signs nothing that leaves', async () => {
+    const { webhook } = await scene.endpoint(worker);
+    await scene.happen();
+    await scene.fold(worker);
+    const open = scene.vault.open.bind(scene.vault);
+    let rolled = '';
+    vi.spyOn(scene.vault, 'open').mockImplementationOnce(async (ref) => {
+      const opened = await open(ref);
+      rolled = String((await worker.endpoints.roll(HOOK_ORG, webhook.id, 0, scene.metadata())).secret);
+      return opened;
+    });
+    const before = scene.receiver.requests.length;
+    await scene.send(worker);
+    expect(scene.receiver.requests).toHaveLength(before);
+    scene.clock.ms += 10_000;
+    await scene.send(worker);
+    const [request, ...others] = scene.receiver.requests.slice(before);
+    if (!request) throw new Error('nothing was sent');
+    expect(others).toEqual([]);
+    expect(headerOf(request, 'Service-Signature')).toBe(signatureOf(request, rolled));
   });
 
   it('that does not open where it lies is a failed attempt, and nothing is sent', async () => {

@@ -87,7 +87,8 @@ export class WebhookSender {
     const { clock, door, deliveries } = this.parts;
     const { org, webhook, event, type, body: text, traceparent } = delivery;
     const body = new TextEncoder().encode(text);
-    const signature = await this.signature(endpoint, body, clock.nowMs());
+    const signedMs = clock.nowMs();
+    const signature = await this.signature(endpoint, body, signedMs);
     if (signature === null) return { isDelivered: false, httpStatus: null, errorCode: 'vault_unavailable' };
     await failpoint('hook.before_send');
     return door.post({
@@ -108,7 +109,9 @@ export class WebhookSender {
       mayStillSend: async () => {
         const now = await this.reachable(delivery);
         if (now === null) return 'not_found';
-        return now.url === endpoint.url && (await deliveries.isClaimed(delivery)) ? null : 'conflict';
+        // A secret that was ended while the connection came up signs nothing that leaves after the answer.
+        const isSigned = versionsAt(now, clock.nowMs()) === versionsAt(endpoint, signedMs);
+        return isSigned && now.url === endpoint.url && (await deliveries.isClaimed(delivery)) ? null : 'conflict';
       },
     });
   }
@@ -172,3 +175,9 @@ export class WebhookSender {
 /** From 0 to 1. */
 const chanceOf = (randomness: Randomness): number =>
   randomness.bytes(4).reduce((sum, byte) => sum * 256 + byte, 0) / 2 ** 32;
+
+/** The secrets that sign at a moment, in one text. */
+const versionsAt = (endpoint: Webhook, nowMs: number): string =>
+  signingAt(endpoint, timestampOf(nowMs))
+    .map(({ version }) => version)
+    .join(' ');
