@@ -30,11 +30,16 @@ const eventOf = (seq: number, type: PublicEventType = 'action.created', agent: A
 class Listener implements FeedReader {
   readonly heard: number[] = [];
   resyncs = 0;
+  doubts = 0;
 
   constructor(readonly filter: EventFilter = EVERYTHING) {}
 
   offer({ seq }: FedEvent): void {
     this.heard.push(Number(seq));
+  }
+
+  doubt(): void {
+    this.doubts += 1;
   }
 
   resync(): void {
@@ -46,6 +51,28 @@ const seqs = (events: readonly FedEvent[] | null): readonly number[] | null =>
   events && events.map(({ seq }) => Number(seq));
 
 describe('a feed of events', () => {
+  it('makes every listener doubt its credential where one may have ended, whatever it asks for', () => {
+    const feed = new EventFeed(0n, 0);
+    const [all, agents] = [new Listener(), new Listener(new EventFilter(AGENTS[1], new Set(['action.created']), null))];
+    for (const listener of [all, agents]) feed.join(listener);
+    const sealed = (seq: number, kind: string): FedEvent => {
+      const { event } = eventOf(seq, 'deed.sealed');
+      return new FedEvent({ ...event, thin: { object: 'deed_summary', id: testId('deed', seq), kind } }, null, 'abc');
+    };
+    const told = [
+      eventOf(1),
+      sealed(2, 'action'),
+      sealed(3, 'admin'),
+      eventOf(4, 'agent.stopped'),
+      eventOf(5, 'org.stopped'),
+    ];
+    const doubts = told.map((event) => {
+      feed.push(event, 0);
+      return [all.doubts, agents.doubts];
+    });
+    expect(doubts).toEqual([0, 0, 1, 2, 3].map((count) => [count, count]));
+  });
+
   it('tells each listener what a naive filter would, in order, whatever it asks for', () => {
     const arbitraryFilter = fc.record({
       viewer: fc.constantFrom(...AGENTS),

@@ -50,10 +50,19 @@ const isInListsOfAgents = ({ type }: PublicEvent): boolean => type.startsWith('a
 const isHydratedFor = (event: PublicEvent, variant: EventVariant): boolean =>
   /^(?:action|approval|agent)\./.test(event.type) && (variant === 'organization' || isInListsOfAgents(event));
 
+/**
+ * Whether a credential of the organization may have ended by it. Every change of keys, members and Stops seals an admin deed, also
+ * one that another process made and nobody rang for, such as a command of an operator.
+ */
+const mayEndCredentials = ({ type, thin }: PublicEvent): boolean =>
+  type === 'deed.sealed' ? thin['kind'] === 'admin' : type.startsWith('agent.') || type.startsWith('org.');
+
 /** Who is told of a feed's events. */
 export interface FeedReader {
   readonly filter: EventFilter;
   offer(event: FedEvent): void;
+  /** Something has changed by which its credential may have ended. */
+  doubt(): void;
   /** Events may have been missed. */
   resync(): void;
 }
@@ -104,7 +113,11 @@ export class EventFeed {
   push(event: FedEvent, nowMs: number): void {
     this.kept.push({ event, atMs: nowMs });
     this.forget(nowMs);
-    for (const reader of this.readers) if (reader.filter.shows(event.event)) reader.offer(event);
+    const isOfAccess = mayEndCredentials(event.event);
+    for (const reader of this.readers) {
+      if (reader.filter.shows(event.event)) reader.offer(event);
+      if (isOfAccess) reader.doubt();
+    }
   }
 
   /** All behind a cursor, oldest first; null where some of it is gone, or the cursor was never given out. */

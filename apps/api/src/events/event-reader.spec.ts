@@ -61,6 +61,10 @@ class Listener implements FeedReader {
     this.heard.push(Number(seq));
   }
 
+  doubt(): void {
+    // Not asked about here.
+  }
+
   resync(): void {
     this.resyncs += 1;
   }

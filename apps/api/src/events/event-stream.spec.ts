@@ -136,4 +136,10 @@ describe('a stream', () => {
     const due = [59_999, 60_000, 60_050, 119_999, 120_000].map((nowMs) => stream.isCheckDue(nowMs));
     expect(due).toEqual([false, true, false, false, true]);
   });
+
+  it('asks for it once more where something was told by which it may have ended', () => {
+    stream.doubt();
+    stream.doubt();
+    expect([10, 20, 60_009, 60_010].map((nowMs) => stream.isCheckDue(nowMs))).toEqual([true, false, false, true]);
+  });
 });

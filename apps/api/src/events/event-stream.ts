@@ -28,6 +28,7 @@ export class EventStream implements FeedReader {
   private wasBlocked = false;
   private writtenAtMs: number;
   private checkedAtMs: number;
+  private isDoubted = false;
 
   constructor(
     readonly filter: EventFilter,
@@ -46,6 +47,10 @@ export class EventStream implements FeedReader {
     if (this.isOver) return;
     this.waiting.push(event.frameFor(this.filter.variant));
     this.waitingEvents += 1;
+  }
+
+  doubt(): void {
+    this.isDoubted = true;
   }
 
   resync(): void {
@@ -70,7 +75,8 @@ export class EventStream implements FeedReader {
 
   /** Whether its credential is to be judged again; asked once for each time that it is due. */
   isCheckDue(nowMs: number): boolean {
-    if (nowMs - this.checkedAtMs < CHECK_MS) return false;
+    if (!this.isDoubted && nowMs - this.checkedAtMs < CHECK_MS) return false;
+    this.isDoubted = false;
     this.checkedAtMs = nowMs;
     return true;
   }
