@@ -45,9 +45,23 @@ export const faultsOf = (received: Received, baseUrl: string): readonly string[]
   if (!REQUEST_ID.test(headers.get('service-request-id') ?? '')) faults.push('has no Service-Request-Id');
   if (headers.get('service-version') !== '2026-10-01') faults.push('has no Service-Version');
   if (status < 400 || method === 'HEAD') return faults;
-  const described = operationFor(method, target) ? undescribedIn(method, target, answer) : [];
+  if (isOfPages(target) && isPage(answer)) return [...faults, ...pageFaults(answer)];
+  const isDescribed = operationFor(method, target) !== null && !isOfPages(target);
+  const described = isDescribed ? undescribedIn(method, target, answer) : [];
   return [...faults, ...described, ...envelopeFaults(answer, baseUrl)];
 };
+
+/** Below `/app` people look at what is refused; only what could not be read as a request at all has the envelope there, too. */
+const isOfPages = (target: string): boolean => /^(?:https?:\/\/[^/]*)?\/app(?![A-Za-z0-9_-])/.test(target);
+const isPage = ({ headers }: Answer): boolean => (headers.get('content-type') ?? '').startsWith('text/html');
+
+const pageFaults = ({ headers, text }: Answer): readonly string[] => [
+  ...((headers.get('content-security-policy') ?? '').startsWith("default-src 'none'")
+    ? []
+    : ['a page without its policy']),
+  ...(/<h1[ >]/.test(text) ? [] : ['a page without a heading']),
+  ...INSIDES.filter((pattern) => pattern.test(text)).map((pattern) => `a page tells ${pattern.source}`),
+];
 
 /** A message also says which field is wrong: people read it without `param` beside it. */
 const paramFaults = (code: string, param: unknown, message: string): readonly string[] => {
