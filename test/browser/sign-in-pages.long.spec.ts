@@ -237,7 +237,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       // In the same tab: nothing is loaded, only the fragment changes.
       await page.evaluate(`location.hash = 'token=${tokenOf('anywhere')}'`);
       await expect.poll(heading).toBe('Sign in');
-      expect(await page.locator('#ready').innerText()).not.toContain('Organization');
+      await expect.poll(() => page.locator('#ready').innerText()).not.toContain('Organization');
       expect(page.url()).toBe(`${edge.url}/auth/confirm`);
       await press('Sign in');
       await expect.poll(heading).toBe('You are signed in');

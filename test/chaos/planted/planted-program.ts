@@ -6,7 +6,7 @@ import type { PlantedBug } from './bugs.js';
 
 const PROGRAMS = join('dist', 'programs');
 /** Beside the bundles: what they read or load from the tree they stand in. */
-const LINKED = ['node_modules', 'apps'];
+const LINKED = ['node_modules', 'apps', join('dist', 'console')];
 
 /** The service as it is built, in a copy with the changes made. */
 export interface PlantedProgram {
