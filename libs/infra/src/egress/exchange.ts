@@ -94,8 +94,8 @@ export const exchange = async (socket: Socket, request: OutgoingRequest, isKept:
     const [incoming] = await Promise.all([answered, sendAll(outgoing, request.body), heard]);
     const { method, maxResponseBytes: maxBytes, keptResponseBytes: keptBytes } = request;
     const read = await readBody(incoming, method, { maxBytes, keptBytes });
-    // A body without a length ends with its connection, also where it was ended here.
-    if (request.signal.aborted) throw new EgressFailure('timeout', true);
+    // A body without a length ends with its connection, also where it was ended here. Any other is whole, however late it is.
+    if (request.signal.aborted && !saysItsEnd(incoming)) throw new EgressFailure('timeout', true);
     await failpoint('exec.answered');
     const response = { status: incoming.statusCode ?? 0, headers: headersOf(incoming), ...read };
     // Who answers before it has read the request may never read the rest, and the connection never be free.
@@ -167,6 +167,10 @@ const firstAnswer = (outgoing: ClientRequest): Promise<IncomingMessage> =>
     outgoing.on('error', reject);
     outgoing.once('close', onClose);
   });
+
+/** RFC 9112, section 6.3: by its length, or by its last chunk. */
+const saysItsEnd = ({ headers }: IncomingMessage): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
 const headersOf = (incoming: IncomingMessage): EgressResponse['headers'] => {
   const pairs: (readonly [string, string])[] = [];
