@@ -12,6 +12,8 @@ import { startUpstream, type Upstream } from '../support/upstream.js';
 const DEADLINE_MS = 120_000;
 const PATIENCE = { timeout: 30_000, interval: 50 };
 const DRAIN_TIMEOUT_MS = 10_000;
+/** On which a worker waits: executions, and webhooks. */
+const QUEUES = 2;
 /** What a Stop may take until it has ended every wait. */
 const STOP_MS = 2_000;
 /** Longer than it takes to stop an agent by the command line. */
@@ -181,7 +183,9 @@ describe.skipIf(!isThere || EXTENT === undefined)(
         const client = new Redis(redis.url);
         await vi.waitFor(async () => {
           const clients = String(await client.call('CLIENT', 'LIST')).split('\n');
-          expect(clients.filter((line) => /\bcmd=bzpopmin\b/.test(line) && /\bflags=b/.test(line))).toHaveLength(1);
+          expect(clients.filter((line) => /\bcmd=bzpopmin\b/.test(line) && /\bflags=b/.test(line))).toHaveLength(
+            QUEUES,
+          );
         }, PATIENCE);
         await client.quit();
         const log = fleet.processes.map(({ output }) => output).join('\n');

@@ -115,6 +115,7 @@ export const processFaults = (stage: StageOf): void => {
     'lease projections': 1,
     'lease retention': 1,
     'lease sealer': 1,
+    'lease webhooks': 1,
   };
   /** How many sessions hold each lease. */
   const holders = (): Promise<Readonly<Record<string, number>>> =>

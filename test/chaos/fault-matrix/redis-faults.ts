@@ -8,6 +8,8 @@ import { chanceOf } from '../random.js';
 import { DEADLINE_MS, expectHeld, expectNoneRefused, lasts, PATIENCE, type StageOf } from './expectations.js';
 
 const REDIS_LATENCY_MS = 5_000;
+/** Two workers, each on the queues of executions and of webhooks. */
+const WAITING = 4;
 
 /** Redis costs time alone. */
 export const redisFaults = (stage: StageOf): void => {
@@ -16,7 +18,7 @@ export const redisFaults = (stage: StageOf): void => {
     const expectOnlyLater = async (fault: string, report: FaultReport): Promise<void> => {
       expectHeld(fault, report);
       expectNoneRefused(report);
-      await vi.waitFor(async () => expect(await told((client) => blocked(client))).toBe(2), PATIENCE);
+      await vi.waitFor(async () => expect(await told((client) => blocked(client))).toBe(WAITING), PATIENCE);
     };
     const told = async <Result>(run: (client: Redis) => Promise<Result>): Promise<Result> => {
       const client = new Redis(stage().on.redis!.url);
