@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { idOf, operatorMetadata, type MembershipId, type OrgId, type UserId } from '#libs/domain/kernel';
-import { organizationDecider, type OrganizationCommand, type Role } from '#libs/domain/people';
+import { operatorMetadata, type MembershipId, type OrgId, type UserId } from '#libs/domain/kernel';
+import type { Role } from '#libs/domain/people';
 import { parseConfig } from '#libs/infra/config';
 import { Deployment } from '#libs/infra/deployment';
 import { Fleet } from '../support/fleet.js';
+import { joinedMember } from '../support/joined-member.js';
 import { type Answer, callAt } from '../support/service.js';
 import { silentLogger } from '../support/silent-logger.js';
 import { STANDS, type Stores } from '../support/stores-of-a-fleet.js';
@@ -74,19 +74,8 @@ interface Member {
   readonly person: Person;
 }
 
-/** Somebody new who has joined, or a person whom another organization knows. No mail is written: those are limited to some an hour. */
-const joined = async (org: string, role: Role, user: UserId = idOf('usr', randomBytes(16))): Promise<Member> => {
-  const [membership, invitation] = [idOf('mem', randomBytes(16)), randomBytes(16).toString('hex')];
-  const run = async (command: Pick<OrganizationCommand, 'type' | 'data'>): Promise<void> => {
-    const metadata = operatorMetadata(operator, org);
-    await operator.runner.run(organizationDecider, org, { ...command, metadata } as OrganizationCommand, metadata);
-  };
-  await run({
-    type: 'InviteMember',
-    data: { membership, user, role, invitation, expiresAt: '2099-01-01T00:00:00.000Z' },
-  });
-  await run({ type: 'JoinOrganization', data: { membership, invitation } });
-  await operator.people.directory.noteOrg(user, org as OrgId);
+const joined = async (org: string, role: Role, known?: UserId): Promise<Member> => {
+  const { user, membership } = await joinedMember(operator, org as OrgId, role, known);
   return { membership, person: new Person(user) };
 };
 
