@@ -1,8 +1,9 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { encodeHex, sha256 } from '#libs/crypto';
 import { type Logger, type MembershipId, operatorMetadata, type UserId } from '#libs/domain/kernel';
 import { requireMailAddress } from '#libs/domain/people';
+import { EventStreamClient } from '../support/event-stream-client.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 import { type Browser, PeopleBench } from '../support/people-bench.js';
 
@@ -15,6 +16,7 @@ const STRANGER = `stranger.${CANARY}@example.com`;
 
 let bench: PeopleBench;
 let upstream: Upstream;
+let stream: EventStreamClient;
 let client: pg.Client;
 let member: UserId;
 /** What was written to the log, a line each. */
@@ -43,6 +45,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client?.end();
+  stream?.close();
   await bench?.close();
   await upstream?.close();
 });
@@ -63,10 +66,20 @@ const mail = async (to: string) => {
   return received;
 };
 
+/** Every public event, on a stream and by webhook. */
+const listen = async (owner: Browser): Promise<void> => {
+  upstream = await startUpstream();
+  stream = await EventStreamClient.open(bench.url, { Cookie: owner.jar });
+  const hook = await owner.post('/v1/webhooks', { url: `${upstream.baseUrl}/hooks`, events: ['*'] });
+  expect(hook.status).toBe(201);
+  secrets.add(String(hook.json['secret']));
+};
+
 /** All that people do, with addresses and secrets that are known here. */
 const live = async (): Promise<void> => {
   await bench.giveAddress(bench.owner, OWNER);
   const owner = noted(await bench.ownerBrowser());
+  await listen(owner);
   const invited = await owner.post('/v1/org/members', { email: FIRST, role: 'admin' });
   member = invited.json['user'] as UserId;
   const browser = bench.browser('198.51.100.1');
@@ -113,7 +126,6 @@ default: require_approval
 
 /** A call that waits, looked at and approved by the link of a mail, after a press too early. */
 const decideByMail = async (owner: Browser): Promise<void> => {
-  upstream = await startUpstream();
   const tools = [{ name: 'list', description: 'Lists', method: 'GET', path: '/v1/list', args: {} }];
   const config = { base_url: upstream.baseUrl, allowed_methods: ['GET'], allowed_path_prefixes: ['/v1'], tools };
   expect((await owner.post('/v1/connectors', { type: 'rest', name: 'crm', config })).status).toBe(201);
@@ -190,24 +202,47 @@ const findings = (cells: readonly Cell[], spellings: readonly string[]): readonl
   });
 };
 
+/** What the stream and the receiver were told. */
+const told = (): readonly Cell[] => [
+  { place: 'the event stream', text: stream.bytes },
+  ...upstream.seen.map(({ path, headers, body }) => ({
+    place: `a request to ${path}`,
+    text: `${JSON.stringify(headers)} ${body}`,
+  })),
+];
+/** Once both have heard the newest event. */
+const everythingTold = async (): Promise<void> => {
+  const newest = 'select evt from read_models.public_events order by seq desc limit 1';
+  const { rows } = await client.query<{ evt: string }>(newest);
+  const event = rows[0]?.evt ?? 'none';
+  await vi.waitFor(
+    () => {
+      expect(stream.bytes).toContain(event);
+      expect(upstream.seen.filter(({ path }) => path === '/hooks').some(({ body }) => body.includes(event))).toBe(true);
+    },
+    { timeout: 20_000, interval: 20 },
+  );
+};
+
 const lines = (): readonly Cell[] => logged.map((text) => ({ place: `log: ${text.slice(0, 120)}`, text }));
 
 const ADDRESSES = [OWNER, FIRST, SECOND, STRANGER];
 const expectClean = async (): Promise<void> => {
-  const cells = [...(await dump()), ...lines()];
+  const cells = [...(await dump()), ...lines(), ...told()];
   expect(findings(cells, [CANARY, Buffer.from(CANARY).toString('hex'), ...ADDRESSES.flatMap(spellingsOf)])).toEqual([]);
   expect(findings(cells, [...secrets].flatMap(spellingsOf))).toEqual([]);
   // Six digits stand by chance within longer numbers.
   const alone = [...codes].map((code) => new RegExp(`(?<![0-9a-f.])${code}(?![0-9a-f])`));
-  const told = cells.filter(({ place, text }) => !place.endsWith('_hash') && alone.some((each) => each.test(text)));
-  expect(told.map(({ place }) => place)).toEqual([]);
+  const readable = cells.filter(({ place, text }) => !place.endsWith('_hash') && alone.some((each) => each.test(text)));
+  expect(readable.map(({ place }) => place)).toEqual([]);
 };
 
 describe('what people sign in with', () => {
-  it('stands in no table, no event, no deed and no line of the log', async () => {
+  it('stands in no table, no event, no deed, no line of the log, no stream and no webhook', async () => {
     expect(secrets.size).toBeGreaterThan(12);
     expect(codes.size).toBeGreaterThan(3);
     expect(lines().some(({ text }) => text.includes('/v1/auth/callback'))).toBe(true);
+    await everythingTold();
     await expectClean();
   });
 
