@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { frameOf, PING, resyncFrame, RETRY } from '../../apps/api/src/events/sse-frames.js';
+import { frameOf, pingFrame, resyncFrame, RETRY } from '../../apps/api/src/events/sse-frames.js';
 import { SseParser } from '../support/sse-parser.js';
 
 type Vector = {
@@ -29,7 +29,12 @@ const HOSTILE = 'a\nb\rc\r\nd\u0000e\u2028f\ndata: planted\n\nevent: planted\u{1
 describe('the frames of a stream', () => {
   it('are what they were, cut into single bytes, whatever the data hold (J-19)', () => {
     const data = { object: 'event', name: HOSTILE, [HOSTILE]: [HOSTILE] };
-    const frames = [RETRY, frameOf('hello', { object: 'stream' }), PING, frameOf('deed.sealed', data, 'abc.12')];
+    const frames = [
+      RETRY,
+      frameOf('hello', { object: 'stream' }),
+      pingFrame('abc.11'),
+      frameOf('deed.sealed', data, 'abc.12'),
+    ];
     const bytes = Buffer.concat([...frames, resyncFrame('lagged')]);
     const parser = new SseParser();
     const messages = parse(inChunks(bytes, 1), parser);

@@ -29,6 +29,7 @@ const eventOf = (seq: number, type: PublicEventType = 'action.created', agent: A
 /** Writes down what it is told. */
 class Listener implements FeedReader {
   readonly heard: number[] = [];
+  readonly passed: number[] = [];
   resyncs = 0;
   doubts = 0;
 
@@ -36,6 +37,10 @@ class Listener implements FeedReader {
 
   offer({ seq }: FedEvent): void {
     this.heard.push(Number(seq));
+  }
+
+  passOver({ seq }: FedEvent): void {
+    this.passed.push(Number(seq));
   }
 
   doubt(): void {
@@ -101,6 +106,8 @@ describe('a feed of events', () => {
             return isVisible && isAskedFor ? [place + 1] : [];
           });
           expect(listeners[index]?.heard).toEqual(naive);
+          const others = events.map((_, place) => place + 1).filter((seq) => !naive.includes(seq));
+          expect(listeners[index]?.passed).toEqual(others);
         });
       }),
       { numRuns: 500 },

@@ -24,10 +24,15 @@ export class FedEvent {
     this.seq = BigInt(event.seq);
   }
 
+  /** Where a client comes back to, to hear what is behind this event. */
+  get cursor(): string {
+    return `${this.instance}.${this.event.seq}`;
+  }
+
   frameFor(variant: EventVariant): Buffer {
     const known = this.frames.get(variant);
     if (known) return known;
-    const frame = frameOf(this.event.type, this.objectFor(variant), `${this.instance}.${this.event.seq}`);
+    const frame = frameOf(this.event.type, this.objectFor(variant), this.cursor);
     this.frames.set(variant, frame);
     return frame;
   }
@@ -61,6 +66,8 @@ const mayEndCredentials = ({ type, thin }: PublicEvent): boolean =>
 export interface FeedReader {
   readonly filter: EventFilter;
   offer(event: FedEvent): void;
+  /** An event that it does not show. */
+  passOver(event: FedEvent): void;
   /** Something has changed by which its credential may have ended. */
   doubt(): void;
   /** Events may have been missed. */
@@ -116,6 +123,7 @@ export class EventFeed {
     const isOfAccess = mayEndCredentials(event.event);
     for (const reader of this.readers) {
       if (reader.filter.shows(event.event)) reader.offer(event);
+      else reader.passOver(event);
       if (isOfAccess) reader.doubt();
     }
   }

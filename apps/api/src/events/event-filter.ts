@@ -5,6 +5,8 @@ import { queryProblem } from '../http/query-string.js';
 
 /** Document 3, Stream. */
 const TYPES_MAX_CHARACTERS = 1_200;
+/** Of a word that is no type, in the error that names it. */
+const NAMED_CHARACTERS = 64;
 const EVERY_OF_FAMILY = '.*';
 /** What an agent's key sees, of its own agent. Admin deeds are nobody's. */
 const SEEN_BY_AGENTS = /^(?:action|approval)\.|^deed\.sealed$/;
@@ -58,8 +60,8 @@ const typesNamed = (name: string): readonly PublicEventType[] => {
   if (named.length > 0) return named;
   throw queryProblem(
     'types',
-    `must be a comma list of event types and families, such as deed.sealed,action.*`,
-    `The types are ${PUBLIC_EVENT_TYPES.join(', ')}.`,
+    'must be a comma list of event types and families, such as deed.sealed,action.*',
+    `${JSON.stringify(name.slice(0, NAMED_CHARACTERS))} is none. The types are ${PUBLIC_EVENT_TYPES.join(', ')}.`,
   );
 };
 

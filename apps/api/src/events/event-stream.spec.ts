@@ -74,6 +74,28 @@ describe('a stream', () => {
     expect(String(writes[2])).toBe(': ping\n\n');
   });
 
+  it('moves the cursor past what it does not show, by a ping', () => {
+    const parser = new SseParser();
+    offer(1);
+    stream.passOver(eventOf(2));
+    stream.passOver(eventOf(3));
+    stream.tick(50);
+    stream.tick(15_050);
+    expect(String(writes[1])).toBe('id: abc.3\n: ping\n\n');
+    expect(writes.flatMap((chunk) => parser.feed(chunk)).map(({ id }) => id)).toEqual(['abc.1']);
+    expect(parser.lastEventId).toBe('abc.3');
+    stream.tick(30_050);
+    expect(String(writes[2])).toBe(': ping\n\n');
+  });
+
+  it('moves no cursor past what still waits, or what came later', () => {
+    stream.passOver(eventOf(1));
+    offer(2);
+    stream.tick(15_000);
+    stream.tick(30_000);
+    expect(writes.slice(1).map(String)).toEqual([': ping\n\n']);
+  });
+
   it('ends after 30 minutes, with all that waits', () => {
     stream.tick(30 * MINUTE_MS - 1);
     offer(1);

@@ -1,6 +1,6 @@
 import type { FedEvent, FeedReader } from './event-feed.js';
 import type { EventFilter } from './event-filter.js';
-import { frameOf, PING, resyncFrame } from './sse-frames.js';
+import { frameOf, pingFrame, resyncFrame } from './sse-frames.js';
 
 /** Document 3, Stream. */
 export const HEARTBEAT_S = 15;
@@ -29,6 +29,8 @@ export class EventStream implements FeedReader {
   private writtenAtMs: number;
   private checkedAtMs: number;
   private isDoubted = false;
+  /** The last event since the last one that was told, of those that this stream does not show. */
+  private passed: FedEvent | null = null;
 
   constructor(
     readonly filter: EventFilter,
@@ -47,6 +49,11 @@ export class EventStream implements FeedReader {
     if (this.isOver) return;
     this.waiting.push(event.frameFor(this.filter.variant));
     this.waitingEvents += 1;
+    this.passed = null;
+  }
+
+  passOver(event: FedEvent): void {
+    this.passed = event;
   }
 
   doubt(): void {
@@ -54,6 +61,7 @@ export class EventStream implements FeedReader {
   }
 
   resync(): void {
+    this.passed = null;
     this.say(resyncFrame('bus_reconnected'));
   }
 
@@ -96,8 +104,14 @@ export class EventStream implements FeedReader {
 
   private writeOn(nowMs: number): void {
     this.wasBlocked = false;
-    if (this.waiting.length === 0 && nowMs - this.writtenAtMs >= HEARTBEAT_MS) this.waiting.push(PING);
+    if (this.waiting.length === 0 && nowMs - this.writtenAtMs >= HEARTBEAT_MS) this.ping();
     this.flush(nowMs);
+  }
+
+  /** Nothing waits, so all before what was passed over is told: whoever comes back need not know of it. */
+  private ping(): void {
+    this.waiting.push(pingFrame(this.passed?.cursor ?? null));
+    this.passed = null;
   }
 
   private flush(nowMs: number): void {

@@ -6,8 +6,13 @@ const RETRY_MS = 3_000;
 /** What a client is told first of all. */
 export const RETRY = Buffer.from(`retry: ${RETRY_MS}\n\n`);
 
-/** Nobody hears it: it keeps the connection from looking dead. */
-export const PING = Buffer.from(': ping\n\n');
+/**
+ * Nobody hears it: it keeps the connection from looking dead.
+ * @param cursor moves where a client comes back to past events that were none of its own (WHATWG HTML, 9.2.6: an id without
+ *   data is kept, and no message); null where there were none
+ */
+export const pingFrame = (cursor: string | null): Buffer =>
+  Buffer.from(`${cursor === null ? '' : `id: ${cursor}\n`}: ping\n\n`);
 
 /**
  * One message of an event stream. JSON has no line break, so the data is one line whatever agents put into it; id and type
