@@ -216,7 +216,7 @@ export class WebhookScene {
   }
 
   async deliveriesOf({ deliveries }: WebhookProcess, { id }: Webhook): Promise<readonly Delivery[]> {
-    return (await deliveries.page(id, { limit: 1_000, after: null })).rows;
+    return (await deliveries.page(id, { limit: 1_000, after: null, statuses: null })).rows;
   }
 
   /** How many events of a type the organization's endpoints have. */

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DELIVERIES_KEPT_MS } from '#libs/infra/webhooks';
 import { undescribedBy } from '../http/described-answer.js';
 import { HOOK_ORG, ok, refused, type WebhookProcess, WebhookScene } from '../support/webhook-scene.js';
+
+const HOUR_MS = 3_600_000;
 
 let scene: WebhookScene;
 let worker: WebhookProcess;
@@ -85,5 +88,31 @@ describe('a delivery that is asked for again', () => {
     scene.answer = ok;
     await scene.send(worker);
     expect(await oneDelivery(webhook)).toMatchObject({ status: 'delivered', attempt: 2 });
+  });
+});
+
+describe('what waits for its first attempt', () => {
+  it('tells since when, and is dead after eight days', async () => {
+    const { webhook } = await scene.endpoint(worker);
+    expect(await worker.asked.waitingSince([webhook])).toEqual([null]);
+    const firstAt = new Date(scene.clock.ms).toISOString();
+    await scene.happen();
+    await scene.fold(worker);
+    scene.clock.ms += HOUR_MS;
+    await scene.happen();
+    await scene.fold(worker);
+    expect(await worker.asked.waitingSince([webhook])).toEqual([firstAt]);
+    const endStale = (ms: number): Promise<number> => {
+      scene.clock.ms += ms;
+      return worker.deliveries.endStale(scene.clock.ms - DELIVERIES_KEPT_MS, scene.clock.ms);
+    };
+    expect(await endStale(DELIVERIES_KEPT_MS - HOUR_MS)).toBe(0);
+    expect(await endStale(1)).toBe(1);
+    const states = (await scene.deliveriesOf(worker, webhook)).map(({ status, attempt }) => `${status} ${attempt}`);
+    expect(states).toEqual(['pending 0', 'dead 0']);
+    const { rows } = await worker.deliveries.page(webhook.id, { limit: 10, after: null, statuses: ['dead'] });
+    expect(rows).toMatchObject([{ createdAt: firstAt, status: 'dead', deliveredAt: null }]);
+    await scene.send(worker);
+    expect(await worker.asked.waitingSince([webhook])).toEqual([null]);
   });
 });

@@ -80,7 +80,11 @@ export class Worker {
         people: { purge: () => deployment.people.desk.purge(deployment.clock.nowMs()) },
         webhooks: {
           sweepSecrets: () => webhooks.secrets.sweep(),
-          removeEnded: () => webhooks.deliveries.removeEnded(deployment.clock.nowMs() - DELIVERIES_KEPT_MS),
+          removeEnded: async () => {
+            const nowMs = deployment.clock.nowMs();
+            await webhooks.deliveries.endStale(nowMs - DELIVERIES_KEPT_MS, nowMs);
+            return webhooks.deliveries.removeEnded(nowMs - DELIVERIES_KEPT_MS);
+          },
         },
       },
       { logger, meter },

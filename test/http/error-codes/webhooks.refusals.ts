@@ -177,5 +177,15 @@ export const WEBHOOKS: RefusalGroup = {
         return answer;
       },
     },
+    {
+      rule: 'a list of deliveries in a status that there is not',
+      verdict: [400, 'invalid_request_error', 'validation_failed', 'status'],
+      provoke: async (stage) => {
+        const id = await made(stage);
+        const answer = await stage.admin('GET', `/v1/webhooks/${id}/deliveries?status=lost`);
+        await away(stage, id);
+        return answer;
+      },
+    },
   ],
 };

@@ -15,9 +15,14 @@ export class WebhookAnswers {
   ) {}
 
   async views(webhooks: readonly Webhook[]): Promise<readonly JsonObject[]> {
-    const failingSince = await this.deliveries.failingSince(webhooks);
+    const [failing, waiting] = await Promise.all([
+      this.deliveries.failingSince(webhooks),
+      this.deliveries.waitingSince(webhooks),
+    ]);
     const now = timestampOf(this.clock.nowMs());
-    return webhooks.map((webhook, index) => webhookView(webhook, failingSince[index] ?? null, now));
+    return webhooks.map((webhook, index) =>
+      webhookView(webhook, { failing: failing[index] ?? null, waiting: waiting[index] ?? null }, now),
+    );
   }
 
   async view(webhook: Webhook): Promise<JsonObject> {

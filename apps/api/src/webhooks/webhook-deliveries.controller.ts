@@ -1,17 +1,17 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import type { JsonObject } from '#libs/crypto';
 import { Clock, DomainError, parseId } from '#libs/domain/kernel';
-import { WebhookDeliveries } from '#libs/domain/webhooks';
+import { DELIVERY_STATUSES, WebhookDeliveries } from '#libs/domain/webhooks';
 import { CHANGE } from '../control-plane.js';
 import { CursorCodec } from '../http/cursor-codec.js';
 import type { Exchange } from '../http/exchange.js';
 import { type ListEnvelope, pageOf } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
-import { ListQuery } from '../http/query-shape.js';
 import { Route } from '../http/route.decorator.js';
 import { WindowLimit } from '../http/window-limit.js';
+import { commaList } from '../lists/filter-values.js';
 import { type TimePosition, timePositionOf } from '../lists/listed.js';
-import { RedeliverBody } from './webhook.dto.js';
+import { ListDeliveriesQuery, RedeliverBody } from './webhook.dto.js';
 import { deliveryView } from './webhook.view.js';
 import { webhookId } from './webhook-id.js';
 
@@ -38,12 +38,17 @@ export class WebhookDeliveriesController {
   @Route({ ...CHANGE, unknownQuery: 'refused' })
   async list(
     @Param('id') id: string,
-    @Query() query: ListQuery,
+    @Query() query: ListDeliveriesQuery,
     @RequestContext() exchange: Exchange,
   ): Promise<ListEnvelope<JsonObject>> {
+    const statuses = commaList('status', query.status, DELIVERY_STATUSES);
     const cursors = this.cursors.forList(exchange, query);
     const after = cursors.after as TimePosition | null;
-    const page = await this.deliveries.list(exchange.caller.org, webhookId(id), { limit: query.limit, after });
+    const page = await this.deliveries.list(exchange.caller.org, webhookId(id), {
+      limit: query.limit,
+      after,
+      statuses,
+    });
     return pageOf(page, cursors, {
       item: deliveryView,
       position: ({ event, createdAt }) => timePositionOf({ id: event, createdAt }),

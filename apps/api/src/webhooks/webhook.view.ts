@@ -3,7 +3,11 @@ import { signingAt, type Delivery, type Webhook } from '#libs/domain/webhooks';
 import type { Timestamp } from '#libs/domain/kernel';
 
 /** Of the secrets nothing but how the newest one ends, and until when older ones sign beside it. */
-export const webhookView = (webhook: Webhook, failingSince: Timestamp | null, now: Timestamp): JsonObject => ({
+export const webhookView = (
+  webhook: Webhook,
+  since: { readonly failing: Timestamp | null; readonly waiting: Timestamp | null },
+  now: Timestamp,
+): JsonObject => ({
   object: 'webhook',
   id: webhook.id,
   url: webhook.url,
@@ -12,7 +16,8 @@ export const webhookView = (webhook: Webhook, failingSince: Timestamp | null, no
   status: webhook.status,
   secret_hint: webhook.secretHint,
   old_secrets_until: signingAt(webhook, now).flatMap(({ until }) => until ?? []),
-  failing_since: failingSince,
+  failing_since: since.failing,
+  oldest_pending_at: since.waiting,
   created_at: webhook.createdAt,
 });
 
@@ -21,6 +26,7 @@ export const deliveryView = (delivery: Delivery): JsonObject => ({
   webhook: delivery.webhook,
   event: delivery.event,
   type: delivery.type,
+  about: { ...delivery.about },
   status: delivery.status,
   attempt: delivery.attempt,
   http_status: delivery.httpStatus,

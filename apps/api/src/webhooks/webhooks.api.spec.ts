@@ -63,6 +63,7 @@ describe('POST /v1/webhooks', () => {
       secret_hint: String(secret).slice(-4),
       old_secrets_until: [],
       failing_since: null,
+      oldest_pending_at: null,
       created_at: expect.stringMatching(/Z$/),
     });
     expect((await send('GET', pathOf(shown))).json).toEqual(shown);
@@ -172,6 +173,9 @@ describe('POST /v1/webhooks/{id}/test and its deliveries', () => {
     expect(found).toHaveLength(2);
     expect(found).toEqual(expect.arrayContaining([first.json, second.json]));
     expect(rest['has_more']).toBe(false);
+    expect(found[0]).toMatchObject({ about: { object: 'webhook', id: webhook['id'] } });
+    expect((await page('status=dead,retrying'))['data']).toEqual([second.json]);
+    expect((await page('status=pending'))['data']).toEqual([]);
   });
 
   it('sends again what the endpoint has a delivery of', async () => {

@@ -4068,6 +4068,8 @@ export interface components {
             old_secrets_until: components["schemas"]["Timestamp"][];
             /** @description Since when every attempt has failed; null where the last one did not. */
             failing_since: null | components["schemas"]["Timestamp"];
+            /** @description Since when the oldest event waits for its first attempt; null where none waits. Far back, it answers too slowly. */
+            oldest_pending_at: null | components["schemas"]["Timestamp"];
             created_at: components["schemas"]["Timestamp"];
             /** @description The whole secret, in the answer that made it; null where that was replayed. */
             secret?: string | null;
@@ -4108,9 +4110,15 @@ export interface components {
             webhook: components["schemas"]["WebhookId"];
             event: components["schemas"]["EventId"];
             type: components["schemas"]["EventType"];
+            /** @description The object that the event tells of. */
+            about: {
+                /** @example deed_summary */
+                object: string;
+                id: string;
+            };
             /**
              * @description `pending`: not tried yet. `delivering`: an attempt is under way. `retrying`: one has failed, another is due. `delivered`,
-             *     `dead` (the last attempt has failed) and `cancelled` (its endpoint was disabled or deleted): over.
+             *     `dead` (the last attempt has failed, or eight days went by before the first) and `cancelled` (its endpoint was disabled or deleted): over.
              * @enum {string}
              */
             status: "pending" | "delivering" | "retrying" | "delivered" | "dead" | "cancelled";
@@ -9772,6 +9780,7 @@ export interface operations {
                      *       "secret_hint": "k3Xw",
                      *       "old_secrets_until": [],
                      *       "failing_since": null,
+                     *       "oldest_pending_at": null,
                      *       "created_at": "2026-10-01T09:00:00.000Z",
                      *       "secret": "whsec_bm90IGEgc2VjcmV0IGJ1dCBhbiBleGFtcGxlIG9mIG9uZQk3Xw",
                      *       "deed": "deed_01h2xcejqtf2nbrexx3vqjhp4a"
@@ -9828,6 +9837,7 @@ export interface operations {
                      *       "secret_hint": "k3Xw",
                      *       "old_secrets_until": [],
                      *       "failing_since": null,
+                     *       "oldest_pending_at": null,
                      *       "created_at": "2026-10-01T09:00:00.000Z"
                      *     }
                      */
@@ -9932,6 +9942,7 @@ export interface operations {
                      *       "secret_hint": "k3Xw",
                      *       "old_secrets_until": [],
                      *       "failing_since": null,
+                     *       "oldest_pending_at": null,
                      *       "created_at": "2026-10-01T09:00:00.000Z",
                      *       "deed": "deed_01h2xcejqtf2nbrexx3vqjhp4a"
                      *     }
@@ -10002,6 +10013,7 @@ export interface operations {
                      *         "2026-10-02T09:00:00.000Z"
                      *       ],
                      *       "failing_since": null,
+                     *       "oldest_pending_at": null,
                      *       "created_at": "2026-10-01T09:00:00.000Z",
                      *       "secret": "whsec_YW5vdGhlciBleGFtcGxlIG9mIGEgc2VjcmV0IHRoYXQgaXMgbm8k3Xw",
                      *       "deed": "deed_01h2xcejqtf2nbrexx3vqjhp4a"
@@ -10085,6 +10097,11 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
                 cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description One status or several, separated by commas.
+                 * @example retrying,dead
+                 */
+                status?: string;
             };
             header?: {
                 /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */

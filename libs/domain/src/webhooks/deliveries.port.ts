@@ -1,5 +1,5 @@
 import type { EventId, WebhookId } from '../kernel/index.js';
-import type { AttemptOutcome, ClaimedDelivery, Delivery, DeliveryStep } from './delivery.js';
+import type { AttemptOutcome, ClaimedDelivery, Delivery, DeliveryStatus, DeliveryStep } from './delivery.js';
 import type { OutgoingEvent } from './outgoing-event.js';
 
 /** What claiming needs that no row knows. */
@@ -21,6 +21,13 @@ export interface DeliveryPlace {
   readonly id: string;
 }
 
+export interface DeliveryPage {
+  readonly limit: number;
+  readonly after: DeliveryPlace | null;
+  /** Those in one of these; null for all. */
+  readonly statuses: readonly DeliveryStatus[] | null;
+}
+
 /**
  * Deliveries on their way: rows beside the log, made by a fold of the public events, one for each event and endpoint. They
  * say what is to be sent and how far it came; whether an endpoint may be sent anything is the log's to say.
@@ -37,6 +44,9 @@ export abstract class Deliveries {
 
   /** Of those endpoints whose last attempt has failed: since when every one has. Unix milliseconds. */
   abstract failingSince(webhooks: readonly WebhookId[]): Promise<ReadonlyMap<WebhookId, number>>;
+
+  /** Of those endpoints to which something waits for its first attempt: since when the oldest does. Unix milliseconds. */
+  abstract waitingSince(webhooks: readonly WebhookId[]): Promise<ReadonlyMap<WebhookId, number>>;
 
   /**
    * Writes what came of an attempt. A success counts whoever reports it; a failure only under the claim that stands.
@@ -61,7 +71,7 @@ export abstract class Deliveries {
   /** Newest first, after a place. */
   abstract page(
     webhook: WebhookId,
-    page: { readonly limit: number; readonly after: DeliveryPlace | null },
+    page: DeliveryPage,
   ): Promise<{ readonly rows: readonly Delivery[]; readonly hasMore: boolean }>;
 
   abstract find(webhook: WebhookId, event: EventId): Promise<Delivery | null>;
@@ -77,6 +87,9 @@ export abstract class Deliveries {
    * are under way as may be, or when the event has a delivery already.
    */
   abstract addClaimed(webhook: WebhookId, event: OutgoingEvent, terms: ClaimTerms): Promise<ClaimedDelivery | null>;
+
+  /** Ends as dead what has been due since before then and was never tried. @returns how many */
+  abstract endStale(dueBeforeMs: number, nowMs: number): Promise<number>;
 
   /** Removes deliveries that ended before then. @returns how many */
   abstract removeEnded(beforeMs: number): Promise<number>;

@@ -2,15 +2,18 @@ import type { ErrorCode, EventId, OrgId, Timestamp, WebhookId } from '../kernel/
 
 /**
  * `pending`: not tried yet. `delivering`: an attempt is under way. `retrying`: one has failed, another is due. `delivered`,
- * `dead` (the last attempt has failed) and `cancelled` (its endpoint was disabled or deleted): over.
+ * `dead` (the last attempt has failed, or eight days went by before the first) and `cancelled` (its endpoint was disabled or deleted): over.
  */
-export type DeliveryStatus = 'pending' | 'delivering' | 'retrying' | 'delivered' | 'dead' | 'cancelled';
+export const DELIVERY_STATUSES = ['pending', 'delivering', 'retrying', 'delivered', 'dead', 'cancelled'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** One event on its way to one endpoint. */
 export interface Delivery {
   readonly webhook: WebhookId;
   readonly event: EventId;
   readonly type: string;
+  /** The thin object of the event. */
+  readonly about: { readonly object: string; readonly id: string };
   readonly status: DeliveryStatus;
   /** Attempts that have begun, the one under way included. */
   readonly attempt: number;

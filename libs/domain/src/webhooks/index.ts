@@ -1,5 +1,12 @@
-export { type ClaimTerms, Deliveries, type DeliveryPlace } from './deliveries.port.js';
-export type { AttemptOutcome, ClaimedDelivery, Delivery, DeliveryStatus, DeliveryStep } from './delivery.js';
+export { type ClaimTerms, Deliveries, type DeliveryPage, type DeliveryPlace } from './deliveries.port.js';
+export {
+  DELIVERY_STATUSES,
+  type AttemptOutcome,
+  type ClaimedDelivery,
+  type Delivery,
+  type DeliveryStatus,
+  type DeliveryStep,
+} from './delivery.js';
 export {
   ATTEMPTS_LIMIT,
   attemptsOf,

@@ -1,8 +1,9 @@
 import { type ErrorCode, type EventId, timestampOf, type WebhookId } from '#libs/domain/kernel';
 import type { Delivery, DeliveryStatus } from '#libs/domain/webhooks';
 
-export const DELIVERY_COLUMNS =
-  'webhook, event, type, status, attempt, due_ms, http_status, error_code, created_ms, ended_ms';
+/** What an event is about stands in its body alone. */
+export const DELIVERY_COLUMNS = `webhook, event, type, status, attempt, due_ms, http_status, error_code, created_ms, ended_ms,
+  body::json #>> '{data,object,object}' as about_object, body::json #>> '{data,object,id}' as about_id`;
 
 export interface DeliveryRow {
   readonly webhook: WebhookId;
@@ -15,6 +16,8 @@ export interface DeliveryRow {
   readonly error_code: ErrorCode | null;
   readonly created_ms: string;
   readonly ended_ms: string | null;
+  readonly about_object: string;
+  readonly about_id: string;
 }
 
 export const deliveryOf = (row: DeliveryRow): Delivery => {
@@ -25,6 +28,7 @@ export const deliveryOf = (row: DeliveryRow): Delivery => {
     webhook,
     event,
     type,
+    about: { object: row.about_object, id: row.about_id },
     status,
     attempt,
     httpStatus: row.http_status,

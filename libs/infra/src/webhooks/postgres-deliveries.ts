@@ -8,7 +8,7 @@ import {
   type ClaimTerms,
   Deliveries,
   type Delivery,
-  type DeliveryPlace,
+  type DeliveryPage,
   type DeliveryStep,
   IN_FLIGHT_MAX,
   type OpenDelivery,
@@ -40,7 +40,7 @@ const DUE_ENDPOINTS = `
                          where d.webhook = e.webhook and d.${OPEN} and d.due_ms <= $1 order by d.due_ms limit 1) first
    order by first.due_ms limit $2`;
 /** At once; each statement stays short. */
-const REMOVED_ROWS = 5_000;
+const PORTION_ROWS = 5_000;
 
 /** Rows of `webhooks.deliveries`. Give it a durable pool: an attempt that was counted stays counted. */
 export class PostgresDeliveries extends Deliveries {
@@ -82,6 +82,19 @@ export class PostgresDeliveries extends Deliveries {
       ),
     );
     return new Map(rows.map((row) => [row.webhook, Number(row.failing_since_ms)]));
+  }
+
+  override async waitingSince(webhooks: readonly WebhookId[]): Promise<ReadonlyMap<WebhookId, number>> {
+    const { rows } = await answered(
+      this.pool.query<{ webhook: WebhookId; due_ms: string }>(
+        `select asked.webhook, first.due_ms from unnest($1::text[]) as asked (webhook)
+          cross join lateral (select due_ms from webhooks.deliveries d
+                               where d.webhook = asked.webhook and d.status = 'pending'
+                               order by d.due_ms limit 1) first`,
+        [webhooks],
+      ),
+    );
+    return new Map(rows.map((row) => [row.webhook, Number(row.due_ms)]));
   }
 
   override async settle(
@@ -143,14 +156,15 @@ export class PostgresDeliveries extends Deliveries {
 
   override async page(
     webhook: WebhookId,
-    { limit, after }: { readonly limit: number; readonly after: DeliveryPlace | null },
+    { limit, after, statuses }: DeliveryPage,
   ): Promise<{ readonly rows: readonly Delivery[]; readonly hasMore: boolean }> {
     const { rows } = await answered(
       this.pool.query<DeliveryRow>(
         `select ${DELIVERY_COLUMNS} from webhooks.deliveries
           where webhook = $1 and ($2::bigint is null or (created_ms, event) < ($2, $3))
+            and ($5::text[] is null or status = any($5))
           order by created_ms desc, event desc limit $4`,
-        [webhook, after === null ? null : epochMsOf(after.createdAt), after?.id ?? null, limit + 1],
+        [webhook, after === null ? null : epochMsOf(after.createdAt), after?.id ?? null, limit + 1, statuses],
       ),
     );
     return { rows: rows.slice(0, limit).map(deliveryOf), hasMore: rows.length > limit };
@@ -202,17 +216,29 @@ export class PostgresDeliveries extends Deliveries {
     });
   }
 
+  override async endStale(dueBeforeMs: number, nowMs: number): Promise<number> {
+    return this.inPortions(
+      `update webhooks.deliveries set status = 'dead', ended_ms = $2 where status = 'pending' and (webhook, event) in
+        (select webhook, event from webhooks.deliveries where status = 'pending' and due_ms < $1
+          limit ${PORTION_ROWS} for update skip locked)`,
+      [dueBeforeMs, nowMs],
+    );
+  }
+
   override async removeEnded(beforeMs: number): Promise<number> {
-    for (let gone = 0; ;) {
-      const { rowCount } = await answered(
-        this.pool.query(
-          `delete from webhooks.deliveries where (webhook, event) in
-            (select webhook, event from webhooks.deliveries where ended_ms < $1 limit ${REMOVED_ROWS})`,
-          [beforeMs],
-        ),
-      );
-      gone += rowCount ?? 0;
-      if ((rowCount ?? 0) < REMOVED_ROWS) return gone;
+    return this.inPortions(
+      `delete from webhooks.deliveries where (webhook, event) in
+        (select webhook, event from webhooks.deliveries where ended_ms < $1 limit ${PORTION_ROWS})`,
+      [beforeMs],
+    );
+  }
+
+  /** Until a statement finds less than a portion. @returns rows in all */
+  private async inPortions(statement: string, values: readonly unknown[]): Promise<number> {
+    for (let done = 0; ;) {
+      const { rowCount } = await answered(this.pool.query(statement, [...values]));
+      done += rowCount ?? 0;
+      if ((rowCount ?? 0) < PORTION_ROWS) return done;
     }
   }
 }

@@ -12,7 +12,7 @@ import {
   type WebhookId,
   WEBHOOKS_CHANNEL,
 } from '../../kernel/index.js';
-import type { Deliveries, DeliveryPlace } from '../deliveries.port.js';
+import type { Deliveries, DeliveryPage } from '../deliveries.port.js';
 import type { Delivery } from '../delivery.js';
 import type { TestEvent } from '../outgoing-event.js';
 import type { Webhook } from '../webhook.state.js';
@@ -38,8 +38,17 @@ export class WebhookDeliveries {
     });
   }
 
+  /** Since when the oldest event waits for its first attempt; null where none waits. */
+  async waitingSince(endpoints: readonly Webhook[]): Promise<readonly (Timestamp | null)[]> {
+    const since = await this.deliveries.waitingSince(endpoints.map(({ id }) => id));
+    return endpoints.map(({ id }) => {
+      const ms = since.get(id);
+      return ms === undefined ? null : timestampOf(ms);
+    });
+  }
+
   /** Newest first. @throws {DomainError} not_found */
-  async list(org: OrgId, webhook: WebhookId, page: { readonly limit: number; readonly after: DeliveryPlace | null }) {
+  async list(org: OrgId, webhook: WebhookId, page: DeliveryPage) {
     await this.endpoints.get(org, webhook);
     return this.deliveries.page(webhook, page);
   }
