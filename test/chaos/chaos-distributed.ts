@@ -58,6 +58,7 @@ export const chaosOfFleet = async (
       plans: plansOf(seed, kills, { stores: Object.keys(killStore) as Store[], processesEach: PROCESSES_EACH }),
       callsPerRound: CALLS_PER_ROUND,
       toolTimeoutMs: TOOL_TIMEOUT_MS,
+      webhooks: ['steady', 'moody'],
       moreAgents: MORE_AGENTS,
       place,
       folders: [fleet.folder, server.stateDir],

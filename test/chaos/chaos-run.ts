@@ -4,11 +4,12 @@ import { ChaosScene, type SceneOptions } from './chaos-scene.js';
 import type { ChaosTarget } from './chaos-target.js';
 import type { Evidence } from './evidence.js';
 import { countedAs, isOfStore, planText, type RoundPlan, type Store } from './faults.js';
+import { Listeners, type Manner } from './listeners.js';
 import { startOracle } from './oracle.js';
 import { chanceOf } from './random.js';
 import { Traffic } from './traffic.js';
 
-export interface ChaosOptions extends SceneOptions {
+export interface ChaosOptions extends Omit<SceneOptions, 'listeners'> {
   readonly seed: number;
   /** A round each; after them, or where there are none, one without any fault. */
   readonly plans: readonly RoundPlan[];
@@ -16,6 +17,8 @@ export interface ChaosOptions extends SceneOptions {
   readonly toolTimeoutMs: number;
   /** Kills a store of the run's own, and starts it again. Resolves when it runs. */
   readonly killStore: Readonly<Partial<Record<Store, () => Promise<void>>>>;
+  /** Webhooks that hear every event, one each; where there is one, a stream is read besides. */
+  readonly webhooks: readonly Manner[];
   /** Agents beside the first. */
   readonly moreAgents: number;
   readonly onProgress?: (progress: ChaosProgress) => void;
@@ -54,7 +57,14 @@ export const runChaos = async (service: ChaosTarget, options: ChaosOptions): Pro
   const oracle = await startOracle();
   try {
     await connectCrm(service, oracle.baseUrl, { timeoutMs: options.toolTimeoutMs });
-    return await new ChaosRun(new ChaosScene(service, oracle, options), options).run();
+    if (options.webhooks.length === 0)
+      return await new ChaosRun(new ChaosScene(service, oracle, options), options).run();
+    const listeners = await Listeners.start(service, options.webhooks);
+    try {
+      return await new ChaosRun(new ChaosScene(service, oracle, { ...options, listeners }), options).run();
+    } finally {
+      await listeners.close();
+    }
   } finally {
     await oracle.close();
   }

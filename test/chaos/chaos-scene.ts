@@ -7,6 +7,7 @@ import type { ChaosProcess, ChaosTarget } from './chaos-target.js';
 import { ClientLog, type Caller } from './client-log.js';
 import type { Evidence, Members, ToolTerms } from './evidence.js';
 import { unlogged } from './invariants/edge.js';
+import { undelivered } from './invariants/told.js';
 import {
   accessLinesIn,
   asking,
@@ -18,6 +19,7 @@ import {
   rowsOnce,
   type Query,
 } from './gathering.js';
+import type { Listeners } from './listeners.js';
 import { LogReader } from './log-reader.js';
 import type { Oracle } from './oracle.js';
 
@@ -48,6 +50,8 @@ export interface SceneOptions {
   readonly folders: readonly string[];
   /** How long the service may take to come to rest. */
   readonly restLimitMs: number;
+  /** Whom it tells what happens; nobody unless given. */
+  readonly listeners?: Listeners;
 }
 
 /** A bundle as far as it came. */
@@ -63,6 +67,9 @@ const KILLED_ITSELF = /\bfailpoint=\S+ action=kill\b/g;
 const POLL_MS = 100;
 const SAID_DEADLINE_MS = 10_000;
 const SAID_POLL_MS = 5;
+/** A delivery whose process was killed is taken up 30 s later, and one that failed once 36 s later at the latest. */
+const TOLD_DEADLINE_MS = 150_000;
+const NOBODY_LISTENS: Evidence['told'] = { webhooks: [], arrivals: [], streams: [] };
 
 /** A service that is made to fail, and everything that is seen of it from outside. */
 export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
@@ -87,6 +94,7 @@ export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
   /** Said by whoever orders faults: whether calls may meet one. */
   markFaults(areUnderWay: boolean): void {
     this.log.isUnderFault = areUnderWay;
+    if (this.options.listeners) this.options.listeners.isUnderFault = areUnderWay;
   }
 
   /**
@@ -200,16 +208,18 @@ export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
     await this.exported();
     const bundles = await judgedBundles(this.bundles, service);
     await this.untilLogged();
+    const told = await this.untilTold(reader);
     const { output, ends } = service;
     const events = await reader.events();
-    const canaries = await canariesOf([...this.agents, admin], service);
-    const found = { canaries, output, calls: log.calls, bundles, events };
+    const canaries = await canariesOf([...this.agents, admin], told.webhooks, service);
+    const found = { canaries, output, calls: log.calls, bundles, events, heard: this.options.listeners?.heard ?? '' };
     return {
       org: service.org,
       tools: CRM_TOOLS,
       calls: log.calls,
       upstream: this.oracle.requests,
       events,
+      told,
       exports: bundles,
       ledgerCheck: check.answer?.json ?? {},
       ...lists,
@@ -226,6 +236,19 @@ export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
     const deadlineMs = performance.now() + SAID_DEADLINE_MS;
     while (unlogged(this.log.calls, accessLinesIn(this.service.output)).length > 0 && performance.now() < deadlineMs)
       await delay(SAID_POLL_MS);
+  }
+
+  /** Every event has reached every webhook, or the time is over; what never arrives is for the checker to find. */
+  private async untilTold(reader: LogReader): Promise<Evidence['told']> {
+    const { listeners } = this.options;
+    if (listeners === undefined) return NOBODY_LISTENS;
+    const deadlineMs = performance.now() + TOLD_DEADLINE_MS;
+    for (;;) {
+      const { told } = listeners;
+      const open = undelivered({ events: await reader.events(), told });
+      if (open.length === 0 || performance.now() > deadlineMs) return told;
+      await delay(POLL_MS);
+    }
   }
 
   /** All that was accepted sealed, or the limit passed: counted from the last call that could still begin something. */

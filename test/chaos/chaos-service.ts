@@ -28,6 +28,7 @@ export const chaosOfKills = async (
         plans: plansOf(seed, kills),
         callsPerRound: CALLS_PER_ROUND,
         toolTimeoutMs: TOOL_TIMEOUT_MS,
+        webhooks: ['steady', 'moody'],
         moreAgents: MORE_AGENTS,
         place: { connectionString: server.connectionString('service'), eventStoreUrl: null },
         folders: [service.stateDir],

@@ -11,6 +11,8 @@ export interface Evidence {
   readonly upstream: readonly UpstreamRequest[];
   /** The whole log, in its order. */
   readonly events: readonly LoggedEvent[];
+  /** What the service told by itself of what happened. */
+  readonly told: Told;
   readonly exports: readonly ExportedBundle[];
   /** What `GET /v1/ledger/check` said at the end. */
   readonly ledgerCheck: Members;
@@ -85,6 +87,34 @@ export interface LoggedEvent {
   readonly type: string;
   readonly data: Members;
   readonly metadata: Members;
+}
+
+export interface Told {
+  /** In the order in which they were made. */
+  readonly webhooks: readonly HeardWebhook[];
+  /** What reached their receivers whole, in its order. */
+  readonly arrivals: readonly Arrival[];
+  /** Ids of public events, each list as one stream told it from a `hello` to the next `resync`, however often it broke. */
+  readonly streams: readonly (readonly string[])[];
+}
+
+/** An endpoint for every type of event. */
+export interface HeardWebhook {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** One attempt at a delivery. */
+export interface Arrival {
+  readonly path: string;
+  /** Of the headers. */
+  readonly webhook: string;
+  readonly event: string;
+  readonly signature: string;
+  readonly body: string;
+  readonly isUnderFault: boolean;
+  /** The status that it was answered with, whole; null where the connection was broken or is held. */
+  readonly answered: number | null;
 }
 
 export interface ExportedBundle {

@@ -121,10 +121,12 @@ const SHOWN_ONCE = /^ {2}(?:admin|agent) key .*$|^ {4}-H 'Authorization: Bearer 
 
 export const canariesOf = async (
   callers: readonly Caller[],
+  webhooks: Evidence['told']['webhooks'],
   { environment }: Pick<ChaosTarget, 'environment'>,
 ): Promise<Evidence['canaries']> => [
   { name: 'the credential of the connector', text: UPSTREAM_TOKEN },
   ...callers.map(({ name, key }) => ({ name: `the key of ${name}`, text: key })),
+  ...webhooks.map(({ id, secret }) => ({ name: `the secret of ${id}`, text: secret })),
   ...(await keyFile('the vault key', environment['SERVICE_VAULT_KEY_FILE'], environment, 'vault.key')),
   ...(await keyFile('the pepper', environment['SERVICE_PEPPER_FILE'], environment, 'pepper.key')),
 ];
@@ -149,6 +151,8 @@ interface Found {
   readonly calls: readonly ClientCall[];
   readonly bundles: readonly ExportedBundle[];
   readonly events: Evidence['events'];
+  /** By webhooks and the event stream. */
+  readonly heard: string;
 }
 
 /** As far as it came. */
@@ -176,6 +180,7 @@ export const placesOf = async (found: Found, folders: readonly string[], ask: Qu
     { name: 'what the service printed', bytes: Buffer.from(found.output.replaceAll(SHOWN_ONCE, '')) },
     { name: 'the answers', bytes: Buffer.from(answers.join('\n')) },
     { name: 'the log', bytes: Buffer.from(events.join('\n')) },
+    { name: 'what was told', bytes: Buffer.from(found.heard) },
     ...found.bundles.flatMap(({ name, bytes }) => {
       const text = unzipped(bytes);
       return [

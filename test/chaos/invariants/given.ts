@@ -13,6 +13,7 @@ export const NOTHING: Evidence = {
   calls: [],
   upstream: [],
   events: [],
+  told: { webhooks: [], arrivals: [], streams: [] },
   exports: [],
   ledgerCheck: {},
   rows: {},

@@ -132,6 +132,26 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'a stream passes over some events',
+    breaks: 'INV-08',
+    changes: [
+      {
+        text: 'if (reader.filter.shows(event.event)) reader.offer(event);',
+        becomes: 'if (reader.filter.shows(event.event) && !event.event.evt.endsWith("a")) reader.offer(event);',
+      },
+    ],
+  },
+  {
+    name: 'some events are delivered to nobody',
+    breaks: 'INV-09',
+    changes: [
+      {
+        text: 'return receiversOf(event.type, then).map((webhook) => ({',
+        becomes: 'return (event.id.endsWith("a") ? [] : receiversOf(event.type, then)).map((webhook) => ({',
+      },
+    ],
+  },
+  {
     name: 'a projection misses one type of event',
     breaks: 'INV-10',
     changes: [
