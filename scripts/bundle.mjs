@@ -13,6 +13,8 @@ const PROGRAMS = {
   'replay-policy': 'apps/worker/src/replays/program/main.js',
   cli: 'apps/cli/src/main.js',
   demo: 'apps/cli/src/demo/main.js',
+  // Loaded into a service of the demo before it starts.
+  'moved-clock': 'apps/cli/src/demo/console/moved-clock.js',
   // A thread, found beside whoever starts it.
   'line-judge.worker': 'libs/crypto/src/line-judge.worker.js',
 };

@@ -18,8 +18,8 @@ const DEMO = [join(ROOT, 'scripts', 'run.mjs'), 'demo'];
 
 describe('npm run demo', () => {
   it.each([
-    ['--help', 0, /^Usage: npm run demo\n/, /^$/],
-    ['--fast', 2, /^$/, /^--fast: the demo takes no arguments\. /],
+    ['--help', 0, /^Usage: npm run demo \[-- --console\]\n/, /^$/],
+    ['--fast', 2, /^$/, /^--fast: the demo takes --console or no argument\. /],
   ])('%s: says what it is, and plays nothing', (argument, code, printed, said) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [...DEMO, argument], {
       cwd: ROOT,

@@ -10,6 +10,7 @@ import { twoPeople } from './approval-scene.js';
 import { usedUp } from './budget-scene.js';
 import { exportAndVerify } from './bundle-scene.js';
 import { Closing } from './closing.js';
+import { showConsole } from './console/console-demo.js';
 import { CustomerRecords } from './customer-records.js';
 import { atTheEdge } from './edge-scene.js';
 import {
@@ -41,11 +42,13 @@ const settingsOf = (stateDir: string): Readonly<Record<string, string>> => ({
 
 const terminal = processTerminal();
 
-const HELP = `Usage: npm run demo
+const HELP = `Usage: npm run demo [-- --console]
 
 Plays what happens between an agent and its tools, on a scratch service that is
-gone afterwards, and checks every claim it makes. Takes no arguments, and leaves
-other deployments alone.
+gone afterwards, and checks every claim it makes. Leaves other deployments alone.
+
+  --console  instead, fills a scratch service with two weeks of an invented company,
+             prints a link to its Console, and goes on until Ctrl-C
 
 Exit codes:
   0    all is as it says
@@ -57,14 +60,8 @@ Exit codes:
 /** `npm run demo`: a scratch service, a real upstream, and what happens between an agent and its tools. */
 const main = async (): Promise<number> => {
   const startedAt = performance.now();
-  const folder = await mkdtemp(join(tmpdir(), 'ags-demo-'));
-  // Under root the database has a user of its own, which must pass through.
-  if (process.getuid?.() === 0) await chmod(folder, 0o711);
+  const { folder, closing } = await scratchFolder();
   const story = new Story(terminal);
-  const closing = new Closing();
-  closing.add(() => rm(folder, { recursive: true, force: true }));
-  const onSignal = (): void => void closing.run().finally(() => process.exit(INTERRUPTED));
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, onSignal);
   const problem = await played(story, folder, closing);
   if (closing.isRunning) return INTERRUPTED;
   const isAsItSays = problem === null && story.failures.length === 0;
@@ -78,6 +75,32 @@ const main = async (): Promise<number> => {
   const why = problem === null ? story.failures.join('\n') : wordsOf(problem);
   terminal.err(`\nThe demo is not as it says:\n${why}\nThe scratch service and its log are in ${folder}\n`);
   return 1;
+};
+
+/** Until it is interrupted. */
+const mainOfConsole = async (): Promise<number> => {
+  const { folder, closing } = await scratchFolder();
+  const environment = environmentWith({ ...settingsOf(join(folder, 'state')), LOG_LEVEL: 'error' });
+  try {
+    return await showConsole({ terminal, closing, environment, logFile: join(folder, 'service.log') });
+  } catch (error) {
+    if (closing.isRunning) return INTERRUPTED;
+    await closing.run({ isFirstKept: true });
+    terminal.err(`\n${wordsOf(error)}\nThe scratch service and its log are in ${folder}\n`);
+    return 1;
+  }
+};
+
+/** Where all of a demo lies, and what ends with it: also when it is interrupted. */
+const scratchFolder = async (): Promise<{ readonly folder: string; readonly closing: Closing }> => {
+  const folder = await mkdtemp(join(tmpdir(), 'ags-demo-'));
+  // Under root the database has a user of its own, which must pass through.
+  if (process.getuid?.() === 0) await chmod(folder, 0o711);
+  const closing = new Closing();
+  closing.add(() => rm(folder, { recursive: true, force: true }));
+  const onSignal = (): void => void closing.run().finally(() => process.exit(INTERRUPTED));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, onSignal);
+  return { folder, closing };
 };
 
 /** What broke off the play; null when it went to its end. */
@@ -148,7 +171,8 @@ const begin = (given: readonly string[]): Promise<number> | number => {
     terminal.out(HELP);
     return EXIT.fine;
   }
-  terminal.err(`${given.join(' ')}: the demo takes no arguments. Run \`npm run demo\`.\n`);
+  if (given.length === 1 && given[0] === '--console') return mainOfConsole();
+  terminal.err(`${given.join(' ')}: the demo takes --console or no argument. Add --help to see how it is used.\n`);
   return EXIT.unusable;
 };
 

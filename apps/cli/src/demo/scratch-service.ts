@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { programFile } from '#libs/infra/runtime';
+import type { ClockMove } from './console/clock-move.js';
 
 const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 20_000;
@@ -28,6 +29,11 @@ export const member = (json: unknown, ...path: readonly string[]): unknown =>
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
+export interface ScratchOptions {
+  /** How far its time of day is from the machine's, until `moveClock`; its clock is the machine's unless given. */
+  readonly clockShiftMs?: number;
+}
+
 /** The real service, a process of its own. */
 export class ScratchService {
   private child: ChildProcess | null = null;
@@ -37,30 +43,57 @@ export class ScratchService {
   constructor(
     private readonly environment: Readonly<Record<string, string>>,
     private readonly logFile: string,
+    private readonly options: ScratchOptions = {},
   ) {
     this.log = createWriteStream(logFile, { flags: 'a' });
   }
 
   /** Resolves when it says where it is. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [programFile('standalone')], {
-      env: this.environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = this.spawn();
     this.child = child;
-    child.stderr.pipe(this.log, { end: false });
-    child.stdout.pipe(this.log, { end: false });
+    const { stdout, stderr } = child;
+    if (stdout === null || stderr === null) throw new Error('The service has no standard output.');
+    stderr.pipe(this.log, { end: false });
+    stdout.pipe(this.log, { end: false });
     let deadline: NodeJS.Timeout | undefined;
     this.baseUrl = await new Promise<string>((resolve, reject) => {
       let printed = '';
       deadline = setTimeout(() => reject(new Error('The service did not start in time.')), START_DEADLINE_MS);
       child.once('exit', (code, signal) => reject(new Error(`The service ended with ${code ?? signal ?? 'nothing'}.`)));
-      child.stdout.on('data', (chunk: Buffer) => {
+      stdout.on('data', (chunk: Buffer) => {
         printed += chunk.toString();
         const [, url] = /is up at (\S+)\n/.exec(printed) ?? [];
         if (url !== undefined) resolve(url);
       });
     }).finally(() => clearTimeout(deadline));
+  }
+
+  private spawn(): ChildProcess {
+    const { clockShiftMs } = this.options;
+    const [program, env] = [programFile('standalone'), this.environment];
+    if (clockShiftMs === undefined) {
+      return spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    }
+    const child = spawn(process.execPath, ['--import', programFile('moved-clock'), program], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    child.send({ shiftMs: clockShiftMs } satisfies ClockMove);
+    return child;
+  }
+
+  get url(): string {
+    return this.baseUrl;
+  }
+
+  /** Resolves when its time of day is so far from the machine's. Only one at a time. */
+  async moveClock(shiftMs: number): Promise<void> {
+    const { child } = this;
+    if (child === null) throw new Error('The service does not run.');
+    const moved = once(child, 'message');
+    child.send({ shiftMs } satisfies ClockMove);
+    await moved;
   }
 
   /** All that it has printed, its log included. */
