@@ -52,6 +52,8 @@ export interface SceneOptions {
   readonly restLimitMs: number;
   /** Whom it tells what happens; nobody unless given. */
   readonly listeners?: Listeners;
+  /** How long deliveries may take after the last call; as long as a kill and a failed attempt together unless given. */
+  readonly toldLimitMs?: number;
 }
 
 /** A bundle as far as it came. */
@@ -68,7 +70,7 @@ const POLL_MS = 100;
 const SAID_DEADLINE_MS = 10_000;
 const SAID_POLL_MS = 5;
 /** A delivery whose process was killed is taken up 30 s later, and one that failed once 36 s later at the latest. */
-const TOLD_DEADLINE_MS = 150_000;
+const TOLD_LIMIT_MS = 150_000;
 const NOBODY_LISTENS: Evidence['told'] = { webhooks: [], arrivals: [], streams: [] };
 
 /** A service that is made to fail, and everything that is seen of it from outside. */
@@ -240,9 +242,9 @@ export class ChaosScene<Target extends ChaosTarget = ChaosTarget> {
 
   /** Every event has reached every webhook, or the time is over; what never arrives is for the checker to find. */
   private async untilTold(reader: LogReader): Promise<Evidence['told']> {
-    const { listeners } = this.options;
+    const { listeners, toldLimitMs = TOLD_LIMIT_MS } = this.options;
     if (listeners === undefined) return NOBODY_LISTENS;
-    const deadlineMs = performance.now() + TOLD_DEADLINE_MS;
+    const deadlineMs = performance.now() + toldLimitMs;
     for (;;) {
       const { told } = listeners;
       const open = undelivered({ events: await reader.events(), told });

@@ -26,6 +26,9 @@ const TOOL_TIMEOUT_MS = 10_000;
 /** A delivery that a kill met is taken up half a minute later, so only runs that judge deliveries wait for them. */
 const OF_WHAT_IS_TOLD: ReadonlySet<InvariantId> = new Set(['INV-08', 'INV-09']);
 const WEBHOOKS = ['steady'] as const;
+/** Where nothing is killed, whatever has not arrived by then never does. */
+const TOLD_LIMIT_MS = 6_000;
+const TOLD_AFTER_A_KILL_MS = 60_000;
 
 /** Runs services, two at a time, that share one PostgreSQL; each has a database of its own. */
 export class PlantedRuns {
@@ -85,6 +88,7 @@ export class PlantedRuns {
           callsPerRound: CALLS,
           toolTimeoutMs: TOOL_TIMEOUT_MS,
           webhooks,
+          toldLimitMs: plans.length === 0 ? TOLD_LIMIT_MS : TOLD_AFTER_A_KILL_MS,
           moreAgents: 0,
           place: { connectionString, eventStoreUrl: null },
           folders: [service.stateDir],
