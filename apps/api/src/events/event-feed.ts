@@ -142,7 +142,8 @@ export class EventFeed {
     for (const reader of this.readers) reader.resync();
   }
 
-  private get last(): bigint {
+  /** The place of the last event that it was told. */
+  get last(): bigint {
     return this.kept.at(-1)?.event.seq ?? this.complete;
   }
 

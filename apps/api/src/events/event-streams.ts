@@ -77,7 +77,10 @@ export class EventStreams {
   ): void {
     const resumed = cursor && this.resume(feed, cursor);
     stream.say(RETRY);
-    stream.say(frameOf('hello', this.hello(exchange, resumed !== null && resumed.resync === null)));
+    const isResumed = resumed !== null && resumed.resync === null;
+    // Whoever breaks off before the first event comes back to here.
+    const place = isResumed && cursor ? cursor.seq : feed.last;
+    stream.say(frameOf('hello', this.hello(exchange, isResumed), `${this.reader.instance}.${place}`));
     if (resumed?.resync) stream.say(resyncFrame(resumed.resync));
     for (const event of resumed?.events ?? []) if (stream.filter.shows(event.event)) stream.offer(event);
     const leaveFeed = feed.join(stream);

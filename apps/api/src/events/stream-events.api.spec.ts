@@ -32,7 +32,7 @@ describe('GET /v1/events', () => {
       'service-request-id': expect.stringMatching(/^req_/) as string,
       'x-content-type-options': 'nosniff',
     });
-    expect(stream.bytes).toMatch(/^retry: 3000\n\nevent: hello\ndata: \{[^\n]+\}\n\n$/);
+    expect(stream.bytes).toMatch(/^retry: 3000\n\nid: [a-z0-9]{16}\.\d+\nevent: hello\ndata: \{[^\n]+\}\n\n$/);
     expect(stream.hello).toEqual({
       object: 'stream',
       org: scene.bench.org,
@@ -256,6 +256,18 @@ describe('a client that comes back', () => {
       expect(stream.events.filter(isAbout(away))).toHaveLength(3);
       expect(new Set(stream.events.map(({ data }) => data['id'])).size).toBe(stream.events.length);
     }
+  });
+
+  it('comes back to where it began when it heard nothing, also after another instance', async () => {
+    const unknown = await scene.open(scene.bench.adminKey, 'types=agent.*&last_event_id=a1b2c3d4e5f60718.4711');
+    await unknown.untilType('resync');
+    const [hello] = await unknown.untilType('hello');
+    unknown.close();
+    const missed = await scene.act(acting);
+    const stream = await scene.open(scene.bench.adminKey, `last_event_id=${hello!.id}`);
+    expect([stream.hello['resumed'], (await stream.untilType('hello'))[0]!.id]).toEqual([true, hello!.id]);
+    await stream.until(3, isAbout(missed));
+    expect(stream.types).not.toContain('resync');
   });
 
   it('is told that another instance knows nothing of its cursor', async () => {
