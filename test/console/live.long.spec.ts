@@ -5,7 +5,7 @@ import { eventually } from '../http/edge-client.js';
 import { ConsoleScene, OWNER } from './console-scene.js';
 
 /** More than the connections that HTTP/1.1 gives one origin for all of its tabs. */
-const TABS = 7;
+const TABS = 9;
 
 let browser: Browser;
 let scene: ConsoleScene;

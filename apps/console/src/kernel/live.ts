@@ -16,6 +16,8 @@ export interface LiveListener {
 /** What the tab that holds the stream tells the others. */
 type Relayed =
   | { readonly kind: 'event'; readonly text: string; readonly cursor: string }
+  /** From where a stream goes on. */
+  | { readonly kind: 'place'; readonly cursor: string }
   | { readonly kind: 'status'; readonly status: LiveStatus }
   | { readonly kind: 'gap' };
 
@@ -80,7 +82,7 @@ export class LiveStream {
     const query = this.cursor === '' ? '' : `?last_event_id=${encodeURIComponent(this.cursor)}`;
     const source = new EventSource(`/v1/events${query}`);
     this.source = source;
-    source.addEventListener('hello', ({ data }: MessageEvent<string>) => this.greet(data));
+    source.addEventListener('hello', ({ data, lastEventId }: MessageEvent<string>) => this.greet(data, lastEventId));
     source.addEventListener('resync', () => this.tellGap());
     source.addEventListener('session_ended', () => this.lose());
     for (const type of EVENT_TYPES) {
@@ -94,12 +96,13 @@ export class LiveStream {
     };
   }
 
-  private greet(text: string): void {
+  private greet(text: string, cursor: string): void {
     const { server_time: serverTime, resumed } = JSON.parse(text) as { server_time?: string; resumed?: boolean };
     if (serverTime !== undefined) learnFromStream(serverTime);
     this.backOffMs = BACK_OFF_MIN_MS;
     this.say('live');
     if (this.cursor !== '' && resumed !== true) this.tellGap();
+    this.hear({ kind: 'place', cursor }, true);
   }
 
   /** Closed for good: an EventSource does not tell why. */
@@ -125,6 +128,9 @@ export class LiveStream {
     if (isOwn) this.channel?.postMessage(relayed);
     else if (this.source !== null) return;
     switch (relayed.kind) {
+      case 'place':
+        this.cursor = relayed.cursor;
+        return undefined;
       case 'status':
         return this.listener.onStatus(relayed.status);
       case 'gap':
