@@ -98,11 +98,17 @@ export class ConsoleScene {
     private readonly browser: Browser,
   ) {}
 
-  static async start(browser: Browser): Promise<ConsoleScene> {
-    const [service, upstream] = await Promise.all([startService({ env: { LOG_LEVEL: 'error' } }), crm()]);
+  /** @param port of the service, where it is to be the same after `startAgain`; any free one unless given */
+  static async start(browser: Browser, port = 0): Promise<ConsoleScene> {
+    const env = { LOG_LEVEL: 'error', SERVICE_PORT: String(port) };
+    const [service, upstream] = await Promise.all([startService({ env }), crm()]);
     const scene = new ConsoleScene(service, upstream, browser);
     await scene.furnish();
     return scene;
+  }
+
+  startAgain(): Promise<void> {
+    return this.service.restart();
   }
 
   async close(): Promise<void> {

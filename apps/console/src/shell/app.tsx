@@ -1,6 +1,6 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { type ComponentType, lazy, type LazyExoticComponent, Suspense, useEffect } from 'react';
-import { Link, Route, Router, Switch } from 'wouter';
+import { Link, Route, Router, Switch, useLocation } from 'wouter';
 import { ApprovalScreen } from '../approvals/approval-screen.tsx';
 import { ApprovalsScreen } from '../approvals/approvals-screen.tsx';
 import { onRefusal } from '../kernel/client.ts';
@@ -10,15 +10,19 @@ import { SessionProvider, useMe } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Empty } from '../kit/kit.tsx';
 import { signOut } from './account.tsx';
+import { ScreenBoundary } from './boundary.tsx';
 import { ScreenHead } from './screen.tsx';
 import { Shell } from './shell.tsx';
 
 type Detail = ComponentType<{ readonly id: string }>;
 
+const never = new Promise<never>(() => undefined);
+
+/** Where a deployment has taken its file away, nothing takes its place: the banner says that a new version is here. */
 const load = <Name extends string, Part extends ComponentType | Detail>(
-  module: () => Promise<Readonly<Record<Name, Part>>>,
+  module: () => Promise<Readonly<Record<Name, Part>> | undefined>,
   name: Name,
-): LazyExoticComponent<Part> => lazy(async () => ({ default: (await module())[name] }));
+): LazyExoticComponent<Part> => lazy(async () => ({ default: ((await module()) ?? (await never))[name] }));
 
 // Stop and the card of an approval are part of the first load: they need nothing when they are needed.
 const OverviewScreen = load(() => import('../overview/overview-screen.tsx'), 'OverviewScreen');
@@ -114,6 +118,7 @@ const Screens = () => (
 
 const SignedIn = () => {
   const { data: me, error, refetch } = useMe();
+  const [place] = useLocation();
   useIdleEnd();
   if (me === undefined) {
     return (
@@ -126,7 +131,9 @@ const SignedIn = () => {
     <SessionProvider me={me}>
       <LiveProvider>
         <Shell>
-          <Screens />
+          <ScreenBoundary place={place}>
+            <Screens />
+          </ScreenBoundary>
         </Shell>
       </LiveProvider>
     </SessionProvider>

@@ -1,0 +1,122 @@
+/** What ends or changes while the Console is open. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import { eventually } from '../http/edge-client.js';
+import { freePort } from '../support/free-port.js';
+import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
+
+const DEADLINE_MS = 120_000;
+const TWO_HOURS_MS = 7_200_000;
+
+let browser: Browser;
+let scene: ConsoleScene;
+
+const dot = (page: Page) => page.locator('header [data-status]').getAttribute('data-status');
+const rows = (page: Page) => page.locator('tbody tr').count();
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const rail = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Screens', exact: true }).getByRole('link', { name });
+
+describe.skipIf(CHROMIUM === null)(`the Console while something ends (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+    scene = await ConsoleScene.start(browser, await freePort());
+    await scene.act('crm.get_customer', { id: '1' });
+    await scene.joinedViewer();
+  }, DEADLINE_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+  });
+
+  it('tells the time that is left by the service’s clock, where that of the machine is two hours off', async () => {
+    const approval = await scene.ask('crm.add_note', { id: '4', note: 'x' });
+    for (const offMs of [TWO_HOURS_MS, -TWO_HOURS_MS]) {
+      const { context, page, complaints } = await scene.window(OWNER);
+      await page.clock.install({ time: Date.now() + offMs });
+      await page.goto(scene.url(`/app/approvals/${approval}`));
+      await eventually(() =>
+        page
+          .getByText(/ left$/)
+          .first()
+          .innerText(),
+      ).toMatch(/^(?:24 h|23 h 5\d min) left$/);
+      await context.close();
+      expect(complaints).toEqual([]);
+    }
+  });
+
+  it('says that a new version is here where a part of this one is gone, and still stops', async () => {
+    const { context, page } = await scene.window(OWNER);
+    await page.goto(scene.url('/app'));
+    await page.locator('h1').waitFor();
+    await page.route('**/app/assets/deed*', (route) => route.abort());
+    await rail(page, 'Deeds').click();
+    await page.getByText('A new version of the Console is here.').waitFor();
+    await button(page, 'Stop').click();
+    await page.getByRole('button', { name: /^Stop all \d+ agents? now$/ }).waitFor();
+    await context.close();
+  });
+
+  /** As the owner, from a page of the owner's. */
+  const giveViewer = async (role: string): Promise<void> => {
+    const { context, page } = await scene.window(OWNER);
+    await page.goto(scene.url('/login'));
+    const { csrf_token: csrf } = (await (await page.request.get(scene.url('/v1/me'))).json()) as { csrf_token: string };
+    const answer = await page.request.patch(scene.url(`/v1/org/members/${await viewer()}`), {
+      headers: { 'Service-CSRF': csrf, Origin: scene.service.baseUrl },
+      data: { role },
+    });
+    expect(answer.status()).toBe(200);
+    await context.close();
+  };
+  const viewer = async (): Promise<string> => {
+    const { data } = await scene.make('GET', '/v1/org/members');
+    return (data as { id: string; email: string }[]).find(({ email }) => email === VIEWER)?.id ?? '';
+  };
+
+  it('draws anew what a role may, where it was taken away', async () => {
+    await giveViewer('admin');
+    const { context, page, complaints } = await scene.window(VIEWER);
+    await page.goto(scene.url('/app/agents'));
+    await page.locator('tbody tr a').first().click();
+    const reason = button(page, 'Stop this agent');
+    await reason.waitFor();
+    await giveViewer('viewer');
+    await reason.click();
+    // Stop is greyed for who may not, and never gone.
+    await eventually(() => reason.isDisabled()).toBe(true);
+    await button(page, 'Suspend').waitFor({ state: 'detached' });
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows a person who was removed nothing more', async () => {
+    const { context, page } = await scene.window(VIEWER);
+    await page.goto(scene.url('/app/actions'));
+    await page.locator('tbody tr').first().waitFor();
+    await scene.make('DELETE', `/v1/org/members/${await viewer()}`);
+    await page.waitForURL(/\/login\?next=/, { timeout: DEADLINE_MS });
+    await context.close();
+  });
+
+  it(
+    'goes on by itself when the service was started again, and says that it may have missed something',
+    async () => {
+      const { context, page } = await scene.window(OWNER);
+      await page.goto(scene.url('/app/actions'));
+      await eventually(() => dot(page)).toBe('live');
+      const before = await rows(page);
+      await scene.startAgain();
+      await scene.act('crm.get_customer', { id: '9' });
+      await eventually(() => dot(page)).toBe('live');
+      await page.getByText('Some changes may not be shown.').waitFor();
+      expect(await rows(page)).toBe(before);
+      await button(page, 'Reload').click();
+      await eventually(() => rows(page)).toBe(before + 1);
+      await context.close();
+    },
+    DEADLINE_MS,
+  );
+});
