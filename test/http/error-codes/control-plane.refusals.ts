@@ -112,6 +112,14 @@ export const POLICIES: RefusalGroup = {
       provoke: ({ admin, policy }) => admin('POST', `/v1/policies/${policy}/versions`, { json: { source: MISSPELT } }),
     },
     {
+      rule: 'a version onto one that is not the latest',
+      verdict: conflict('expected_latest_version'),
+      provoke: ({ admin, policy }) =>
+        admin('POST', `/v1/policies/${policy}/versions`, {
+          json: { source: `${POLICY}# Late.\n`, expected_latest_version: `pv_${'0'.repeat(26)}` },
+        }),
+    },
+    {
       rule: 'a name of two lines',
       verdict: invalid('name'),
       provoke: ({ admin }) => admin('POST', '/v1/policies', { json: { name: 'a\nb', source: POLICY } }),

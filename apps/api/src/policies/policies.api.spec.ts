@@ -157,6 +157,23 @@ describe('versions', () => {
     expect([same.status, same.json]).toEqual([200, { ...added.json, deed: null }]);
   });
 
+  it('that name the latest are added onto that one alone', async () => {
+    const policy = await create();
+    const path = `/v1/policies/${String(policy['id'])}/versions`;
+    const onto = (latest: unknown, source = newSource()) =>
+      send('POST', path, { source, expected_latest_version: latest });
+    const first = (policy['latest_version'] as Json)['id'];
+    const second = await onto(first);
+    expect([second.status, second.json?.['version']]).toEqual([201, 2]);
+    const late = await onto(first);
+    expect(refusalOf(late)).toEqual([409, 'conflict', 'expected_latest_version']);
+    expect(late.error['message']).toContain('Version 2 was saved since you read the policy.');
+    expect(refusalOf(await onto(2))).toEqual([400, 'validation_failed', 'expected_latest_version']);
+    const same = await onto(first, String(second.json?.['source']));
+    expect([same.status, same.json?.['id']]).toEqual([200, second.json?.['id']]);
+    expect((await send('GET', path)).json?.['data']).toHaveLength(2);
+  });
+
   it('are read by number and by id', async () => {
     const policy = await create();
     const added = (await addVersion(policy)).json as Json;

@@ -64,13 +64,14 @@ export class PolicyVersionsController {
   @Route(SOURCE_BODY)
   async add(
     @Param('id') id: string,
-    @Body() { source, notes }: AddPolicyVersionBody,
+    @Body() { source, notes, expected_latest_version: expectedLatest }: AddPolicyVersionBody,
     @RequestContext() exchange: Exchange,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<JsonObject> {
     const { org } = exchange.caller;
     const metadata = exchange.commandMetadata();
-    const data = { org, policy: policyId(id), source, notes: notes ?? null, origin: 'user' as const };
+    const expected = expectedLatest === undefined ? {} : { expectedLatest };
+    const data = { org, policy: policyId(id), source, notes: notes ?? null, origin: 'user' as const, ...expected };
     const { policy, version, isNew } = await this.commands.execute(new AddPolicyVersion(data, metadata));
     if (!isNew) reply.code(200);
     const deed = await this.deeds.deedOf(streamOf(policyDecider.category, policy.policy), metadata);

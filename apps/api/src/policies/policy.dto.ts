@@ -1,4 +1,5 @@
-import { IsIn, IsString } from 'class-validator';
+import { IsIn, IsString, Matches } from 'class-validator';
+import type { PolicyVersionId } from '#libs/domain/kernel';
 import type { PolicyMode } from '#libs/domain/people';
 import { IfPresent } from '../http/shape.js';
 
@@ -25,6 +26,10 @@ export class AddPolicyVersionBody {
   @IfPresent()
   @IsString(TEXT)
   notes?: string;
+
+  @IfPresent()
+  @Matches(/^pv_[0-7][0-9a-hjkmnp-tv-z]{25}$/, { message: 'must be the id of a version, pv_ and 26 characters' })
+  expected_latest_version?: PolicyVersionId;
 }
 
 /** POST .../activate and .../deactivate. */

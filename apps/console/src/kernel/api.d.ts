@@ -1386,7 +1386,8 @@ export interface paths {
         put?: never;
         /**
          * Add a version to a policy
-         * @description A source identical to an existing version's answers 200 with that version, and adds nothing.
+         * @description A source identical to an existing version's answers 200 with that version, and adds nothing. `expected_latest_version`,
+         *     the id of the latest version as the author read it, makes a version that somebody else saved meanwhile a 409.
          */
         post: operations["addPolicyVersion"];
         delete?: never;
@@ -3443,6 +3444,7 @@ export interface components {
         AddPolicyVersion: {
             source: string;
             notes?: string;
+            expected_latest_version?: components["schemas"]["PolicyVersionId"];
         };
         ActivatePolicyVersion: {
             /** @enum {string} */

@@ -21,8 +21,12 @@ interface CreatePolicyCommand {
 
 interface AddPolicyVersionCommand {
   readonly type: 'AddPolicyVersion';
-  /** `org`: the caller's organization. Another's policy is not found. */
-  readonly data: CheckedVersion & { readonly org: OrgId };
+  readonly data: CheckedVersion & {
+    /** The caller's organization. Another's policy is not found. */
+    readonly org: OrgId;
+    /** The latest version as the author read it; left out, whichever it is. */
+    readonly expectedLatest?: PolicyVersionId;
+  };
   readonly metadata: CommandMetadata;
 }
 

@@ -42,6 +42,11 @@ const add = (version: CheckedVersion, by = org): PolicyCommand => ({
   data: { ...version, org: by },
   metadata,
 });
+const addOnto = (latest: number, version: CheckedVersion): PolicyCommand => ({
+  type: 'AddPolicyVersion',
+  data: { ...version, org, expectedLatest: versionId(latest) },
+  metadata,
+});
 const created: PolicyEvent = { type: 'PolicyCreated', data: { org, policy, name: 'Support', at } };
 const added = (number: number, source: string, notes: string | null = null): PolicyEvent => ({
   type: 'PolicyVersionAdded',
@@ -130,6 +135,23 @@ describe('policy: versions are immutable and numbered without a gap', () => {
     given(created, added(1, 'first'))
       .when(add(checked(2, 'second'), foreignOrg))
       .thenRefuses('not_found'));
+});
+
+describe('policy: a version that names the latest is added onto that one alone', () => {
+  const history = [created, added(1, 'first'), added(2, 'second')];
+
+  it('onto the latest', () =>
+    given(...history)
+      .when(addOnto(2, checked(3, 'third')))
+      .then(added(3, 'third')));
+  it('not onto one that another followed', () =>
+    given(...history)
+      .when(addOnto(1, checked(3, 'third')))
+      .thenRefuses('conflict', 'expected_latest_version'));
+  it('content that is there changes nothing, so nothing is in its way', () =>
+    given(...history)
+      .when(addOnto(1, checked(3, 'second')))
+      .then());
 });
 
 describe('policy: versions are found by number and by id', () => {

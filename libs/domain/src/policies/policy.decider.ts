@@ -1,7 +1,7 @@
-import { DomainError, type Decider } from '../kernel/index.js';
+import { DomainError, type Decider, type PolicyVersionId } from '../kernel/index.js';
 import type { CheckedVersion, PolicyCommand } from './policy.commands.js';
 import type { PolicyEvent } from './policy.events.js';
-import { type ExistingPolicy, findVersionBySource, type Policy } from './policy.state.js';
+import { type ExistingPolicy, findVersionBySource, latestVersion, type Policy } from './policy.state.js';
 
 const POLICY_NAME_MAX_CHARACTERS = 120;
 const POLICY_NOTES_MAX_CHARACTERS = 2_000;
@@ -27,6 +27,7 @@ const decide = (command: PolicyCommand, state: Policy): readonly PolicyEvent[] =
       // Document 3, Policy: a new version with identical content returns the existing one. Content is the source's bytes:
       // a changed comment is a change the author wants kept.
       if (findVersionBySource(state, command.data.sourceHash) !== null) return [];
+      requireLatest(state, command.data.expectedLatest);
       return [versionAdded(command, state, state.versions.length + 1)];
     }
   }
@@ -54,6 +55,16 @@ const versionAdded = (
       at: metadata.now,
     },
   };
+};
+
+/** Of two people who edit the same version one is told, so that no work is passed over unseen. */
+const requireLatest = (policy: ExistingPolicy, expected: PolicyVersionId | undefined): void => {
+  const { id, version } = latestVersion(policy);
+  if (expected === undefined || expected === id) return;
+  throw new DomainError('conflict', {
+    param: 'expected_latest_version',
+    message: `Version ${version} was saved since you read the policy. Read it, bring your change into it, and send that with its id.`,
+  });
 };
 
 const requireName = (name: string): void => {

@@ -1,6 +1,12 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 
-import { type CommandMetadata, CommandRunner, type OrgId, type PolicyId } from '../../kernel/index.js';
+import {
+  type CommandMetadata,
+  CommandRunner,
+  type OrgId,
+  type PolicyId,
+  type PolicyVersionId,
+} from '../../kernel/index.js';
 import { policyDecider } from '../policy.decider.js';
 import type { PolicyVersionOrigin } from '../policy.events.js';
 import { type ExistingPolicy, findVersionBySource, type PolicyVersion } from '../policy.state.js';
@@ -21,6 +27,7 @@ export class AddPolicyVersion extends Command<AddedVersion> {
       readonly source: string;
       readonly notes: string | null;
       readonly origin: PolicyVersionOrigin;
+      readonly expectedLatest?: PolicyVersionId;
     },
     readonly metadata: CommandMetadata,
   ) {
@@ -33,11 +40,14 @@ export class AddPolicyVersionHandler implements ICommandHandler<AddPolicyVersion
   constructor(private readonly runner: CommandRunner) {}
 
   /**
-   * @throws {DomainError} `not_found`; `policy_invalid` with diagnostics; `validation_failed` for notes
+   * @throws {DomainError} `not_found`; `policy_invalid` with diagnostics; `validation_failed` for notes; `conflict` where
+   * another version is the latest than the one expected
    */
   async execute({ data, metadata }: AddPolicyVersion): Promise<AddedVersion> {
     const checked = await checkVersion(data, metadata);
-    const command = { type: 'AddPolicyVersion', data: { ...checked, org: data.org }, metadata } as const;
+    const { org, expectedLatest } = data;
+    const expected = expectedLatest === undefined ? {} : { expectedLatest };
+    const command = { type: 'AddPolicyVersion', data: { ...checked, org, ...expected }, metadata } as const;
     const { folded, events, isReplay } = await this.runner.run(policyDecider, data.policy, command, metadata);
     const policy = existing(folded.state);
     const version = findVersionBySource(policy, checked.sourceHash);
