@@ -310,7 +310,10 @@ const orgStream = (number: number, text: fc.Arbitrary<string>): fc.Arbitrary<Arb
     AdminKeyCreated: fc.record({ ...about, record }),
     AdminKeyRolled: fc.record({ ...about, key, successor: record, expires_at: instant }),
     AdminKeyRevoked: fc.record({ ...about, key }),
-    PolicyActivated: fc.record({ ...slot, version: fc.nat(), version_hash: digest, replaced: orNull(versionId) }),
+    PolicyActivated: fc.record(
+      { ...slot, version: fc.nat(), version_hash: digest, replaced: orNull(versionId), by: actor },
+      { requiredKeys: ['org', 'at', 'mode', 'policy', 'version_id', 'reason', 'version', 'version_hash', 'replaced'] },
+    ),
     PolicyDeactivated: fc.record(slot),
   };
   return fc

@@ -18,6 +18,7 @@ import { PolicyReader } from './policy-reader.js';
 import { PolicySlotsController } from './policy-slots.controller.js';
 import { PolicyVersionsController } from './policy-versions.controller.js';
 import { PreviewPolicyController } from './preview-policy.controller.js';
+import { ReadPolicySlotsController } from './read-policy-slots.controller.js';
 import { RecordedCalls } from './recorded-calls.js';
 import { TestPolicyController } from './test-policy.controller.js';
 
@@ -27,6 +28,7 @@ import { TestPolicyController } from './test-policy.controller.js';
     PoliciesController,
     PolicyVersionsController,
     PolicySlotsController,
+    ReadPolicySlotsController,
     PolicyLanguageController,
     TestPolicyController,
     DryRunPolicyController,

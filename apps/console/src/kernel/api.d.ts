@@ -1271,6 +1271,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/policies/slots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What decides, and what runs in shadow
+         * @description The version in each of the two slots, of whichever policy it is, since when and by whom. While `enforced` is null, every
+         *     call is denied.
+         */
+        get: operations["getPolicySlots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/policies/lint": {
         parameters: {
             query?: never;
@@ -3095,6 +3116,25 @@ export interface components {
              * @description Actions created before this instant. By default, and at the latest, now.
              */
             to?: string;
+        };
+        PolicySlots: {
+            /** @constant */
+            object: "policy_slots";
+            /** @description What decides; null where nothing is enforced, so that everything is denied. */
+            enforced: components["schemas"]["PolicySlot"] | null;
+            /** @description What is asked too, and decides nothing. */
+            shadow: components["schemas"]["PolicySlot"] | null;
+        };
+        PolicySlot: {
+            policy: {
+                id: components["schemas"]["PolicyId"];
+                name: string;
+            };
+            policy_version: components["schemas"]["PolicyVersionId"];
+            version: number;
+            since: components["schemas"]["Timestamp"];
+            /** @description Who activated it; null where that was recorded before it was told. */
+            by: components["schemas"]["Actor"] | null;
         };
         Replay: {
             /** @constant */
@@ -7855,6 +7895,54 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getPolicySlots: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The slots. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "policy_slots",
+                     *       "enforced": {
+                     *         "policy": {
+                     *           "id": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *           "name": "support"
+                     *         },
+                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44",
+                     *         "version": 1,
+                     *         "since": "2026-10-01T09:00:00.000Z",
+                     *         "by": {
+                     *           "type": "user",
+                     *           "id": "usr_01h2xcejqtf2nbrexx3vqjhp46"
+                     *         }
+                     *       },
+                     *       "shadow": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PolicySlots"];
+                };
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];

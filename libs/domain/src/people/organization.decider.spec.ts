@@ -45,6 +45,7 @@ const activated = (index: number, mode: PolicyMode = 'enforce', replaced: number
     version_hash: 'sha256:x',
     reason: null,
     replaced: replaced === null ? null : version(replaced),
+    by: OPERATOR,
     at: NOW,
   },
 });
@@ -104,6 +105,15 @@ describe('the enforced slot', () => {
   });
 
   it('does not change for the version it holds', () => given(created, activated(1)).when(activate(1)).thenNothing());
+
+  it('tells since when it holds it, and who put it there where the event tells', () => {
+    const state = (...events: OrganizationEvent[]) =>
+      events.reduce(organizationDecider.evolve, organizationDecider.initialState());
+    expect(state(created, activated(1))).toMatchObject({ enforced: { since: NOW, by: OPERATOR } });
+    const { by, ...before } = (activated(1) as Extract<OrganizationEvent, { type: 'PolicyActivated' }>).data;
+    expect(by).toBe(OPERATOR);
+    expect(state(created, { type: 'PolicyActivated', data: before })).toMatchObject({ enforced: { by: null } });
+  });
 
   it('is emptied only by the policy that holds it', () => {
     const deactivate = { type: 'DeactivatePolicy', data: { mode: 'enforce', policy, reason: null } } as const;

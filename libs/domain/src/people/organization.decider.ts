@@ -65,7 +65,7 @@ const decideLiving = (command: LivingCommand, state: LivingOrganization): readon
       return isRevocable(state.adminKeys, key) ? [{ type: 'AdminKeyRevoked', data: { org, key, at } }] : [];
     }
     case 'ActivatePolicy':
-      return activatePolicy(command.data, state, at);
+      return activatePolicy(command.data, state, command.metadata);
     case 'DeactivatePolicy':
       return deactivatePolicy(command.data, state, at);
   }
@@ -130,7 +130,8 @@ const evolve = (state: Organization, event: OrganizationEvent): Organization => 
       return { ...state, adminKeys: withChangedKey(state.adminKeys, event.data.key, { revokedAt: event.data.at }) };
     case 'PolicyActivated': {
       const { policy, version_id: versionId, version, version_hash: versionHash, mode } = event.data;
-      return inSlot(state, mode, { policy, versionId, version, versionHash });
+      const { at: since, by = null } = event.data;
+      return inSlot(state, mode, { policy, versionId, version, versionHash, since, by });
     }
     case 'PolicyDeactivated':
       return inSlot(state, event.data.mode, null);

@@ -89,6 +89,8 @@ export type OrganizationEvent =
         reason: string | null;
         /** The version that held the slot before, if any. */
         replaced: PolicyVersionId | null;
+        /** Absent from events that were recorded before slots told who filled them. */
+        by?: Actor;
         at: Timestamp;
       };
     }

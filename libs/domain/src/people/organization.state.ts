@@ -11,6 +11,12 @@ export interface ActivePolicy {
   readonly versionHash: string;
 }
 
+/** Since when it is in its slot, and who put it there; null where the event was recorded before it told. */
+export interface HeldSlot extends ActivePolicy {
+  readonly since: Timestamp;
+  readonly by: Actor | null;
+}
+
 export type Organization =
   | { readonly status: 'none' }
   | {
@@ -30,8 +36,8 @@ export type Organization =
       /** Since when all its agents are stopped, and by whom; null while they are not. */
       readonly stop: { readonly at: Timestamp; readonly by: Actor | null } | null;
       readonly adminKeys: KeyRing;
-      readonly enforced: ActivePolicy | null;
-      readonly shadow: ActivePolicy | null;
+      readonly enforced: HeldSlot | null;
+      readonly shadow: HeldSlot | null;
     };
 
 export type LivingOrganization = Exclude<Organization, { status: 'none' }>;

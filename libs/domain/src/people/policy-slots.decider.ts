@@ -1,13 +1,13 @@
-import { DomainError, type Timestamp } from '../kernel/index.js';
+import { type CommandMetadata, DomainError, type Timestamp } from '../kernel/index.js';
 import type { OrganizationCommand } from './organization.commands.js';
 import type { OrganizationEvent } from './organization.events.js';
-import type { ActivePolicy, LivingOrganization, Organization } from './organization.state.js';
+import type { ActivePolicy, HeldSlot, LivingOrganization, Organization } from './organization.state.js';
 
 /** What a version in a slot replaces, and what that ends. @throws {DomainError} shadow_slot_taken */
 export const activatePolicy = (
   data: Extract<OrganizationCommand, { type: 'ActivatePolicy' }>['data'],
   state: LivingOrganization,
-  at: Timestamp,
+  { actor, now: at }: CommandMetadata,
 ): readonly OrganizationEvent[] => {
   const { mode, policy, versionId, version, versionHash, reason } = data;
   const holder = mode === 'enforce' ? state.enforced : state.shadow;
@@ -24,6 +24,7 @@ export const activatePolicy = (
       version_hash: versionHash,
       reason,
       replaced: holder?.versionId ?? null,
+      by: { ...actor },
       at,
     },
   };
@@ -67,8 +68,5 @@ const deactivated = (
   data: { org: state.org, mode, policy: holder.policy, version_id: holder.versionId, reason, at },
 });
 
-export const inSlot = (
-  state: LivingOrganization,
-  mode: 'enforce' | 'shadow',
-  active: ActivePolicy | null,
-): Organization => (mode === 'enforce' ? { ...state, enforced: active } : { ...state, shadow: active });
+export const inSlot = (state: LivingOrganization, mode: 'enforce' | 'shadow', active: HeldSlot | null): Organization =>
+  mode === 'enforce' ? { ...state, enforced: active } : { ...state, shadow: active };
