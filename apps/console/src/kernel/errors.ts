@@ -1,3 +1,15 @@
+/** One finding about a text that was sent, of `policy_invalid`. */
+export interface Finding {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  /** From 1; the column in characters. */
+  readonly line: number;
+  readonly column: number;
+  readonly rule_id: string | null;
+}
+
 interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -5,6 +17,7 @@ interface Refusal {
   readonly param?: string | null;
   readonly requestId?: string | null;
   readonly docUrl?: string | null;
+  readonly diagnostics?: readonly Finding[];
 }
 
 /** What the service, or the way to it, answered instead of what was asked for. */
@@ -17,14 +30,17 @@ export class ApiError extends Error {
   readonly param: string | null;
   readonly requestId: string | null;
   readonly docUrl: string | null;
+  /** Of the text in `param`; none where the code is not `policy_invalid`. */
+  readonly diagnostics: readonly Finding[];
 
-  constructor({ code, message, status, param = null, requestId = null, docUrl = null }: Refusal) {
+  constructor({ code, message, status, param = null, requestId = null, docUrl = null, diagnostics = [] }: Refusal) {
     super(message);
     this.code = code;
     this.status = status;
     this.param = param;
     this.requestId = requestId;
     this.docUrl = docUrl;
+    this.diagnostics = diagnostics;
   }
 
   /** Nobody knows whether a change arrived: the same key may be sent again. */
@@ -40,6 +56,7 @@ interface Envelope {
     readonly param?: string | null;
     readonly request_id?: string;
     readonly doc_url?: string;
+    readonly diagnostics?: readonly Finding[];
   };
 }
 
@@ -60,6 +77,7 @@ export const errorOf = (body: unknown, response: Response): ApiError => {
     param: error?.param ?? null,
     requestId: error?.request_id ?? response.headers.get('Service-Request-Id'),
     docUrl: ownAddress(error?.doc_url),
+    ...(error?.diagnostics === undefined ? {} : { diagnostics: error.diagnostics }),
   });
 };
 

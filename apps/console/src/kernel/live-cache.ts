@@ -18,11 +18,12 @@ const KEPT_MS = 30_000;
 
 /** What an event makes stale. A list itself never is: its rows are patched, and what is new is offered. */
 const STALE: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/^action\./, ['action', 'overview', 'org']],
+  [/^action\./, ['action', 'overview', 'org', 'shadow-differs']],
   [/^approval\./, ['approval', 'approval-count', 'overview', 'action']],
   [/^deed\./, ['action']],
   [/^agent\./, ['agents', 'agent', 'overview', 'stop-agents']],
   [/^org\./, ['org', 'me', 'overview']],
+  [/^policy\./, ['policy-slots', 'policies', 'policy']],
 ];
 
 /** Which events are about something that a list does not have yet, by the key of the list. */

@@ -1,5 +1,5 @@
 /** As the service judges it (libs/domain, hidden-characters): all that a text can hold and a reader not see. */
-const HIDDEN = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800\u3164\u115F\u1160\uFFA0]/u;
+export const HIDDEN_CHARACTERS = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800\u3164\u115F\u1160\uFFA0]/u;
 const LAYOUT = /^[\t\n\r]$/;
 
 export interface Piece {
@@ -8,7 +8,8 @@ export interface Piece {
   readonly isHidden: boolean;
 }
 
-const codePoint = (character: string): string =>
+/** `U+202E` */
+export const markOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /**
@@ -18,10 +19,10 @@ const codePoint = (character: string): string =>
 export const piecesOf = (text: string, isMultiline = false): readonly Piece[] => {
   const pieces: { text: string; isHidden: boolean }[] = [];
   for (const character of text) {
-    const isHidden = HIDDEN.test(character) && !(isMultiline && LAYOUT.test(character));
+    const isHidden = HIDDEN_CHARACTERS.test(character) && !(isMultiline && LAYOUT.test(character));
     const last = pieces.at(-1);
     if (!isHidden && last?.isHidden === false) last.text += character;
-    else pieces.push({ text: isHidden ? codePoint(character) : character, isHidden });
+    else pieces.push({ text: isHidden ? markOf(character) : character, isHidden });
   }
   return pieces;
 };

@@ -24,6 +24,15 @@ describe('a time', () => {
     expect([times.zoneName(NOW), times.short(AT, NOW)]).toEqual(['UTC', '18:04:56']);
   });
 
+  it('is read as it is written in a field for it, over a change of clocks too', () => {
+    const times = new Times('Europe/Vienna');
+    expect(times.local(AT)).toBe('2026-11-26T19:04');
+    for (const at of ['2026-11-26T18:04:00.000Z', '2026-03-29T00:59:00.000Z', '2026-03-29T01:00:00.000Z'])
+      expect(times.instantOf(times.local(at))).toBe(at);
+    expect(times.instantOf('2026-10-25T12:00')).toBe('2026-10-25T11:00:00.000Z');
+    expect(times.instantOf('')).toBeNull();
+  });
+
   it.each([
     [0.4, '0 ms'],
     [999, '999 ms'],

@@ -4,6 +4,7 @@ export class Times {
   private readonly clock: Intl.DateTimeFormat;
   private readonly day: Intl.DateTimeFormat;
   private readonly whole: Intl.DateTimeFormat;
+  private readonly parts: Intl.DateTimeFormat;
 
   /** @param zone an IANA name; one that this browser does not know is shown as UTC, and `zoneName` says so */
   constructor(zone: string) {
@@ -12,6 +13,10 @@ export class Times {
       new Intl.DateTimeFormat('en-GB', { timeZone: this.zone, hourCycle: 'h23', ...options });
     this.clock = of({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
     this.day = of({ day: 'numeric', month: 'short', year: 'numeric' });
+    this.parts = of({
+      ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
+      ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    });
     this.whole = of({
       ...{ day: 'numeric', month: 'short', year: 'numeric' },
       ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
@@ -38,6 +43,30 @@ export class Times {
   /** `19:00`, for the axis of a chart. */
   hour(at: string): string {
     return this.clock.format(Date.parse(at)).slice(0, 5);
+  }
+
+  /** `2026-11-26T19:04` in the zone, as fields for a time have it. */
+  local(at: string): string {
+    return new Date(this.wallMs(Date.parse(at))).toISOString().slice(0, 16);
+  }
+
+  /**
+   * The instant of a time in the zone, as a field for it has it; null where it is none. Of an hour that there is twice, since
+   * clocks are set back, one of the two.
+   */
+  instantOf(local: string): string | null {
+    const wall = Date.parse(`${local}Z`);
+    if (Number.isNaN(wall)) return null;
+    const near = wall - (this.wallMs(wall) - wall);
+    // Clocks may have been set between the two.
+    return new Date(wall - (this.wallMs(near) - near)).toISOString();
+  }
+
+  /** What the clocks of the zone show, as if it were UTC. */
+  private wallMs(atMs: number): number {
+    const parts = Object.fromEntries(this.parts.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));
+    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+    return Date.UTC(year, month - 1, day, hour, minute, second);
   }
 
   /** `26 Nov 2026` */

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { draftOf, dropDraft, hasDrafts, keepDraft, subscribeToDrafts } from './drafts.ts';
+
+const base = { id: 'pv_1', number: 1, text: 'first' };
+
+/** Listeners of the window, by what they hear. */
+const heard = new Set<string>();
+
+beforeEach(() => {
+  vi.stubGlobal('addEventListener', (type: string) => heard.add(type));
+  vi.stubGlobal('removeEventListener', (type: string) => heard.delete(type));
+});
+afterEach(() => {
+  dropDraft('pol_1');
+  dropDraft('pol_2');
+  vi.unstubAllGlobals();
+});
+
+describe('drafts', () => {
+  it('are kept by what they are of, and closing asks while there is one', () => {
+    keepDraft('pol_1', { base, text: 'second' });
+    keepDraft('pol_2', { base, text: 'third' });
+    expect([draftOf('pol_1')?.text, draftOf('pol_2')?.text]).toEqual(['second', 'third']);
+    dropDraft('pol_1');
+    expect([draftOf('pol_1'), hasDrafts(), heard.has('beforeunload')]).toEqual([null, true, true]);
+    dropDraft('pol_2');
+    expect([hasDrafts(), heard.has('beforeunload')]).toEqual([false, false]);
+  });
+
+  it('are none where they say what they were begun from', () => {
+    keepDraft('pol_1', { base, text: 'second' });
+    keepDraft('pol_1', { base, text: 'first' });
+    expect([draftOf('pol_1'), hasDrafts()]).toEqual([null, false]);
+  });
+
+  it('tell who listens of every change', () => {
+    const listener = vi.fn();
+    const end = subscribeToDrafts(listener);
+    keepDraft('pol_1', { base, text: 'second' });
+    dropDraft('pol_1');
+    end();
+    keepDraft('pol_1', { base, text: 'second' });
+    expect(listener).toHaveBeenCalledTimes(2);
+  });
+});
