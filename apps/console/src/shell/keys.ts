@@ -5,7 +5,7 @@ import { SCREENS } from './screens.ts';
 const CHORD_MS = 1_500;
 
 /** Where keys are letters, or belong to what is open. */
-const isTaken = (target: EventTarget | null): boolean =>
+const isTaken = (target: EventTarget | undefined): boolean =>
   !(target instanceof Element) ||
   target.closest('input, textarea, select, dialog, [popover], [contenteditable]') !== null ||
   document.querySelector('dialog[open]') !== null;
@@ -36,7 +36,8 @@ export const useKeys = ({
         if (document.querySelector('dialog[open]') === null) onPalette();
         return;
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event.target)) return;
+      // The editor lies in a shadow root: seen from here, its keys would be those of what holds it.
+      if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event.composedPath()[0])) return;
       const isChord = performance.now() - chordAt.current < CHORD_MS;
       chordAt.current = -Infinity;
       const screen = isChord ? SCREENS.find(({ key }) => key === event.key) : undefined;

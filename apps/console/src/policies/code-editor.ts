@@ -1,0 +1,235 @@
+import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { yaml } from '@codemirror/lang-yaml';
+import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language';
+import { type Diagnostic, lintGutter, nextDiagnostic, setDiagnostics } from '@codemirror/lint';
+import { getChunks, unifiedMergeView } from '@codemirror/merge';
+import { Annotation, EditorState, type Extension } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import type { Finding } from '../kernel/errors.ts';
+import { HIDDEN_CHARACTERS, markOf, plain } from '../kernel/said.ts';
+import { type Completed, completionsAt } from './completions.ts';
+import { EDITOR_THEME } from './editor-theme.ts';
+import { placeOf } from './places.ts';
+import type { Schemas } from '../kernel/client.ts';
+
+export interface EditorOptions {
+  readonly label: string;
+  readonly text: string;
+  readonly isReadOnly: boolean;
+  /** Told what a person wrote, and never what the page put there. */
+  readonly onChange: (text: string) => void;
+  readonly onSave: () => void;
+  /** Null until it was read, or where it cannot be: then nothing is offered. */
+  readonly language: () => Schemas['PolicyLanguage'] | null;
+}
+
+export interface Editor {
+  readonly setText: (text: string) => void;
+  readonly setFindings: (findings: readonly Finding[]) => void;
+  /** Line and column from 1, the column in characters. */
+  readonly goTo: (line: number, column?: number) => void;
+  readonly destroy: () => void;
+}
+
+const HIGHLIGHT = HighlightStyle.define([
+  { tag: [tags.definition(tags.propertyName), tags.propertyName], color: 'var(--accent)' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--ok)' },
+  { tag: [tags.comment, tags.lineComment], color: 'var(--ink-2)' },
+  { tag: [tags.invalid], color: 'var(--bad)' },
+]);
+
+const ownRoot = (host: HTMLElement): { readonly root: ShadowRoot; readonly parent: HTMLElement } => {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  const sheet = new CSSStyleSheet();
+  // Else it outgrows its panel; the content policy knows no style element.
+  sheet.replaceSync(':host{display:block;overflow:hidden} :host>div{height:100%}');
+  root.adoptedStyleSheets = [sheet];
+  const parent = document.createElement('div');
+  root.replaceChildren(parent);
+  return { root, parent };
+};
+
+/** What nobody would see stands as its code point, as everywhere in the Console. */
+const hiddenCharacters = (): Extension =>
+  highlightSpecialChars({
+    specialChars: new RegExp(HIDDEN_CHARACTERS.source, 'gu'),
+    render: (code, description) => {
+      const mark = document.createElement('mark');
+      mark.textContent = markOf(String.fromCodePoint(code));
+      mark.title = description ?? 'a character that does not show';
+      return mark;
+    },
+  });
+
+const common = (label: string): Extension => [
+  EDITOR_THEME,
+  syntaxHighlighting(HIGHLIGHT),
+  hiddenCharacters(),
+  lineNumbers(),
+  drawSelection(),
+  yaml(),
+  // A text that is only read has the focus too, or the keyboard could not scroll it.
+  EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+];
+
+/** Texts that the page sets are no changes of a person. */
+const fromPage = Annotation.define<boolean>();
+
+/** The editor of one source. */
+export const mountEditor = (host: HTMLElement, options: EditorOptions): Editor => {
+  const { root, parent } = ownRoot(host);
+  const view = new EditorView({
+    root,
+    parent,
+    state: EditorState.create({
+      doc: options.text,
+      extensions: [common(options.label), options.isReadOnly ? reading() : writing(options)],
+    }),
+  });
+  return {
+    setText: (text) => {
+      if (text === view.state.doc.toString()) return;
+      view.dispatch({
+        changes: { from: 0, to: view.state.doc.length, insert: text },
+        annotations: fromPage.of(true),
+      });
+    },
+    setFindings: (findings) => {
+      const marks = findings.map((finding) => diagnosticOf(view.state, finding));
+      view.dispatch(setDiagnostics(view.state, marks));
+    },
+    goTo: (line, column = 1) => {
+      const at = placeOf(view.state.doc, line, column).from;
+      view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: 'center' }) });
+      view.focus();
+    },
+    destroy: () => view.destroy(),
+  };
+};
+
+const reading = (): Extension => [EditorState.readOnly.of(true), EditorView.editable.of(false)];
+
+const TAB_LEAVES_MS = 2_000;
+
+/** Also where the Escape closed what was offered: one is enough. */
+const escapeThenTab = (): Extension =>
+  EditorView.domEventObservers({
+    keydown: ({ key }, view) => {
+      if (key === 'Escape') view.setTabFocusMode(TAB_LEAVES_MS);
+    },
+  });
+
+/**
+ * What is typed over a selection: left to the browser, it would keep the colours of what it replaces by styles of its own, which
+ * the content policy refuses.
+ */
+const typedOverSelection = (): Extension =>
+  EditorView.domEventHandlers({
+    beforeinput: ({ inputType, data, isComposing }, view) => {
+      const { from, to } = view.state.selection.main;
+      if (inputType !== 'insertText' || data === null || isComposing || from === to) return false;
+      const insert = () => view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type' });
+      const handlers = view.state.facet(EditorView.inputHandler);
+      if (!handlers.some((handle) => handle(view, from, to, data, insert))) view.dispatch(insert());
+      return true;
+    },
+  });
+
+/** The browser would save the page. */
+const saved = (onSave: () => void): true => {
+  onSave();
+  return true;
+};
+
+const writing = ({ onChange, onSave, language }: EditorOptions): Extension => [
+  history(),
+  escapeThenTab(),
+  typedOverSelection(),
+  lintGutter(),
+  indentOnInput(),
+  indentUnit.of('  '),
+  bracketMatching(),
+  closeBrackets(),
+  highlightActiveLine(),
+  highlightActiveLineGutter(),
+  autocompletion({ override: [(context) => offered(context.state, context.pos, context.explicit, language())] }),
+  keymap.of([
+    { key: 'Mod-s', run: () => saved(onSave) },
+    { key: 'F8', run: nextDiagnostic },
+    ...completionKeymap,
+    indentWithTab,
+    ...historyKeymap,
+    ...defaultKeymap,
+  ]),
+  EditorView.updateListener.of(({ docChanged, state, transactions }) => {
+    if (!docChanged || transactions.some((one) => one.annotation(fromPage) === true)) return;
+    onChange(state.doc.toString());
+  }),
+];
+
+const offered = (state: EditorState, at: number, isAsked: boolean, language: Schemas['PolicyLanguage'] | null) => {
+  if (language === null) return null;
+  const found: Completed | null = completionsAt(state.doc.sliceString(0, at), language);
+  if (found === null || (found.from === at && !isAsked)) return null;
+  return {
+    from: found.from,
+    options: found.options.map(({ label, detail, insert, kind }) => ({
+      label,
+      detail,
+      type: kind,
+      ...(insert === undefined ? {} : { apply: insert }),
+    })),
+    validFor: /^[\w.]*$/,
+  };
+};
+
+const diagnosticOf = ({ doc }: EditorState, finding: Finding): Diagnostic => ({
+  ...placeOf(doc, finding.line, finding.column),
+  severity: finding.severity,
+  message: plain(`${finding.message} ${finding.hint}`),
+});
+
+export interface Compared {
+  readonly added: number;
+  readonly removed: number;
+  readonly destroy: () => void;
+}
+
+/** What `after` has and `before` has not, in one column: it fits a phone, too. */
+export const mountComparison = (
+  host: HTMLElement,
+  { label, before, after }: { readonly label: string; readonly before: string; readonly after: string },
+): Compared => {
+  const { root, parent } = ownRoot(host);
+  const view = new EditorView({
+    root,
+    parent,
+    state: EditorState.create({
+      doc: after,
+      extensions: [
+        common(label),
+        reading(),
+        unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: { margin: 3, minSize: 8 } }),
+      ],
+    }),
+  });
+  const original = EditorState.create({ doc: before }).doc;
+  const chunks = getChunks(view.state)?.chunks ?? [];
+  const lines = (doc: EditorState['doc'], from: number, to: number, end: number): number =>
+    from >= to ? 0 : doc.lineAt(end).number - doc.lineAt(from).number + 1;
+  return {
+    added: chunks.reduce((sum, { fromB, toB, endB }) => sum + lines(view.state.doc, fromB, toB, endB), 0),
+    removed: chunks.reduce((sum, { fromA, toA, endA }) => sum + lines(original, fromA, toA, endA), 0),
+    destroy: () => view.destroy(),
+  };
+};

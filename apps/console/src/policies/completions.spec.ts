@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import type { Schemas } from '../kernel/client.ts';
+import { completionsAt } from './completions.ts';
+
+const field = (name: string, values: (string | number)[] | null = null) => ({
+  name,
+  required: false,
+  values,
+  description: `what ${name} is`,
+});
+
+const OUTCOMES = ['allow', 'deny', 'require_approval'];
+
+const LANGUAGE: Schemas['PolicyLanguage'] = {
+  object: 'policy_language',
+  version: 1,
+  policy: [field('version', [1]), field('default', OUTCOMES), field('rules'), field('budgets')],
+  rule: [field('id'), field('match'), field('when'), field('decision', OUTCOMES)],
+  match: [field('tools'), field('mode', ['gateway', 'proxy'])],
+  approval: [field('approvers'), field('expires_in')],
+  budget: [field('id'), field('period', ['hour', 'day'])],
+  facts: [
+    {
+      path: 'args',
+      type: 'map',
+      values: null,
+      presence: 'always',
+      connector_types: null,
+      description: 'the arguments',
+    },
+    {
+      path: 'agent.name',
+      type: 'string',
+      values: null,
+      presence: 'always',
+      connector_types: null,
+      description: 'a name',
+    },
+    { path: 'agent.id', type: 'string', values: null, presence: 'always', connector_types: null, description: 'an id' },
+  ],
+  functions: [
+    { name: 'startsWith', signatures: [{ target: 'string', arguments: ['string'], result: 'bool' }] },
+    { name: 'timestamp', signatures: [{ target: null, arguments: ['string'], result: 'timestamp' }] },
+  ],
+  macros: [{ name: 'has', example: 'has(args.note)' }],
+  operators: ['&&'],
+  type_names: ['int'],
+};
+
+const labels = (before: string): readonly string[] | null =>
+  completionsAt(before, LANGUAGE)?.options.map(({ label }) => label) ?? null;
+
+describe('what is offered for a key', () => {
+  it('are the fields of the policy at the margin', () =>
+    expect(labels('version: 1\nde')).toEqual(['version', 'default', 'rules', 'budgets']));
+  it('are those of a rule after the dash, and below it', () => {
+    const rule = ['id', 'match', 'when', 'decision'];
+    expect(labels('rules:\n  - ')).toEqual(rule);
+    expect(labels('rules:\n  - id: a\n    match:\n      tools:\n        - x\n    dec')).toEqual(rule);
+  });
+  it('are those of a match, of an approval and of a budget', () => {
+    expect(labels('rules:\n  - id: a\n    match:\n      to')).toEqual(['tools', 'mode']);
+    expect(labels('rules:\n  - id: a\n    approval:\n      ')).toEqual(['approvers', 'expires_in']);
+    expect(labels('budgets:\n  - ')).toEqual(['id', 'period']);
+  });
+  it('replaces the word that was begun', () =>
+    expect(completionsAt('version: 1\nde', LANGUAGE)).toMatchObject({ from: 11 }));
+});
+
+describe('what is offered for a value', () => {
+  it('are the few that the field can have', () => {
+    expect(labels('default: ')).toEqual(OUTCOMES);
+    expect(labels('rules:\n  - id: a\n    decision: re')).toEqual(OUTCOMES);
+    expect(labels('rules:\n  - id: a\n    match:\n      mode:\n        - ')).toEqual(['gateway', 'proxy']);
+  });
+  it('is nothing where anything may stand', () => {
+    expect(labels('rules:\n  - id: rea')).toBeNull();
+    expect(labels('rules:\n  - id: a\n    match:\n      tools:\n        - crm')).toBeNull();
+    expect(labels('# def')).toBeNull();
+  });
+});
+
+describe('what is offered in a condition', () => {
+  const when = (text: string) => `rules:\n  - id: a\n    when: ${text}`;
+  const all = ['args', 'agent.name', 'agent.id', 'has', 'startsWith', 'timestamp'];
+  it('are facts, macros and functions', () => {
+    expect(labels(when(''))).toEqual(all);
+    expect(labels(when('has(args.x) && ag'))).toEqual(all);
+  });
+  it('goes on with a fact over its dots', () =>
+    expect(completionsAt(when('agent.'), LANGUAGE)).toMatchObject({ from: when('').length }));
+  it('are the functions of a value after a dot that no fact has', () =>
+    expect(labels(when('args.note.st'))).toEqual(['startsWith']));
+  it('goes on below a block', () => expect(labels(when('|\n      has(args.a) &&\n      '))).toEqual(all));
+});

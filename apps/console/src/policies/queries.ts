@@ -1,0 +1,80 @@
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { answerOf, api, bodyOf } from '../kernel/client.ts';
+import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+
+/** No event tells of a slot that was emptied, or of a version that somebody saved. */
+const ASK_AGAIN_MS = 15_000;
+
+export const useSlots = () =>
+  useQuery({
+    queryKey: ['policy-slots'],
+    queryFn: () => bodyOf(api.GET('/v1/policies/slots')),
+    refetchInterval: ASK_AGAIN_MS,
+  });
+
+export const usePolicy = (id: string) =>
+  useQuery({
+    queryKey: ['policy', id],
+    queryFn: () => bodyOf(api.GET('/v1/policies/{id}', { params: { path: { id } } })),
+    refetchInterval: ASK_AGAIN_MS,
+  });
+
+/** @param version its number or its id; null asks for none */
+export const usePolicyVersion = (id: string, version: string | null) =>
+  useQuery({
+    queryKey: ['policy-version', id, version],
+    queryFn: () => bodyOf(api.GET('/v1/policies/{id}/versions/{v}', { params: { path: { id, v: version ?? '' } } })),
+    enabled: version !== null,
+  });
+
+export const useVersions = (id: string) =>
+  useList(['policy-versions', id], (cursor) =>
+    answerOf(
+      api.GET('/v1/policies/{id}/versions', {
+        params: { path: { id }, query: { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
+      }),
+    ),
+  );
+
+export const useLanguage = () =>
+  useQuery({
+    queryKey: ['policy-language'],
+    queryFn: () => bodyOf(api.GET('/v1/policies/language')),
+    staleTime: Infinity,
+  });
+
+/** What is shown of policies is read again, since one of them was changed here. */
+export const useReread = (): (() => void) => {
+  const queries = useQueryClient();
+  return () => {
+    for (const key of ['policy-slots', 'policies', 'policy', 'policy-version', 'policy-versions', 'shadow-differs'])
+      void queries.invalidateQueries({ queryKey: [key] });
+  };
+};
+
+/** A value that has stood for a moment: who types is not asked about at every letter. */
+export const usePaused = <Value>(value: Value, ms: number): Value => {
+  const [paused, setPaused] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setPaused(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return paused;
+};
+
+const LINT_PAUSE_MS = 200;
+
+/** What there is to say of a source, read after a pause; what was asked about an earlier text is given up. */
+export const useLint = (source: string, isWanted: boolean) => {
+  const paused = usePaused(source, LINT_PAUSE_MS);
+  const query = useQuery({
+    queryKey: ['policy-lint', paused],
+    queryFn: ({ signal }) => bodyOf(api.POST('/v1/policies/lint', { body: { source: paused }, signal })),
+    enabled: isWanted,
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+    gcTime: 60_000,
+  });
+  return { ...query, isOfThis: paused === source && !query.isPlaceholderData && query.data !== undefined };
+};
