@@ -3,6 +3,7 @@ const SCREENS: Readonly<Record<string, string | null>> = {
   actions: 'act',
   approvals: 'apr',
   agents: 'agt',
+  policies: 'pol',
   deeds: 'deed',
   // The kit of components, for who develops it. Its handler knows whether this is such a deployment.
   _kit: null,

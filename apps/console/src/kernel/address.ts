@@ -22,11 +22,12 @@ const SCREEN_OF_ID: Readonly<Record<string, string>> = {
   act: 'actions',
   apr: 'approvals',
   agt: 'agents',
+  pol: 'policies',
   deed: 'deeds',
 };
 
 /** The page of an id that somebody pasted; null for what has none. */
 export const placeOfId = (text: string): string | null => {
-  const [, whole, prefix] = /^((act|apr|agt|deed)_[0-7][0-9a-hjkmnp-tv-z]{25})$/.exec(text.trim()) ?? [];
+  const [, whole, prefix] = /^((act|apr|agt|pol|deed)_[0-7][0-9a-hjkmnp-tv-z]{25})$/.exec(text.trim()) ?? [];
   return whole === undefined || prefix === undefined ? null : `/${SCREEN_OF_ID[prefix] ?? ''}/${whole}`;
 };

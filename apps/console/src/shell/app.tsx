@@ -30,6 +30,7 @@ const ActionsScreen = load(() => import('../gate/actions-screen.tsx'), 'ActionsS
 const ActionScreen = load(() => import('../gate/action-screen.tsx'), 'ActionScreen');
 const AgentsScreen = load(() => import('../agents/agents-screen.tsx'), 'AgentsScreen');
 const AgentScreen = load(() => import('../agents/agent-screen.tsx'), 'AgentScreen');
+const PoliciesScreen = load(() => import('../policies/policies-screen.tsx'), 'PoliciesScreen');
 const DeedsScreen = load(() => import('../ledger/deeds-screen.tsx'), 'DeedsScreen');
 const DeedScreen = load(() => import('../ledger/deed-screen.tsx'), 'DeedScreen');
 
@@ -109,6 +110,7 @@ const Screens = () => (
       <Route path="/approvals/:id">{({ id }) => <ApprovalScreen key={id} id={id} />}</Route>
       <Route path="/agents">{() => <AgentsScreen />}</Route>
       <Route path="/agents/:id">{({ id }) => <AgentScreen key={id} id={id} />}</Route>
+      <Route path="/policies">{() => <PoliciesScreen />}</Route>
       <Route path="/deeds">{() => <DeedsScreen />}</Route>
       <Route path="/deeds/:id">{({ id }) => <DeedScreen key={id} id={id} />}</Route>
       <Route>{() => <NotFound />}</Route>

@@ -14,6 +14,7 @@ export const SCREENS: readonly Screen[] = [
   { path: '/actions', name: 'Actions', icon: 'activity', key: 'a' },
   { path: '/approvals', name: 'Approvals', icon: 'people', key: 'p' },
   { path: '/agents', name: 'Agents', icon: 'robot', key: 'g' },
+  { path: '/policies', name: 'Policies', icon: 'scroll', key: 'l' },
   { path: '/deeds', name: 'Deeds', icon: 'stamp', key: 'd' },
 ];
 

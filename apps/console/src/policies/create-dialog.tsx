@@ -1,0 +1,98 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf } from '../kernel/client.ts';
+import { ApiError } from '../kernel/errors.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Button } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import styles from './policies.module.css';
+import { usePolicyVersion, useReread, useSlots } from './queries.ts';
+
+const READS = `# The first rule that fits a call decides it; what none fits is denied.
+version: 1
+default: deny
+rules:
+  - id: reads
+    description: Reading changes nothing, so every agent may read
+    match:
+      side_effect: read
+    decision: allow
+`;
+
+const NOTHING = `# The first rule that fits a call decides it; what none fits is denied.
+version: 1
+default: deny
+`;
+
+/** A copy of what decides, by its source; null where nothing does, or while it is read. */
+const useEnforcedSource = (): string | null => {
+  const { data: slots } = useSlots();
+  const slot = slots?.enforced ?? null;
+  const { data: version } = usePolicyVersion(slot?.policy.id ?? '', slot?.policy_version ?? null);
+  return version?.source ?? null;
+};
+
+/** A policy begins with a version, which decides nothing until it is enforced. */
+export const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
+  const [, navigate] = useLocation();
+  const [name, setName] = useState('');
+  const [start, setStart] = useState<'reads' | 'nothing' | 'copy'>('reads');
+  const enforced = useEnforcedSource();
+  const reread = useReread();
+  const create = useChange(
+    (wish: { readonly name: string; readonly source: string }, key) =>
+      bodyOf(api.POST('/v1/policies', { params: { header: { 'Idempotency-Key': key } }, body: wish })),
+    (policy) => {
+      reread();
+      navigate(`/policies/${policy.id}`);
+    },
+  );
+  const source = start === 'copy' ? (enforced ?? READS) : start === 'reads' ? READS : NOTHING;
+  const isName = create.error instanceof ApiError && create.error.param === 'name';
+  return (
+    <Dialog title="New policy" onClose={onClose}>
+      <form
+        className={styles['stack']}
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate({ name: name.trim(), source });
+        }}
+      >
+        <label className={kit['label']}>
+          Name, for people
+          <input
+            className={kit['field']}
+            maxLength={120}
+            required
+            data-first
+            aria-invalid={isName}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+        </label>
+        <label className={kit['label']}>
+          Begin with
+          <select
+            className={kit['field']}
+            value={start}
+            onChange={({ target }) => setStart(target.value as 'reads' | 'nothing' | 'copy')}
+          >
+            <option value="reads">reads go through, all else is denied</option>
+            <option value="nothing">every call is denied</option>
+            {enforced === null ? null : <option value="copy">a copy of what decides now</option>}
+          </select>
+        </label>
+        <p className={kit['dim']}>It decides nothing until you enforce a version of it.</p>
+        {create.error === null ? null : <Failure error={create.error} />}
+        <div className={styles['buttons']}>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" disabled={create.isPending || name.trim() === ''}>
+            {create.isPending ? 'Making …' : 'Make the policy'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+};

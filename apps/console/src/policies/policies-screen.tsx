@@ -1,0 +1,140 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { answerOf, api, type Schemas } from '../kernel/client.ts';
+import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { useMay } from '../kernel/session.tsx';
+import { Badge } from '../kit/badges.tsx';
+import { Failure, Lag } from '../kit/failure.tsx';
+import { Bones, Button, Empty, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ListFoot } from '../kit/list-foot.tsx';
+import { ScreenHead } from '../shell/screen.tsx';
+import { CreateDialog } from './create-dialog.tsx';
+import styles from './policies.module.css';
+import { ShadowDiffers } from './shadow-differs.tsx';
+import { Slots } from './slots.tsx';
+import { Who } from './who.tsx';
+
+/** What decides, what is tried beside it, and every policy that there is. */
+export const PoliciesScreen = () => {
+  const may = useMay('admin');
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <>
+      <ScreenHead
+        title="Policies"
+        about="Rules that say which calls go through, which wait for a person, and which do not."
+        badges={
+          may ? (
+            <Button isSmall kind="primary" className={styles['create']} onClick={() => setCreating(true)}>
+              New policy …
+            </Button>
+          ) : null
+        }
+      />
+      <div className={styles['overview']}>
+        <Slots />
+        <ShadowDiffers />
+        <PolicyList />
+      </div>
+      {isCreating ? <CreateDialog onClose={() => setCreating(false)} /> : null}
+    </>
+  );
+};
+
+const PolicyList = () => {
+  const list = useList(['policies'], (cursor) =>
+    answerOf(
+      api.GET('/v1/policies', {
+        params: { query: { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
+      }),
+    ),
+  );
+  const { rows, error, isPending, refetch } = list;
+  return (
+    <section aria-label="All policies" className={styles['stack']}>
+      <Lag events={list.lag} />
+      {error !== null ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : isPending ? (
+        <Bones />
+      ) : rows.length === 0 ? (
+        <NoPolicies />
+      ) : (
+        <div className={kit['panel']}>
+          <PoliciesTable rows={rows} />
+        </div>
+      )}
+      <ListFoot {...list} />
+    </section>
+  );
+};
+
+const NoPolicies = () => (
+  <Empty
+    title="No policy yet"
+    code={[
+      `curl -sS '${location.origin}/v1/policies' -H "Authorization: Bearer $ADMIN_KEY" \\`,
+      `  -H 'Content-Type: application/json' -d '{"name": "support", "source": "version: 1\\ndefault: deny\\n"}'`,
+    ].join('\n')}
+  >
+    A policy is a text of rules; the first that fits a call decides it. Until a version of one is enforced, every call
+    is denied. An admin makes one above, or over the API:
+  </Empty>
+);
+
+const PoliciesTable = ({ rows }: { readonly rows: readonly Schemas['Policy'][] }) => (
+  <table className={kit['table']}>
+    <thead>
+      <tr>
+        <th scope="col">Name</th>
+        <th scope="col">Does</th>
+        <th scope="col">Latest</th>
+        <th scope="col">Saved by</th>
+        <th scope="col">Saved</th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((policy) => (
+        <PolicyRow key={policy.id} policy={policy} />
+      ))}
+    </tbody>
+  </table>
+);
+
+const PolicyRow = ({ policy }: { readonly policy: Schemas['Policy'] }) => {
+  const { latest_version: latest } = policy;
+  return (
+    <tr>
+      <td>
+        <Link href={`/policies/${policy.id}`} className={kit['rowLink'] ?? ''} data-row>
+          <Said text={policy.name} />
+        </Link>
+      </td>
+      <td data-end>
+        {policy.enforced_version === null && policy.shadow_version === null ? (
+          <span className={kit['dim']}>decides nothing</span>
+        ) : null}
+        <span className={styles['badges']}>
+          {policy.enforced_version === null ? null : (
+            <Badge tone="ok" icon="checkCircle">
+              Decides
+            </Badge>
+          )}
+          {policy.shadow_version === null ? null : (
+            <Badge tone="accent" icon="eye">
+              In shadow
+            </Badge>
+          )}
+        </span>
+      </td>
+      <td className={kit['number']}>version {latest.version}</td>
+      <td data-hide>
+        <Who actor={latest.author} />
+      </td>
+      <td data-end className={kit['number']}>
+        <Time at={latest.created_at} />
+      </td>
+    </tr>
+  );
+};

@@ -1,0 +1,57 @@
+import { Link } from 'wouter';
+import { Icon } from '../design/icon.tsx';
+import type { Schemas } from '../kernel/client.ts';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Said, Time } from '../kit/kit.tsx';
+import styles from './policies.module.css';
+import { useSlots } from './queries.ts';
+import { Who } from './who.tsx';
+
+type Slot = Schemas['PolicySlot'];
+
+/** The two places of a version: what decides, and what is only asked. */
+export const Slots = () => {
+  const { data: slots, error, refetch } = useSlots();
+  if (slots === undefined) {
+    return error === null ? <Bones count={2} /> : <Failure error={error} onRetry={() => void refetch()} />;
+  }
+  return (
+    <div className={styles['slots']}>
+      <section aria-label="What decides" data-tone={slots.enforced === null ? 'bad' : 'ok'}>
+        <h2>
+          <Icon name={slots.enforced === null ? 'ban' : 'checkCircle'} /> Decides
+        </h2>
+        {slots.enforced === null ? (
+          <p>
+            <strong>Nothing: every call is denied.</strong> Open a policy and enforce a version of it.
+          </p>
+        ) : (
+          <Held slot={slots.enforced} />
+        )}
+      </section>
+      <section aria-label="What runs in shadow" data-tone="quiet">
+        <h2>
+          <Icon name="eye" /> In shadow
+        </h2>
+        {slots.shadow === null ? (
+          <p>Nothing. A version in shadow is asked about every call and decides none: so it is tried on real calls.</p>
+        ) : (
+          <Held slot={slots.shadow} />
+        )}
+      </section>
+    </div>
+  );
+};
+
+const Held = ({ slot }: { readonly slot: Slot }) => (
+  <>
+    <p className={styles['held']}>
+      <Link href={`/policies/${slot.policy.id}?version=${slot.policy_version}`}>
+        <Said text={slot.policy.name} />, version {slot.version}
+      </Link>
+    </p>
+    <p>
+      since <Time at={slot.since} />, put there by <Who actor={slot.by} />
+    </p>
+  </>
+);

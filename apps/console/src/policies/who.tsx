@@ -1,0 +1,21 @@
+import type { Schemas } from '../kernel/client.ts';
+import { nameIn, useMembers } from '../kernel/members.ts';
+import { Said } from '../kit/kit.tsx';
+
+/** Who did something, by the name that people know. */
+export const Who = ({ actor }: { readonly actor: Schemas['Actor'] | null }) => {
+  const { data: members } = useMembers();
+  if (actor === null) return <>somebody</>;
+  switch (actor.type) {
+    case 'user':
+      return <Said text={actor.id === null ? 'a person' : nameIn(members, actor.id)} />;
+    case 'admin_key':
+      return <>an admin key</>;
+    case 'operator':
+      return <>the operator</>;
+    case 'agent':
+      return <>an agent</>;
+    case 'system':
+      return <>the service</>;
+  }
+};
