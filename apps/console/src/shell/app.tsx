@@ -31,6 +31,7 @@ const ActionScreen = load(() => import('../gate/action-screen.tsx'), 'ActionScre
 const AgentsScreen = load(() => import('../agents/agents-screen.tsx'), 'AgentsScreen');
 const AgentScreen = load(() => import('../agents/agent-screen.tsx'), 'AgentScreen');
 const PoliciesScreen = load(() => import('../policies/policies-screen.tsx'), 'PoliciesScreen');
+const PolicyScreen = load(() => import('../policies/policy-screen.tsx'), 'PolicyScreen');
 const DeedsScreen = load(() => import('../ledger/deeds-screen.tsx'), 'DeedsScreen');
 const DeedScreen = load(() => import('../ledger/deed-screen.tsx'), 'DeedScreen');
 
@@ -111,6 +112,7 @@ const Screens = () => (
       <Route path="/agents">{() => <AgentsScreen />}</Route>
       <Route path="/agents/:id">{({ id }) => <AgentScreen key={id} id={id} />}</Route>
       <Route path="/policies">{() => <PoliciesScreen />}</Route>
+      <Route path="/policies/:id">{({ id }) => <PolicyScreen key={id} id={id} />}</Route>
       <Route path="/deeds">{() => <DeedsScreen />}</Route>
       <Route path="/deeds/:id">{({ id }) => <DeedScreen key={id} id={id} />}</Route>
       <Route>{() => <NotFound />}</Route>

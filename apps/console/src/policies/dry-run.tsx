@@ -1,0 +1,230 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { ApiError } from '../kernel/errors.ts';
+import { plain } from '../kernel/said.ts';
+import { useSession } from '../kernel/session.tsx';
+import { serverNow } from '../kernel/clock.ts';
+import { Failure } from '../kit/failure.tsx';
+import { Button, Said } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { DryRunResult } from './dry-run-result.tsx';
+import { readDescribed, type Described } from './described-call.ts';
+import styles from './policies.module.css';
+import type { ToolProps } from './tool-props.ts';
+
+type Asked = Pick<Schemas['DryRunPolicy'], 'action' | 'input'>;
+
+const RECENT = 20;
+
+/** One call, recorded or described: what the text says of it, and why. */
+export const DryRun = ({ source, isValid, onRule }: ToolProps) => {
+  const [isDescribed, setDescribed] = useState(false);
+  const run = useMutation({
+    mutationFn: (sent: Asked & { readonly source: string }) => bodyOf(api.POST('/v1/policies/dry-run', { body: sent })),
+  });
+  const refusal = run.error instanceof ApiError ? run.error : null;
+  const form = {
+    param: refusal?.param ?? null,
+    isBusy: run.isPending || isValid === false,
+    onRun: (asked: Asked) => run.mutate({ ...asked, source }),
+  };
+  const isOfThis = run.variables?.source === source;
+  const name = useId();
+  return (
+    <>
+      <div className={styles['toolHead']}>
+        <h2>Dry run</h2>
+      </div>
+      <p className={kit['dim']}>One call, what the text says of it, and why. Nothing is run, decided or stored.</p>
+      <fieldset className={styles['choice']}>
+        <legend className="visually-hidden">Which call</legend>
+        {[false, true].map((described) => (
+          <label key={String(described)}>
+            <input
+              type="radio"
+              name={name}
+              checked={isDescribed === described}
+              onChange={() => setDescribed(described)}
+            />
+            {described ? 'A call that I describe' : 'A recorded call'}
+          </label>
+        ))}
+      </fieldset>
+      {isValid === false ? <p className={styles['waits']}>The text has errors. Correct them first.</p> : null}
+      {isDescribed ? <DescribedForm {...form} /> : <RecordedForm {...form} />}
+      {run.error === null ? null : <Failure error={run.error} />}
+      {run.data === undefined || run.isPending ? null : (
+        <div className={styles['stack']} data-stale={isOfThis ? undefined : ''}>
+          {isOfThis ? null : <p className={styles['waits']}>This is about an earlier text.</p>}
+          <DryRunResult answer={run.data} onRule={onRule} />
+        </div>
+      )}
+    </>
+  );
+};
+
+interface FormProps {
+  /** The field that the API names at fault. */
+  readonly param: string | null;
+  readonly isBusy: boolean;
+  readonly onRun: (asked: Asked) => void;
+}
+
+const RecordedForm = ({ param, isBusy, onRun }: FormProps) => {
+  const { times } = useSession();
+  const { data: recent } = useQuery({
+    queryKey: ['actions-to-try'],
+    queryFn: () => bodyOf(api.GET('/v1/actions', { params: { query: { limit: RECENT } } })),
+    staleTime: 30_000,
+  });
+  const [action, setAction] = useState('');
+  return (
+    <form
+      className={styles['stack']}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onRun({ action: action.trim() });
+      }}
+    >
+      <label className={kit['label']}>
+        One of the newest
+        <select className={kit['field']} value={action} onChange={({ target }) => setAction(target.value)}>
+          <option value="">choose a call</option>
+          {recent?.data.map(({ id, tool, agent, created_at: at }) => (
+            <option key={id} value={id}>
+              {times.short(at, serverNow())} {plain(tool)} by {plain(agent.name)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className={kit['label']}>
+        Or its id
+        <input
+          className={kit['field']}
+          placeholder="act_…"
+          spellCheck={false}
+          aria-invalid={param === 'action'}
+          value={action}
+          onChange={({ target }) => setAction(target.value)}
+        />
+      </label>
+      <div className={styles['buttons']}>
+        <Button type="submit" kind="primary" disabled={isBusy || action.trim() === ''}>
+          Ask
+        </Button>
+      </div>
+    </form>
+  );
+};
+
+const DescribedForm = ({ param, isBusy, onRun }: FormProps) => {
+  const { data: tools } = useQuery({
+    queryKey: ['tools'],
+    queryFn: () => bodyOf(api.GET('/v1/tools', { params: { query: { limit: 100 } } })),
+    staleTime: 60_000,
+  });
+  const [call, setCall] = useState<Described>({ tool: '', args: '{}', agent: '', onBehalfOf: '', mode: 'gateway' });
+  const [problem, setProblem] = useState<string | null>(null);
+  const list = useId();
+  const change = (part: Partial<Described>): void => setCall({ ...call, ...part });
+  const isAt = (field: string): boolean => param === `input.${field}` || param?.startsWith(`input.${field}.`) === true;
+  return (
+    <form
+      className={styles['stack']}
+      onSubmit={(event) => {
+        event.preventDefault();
+        const read = readDescribed(call);
+        setProblem('problem' in read ? read.problem : null);
+        if ('input' in read) onRun({ input: read.input });
+      }}
+    >
+      <Text label="Tool" value={call.tool} isBad={isAt('tool')} list={list} onChange={(tool) => change({ tool })} />
+      <datalist id={list}>
+        {tools?.data.map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <label className={kit['label']}>
+        Arguments, as JSON
+        <textarea
+          className={styles['yaml']}
+          rows={5}
+          spellCheck={false}
+          aria-invalid={problem !== null || isAt('args')}
+          value={call.args}
+          onChange={({ target }) => change({ args: target.value })}
+        />
+        {problem === null ? null : (
+          <span className={styles['danger']} role="alert">
+            <Said text={problem} />
+          </span>
+        )}
+      </label>
+      <Text
+        label="Name of the agent (left out: test-agent)"
+        value={call.agent}
+        isBad={isAt('agent')}
+        onChange={(agent) => change({ agent })}
+      />
+      <Text
+        label="On behalf of (may be left out)"
+        value={call.onBehalfOf}
+        isBad={isAt('user')}
+        onChange={(onBehalfOf) => change({ onBehalfOf })}
+      />
+      <RunBy mode={call.mode} onChange={(mode) => change({ mode })} />
+      <div className={styles['buttons']}>
+        <Button type="submit" kind="primary" disabled={isBusy || call.tool.trim() === ''}>
+          Ask
+        </Button>
+      </div>
+    </form>
+  );
+};
+
+const RunBy = ({
+  mode,
+  onChange,
+}: {
+  readonly mode: Described['mode'];
+  readonly onChange: (mode: Described['mode']) => void;
+}) => (
+  <label className={kit['label']}>
+    Run by
+    <select
+      className={kit['field']}
+      value={mode}
+      onChange={({ target }) => onChange(target.value === 'proxy' ? 'proxy' : 'gateway')}
+    >
+      <option value="gateway">the service</option>
+      <option value="proxy">the agent, at the edge</option>
+    </select>
+  </label>
+);
+
+const Text = ({
+  label,
+  value,
+  isBad,
+  list,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly isBad: boolean;
+  readonly list?: string;
+  readonly onChange: (text: string) => void;
+}) => (
+  <label className={kit['label']}>
+    {label}
+    <input
+      className={kit['field']}
+      spellCheck={false}
+      aria-invalid={isBad}
+      list={list}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  </label>
+);

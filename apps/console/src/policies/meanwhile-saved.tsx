@@ -1,0 +1,52 @@
+import type { Schemas } from '../kernel/client.ts';
+import { Button, Said, Time } from '../kit/kit.tsx';
+import { Icon } from '../design/icon.tsx';
+import { Who } from './who.tsx';
+import { type Pair, pairOf, type PolicyDraft } from './draft.ts';
+import styles from './policies.module.css';
+
+/** Somebody else saved while this was written: nothing of either is lost, and a person brings the two together. */
+export const MeanwhileSaved = ({
+  policy,
+  draft,
+  onCompare,
+}: {
+  readonly policy: Schemas['Policy'];
+  readonly draft: PolicyDraft;
+  readonly onCompare: (pair: Pair) => void;
+}) => {
+  const latest = policy.latest_version;
+  const theirs: Pair = {
+    title: `From version ${draft.base.number} to version ${latest.version}, which was saved meanwhile`,
+    before: draft.base.text,
+    after: latest.source,
+  };
+  const both = pairOf({ number: latest.version, text: latest.source }, draft);
+  return (
+    <div className={styles['behind']} role="alert">
+      <Icon name="triangle" />
+      <div>
+        <p>
+          <strong>Version {latest.version} was saved meanwhile</strong> by <Who actor={latest.author} />,{' '}
+          <Time at={latest.created_at} />. Your draft of version {draft.base.number} is kept.
+        </p>
+        {latest.notes === null ? null : (
+          <p>
+            <Said text={latest.notes} isMultiline />
+          </p>
+        )}
+        <span className={styles['buttons']}>
+          <Button isSmall onClick={() => onCompare(theirs)}>
+            What they changed
+          </Button>
+          <Button isSmall onClick={() => onCompare(both)}>
+            What your draft would undo or add
+          </Button>
+          <Button isSmall onClick={draft.moveToLatest}>
+            I have looked: save onto version {latest.version}
+          </Button>
+        </span>
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,26 @@
+import { usePreview } from './use-preview.ts';
+import { Icon } from '../design/icon.tsx';
+import { counted } from './outcome.tsx';
+import styles from './policies.module.css';
+
+/** What a version would have done to the newest calls, in a line or two: before it is let loose. */
+export const PreviewInShort = ({ source }: { readonly source: string }) => {
+  const { data, error } = usePreview({ source, actions: 1_000, agent: null, tool: null }, true);
+  if (error !== null || data?.judged === 0) return null;
+  if (data === undefined) return <p className={styles['short']}>Asking it about the newest 1,000 calls …</p>;
+  return (
+    <div className={styles['short']} role="status">
+      <p>
+        Of the newest {counted(data.judged, 'call')} it would have decided{' '}
+        <strong>{data.changed === 0 ? 'none' : data.changed.toLocaleString('en-US')} otherwise</strong> than was decided
+        then.
+      </p>
+      {data.human_denied_now_allowed === 0 ? null : (
+        <p className={styles['danger']}>
+          <Icon name="triangle" /> {counted(data.human_denied_now_allowed, 'call')} that a person denied would go
+          through without asking.
+        </p>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,225 @@
+import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { Icon } from '../design/icon.tsx';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { plain } from '../kernel/said.ts';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Button, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { counted, OutcomeChange, Rule } from './outcome.tsx';
+import styles from './policies.module.css';
+import { usePaused } from './queries.ts';
+import type { ToolProps } from './tool-props.ts';
+import { usePreview } from './use-preview.ts';
+
+type Answer = Schemas['PolicyPreview'];
+
+/** Longer than the pause after which findings are read: what is half written is not put to real calls. */
+const PAUSE_MS = 1_500;
+
+/** What the text would have done to the newest calls. */
+export const Preview = ({ source, isValid, onRule }: ToolProps) => {
+  const [actions, setActions] = useState(1_000);
+  const [agent, setAgent] = useState<string | null>(null);
+  const [tool, setTool] = useState<string | null>(null);
+  const paused = usePaused(source, PAUSE_MS);
+  const isSettled = paused === source;
+  const query = usePreview({ source: paused, actions, agent, tool }, isSettled && isValid === true);
+  const { data, error, isPlaceholderData, isFetching, refetch } = query;
+  const isOfThis = isSettled && !isPlaceholderData && isValid === true;
+  return (
+    <>
+      <div className={styles['toolHead']}>
+        <h2>What it would have done</h2>
+        <Button isSmall disabled={isFetching || isValid !== true} onClick={() => void refetch()}>
+          {isFetching ? 'Judging …' : 'Judge again'}
+        </Button>
+      </div>
+      <Narrow {...{ actions, setActions, agent, setAgent, tool, setTool }} />
+      {isValid === false ? (
+        <p className={styles['waits']}>The text has errors. Once they are corrected it is put to the calls again.</p>
+      ) : null}
+      {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+      {data === undefined ? (
+        error === null && isValid !== false ? (
+          <Bones count={4} />
+        ) : null
+      ) : (
+        <div
+          className={styles['stack']}
+          data-stale={isOfThis ? undefined : ''}
+          aria-busy={isValid !== false && !isOfThis}
+        >
+          {isOfThis ? null : <p className={styles['waits']}>This is about an earlier text.</p>}
+          <Result answer={data} onRule={onRule} />
+        </div>
+      )}
+    </>
+  );
+};
+
+const COUNTS = [100, 500, 1_000, 2_000];
+
+const Narrow = ({
+  actions,
+  setActions,
+  agent,
+  setAgent,
+  tool,
+  setTool,
+}: {
+  readonly actions: number;
+  readonly setActions: (actions: number) => void;
+  readonly agent: string | null;
+  readonly setAgent: (agent: string | null) => void;
+  readonly tool: string | null;
+  readonly setTool: (tool: string | null) => void;
+}) => {
+  const { data: agents } = useQuery({
+    queryKey: ['agents', 'names'],
+    queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { limit: 100 } } })),
+    staleTime: 60_000,
+  });
+  const [text, setText] = useState(tool ?? '');
+  const ask = (): void => setTool(text.trim() === '' ? null : text.trim());
+  return (
+    <div className={styles['narrow']}>
+      <label className={kit['label']}>
+        Newest calls
+        <select className={kit['field']} value={actions} onChange={({ target }) => setActions(Number(target.value))}>
+          {COUNTS.map((count) => (
+            <option key={count} value={count}>
+              {count.toLocaleString('en-US')}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className={kit['label']}>
+        Agent
+        <select
+          className={kit['field']}
+          value={agent ?? ''}
+          onChange={({ target }) => setAgent(target.value === '' ? null : target.value)}
+        >
+          <option value="">every agent</option>
+          {agents?.data.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {plain(name)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className={kit['label']}>
+        Tool
+        <input
+          className={kit['field']}
+          placeholder="every tool, or crm.*"
+          maxLength={200}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+          onBlur={ask}
+          onKeyDown={({ key }) => {
+            if (key === 'Enter') ask();
+          }}
+        />
+      </label>
+    </div>
+  );
+};
+
+const Result = ({ answer, onRule }: { readonly answer: Answer; readonly onRule: (id: string) => void }) => {
+  const { judged, changed, human_denied_now_allowed: denied, from, to, complete } = answer;
+  if (from === null || to === null) {
+    return (
+      <p>
+        No such call is recorded yet. Once agents have called tools, this tells what the text would have said of them.
+      </p>
+    );
+  }
+  return (
+    <>
+      <p className={kit['dim']}>
+        {counted(judged, 'call')}, <Time at={from} /> to <Time at={to} />, judged again by what was known then.
+        {complete ? '' : ' Not all: after 3 seconds it answers with what it has.'}
+      </p>
+      <p className={styles['number']}>
+        {changed.toLocaleString('en-US')} <span>decided otherwise</span>
+      </p>
+      {denied === 0 ? null : (
+        <p className={styles['danger']}>
+          <Icon name="triangle" /> {counted(denied, 'call')} that a person denied would go through without asking.
+        </p>
+      )}
+      <Changes answer={answer} onRule={onRule} />
+      <Unjudged answer={answer} />
+      <Samples answer={answer} />
+    </>
+  );
+};
+
+const Changes = ({ answer, onRule }: { readonly answer: Answer; readonly onRule: (id: string) => void }) => (
+  <ul className={styles['changes']}>
+    {answer.changes.map(({ from, to, count, by_rule: rules }) => (
+      <li key={`${from} ${to}`}>
+        <div>
+          <OutcomeChange from={from} to={to} />
+          <strong className={kit['number']}>{count.toLocaleString('en-US')}</strong>
+        </div>
+        <ul>
+          {rules.map(({ rule_id: id, count: some }) => (
+            <li key={id ?? ''}>
+              by <Rule id={id} onRule={onRule} />
+              <span className={kit['number']}>{some.toLocaleString('en-US')}</span>
+            </li>
+          ))}
+        </ul>
+      </li>
+    ))}
+  </ul>
+);
+
+const WHY_NOT = {
+  not_asked: 'no policy was asked (a Stop, an unknown tool, a budget)',
+  payload_removed: 'the arguments are removed, since their days are over',
+  payload_damaged: 'what is stored is not what was judged: run an audit',
+  time_limit: 'it takes too long; enforced, it would refuse such calls',
+} as const;
+
+const Unjudged = ({ answer }: { readonly answer: Answer }) => {
+  const reasons = (Object.keys(WHY_NOT) as (keyof typeof WHY_NOT)[]).filter((why) => answer.unjudged_because[why] > 0);
+  if (reasons.length === 0) return null;
+  return (
+    <ul className={styles['unjudged']} aria-label="Not judged">
+      {reasons.map((why) => (
+        <li key={why}>
+          <span className={kit['number']}>{answer.unjudged_because[why].toLocaleString('en-US')}</span> not judged:{' '}
+          {WHY_NOT[why]}
+        </li>
+      ))}
+    </ul>
+  );
+};
+
+const Samples = ({ answer: { samples } }: { readonly answer: Answer }) =>
+  samples.length === 0 ? null : (
+    <>
+      <h3>{samples.length === 1 ? 'It' : `Such calls, newest first`}</h3>
+      <ul className={styles['samples']}>
+        {samples.map((one) => (
+          <li key={one.action}>
+            <Link href={`/actions/${one.action}`} data-row>
+              <code>
+                <Said text={one.tool} />
+              </code>
+            </Link>
+            <small>
+              <Said text={one.agent.name} />, <Time at={one.created_at} />
+            </small>
+            <OutcomeChange from={one.from} to={one.to} />
+            {one.human_denied ? <strong className={styles['danger']}>A person denied it</strong> : null}
+          </li>
+        ))}
+      </ul>
+    </>
+  );

@@ -1,0 +1,167 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { serverNow } from '../kernel/clock.ts';
+import { ApiError } from '../kernel/errors.ts';
+import { useMay, useSession } from '../kernel/session.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Button } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import styles from './policies.module.css';
+import { isUnderWay, ReplayRow } from './replay-row.tsx';
+import { useVersions } from './queries.ts';
+
+type Policy = Schemas['Policy'];
+
+const DAY_MS = 86_400_000;
+const PROGRESS_EVERY_MS = 1_000;
+const SHOWN = 10;
+
+const useReplays = (policy: string) =>
+  useQuery({
+    queryKey: ['replays', policy],
+    queryFn: () => bodyOf(api.GET('/v1/replays', { params: { query: { policy, limit: SHOWN } } })),
+    refetchInterval: ({ state }) => (state.data?.data.some(isUnderWay) === true ? PROGRESS_EVERY_MS : false),
+    select: ({ data }) => data,
+  });
+
+/** A saved version, put to all that was recorded in a window: work that goes on while nobody looks. */
+export const Replays = ({ policy, onRule }: { readonly policy: Policy; readonly onRule: (id: string) => void }) => {
+  const may = useMay('admin');
+  const { data: replays, error, refetch } = useReplays(policy.id);
+  return (
+    <>
+      <div className={styles['toolHead']}>
+        <h2>Replays</h2>
+      </div>
+      <p className={kit['dim']}>
+        A saved version, asked about every call of a window by what was known then. Nothing is run or decided.
+      </p>
+      {may ? <StartForm policy={policy} /> : null}
+      {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+      {replays === undefined && error === null ? <Bones count={3} /> : null}
+      {replays?.length === 0 ? (
+        <p className={styles['waits']}>
+          None of this policy yet.{' '}
+          {may
+            ? 'Start one above: it tells whom the version would have stopped, and what it would have let through.'
+            : 'An admin or owner starts one.'}
+        </p>
+      ) : null}
+      <ul className={styles['replays']}>
+        {replays?.map((replay) => (
+          <ReplayRow key={replay.id} replay={replay} onRule={onRule} />
+        ))}
+      </ul>
+    </>
+  );
+};
+
+const WINDOWS: readonly (readonly [days: number, word: string])[] = [
+  [1, '24 hours'],
+  [7, '7 days'],
+  [14, '14 days'],
+  [30, '30 days'],
+  [90, '90 days'],
+];
+
+const useStart = (policy: string) => {
+  const queries = useQueryClient();
+  return useChange(
+    ({ version, from, to }: { readonly version: string; readonly from: string; readonly to: string | null }, key) =>
+      bodyOf(
+        api.POST('/v1/policies/{id}/versions/{v}/replay', {
+          params: { path: { id: policy, v: version }, header: { 'Idempotency-Key': key } },
+          body: { from, ...(to === null ? {} : { to }) },
+        }),
+      ),
+    () => void queries.invalidateQueries({ queryKey: ['replays', policy] }),
+  );
+};
+
+const StartForm = ({ policy }: { readonly policy: Policy }) => {
+  const { times } = useSession();
+  const { rows: versions } = useVersions(policy.id);
+  const at = (days: number): string => times.local(new Date(serverNow() - days * DAY_MS).toISOString());
+  const [version, setVersion] = useState(policy.latest_version.id);
+  const [from, setFrom] = useState(() => at(14));
+  const [to, setTo] = useState('');
+  const start = useStart(policy.id);
+  const isWindow =
+    start.error instanceof ApiError && ['replay_window_invalid', 'replay_too_large'].includes(start.error.code);
+  const begin = times.instantOf(from);
+  const ask = (): void => {
+    if (begin !== null) start.mutate({ version, from: begin, to: to === '' ? null : times.instantOf(to) });
+  };
+  return (
+    <form
+      className={styles['stack']}
+      onSubmit={(event) => {
+        event.preventDefault();
+        ask();
+      }}
+    >
+      <label className={kit['label']}>
+        Version
+        <select className={kit['field']} value={version} onChange={({ target }) => setVersion(target.value)}>
+          {versions.length === 0 ? <option value={version}>{policy.latest_version.version}</option> : null}
+          {versions.map(({ id, version: number, activation }) => (
+            <option key={id} value={id}>
+              {number}
+              {activation === null ? '' : activation === 'enforce' ? ', decides' : ', in shadow'}
+            </option>
+          ))}
+        </select>
+      </label>
+      <div className={styles['presets']} role="group" aria-label="How far back">
+        {WINDOWS.map(([days, word]) => (
+          <Button
+            key={days}
+            isSmall
+            onClick={() => {
+              setFrom(at(days));
+              setTo('');
+            }}
+          >
+            {word}
+          </Button>
+        ))}
+      </div>
+      <div className={styles['narrow']}>
+        <LocalTime label="From" value={from} isBad={isWindow || begin === null} onChange={setFrom} />
+        <LocalTime label="To (left out: now)" value={to} isBad={isWindow} onChange={setTo} />
+      </div>
+      <p className={kit['dim']}>Times of {times.zoneName(serverNow())}. At most 90 days and 1,000,000 calls.</p>
+      {start.error === null ? null : <Failure error={start.error} />}
+      <div className={styles['buttons']}>
+        <Button type="submit" kind="primary" disabled={start.isPending || begin === null}>
+          {start.isPending ? 'Starting …' : 'Start the replay'}
+        </Button>
+      </div>
+    </form>
+  );
+};
+
+const LocalTime = ({
+  label,
+  value,
+  isBad,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly isBad: boolean;
+  readonly onChange: (local: string) => void;
+}) => (
+  <label className={kit['label']}>
+    {label}
+    <input
+      type="datetime-local"
+      className={kit['field']}
+      aria-invalid={isBad}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  </label>
+);

@@ -1,0 +1,164 @@
+import { useState } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { ApiError, type Finding } from '../kernel/errors.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Button } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { type Pair, pairOf, type PolicyDraft } from './draft.ts';
+import { countsOf, FindingsList } from './findings.tsx';
+import styles from './policies.module.css';
+import { useReread } from './queries.ts';
+import { SlotDialog } from './slot-dialog.tsx';
+
+type Version = Schemas['PolicyVersion'];
+
+interface SaveProps {
+  readonly policy: Schemas['Policy'];
+  readonly draft: PolicyDraft;
+  /** Of the draft: warnings alone, or it cannot be saved. */
+  readonly findings: readonly Finding[];
+  readonly onCompare: (pair: Pair) => void;
+  /** Closes it, too. */
+  readonly onGo: (line: number, column: number) => void;
+  readonly onClose: () => void;
+}
+
+/** Saving makes a version, which decides nothing; what it is to do is asked next. */
+export const SaveDialog = (props: SaveProps) => {
+  const { policy, draft, onGo, onClose } = props;
+  const [saved, setSaved] = useState<Version | null>(null);
+  const [mode, setMode] = useState<'enforce' | 'shadow' | null>(null);
+  // As it was when the dialog opened: the draft is gone when it is saved.
+  const [number] = useState(policy.latest_version.version + 1);
+  if (saved !== null && mode !== null)
+    return <SlotDialog policy={policy} version={saved} mode={mode} onClose={onClose} />;
+  if (saved !== null) return <Saved version={saved} number={number} onMode={setMode} onGo={onGo} onClose={onClose} />;
+  return (
+    <Dialog title={`Save version ${draft.base.number === number - 1 ? number : 'anew'}`} onClose={onClose}>
+      <SaveForm {...props} number={number} onSaved={setSaved} />
+    </Dialog>
+  );
+};
+
+const useSave = (policy: string, draft: PolicyDraft, onSaved: (version: Version) => void) => {
+  const reread = useReread();
+  return useChange(
+    ({ notes, source, base }: { readonly notes: string; readonly source: string; readonly base: string }, key) =>
+      bodyOf(
+        api.POST('/v1/policies/{id}/versions', {
+          params: { path: { id: policy }, header: { 'Idempotency-Key': key } },
+          body: { source, expected_latest_version: base, ...(notes === '' ? {} : { notes }) },
+        }),
+      ),
+    (version) => {
+      draft.drop();
+      reread();
+      onSaved(version);
+    },
+  );
+};
+
+const SaveForm = ({
+  policy,
+  draft,
+  findings,
+  number,
+  onCompare,
+  onGo,
+  onClose,
+  onSaved,
+}: SaveProps & { readonly number: number; readonly onSaved: (version: Version) => void }) => {
+  const [notes, setNotes] = useState('');
+  const reread = useReread();
+  const save = useSave(policy.id, draft, onSaved);
+  const { error } = save;
+  const refusal = error instanceof ApiError ? error : null;
+  const ask = (): void => save.mutate({ notes: notes.trim(), source: draft.source, base: draft.base.id });
+  return (
+    <>
+      <p>It becomes a version of its own and decides nothing yet. Versions are kept as they are, and never change.</p>
+      {findings.length === 0 ? null : (
+        <>
+          <p className={kit['dim']}>{countsOf(findings)}. It can be saved all the same.</p>
+          <FindingsList findings={findings} onGo={onGo} />
+        </>
+      )}
+      <label className={kit['label']}>
+        What changed, for those who read the versions (may be left out)
+        <textarea
+          className={kit['field']}
+          rows={3}
+          maxLength={2_000}
+          aria-invalid={refusal?.param === 'notes'}
+          data-first
+          value={notes}
+          onChange={({ target }) => setNotes(target.value)}
+        />
+      </label>
+      {error === null ? null : <Failure error={error} onRetry={refusal?.isAnswerLost === true ? ask : undefined} />}
+      {refusal?.param === 'expected_latest_version' ? (
+        <Button
+          onClick={() => {
+            reread();
+            onClose();
+          }}
+        >
+          See what was saved; my draft is kept
+        </Button>
+      ) : null}
+      {refusal === null || refusal.diagnostics.length === 0 ? null : (
+        <FindingsList findings={refusal.diagnostics} onGo={onGo} />
+      )}
+      <div className={styles['buttons']}>
+        <Button
+          onClick={() => {
+            onCompare(pairOf(draft.base, draft));
+            onClose();
+          }}
+        >
+          Compare first
+        </Button>
+        <Button kind="primary" disabled={save.isPending} onClick={ask}>
+          {save.isPending ? 'Saving …' : `Save version ${number}`}
+        </Button>
+      </div>
+    </>
+  );
+};
+
+const Saved = ({
+  version,
+  number,
+  onMode,
+  onGo,
+  onClose,
+}: Pick<SaveProps, 'onGo' | 'onClose'> & {
+  readonly version: Version;
+  readonly number: number;
+  readonly onMode: (mode: 'enforce' | 'shadow') => void;
+}) => {
+  const isNew = version.version === number;
+  return (
+    <Dialog title={isNew ? `Version ${version.version} is saved` : 'Nothing was added'} onClose={onClose}>
+      <p role="status">
+        {isNew
+          ? 'It decides nothing yet. In shadow it is asked about every call beside what decides, and refuses nobody: so you see first what it would do.'
+          : `This text is version ${version.version} already.`}
+      </p>
+      {version.diagnostics === undefined || version.diagnostics.length === 0 ? null : (
+        <FindingsList findings={version.diagnostics} onGo={onGo} />
+      )}
+      <div className={styles['buttons']}>
+        <Button onClick={onClose}>Later</Button>
+        {version.activation === 'enforce' ? null : <Button onClick={() => onMode('enforce')}>Enforce it …</Button>}
+        {version.activation === null ? (
+          <Button kind="primary" data-first onClick={() => onMode('shadow')}>
+            Run it in shadow …
+          </Button>
+        ) : null}
+      </div>
+    </Dialog>
+  );
+};

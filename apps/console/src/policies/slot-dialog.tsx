@@ -1,0 +1,244 @@
+import { useState } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { ApiError } from '../kernel/errors.ts';
+import { useSession } from '../kernel/session.tsx';
+import { Dialog } from '../kit/dialog.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Button, Said, Time, Warning } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import styles from './policies.module.css';
+import { PreviewInShort } from './preview-in-short.tsx';
+import { useReread, useSlots } from './queries.ts';
+import { Who } from './who.tsx';
+
+type Mode = 'enforce' | 'shadow';
+type Slot = Schemas['PolicySlot'];
+
+interface ActivateProps {
+  readonly policy: Schemas['Policy'];
+  readonly version: Schemas['PolicyVersion'];
+  readonly mode: Mode;
+  readonly onClose: () => void;
+}
+
+/** Sealed in the deed, with whoever wants to know later. */
+const Reason = ({
+  reason,
+  onChange,
+  isBad,
+}: {
+  readonly reason: string;
+  readonly onChange: (reason: string) => void;
+  readonly isBad: boolean;
+}) => (
+  <label className={kit['label']}>
+    Reason, sealed in the deed (may be left out)
+    <input
+      className={kit['field']}
+      maxLength={280}
+      aria-invalid={isBad}
+      value={reason}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  </label>
+);
+
+const isAbout = (error: Error | null, param: string): boolean => error instanceof ApiError && error.param === param;
+
+/** Says what it changes and for whom, before it does. */
+export const SlotDialog = ({ policy, version, mode, onClose }: ActivateProps) => {
+  const { data: slots, error, refetch } = useSlots();
+  const title = mode === 'enforce' ? `Enforce version ${version.version}` : `Run version ${version.version} in shadow`;
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+      {slots === undefined ? (
+        error === null && <Bones count={2} />
+      ) : (
+        <Activate policy={policy} version={version} mode={mode} slots={slots} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+};
+
+interface Wish {
+  readonly reason: string;
+  /** The policy whose version leaves the shadow first; null where none has to. */
+  readonly leaves: string | null;
+}
+
+/** A slot that another holds is emptied first: of the two steps each is sealed, and either can be repeated. */
+const useActivation = ({ policy, version, mode, onClose }: ActivateProps) => {
+  const reread = useReread();
+  return useChange(async ({ reason, leaves }: Wish, key) => {
+    const given = reason === '' ? {} : { reason };
+    try {
+      if (leaves !== null) {
+        await bodyOf(
+          api.POST('/v1/policies/{id}/deactivate', {
+            params: { path: { id: leaves }, header: { 'Idempotency-Key': `${key}-leaves` } },
+            body: { mode, ...given },
+          }),
+        );
+      }
+      return await bodyOf(
+        api.POST('/v1/policies/{id}/versions/{v}/activate', {
+          params: { path: { id: policy.id, v: version.id }, header: { 'Idempotency-Key': key } },
+          body: { mode, ...given },
+        }),
+      );
+    } finally {
+      reread();
+    }
+  }, onClose);
+};
+
+const Activate = (props: ActivateProps & { readonly slots: Schemas['PolicySlots'] }) => {
+  const { policy, version, mode, slots, onClose } = props;
+  const [reason, setReason] = useState('');
+  const change = useActivation(props);
+  const inShadow = slots.shadow;
+  const leaves =
+    mode === 'shadow' && inShadow !== null && inShadow.policy_version !== version.id ? inShadow.policy.id : null;
+  const wish: Wish = { reason: reason.trim(), leaves };
+  return (
+    <>
+      {mode === 'enforce' ? (
+        <Enforces policy={policy} version={version} enforced={slots.enforced} shadow={inShadow} />
+      ) : (
+        <Shadows leaving={leaves === null ? null : inShadow} />
+      )}
+      <PreviewInShort source={version.source} />
+      <Reason reason={reason} onChange={setReason} isBad={isAbout(change.error, 'reason')} />
+      {change.error === null ? null : <Failure error={change.error} />}
+      <div className={styles['buttons']}>
+        <Button onClick={onClose}>Not now</Button>
+        <Button kind="primary" disabled={change.isPending} onClick={() => change.mutate(wish)}>
+          {change.isPending ? 'Sending …' : wordsOf(mode, version.version, leaves !== null)}
+        </Button>
+      </div>
+    </>
+  );
+};
+
+const wordsOf = (mode: Mode, version: number, isReplacing: boolean): string => {
+  if (mode === 'enforce') return `Enforce version ${version}`;
+  return isReplacing ? `Replace it in shadow by version ${version}` : `Run version ${version} in shadow`;
+};
+
+const SlotName = ({ slot }: { readonly slot: Slot }) => (
+  <>
+    version {slot.version} of <Said text={slot.policy.name} />
+  </>
+);
+
+const Enforces = ({
+  policy,
+  version,
+  enforced,
+  shadow,
+}: Pick<ActivateProps, 'policy' | 'version'> & { readonly enforced: Slot | null; readonly shadow: Slot | null }) => {
+  const { me } = useSession();
+  return (
+    <>
+      <p>
+        From its next call on, every agent of <Said text={me.org.name} /> is judged by version {version.version} of{' '}
+        <strong>
+          <Said text={policy.name} />
+        </strong>
+        . Calls that wait for a person are judged anew by it.
+      </p>
+      <p>
+        {enforced === null ? (
+          'Nothing is enforced now, so every call is denied until then.'
+        ) : (
+          <>
+            It takes the place of <SlotName slot={enforced} />, which has decided since <Time at={enforced.since} />,
+            put there by <Who actor={enforced.by} />.
+          </>
+        )}
+      </p>
+      {shadow?.policy_version === version.id ? (
+        <p className={kit['dim']}>
+          It has run in shadow since <Time at={shadow.since} />, and leaves it.
+        </p>
+      ) : (
+        <Warning>
+          It does not run in shadow. There it would refuse nobody, and you would see first what it does.
+        </Warning>
+      )}
+    </>
+  );
+};
+
+const Shadows = ({ leaving }: { readonly leaving: Slot | null }) => (
+  <>
+    <p>
+      It is asked about every call from the next one on, beside what decides. It decides nothing and refuses nobody;
+      each action tells where it would have decided otherwise.
+    </p>
+    {leaving === null ? null : (
+      <Warning>
+        One version runs in shadow at a time: <SlotName slot={leaving} /> leaves it.
+      </Warning>
+    )}
+  </>
+);
+
+/** Takes a version out of its slot. */
+export const DeactivateDialog = ({
+  slot,
+  mode,
+  onClose,
+}: {
+  readonly slot: Slot;
+  readonly mode: Mode;
+  readonly onClose: () => void;
+}) => {
+  const { me } = useSession();
+  const [reason, setReason] = useState('');
+  const reread = useReread();
+  const change = useChange(
+    (said: string, key) =>
+      bodyOf(
+        api.POST('/v1/policies/{id}/deactivate', {
+          params: { path: { id: slot.policy.id }, header: { 'Idempotency-Key': key } },
+          body: said === '' ? { mode } : { mode, reason: said },
+        }),
+      ),
+    () => {
+      reread();
+      onClose();
+    },
+  );
+  const isEnforced = mode === 'enforce';
+  return (
+    <Dialog title={isEnforced ? 'Enforce nothing' : 'End its shadow'} onClose={onClose}>
+      {isEnforced ? (
+        <Warning>
+          Then no policy decides, and every call of every agent of <Said text={me.org.name} /> is denied until a version
+          is enforced again. To stop agents for a while, use Stop.
+        </Warning>
+      ) : (
+        <p>
+          <SlotName slot={slot} /> is asked no more. What it has said so far stays with the actions.
+        </p>
+      )}
+      <Reason reason={reason} onChange={setReason} isBad={isAbout(change.error, 'reason')} />
+      {change.error === null ? null : <Failure error={change.error} />}
+      <div className={styles['buttons']}>
+        <Button onClick={onClose} data-first>
+          Leave it
+        </Button>
+        <Button
+          kind={isEnforced ? 'stop' : 'primary'}
+          disabled={change.isPending}
+          onClick={() => change.mutate(reason.trim())}
+        >
+          {change.isPending ? 'Sending …' : isEnforced ? 'Deny every call from now on' : 'End its shadow'}
+        </Button>
+      </div>
+    </Dialog>
+  );
+};
