@@ -246,6 +246,25 @@ describe.skipIf(CHROMIUM === null)(`people and policies (${CHROMIUM ?? NO_CHROMI
       expect(await scene.make('GET', `/v1/policies/${id}`)).toMatchObject({ latest_version: { version: 1 } });
     });
 
+    it('whose session ends keeps the draft, signs in elsewhere, and goes on', async () => {
+      const id = await makePolicy('ended');
+      await inWindow(OWNER, DESK, async (page) => {
+        await open(page, id);
+        await append(page, RULE);
+        const cookies = await page.context().cookies();
+        await page.context().clearCookies();
+        const out = page.getByText('You are signed out.');
+        await out.waitFor();
+        // As another tab would have left them.
+        await page.context().addCookies(cookies);
+        await page.evaluate("dispatchEvent(new Event('focus'))");
+        await out.waitFor({ state: 'detached' });
+        await button(page, 'Save …').click();
+        await button(page, 'Save version 2').click();
+        await dialog(page).getByRole('heading', { name: 'Version 2 is saved' }).waitFor();
+      });
+    });
+
     it('whose answer was lost saves by the next press, once', async () => {
       const id = await makePolicy('lost');
       await inWindow(OWNER, DESK, async (page) => {

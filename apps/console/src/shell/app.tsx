@@ -4,6 +4,7 @@ import { Link, Route, Router, Switch, useLocation } from 'wouter';
 import { ApprovalScreen } from '../approvals/approval-screen.tsx';
 import { ApprovalsScreen } from '../approvals/approvals-screen.tsx';
 import { onRefusal } from '../kernel/client.ts';
+import { hasDrafts } from '../kernel/drafts.ts';
 import { ApiError } from '../kernel/errors.ts';
 import { LiveProvider } from '../kernel/live-provider.tsx';
 import { SessionProvider, useMe } from '../kernel/session.tsx';
@@ -13,6 +14,7 @@ import { signOut } from './account.tsx';
 import { ScreenBoundary } from './boundary.tsx';
 import { ScreenHead } from './screen.tsx';
 import { Shell } from './shell.tsx';
+import { SIGNED_OUT } from './signed-out.ts';
 
 type Detail = ComponentType<{ readonly id: string }>;
 
@@ -60,8 +62,11 @@ const leave = async (): Promise<void> => {
   if (isLeaving) return;
   isLeaving = true;
   const answer = await fetch('/v1/me', { cache: 'no-store' }).catch(() => null);
-  isLeaving = answer !== null;
+  // What somebody has written would be lost with the page: they sign in in another tab, and go on here.
+  const stays = answer?.ok === false && hasDrafts();
+  isLeaving = answer !== null && !stays;
   if (answer?.ok === true) location.reload();
+  else if (stays) dispatchEvent(new Event(SIGNED_OUT));
   else if (answer !== null) toSignIn();
 };
 

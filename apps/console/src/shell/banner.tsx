@@ -6,6 +6,7 @@ import { useLive } from '../kernel/live-provider.tsx';
 import { useSession } from '../kernel/session.tsx';
 import { Button } from '../kit/kit.tsx';
 import styles from './shell.module.css';
+import { useIsSignedOut } from './signed-out.ts';
 
 /** Whether a deployment has taken away what this page would load next. */
 const useIsOld = (): boolean => {
@@ -26,6 +27,7 @@ export const Banner = ({ onStop }: { readonly onStop: () => void }) => {
   const { me, org } = useSession();
   const { hasGap } = useLive();
   const isOld = useIsOld();
+  const isOut = useIsSignedOut();
   const { data: overview } = useQuery({
     queryKey: ['overview', '24h'],
     queryFn: () => bodyOf(api.GET('/v1/overview', { params: { query: { window: '24h' } } })),
@@ -33,6 +35,17 @@ export const Banner = ({ onStop }: { readonly onStop: () => void }) => {
     refetchInterval: 60_000,
   });
   const broken = overview?.attention.find(({ kind }) => kind === 'chain_broken');
+  if (isOut) {
+    return (
+      <div className={styles['banner']} role="alert">
+        <Icon name="key" />
+        You are signed out. What you wrote is kept while this page is open.
+        <a href="/login?next=%2Fapp" target="_blank" rel="noreferrer">
+          Sign in in another tab, then go on here
+        </a>
+      </div>
+    );
+  }
   if ((org?.status ?? me.org.status) === 'stopped') {
     return (
       <div className={styles['banner']} data-tone="stop" role="status">
