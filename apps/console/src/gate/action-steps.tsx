@@ -116,7 +116,7 @@ const DecisionStep = ({
   readonly decision: NonNullable<ActionDetail['decision']>;
   readonly after: ReactNode;
 }) => {
-  const { outcome, rule_id: rule, policy_version: version, shadow } = decision;
+  const { outcome, rule_id: rule, policy, policy_version: version, shadow } = decision;
   return (
     <Step icon="gavel" tone={outcome === 'allow' ? 'ok' : 'plain'} title={OUTCOMES[outcome]} after={after}>
       <p>
@@ -129,7 +129,11 @@ const DecisionStep = ({
         {version === null ? null : (
           <>
             {' '}
-            of <Id id={version} />
+            of{' '}
+            {policy === null ? null : (
+              <Link href={`/policies/${policy}?version=${version}`}>this version of the policy</Link>
+            )}{' '}
+            <Id id={version} />
           </>
         )}
       </p>
