@@ -269,6 +269,14 @@ describe.skipIf(CHROMIUM === null)(`the screens of policies (${CHROMIUM ?? NO_CH
     const findings = page.getByRole('listitem').getByRole('button', { name: /^(error|warning) \d+:\d+/ });
     await eventually(() => findings.count()).toBe(100);
     await page.locator('[data-checked]').waitFor();
+    // The findings take of the editor's height, and who writes goes on seeing where.
+    const endOf = async (part: Locator): Promise<number> => {
+      const box = await part.boundingBox();
+      return box === null ? NaN : box.y + box.height;
+    };
+    await eventually(
+      async () => (await endOf(page.locator('.cm-activeLine'))) - (await endOf(editor(page).locator('..'))),
+    ).toBeLessThanOrEqual(1);
     // Marked, and not drawn.
     await eventually(() => page.locator('.cm-content mark', { hasText: 'U+202E' }).count()).toBeGreaterThan(0);
     await findings.last().click();

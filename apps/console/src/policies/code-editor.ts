@@ -96,6 +96,11 @@ export const mountEditor = (host: HTMLElement, options: EditorOptions): Editor =
       extensions: [common(options.label), options.isReadOnly ? reading() : writing(options)],
     }),
   });
+  // Findings below it, or a phone's keyboard, take of its height: who writes goes on seeing where.
+  const resized = new ResizeObserver(() => {
+    if (view.hasFocus) view.dispatch({ effects: EditorView.scrollIntoView(view.state.selection.main.head) });
+  });
+  resized.observe(host);
   return {
     setText: (text) => {
       if (text === view.state.doc.toString()) return;
@@ -113,7 +118,10 @@ export const mountEditor = (host: HTMLElement, options: EditorOptions): Editor =
       view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: 'center' }) });
       view.focus();
     },
-    destroy: () => view.destroy(),
+    destroy: () => {
+      resized.disconnect();
+      view.destroy();
+    },
   };
 };
 
@@ -138,7 +146,8 @@ const typedOverSelection = (): Extension =>
     beforeinput: ({ inputType, data, isComposing }, view) => {
       const { from, to } = view.state.selection.main;
       if (inputType !== 'insertText' || data === null || isComposing || from === to) return false;
-      const insert = () => view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type' });
+      const typed = { userEvent: 'input.type', scrollIntoView: true };
+      const insert = () => view.state.update(view.state.replaceSelection(data), typed);
       const handlers = view.state.facet(EditorView.inputHandler);
       if (!handlers.some((handle) => handle(view, from, to, data, insert))) view.dispatch(insert());
       return true;
