@@ -10156,6 +10156,10 @@ export interface operations {
                      *       "webhook": "whk_01h2xcejqtf2nbrexx3vqjhp47",
                      *       "event": "evt_01h2xcejqtf2nbrexx3vqjhp48",
                      *       "type": "webhook.test",
+                     *       "about": {
+                     *         "object": "webhook",
+                     *         "id": "whk_01h2xcejqtf2nbrexx3vqjhp47"
+                     *       },
                      *       "status": "delivered",
                      *       "attempt": 1,
                      *       "http_status": 204,
@@ -10268,6 +10272,10 @@ export interface operations {
                      *       "webhook": "whk_01h2xcejqtf2nbrexx3vqjhp47",
                      *       "event": "evt_01h2xcejqtf2nbrexx3vqjhp48",
                      *       "type": "deed.sealed",
+                     *       "about": {
+                     *         "object": "deed_summary",
+                     *         "id": "deed_01h2xcejqtf2nbrexx3vqjhp49"
+                     *       },
                      *       "status": "pending",
                      *       "attempt": 0,
                      *       "http_status": 500,
