@@ -70,7 +70,7 @@ const furnish = async (): Promise<void> => {
   await scene.ask('crm.add_note', { id: '7', note: NAUGHTY });
   const refunds = await make('Refunds and notes', REFUNDS);
   const longer = {
-    source: `${REFUNDS}# A week of it, then we look.\n`,
+    source: `${REFUNDS.replace(', "active"', '')}# A week of it, then we look.\n`,
     notes: `Notes are read by a person.\n${NAUGHTY}`,
   };
   await scene.make('POST', `/v1/policies/${refunds}/versions`, longer);

@@ -18,7 +18,7 @@ import { tags } from '@lezer/highlight';
 import type { Finding } from '../kernel/errors.ts';
 import { HIDDEN_CHARACTERS, markOf, plain } from '../kernel/said.ts';
 import { type Completed, completionsAt } from './completions.ts';
-import { EDITOR_THEME } from './editor-theme.ts';
+import { COMPARISON_THEME, EDITOR_THEME } from './editor-theme.ts';
 import { placeOf } from './places.ts';
 import type { Schemas } from '../kernel/client.ts';
 
@@ -226,6 +226,7 @@ export const mountComparison = (
     state: EditorState.create({
       doc: after,
       extensions: [
+        COMPARISON_THEME,
         common(label),
         reading(),
         unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: { margin: 3, minSize: 8 } }),

@@ -63,7 +63,7 @@ export const EDITOR_THEME = EditorView.theme({
   '&.cm-merge-b .cm-changedText, .cm-changedText': {
     background: 'color-mix(in srgb, var(--ok) 22%, transparent)',
   },
-  '.cm-deletedChunk': { paddingLeft: '6px', color: 'var(--ink)', backgroundColor: 'var(--bad-ground)' },
+  '.cm-deletedChunk': { color: 'var(--ink)', backgroundColor: 'var(--bad-ground)' },
   '.cm-deletedChunk .cm-deletedText, .cm-deletedText': {
     background: 'color-mix(in srgb, var(--bad) 22%, transparent)',
   },
@@ -75,4 +75,13 @@ export const EDITOR_THEME = EditorView.theme({
   },
   // The signs that it has are in few fonts.
   '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"…"' },
+});
+
+/** Of two texts in one column: a colour never speaks alone, so a sign stands before each line that only one of them has. */
+export const COMPARISON_THEME = EditorView.theme({
+  '.cm-line, &.cm-merge-b .cm-deletedChunk, .cm-deletedChunk': { paddingLeft: '22px' },
+  '.cm-changedLine, .cm-deletedLine': { position: 'relative' },
+  '.cm-changedLine:before, .cm-deletedLine:before': { position: 'absolute', fontWeight: '600' },
+  '.cm-changedLine:before': { content: '"+"', left: '7px', color: 'var(--ok)' },
+  '.cm-deletedLine:before': { content: '"−"', left: '-15px', color: 'var(--bad)' },
 });
