@@ -34,7 +34,7 @@ export interface DueEvent {
 }
 
 /** In the order of the log. */
-export const dueEventsOf = (events: readonly LoggedEvent[]): readonly DueEvent[] => {
+const dueEventsOf = (events: readonly LoggedEvent[]): readonly DueEvent[] => {
   const accepted = new Set(events.filter(({ type }) => type === 'ActionSubmitted').map(({ stream }) => stream));
   return events.flatMap(({ id, type, stream, position }) => {
     const told = TOLD_TYPES[type];

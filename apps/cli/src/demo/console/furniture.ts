@@ -1,6 +1,6 @@
 import type { Answer, ScratchService } from '../scratch-service.js';
 
-export const ORGANIZATION = { name: 'Nordlicht Outdoor', timezone: 'Europe/Vienna' } as const;
+const ORGANIZATION = { name: 'Nordlicht Outdoor', timezone: 'Europe/Vienna' } as const;
 
 const policyFrom = (cents: number): string => `version: 1
 default: deny

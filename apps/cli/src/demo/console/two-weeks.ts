@@ -30,7 +30,7 @@ export interface StageOfWeeks {
 }
 
 /** The same numbers at every run (a linear congruential generator, Numerical Recipes). */
-export class Chance {
+class Chance {
   private state = 20_261;
 
   /** From 0 to 1. */
