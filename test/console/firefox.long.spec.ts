@@ -1,0 +1,73 @@
+/** Each screen once in another engine than Chromium's. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, launchChromium } from '../browser/chromium.js';
+import { Firefox, FIREFOX, type FirefoxTab, NO_FIREFOX } from '../browser/firefox.js';
+import { eventually } from '../http/edge-client.js';
+import { ConsoleScene, OWNER } from './console-scene.js';
+
+const SCREENS = [
+  'Overview',
+  'Actions',
+  'Approvals',
+  'Agents',
+  'Policies',
+  'Connectors',
+  'Insights',
+  'Deeds',
+  'Settings',
+];
+const DEADLINE_MS = 180_000;
+const PICTURES = process.env['CONSOLE_PICTURES'];
+/** What the page would tell a person who looks at its console. */
+const LISTEN = `
+  window.complaints = [];
+  addEventListener('securitypolicyviolation', (event) => complaints.push(event.violatedDirective + ' ' + event.blockedURI));
+  addEventListener('error', (event) => complaints.push(event.message));
+  addEventListener('unhandledrejection', (event) => complaints.push(String(event.reason)));
+`;
+
+let chromium: Browser;
+let firefox: Firefox;
+let scene: ConsoleScene;
+let tab: FirefoxTab;
+
+// Chromium signs in: its mails and pages are tried elsewhere.
+describe.skipIf(FIREFOX === null || CHROMIUM === null)(`the Console in Firefox (${FIREFOX ?? NO_FIREFOX})`, () => {
+  beforeAll(async () => {
+    [chromium, firefox] = await Promise.all([launchChromium(), Firefox.launch()]);
+    scene = await ConsoleScene.start(chromium);
+    await scene.act('crm.get_customer', { id: '1' });
+    await scene.ask('crm.add_note', { id: '2', note: 'x' });
+    const { context } = await scene.window(OWNER);
+    tab = await firefox.tab((await context.storageState()).cookies, LISTEN);
+    await tab.resize(1_440, 900);
+    await context.close();
+  }, DEADLINE_MS);
+  afterAll(async () => {
+    await firefox?.close();
+    await chromium?.close();
+    await scene?.close();
+  });
+
+  it.each(SCREENS)('shows %s, and breaks no policy', async (name) => {
+    await tab.goto(scene.url(name === 'Overview' ? '/app' : `/app/${name.toLowerCase()}`));
+    await eventually(() => tab.evaluate("document.querySelector('h1')?.innerText ?? ''")).toContain(name);
+    await eventually(() => tab.evaluate("String(document.querySelectorAll('[aria-label=Loading]').length)")).toBe('0');
+    if (PICTURES !== undefined) {
+      mkdirSync(PICTURES, { recursive: true });
+      writeFileSync(join(PICTURES, `firefox-${name.toLowerCase()}.png`), await tab.picture());
+    }
+    expect(await tab.evaluate('JSON.stringify(complaints)')).toBe('[]');
+    expect(await tab.evaluate('String(document.documentElement.scrollWidth <= innerWidth)')).toBe('true');
+  });
+
+  it('hears the stream', async () => {
+    await tab.goto(scene.url('/app/actions'));
+    await eventually(() => tab.evaluate("document.querySelector('header [data-status]').dataset.status")).toBe('live');
+    await scene.act('crm.get_customer', { id: '3' });
+    await eventually(() => tab.evaluate('document.body.innerText')).toMatch(/\b1 new\b/);
+  });
+});
