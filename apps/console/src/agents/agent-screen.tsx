@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { nameIn, useMembers } from '../kernel/members.ts';
 import { AgentBadge, StatusBadge } from '../kit/badges.tsx';
+import { Fact, Facts } from '../kit/facts.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Id, Panel, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
@@ -42,22 +42,22 @@ export const AgentScreen = ({ id }: { readonly id: string }) => {
   return (
     <>
       <ScreenHead title={agent.name} name={<Said text={agent.name} />} badges={<AgentBadge status={agent.status} />} />
-      <p className={styles['meta']}>
+      <p className={kit['meta']}>
         <Id id={agent.id} /> made <Time at={agent.created_at} isExact />
       </p>
-      <div className={styles['columns']}>
-        <div className={styles['stack']}>
+      <div className={kit['columns']}>
+        <div className={kit['stack']}>
           <AgentBrake agent={agent} />
           <RecentActions id={agent.id} />
         </div>
-        <div className={styles['stack']}>
+        <div className={kit['stack']}>
           <Panel title="Today">
             <p className={styles['calls']}>
               {usage?.calls ?? 0} {usage?.calls === 1 ? 'call' : 'calls'}, refused ones too
             </p>
             <AgentBudgets agent={{ budgets: agent.budgets, ...(usage === undefined ? {} : { usage }) }} />
           </Panel>
-          <Facts agent={agent} />
+          <AgentFacts agent={agent} />
           <Keys id={agent.id} />
         </div>
       </div>
@@ -65,25 +65,18 @@ export const AgentScreen = ({ id }: { readonly id: string }) => {
   );
 };
 
-const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </>
-);
-
 const MODES = {
   off: 'off: signed intents are not asked for',
   optional: 'optional: one that is there is checked',
   required: 'required: every call is signed',
 } as const;
 
-const Facts = ({ agent }: { readonly agent: Agent }) => {
+const AgentFacts = ({ agent }: { readonly agent: Agent }) => {
   const { data: members } = useMembers();
   const labels = Object.entries(agent.labels);
   return (
     <Panel title="Facts">
-      <dl className={styles['facts']}>
+      <Facts>
         <Fact name="Owner">{agent.owner === null ? 'nobody' : <Said text={nameIn(members, agent.owner)} />}</Fact>
         <Fact name="Intents">{MODES[agent.intent_mode]}</Fact>
         <Fact name="Intent keys">{agent.intent_keys}</Fact>
@@ -92,7 +85,7 @@ const Facts = ({ agent }: { readonly agent: Agent }) => {
             <Said text={value} />
           </Fact>
         ))}
-      </dl>
+      </Facts>
       {labels.length === 0 ? <p className={kit['dim']}>No labels. Policies match on them.</p> : null}
     </Panel>
   );

@@ -1,13 +1,11 @@
 import { Link } from 'wouter';
-import { useFilters } from '../kernel/address.ts';
 import { answerOf, api, type Schemas } from '../kernel/client.ts';
-import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { useFilteredList } from '../kernel/filtered-list.ts';
 import { AgentBadge } from '../kit/badges.tsx';
-import { Failure, Lag } from '../kit/failure.tsx';
 import { ChoiceChip, SearchField } from '../kit/filters.tsx';
-import { Bones, cx, Empty, Said, Time } from '../kit/kit.tsx';
+import { Empty, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
-import { ListFoot } from '../kit/list-foot.tsx';
+import { ListFrame } from '../kit/list-frame.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { AgentBudgets } from './budgets.tsx';
 import styles from './agents.module.css';
@@ -16,57 +14,35 @@ const FILTERS = ['status', 'q'] as const;
 
 /** Who may act, what they used up today, and how they stand. */
 export const AgentsScreen = () => {
-  const { filters } = useFilters();
-  const wanted = Object.fromEntries(FILTERS.flatMap((name) => (filters.has(name) ? [[name, filters.get(name)]] : [])));
-  const list = useList(['agents', wanted], (cursor) =>
-    answerOf(
-      api.GET('/v1/agents', {
-        params: {
-          query: { ...wanted, 'expand[]': ['usage'], limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) },
-        },
-      }),
-    ),
+  const list = useFilteredList('agents', FILTERS, (query) =>
+    answerOf(api.GET('/v1/agents', { params: { query: { ...query, 'expand[]': ['usage'] } } })),
   );
-  const { rows, error, isPending, refetch } = list;
   return (
     <>
       <ScreenHead
         title="Agents"
         about="Programs that act through this service, each with keys and limits of its own."
       />
-      <div className={cx(kit['chips'], styles['tools'])}>
-        <SearchField name="q" label="Name or id" />
-        <ChoiceChip
-          name="status"
-          choices={[
-            ['active', 'active'],
-            ['stopped', 'stopped'],
-            ['suspended', 'suspended'],
-          ]}
-        />
-        <Lag events={list.lag} />
-      </div>
-      {error !== null ? (
-        <Failure error={error} onRetry={() => void refetch()} />
-      ) : isPending ? (
-        <Bones />
-      ) : rows.length === 0 ? (
-        filters.size > 0 ? (
-          <Empty title="No agent fits these filters">Take one of them away.</Empty>
-        ) : (
-          <NoAgents />
-        )
-      ) : (
-        <div className={kit['panel']}>
-          <AgentsTable rows={rows} />
-        </div>
-      )}
-      <div className={styles['foot']}>
-        <ListFoot {...list} />
-      </div>
+      <ListFrame list={list} one="agent" chips={<Chips />} none={<NoAgents />}>
+        <AgentsTable rows={list.rows} />
+      </ListFrame>
     </>
   );
 };
+
+const Chips = () => (
+  <>
+    <SearchField name="q" label="Name or id" />
+    <ChoiceChip
+      name="status"
+      choices={[
+        ['active', 'active'],
+        ['stopped', 'stopped'],
+        ['suspended', 'suspended'],
+      ]}
+    />
+  </>
+);
 
 const NoAgents = () => (
   <Empty

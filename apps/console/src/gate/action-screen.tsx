@@ -1,17 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { curlOf } from '../kernel/curl.ts';
 import { duration } from '../kernel/times.ts';
 import { EvidenceBadge, StatusBadge } from '../kit/badges.tsx';
+import { Fact, Facts } from '../kit/facts.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, CopyButton, Id, Panel, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { DeedCheck, type Shown } from '../ledger/deed-check.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { ActionSteps } from './action-steps.tsx';
-import styles from './gate.module.css';
 
 type ActionDetail = Schemas['ActionDetail'];
 
@@ -53,17 +52,17 @@ export const ActionScreen = ({ id }: { readonly id: string }) => {
           </>
         }
       />
-      <p className={styles['meta']}>
+      <p className={kit['meta']}>
         <Link href={`/agents/${action.agent.id}`}>
           <Said text={action.agent.name} />
         </Link>
         asked for it <Time at={action.created_at} isExact /> <Id id={action.id} />
       </p>
-      <div className={styles['columns']}>
+      <div className={kit['columns']}>
         <ActionSteps action={action} />
-        <div className={styles['side']}>
+        <div className={kit['stack']}>
           {action.deed === null ? null : <DeedCheck id={action.deed} shown={shownOf(action)} />}
-          <Facts action={action} />
+          <ActionFacts action={action} />
           <SameSession action={action} />
         </div>
       </div>
@@ -78,19 +77,12 @@ const shownOf = ({ request, result }: ActionDetail): Shown => {
   return { args, result: isRemoved ? null : (result ?? undefined) };
 };
 
-const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </>
-);
-
-const Facts = ({ action }: { readonly action: ActionDetail }) => {
+const ActionFacts = ({ action }: { readonly action: ActionDetail }) => {
   const { request } = action;
   const args = request !== null && 'args' in request ? request.args : null;
   return (
     <Panel title="Facts">
-      <dl className={styles['facts']}>
+      <Facts>
         <Fact name="On behalf of">
           {action.on_behalf_of === null ? (
             'nobody named'
@@ -114,9 +106,9 @@ const Facts = ({ action }: { readonly action: ActionDetail }) => {
             <Link href={`/deeds/${deed.id}`}>#{deed.seq}</Link> <Id id={deed.id} />
           </Fact>
         ))}
-      </dl>
+      </Facts>
       {args === null ? null : (
-        <p className={styles['foot']}>
+        <p className={kit['foot']}>
           <CopyButton text={curlOf(location.origin, { tool: action.tool, args, mode: action.mode })}>
             Copy as curl
           </CopyButton>
@@ -144,7 +136,7 @@ const SameSession = ({ action }: { readonly action: ActionDetail }) => {
       {others.length === 0 ? (
         <p className={kit['dim']}>Nothing else.</p>
       ) : (
-        <ul className={styles['side']}>
+        <ul className={kit['stack']}>
           {others.map((other) => (
             <li key={other.id}>
               <Link href={`/actions/${other.id}`}>

@@ -1,18 +1,13 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { useFilters } from '../kernel/address.ts';
 import { answerOf, api, type Schemas } from '../kernel/client.ts';
-import { PAGE_SIZE, useList } from '../kernel/lists.ts';
-import { useLive } from '../kernel/live-provider.tsx';
+import { useFilteredList } from '../kernel/filtered-list.ts';
 import { duration } from '../kernel/times.ts';
 import { EvidenceBadge, StatusBadge } from '../kit/badges.tsx';
-import { Failure, Lag } from '../kit/failure.tsx';
 import { ChoiceChip, GivenChip, SearchField, SinceChip } from '../kit/filters.tsx';
-import { Bones, Button, cx, Empty, None, Said, Time } from '../kit/kit.tsx';
+import { cx, Empty, None, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
-import { ListFoot, NewRows } from '../kit/list-foot.tsx';
+import { ListFrame } from '../kit/list-frame.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
-import styles from './gate.module.css';
 
 /** Names of the API, as they stand in the address too. */
 const FILTERS = [
@@ -21,56 +16,20 @@ const FILTERS = [
 ] as const;
 
 export const ActionsScreen = () => {
-  const { filters, clear } = useFilters();
-  const queries = useQueryClient();
-  const { news } = useLive();
-  const wanted = Object.fromEntries(FILTERS.flatMap((name) => (filters.has(name) ? [[name, filters.get(name)]] : [])));
-  const isFiltered = Object.keys(wanted).length > 0;
-  const list = useList(['actions', wanted], (cursor) =>
-    answerOf(
-      api.GET('/v1/actions', {
-        // The address holds them as the API takes them: several values of one filter are one text.
-        params: { query: { ...wanted, limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
-      }),
-    ),
-  );
-  const { rows, error, isPending, refetch } = list;
+  const list = useFilteredList('actions', FILTERS, (query) => answerOf(api.GET('/v1/actions', { params: { query } })));
   return (
     <>
       <ScreenHead title="Actions" about="Every tool call that an agent asked for, and what became of it." />
-      <div className={styles['tools']}>
-        <div className={kit['chips']}>
-          <SearchField name="q" label="Tool or error code" />
-          <Chips />
-          <NewRows
-            count={news['actions'] ?? 0}
-            what="actions"
-            isFiltered={isFiltered}
-            onShow={() => void queries.resetQueries({ queryKey: ['actions', wanted] })}
-          />
-        </div>
-        <Lag events={list.lag} />
-      </div>
-      {error !== null ? (
-        <Failure error={error} onRetry={() => void refetch()} />
-      ) : isPending ? (
-        <Bones count={12} />
-      ) : rows.length === 0 ? (
-        <NoActions isFiltered={isFiltered} onClear={clear} />
-      ) : (
-        <div className={kit['panel']}>
-          <ActionsTable rows={rows} />
-        </div>
-      )}
-      <div className={styles['foot']}>
-        <ListFoot {...list} />
-      </div>
+      <ListFrame list={list} one="action" chips={<Chips />} bones={12} none={<NoActions />}>
+        <ActionsTable rows={list.rows} />
+      </ListFrame>
     </>
   );
 };
 
 const Chips = () => (
   <>
+    <SearchField name="q" label="Tool or error code" />
     <ChoiceChip
       name="decision"
       choices={[
@@ -125,23 +84,18 @@ const Chips = () => (
   </>
 );
 
-const NoActions = ({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) =>
-  isFiltered ? (
-    <Empty title="No action fits these filters">
-      <Button onClick={onClear}>Take the filters away</Button>
-    </Empty>
-  ) : (
-    <Empty
-      title="No action yet"
-      code={[
-        `curl -sS '${location.origin}/v1/actions' -H "Authorization: Bearer $AGENT_KEY" \\`,
-        `  -H 'Content-Type: application/json' -d '{"tool": "crm.get_customer", "args": {"id": "42"}}'`,
-      ].join('\n')}
-    >
-      An action is one call of a tool by an agent. It is decided by the policy, run under control and sealed. With the
-      key of an agent, ask for the first one:
-    </Empty>
-  );
+const NoActions = () => (
+  <Empty
+    title="No action yet"
+    code={[
+      `curl -sS '${location.origin}/v1/actions' -H "Authorization: Bearer $AGENT_KEY" \\`,
+      `  -H 'Content-Type: application/json' -d '{"tool": "crm.get_customer", "args": {"id": "42"}}'`,
+    ].join('\n')}
+  >
+    An action is one call of a tool by an agent. It is decided by the policy, run under control and sealed. With the key
+    of an agent, ask for the first one:
+  </Empty>
+);
 
 /** Also of a part of the list, beside something else. */
 export const ActionsTable = ({ rows }: { readonly rows: readonly Schemas['Action'][] }) => (

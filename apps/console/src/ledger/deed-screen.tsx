@@ -2,6 +2,7 @@ import { Link } from 'wouter';
 import type { Schemas } from '../kernel/client.ts';
 import { useSession } from '../kernel/session.tsx';
 import { Arguments } from '../kit/arguments.tsx';
+import { Fact, Facts } from '../kit/facts.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, CopyButton, Id, Panel, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
@@ -40,9 +41,9 @@ export const DeedScreen = ({ id }: { readonly id: string }) => {
           </>
         }
       />
-      <div className={styles['columns']}>
+      <div className={kit['columns']}>
         <Sections bytes={bytes} />
-        <div className={styles['stack']}>
+        <div className={kit['stack']}>
           <DeedCheck id={id} />
           {envelope === null ? null : <Envelope deed={envelope} before={before} next={after} />}
           {envelope === null ? null : <Verify org={me.org.id} />}
@@ -72,7 +73,7 @@ const Sections = ({ bytes }: { readonly bytes: string }) => {
   const sections = Object.entries(body).filter(([, value]) => isSection(value));
   const plain = Object.fromEntries(Object.entries(body).filter(([, value]) => !isSection(value)));
   return (
-    <div className={styles['stack']}>
+    <div className={kit['stack']}>
       {sections.map(([name, value]) => (
         <Panel key={name} title={SECTIONS[name] ?? name}>
           <Arguments args={value as Readonly<Record<string, unknown>>} />
@@ -101,36 +102,31 @@ const Envelope = ({
 }) => {
   return (
     <Panel title="Its place in the chain">
-      <dl className={styles['facts']}>
-        <dt>Issued</dt>
-        <dd>
+      <Facts>
+        <Fact name="Issued">
           <Time at={deed.issued_at} isExact />
-        </dd>
-        <dt>Deed</dt>
-        <dd>
+        </Fact>
+        <Fact name="Deed">
           <Id id={deed.id} />
-        </dd>
-        <dt>Body hash</dt>
-        <dd>
+        </Fact>
+        <Fact name="Body hash">
           <Id id={deed.body_hash} />
-        </dd>
-        <dt>Sealed by</dt>
-        <dd>
+        </Fact>
+        <Fact name="Sealed by">
           <Id id={deed.kid} />
-        </dd>
+        </Fact>
         {deed.action === null ? null : (
-          <>
-            <dt>Action</dt>
-            <dd>
-              <Link href={`/actions/${deed.action}`}>The action</Link> <Id id={deed.action} />
-            </dd>
-          </>
+          <Fact name="Action">
+            <Link href={`/actions/${deed.action}`}>The action</Link> <Id id={deed.action} />
+          </Fact>
         )}
-        <dt>Before</dt>
-        <dd>{before === null ? 'none: it is the first' : <Link href={`/deeds/${before.id}`}>#{before.seq}</Link>}</dd>
-        <dt>After</dt>
-        <dd>{next === null ? 'none follows yet' : <Link href={`/deeds/${next.id}`}>#{next.seq}</Link>}</dd>
-      </dl>
+        <Fact name="Before">
+          {before === null ? 'none: it is the first' : <Link href={`/deeds/${before.id}`}>#{before.seq}</Link>}
+        </Fact>
+        <Fact name="After">
+          {next === null ? 'none follows yet' : <Link href={`/deeds/${next.id}`}>#{next.seq}</Link>}
+        </Fact>
+      </Facts>
     </Panel>
   );
 };

@@ -1,18 +1,16 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { useFilters } from '../kernel/address.ts';
 import { Icon } from '../design/icon.tsx';
 import { answerOf, api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
-import { PAGE_SIZE, useList } from '../kernel/lists.ts';
-import { useLive } from '../kernel/live-provider.tsx';
+import { useFilteredList } from '../kernel/filtered-list.ts';
 import { useSession } from '../kernel/session.tsx';
 import { Badge, EvidenceBadge } from '../kit/badges.tsx';
-import { Failure, Lag } from '../kit/failure.tsx';
+import { Failure } from '../kit/failure.tsx';
 import { ChoiceChip, GivenChip, SinceChip } from '../kit/filters.tsx';
-import { Bones, Button, Empty, Id, Said, Time } from '../kit/kit.tsx';
+import { Button, Empty, Id, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
-import { ListFoot, NewRows } from '../kit/list-foot.tsx';
+import { ListFrame } from '../kit/list-frame.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { about } from './about.ts';
 import styles from './ledger.module.css';
@@ -23,18 +21,9 @@ const FILTERS = ['kind', 'action', 'issued_at[gte]', 'issued_at[lt]'] as const;
 
 /** The ledger, newest first, each deed by what it is about. */
 export const DeedsScreen = () => {
-  const { filters } = useFilters();
-  const queries = useQueryClient();
-  const { news } = useLive();
-  const wanted = Object.fromEntries(FILTERS.flatMap((name) => (filters.has(name) ? [[name, filters.get(name)]] : [])));
-  const list = useList(['deeds', wanted], (cursor) =>
-    answerOf(
-      api.GET('/v1/deeds', {
-        params: { query: { ...wanted, order: 'desc', limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
-      }),
-    ),
+  const list = useFilteredList('deeds', FILTERS, (query) =>
+    answerOf(api.GET('/v1/deeds', { params: { query: { ...query, order: 'desc' } } })),
   );
-  const { rows, error, isPending, refetch } = list;
   return (
     <>
       <ScreenHead
@@ -42,47 +31,34 @@ export const DeedsScreen = () => {
         about="What happened, sealed and chained. Nothing here can be changed, only added to."
       />
       <LedgerCheck />
-      <div className={styles['tools']}>
-        <div className={kit['chips']}>
-          <ChoiceChip
-            name="kind"
-            choices={[
-              ['action', 'actions'],
-              ['amendment', 'amendments'],
-              ['admin', 'changes by people'],
-            ]}
-          />
-          <SinceChip name="issued_at[gte]" label="since" />
-          <GivenChip name="issued_at[lt]" label="before" />
-          <GivenChip name="action" label="action" />
-          <NewRows
-            count={news['deeds'] ?? 0}
-            what="deeds"
-            isFiltered={filters.size > 0}
-            onShow={() => void queries.resetQueries({ queryKey: ['deeds', wanted] })}
-          />
-        </div>
-        <Lag events={list.lag} />
-      </div>
-      {error !== null ? (
-        <Failure error={error} onRetry={() => void refetch()} />
-      ) : isPending ? (
-        <Bones />
-      ) : rows.length === 0 ? (
-        <Empty title={filters.size > 0 ? 'No deed fits these filters' : 'No deed yet'}>
-          A deed is the sealed record of an action, of a later verdict about one, or of a change that people made.
-        </Empty>
-      ) : (
-        <div className={kit['panel']}>
-          <DeedsTable rows={rows} />
-        </div>
-      )}
-      <div className={styles['foot']}>
-        <ListFoot {...list} />
-      </div>
+      <ListFrame list={list} one="deed" chips={<Chips />} none={<NoDeeds />}>
+        <DeedsTable rows={list.rows} />
+      </ListFrame>
     </>
   );
 };
+
+const Chips = () => (
+  <>
+    <ChoiceChip
+      name="kind"
+      choices={[
+        ['action', 'actions'],
+        ['amendment', 'amendments'],
+        ['admin', 'changes by people'],
+      ]}
+    />
+    <SinceChip name="issued_at[gte]" label="since" />
+    <GivenChip name="issued_at[lt]" label="before" />
+    <GivenChip name="action" label="action" />
+  </>
+);
+
+const NoDeeds = () => (
+  <Empty title="No deed yet">
+    A deed is the sealed record of an action, of a later verdict about one, or of a change that people made.
+  </Empty>
+);
 
 const DAY_MS = 86_400_000;
 

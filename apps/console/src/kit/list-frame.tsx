@@ -1,0 +1,53 @@
+import type { ReactNode } from 'react';
+import type { useFilteredList } from '../kernel/filtered-list.ts';
+import { Failure, Lag } from './failure.tsx';
+import { Bones, Button, Empty } from './kit.tsx';
+import styles from './kit.module.css';
+import { ListFoot, NewRows } from './list-foot.tsx';
+
+/** What every list has around its rows: filters, what is new, and what stands there while there are no rows. */
+export const ListFrame = ({
+  list,
+  one,
+  chips,
+  bones = 8,
+  none,
+  children,
+}: {
+  readonly list: ReturnType<typeof useFilteredList>;
+  /** What a row is, as one word. */
+  readonly one: string;
+  readonly chips?: ReactNode;
+  /** Rows that are drawn while the first are read. */
+  readonly bones?: number;
+  /** Where there is nothing yet, and no filter that would say why. */
+  readonly none: ReactNode;
+  /** The rows. */
+  readonly children: ReactNode;
+}) => (
+  <>
+    <div className={styles['tools']}>
+      <div className={styles['chips']}>
+        {chips}
+        <NewRows count={list.newCount} what={`${one}s`} isFiltered={list.isFiltered} onShow={list.showNew} />
+      </div>
+      <Lag events={list.lag} />
+    </div>
+    {list.error !== null ? (
+      <Failure error={list.error} onRetry={() => void list.refetch()} />
+    ) : list.isPending ? (
+      <Bones count={bones} />
+    ) : list.rows.length > 0 ? (
+      <div className={styles['panel']}>{children}</div>
+    ) : list.isFiltered ? (
+      <Empty title={`No ${one} fits these filters`}>
+        <Button onClick={list.clearFilters}>Take the filters away</Button>
+      </Empty>
+    ) : (
+      none
+    )}
+    <div className={styles['foot']}>
+      <ListFoot {...list} />
+    </div>
+  </>
+);
