@@ -20,7 +20,12 @@ export const connectorView = (connector: LiveConnector, driver: ConnectorDriver 
 });
 
 const credentialView = ({ credential }: LiveConnector): JsonObject | null =>
-  credential && { kind: credential.kind, fields: [...credential.fields], hint: credential.hint };
+  credential && {
+    kind: credential.kind,
+    fields: [...credential.fields],
+    hint: credential.hint,
+    set_at: credential.setAt,
+  };
 
 /** A tool, by the name that actions call it by. */
 export const toolView = (connector: LiveConnector, tool: ToolDescription): JsonObject => ({

@@ -238,7 +238,8 @@ describe('credentials', () => {
     const { id, name } = await create();
     const path = `/v1/connectors/${String(id)}/credentials`;
     const put = await send('PUT', path, { kind: 'bearer', secret: { token: TOKEN } });
-    expect([put.status, put.json?.['credential']]).toEqual([200, { kind: 'bearer', fields: ['token'], hint: 'ghij' }]);
+    const facts = { kind: 'bearer', fields: ['token'], hint: 'ghij', set_at: put.json?.['updated_at'] };
+    expect([put.status, put.json?.['credential']]).toEqual([200, facts]);
     expect(['ConnectorCredentialsUpdated', put.json?.['deed']]).toEqual(await lastChange(name));
     const removed = await send('DELETE', path);
     expect([removed.status, removed.json?.['credential']]).toEqual([200, null]);

@@ -2926,6 +2926,8 @@ export interface components {
             fields: string[];
             /** @description The last characters of the secret. */
             hint: string | null;
+            /** @description When it was stored, in place of another or of none. */
+            set_at: components["schemas"]["Timestamp"];
         };
         PutCredentials: {
             kind: components["schemas"]["CredentialKind"];
@@ -7080,7 +7082,8 @@ export interface operations {
                      *         "fields": [
                      *           "token"
                      *         ],
-                     *         "hint": "9f3a"
+                     *         "hint": "9f3a",
+                     *         "set_at": "2026-10-01T09:00:00.000Z"
                      *       },
                      *       "health": {
                      *         "status": "not_tested",

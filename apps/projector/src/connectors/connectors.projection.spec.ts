@@ -55,7 +55,7 @@ describe('connectors projection', () => {
   it('shows what is known about a credential, and that it is gone', async () => {
     await given(created());
     await given({ type: 'ConnectorCredentialsUpdated', data: { ...about(2), ...credential } });
-    expect((await rows())[0]?.folded.credential).toEqual(credential);
+    expect((await rows())[0]?.folded.credential).toEqual({ ...credential, setAt: testTime(2) });
     await given({ type: 'ConnectorCredentialsRemoved', data: { ...about(3), version: 'v1' } });
     expect((await rows())[0]?.folded.credential).toBeNull();
   });
@@ -91,7 +91,7 @@ describe('connectors projection', () => {
     await given(created());
     const [row] = await rows();
     expect([connectorsProjection.version, Object.keys(row!.folded).sort()]).toEqual([
-      1,
+      2,
       [
         'config',
         'configHash',

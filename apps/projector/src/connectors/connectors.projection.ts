@@ -15,7 +15,7 @@ const CONNECTOR_EVENTS: EventTypes<ConnectorEvent> = {
 /** Rows of GET /v1/connectors: one for each live connector, by its id. A name's next life is another connector. */
 export const connectorsProjection: Projection = {
   name: 'connectors',
-  version: 1,
+  version: 2,
   follows: { connector: CONNECTOR_EVENTS },
   rowTypes: [ConnectorRow],
 

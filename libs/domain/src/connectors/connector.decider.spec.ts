@@ -11,6 +11,7 @@ const org = 'org_00000000000000000000000001' as OrgId;
 const first = 'con_00000000000000000000000001' as ConnectorId;
 const second = 'con_00000000000000000000000002' as ConnectorId;
 const at = '2026-10-01T12:00:00.000Z';
+const later = '2026-10-02T12:00:00.000Z';
 const metadata: CommandMetadata = {
   org,
   actor: { type: 'system', id: null },
@@ -132,14 +133,14 @@ describe('connector: credentials', () => {
   it('the kind of the config is stored, as facts only', () => given(created()).when(put('bearer')).then(stored));
   it('another kind than auth.kind is refused', () =>
     given(created(first, 'basic')).when(put('bearer')).thenRefuses('validation_failed', 'kind'));
-  it('new credentials replace the old ones', () =>
+  it('new credentials replace the old ones, from then on', () =>
     expect(
       fold([
         created(),
         stored,
-        { type: 'ConnectorCredentialsUpdated', data: { ...of(), ...credential, version: 'v2' } },
+        { type: 'ConnectorCredentialsUpdated', data: { ...of(), at: later, ...credential, version: 'v2' } },
       ]),
-    ).toMatchObject({ credential: { version: 'v2' } }));
+    ).toMatchObject({ credential: { version: 'v2', setAt: later } }));
   it('removing names the version that goes', () =>
     given(created(), stored)
       .when(remove)

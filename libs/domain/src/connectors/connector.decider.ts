@@ -99,7 +99,9 @@ const evolve = (state: ConnectorState, event: ConnectorEvent): ConnectorState =>
       return { status: 'deleted' };
     case 'ConnectorCredentialsUpdated': {
       const { kind, fields, hint, version } = event.data;
-      return isLive(state) ? { ...state, credential: { kind, fields, hint, version }, updatedAt: at } : state;
+      return isLive(state)
+        ? { ...state, credential: { kind, fields, hint, version, setAt: at }, updatedAt: at }
+        : state;
     }
     case 'ConnectorCredentialsRemoved':
       return isLive(state) ? { ...state, credential: null, updatedAt: at } : state;

@@ -3,6 +3,11 @@ import type { Digest, JsonObject } from '#libs/crypto';
 import type { ConnectorId, OrgId, Timestamp } from '../kernel/index.js';
 import type { ConnectorStatus, ConnectorType, CredentialFacts } from './connector.events.js';
 
+/** What is known of the credential there is now. */
+export interface StoredCredential extends CredentialFacts {
+  readonly setAt: Timestamp;
+}
+
 /** A connector that answers to its name, enabled or not. */
 export interface LiveConnector {
   readonly status: ConnectorStatus;
@@ -13,7 +18,7 @@ export interface LiveConnector {
   readonly description: string | null;
   readonly config: JsonObject;
   readonly configHash: Digest;
-  readonly credential: CredentialFacts | null;
+  readonly credential: StoredCredential | null;
   /** Why a breaker disabled it; null when a person did, or nobody. */
   readonly disabledReason: string | null;
   readonly createdAt: Timestamp;
