@@ -3068,6 +3068,13 @@ export interface components {
             limits: {
                 [key: string]: number;
             };
+            /**
+             * @description JSON Schema (2020-12) of the config, for forms and editors: its members in the order in which a person goes through
+             *     them, each with a title. `x-service-form` holds hints: `when` (drawn and sent only where those members of the same
+             *     object have one of these values, or would by default), `more` (most leave it as it is) and `choices` (where in the
+             *     config its possible values stand). A config that fits may still break a rule of its type.
+             */
+            config_schema: Record<string, never>;
             /** @description Whether the config decides which tools there are. */
             tools_dynamic: boolean;
             /** @description The tools that every connector of the type has. */

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
+import type { ConfigSchema } from './config-schema.js';
 import type { ConnectorType } from './connector.events.js';
 import type { SideEffect } from './connector-driver.port.js';
 import type { CREDENTIAL_FIELDS } from './credential.js';
@@ -31,6 +32,8 @@ export type CatalogueEntry = {
   readonly setup_steps: readonly string[];
   /** Sizes in bytes, times in milliseconds, as their names say. */
   readonly limits: Readonly<Record<string, number>>;
+  /** What its config holds, for forms and editors. What more it must keep to is `readConfig`'s to say. */
+  readonly config_schema: ConfigSchema;
   /** The tools come from each connector's own config or server. */
   readonly tools_dynamic: boolean;
   /** The tools that every connector of the type has. */

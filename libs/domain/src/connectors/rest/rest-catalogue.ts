@@ -1,6 +1,7 @@
 import type { CatalogueEntry, CatalogueField } from '../connector-type.js';
 import { CREDENTIAL_BODY_MAX_BYTES } from '../credential.js';
 import { REST_LIMITS } from './rest-config.js';
+import { REST_CONFIG_SCHEMA } from './rest-config.schema.js';
 
 const field = (name: string, help: string, secret = true): CatalogueField => ({
   name,
@@ -38,6 +39,7 @@ export const REST_CATALOGUE: CatalogueEntry = {
     max_response_bytes_max: REST_LIMITS.maxResponseBytes.max,
     max_response_bytes_default: REST_LIMITS.maxResponseBytes.fallback,
   },
+  config_schema: REST_CONFIG_SCHEMA,
   tools_dynamic: true,
   tools: [],
   credentials: [
