@@ -21,7 +21,17 @@ export const Dialog = ({
     return () => dialog?.close();
   }, []);
   return (
-    <dialog ref={ref} className={styles['dialog']} aria-labelledby={id} onCancel={onClose}>
+    <dialog
+      ref={ref}
+      className={styles['dialog']}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        // Whoever opened it closes it: there may be something to ask before.
+        event.preventDefault();
+        onClose();
+      }}
+      onClose={onClose}
+    >
       <div className={styles['dialogHead']}>
         <h2 id={id}>{title}</h2>
         <button type="button" className={styles['iconButton']} aria-label="Close" onClick={onClose}>

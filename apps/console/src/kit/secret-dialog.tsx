@@ -1,0 +1,72 @@
+import { type ReactNode, useState } from 'react';
+import { Dialog } from './dialog.tsx';
+import { Button, Warning } from './kit.tsx';
+import styles from './form.module.css';
+
+/** A secret that is shown once. Whoever opens this holds it in its own state, and forgets it when this closes. */
+export const SecretDialog = ({
+  title,
+  secret,
+  lost,
+  children,
+  onClose,
+}: {
+  readonly title: string;
+  /** Null where the answer that held it got lost: no later one does. */
+  readonly secret: string | null;
+  /** What to do then. */
+  readonly lost: string;
+  /** Where it belongs. */
+  readonly children: ReactNode;
+  readonly onClose: () => void;
+}) => {
+  const [copy, setCopy] = useState<'not yet' | 'done' | 'refused'>('not yet');
+  const [isWarned, setWarned] = useState(false);
+  // Escape is pressed without a thought.
+  const close = (): void => {
+    if (secret === null || copy === 'done' || isWarned) onClose();
+    else setWarned(true);
+  };
+  const copyIt = (text: string): void => {
+    const clipboard = navigator.clipboard as Clipboard | undefined;
+    if (clipboard === undefined) return setCopy('refused');
+    void clipboard.writeText(text).then(
+      () => setCopy('done'),
+      () => setCopy('refused'),
+    );
+    return undefined;
+  };
+  return (
+    <Dialog title={title} onClose={close}>
+      {secret === null ? (
+        <Warning>The answer that held the secret did not arrive, and it is never shown again. {lost}</Warning>
+      ) : (
+        <>
+          <p>This is shown once. Copy it now: nobody can read it again, not even an operator.</p>
+          <code className={styles['secret']} tabIndex={0} aria-label="Secret">
+            {secret}
+          </code>
+          {children}
+        </>
+      )}
+      <p role="status">
+        {copy === 'done'
+          ? 'Copied.'
+          : copy === 'refused'
+            ? 'The browser does not let it be copied. Select it above.'
+            : ''}
+      </p>
+      {isWarned && copy !== 'done' ? (
+        <Warning>It was not copied yet. Close it once more, and it is gone: a new one would have to be made.</Warning>
+      ) : null}
+      <div className={styles['buttons']}>
+        {secret === null ? null : (
+          <Button kind="primary" icon={copy === 'done' ? 'check' : 'copy'} data-first onClick={() => copyIt(secret)}>
+            Copy the secret
+          </Button>
+        )}
+        <Button onClick={onClose}>{secret === null ? 'Close' : 'I have stored it'}</Button>
+      </div>
+    </Dialog>
+  );
+};
