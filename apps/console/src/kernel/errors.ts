@@ -84,3 +84,7 @@ export const errorOf = (body: unknown, response: Response): ApiError => {
 /** Never another scheme than those of web pages, whatever stands in an answer. */
 const ownAddress = (url: string | undefined): string | null =>
   url !== undefined && /^https?:\/\//.test(url) ? url : null;
+
+/** What the service says of one field of a form; null where it says nothing of it. */
+export const faultAt = (error: Error | null, param: string): string | null =>
+  error instanceof ApiError && error.param === param ? error.message : null;

@@ -8,6 +8,7 @@ import { AgentBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Panel, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { Segments } from '../kit/segments.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { AttentionList } from './attention.tsx';
 import { Bars } from './bars.tsx';
@@ -23,7 +24,7 @@ const WINDOWS: readonly (readonly [Window, string])[] = [
 
 /** Does anything need me? The first screenful answers it. */
 export const OverviewScreen = () => {
-  const { filters, set } = useFilters();
+  const { filters } = useFilters();
   const window: Window = filters.get('window') === '7d' ? '7d' : '24h';
   const { data, error, refetch } = useQuery({
     queryKey: ['overview', window],
@@ -35,20 +36,7 @@ export const OverviewScreen = () => {
     <>
       <ScreenHead
         title="Overview"
-        badges={
-          <div className={styles['windows']} role="group" aria-label="How far back">
-            {WINDOWS.map(([value, word]) => (
-              <button
-                key={value}
-                type="button"
-                aria-pressed={value === window}
-                onClick={() => set('window', value === '24h' ? null : value)}
-              >
-                {word}
-              </button>
-            ))}
-          </div>
-        }
+        badges={<Segments name="window" label="How far back" choices={WINDOWS} chosen={window} byDefault="24h" />}
       />
       {data === undefined ? (
         error === null ? (

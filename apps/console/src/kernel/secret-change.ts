@@ -1,0 +1,20 @@
+import { useState } from 'react';
+import { useChange } from './change.ts';
+import { takeSecret } from './secret.ts';
+
+/**
+ * A change whose answer holds a secret, which stands beside the remembered answer and is gone once it was forgotten. It is
+ * null in the answer to a repetition: the one that had it got lost.
+ */
+export const useSecretChange = <Wish, Result extends { readonly secret?: string | null }>(
+  send: (wish: Wish, key: string) => Promise<Result>,
+  after: (result: Omit<Result, 'secret'>) => void = () => undefined,
+) => {
+  const [shown, setShown] = useState<{ readonly secret: string | null } | null>(null);
+  const change = useChange<Wish, Omit<Result, 'secret'>>(async (wish, key) => {
+    const { secret, rest } = takeSecret(await send(wish, key));
+    setShown({ secret });
+    return rest;
+  }, after);
+  return { ...change, shown, forget: () => setShown(null) };
+};

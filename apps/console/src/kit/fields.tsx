@@ -1,0 +1,108 @@
+import { type ComponentProps, type ReactNode, useId } from 'react';
+import { Field } from './field.tsx';
+import form from './form.module.css';
+import styles from './fields.module.css';
+
+type Told = Omit<ComponentProps<typeof Field>, 'children'>;
+
+type TextProps = Told & {
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+} & Omit<ComponentProps<'input'>, 'onChange' | 'value'>;
+
+/** One line of text. */
+export const TextField = ({ label, param, error, hint, value, onChange, ...others }: TextProps) => (
+  <Field label={label} param={param} error={error} hint={hint}>
+    {(control) => (
+      <input
+        {...control}
+        autoComplete="off"
+        {...others}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    )}
+  </Field>
+);
+
+type SelectProps = Told & {
+  readonly value: string;
+  readonly choices: readonly (readonly [value: string, word: string])[];
+  readonly onChange: (value: string) => void;
+};
+
+/** One of a few, or of many. */
+export const SelectField = ({ label, param, error, hint, value, choices, onChange }: SelectProps) => (
+  <Field label={label} param={param} error={error} hint={hint}>
+    {(control) => (
+      <select {...control} value={value} onChange={({ target }) => onChange(target.value)}>
+        {choices.map(([choice, word]) => (
+          <option key={choice} value={choice}>
+            {word}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+);
+
+/** Yes or no. */
+export const CheckField = ({
+  label,
+  hint,
+  isOn,
+  onChange,
+}: {
+  readonly label: ReactNode;
+  readonly hint?: ReactNode;
+  readonly isOn: boolean;
+  readonly onChange: (isOn: boolean) => void;
+}) => {
+  const id = useId();
+  return (
+    <div className={styles['check']}>
+      <label>
+        <input
+          type="checkbox"
+          checked={isOn}
+          aria-describedby={hint === undefined ? undefined : id}
+          onChange={({ target }) => onChange(target.checked)}
+        />
+        <span>{label}</span>
+      </label>
+      {hint === undefined ? null : (
+        <span id={id} className={form['hint']}>
+          {hint}
+        </span>
+      )}
+    </div>
+  );
+};
+
+/** Fields that belong together, under one name; below it what the service says against the whole of it. */
+export const FieldGroup = ({
+  legend,
+  hint,
+  fault = null,
+  children,
+}: {
+  readonly legend: string;
+  readonly hint?: ReactNode;
+  readonly fault?: string | null;
+  readonly children: ReactNode;
+}) => (
+  <fieldset className={styles['group']}>
+    <legend>{legend}</legend>
+    {hint === undefined ? null : <span className={form['hint']}>{hint}</span>}
+    {children}
+    <Fault text={fault} />
+  </fieldset>
+);
+
+/** What is wrong, beside where it is mended. */
+export const Fault = ({ text }: { readonly text: string | null }) =>
+  text === null ? null : (
+    <span className={form['wrong']} role="alert">
+      {text}
+    </span>
+  );
