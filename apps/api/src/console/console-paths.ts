@@ -4,6 +4,7 @@ const SCREENS: Readonly<Record<string, string | null>> = {
   approvals: 'apr',
   agents: 'agt',
   policies: 'pol',
+  connectors: 'con',
   deeds: 'deed',
   // The kit of components, for who develops it. Its handler knows whether this is such a deployment.
   _kit: null,

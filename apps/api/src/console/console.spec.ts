@@ -95,6 +95,8 @@ const PAGES = [
   `/app/actions/${ACT}`,
   '/app/approvals',
   '/app/agents',
+  '/app/connectors',
+  `/app/connectors/${ACT.replace('act_', 'con_')}`,
   '/app/deeds',
 ];
 
@@ -186,7 +188,14 @@ describe('a page of the Console', () => {
 describe('what is not there below /app', () => {
   const NOWHERE = [
     ...['/app/', '/app//', '/app//x', '/app/nothing', '/app/Actions', '/app/actions/', '/app/actions/x', '/app/x/y/z'],
-    ...[`/app/agents/${ACT}`, '/app/actions/act_1', `/app/actions/${ACT}/x`, '/app/settings', '/app/constructor'],
+    ...[
+      `/app/agents/${ACT}`,
+      '/app/actions/act_1',
+      `/app/actions/${ACT}/x`,
+      `/app/insights/${ACT}`,
+      '/app/settings',
+      '/app/constructor',
+    ],
     ...['/app/__proto__', '/app/..%2fapp', '/app/%zz', '/app/%ff', '/app/%3Cscript%3E', `/app/_kit/${ACT}`],
     ...['/app/assets/nothing.js', '/app/assets/..%2findex.html', '/app/assets/index-abc.js.br', '/app/assets/'],
   ];

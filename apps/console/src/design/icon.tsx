@@ -40,6 +40,7 @@ const PATHS = {
   back: 'M15 5l-7 7 7 7',
   right: 'M9 5l7 7-7 7',
   pause: 'M8.500 5v14M15.500 5v14',
+  plug: 'M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0zM12 17v4',
   key: 'M8 15.500a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM12 11.500h9M18 11.500v4',
 } as const;
 

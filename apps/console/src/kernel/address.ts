@@ -23,11 +23,12 @@ const SCREEN_OF_ID: Readonly<Record<string, string>> = {
   apr: 'approvals',
   agt: 'agents',
   pol: 'policies',
+  con: 'connectors',
   deed: 'deeds',
 };
 
 /** The page of an id that somebody pasted; null for what has none. */
 export const placeOfId = (text: string): string | null => {
-  const [, whole, prefix] = /^((act|apr|agt|pol|deed)_[0-7][0-9a-hjkmnp-tv-z]{25})$/.exec(text.trim()) ?? [];
+  const [, whole, prefix] = /^((act|apr|agt|pol|con|deed)_[0-7][0-9a-hjkmnp-tv-z]{25})$/.exec(text.trim()) ?? [];
   return whole === undefined || prefix === undefined ? null : `/${SCREEN_OF_ID[prefix] ?? ''}/${whole}`;
 };

@@ -133,6 +133,23 @@ export const AgentBadge = ({ status }: { readonly status: keyof typeof AGENTS })
   );
 };
 
+const LEVEL_WORDS = {
+  L0: ['Reported', 'L0: the tool’s own word'],
+  L1: ['Can be confirmed', 'L1: read back'],
+  L2: ['Can be witnessed', 'L2: the system of record'],
+} as const;
+
+/** How well it can be known what became of a call: the best of the levels that a tool has. */
+export const LevelsBadge = ({ levels }: { readonly levels: readonly (keyof typeof LEVEL_WORDS)[] }) => {
+  const best = levels.includes('L2') ? 'L2' : levels.includes('L1') ? 'L1' : 'L0';
+  const [word, title] = LEVEL_WORDS[best];
+  return (
+    <Badge tone="plainBadge" icon="check" title={title} level={LEVELS[best].bars}>
+      {word}
+    </Badge>
+  );
+};
+
 const EFFECTS: Readonly<Record<string, readonly [Tone, IconName, string]>> = {
   read: ['plainBadge', 'eye', 'Only reads'],
   write: ['plainBadge', 'send', 'Changes something'],

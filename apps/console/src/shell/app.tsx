@@ -34,6 +34,8 @@ const AgentsScreen = load(() => import('../agents/agents-screen.tsx'), 'AgentsSc
 const AgentScreen = load(() => import('../agents/agent-screen.tsx'), 'AgentScreen');
 const PoliciesScreen = load(() => import('../policies/policies-screen.tsx'), 'PoliciesScreen');
 const PolicyScreen = load(() => import('../policies/policy-screen.tsx'), 'PolicyScreen');
+const ConnectorsScreen = load(() => import('../connectors/connectors-screen.tsx'), 'ConnectorsScreen');
+const ConnectorScreen = load(() => import('../connectors/connector-screen.tsx'), 'ConnectorScreen');
 const DeedsScreen = load(() => import('../ledger/deeds-screen.tsx'), 'DeedsScreen');
 const DeedScreen = load(() => import('../ledger/deed-screen.tsx'), 'DeedScreen');
 
@@ -118,6 +120,8 @@ const Screens = () => (
       <Route path="/agents/:id">{({ id }) => <AgentScreen key={id} id={id} />}</Route>
       <Route path="/policies">{() => <PoliciesScreen />}</Route>
       <Route path="/policies/:id">{({ id }) => <PolicyScreen key={id} id={id} />}</Route>
+      <Route path="/connectors">{() => <ConnectorsScreen />}</Route>
+      <Route path="/connectors/:id">{({ id }) => <ConnectorScreen key={id} id={id} />}</Route>
       <Route path="/deeds">{() => <DeedsScreen />}</Route>
       <Route path="/deeds/:id">{({ id }) => <DeedScreen key={id} id={id} />}</Route>
       <Route>{() => <NotFound />}</Route>

@@ -15,6 +15,7 @@ export const SCREENS: readonly Screen[] = [
   { path: '/approvals', name: 'Approvals', icon: 'people', key: 'p' },
   { path: '/agents', name: 'Agents', icon: 'robot', key: 'g' },
   { path: '/policies', name: 'Policies', icon: 'scroll', key: 'l' },
+  { path: '/connectors', name: 'Connectors', icon: 'plug', key: 'c' },
   { path: '/deeds', name: 'Deeds', icon: 'stamp', key: 'd' },
 ];
 

@@ -20,9 +20,9 @@ export const REST_CATALOGUE: CatalogueEntry = {
   icon: 'rest',
   modes: [],
   setup_steps: [
-    'Say where the API is: base_url, allowed_methods and allowed_path_prefixes. Nothing else of it can be reached.',
+    'Say where the API is, and which of its methods and paths tools may use (base_url, allowed_methods, allowed_path_prefixes). Nothing else of it can be reached.',
     'Give each tool a name, a method, a path and its arguments. An argument that is not described is refused.',
-    'Set auth.kind in the config and PUT a credential of that kind. It can be replaced and removed, but not read.',
+    'Say how the credential travels (auth.kind), then store one of that kind. It can be replaced and destroyed, but not read.',
     'Allow the tools in the enforced policy. Under a default deny nothing else lets a call through.',
   ],
   limits: {

@@ -1,0 +1,119 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, useLocation } from 'wouter';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf } from '../kernel/client.ts';
+import { Badge } from '../kit/badges.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Said } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ScreenHead } from '../shell/screen.tsx';
+import { ConnectorForm, type Written } from './connector-form.tsx';
+import styles from './connectors.module.css';
+import { hasDraft, newDraft, useKeptDraft } from './drafts.ts';
+import type { Schema } from './schema.ts';
+import { type ConnectorType, useTypes } from './types.ts';
+
+/** The catalogue, then the form of the type that was chosen. */
+export const AddConnector = ({ type }: { readonly type: string }) => {
+  const { data: types, error, refetch } = useTypes();
+  if (types === undefined) {
+    return (
+      <>
+        <ScreenHead title="Add a connector" />
+        {error === null ? <Bones count={3} /> : <Failure error={error} onRetry={() => void refetch()} />}
+      </>
+    );
+  }
+  const chosen = types.find((each) => each.type === type);
+  return chosen === undefined ? <Catalogue types={types} /> : <NewConnector key={chosen.type} type={chosen} />;
+};
+
+const STATUS = { stable: 'Stable', beta: 'Beta', dev: 'For development' } as const;
+
+const Catalogue = ({ types }: { readonly types: readonly ConnectorType[] }) => (
+  <>
+    <ScreenHead title="Add a connector" about="What kind of system should agents act on?" />
+    <ul className={styles['catalogue']}>
+      {types.map((type) => (
+        <li key={type.type}>
+          <h2>
+            {type.title}{' '}
+            <Badge
+              tone={type.status === 'stable' ? 'ok' : 'warn'}
+              icon={type.status === 'stable' ? 'checkCircle' : 'alert'}
+            >
+              {STATUS[type.status]}
+            </Badge>
+          </h2>
+          <p>{type.summary}</p>
+          <Link href={`/connectors?add=${type.type}`} className={kit['button'] ?? ''}>
+            {hasDraft(`new:${type.type}`) ? 'Go on with your draft' : `Set up: ${type.title}`}
+          </Link>
+          <Steps steps={type.setup_steps} />
+        </li>
+      ))}
+    </ul>
+  </>
+);
+
+const Steps = ({ steps }: { readonly steps: readonly string[] }) => (
+  <ol className={styles['steps']}>
+    {steps.map((step) => (
+      <li key={step}>
+        <Said text={step} />
+      </li>
+    ))}
+  </ol>
+);
+
+const NewConnector = ({ type }: { readonly type: ConnectorType }) => {
+  const schema = type.config_schema as Schema;
+  const queries = useQueryClient();
+  const [, navigate] = useLocation();
+  const { draft, change, drop } = useKeptDraft(`new:${type.type}`, () => newDraft(schema));
+  const create = useChange(
+    ({ name, description, config }: Written, key) =>
+      bodyOf(
+        api.POST('/v1/connectors', {
+          params: { header: { 'Idempotency-Key': key } },
+          body: {
+            type: type.type as 'rest',
+            name,
+            ...(description === '' ? {} : { description }),
+            config: config as never,
+          },
+        }),
+      ),
+    (made) => {
+      drop();
+      void queries.invalidateQueries({ queryKey: ['connectors'] });
+      navigate(`/connectors/${made.id}`, { replace: true });
+    },
+  );
+  return (
+    <>
+      <ScreenHead title={`New connector: ${type.title}`} about="Nothing is stored before you press Create." />
+      <div className={kit['columns']}>
+        <ConnectorForm
+          schema={schema}
+          type={type.type}
+          draft={draft}
+          onChange={change}
+          error={create.error}
+          isPending={create.isPending}
+          save="Create the connector"
+          onSave={(written) => create.mutate(written)}
+          onLeave={() => navigate('/connectors')}
+          onDiscard={() => {
+            drop();
+            navigate('/connectors');
+          }}
+        />
+        <aside className={styles['aside']} aria-label="How it is set up">
+          <h2>How it is set up</h2>
+          <Steps steps={type.setup_steps} />
+        </aside>
+      </div>
+    </>
+  );
+};

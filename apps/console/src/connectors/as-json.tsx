@@ -1,0 +1,76 @@
+import { useState } from 'react';
+import { Fault } from '../kit/fields.tsx';
+import { Button } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import styles from './connectors.module.css';
+import { type Draft, type Json, Misfit, toDraft, toJson } from './draft.ts';
+import type { Schema } from './schema.ts';
+
+/** The same config as JSON, for who has it as a text. */
+export const AsJson = ({
+  schema,
+  config,
+  onChange,
+  onTyped,
+}: {
+  readonly schema: Schema;
+  readonly config: Draft;
+  readonly onChange: (config: Draft) => void;
+  /** Whether something was typed here that the form does not hold. */
+  readonly onTyped: (isTyped: boolean) => void;
+}) => {
+  /** What was typed here and not taken over yet. */
+  const [typed, setText] = useState<string | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const [isOpen, setOpen] = useState(false);
+  const shown = typed ?? JSON.stringify(toJson(schema, config, 'config', []), null, 2);
+  const setTyped = (text: string | null): void => {
+    setText(text);
+    onTyped(text !== null);
+  };
+  const take = (): void => {
+    try {
+      onChange(toDraft(schema, JSON.parse(shown) as Json, 'config'));
+      setTyped(null);
+      setFault(null);
+    } catch (error) {
+      if (!(error instanceof SyntaxError || error instanceof Misfit)) throw error;
+      setFault(error instanceof Misfit ? error.message : `This is no JSON yet: ${error.message}`);
+    }
+  };
+  return (
+    <details className={styles['more']} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>As JSON</summary>
+      {isOpen ? (
+        <div className={kit['stack']}>
+          <textarea
+            className={styles['json']}
+            aria-label="The config as JSON"
+            aria-invalid={fault === null ? undefined : true}
+            spellCheck={false}
+            rows={Math.min(24, shown.split('\n').length + 1)}
+            value={shown}
+            onChange={({ target }) => setTyped(target.value)}
+          />
+          <Fault text={fault} />
+          <div className={kit['buttons']}>
+            <Button isSmall disabled={typed === null} onClick={take}>
+              Use this in the form
+            </Button>
+            {typed === null ? null : (
+              <Button
+                isSmall
+                onClick={() => {
+                  setTyped(null);
+                  setFault(null);
+                }}
+              >
+                Back to what the form holds
+              </Button>
+            )}
+          </div>
+        </div>
+      ) : null}
+    </details>
+  );
+};

@@ -1,0 +1,59 @@
+import type { ReactNode } from 'react';
+import { Fact, Facts } from '../kit/facts.tsx';
+import { CopyButton, Panel, Said, Time } from '../kit/kit.tsx';
+import { HealthBadge } from './connector-badges.tsx';
+import { choicesOf, isMore, kindOf, type Schema } from './schema.ts';
+import type { Connector, ConnectorType } from './types.ts';
+
+/** What it reaches and how, under the names that its type has for it. */
+export const ConfigFacts = ({
+  connector,
+  type,
+}: {
+  readonly connector: Connector;
+  readonly type: ConnectorType | undefined;
+}) => {
+  const schema = (type?.config_schema ?? {}) as Schema;
+  const config = connector.config as unknown as Readonly<Record<string, unknown>>;
+  const told = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+    // What most leave as it is, is told where it was not left.
+    if (isMore(member) && config[name] === member.default) return [];
+    const said = sayOf(member, config[name]);
+    return said === null ? [] : [[member.title ?? name, said] as const];
+  });
+  return (
+    <Panel
+      title="Facts"
+      aside={<CopyButton text={JSON.stringify(connector.config, null, 2)}>Config as JSON</CopyButton>}
+    >
+      <Facts>
+        <Fact name="Type">{type?.title ?? connector.type}</Fact>
+        <Fact name="Health">
+          <HealthBadge health={connector.health} />
+        </Fact>
+        {told.map(([name, said]) => (
+          <Fact key={name} name={name}>
+            {said}
+          </Fact>
+        ))}
+        <Fact name="Changed">
+          <Time at={connector.updated_at} isExact />
+        </Fact>
+      </Facts>
+    </Panel>
+  );
+};
+
+/** A value in words; null for what has a panel of its own, or is not there. */
+const sayOf = (schema: Schema, value: unknown): ReactNode => {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return value.toLocaleString('en');
+  if (typeof value === 'string')
+    return <Said text={choicesOf(schema).find(([each]) => each === value)?.[1] ?? value} />;
+  if (Array.isArray(value))
+    return value.every((each) => typeof each === 'string') ? <Said text={value.join(', ')} /> : null;
+  if (kindOf(schema) === 'map')
+    return Object.keys(value).length === 0 ? null : <Said text={Object.keys(value).join(', ')} />;
+  return null;
+};

@@ -1,0 +1,150 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { ApiError } from '../kernel/errors.ts';
+import { Failure } from '../kit/failure.tsx';
+import { TextField } from '../kit/fields.tsx';
+import { Button, Panel } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { AsJson } from './as-json.tsx';
+import styles from './connectors.module.css';
+import { type Clash, type Draft, type DraftObject, type Json, toJson } from './draft.ts';
+import type { ConnectorDraft } from './drafts.ts';
+import { FormProvider, isWithin } from './form-context.ts';
+import { Members } from './members.tsx';
+import { restBelow } from './rest-below.tsx';
+import type { Schema } from './schema.ts';
+
+/** What is sent. */
+export interface Written {
+  readonly name: string;
+  readonly description: string;
+  readonly config: Json;
+}
+
+interface Props {
+  readonly schema: Schema;
+  readonly type: string;
+  readonly draft: ConnectorDraft;
+  readonly onChange: (draft: Partial<ConnectorDraft>) => void;
+  readonly error: Error | null;
+  readonly isPending: boolean;
+  readonly save: string;
+  /** What stands above the buttons, such as a conflict. */
+  readonly notice?: ReactNode;
+  readonly onSave: (written: Written) => void;
+  /** Back, with the draft kept. */
+  readonly onLeave: () => void;
+  readonly onDiscard: () => void;
+}
+
+/** What can be told before anything is sent, as the service would tell it. */
+const clashOf = ({ param, message }: Clash): ApiError =>
+  new ApiError({ code: 'validation_failed', message, param, status: 0 });
+
+const UNUSED_JSON: Clash = {
+  param: 'json',
+  message: 'What was typed as JSON is not in the form yet. Use it in the form, or go back to what the form holds.',
+};
+
+/** A form drawn from the schema of the type, with the same as JSON behind it. */
+export const ConnectorForm = (props: Props) => {
+  const { schema, draft, onChange, onSave, type } = props;
+  const [clash, setClash] = useState<ApiError | null>(null);
+  const isJsonTyped = useRef(false);
+  const form = useRef<HTMLFormElement>(null);
+  const refused = props.error instanceof ApiError ? props.error : null;
+  const error = clash ?? refused;
+  useEffect(() => {
+    if (error !== null && error.param !== null) lookAt(form.current, error.param);
+  }, [error]);
+  const submit = (): void => {
+    const clashes: Clash[] = isJsonTyped.current ? [UNUSED_JSON] : [];
+    const config = toJson(schema, draft.config, 'config', clashes) ?? {};
+    const [first] = clashes;
+    setClash(first === undefined ? null : clashOf(first));
+    if (first === undefined) onSave({ name: draft.name.trim(), description: draft.description.trim(), config });
+  };
+  const change = (config: Draft): void => onChange({ config });
+  return (
+    <form
+      ref={form}
+      className={styles['form']}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <FormProvider value={{ root: draft.config, error, below: type === 'rest' ? restBelow : () => null }}>
+        <Panel title={draft.base === null ? 'What it is called' : 'What it is for'}>
+          <Names draft={draft} onChange={onChange} error={error} />
+        </Panel>
+        <Panel title="What it reaches, and how">
+          <Members schema={schema} param="config" object={draft.config as DraftObject} onChange={change} />
+        </Panel>
+        <AsJson
+          schema={schema}
+          config={draft.config}
+          onChange={change}
+          onTyped={(isTyped) => (isJsonTyped.current = isTyped)}
+        />
+      </FormProvider>
+      <Foot {...props} error={clash ?? props.error} />
+    </form>
+  );
+};
+
+const Names = ({ draft, onChange, error }: Pick<Props, 'draft' | 'onChange' | 'error'>) => (
+  <div className={styles['members']}>
+    {draft.base === null ? (
+      <div className={styles['member']} data-room="line" data-param="name">
+        <TextField
+          label="Name"
+          hint="2 to 32 lower-case letters, digits or hyphens, a letter first. Its tools are called by it, as in crm.get_customer. It never changes."
+          param="name"
+          error={error}
+          placeholder="crm"
+          maxLength={32}
+          spellCheck={false}
+          value={draft.name}
+          onChange={(name) => onChange({ name })}
+        />
+      </div>
+    ) : null}
+    <div className={styles['member']} data-room="line" data-param="description">
+      <TextField
+        label="What it is for (may be left out)"
+        param="description"
+        error={error}
+        value={draft.description}
+        onChange={(description) => onChange({ description })}
+      />
+    </div>
+  </div>
+);
+
+const Foot = ({ draft, error, isPending, save, notice, onLeave, onDiscard }: Props) => (
+  <div className={kit['stack']}>
+    {notice ?? (error === null ? null : <Failure error={error} />)}
+    {draft.isTouched ? <p className={kit['dim']}>Back keeps what you typed, until this tab is closed.</p> : null}
+    <div className={kit['buttons']}>
+      <Button type="submit" kind="primary" disabled={isPending}>
+        {isPending ? 'Saving …' : save}
+      </Button>
+      <Button onClick={onLeave}>Back</Button>
+      {draft.isTouched ? (
+        <Button kind="danger" onClick={onDiscard}>
+          Discard the draft
+        </Button>
+      ) : null}
+    </div>
+  </div>
+);
+
+/** The field that a refusal names, or what it lies in: shown, and with the focus. */
+const lookAt = (form: HTMLFormElement | null, param: string): void => {
+  const near = [...(form?.querySelectorAll<HTMLElement>('[data-param]') ?? [])]
+    .filter(({ dataset }) => isWithin(param, dataset['param'] ?? ''))
+    .sort((one, other) => (other.dataset['param']?.length ?? 0) - (one.dataset['param']?.length ?? 0))[0];
+  near?.querySelector<HTMLElement>('input, select, textarea, button, summary')?.focus({ preventScroll: true });
+  near?.scrollIntoView({ block: 'center' });
+};

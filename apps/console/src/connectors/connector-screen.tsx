@@ -1,0 +1,124 @@
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useFilters } from '../kernel/address.ts';
+import type { Schemas } from '../kernel/client.ts';
+import { useMay } from '../kernel/session.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Id, Panel, Said, Time, Warning } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ScreenHead } from '../shell/screen.tsx';
+import { StandsBadge } from './connector-badges.tsx';
+import { ConfigFacts } from './config-facts.tsx';
+import { ConnectorCredential, isCredentialMissing } from './credential.tsx';
+import { EditConnector } from './edit-connector.tsx';
+import { ConnectorEnd } from './ends.tsx';
+import { hasDraft } from './drafts.ts';
+import { RecentCalls } from './recent-calls.tsx';
+import { ToolsPanel } from './tools-panel.tsx';
+import { type Connector, useConnector, useTypes } from './types.ts';
+
+type Finding = Schemas['PolicyDiagnostic'];
+
+/** One system, with what agents can do to it. `?edit` in the address changes it. */
+export const ConnectorScreen = ({ id }: { readonly id: string }) => {
+  const { data: connector, error, refetch } = useConnector(id);
+  const { data: types, error: typesError, refetch: readTypes } = useTypes();
+  const { filters } = useFilters();
+  const may = useMay('admin');
+  const [, navigate] = useLocation();
+  const [warnings, setWarnings] = useState<readonly Finding[]>([]);
+  const failure = connector === undefined ? error : types === undefined ? typesError : null;
+  if (connector === undefined || types === undefined) {
+    return (
+      <>
+        <ScreenHead title="Connector" />
+        {failure === null ? (
+          <Bones />
+        ) : (
+          <Failure error={failure} onRetry={() => void (connector === undefined ? refetch() : readTypes())} />
+        )}
+      </>
+    );
+  }
+  const type = types.find((each) => each.type === connector.type);
+  if (filters.has('edit') && may && type !== undefined) {
+    return (
+      <EditConnector
+        connector={connector}
+        type={type}
+        onRead={() => void refetch()}
+        onDone={(changed) => {
+          setWarnings(changed?.policy_warnings ?? []);
+          navigate(`/connectors/${id}`, { replace: true });
+        }}
+      />
+    );
+  }
+  const credential = <ConnectorCredential connector={connector} kinds={type?.credentials ?? []} />;
+  return (
+    <>
+      <Head connector={connector} mayEdit={may && type !== undefined} />
+      <div className={kit['columns']}>
+        <div className={kit['stack']}>
+          <PolicyWarnings findings={warnings} />
+          {isCredentialMissing(connector) ? credential : null}
+          <ToolsPanel connector={connector} />
+          <RecentCalls connector={connector} />
+        </div>
+        <div className={kit['stack']}>
+          {isCredentialMissing(connector) ? null : credential}
+          <ConfigFacts connector={connector} type={type} />
+          {may ? <ConnectorEnd connector={connector} onWarnings={setWarnings} /> : null}
+        </div>
+      </div>
+    </>
+  );
+};
+
+const Head = ({ connector, mayEdit }: { readonly connector: Connector; readonly mayEdit: boolean }) => (
+  <>
+    <ScreenHead
+      title={connector.name}
+      name={<code>{connector.name}</code>}
+      badges={
+        <>
+          <StandsBadge connector={connector} />
+          {mayEdit ? (
+            <Link href={`/connectors/${connector.id}?edit=`} className={kit['button'] ?? ''}>
+              {hasDraft(connector.id) ? 'Go on with your draft' : 'Change it'}
+            </Link>
+          ) : null}
+        </>
+      }
+      about={connector.description === null ? undefined : <Said text={connector.description} />}
+    />
+    <p className={kit['meta']}>
+      <Id id={connector.id} /> made <Time at={connector.created_at} isExact />
+    </p>
+    {connector.health.reason === null ? null : (
+      <Warning>
+        The service disabled it by itself: <Said text={connector.health.reason} />. See to that first, then enable it.
+      </Warning>
+    )}
+  </>
+);
+
+/** What the enforced policy has to say since a change, and did not before. */
+const PolicyWarnings = ({ findings }: { readonly findings: readonly Finding[] }) =>
+  findings.length === 0 ? null : (
+    <Panel title="What the enforced policy says of this change">
+      <div className={kit['stack']} role="status">
+        {findings.map((finding) => (
+          <Warning key={`${finding.line}:${finding.column}:${finding.code}`}>
+            <Said text={finding.message} />
+            <div>
+              <small>
+                <Said text={finding.hint} /> Line {finding.line}
+                {finding.rule_id === null ? '' : `, rule ${finding.rule_id}`}. <code>{finding.code}</code>
+              </small>
+            </div>
+          </Warning>
+        ))}
+      </div>
+    </Panel>
+  );

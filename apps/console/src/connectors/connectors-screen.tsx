@@ -1,0 +1,115 @@
+import { Link } from 'wouter';
+import { useFilters } from '../kernel/address.ts';
+import { answerOf, api } from '../kernel/client.ts';
+import { useFilteredList } from '../kernel/filtered-list.ts';
+import { useMay } from '../kernel/session.tsx';
+import { Empty, None, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ListFrame } from '../kit/list-frame.tsx';
+import { ScreenHead } from '../shell/screen.tsx';
+import { AddConnector } from './add-connector.tsx';
+import { HealthBadge, StandsBadge } from './connector-badges.tsx';
+import styles from './connectors.module.css';
+import { isCredentialMissing } from './credential.tsx';
+import type { Connector } from './types.ts';
+
+/** What agents may act on. `?add` in the address is the way to one more. */
+export const ConnectorsScreen = () => {
+  const { filters } = useFilters();
+  const may = useMay('admin');
+  const adding = filters.get('add');
+  return adding !== null && may ? <AddConnector type={adding} /> : <ConnectorsList mayAdd={may} />;
+};
+
+const ConnectorsList = ({ mayAdd }: { readonly mayAdd: boolean }) => {
+  const list = useFilteredList<Connector>('connectors', [], (query) =>
+    answerOf(api.GET('/v1/connectors', { params: { query } })),
+  );
+  return (
+    <>
+      <ScreenHead
+        title="Connectors"
+        about="Systems that agents act on, each with its tools and its one credential."
+        badges={
+          mayAdd ? (
+            <Link href="/connectors?add=" className={kit['button'] ?? ''}>
+              Add a connector
+            </Link>
+          ) : null
+        }
+      />
+      <ListFrame list={list} one="connector" none={<NoConnectors mayAdd={mayAdd} />}>
+        <ConnectorsTable rows={list.rows} />
+      </ListFrame>
+    </>
+  );
+};
+
+const NoConnectors = ({ mayAdd }: { readonly mayAdd: boolean }) => (
+  <Empty
+    title="No connector yet"
+    code={[
+      `curl -sS '${location.origin}/v1/connectors' -H "Authorization: Bearer $ADMIN_KEY" \\`,
+      `  -H 'Content-Type: application/json' -d @connector.json`,
+    ].join('\n')}
+  >
+    A connector turns a system, such as an HTTP API, into tools that agents may ask for. The service adds the credential
+    when it sends a call: agents never see it.{' '}
+    {mayAdd ? <Link href="/connectors?add=">Add the first one</Link> : 'An admin adds one, here or by a request:'}
+  </Empty>
+);
+
+const ConnectorsTable = ({ rows }: { readonly rows: readonly Connector[] }) => (
+  <table className={kit['table']}>
+    <thead>
+      <tr>
+        <th scope="col">Name</th>
+        <th scope="col">Status</th>
+        <th scope="col">What it is for</th>
+        <th scope="col">Tools</th>
+        <th scope="col">Credential</th>
+        <th scope="col">Health</th>
+        <th scope="col">Changed</th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((connector) => (
+        <tr key={connector.id}>
+          <td>
+            <Link href={`/connectors/${connector.id}`} className={kit['rowLink'] ?? ''} data-row>
+              <code>{connector.name}</code>
+            </Link>
+          </td>
+          <td data-end>
+            <StandsBadge connector={connector} />
+          </td>
+          <td data-wide>{connector.description === null ? <None /> : <Said text={connector.description} />}</td>
+          <td className={kit['number']}>
+            {connector.tools.length}
+            <span className={styles['onPhone']}> {connector.tools.length === 1 ? 'tool' : 'tools'}</span>
+          </td>
+          <td data-end>
+            <span className={styles['onPhone']}>credential </span>
+            <CredentialWord connector={connector} />
+          </td>
+          <td data-hide>
+            <HealthBadge health={connector.health} />
+          </td>
+          <td data-hide className={kit['number']}>
+            <Time at={connector.updated_at} />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+/** Whether there is one where one is needed. */
+const CredentialWord = ({ connector }: { readonly connector: Connector }) =>
+  isCredentialMissing(connector) ? (
+    <strong className={styles['missing']}>missing</strong>
+  ) : connector.credential === null ? (
+    <span className={kit['dim']}>none needed</span>
+  ) : (
+    <span>stored</span>
+  );

@@ -1,0 +1,181 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf } from '../kernel/client.ts';
+import { useMay } from '../kernel/session.tsx';
+import { Fact, Facts } from '../kit/facts.tsx';
+import { Field } from '../kit/field.tsx';
+import { FormDialog } from '../kit/form-dialog.tsx';
+import { Button, Panel, Time, Warning } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import type { Connector, ConnectorType } from './types.ts';
+
+type Kinds = ConnectorType['credentials'];
+
+/** What its config asks for: the credential is of the kind that the config lets travel. */
+const kindOf = ({ config }: Connector): Kinds[number]['kind'] => config.auth?.kind ?? 'none';
+
+/** Every call fails until there is one. */
+export const isCredentialMissing = (connector: Connector): boolean =>
+  connector.credential === null && kindOf(connector) !== 'none';
+
+/** The one credential: stored, replaced and destroyed here, and shown nowhere. */
+export const ConnectorCredential = ({ connector, kinds }: { readonly connector: Connector; readonly kinds: Kinds }) => {
+  const may = useMay('admin');
+  const [open, setOpen] = useState<'store' | 'destroy' | null>(null);
+  const { credential } = connector;
+  const kind = kindOf(connector);
+  const known = kinds.find((each) => each.kind === kind);
+  return (
+    <Panel title="Credential">
+      {credential === null ? (
+        kind === 'none' ? (
+          <p className={kit['dim']}>The API needs none.</p>
+        ) : (
+          <Warning>There is none. Every call fails before anything is sent, until one is stored.</Warning>
+        )
+      ) : (
+        <Stored credential={credential} />
+      )}
+      {credential !== null && credential.kind !== kind ? (
+        <Warning>The config asks for another kind by now. Calls fail until one of that kind is stored.</Warning>
+      ) : null}
+      {may && known !== undefined && (kind !== 'none' || credential !== null) ? (
+        <div className={kit['foot']}>
+          <div className={kit['buttons']}>
+            {kind === 'none' ? null : (
+              <Button icon="key" onClick={() => setOpen('store')}>
+                {credential === null ? 'Store the credential' : 'Replace it'}
+              </Button>
+            )}
+            {credential === null ? null : (
+              <Button kind="danger" onClick={() => setOpen('destroy')}>
+                Destroy it …
+              </Button>
+            )}
+          </div>
+        </div>
+      ) : null}
+      {open === 'store' && known !== undefined ? (
+        <StoreDialog connector={connector} kind={known} onClose={() => setOpen(null)} />
+      ) : null}
+      {open === 'destroy' ? <DestroyDialog connector={connector} onClose={() => setOpen(null)} /> : null}
+    </Panel>
+  );
+};
+
+const Stored = ({ credential }: { readonly credential: NonNullable<Connector['credential']> }) => (
+  <Facts>
+    <Fact name="Kind">{credential.kind}</Fact>
+    <Fact name="Holds">{credential.fields.join(', ')}</Fact>
+    {credential.hint === null ? null : (
+      <Fact name="Ends with">
+        <code>…{credential.hint}</code>
+      </Fact>
+    )}
+    {credential.set_at === null ? null : (
+      <Fact name="Stored">
+        <Time at={credential.set_at} isExact />
+      </Fact>
+    )}
+  </Facts>
+);
+
+const useAfterwards = (connector: Connector, onClose: () => void) => {
+  const queries = useQueryClient();
+  return (changed: Connector): void => {
+    queries.setQueryData(['connector', connector.id], changed);
+    void queries.invalidateQueries({ queryKey: ['connectors'] });
+    onClose();
+  };
+};
+
+const StoreDialog = ({
+  connector,
+  kind,
+  onClose,
+}: {
+  readonly connector: Connector;
+  readonly kind: Kinds[number];
+  readonly onClose: () => void;
+}) => {
+  const fields = useRef<HTMLDivElement>(null);
+  const after = useAfterwards(connector, onClose);
+  const store = useMutation({
+    // Read from the fields when it is sent: what stands in them is kept nowhere else.
+    mutationFn: () => {
+      const typed = [...(fields.current?.querySelectorAll('input') ?? [])];
+      const secret = Object.fromEntries(typed.map(({ name, value }) => [name, value]));
+      return bodyOf(
+        api.PUT('/v1/connectors/{id}/credentials', {
+          params: { path: { id: connector.id } },
+          body: { kind: kind.kind, secret },
+        }),
+      );
+    },
+    onSuccess: after,
+  });
+  return (
+    <FormDialog
+      title={connector.credential === null ? 'Store the credential' : 'Replace the credential'}
+      action={connector.credential === null ? 'Store the credential' : 'Replace the credential'}
+      busy="Storing …"
+      isPending={store.isPending}
+      error={store.error}
+      params={kind.fields.map(({ name }) => `secret.${name}`)}
+      onSubmit={() => store.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        {kind.summary} It is encrypted at once, and can be replaced and destroyed, but not read: not here, not over the
+        API, not by an operator.
+      </p>
+      <div ref={fields} className={kit['stack']}>
+        {kind.fields.map((field, index) => (
+          <Field
+            key={field.name}
+            label={field.name}
+            param={`secret.${field.name}`}
+            error={store.error}
+            hint={field.prefix_hint === null ? field.help : `${field.help} It begins with ${field.prefix_hint}.`}
+          >
+            {(control) => (
+              <input
+                {...control}
+                name={field.name}
+                type={field.secret ? 'password' : 'text'}
+                autoComplete={field.secret ? 'new-password' : 'off'}
+                spellCheck={false}
+                data-first={index === 0 ? '' : undefined}
+              />
+            )}
+          </Field>
+        ))}
+      </div>
+    </FormDialog>
+  );
+};
+
+const DestroyDialog = ({ connector, onClose }: { readonly connector: Connector; readonly onClose: () => void }) => {
+  const destroy = useChange(
+    (id: string) => bodyOf(api.DELETE('/v1/connectors/{id}/credentials', { params: { path: { id } } })),
+    useAfterwards(connector, onClose),
+  );
+  return (
+    <FormDialog
+      title="Destroy the credential?"
+      action="Destroy the credential"
+      busy="Destroying …"
+      kind="stop"
+      isPending={destroy.isPending}
+      error={destroy.error}
+      onSubmit={() => destroy.mutate(connector.id)}
+      onClose={onClose}
+    >
+      <p>
+        Every call of {connector.name} then fails with <code>credentials_missing</code>, and nothing is sent. It cannot
+        be brought back: only another one can be stored.
+      </p>
+    </FormDialog>
+  );
+};

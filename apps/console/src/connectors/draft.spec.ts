@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import {
+  addedTo,
+  type Clash,
+  type Draft,
+  type DraftObject,
+  emptyDraft,
+  isWanted,
+  type Json,
+  Misfit,
+  toDraft,
+  toJson,
+  valuesAt,
+} from './draft.ts';
+import type { Schema } from './schema.ts';
+
+const argument: Schema = {
+  type: 'object',
+  required: ['in'],
+  properties: {
+    in: { oneOf: [{ const: 'path', title: 'in the path' }], default: 'path' },
+    header: { type: 'string', 'x-service-form': { when: { in: ['header'] } } },
+    max: { type: 'number' },
+    enum: { type: 'array', items: {} },
+  },
+};
+const schema: Schema = {
+  type: 'object',
+  required: ['tools'],
+  properties: {
+    base_url: { type: 'string' },
+    timeout_ms: { type: 'integer', default: 10 },
+    send_action_id: { type: 'boolean', default: true },
+    methods: { type: 'array', uniqueItems: true, items: { type: 'string', enum: ['GET', 'POST'] } },
+    headers: { type: 'object', additionalProperties: { type: 'string' } },
+    tools: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name'],
+        properties: {
+          name: { type: 'string' },
+          args: { type: 'object', additionalProperties: argument },
+          expect: { type: 'object', additionalProperties: {} },
+        },
+      },
+    },
+  },
+};
+
+const config: Json = {
+  base_url: 'https://api.example.com',
+  timeout_ms: 500,
+  send_action_id: false,
+  methods: ['GET'],
+  headers: { 'X-Empty': '' },
+  tools: [
+    {
+      name: 'get',
+      args: { 'page[size]': { in: 'path', max: 1.5, enum: [1, 'two', null, '3'] } },
+      expect: { 'body.id': '{{args.id}}', 'body.count': 3, 'body.text': '3', 'body.list': [1, { a: 'b' }] },
+    },
+  ],
+};
+
+const back = (draft: Draft, of = schema): { json: Json | undefined; clashes: Clash[] } => {
+  const clashes: Clash[] = [];
+  return { json: toJson(of, draft, 'config', clashes), clashes };
+};
+const object = (members: DraftObject['members'], others: DraftObject['others'] = {}): DraftObject => ({
+  members,
+  others,
+});
+
+describe('a config as a form holds it', () => {
+  it('comes back as it was', () => expect(back(toDraft(schema, config, 'config')).json).toEqual(config));
+
+  it('keeps members that the schema does not know, wherever they stand', () => {
+    const odd = { later: { x: [1] }, tools: [{ name: 'get', since: '2027' }] };
+    expect(back(toDraft(schema, odd, 'config')).json).toEqual(odd);
+  });
+
+  it('keeps a name that means the prototype to JavaScript as a name', () => {
+    const odd = JSON.parse('{"headers": {"__proto__": "x"}, "tools": []}') as Json;
+    expect(JSON.stringify(back(toDraft(schema, odd, 'config')).json)).toBe(JSON.stringify(odd));
+  });
+
+  it.each([
+    [{ tools: 'x' }, 'config.tools must be a list.'],
+    [{ tools: [{ args: [] }] }, 'config.tools[0].args must be an object.'],
+    [{ tools: [{ args: { id: { in: 1 } } }] }, 'config.tools[0].args.id.in must be a text.'],
+    [{ timeout_ms: '5' }, 'config.timeout_ms must be a number.'],
+    [{ methods: [1] }, 'config.methods must be a list of texts.'],
+    [[], 'config must be an object.'],
+  ])('has no place for %j', (odd, message) => {
+    expect(() => toDraft(schema, odd, 'config')).toThrow(Misfit);
+    expect(() => toDraft(schema, odd, 'config')).toThrow(message);
+  });
+});
+
+describe('what is typed', () => {
+  it('is left out where nothing stands, but for lists that there must be', () =>
+    expect(back(object({ base_url: '', timeout_ms: '', tools: { rows: [] }, methods: [] })).json).toEqual({
+      tools: [],
+    }));
+
+  it('is sent as it is where it should be a number and is none: the service says so', () =>
+    expect(back(object({ timeout_ms: 'ten' })).json).toEqual({ timeout_ms: 'ten' }));
+
+  it.each([
+    ['42', 42],
+    ['"42"', '42'],
+    ['true', true],
+    ['{{args.id}}', '{{args.id}}'],
+    ['lost', 'lost'],
+    ['[1, 2]', [1, 2]],
+  ])('is JSON where it is some, and a text where not: %s', (text, value) => {
+    const rows = addedTo([], 'body.x', text);
+    expect(back(rows, { type: 'object', additionalProperties: {} }).json).toEqual({ 'body.x': value });
+  });
+
+  it('is told where two rows have one name: one of them would be lost', () => {
+    const rows = addedTo(addedTo([], 'X-A', '1').rows, 'X-A', '2');
+    expect(back(object({ headers: rows })).clashes).toEqual([
+      { param: 'config.headers.X-A', message: expect.stringContaining('stands here twice') as string },
+    ]);
+  });
+
+  it('is not sent where another member says that it means nothing', () => {
+    const typed = (place: string) => object({ in: place, header: 'X-A' });
+    const [wanted, unwanted] = [typed('header'), typed('path')];
+    expect(back(wanted, argument).json).toEqual({ in: 'header', header: 'X-A' });
+    expect(back(unwanted, argument).json).toEqual({ in: 'path' });
+    const header = argument.properties?.['header'] as Schema;
+    expect(isWanted(header, argument, object({}))).toBe(false);
+  });
+
+  it('is drawn where a default says that it means something', () => {
+    const member: Schema = { type: 'string', 'x-service-form': { when: { in: ['path'] } } };
+    expect(isWanted(member, argument, object({}))).toBe(true);
+  });
+});
+
+describe('values that stand somewhere in the config', () => {
+  it('are found by their place', () =>
+    expect(
+      valuesAt(toDraft(schema, { tools: [{ name: 'get' }, {}, { name: 'put' }] }, 'config'), 'tools[].name'),
+    ).toEqual(['get', 'put']));
+  it('are none where nothing stands', () => expect(valuesAt(emptyDraft(schema), 'tools[].name')).toEqual([]));
+});

@@ -1,0 +1,207 @@
+import { type Kind, kindOf, type Schema, valuesOf } from './schema.ts';
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+/** One row of a list or a map. Its id lets it be the same row while its name is typed. */
+export interface Row {
+  readonly id: number;
+  /** Of a map; empty in lists. */
+  readonly name: string;
+  readonly value: Draft;
+}
+
+/** What a form holds of an object. `others` are members that the schema does not know: they stay as they are. */
+export interface DraftObject {
+  readonly members: Readonly<Record<string, Draft>>;
+  readonly others: Readonly<Record<string, Json>>;
+}
+
+/** What a form holds of a value: texts as they are typed, rows in their order. */
+export type Draft = string | boolean | readonly string[] | { readonly rows: readonly Row[] } | DraftObject;
+
+/** A value that its schema has no place for. */
+export class Misfit extends Error {
+  constructor(
+    readonly param: string,
+    must: string,
+  ) {
+    super(`${param} must be ${must}.`);
+  }
+}
+
+let lastId = 0;
+const newRow = (name: string, value: Draft): Row => ({ id: (lastId += 1), name, value });
+
+const MUST: Readonly<Record<Kind, string>> = {
+  object: 'an object',
+  map: 'an object',
+  checks: 'a list of texts',
+  list: 'a list',
+  flag: 'true or false',
+  choice: 'a text',
+  number: 'a number',
+  text: 'a text',
+  any: 'a value',
+};
+
+const isMembers = (value: Json): value is { readonly [name: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+
+/** Whether some text would be read as JSON that is no text. */
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+};
+
+/**
+ * A value as a form holds it.
+ * @throws {Misfit} where it is of another kind than its schema's: such a config can be written as JSON alone
+ */
+export const toDraft = (schema: Schema, value: Json, param: string): Draft => {
+  const kind = kindOf(schema);
+  const misfit = (): never => {
+    throw new Misfit(param, MUST[kind]);
+  };
+  switch (kind) {
+    case 'object':
+      return isMembers(value) ? toObject(schema, value, param) : misfit();
+    case 'map':
+      if (!isMembers(value)) return misfit();
+      return {
+        rows: Object.entries(value).map(([name, of]) =>
+          newRow(name, toDraft(valuesOf(schema), of, `${param}.${name}`)),
+        ),
+      };
+    case 'checks':
+      return isList(value) && value.every((each) => typeof each === 'string') ? value : misfit();
+    case 'list':
+      if (!isList(value)) return misfit();
+      return {
+        rows: value.map((of, index) => newRow('', toDraft(schema.items ?? {}, of, `${param}[${index}]`))),
+      };
+    case 'flag':
+      return typeof value === 'boolean' ? value : misfit();
+    case 'number':
+      return typeof value === 'number' ? String(value) : misfit();
+    case 'choice':
+    case 'text':
+      return typeof value === 'string' ? value : misfit();
+    case 'any':
+      return typeof value === 'string' && !isJson(value) ? value : JSON.stringify(value);
+  }
+};
+
+const toObject = (schema: Schema, value: { readonly [name: string]: Json }, param: string): DraftObject => {
+  const known = schema.properties ?? {};
+  const members: Record<string, Draft> = {};
+  const others: Record<string, Json> = {};
+  for (const [name, of] of Object.entries(value)) {
+    const member = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (member === undefined) others[name] = of;
+    else members[name] = toDraft(member, of, `${param}.${name}`);
+  }
+  return { members, others };
+};
+
+/** What stands there before anything was typed. */
+export const emptyDraft = (schema: Schema): Draft => {
+  switch (kindOf(schema)) {
+    case 'object':
+      return { members: {}, others: {} };
+    case 'map':
+    case 'list':
+      return { rows: [] };
+    case 'checks':
+      return [];
+    case 'flag':
+      return false;
+    default:
+      return '';
+  }
+};
+
+export const addedTo = (rows: readonly Row[], name: string, value: Draft): { readonly rows: readonly Row[] } => ({
+  rows: [...rows, newRow(name, value)],
+});
+
+/** Whether a member is drawn and sent, by what the members beside it are, or would be by default. */
+export const isWanted = (member: Schema, beside: Schema, object: DraftObject): boolean =>
+  Object.entries(member['x-service-form']?.when ?? {}).every(([name, values]) => {
+    const given = object.members[name];
+    const byDefault = beside.properties?.[name]?.default;
+    const now = typeof given === 'string' && given !== '' ? given : typeof byDefault === 'string' ? byDefault : '';
+    return values.includes(now);
+  });
+
+/** Two rows of a map have one name: as JSON one of them would be lost. */
+export interface Clash {
+  readonly param: string;
+  readonly message: string;
+}
+
+/** What a form holds, as it is sent; undefined is left out. What a value may be is the service's to judge. */
+export const toJson = (schema: Schema, draft: Draft | undefined, param: string, clashes: Clash[]): Json | undefined => {
+  if (draft === undefined) return undefined;
+  if (typeof draft === 'boolean') return draft;
+  if (typeof draft === 'string') return textToJson(kindOf(schema), draft);
+  if ('members' in draft) return objectToJson(schema, draft, param, clashes);
+  if (!('rows' in draft)) return [...draft];
+  const { rows } = draft;
+  if (kindOf(schema) === 'map') return mapToJson(schema, rows, param, clashes);
+  return rows.flatMap(({ value }, index) => {
+    const item = toJson(schema.items ?? {}, value, `${param}[${index}]`, clashes);
+    return item === undefined ? [] : [item];
+  });
+};
+
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+
+const textToJson = (kind: Kind, text: string): Json | undefined => {
+  if (text === '') return undefined;
+  // What is no number is sent as it is, and the service says what it should have been.
+  if (kind === 'number') return NUMBER.test(text.trim()) ? Number(text) : text;
+  if (kind === 'any') return isJson(text) ? (JSON.parse(text) as Json) : text;
+  return text;
+};
+
+const objectToJson = (schema: Schema, draft: DraftObject, param: string, clashes: Clash[]): Json => {
+  const json: Record<string, Json> = {};
+  for (const [name, member] of Object.entries(schema.properties ?? {})) {
+    if (!isWanted(member, schema, draft)) continue;
+    const value = toJson(member, draft.members[name], `${param}.${name}`, clashes);
+    const isNothing = value === undefined || (isList(value) && value.length === 0);
+    if (!isNothing) json[name] = value;
+    else if (value !== undefined && schema.required?.includes(name) === true) json[name] = value;
+  }
+  return { ...json, ...draft.others };
+};
+
+const mapToJson = (schema: Schema, rows: readonly Row[], param: string, clashes: Clash[]): Json => {
+  const named = new Map<string, Json>();
+  for (const { name, value } of rows) {
+    const at = `${param}.${name}`;
+    const of = toJson(valuesOf(schema), value, at, clashes);
+    if (name === '' && (of === undefined || of === '')) continue;
+    if (named.has(name))
+      clashes.push({ param: at, message: `${at} stands here twice. Give one of them another name.` });
+    named.set(name, of ?? '');
+  }
+  return Object.fromEntries(named);
+};
+
+/** Values that stand somewhere in the draft: `tools[].name`. */
+export const valuesAt = (draft: Draft | undefined, path: string): readonly string[] => {
+  if (draft === undefined) return [];
+  if (path === '') return typeof draft === 'string' && draft !== '' ? [draft] : [];
+  if (typeof draft !== 'object') return [];
+  if (path.startsWith('[]'))
+    return 'rows' in draft ? draft.rows.flatMap(({ value }) => valuesAt(value, path.slice(2).replace(/^\./, ''))) : [];
+  const [, name = '', rest = ''] = /^([^.[]+)\.?(.*)$/.exec(path) ?? [];
+  return 'members' in draft ? valuesAt(draft.members[name], rest) : [];
+};

@@ -1,0 +1,124 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf } from '../kernel/client.ts';
+import { ApiError } from '../kernel/errors.ts';
+import { Button, CopyButton } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ScreenHead } from '../shell/screen.tsx';
+import { changedPlaces } from './changes.ts';
+import { ConnectorForm, type Written } from './connector-form.tsx';
+import type { Json } from './draft.ts';
+import { type ConnectorDraft, draftOf, useKeptDraft } from './drafts.ts';
+import type { Schema } from './schema.ts';
+import type { Connector, ConnectorType } from './types.ts';
+
+interface Props {
+  readonly connector: Connector;
+  readonly type: ConnectorType;
+  /** Reads the connector again. */
+  readonly onRead: () => void;
+  /** With what the service answered; null where nothing was changed. */
+  readonly onDone: (changed: Connector | null) => void;
+}
+
+/** Changes a connector by the form of its type. Where somebody else was faster the draft stays. */
+export const EditConnector = ({ connector, type, onRead, onDone }: Props) => {
+  const schema = type.config_schema as Schema;
+  const queries = useQueryClient();
+  const { draft, change, drop } = useKeptDraft(connector.id, () => draftOf(schema, connector));
+  const save = useChange(
+    (written: Written) =>
+      bodyOf(
+        api.PATCH('/v1/connectors/{id}', {
+          params: { path: { id: connector.id } },
+          body: {
+            description: written.description === '' ? null : written.description,
+            config: written.config as never,
+            expected_config_hash: draft.base?.hash ?? connector.config_hash,
+          },
+        }),
+      ),
+    (changed) => {
+      drop();
+      queries.setQueryData(['connector', connector.id], changed);
+      void queries.invalidateQueries({ queryKey: ['connectors'] });
+      onDone(changed);
+    },
+  );
+  const { error } = save;
+  const isOvertaken = error instanceof ApiError && error.code === 'conflict' && error.param === 'expected_config_hash';
+  const discard = (): void => {
+    drop();
+    onDone(null);
+  };
+  return (
+    <>
+      <ScreenHead title={`Change ${connector.name}`} about="Calls that run now go on as they were decided." />
+      <ConnectorForm
+        schema={schema}
+        type={type.type}
+        draft={draft}
+        onChange={change}
+        error={isOvertaken ? null : error}
+        isPending={save.isPending}
+        save="Save the changes"
+        notice={
+          isOvertaken ? (
+            <Overtaken
+              connector={connector}
+              draft={draft}
+              onRead={onRead}
+              onGoOn={(base) => {
+                change({ base });
+                save.reset();
+              }}
+            />
+          ) : undefined
+        }
+        onSave={(written) => save.mutate(written)}
+        onLeave={() => onDone(null)}
+        onDiscard={discard}
+      />
+    </>
+  );
+};
+
+/** Somebody else changed it in between: what they changed, and the choice. */
+const Overtaken = ({
+  connector,
+  draft,
+  onRead,
+  onGoOn,
+}: {
+  readonly connector: Connector;
+  readonly draft: ConnectorDraft;
+  readonly onRead: () => void;
+  readonly onGoOn: (base: ConnectorDraft['base']) => void;
+}) => {
+  useEffect(onRead, []);
+  const config = connector.config as unknown as Json;
+  const isRead = connector.config_hash !== draft.base?.hash;
+  const places = isRead ? changedPlaces(draft.base?.config ?? null, config) : [];
+  return (
+    <div className={kit['notice']} role="alert">
+      <strong>Somebody else changed this connector since you began. Your draft is kept, and nothing was saved.</strong>
+      {isRead ? (
+        <>
+          <div>
+            They changed <code>{places.join(', ')}</code>. To save yours over it, put their change into your draft where
+            you want to keep it, then save again.
+          </div>
+          <div className={kit['buttons']}>
+            <Button isSmall onClick={() => onGoOn({ hash: connector.config_hash, config })}>
+              Go on with my draft
+            </Button>
+            <CopyButton text={JSON.stringify(config, null, 2)}>Copy theirs as JSON</CopyButton>
+          </div>
+        </>
+      ) : (
+        <div>What they changed is being read …</div>
+      )}
+    </div>
+  );
+};

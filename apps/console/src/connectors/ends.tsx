@@ -1,0 +1,90 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { Failure } from '../kit/failure.tsx';
+import { FormDialog } from '../kit/form-dialog.tsx';
+import { Button, Panel } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { dropDraft } from './drafts.ts';
+import type { Connector } from './types.ts';
+
+/** Disable, enable and remove. */
+export const ConnectorEnd = ({
+  connector,
+  onWarnings,
+}: {
+  readonly connector: Connector;
+  readonly onWarnings: (findings: readonly Schemas['PolicyDiagnostic'][]) => void;
+}) => {
+  const queries = useQueryClient();
+  const [isAsked, setAsked] = useState(false);
+  const isActive = connector.status === 'active';
+  const turn = useChange(
+    (status: Connector['status']) =>
+      bodyOf(api.PATCH('/v1/connectors/{id}', { params: { path: { id: connector.id } }, body: { status } })),
+    (changed) => {
+      queries.setQueryData(['connector', connector.id], changed);
+      void queries.invalidateQueries({ queryKey: ['connectors'] });
+      onWarnings(changed.policy_warnings ?? []);
+    },
+  );
+  return (
+    <Panel title="Disable and remove">
+      <p className={kit['dim']}>
+        {isActive
+          ? 'Disabled, it refuses every call from then on. What was sent goes on to its end.'
+          : 'It is disabled: every call is refused, recorded and sealed.'}
+      </p>
+      {turn.error === null ? null : <Failure error={turn.error} />}
+      <div className={kit['foot']}>
+        <div className={kit['buttons']}>
+          {isActive ? (
+            <Button icon="pause" disabled={turn.isPending} onClick={() => turn.mutate('disabled')}>
+              Disable it
+            </Button>
+          ) : (
+            <Button icon="play" disabled={turn.isPending} onClick={() => turn.mutate('active')}>
+              Enable it
+            </Button>
+          )}
+          <Button kind="danger" onClick={() => setAsked(true)}>
+            Remove it …
+          </Button>
+        </div>
+      </div>
+      {isAsked ? <RemoveDialog connector={connector} onClose={() => setAsked(false)} /> : null}
+    </Panel>
+  );
+};
+
+const RemoveDialog = ({ connector, onClose }: { readonly connector: Connector; readonly onClose: () => void }) => {
+  const queries = useQueryClient();
+  const [, navigate] = useLocation();
+  const remove = useChange(
+    (id: string) => bodyOf(api.DELETE('/v1/connectors/{id}', { params: { path: { id } } })),
+    () => {
+      dropDraft(connector.id);
+      void queries.invalidateQueries({ queryKey: ['connectors'] });
+      navigate('/connectors', { replace: true });
+    },
+  );
+  return (
+    <FormDialog
+      title={`Remove ${connector.name}?`}
+      action={`Remove ${connector.name}`}
+      busy="Removing …"
+      kind="stop"
+      isPending={remove.isPending}
+      error={remove.error}
+      onSubmit={() => remove.mutate(connector.id)}
+      onClose={onClose}
+    >
+      <p>
+        Its {connector.tools.length} {connector.tools.length === 1 ? 'tool is' : 'tools are'} gone at once, and its
+        credential is destroyed. Nobody can bring either back. What it did stays in the ledger; its name is free again.
+      </p>
+    </FormDialog>
+  );
+};

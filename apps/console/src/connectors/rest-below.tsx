@@ -1,0 +1,29 @@
+import { Button } from '../kit/kit.tsx';
+import styles from './connectors.module.css';
+import { addedTo, type DraftObject } from './draft.ts';
+import { undescribed } from './rest-path.ts';
+
+/** Below the arguments of a REST tool: what stands in its path and must be described. */
+export const restBelow = (name: string, object: DraftObject, onChange: (object: DraftObject) => void) => {
+  const path = object.members['path'];
+  if (name !== 'args' || typeof path !== 'string') return null;
+  const args = object.members['args'];
+  const rows = typeof args === 'object' && 'rows' in args ? args.rows : [];
+  const missing = undescribed(
+    path,
+    rows.map((row) => row.name),
+  );
+  const describe = (placeholder: string): void => {
+    const value = { members: { in: 'path', type: 'string' }, others: {} };
+    onChange({ ...object, members: { ...object.members, args: addedTo(rows, placeholder, value) } });
+  };
+  return missing.length === 0 ? null : (
+    <p className={styles['below']}>
+      {missing.map((placeholder) => (
+        <Button key={placeholder} isSmall icon="right" onClick={() => describe(placeholder)}>
+          Describe {placeholder}, which stands in the path
+        </Button>
+      ))}
+    </p>
+  );
+};

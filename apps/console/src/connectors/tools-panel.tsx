@@ -1,0 +1,59 @@
+import { Link } from 'wouter';
+import { EffectBadge, LevelsBadge } from '../kit/badges.tsx';
+import { Panel, Said } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import styles from './connectors.module.css';
+import type { Connector } from './types.ts';
+
+type Tool = Connector['tools'][number];
+
+/** What agents may ask for, and how it is known what became of it. */
+export const ToolsPanel = ({ connector }: { readonly connector: Connector }) => (
+  <Panel title={`Tools (${connector.tools.length})`} aside={<AllCalls name={connector.name} />}>
+    {connector.status === 'disabled' ? (
+      <p className={kit['dim']}>It is disabled: every call of these is refused.</p>
+    ) : null}
+    <ul className={styles['tools']}>
+      {connector.tools.map((tool) => (
+        <li key={tool.name}>
+          <div className={styles['toolHead']}>
+            <Link href={`/actions?tool=${encodeURIComponent(tool.name)}`}>
+              <code>{tool.name}</code>
+            </Link>
+            <EffectBadge effect={tool.side_effect} />
+            <LevelsBadge levels={tool.levels} />
+          </div>
+          {tool.description === null ? null : (
+            <p>
+              <Said text={tool.description} />
+            </p>
+          )}
+          <p className={kit['dim']}>{argumentsOf(tool)}</p>
+          {tool.read_back === null ? null : (
+            <p className={kit['dim']}>
+              <Said text={tool.read_back} />
+            </p>
+          )}
+        </li>
+      ))}
+    </ul>
+  </Panel>
+);
+
+const AllCalls = ({ name }: { readonly name: string }) => (
+  <Link href={`/actions?tool=${encodeURIComponent(`${name}.*`)}`}>All their calls</Link>
+);
+
+/** `Takes id, amount and (if given) note.` */
+const argumentsOf = ({ input_schema: schema }: Tool): string => {
+  const { properties = {}, required = [] } = schema as {
+    properties?: Readonly<Record<string, unknown>>;
+    required?: readonly string[];
+  };
+  const names = Object.keys(properties);
+  if (names.length === 0) return 'Takes no arguments.';
+  const optional = names.filter((name) => !required.includes(name));
+  const must = required.length === 0 ? '' : `Takes ${required.join(', ')}`;
+  const may = optional.length === 0 ? '' : `${must === '' ? 'May take' : '; may take'} ${optional.join(', ')}`;
+  return `${must}${may}.`;
+};

@@ -1,0 +1,295 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '#libs/crypto';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import { eventually } from '../http/edge-client.js';
+import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
+import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
+const DESK = { viewport: { width: 1440, height: 900 } } as const;
+const TOKEN = 'a-token-that-nobody-may-see-2026';
+
+let browser: Browser;
+let scene: ConsoleScene;
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+const connector = (name: string): Promise<JsonObject> => scene.make('GET', `/v1/connectors/${name}`);
+
+const inWindow = async (
+  email: string,
+  size: Parameters<ConsoleScene['window']>[1],
+  work: (page: Page) => Promise<void>,
+): Promise<void> => {
+  const { context, page, complaints } = await scene.window(email, size);
+  await work(page);
+  await context.close();
+  expect(complaints).toEqual([]);
+};
+
+const another = (name: string, changes: JsonObject = {}): Promise<JsonObject> =>
+  scene.make('POST', '/v1/connectors', {
+    type: 'rest',
+    name,
+    config: {
+      base_url: scene.upstream.baseUrl,
+      auth: { kind: 'bearer' },
+      allowed_methods: ['GET', 'POST'],
+      allowed_path_prefixes: ['/v1'],
+      tools: [
+        { name: 'get', method: 'GET', path: '/v1/things/{id}', args: { id: { in: 'path', type: 'string' } } },
+        { name: 'put', method: 'POST', path: '/v1/things' },
+      ],
+      ...changes,
+    },
+  });
+
+describe.skipIf(CHROMIUM === null)(`connectors in the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+    scene = await ConsoleScene.start(browser);
+    await scene.joinedViewer();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+  });
+
+  describe('an admin', () => {
+    it('sets one up by the form alone, tools with it, and stores its credential, which nobody sees again', async () => {
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url('/app/connectors'));
+        await page.getByRole('link', { name: 'Add a connector' }).click();
+        await page.getByText('Give each tool a name, a method, a path and its arguments.').waitFor();
+        await page.getByRole('link', { name: 'Set up: REST API' }).click();
+        await page.getByLabel('Name', { exact: true }).fill('billing');
+        await page.getByLabel('What it is for (may be left out)').fill('Invoices and refunds');
+        await page.getByLabel('Address of the API').fill(scene.upstream.baseUrl);
+        await page.getByLabel('Kind', { exact: true }).selectOption({ label: 'Bearer token' });
+        for (const method of ['GET', 'POST']) await page.getByLabel(method, { exact: true }).check();
+        await button(page, 'Add the first path').click();
+        await page.keyboard.type('/v1/invoices');
+        await button(page, 'Add the first tool').click();
+        await page.keyboard.type('get_invoice');
+        await page.getByLabel('Method', { exact: true }).selectOption('GET');
+        await page.getByLabel('Path', { exact: true }).fill('/v1/invoices/{id}');
+        await button(page, 'Describe id, which stands in the path').click();
+        await button(page, 'Add another tool').click();
+        await page.keyboard.type('pay_invoice');
+        const pay = page.locator('details[data-param="config.tools[1]"]');
+        await pay.getByLabel('What it does', { exact: false }).first().fill('Pay an invoice');
+        await pay.getByLabel('Method', { exact: true }).selectOption('POST');
+        await pay.getByLabel('Path', { exact: true }).fill('/v1/invoices/{id}/pay');
+        await button(page, 'Describe id, which stands in the path').click();
+        await pay.getByText('More').last().click();
+        await pay.getByLabel('Read back what was written').check();
+        await pay.getByLabel('By which tool').selectOption('get_invoice');
+        const readBack = pay.locator('[data-param="config.tools[1].readback.args"]');
+        await readBack.getByRole('button', { name: 'Add the first value' }).click();
+        await page.keyboard.type('id');
+        await readBack.getByLabel('Value of value 1').fill('{{args.id}}');
+        await button(page, 'Create the connector').click();
+        await page.locator('h1', { hasText: 'billing' }).waitFor();
+        await page.getByText('There is none. Every call fails before anything is sent').waitFor();
+        await button(page, 'Store the credential').click();
+        await page.getByLabel('token').fill(TOKEN);
+        await page.getByRole('dialog').getByRole('button', { name: 'Store the credential' }).click();
+        await page.getByText('…2026').waitFor();
+        expect(await page.content()).not.toContain(TOKEN);
+      });
+      expect(await connector('billing')).toMatchObject({
+        description: 'Invoices and refunds',
+        credential: { kind: 'bearer', hint: '2026' },
+        config: {
+          auth: { kind: 'bearer' },
+          allowed_methods: ['GET', 'POST'],
+          allowed_path_prefixes: ['/v1/invoices'],
+          tools: [
+            { name: 'get_invoice', args: { id: { in: 'path', type: 'string', required: true } } },
+            {
+              name: 'pay_invoice',
+              description: 'Pay an invoice',
+              readback: { tool: 'get_invoice', args: { id: '{{args.id}}' } },
+            },
+          ],
+        },
+      });
+    });
+
+    it('is led to the field that is wrong, wherever it stands, and nothing is stored', async () => {
+      await inWindow(OWNER, PHONE, async (page) => {
+        await page.goto(scene.url('/app/connectors?add=rest'));
+        await page.getByLabel('Name', { exact: true }).fill('faulty');
+        await page.getByText('As JSON').tap();
+        const config = {
+          base_url: scene.upstream.baseUrl,
+          allowed_methods: ['GET'],
+          allowed_path_prefixes: ['/v1'],
+          tools: [
+            { name: 'get', method: 'GET', path: '/v1/x', args: { q: { in: 'query', type: 'string', pattern: '(' } } },
+          ],
+        };
+        const json = page.getByLabel('The config as JSON');
+        await json.fill('{');
+        await button(page, 'Create the connector').tap();
+        await page.getByText('What was typed as JSON is not in the form yet.').waitFor();
+        await json.fill(JSON.stringify(config));
+        await button(page, 'Use this in the form').tap();
+        await button(page, 'Create the connector').tap();
+        const pattern = page.getByLabel('Pattern');
+        await pattern.waitFor();
+        await eventually(() => pattern.getAttribute('aria-invalid')).toBe('true');
+        expect(await page.evaluate('document.activeElement.labels[0].textContent')).toContain('Pattern');
+        await pattern.fill('^[a-z]+$');
+        await page.getByLabel('Name', { exact: true }).first().fill('mended');
+        await button(page, 'Create the connector').tap();
+        await page.locator('h1', { hasText: 'mended' }).waitFor();
+      });
+      expect(await connector('mended')).toMatchObject({
+        config: { tools: [{ args: { q: { pattern: '^[a-z]+$' } } }] },
+      });
+    });
+
+    it('keeps the draft where somebody else was faster, sees what they changed, and saves over it when told to', async () => {
+      const made = await another('shared');
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url(`/app/connectors/${made['id'] as string}`));
+        await page.getByRole('link', { name: 'Change it' }).click();
+        await page.getByLabel('What it is for (may be left out)').fill('Mine');
+        const config = (await connector('shared'))['config'] as JsonObject;
+        await scene.make('PATCH', '/v1/connectors/shared', { config: { ...config, timeout_ms: 5_000 } });
+        await button(page, 'Save the changes').click();
+        await page.getByText('Somebody else changed this connector since you began.').waitFor();
+        await page.getByText('config.timeout_ms').waitFor();
+        expect((await connector('shared'))['description']).toBeNull();
+        await button(page, 'Go on with my draft').click();
+        await page.getByText('Time for a call').first().waitFor({ state: 'attached' });
+        await button(page, 'Save the changes').click();
+        await page.getByText('Mine').waitFor();
+      });
+      expect(await connector('shared')).toMatchObject({ description: 'Mine', config: { timeout_ms: 10_000 } });
+    });
+
+    it('has a draft again after looking elsewhere', async () => {
+      const made = await another('looked-away');
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url(`/app/connectors/${made['id'] as string}?edit=`));
+        await page.getByLabel('What it is for (may be left out)').fill('Half a th');
+        await page
+          .getByRole('navigation', { name: 'Screens', exact: true })
+          .getByRole('link', { name: 'Deeds' })
+          .click();
+        await page.locator('h1', { hasText: 'Deeds' }).waitFor();
+        await page.goBack();
+        await eventually(() => page.getByLabel('What it is for (may be left out)').inputValue()).toBe('Half a th');
+        await button(page, 'Discard the draft').click();
+        await page.getByRole('link', { name: 'Change it' }).waitFor();
+      });
+      expect((await connector('looked-away'))['description']).toBeNull();
+    });
+
+    it('hears what the enforced policy says of a change', async () => {
+      const { id } = await connector('crm');
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url(`/app/connectors/${id as string}?edit=`));
+        const tool = page.locator('details', { hasText: 'export_customers' });
+        await tool.locator('summary').first().click();
+        await button(page, 'Remove export_customers').click();
+        await button(page, 'Save the changes').click();
+        const told = page.getByRole('region', { name: 'What the enforced policy says of this change' });
+        await told.getByText('crm.export_customers').first().waitFor();
+        await told.getByText('no-exports').first().waitFor();
+      });
+    });
+
+    it('disables, enables and removes one, each by a press that says so', async () => {
+      const made = await another('short-lived');
+      await inWindow(OWNER, PHONE, async (page) => {
+        await page.goto(scene.url(`/app/connectors/${made['id'] as string}`));
+        await button(page, 'Disable it').tap();
+        await page.getByText('Disabled', { exact: true }).waitFor();
+        await button(page, 'Enable it').tap();
+        await page.getByText('Active', { exact: true }).waitFor();
+        await button(page, 'Remove it …').tap();
+        await button(page, 'Remove short-lived').tap();
+        await page.locator('h1', { hasText: 'Connectors' }).waitFor();
+        await eventually(() => page.getByRole('link', { name: 'short-lived' }).count()).toBe(0);
+      });
+      const gone = await scene.service.call('GET', '/v1/connectors/short-lived', { key: scene.service.adminKey });
+      expect(gone.status).toBe(404);
+    });
+
+    it('goes through it by the keyboard alone', async () => {
+      await another('by-keys');
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url('/app'));
+        await page.locator('h1').waitFor();
+        await page.keyboard.press('g');
+        await page.keyboard.press('c');
+        await page.locator('h1', { hasText: 'Connectors' }).waitFor();
+        await page.locator('[data-row]').first().waitFor();
+        await page.keyboard.press('j');
+        await page.keyboard.press('Enter');
+        await page.getByText('Tools (2)').waitFor();
+        const focused = () => page.evaluate<string>('document.activeElement.textContent');
+        for (let tabs = 0; tabs < 60 && (await focused()) !== 'Change it'; tabs += 1) await page.keyboard.press('Tab');
+        await page.keyboard.press('Enter');
+        await page.locator('h1', { hasText: 'Change by-keys' }).waitFor();
+        const label = () => page.evaluate<string>('document.activeElement.labels?.[0]?.textContent ?? ""');
+        for (let tabs = 0; tabs < 60 && !(await label()).startsWith('What it is for'); tabs += 1)
+          await page.keyboard.press('Tab');
+        await page.keyboard.type('By keys');
+        await page.keyboard.press('Enter');
+        await page.getByText('By keys', { exact: true }).waitFor();
+      });
+      expect(await connector('by-keys')).toMatchObject({ description: 'By keys' });
+    });
+  });
+
+  it('who only reads sees all of it, and no way to change it', async () => {
+    const { id } = await connector('crm');
+    await inWindow(VIEWER, DESK, async (page) => {
+      await page.goto(scene.url('/app/connectors?add=rest'));
+      await page.getByRole('link', { name: 'crm' }).waitFor();
+      expect(await page.getByRole('link', { name: 'Add a connector' }).count()).toBe(0);
+      await page.goto(scene.url(`/app/connectors/${id as string}?edit=`));
+      await page.getByText('crm.set_status').first().waitFor();
+      expect(await page.getByRole('link', { name: 'Change it' }).count()).toBe(0);
+      expect(await page.getByRole('button', { name: /credential|Disable|Remove|Save/ }).count()).toBe(0);
+    });
+  });
+
+  it.each(LOOKS)('is whole and clean at $width x $height, $colorScheme', async (look) => {
+    const [{ id }, bearer] = await Promise.all([connector('crm'), another(`look-${look.width}-${look.colorScheme}`)]);
+    const screens = {
+      connectors: '/app/connectors',
+      'connectors-catalogue': '/app/connectors?add=',
+      'connectors-new': '/app/connectors?add=rest',
+      connector: `/app/connectors/${id as string}`,
+      'connector-no-credential': `/app/connectors/${bearer['id'] as string}`,
+      'connector-edit': `/app/connectors/${id as string}?edit=`,
+      'connector-not-there': '/app/connectors/con_01h2xcejqtf2nbrexx3vqjhp46',
+    };
+    await scene.act('crm.get_customer', { id: '1' });
+    await scene.act('crm.get_customer', { id: 'gone' });
+    await inWindow(OWNER, windowOf(look), async (page) => {
+      for (const [name, path] of Object.entries(screens)) {
+        await page.goto(scene.url(path));
+        await page.locator('h1').first().waitFor();
+        await judgeWhole(page, name, look);
+      }
+      await page.goto(scene.url(screens['connector-edit']));
+      await page.locator('summary', { hasText: 'set_status' }).click();
+      for (const more of await page.locator('details[data-param="config.tools[2]"] summary', { hasText: 'More' }).all())
+        await more.click();
+      await page.locator('details[data-param="config.tools[2]"]').scrollIntoViewIfNeeded();
+      await judgeWhole(page, 'connector-edit-tool', look);
+      await page.goto(scene.url(screens['connector-no-credential']));
+      await button(page, 'Store the credential').click();
+      await judgeWhole(page, 'connector-credential', look);
+      await page.keyboard.press('Escape');
+      await button(page, 'Remove it …').click();
+      await judgeWhole(page, 'connector-remove', look);
+    });
+  });
+});
