@@ -5,6 +5,7 @@ const SCREENS: Readonly<Record<string, string | null>> = {
   agents: 'agt',
   policies: 'pol',
   connectors: 'con',
+  insights: null,
   deeds: 'deed',
   // The kit of components, for who develops it. Its handler knows whether this is such a deployment.
   _kit: null,

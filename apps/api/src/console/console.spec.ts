@@ -97,6 +97,7 @@ const PAGES = [
   '/app/agents',
   '/app/connectors',
   `/app/connectors/${ACT.replace('act_', 'con_')}`,
+  '/app/insights',
   '/app/deeds',
 ];
 

@@ -36,6 +36,7 @@ const PoliciesScreen = load(() => import('../policies/policies-screen.tsx'), 'Po
 const PolicyScreen = load(() => import('../policies/policy-screen.tsx'), 'PolicyScreen');
 const ConnectorsScreen = load(() => import('../connectors/connectors-screen.tsx'), 'ConnectorsScreen');
 const ConnectorScreen = load(() => import('../connectors/connector-screen.tsx'), 'ConnectorScreen');
+const InsightsScreen = load(() => import('../insights/insights-screen.tsx'), 'InsightsScreen');
 const DeedsScreen = load(() => import('../ledger/deeds-screen.tsx'), 'DeedsScreen');
 const DeedScreen = load(() => import('../ledger/deed-screen.tsx'), 'DeedScreen');
 
@@ -122,6 +123,7 @@ const Screens = () => (
       <Route path="/policies/:id">{({ id }) => <PolicyScreen key={id} id={id} />}</Route>
       <Route path="/connectors">{() => <ConnectorsScreen />}</Route>
       <Route path="/connectors/:id">{({ id }) => <ConnectorScreen key={id} id={id} />}</Route>
+      <Route path="/insights">{() => <InsightsScreen />}</Route>
       <Route path="/deeds">{() => <DeedsScreen />}</Route>
       <Route path="/deeds/:id">{({ id }) => <DeedScreen key={id} id={id} />}</Route>
       <Route>{() => <NotFound />}</Route>

@@ -16,6 +16,7 @@ export const SCREENS: readonly Screen[] = [
   { path: '/agents', name: 'Agents', icon: 'robot', key: 'g' },
   { path: '/policies', name: 'Policies', icon: 'scroll', key: 'l' },
   { path: '/connectors', name: 'Connectors', icon: 'plug', key: 'c' },
+  { path: '/insights', name: 'Insights', icon: 'bulb', key: 'i' },
   { path: '/deeds', name: 'Deeds', icon: 'stamp', key: 'd' },
 ];
 

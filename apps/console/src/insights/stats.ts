@@ -1,0 +1,90 @@
+import type { Schemas } from '../kernel/client.ts';
+
+export type Decisions = Schemas['DecisionStats'];
+export type Verdicts = Schemas['VerdictStats'];
+export type By = Decisions['by'];
+
+interface Keyed {
+  readonly day?: string;
+  readonly rule_id?: string | null;
+  readonly tool?: string;
+  readonly agent?: string;
+}
+
+/** Counts of one line, whichever of the two it is of. */
+export type Line = Keyed & Readonly<Record<string, unknown>> & { readonly total: number };
+
+type Tone = 'accent' | 'ok' | 'warn' | 'bad' | 'quiet';
+
+/** One part of the total of a line. */
+export interface Part {
+  readonly name: string;
+  readonly tone: Tone;
+  readonly count: (line: Line) => number;
+  /** Filters of the list of actions that find what is counted; null where no list has it. */
+  readonly finds: Readonly<Record<string, string>> | null;
+}
+
+const member = (name: string) => (line: Line) => Number(line[name] ?? 0);
+
+export const DECISION_PARTS: readonly Part[] = [
+  { name: 'Allowed', tone: 'accent', count: member('allowed'), finds: { decision: 'allow' } },
+  { name: 'Asked a person', tone: 'warn', count: member('asked'), finds: { decision: 'require_approval' } },
+  { name: 'Denied', tone: 'bad', count: member('denied'), finds: { decision: 'deny' } },
+];
+
+export const VERDICT_PARTS: readonly Part[] = [
+  {
+    name: 'Confirmed',
+    tone: 'ok',
+    count: member('verified_independently'),
+    finds: { verdict: 'VERIFIED', level: 'L1,L2' },
+  },
+  {
+    name: 'Reported',
+    tone: 'accent',
+    count: (line) => Number(line['verified'] ?? 0) - Number(line['verified_independently'] ?? 0),
+    finds: { verdict: 'VERIFIED', level: 'L0' },
+  },
+  { name: 'Unverifiable', tone: 'warn', count: member('unverifiable'), finds: { verdict: 'UNVERIFIABLE' } },
+  { name: 'Mismatch', tone: 'bad', count: member('mismatch'), finds: { verdict: 'MISMATCH' } },
+  { name: 'Not witnessed', tone: 'quiet', count: member('not_witnessed'), finds: null },
+];
+
+const DAY_MS = 86_400_000;
+
+interface Span {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The filters that find the actions of a line; null where no filter can. */
+const findsLine = (line: Line, { from, to }: Span): Readonly<Record<string, string>> | null => {
+  const between = { 'created_at[gte]': from, 'created_at[lt]': to };
+  if (line.day !== undefined) {
+    const start = Date.parse(`${line.day}T00:00:00.000Z`);
+    return {
+      'created_at[gte]': new Date(start).toISOString(),
+      'created_at[lt]': new Date(start + DAY_MS).toISOString(),
+    };
+  }
+  if (line.agent !== undefined) return { agent: line.agent, ...between };
+  if (typeof line.rule_id === 'string') return { rule_id: line.rule_id, ...between };
+  // A star would be a pattern, and find others too.
+  if (line.tool !== undefined && !line.tool.includes('*')) return { tool: line.tool, ...between };
+  return null;
+};
+
+/**
+ * The list that a number counts.
+ * @param part null for the whole line
+ * @returns null where no list shows just these
+ */
+export const listOf = (line: Line, part: Part | null, span: Span): string | null => {
+  const of = findsLine(line, span);
+  if (of === null || part?.finds === null) return null;
+  return `/actions?${new URLSearchParams({ ...of, ...part?.finds }).toString()}`;
+};
+
+/** What a line is about. */
+export const keyOf = (line: Line): string => line.day ?? line.agent ?? line.tool ?? line.rule_id ?? '';
