@@ -1,15 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { nameIn, useMembers } from '../kernel/members.ts';
+import { useMay } from '../kernel/session.tsx';
 import { AgentBadge, StatusBadge } from '../kit/badges.tsx';
 import { Fact, Facts } from '../kit/facts.tsx';
 import { Failure } from '../kit/failure.tsx';
-import { Bones, Id, Panel, Said, Time } from '../kit/kit.tsx';
+import { Bones, Button, Id, Panel, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ScreenHead } from '../shell/screen.tsx';
 import { AgentBrake } from './brake.tsx';
 import { AgentBudgets } from './budgets.tsx';
+import { EditAgent } from './edit-agent.tsx';
+import { IntentsPanel } from './intents-panel.tsx';
+import { KeysPanel } from './keys-panel.tsx';
 import styles from './agents.module.css';
 
 type Agent = Schemas['Agent'];
@@ -58,28 +63,23 @@ export const AgentScreen = ({ id }: { readonly id: string }) => {
             <AgentBudgets agent={{ budgets: agent.budgets, ...(usage === undefined ? {} : { usage }) }} />
           </Panel>
           <AgentFacts agent={agent} />
-          <Keys id={agent.id} />
+          <KeysPanel agent={agent} />
+          <IntentsPanel agent={agent} />
         </div>
       </div>
     </>
   );
 };
 
-const MODES = {
-  off: 'off: signed intents are not asked for',
-  optional: 'optional: one that is there is checked',
-  required: 'required: every call is signed',
-} as const;
-
 const AgentFacts = ({ agent }: { readonly agent: Agent }) => {
+  const may = useMay('admin');
+  const [isEdited, setEdited] = useState(false);
   const { data: members } = useMembers();
   const labels = Object.entries(agent.labels);
   return (
     <Panel title="Facts">
       <Facts>
         <Fact name="Owner">{agent.owner === null ? 'nobody' : <Said text={nameIn(members, agent.owner)} />}</Fact>
-        <Fact name="Intents">{MODES[agent.intent_mode]}</Fact>
-        <Fact name="Intent keys">{agent.intent_keys}</Fact>
         {labels.map(([name, value]) => (
           <Fact key={name} name={name}>
             <Said text={value} />
@@ -87,38 +87,12 @@ const AgentFacts = ({ agent }: { readonly agent: Agent }) => {
         ))}
       </Facts>
       {labels.length === 0 ? <p className={kit['dim']}>No labels. Policies match on them.</p> : null}
-    </Panel>
-  );
-};
-
-const Keys = ({ id }: { readonly id: string }) => {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['agent', id, 'keys'],
-    queryFn: () => bodyOf(api.GET('/v1/agents/{id}/keys', { params: { path: { id } } })),
-  });
-  return (
-    <Panel title="Keys">
-      {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
-      {data?.data.length === 0 ? <p className={kit['dim']}>No key: it cannot act.</p> : null}
-      <ul className={styles['keys']}>
-        {data?.data.map((key) => (
-          <li key={key.id}>
-            <code>{key.prefix}…</code>
-            <small>
-              {key.scopes.join(', ')}
-              {key.revoked_at !== null ? (
-                <>
-                  , revoked <Time at={key.revoked_at} />
-                </>
-              ) : key.expires_at !== null ? (
-                <>
-                  , until <Time at={key.expires_at} />
-                </>
-              ) : null}
-            </small>
-          </li>
-        ))}
-      </ul>
+      {may ? (
+        <div className={kit['foot']}>
+          <Button onClick={() => setEdited(true)}>Change labels and budgets</Button>
+        </div>
+      ) : null}
+      {isEdited ? <EditAgent agent={agent} onClose={() => setEdited(false)} /> : null}
     </Panel>
   );
 };
@@ -135,7 +109,7 @@ const RecentActions = ({ id }: { readonly id: string }) => {
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null ? <Bones count={5} /> : null}
       {data?.data.length === 0 ? <p className={kit['dim']}>None yet.</p> : null}
-      <ul className={styles['keys']}>
+      <ul className={kit['rows']}>
         {data?.data.map((action) => (
           <li key={action.id}>
             <small>

@@ -1,19 +1,24 @@
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { answerOf, api, type Schemas } from '../kernel/client.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
+import { useMay } from '../kernel/session.tsx';
 import { AgentBadge } from '../kit/badges.tsx';
 import { ChoiceChip, SearchField } from '../kit/filters.tsx';
-import { Empty, Said, Time } from '../kit/kit.tsx';
+import { Button, Empty, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFrame } from '../kit/list-frame.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { AgentBudgets } from './budgets.tsx';
+import { NewAgent } from './new-agent.tsx';
 import styles from './agents.module.css';
 
 const FILTERS = ['status', 'q'] as const;
 
 /** Who may act, what they used up today, and how they stand. */
 export const AgentsScreen = () => {
+  const may = useMay('admin');
+  const [isMaking, setMaking] = useState(false);
   const list = useFilteredList('agents', FILTERS, (query) =>
     answerOf(api.GET('/v1/agents', { params: { query: { ...query, 'expand[]': ['usage'] } } })),
   );
@@ -22,7 +27,9 @@ export const AgentsScreen = () => {
       <ScreenHead
         title="Agents"
         about="Programs that act through this service, each with keys and limits of its own."
+        badges={may ? <Button onClick={() => setMaking(true)}>Make an agent</Button> : null}
       />
+      {isMaking ? <NewAgent onClose={() => setMaking(false)} /> : null}
       <ListFrame list={list} one="agent" chips={<Chips />} none={<NoAgents />}>
         <AgentsTable rows={list.rows} />
       </ListFrame>

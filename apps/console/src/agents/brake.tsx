@@ -62,7 +62,7 @@ export const AgentBrake = ({ agent }: { readonly agent: Agent }) => {
           />
         </label>
       ) : null}
-      <div className={styles['buttons']}>
+      <div className={cx(kit['buttons'], styles['end'])}>
         {agent.status === 'active' ? (
           <Button kind="danger" icon="octagon" disabled={!may || change.isPending} onClick={() => ask('stop')}>
             Stop this agent

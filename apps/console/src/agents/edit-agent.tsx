@@ -1,0 +1,54 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { plain } from '../kernel/said.ts';
+import { FormDialog } from '../kit/form-dialog.tsx';
+import { BudgetFields, DoubleLabel, LabelsFields } from './settings-fields.tsx';
+import { budgetsOf, doubleLabel, labelRowsOf, labelsOf, typedBudgetsOf } from './written.ts';
+
+type Agent = Schemas['Agent'];
+
+const isSame = (one: object, other: object): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** What of an agent can be changed: its labels and its budgets, each sealed by a deed of its own. */
+export const EditAgent = ({ agent, onClose }: { readonly agent: Agent; readonly onClose: () => void }) => {
+  const queries = useQueryClient();
+  const [labels, setLabels] = useState(() => labelRowsOf(agent.labels));
+  const [budgets, setBudgets] = useState(() => typedBudgetsOf(agent.budgets));
+  const save = useChange(
+    (body: Schemas['UpdateAgent']) =>
+      bodyOf(api.PATCH('/v1/agents/{id}', { params: { path: { id: agent.id } }, body })),
+    (changed) => {
+      queries.setQueryData(['agent', agent.id], changed);
+      for (const key of ['agents', 'overview']) void queries.invalidateQueries({ queryKey: [key] });
+      onClose();
+    },
+  );
+  const double = doubleLabel(labels);
+  const submit = (): void => {
+    // What is as it was is not sent: somebody else may have changed it meanwhile.
+    const [nextLabels, nextBudgets] = [labelsOf(labels), budgetsOf(budgets)];
+    save.mutate({
+      ...(isSame(nextLabels, agent.labels) ? {} : { labels: nextLabels }),
+      ...(isSame(nextBudgets, agent.budgets) ? {} : { budgets: nextBudgets }),
+    });
+  };
+  return (
+    <FormDialog
+      title={`Change ${plain(agent.name)}`}
+      action="Save labels and budgets"
+      busy="Saving …"
+      isPending={save.isPending}
+      isReady={double === null}
+      error={save.error}
+      params={['labels', 'budgets']}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <LabelsFields rows={labels} error={save.error} onChange={setLabels} />
+      <DoubleLabel name={double} />
+      <BudgetFields budgets={budgets} error={save.error} onChange={setBudgets} />
+    </FormDialog>
+  );
+};

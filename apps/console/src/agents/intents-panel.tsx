@@ -1,0 +1,185 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useMay } from '../kernel/session.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { OtherFailure } from '../kit/field.tsx';
+import { SelectField, TextField } from '../kit/fields.tsx';
+import { FormDialog } from '../kit/form-dialog.tsx';
+import { Bones, Button, Id, Panel, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { useRefresh } from './refresh.ts';
+
+type Agent = Schemas['Agent'];
+type IntentKey = Schemas['IntentKey'];
+type Mode = Agent['intent_mode'];
+
+const KEYS_MAX = 2;
+
+const MODES: readonly (readonly [Mode, string])[] = [
+  ['off', 'off: signed intents are not asked for'],
+  ['optional', 'optional: one that is there is checked'],
+  ['required', 'required: every call is signed'],
+];
+
+/** Whether its runtime signs what it means to call, and by which keys. */
+export const IntentsPanel = ({ agent }: { readonly agent: Agent }) => {
+  const may = useMay('admin');
+  const [isAdding, setAdding] = useState(false);
+  const [removed, setRemoved] = useState<IntentKey | null>(null);
+  const { data, error, refetch } = useQuery({
+    queryKey: ['agent', agent.id, 'intent-keys'],
+    queryFn: () => bodyOf(api.GET('/v1/agents/{id}/intent-keys', { params: { path: { id: agent.id } } })),
+  });
+  const keys = data?.data as readonly IntentKey[] | undefined;
+  return (
+    <Panel title="Signed intents">
+      <div className={kit['stack']}>
+        {may ? (
+          <ModeChoice key={agent.intent_mode} agent={agent} />
+        ) : (
+          <p>{MODES.find(([mode]) => mode === agent.intent_mode)?.[1]}</p>
+        )}
+        {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+        {keys === undefined && error === null ? <Bones count={1} /> : null}
+        {keys?.length === 0 ? (
+          <p className={kit['dim']}>
+            No intent key. With one, its runtime signs each call, and its API key alone is not enough.
+          </p>
+        ) : null}
+        <ul className={kit['rows']}>
+          {keys?.map((key) => (
+            <li key={key.kid}>
+              <Id id={key.kid} />
+              <small>
+                registered <Time at={key.created_at} />
+              </small>
+              {may ? (
+                <Button isSmall kind="danger" onClick={() => setRemoved(key)}>
+                  Remove<span className="visually-hidden"> intent key {key.kid}</span>
+                </Button>
+              ) : null}
+            </li>
+          ))}
+        </ul>
+        {may && keys !== undefined && keys.length < KEYS_MAX ? (
+          <div>
+            <Button onClick={() => setAdding(true)}>Register an intent key</Button>
+          </div>
+        ) : null}
+      </div>
+      {isAdding ? <AddIntentKey agent={agent} onClose={() => setAdding(false)} /> : null}
+      {removed === null ? null : <RemoveIntentKey agent={agent} of={removed} onClose={() => setRemoved(null)} />}
+    </Panel>
+  );
+};
+
+const ModeChoice = ({ agent }: { readonly agent: Agent }) => {
+  const [mode, setMode] = useState(agent.intent_mode);
+  const set = useChange(
+    (wanted: Mode) =>
+      bodyOf(api.PATCH('/v1/agents/{id}', { params: { path: { id: agent.id } }, body: { intent_mode: wanted } })),
+    useRefresh(agent),
+  );
+  return (
+    <>
+      <SelectField
+        label="Mode"
+        param="intent_mode"
+        error={set.error}
+        choices={MODES}
+        value={mode}
+        onChange={(value) => setMode(value as Mode)}
+      />
+      <OtherFailure error={set.error} params={['intent_mode']} />
+      {mode === agent.intent_mode ? null : (
+        <div>
+          <Button kind="primary" disabled={set.isPending} onClick={() => set.mutate(mode)}>
+            {set.isPending ? 'Setting …' : `Set the mode to ${mode}`}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+};
+
+const AddIntentKey = ({ agent, onClose }: { readonly agent: Agent; readonly onClose: () => void }) => {
+  const [text, setText] = useState('');
+  const refresh = useRefresh(agent);
+  const add = useChange(
+    (publicKey: string, key) =>
+      bodyOf(
+        api.POST('/v1/agents/{id}/intent-keys', {
+          params: { path: { id: agent.id }, header: { 'Idempotency-Key': key } },
+          body: { public_key: publicKey },
+        }),
+      ),
+    () => {
+      refresh();
+      onClose();
+    },
+  );
+  return (
+    <FormDialog
+      title="Register an intent key"
+      action="Register the key"
+      busy="Registering …"
+      isPending={add.isPending}
+      error={add.error}
+      params={['public_key']}
+      onSubmit={() => add.mutate(text.trim())}
+      onClose={onClose}
+    >
+      <p>
+        Its runtime makes the pair and keeps the private half. Only the public half comes here:{' '}
+        <code>npm run --silent ags -- intent keygen intent.pem --json</code>
+      </p>
+      <TextField
+        label="Public key"
+        hint="ed25519: and 43 characters."
+        param="public_key"
+        error={add.error}
+        placeholder="ed25519:…"
+        spellCheck={false}
+        data-first=""
+        value={text}
+        onChange={setText}
+      />
+    </FormDialog>
+  );
+};
+
+const RemoveIntentKey = ({
+  agent,
+  of,
+  onClose,
+}: {
+  readonly agent: Agent;
+  readonly of: IntentKey;
+  readonly onClose: () => void;
+}) => {
+  const refresh = useRefresh(agent);
+  const remove = useChange(
+    (kid: string) =>
+      bodyOf(api.DELETE('/v1/agents/{id}/intent-keys/{kid}', { params: { path: { id: agent.id, kid } } })),
+    () => {
+      refresh();
+      onClose();
+    },
+  );
+  return (
+    <FormDialog
+      title="Remove this intent key?"
+      action="Remove intent key"
+      busy="Removing …"
+      kind="stop"
+      isPending={remove.isPending}
+      error={remove.error}
+      onSubmit={() => remove.mutate(of.kid)}
+      onClose={onClose}
+    >
+      <p>Calls that are signed with it are refused from the next one on. It can be registered again.</p>
+    </FormDialog>
+  );
+};

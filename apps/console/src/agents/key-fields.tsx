@@ -1,0 +1,72 @@
+import type { Schemas } from '../kernel/client.ts';
+import { faultAt } from '../kernel/errors.ts';
+import { Choices } from '../kit/field.tsx';
+import { CheckField, FieldGroup } from '../kit/fields.tsx';
+import kit from '../kit/kit.module.css';
+
+type Scope = Schemas['AgentScope'];
+
+/** What a key may be made for. `actions:undo` is reserved, and nothing asks for it. */
+const SCOPES: readonly (readonly [Scope, string])[] = [
+  ['actions:execute', 'ask for tool calls'],
+  ['actions:read', 'read its own actions, and hear of them'],
+  ['deeds:read', 'read deeds and check the ledger'],
+];
+
+export interface TypedKey {
+  readonly livemode: boolean;
+  readonly scopes: readonly Scope[];
+}
+
+export const FIRST_KEY: TypedKey = { livemode: false, scopes: SCOPES.map(([scope]) => scope) };
+
+/** What a new key is, and what it may be used for. */
+export const KeyFields = ({
+  typed,
+  error,
+  prefix = '',
+  onChange,
+}: {
+  readonly typed: TypedKey;
+  readonly error: Error | null;
+  /** Where in the request it stands: `key.` in that of an agent. */
+  readonly prefix?: string;
+  readonly onChange: (typed: TypedKey) => void;
+}) => {
+  const fault = faultAt(error, `${prefix}scopes`);
+  const turn = (scope: Scope, isOn: boolean): void => {
+    const rest = typed.scopes.filter((other) => other !== scope);
+    onChange({ ...typed, scopes: isOn ? [...rest, scope] : rest });
+  };
+  return (
+    <>
+      <Choices
+        legend="Kind of key"
+        chosen={typed.livemode ? 'live' : 'test'}
+        onChoose={(kind) => onChange({ ...typed, livemode: kind === 'live' })}
+        of={[
+          {
+            value: 'test',
+            name: 'Test',
+            about: 'Begins svc_test_. It runs tools like a live one, and every action says test.',
+          },
+          { value: 'live', name: 'Live', about: 'Begins svc_live_.' },
+        ]}
+      />
+      <FieldGroup legend="It may" fault={fault}>
+        {SCOPES.map(([scope, word]) => (
+          <CheckField
+            key={scope}
+            label={
+              <>
+                {word} <code className={kit['dim']}>{scope}</code>
+              </>
+            }
+            isOn={typed.scopes.includes(scope)}
+            onChange={(isOn) => turn(scope, isOn)}
+          />
+        ))}
+      </FieldGroup>
+    </>
+  );
+};

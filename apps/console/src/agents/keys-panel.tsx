@@ -1,0 +1,230 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { serverNow } from '../kernel/clock.ts';
+import { plain } from '../kernel/said.ts';
+import { useSecretChange } from '../kernel/secret-change.ts';
+import { useMay } from '../kernel/session.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { FormDialog } from '../kit/form-dialog.tsx';
+import { Bones, Button, Panel, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { type Overlap, OverlapChoice } from '../kit/overlap.tsx';
+import { SecretDialog } from '../kit/secret-dialog.tsx';
+import styles from './agents.module.css';
+import { useRefresh } from './refresh.ts';
+import { FIRST_KEY, KeyFields, type TypedKey } from './key-fields.tsx';
+
+type Agent = Schemas['Agent'];
+type Key = Schemas['ApiKey'];
+type Asked = { readonly what: 'new' } | { readonly what: 'roll' | 'revoke'; readonly key: Key };
+
+const KEYS_MAX = 100;
+
+/** Its keys: made, rolled and revoked. A secret is shown once. */
+export const KeysPanel = ({ agent }: { readonly agent: Agent }) => {
+  const may = useMay('admin');
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const { data, error, refetch } = useQuery({
+    queryKey: ['agent', agent.id, 'keys'],
+    queryFn: () =>
+      bodyOf(api.GET('/v1/agents/{id}/keys', { params: { path: { id: agent.id }, query: { limit: KEYS_MAX } } })),
+  });
+  const close = (): void => setAsked(null);
+  const keys = data?.data as readonly Key[] | undefined;
+  const ended = keys?.filter(hasEnded) ?? [];
+  return (
+    <Panel title="Keys">
+      {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+      {keys === undefined && error === null ? <Bones count={2} /> : null}
+      {keys?.length === ended.length ? <p className={kit['dim']}>No key that works: it cannot act.</p> : null}
+      <ul className={kit['rows']}>
+        {keys
+          ?.filter((key) => !hasEnded(key))
+          .map((key) => (
+            <KeyRow key={key.id} of={key} onAsk={may ? setAsked : null} />
+          ))}
+      </ul>
+      {ended.length === 0 ? null : (
+        <details className={styles['ended']}>
+          <summary>
+            {ended.length} {ended.length === 1 ? 'key that has ended' : 'keys that have ended'}
+          </summary>
+          <ul className={kit['rows']}>
+            {ended.map((key) => (
+              <KeyRow key={key.id} of={key} onAsk={null} />
+            ))}
+          </ul>
+        </details>
+      )}
+      {may ? (
+        <div className={kit['foot']}>
+          <Button icon="key" onClick={() => setAsked({ what: 'new' })}>
+            Make a key
+          </Button>
+        </div>
+      ) : null}
+      {asked?.what === 'new' ? <NewKey agent={agent} onClose={close} /> : null}
+      {asked?.what === 'roll' ? <RollKey agent={agent} of={asked.key} onClose={close} /> : null}
+      {asked?.what === 'revoke' ? <RevokeKey agent={agent} of={asked.key} onClose={close} /> : null}
+    </Panel>
+  );
+};
+
+const hasEnded = ({ revoked_at: revokedAt, expires_at: expiresAt }: Key): boolean =>
+  revokedAt !== null || (expiresAt !== null && Date.parse(expiresAt) <= serverNow());
+
+const KeyRow = ({ of: key, onAsk }: { readonly of: Key; readonly onAsk: ((asked: Asked) => void) | null }) => (
+  <li>
+    <code>{key.prefix}…</code>
+    <small>
+      {key.livemode ? 'live' : 'test'}, {key.scopes.join(', ')}, made <Time at={key.created_at} />
+      {key.revoked_at !== null ? (
+        <>
+          , revoked <Time at={key.revoked_at} />
+        </>
+      ) : key.expires_at !== null ? (
+        <>
+          , rolled: {hasEnded(key) ? 'ended' : 'works until'} <Time at={key.expires_at} />
+        </>
+      ) : null}
+    </small>
+    {onAsk === null ? null : (
+      <div className={kit['buttons']}>
+        {key.expires_at === null ? (
+          <Button isSmall onClick={() => onAsk({ what: 'roll', key })}>
+            Roll<span className="visually-hidden"> key {key.prefix}</span>
+          </Button>
+        ) : null}
+        <Button isSmall kind="danger" onClick={() => onAsk({ what: 'revoke', key })}>
+          Revoke<span className="visually-hidden"> key {key.prefix}</span>
+        </Button>
+      </div>
+    )}
+  </li>
+);
+
+const Issued = ({
+  agent,
+  secret,
+  onClose,
+  children,
+}: {
+  readonly agent: Agent;
+  readonly secret: string | null;
+  readonly onClose: () => void;
+  readonly children: string;
+}) => (
+  <SecretDialog
+    title={`A key of ${plain(agent.name)}`}
+    secret={secret}
+    lost="Revoke the newest key of the list, and make another."
+    onClose={onClose}
+  >
+    <p className={kit['dim']}>{children}</p>
+  </SecretDialog>
+);
+
+interface Dialogue {
+  readonly agent: Agent;
+  readonly onClose: () => void;
+}
+
+const NewKey = ({ agent, onClose }: Dialogue) => {
+  const [typed, setTyped] = useState(FIRST_KEY);
+  const make = useSecretChange(
+    ({ livemode, scopes }: TypedKey, key) =>
+      bodyOf(
+        api.POST('/v1/agents/{id}/keys', {
+          params: { path: { id: agent.id }, header: { 'Idempotency-Key': key } },
+          body: { livemode, scopes: [...scopes] },
+        }),
+      ),
+    useRefresh(agent),
+  );
+  if (make.shown !== null) {
+    return (
+      <Issued agent={agent} secret={make.shown.secret} onClose={onClose}>
+        Give it to the program. Keys that it has already go on working.
+      </Issued>
+    );
+  }
+  return (
+    <FormDialog
+      title={`Make a key for ${plain(agent.name)}`}
+      action="Make the key"
+      busy="Making …"
+      isPending={make.isPending}
+      error={make.error}
+      params={['scopes']}
+      onSubmit={() => make.mutate(typed)}
+      onClose={onClose}
+    >
+      <KeyFields typed={typed} error={make.error} onChange={setTyped} />
+    </FormDialog>
+  );
+};
+
+const RollKey = ({ agent, of, onClose }: Dialogue & { readonly of: Key }) => {
+  const [overlap, setOverlap] = useState<Overlap>('86400');
+  const roll = useSecretChange(
+    (seconds: number, key) =>
+      bodyOf(
+        api.POST('/v1/agents/{id}/keys/{key}/roll', {
+          params: { path: { id: agent.id, key: of.id }, header: { 'Idempotency-Key': key } },
+          body: { overlap_seconds: seconds },
+        }),
+      ),
+    useRefresh(agent),
+  );
+  if (roll.shown !== null) {
+    return (
+      <Issued agent={agent} secret={roll.shown.secret} onClose={onClose}>
+        Give it to the program in place of the old one.
+      </Issued>
+    );
+  }
+  return (
+    <FormDialog
+      title={`Roll key ${of.prefix}…`}
+      action="Roll the key"
+      busy="Rolling …"
+      isPending={roll.isPending}
+      error={roll.error}
+      onSubmit={() => roll.mutate(Number(overlap))}
+      onClose={onClose}
+    >
+      <p>It is replaced by a new key that may do the same, and works at once.</p>
+      <OverlapChoice chosen={overlap} onChoose={setOverlap} />
+    </FormDialog>
+  );
+};
+
+const RevokeKey = ({ agent, of, onClose }: Dialogue & { readonly of: Key }) => {
+  const refresh = useRefresh(agent);
+  const revoke = useChange(
+    (key: string) => bodyOf(api.DELETE('/v1/agents/{id}/keys/{key}', { params: { path: { id: agent.id, key } } })),
+    () => {
+      refresh();
+      onClose();
+    },
+  );
+  return (
+    <FormDialog
+      title={`Revoke key ${of.prefix}…?`}
+      action="Revoke key"
+      busy="Revoking …"
+      kind="stop"
+      isPending={revoke.isPending}
+      error={revoke.error}
+      onSubmit={() => revoke.mutate(of.id)}
+      onClose={onClose}
+    >
+      <p>
+        Whoever uses it is refused from the next call on. It cannot be brought back; another key can be made at any
+        time.
+      </p>
+    </FormDialog>
+  );
+};

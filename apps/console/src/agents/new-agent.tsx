@@ -1,0 +1,132 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useMembers } from '../kernel/members.ts';
+import { plain } from '../kernel/said.ts';
+import { useSecretChange } from '../kernel/secret-change.ts';
+import { useSession } from '../kernel/session.tsx';
+import { SelectField, TextField } from '../kit/fields.tsx';
+import { FormDialog } from '../kit/form-dialog.tsx';
+import kit from '../kit/kit.module.css';
+import { SecretDialog } from '../kit/secret-dialog.tsx';
+import { FIRST_KEY, KeyFields } from './key-fields.tsx';
+import { BudgetFields, DoubleLabel, LabelsFields } from './settings-fields.tsx';
+import { budgetsOf, doubleLabel, type LabelRow, labelsOf, type TypedBudgets } from './written.ts';
+
+const NO_BUDGET: TypedBudgets = { calls: '', amount: '', currency: '' };
+
+/** Makes an agent with its first key. */
+export const NewAgent = ({ onClose }: { readonly onClose: () => void }) => {
+  const queries = useQueryClient();
+  const [, navigate] = useLocation();
+  const change = useSecretChange(
+    (body: Schemas['CreateAgent'], key) =>
+      bodyOf(api.POST('/v1/agents', { params: { header: { 'Idempotency-Key': key } }, body })),
+    () => {
+      for (const key of ['agents', 'stop-agents', 'overview']) void queries.invalidateQueries({ queryKey: [key] });
+    },
+  );
+  const { data: made, shown } = change;
+  if (made === undefined || shown === null) {
+    return (
+      <AgentForm
+        error={change.error}
+        isPending={change.isPending}
+        onMake={(body) => change.mutate(body)}
+        onClose={onClose}
+      />
+    );
+  }
+  const goOn = (): void => {
+    change.forget();
+    onClose();
+    navigate(`/agents/${made.id}`);
+  };
+  return (
+    <SecretDialog
+      title={`The key of ${plain(made.name)}`}
+      secret={shown.secret}
+      lost="The agent was made. Revoke the key on its page, and make another there."
+      onClose={goOn}
+    >
+      <p className={kit['dim']}>
+        Give it to the program, which sends it with every call as <code>Authorization: Bearer …</code>. What it may do
+        then, the enforced policy says.
+      </p>
+    </SecretDialog>
+  );
+};
+
+/** Of the fields that say themselves what is wrong with them. */
+const PARAMS = ['name', 'owner', 'labels', 'budgets', 'key.scopes'] as const;
+
+const AgentForm = ({
+  error,
+  isPending,
+  onMake,
+  onClose,
+}: {
+  readonly error: Error | null;
+  readonly isPending: boolean;
+  readonly onMake: (body: Schemas['CreateAgent']) => void;
+  readonly onClose: () => void;
+}) => {
+  const { me } = useSession();
+  const { data: members } = useMembers();
+  const [name, setName] = useState('');
+  const [owner, setOwner] = useState(me.user.id);
+  const [labels, setLabels] = useState<readonly LabelRow[]>([]);
+  const [budgets, setBudgets] = useState(NO_BUDGET);
+  const [{ livemode, scopes }, setKey] = useState(FIRST_KEY);
+  const double = doubleLabel(labels);
+  const others = members?.filter(({ user }) => user !== me.user.id) ?? [];
+  const make = (): void =>
+    onMake({
+      name: name.trim(),
+      owner,
+      labels: labelsOf(labels),
+      budgets: budgetsOf(budgets),
+      key: { livemode, scopes: [...scopes] },
+    });
+  return (
+    <FormDialog
+      title="Make an agent"
+      action="Make the agent and its key"
+      busy="Making …"
+      isPending={isPending}
+      isReady={double === null}
+      error={error}
+      params={PARAMS}
+      onSubmit={make}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        hint="For people. It never changes."
+        param="name"
+        error={error}
+        placeholder="support-bot"
+        maxLength={120}
+        data-first=""
+        value={name}
+        onChange={setName}
+      />
+      <SelectField
+        label="Owner, who answers for it"
+        param="owner"
+        error={error}
+        choices={[
+          [me.user.id, `${me.user.email ?? me.user.id} (you)`],
+          ...others.map(({ user, email }) => [user, email ?? user] as const),
+        ]}
+        value={owner}
+        onChange={setOwner}
+      />
+      <LabelsFields rows={labels} error={error} onChange={setLabels} />
+      <DoubleLabel name={double} />
+      <BudgetFields budgets={budgets} error={error} onChange={setBudgets} />
+      <KeyFields typed={{ livemode, scopes }} error={error} prefix="key." onChange={setKey} />
+    </FormDialog>
+  );
+};

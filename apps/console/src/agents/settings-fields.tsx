@@ -1,0 +1,110 @@
+import { faultAt } from '../kernel/errors.ts';
+import { Fault, FieldGroup, TextField } from '../kit/fields.tsx';
+import { Button } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import styles from './agents.module.css';
+import { type LabelRow, newLabel, type TypedBudgets } from './written.ts';
+
+const LABELS_MAX = 16;
+
+/** Labels, a row each. */
+export const LabelsFields = ({
+  rows,
+  error,
+  onChange,
+}: {
+  readonly rows: readonly LabelRow[];
+  readonly error: Error | null;
+  readonly onChange: (rows: readonly LabelRow[]) => void;
+}) => {
+  const change = (id: number, part: Partial<LabelRow>): void =>
+    onChange(rows.map((row) => (row.id === id ? { ...row, ...part } : row)));
+  const faults = ['labels', ...rows.map(({ name }) => `labels.${name}`)].flatMap((at) => faultAt(error, at) ?? []);
+  return (
+    <FieldGroup legend="Labels" hint="Policies match on them: team, tier, region." fault={faults[0] ?? null}>
+      {rows.map(({ id, name, value }, index) => (
+        <div key={id} className={styles['label']}>
+          <input
+            className={kit['field']}
+            aria-label={`Name of label ${index + 1}`}
+            placeholder="team"
+            autoComplete="off"
+            maxLength={32}
+            value={name}
+            onChange={({ target }) => change(id, { name: target.value })}
+          />
+          <input
+            className={kit['field']}
+            aria-label={`Value of label ${index + 1}`}
+            placeholder="support"
+            autoComplete="off"
+            maxLength={128}
+            value={value}
+            onChange={({ target }) => change(id, { value: target.value })}
+          />
+          <Button
+            isSmall
+            icon="cross"
+            aria-label={`Remove label ${name === '' ? index + 1 : name}`}
+            onClick={() => onChange(rows.filter((row) => row.id !== id))}
+          />
+        </div>
+      ))}
+      {rows.length < LABELS_MAX ? (
+        <div>
+          <Button isSmall onClick={() => onChange([...rows, newLabel()])}>
+            Add {rows.length === 0 ? 'a' : 'another'} label
+          </Button>
+        </div>
+      ) : null}
+    </FieldGroup>
+  );
+};
+
+/** What it may use up in a day. */
+export const BudgetFields = ({
+  budgets,
+  error,
+  onChange,
+}: {
+  readonly budgets: TypedBudgets;
+  readonly error: Error | null;
+  readonly onChange: (budgets: TypedBudgets) => void;
+}) => (
+  <FieldGroup legend="Budget of a day">
+    <TextField
+      label="Calls"
+      hint="Empty: no limit. Refused calls count too."
+      param="budgets.calls_per_day"
+      error={error}
+      inputMode="numeric"
+      value={budgets.calls}
+      onChange={(calls) => onChange({ ...budgets, calls })}
+    />
+    <div className={styles['money']}>
+      <TextField
+        label="Spend, in the smallest unit"
+        hint="5000 is €50.00."
+        param="budgets.spend_per_day.amount"
+        error={error}
+        inputMode="numeric"
+        value={budgets.amount}
+        onChange={(amount) => onChange({ ...budgets, amount })}
+      />
+      <TextField
+        label="Currency"
+        param="budgets.spend_per_day.currency"
+        error={error}
+        placeholder="eur"
+        maxLength={3}
+        value={budgets.currency}
+        onChange={(currency) => onChange({ ...budgets, currency })}
+      />
+    </div>
+  </FieldGroup>
+);
+
+/** Told before anything is sent. */
+export const DoubleLabel = ({ name }: { readonly name: string | null }) => (
+  <Fault text={name === null ? null : `The label ${name} stands here twice. Give one of them another name.`} />
+);

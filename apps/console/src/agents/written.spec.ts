@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { budgetsOf, doubleLabel, labelRowsOf, labelsOf, newLabel, typedBudgetsOf } from './written.ts';
+
+describe('budgets as they are typed', () => {
+  it.each([
+    [{ calls_per_day: null, spend_per_day: null }],
+    [{ calls_per_day: 1_000, spend_per_day: { amount: 5_000, currency: 'eur' } }],
+  ])('come back as they were: %j', (budgets) => expect(budgetsOf(typedBudgetsOf(budgets))).toEqual(budgets));
+
+  it('are sent as they are where they are no numbers: the service says what they should be', () =>
+    expect(budgetsOf({ calls: 'many', amount: '', currency: ' EUR' })).toEqual({
+      calls_per_day: 'many',
+      spend_per_day: { amount: '', currency: 'eur' },
+    }));
+});
+
+describe('labels as they are typed', () => {
+  it('come back as they were, without rows in which nothing stands', () =>
+    expect(labelsOf([...labelRowsOf({ team: 'support', tier: '' }), newLabel()])).toEqual({
+      team: 'support',
+      tier: '',
+    }));
+
+  it('keep a value without a name: the service says what is missing', () =>
+    expect(labelsOf([newLabel('', 'x')])).toEqual({ '': 'x' }));
+
+  it('tell a name that stands there twice', () => {
+    expect(doubleLabel([newLabel('team', 'a'), newLabel(), newLabel(), newLabel('team', 'b')])).toBe('team');
+    expect(doubleLabel([newLabel('team', 'a'), newLabel(), newLabel()])).toBeNull();
+  });
+});

@@ -1,0 +1,239 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '#libs/crypto';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import { eventually } from '../http/edge-client.js';
+import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
+import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
+const DESK = { viewport: { width: 1440, height: 900 } } as const;
+
+let browser: Browser;
+let scene: ConsoleScene;
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+const inDialog = (page: Page, name: string | RegExp) => page.getByRole('dialog').getByRole('button', { name });
+const secretOf = (page: Page): Promise<string> => page.getByRole('dialog').getByLabel('Secret').innerText();
+
+const inWindow = async (
+  email: string,
+  size: Parameters<ConsoleScene['window']>[1],
+  work: (page: Page) => Promise<void>,
+): Promise<void> => {
+  const { context, page, complaints } = await scene.window(email, size);
+  await work(page);
+  await context.close();
+  expect(complaints).toEqual([]);
+};
+
+const agentNamed = async (name: string): Promise<JsonObject> => {
+  const { data } = await scene.make('GET', `/v1/agents?q=${name}`);
+  return (data as JsonObject[])[0] as JsonObject;
+};
+const made = async (name: string): Promise<string> => {
+  await scene.agentKey(name);
+  return eventuallyId(name);
+};
+const eventuallyId = async (name: string): Promise<string> => {
+  await eventually(async () => (await agentNamed(name))?.['name']).toBe(name);
+  return (await agentNamed(name))['id'] as string;
+};
+/** Whether a key is one of an agent that may act. */
+const works = async (key: string): Promise<string> => {
+  const { status, error } = await scene.service.call('GET', '/v1/actions', { key });
+  return status === 200 ? 'works' : String(error['code']);
+};
+
+const publicKey = (): string => {
+  const { x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+  return `ed25519:${x ?? ''}`;
+};
+
+describe.skipIf(CHROMIUM === null)(`agents in the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+    scene = await ConsoleScene.start(browser);
+    await scene.joinedViewer();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+  });
+
+  describe('an admin', () => {
+    it('makes an agent on a phone, and sees its key once', async () => {
+      let secret = '';
+      await inWindow(OWNER, PHONE, async (page) => {
+        await page.goto(scene.url('/app/agents'));
+        await button(page, 'Make an agent').tap();
+        await page.getByLabel('Name', { exact: true }).fill('refunder');
+        await button(page, 'Add a label').tap();
+        await page.getByLabel('Name of label 1').fill('Team');
+        await page.getByLabel('Value of label 1').fill('support');
+        await page.getByLabel('Calls', { exact: true }).fill('1000');
+        await inDialog(page, 'Make the agent and its key').tap();
+        // The service judges; what it says stands at the field, and all that was typed is still there.
+        await page.getByText('The field labels must have names').waitFor();
+        await page.getByLabel('Name of label 1').fill('team');
+        await inDialog(page, 'Make the agent and its key').tap();
+        await page.getByText('This is shown once.').waitFor();
+        secret = await secretOf(page);
+        await inDialog(page, 'I have stored it').tap();
+        await page.locator('h1', { hasText: 'refunder' }).waitFor();
+        expect(await page.content()).not.toContain(secret);
+        await page.reload();
+        await page.getByText('support', { exact: true }).waitFor();
+        expect(await page.content()).not.toContain(secret);
+      });
+      expect(secret).toMatch(/^svc_test_/);
+      expect(await works(secret)).toBe('works');
+      expect(await scene.make('GET', `/v1/agents/${await eventuallyId('refunder')}`)).toMatchObject({
+        labels: { team: 'support' },
+        budgets: { calls_per_day: 1_000, spend_per_day: null },
+      });
+    });
+
+    it('makes, rolls and revokes keys; each press does what it says, once', async () => {
+      const id = await made('with-keys');
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url(`/app/agents/${id}`));
+        const keys = page.getByRole('region', { name: 'Keys' });
+        await button(page, 'Make a key').click();
+        await page.getByLabel('read deeds and check the ledger').uncheck();
+        await inDialog(page, 'Make the key').click();
+        await page.getByText('This is shown once.').waitFor();
+        const first = await secretOf(page);
+        await inDialog(page, 'Copy the secret').click();
+        await inDialog(page, 'I have stored it').click();
+        await eventually(() => keys.locator('li').count()).toBe(2);
+        expect(await works(first)).toBe('works');
+        const prefix = first.slice(0, 17);
+        await keys.locator('li', { hasText: prefix }).getByRole('button', { name: /^Roll/ }).click();
+        await page.getByText('Not at all').click();
+        await inDialog(page, 'Roll the key').click();
+        await page.getByText('This is shown once.').waitFor();
+        const second = await secretOf(page);
+        await inDialog(page, 'I have stored it').click();
+        await eventually(() => works(first)).toBe('api_key_expired');
+        expect(await works(second)).toBe('works');
+        await keys
+          .locator('li', { hasText: second.slice(0, 17) })
+          .getByRole('button', { name: /^Revoke/ })
+          .click();
+        await inDialog(page, 'Revoke key').click();
+        await page.getByText('2 keys that have ended').waitFor();
+        await eventually(() => works(second)).toBe('api_key_revoked');
+      });
+    });
+
+    it('makes one key of two presses where the answer to the first was lost, and is told that its secret is gone', async () => {
+      const id = await made('lost-answer');
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url(`/app/agents/${id}`));
+        await button(page, 'Make a key').click();
+        // It arrives, and its answer does not.
+        let isLost = false;
+        await page.route('**/v1/agents/*/keys', async (route) => {
+          if (route.request().method() !== 'POST' || isLost) return route.continue();
+          isLost = true;
+          await route.fetch();
+          return route.abort('connectionreset');
+        });
+        await inDialog(page, 'Make the key').click();
+        await page.getByText('The service did not answer.').waitFor();
+        await inDialog(page, 'Make the key').click();
+        await page.getByText('The answer that held the secret did not arrive').waitFor();
+      });
+      expect((await scene.make('GET', `/v1/agents/${id}`))['active_keys']).toBe(2);
+    });
+
+    it('changes labels and budgets, and sends nothing else', async () => {
+      const id = await made('budgeted');
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url(`/app/agents/${id}`));
+        await button(page, 'Change labels and budgets').click();
+        await page.getByLabel('Calls', { exact: true }).fill('many');
+        await inDialog(page, 'Save labels and budgets').click();
+        await page.getByRole('dialog').getByText('must be an integer of at least 1').waitFor();
+        await page.getByLabel('Calls', { exact: true }).fill('');
+        await page.getByLabel('Spend, in the smallest unit').fill('5000');
+        await page.getByLabel('Currency').fill('eur');
+        await scene.make('PATCH', `/v1/agents/${id}`, { labels: { tier: 'gold' } });
+        await inDialog(page, 'Save labels and budgets').click();
+        await eventually(() => page.getByRole('dialog').count()).toBe(0);
+        await page.getByText('0 of 5000 eur').waitFor();
+      });
+      expect(await scene.make('GET', `/v1/agents/${id}`)).toMatchObject({
+        labels: { tier: 'gold' },
+        budgets: { calls_per_day: null, spend_per_day: { amount: 5_000, currency: 'eur' } },
+      });
+    });
+
+    it('registers an intent key and asks for signatures, and not before there is one', async () => {
+      const id = await made('signing');
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url(`/app/agents/${id}`));
+        const intents = page.getByRole('region', { name: 'Signed intents' });
+        await intents.getByLabel('Mode').selectOption('required');
+        await button(page, 'Set the mode to required').click();
+        await intents.getByText('cannot be required while the agent has no intent key').waitFor();
+        await button(page, 'Register an intent key').click();
+        await page.getByLabel('Public key').fill('ed25519:AAAA');
+        await inDialog(page, 'Register the key').click();
+        await page.getByRole('dialog').getByText('43 characters of base64url').waitFor();
+        await page.getByLabel('Public key').fill(publicKey());
+        await inDialog(page, 'Register the key').click();
+        await eventually(() => intents.locator('li').count()).toBe(1);
+        await button(page, 'Set the mode to required').click();
+        await eventually(async () => (await scene.make('GET', `/v1/agents/${id}`))['intent_mode']).toBe('required');
+        await intents.getByRole('button', { name: /^Remove/ }).click();
+        await inDialog(page, 'Remove intent key').click();
+        await page.getByText('This is the last intent key of an agent that must sign').waitFor();
+      });
+    });
+  });
+
+  it('who only reads sees the keys, and no way to change them', async () => {
+    const id = await made('only-read');
+    await inWindow(VIEWER, DESK, async (page) => {
+      await page.goto(scene.url('/app/agents'));
+      await page.locator('tbody tr').first().waitFor();
+      expect(await button(page, 'Make an agent').count()).toBe(0);
+      await page.goto(scene.url(`/app/agents/${id}`));
+      await page.getByRole('region', { name: 'Keys' }).locator('li').first().waitFor();
+      expect(await page.getByRole('button', { name: /Make a key|Roll|Revoke|Change|Register|Set/ }).count()).toBe(0);
+    });
+  });
+
+  it.each(LOOKS)('is whole and clean at $width x $height, $colorScheme', async (look) => {
+    const id = await made(`look-${look.width}-${look.colorScheme}`);
+    await scene.make('POST', `/v1/agents/${id}/intent-keys`, { public_key: publicKey() });
+    await scene.make('PATCH', `/v1/agents/${id}`, { labels: { team: 'support' }, budgets: { calls_per_day: 50 } });
+    const dialogs = [
+      ['agent-new-key', 'Make a key'],
+      ['agent-change', 'Change labels and budgets'],
+      ['agent-intent-key', 'Register an intent key'],
+      ['agent-roll', /^Roll/],
+      ['agent-revoke', /^Revoke/],
+    ] as const;
+    await inWindow(OWNER, windowOf(look), async (page) => {
+      await page.goto(scene.url('/app/agents'));
+      await button(page, 'Make an agent').click();
+      await judgeWhole(page, 'agents-new', look);
+      await page.goto(scene.url(`/app/agents/${id}`));
+      await page.locator('h1').first().waitFor();
+      await judgeWhole(page, 'agent-with-keys', look);
+      for (const [name, press] of dialogs) {
+        await page.getByRole('button', { name: press }).first().click();
+        await judgeWhole(page, name, look);
+        await page.keyboard.press('Escape');
+      }
+      await button(page, 'Make a key').click();
+      await inDialog(page, 'Make the key').click();
+      await page.getByText('This is shown once.').waitFor();
+      await judgeWhole(page, 'agent-secret', look);
+    });
+  });
+});
