@@ -46,18 +46,7 @@ export const KeysPanel = ({ agent }: { readonly agent: Agent }) => {
             <KeyRow key={key.id} of={key} onAsk={may ? setAsked : null} />
           ))}
       </ul>
-      {ended.length === 0 ? null : (
-        <details className={styles['ended']}>
-          <summary>
-            {ended.length} {ended.length === 1 ? 'key that has ended' : 'keys that have ended'}
-          </summary>
-          <ul className={kit['rows']}>
-            {ended.map((key) => (
-              <KeyRow key={key.id} of={key} onAsk={null} />
-            ))}
-          </ul>
-        </details>
-      )}
+      <Ended keys={ended} hasMore={data?.has_more === true} />
       {may ? (
         <div className={kit['foot']}>
           <Button icon="key" onClick={() => setAsked({ what: 'new' })}>
@@ -71,6 +60,21 @@ export const KeysPanel = ({ agent }: { readonly agent: Agent }) => {
     </Panel>
   );
 };
+
+const Ended = ({ keys, hasMore }: { readonly keys: readonly Key[]; readonly hasMore: boolean }) =>
+  keys.length === 0 ? null : (
+    <details className={styles['ended']}>
+      <summary>
+        {keys.length} {keys.length === 1 ? 'key that has ended' : 'keys that have ended'}
+      </summary>
+      <ul className={kit['rows']}>
+        {keys.map((key) => (
+          <KeyRow key={key.id} of={key} onAsk={null} />
+        ))}
+      </ul>
+      {hasMore ? <p className={kit['dim']}>Older ones are not shown.</p> : null}
+    </details>
+  );
 
 const hasEnded = ({ revoked_at: revokedAt, expires_at: expiresAt }: Key): boolean =>
   revokedAt !== null || (expiresAt !== null && Date.parse(expiresAt) <= serverNow());

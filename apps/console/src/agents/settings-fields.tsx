@@ -84,7 +84,7 @@ export const BudgetFields = ({
     <div className={styles['money']}>
       <TextField
         label="Spend, in the smallest unit"
-        hint="5000 is €50.00."
+        hint="Cents for eur: 5000 is €50.00. It counts calls whose tool names a price."
         param="budgets.spend_per_day.amount"
         error={error}
         inputMode="numeric"

@@ -30,6 +30,12 @@ export const AddConnector = ({ type }: { readonly type: string }) => {
 
 const STATUS = { stable: 'Stable', beta: 'Beta', dev: 'For development' } as const;
 
+const MODES = {
+  sandbox_only: 'It works with sandboxes alone, never with live accounts.',
+  drafts_only: 'It makes drafts alone; a person sends them.',
+  dev_only: 'It is for development alone.',
+} as const;
+
 const Catalogue = ({ types }: { readonly types: readonly ConnectorType[] }) => (
   <>
     <ScreenHead title="Add a connector" about="What kind of system should agents act on?" />
@@ -46,6 +52,14 @@ const Catalogue = ({ types }: { readonly types: readonly ConnectorType[] }) => (
             </Badge>
           </h2>
           <p>{type.summary}</p>
+          {type.modes.length === 0 ? null : (
+            <p className={kit['dim']}>{type.modes.map((mode) => MODES[mode]).join(' ')}</p>
+          )}
+          {type.tools.length === 0 ? null : (
+            <p className={kit['dim']}>
+              Its tools: <code>{type.tools.map(({ name }) => name).join(', ')}</code>
+            </p>
+          )}
           <Link href={`/connectors?add=${type.type}`} className={kit['button'] ?? ''}>
             {hasDraft(`new:${type.type}`) ? 'Go on with your draft' : `Set up: ${type.title}`}
           </Link>

@@ -28,18 +28,26 @@ export const AsJson = ({
     setText(text);
     onTyped(text !== null);
   };
+  const forget = (): void => {
+    setTyped(null);
+    setFault(null);
+  };
   const take = (): void => {
     try {
       onChange(toDraft(schema, JSON.parse(shown) as Json, 'config'));
-      setTyped(null);
-      setFault(null);
+      forget();
     } catch (error) {
       if (!(error instanceof SyntaxError || error instanceof Misfit)) throw error;
       setFault(error instanceof Misfit ? error.message : `This is no JSON yet: ${error.message}`);
     }
   };
   return (
-    <details className={styles['more']} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details
+      className={styles['more']}
+      data-param="config"
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
       <summary>As JSON</summary>
       {isOpen ? (
         <div className={kit['stack']}>
@@ -58,13 +66,7 @@ export const AsJson = ({
               Use this in the form
             </Button>
             {typed === null ? null : (
-              <Button
-                isSmall
-                onClick={() => {
-                  setTyped(null);
-                  setFault(null);
-                }}
-              >
+              <Button isSmall onClick={forget}>
                 Back to what the form holds
               </Button>
             )}

@@ -41,7 +41,7 @@ const clashOf = ({ param, message }: Clash): ApiError =>
   new ApiError({ code: 'validation_failed', message, param, status: 0 });
 
 const UNUSED_JSON: Clash = {
-  param: 'json',
+  param: 'config',
   message: 'What was typed as JSON is not in the form yet. Use it in the form, or go back to what the form holds.',
 };
 

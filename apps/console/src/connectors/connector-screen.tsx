@@ -12,10 +12,11 @@ import { ConfigFacts } from './config-facts.tsx';
 import { ConnectorCredential, isCredentialMissing } from './credential.tsx';
 import { EditConnector } from './edit-connector.tsx';
 import { ConnectorEnd } from './ends.tsx';
-import { hasDraft } from './drafts.ts';
+import { Misfit } from './draft.ts';
+import { draftOf, hasDraft } from './drafts.ts';
 import { RecentCalls } from './recent-calls.tsx';
 import { ToolsPanel } from './tools-panel.tsx';
-import { type Connector, useConnector, useTypes } from './types.ts';
+import { type Connector, type ConnectorType, useConnector, useTypes } from './types.ts';
 
 type Finding = Schemas['PolicyDiagnostic'];
 
@@ -41,7 +42,8 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
     );
   }
   const type = types.find((each) => each.type === connector.type);
-  if (filters.has('edit') && may && type !== undefined) {
+  const mayEdit = may && type !== undefined && isDrawn(type, connector);
+  if (filters.has('edit') && mayEdit) {
     return (
       <EditConnector
         connector={connector}
@@ -57,7 +59,8 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
   const credential = <ConnectorCredential connector={connector} kinds={type?.credentials ?? []} />;
   return (
     <>
-      <Head connector={connector} mayEdit={may && type !== undefined} />
+      <Head connector={connector} mayEdit={mayEdit} />
+      {may && !mayEdit ? <NoForm /> : null}
       <div className={kit['columns']}>
         <div className={kit['stack']}>
           <PolicyWarnings findings={warnings} />
@@ -74,6 +77,23 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
     </>
   );
 };
+
+/** Whether its type has a form that has a place for all that its config holds. */
+const isDrawn = (type: ConnectorType, connector: Connector): boolean => {
+  try {
+    draftOf(type.config_schema, connector);
+    return true;
+  } catch (error) {
+    if (error instanceof Misfit) return false;
+    throw error;
+  }
+};
+
+const NoForm = () => (
+  <Warning>
+    This Console has no form for its config. Change it over the API: <code>PATCH /v1/connectors/…</code>
+  </Warning>
+);
 
 const Head = ({ connector, mayEdit }: { readonly connector: Connector; readonly mayEdit: boolean }) => (
   <>

@@ -1,3 +1,4 @@
+import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { useFilters } from '../kernel/address.ts';
 import { answerOf, api } from '../kernel/client.ts';
@@ -25,6 +26,7 @@ const ConnectorsList = ({ mayAdd }: { readonly mayAdd: boolean }) => {
   const list = useFilteredList<Connector>('connectors', [], (query) =>
     answerOf(api.GET('/v1/connectors', { params: { query } })),
   );
+  useCatchingUp(list);
   return (
     <>
       <ScreenHead
@@ -43,6 +45,17 @@ const ConnectorsList = ({ mayAdd }: { readonly mayAdd: boolean }) => {
       </ListFrame>
     </>
   );
+};
+
+const CATCH_UP_MS = 1_000;
+
+/** No event tells of connectors: a list that was read too early is read again. */
+const useCatchingUp = ({ lag, dataUpdatedAt, refetch }: ReturnType<typeof useFilteredList>): void => {
+  useEffect(() => {
+    if (lag === 0) return undefined;
+    const timer = setTimeout(() => void refetch(), CATCH_UP_MS);
+    return () => clearTimeout(timer);
+  }, [lag, dataUpdatedAt, refetch]);
 };
 
 const NoConnectors = ({ mayAdd }: { readonly mayAdd: boolean }) => (
@@ -68,7 +81,6 @@ const ConnectorsTable = ({ rows }: { readonly rows: readonly Connector[] }) => (
         <th scope="col">What it is for</th>
         <th scope="col">Tools</th>
         <th scope="col">Credential</th>
-        <th scope="col">Health</th>
         <th scope="col">Changed</th>
       </tr>
     </thead>
@@ -81,7 +93,8 @@ const ConnectorsTable = ({ rows }: { readonly rows: readonly Connector[] }) => (
             </Link>
           </td>
           <td data-end>
-            <StandsBadge connector={connector} />
+            <StandsBadge connector={connector} />{' '}
+            {connector.health.status === 'not_tested' ? null : <HealthBadge health={connector.health} />}
           </td>
           <td data-wide>{connector.description === null ? <None /> : <Said text={connector.description} />}</td>
           <td className={kit['number']}>
@@ -91,9 +104,6 @@ const ConnectorsTable = ({ rows }: { readonly rows: readonly Connector[] }) => (
           <td data-end>
             <span className={styles['onPhone']}>credential </span>
             <CredentialWord connector={connector} />
-          </td>
-          <td data-hide>
-            <HealthBadge health={connector.health} />
           </td>
           <td data-hide className={kit['number']}>
             <Time at={connector.updated_at} />

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf } from '../kernel/client.ts';
 import { ApiError } from '../kernel/errors.ts';
@@ -48,6 +48,9 @@ export const EditConnector = ({ connector, type, onRead, onDone }: Props) => {
   );
   const { error } = save;
   const isOvertaken = error instanceof ApiError && error.code === 'conflict' && error.param === 'expected_config_hash';
+  // Then what has changed meanwhile may be this very draft.
+  const wasLost = useRef(false);
+  if (error instanceof ApiError && error.isAnswerLost) wasLost.current = true;
   const discard = (): void => {
     drop();
     onDone(null);
@@ -68,6 +71,7 @@ export const EditConnector = ({ connector, type, onRead, onDone }: Props) => {
             <Overtaken
               connector={connector}
               draft={draft}
+              wasLost={wasLost.current}
               onRead={onRead}
               onGoOn={(base) => {
                 change({ base });
@@ -88,11 +92,14 @@ export const EditConnector = ({ connector, type, onRead, onDone }: Props) => {
 const Overtaken = ({
   connector,
   draft,
+  wasLost,
   onRead,
   onGoOn,
 }: {
   readonly connector: Connector;
   readonly draft: ConnectorDraft;
+  /** The answer to an earlier press did not arrive. */
+  readonly wasLost: boolean;
   readonly onRead: () => void;
   readonly onGoOn: (base: ConnectorDraft['base']) => void;
 }) => {
@@ -102,18 +109,22 @@ const Overtaken = ({
   const places = isRead ? changedPlaces(draft.base?.config ?? null, config) : [];
   return (
     <div className={kit['notice']} role="alert">
-      <strong>Somebody else changed this connector since you began. Your draft is kept, and nothing was saved.</strong>
+      <strong>
+        {wasLost
+          ? 'This connector has changed since you began: by your press before, whose answer got lost, or by somebody else.'
+          : 'Somebody else changed this connector since you began. Your draft is kept, and nothing was saved.'}
+      </strong>
       {isRead ? (
         <>
           <div>
-            They changed <code>{places.join(', ')}</code>. To save yours over it, put their change into your draft where
-            you want to keep it, then save again.
+            Changed meanwhile: <code>{places.join(', ')}</code>. Put what you want to keep of it into your draft, then
+            go on and save.
           </div>
           <div className={kit['buttons']}>
             <Button isSmall onClick={() => onGoOn({ hash: connector.config_hash, config })}>
               Go on with my draft
             </Button>
-            <CopyButton text={JSON.stringify(config, null, 2)}>Copy theirs as JSON</CopyButton>
+            <CopyButton text={JSON.stringify(config, null, 2)}>Copy what is stored as JSON</CopyButton>
           </div>
         </>
       ) : (

@@ -18,7 +18,9 @@ export const ToolsPanel = ({ connector }: { readonly connector: Connector }) => 
         <li key={tool.name}>
           <div className={styles['toolHead']}>
             <Link href={`/actions?tool=${encodeURIComponent(tool.name)}`}>
-              <code>{tool.name}</code>
+              <code>
+                <Said text={tool.name} />
+              </code>
             </Link>
             <EffectBadge effect={tool.side_effect} />
             <LevelsBadge levels={tool.levels} />
@@ -28,7 +30,9 @@ export const ToolsPanel = ({ connector }: { readonly connector: Connector }) => 
               <Said text={tool.description} />
             </p>
           )}
-          <p className={kit['dim']}>{argumentsOf(tool)}</p>
+          <p className={kit['dim']}>
+            <Said text={argumentsOf(tool)} />
+          </p>
           {tool.read_back === null ? null : (
             <p className={kit['dim']}>
               <Said text={tool.read_back} />
