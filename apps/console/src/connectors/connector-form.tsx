@@ -75,7 +75,7 @@ export const ConnectorForm = (props: Props) => {
       }}
     >
       <FormProvider value={{ root: draft.config, error, below: type === 'rest' ? restBelow : () => null }}>
-        <Panel title={draft.base === null ? 'What it is called' : 'What it is for'}>
+        <Panel title={draft.base === null ? 'Name and purpose' : 'Purpose'}>
           <Names draft={draft} onChange={onChange} error={error} />
         </Panel>
         <Panel title="What it reaches, and how">
@@ -123,18 +123,20 @@ const Names = ({ draft, onChange, error }: Pick<Props, 'draft' | 'onChange' | 'e
 );
 
 const Foot = ({ draft, error, isPending, save, notice, onLeave, onDiscard }: Props) => (
-  <div className={kit['stack']}>
+  <div className={styles['foot']}>
     {notice ?? (error === null ? null : <Failure error={error} />)}
-    {draft.isTouched ? <p className={kit['dim']}>Back keeps what you typed, until this tab is closed.</p> : null}
     <div className={kit['buttons']}>
       <Button type="submit" kind="primary" disabled={isPending}>
         {isPending ? 'Saving …' : save}
       </Button>
       <Button onClick={onLeave}>Back</Button>
       {draft.isTouched ? (
-        <Button kind="danger" onClick={onDiscard}>
-          Discard the draft
-        </Button>
+        <>
+          <Button kind="danger" onClick={onDiscard}>
+            Discard the draft
+          </Button>
+          <small className={styles['keeps']}>Back keeps what you typed, until this tab is closed.</small>
+        </>
       ) : null}
     </div>
   </div>

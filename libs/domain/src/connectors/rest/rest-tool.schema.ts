@@ -163,15 +163,9 @@ export const TOOL_SCHEMA: ConfigSchema = {
     name: {
       type: 'string',
       title: 'Name',
-      description: 'Lower-case letters, digits and underscores, a letter first. Agents call it by it.',
+      description: 'Lower-case letters, digits and _.',
       pattern: '^[a-z][a-z0-9_]{0,63}$',
       examples: ['get_customer'],
-    },
-    description: {
-      type: 'string',
-      title: 'What it does',
-      description: 'Read by agents, and by who approves a call.',
-      maxLength: REST_LIMITS.descriptionCharacters,
     },
     method: { type: 'string', title: 'Method', enum: [...REST_METHODS] },
     path: {
@@ -180,6 +174,12 @@ export const TOOL_SCHEMA: ConfigSchema = {
       description: 'Under one of the paths above. What changes from call to call is a whole segment in braces: {id}.',
       maxLength: REST_LIMITS.pathCharacters,
       examples: ['/customers/{id}'],
+    },
+    description: {
+      type: 'string',
+      title: 'What it does',
+      description: 'Read by agents, and by who approves a call.',
+      maxLength: REST_LIMITS.descriptionCharacters,
     },
     args: {
       type: 'object',
