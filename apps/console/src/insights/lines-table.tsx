@@ -136,7 +136,13 @@ const Count = ({
   readonly what: string;
   readonly note?: string;
 }) => {
-  if (value === 0) return <span className={kit['dim']}>0</span>;
+  if (value === 0) {
+    return (
+      <span className={kit['dim']} data-none>
+        0
+      </span>
+    );
+  }
   const shown = value.toLocaleString('en');
   return (
     <>
