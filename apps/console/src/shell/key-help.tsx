@@ -3,7 +3,7 @@ import { SCREENS } from './screens.ts';
 import styles from './shell.module.css';
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ['Ctrl K', 'go to a screen, an agent or a pasted id'],
+  ['Ctrl K', 'go to a screen, an agent, a connector or a pasted id'],
   ...SCREENS.map(({ key, name }) => [`g ${key}`, name] as const),
   ['j', 'next row'],
   ['k', 'row before'],

@@ -23,6 +23,11 @@ const useFound = (text: string): readonly Found[] => {
     queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { limit: 100 } } })),
     staleTime: 60_000,
   });
+  const { data: connectors } = useQuery({
+    queryKey: ['connectors', 'names'],
+    queryFn: () => bodyOf(api.GET('/v1/connectors', { params: { query: { limit: 100 } } })),
+    staleTime: 60_000,
+  });
   const { data: waiting } = useQuery({
     queryKey: ['approval-count'],
     queryFn: () => bodyOf(api.GET('/v1/approvals', { params: { query: { limit: 100 } } })),
@@ -43,10 +48,16 @@ const useFound = (text: string): readonly Found[] => {
         kind: 'agent',
         path: `/agents/${id}`,
       })),
+      ...(connectors?.data ?? []).map(({ id, name }) => ({
+        icon: 'plug' as const,
+        name,
+        kind: 'connector',
+        path: `/connectors/${id}`,
+      })),
     ];
     const wanted = text.trim().toLowerCase();
     return all.filter(({ name }) => name.toLowerCase().includes(wanted)).slice(0, 12);
-  }, [text, agents, waiting]);
+  }, [text, agents, connectors, waiting]);
 };
 
 /** Screens, names and ids, by typing: a list beside a field, as WAI-ARIA describes it (combobox). */
@@ -72,8 +83,8 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
         aria-controls={id}
         aria-autocomplete="list"
         aria-activedescendant={found.length === 0 ? undefined : `${id}-${chosen}`}
-        aria-label="A screen, an agent, or a pasted id"
-        placeholder="A screen, an agent, or a pasted id"
+        aria-label="A screen, an agent, a connector, or a pasted id"
+        placeholder="A screen, an agent, a connector, or a pasted id"
         data-first
         value={text}
         onChange={({ target }) => {
