@@ -195,6 +195,7 @@ describe.skipIf(CHROMIUM === null)(`connectors in the Console (${CHROMIUM ?? NO_
         const tool = page.locator('details', { hasText: 'export_customers' });
         await tool.locator('summary').first().click();
         await button(page, 'Remove export_customers').click();
+        await page.getByText('Calls of crm.export_customers are refused from then on.').waitFor();
         await button(page, 'Save the changes').click();
         const told = page.getByRole('region', { name: 'What the enforced policy says of this change' });
         await told.getByText('crm.export_customers').first().waitFor();
@@ -278,6 +279,11 @@ describe.skipIf(CHROMIUM === null)(`connectors in the Console (${CHROMIUM ?? NO_
         await page.locator('h1').first().waitFor();
         await judgeWhole(page, name, look);
       }
+      await page.goto(scene.url(screens['connectors-new']));
+      await page.getByLabel('Name', { exact: true }).fill('crm');
+      await button(page, 'Create the connector').click();
+      await page.getByText('Nothing stands here yet.').first().waitFor();
+      await judgeWhole(page, 'connectors-new-refused', look);
       await page.goto(scene.url(screens['connector-edit']));
       await page.locator('summary', { hasText: 'set_status' }).click();
       for (const more of await page.locator('details[data-param="config.tools[2]"] summary', { hasText: 'More' }).all())

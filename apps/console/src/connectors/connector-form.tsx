@@ -2,11 +2,11 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../kernel/errors.ts';
 import { Failure } from '../kit/failure.tsx';
 import { TextField } from '../kit/fields.tsx';
-import { Button, Panel } from '../kit/kit.tsx';
+import { Button, Panel, Warning } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { AsJson } from './as-json.tsx';
 import styles from './connectors.module.css';
-import { type Clash, type Draft, type DraftObject, type Json, toJson } from './draft.ts';
+import { type Fault, type Draft, type DraftObject, type Json, toJson } from './draft.ts';
 import type { ConnectorDraft } from './drafts.ts';
 import { FormProvider, isWithin } from './form-context.ts';
 import { Members } from './members.tsx';
@@ -30,6 +30,8 @@ interface Props {
   readonly save: string;
   /** What stands above the buttons, such as a conflict. */
   readonly notice?: ReactNode;
+  /** What saving it brings with it, as sentences. */
+  readonly brings?: readonly string[];
   readonly onSave: (written: Written) => void;
   /** Back, with the draft kept. */
   readonly onLeave: () => void;
@@ -37,30 +39,33 @@ interface Props {
 }
 
 /** What can be told before anything is sent, as the service would tell it. */
-const clashOf = ({ param, message }: Clash): ApiError =>
+const errorOf = ({ param, message }: Fault): ApiError =>
   new ApiError({ code: 'validation_failed', message, param, status: 0 });
 
-const UNUSED_JSON: Clash = {
+const UNUSED_JSON: Fault = {
   param: 'config',
   message: 'What was typed as JSON is not in the form yet. Use it in the form, or go back to what the form holds.',
 };
 
+const NAMELESS: Fault = { param: 'name', message: 'Nothing stands here yet.' };
+
 /** A form drawn from the schema of the type, with the same as JSON behind it. */
 export const ConnectorForm = (props: Props) => {
   const { schema, draft, onChange, onSave, type } = props;
-  const [clash, setClash] = useState<ApiError | null>(null);
+  const [fault, setFault] = useState<ApiError | null>(null);
   const isJsonTyped = useRef(false);
   const form = useRef<HTMLFormElement>(null);
   const refused = props.error instanceof ApiError ? props.error : null;
-  const error = clash ?? refused;
+  const error = fault ?? refused;
   useEffect(() => {
     if (error !== null && error.param !== null) lookAt(form.current, error.param);
   }, [error]);
   const submit = (): void => {
-    const clashes: Clash[] = isJsonTyped.current ? [UNUSED_JSON] : [];
-    const config = toJson(schema, draft.config, 'config', clashes) ?? {};
-    const [first] = clashes;
-    setClash(first === undefined ? null : clashOf(first));
+    const faults: Fault[] = isJsonTyped.current ? [UNUSED_JSON] : [];
+    if (draft.base === null && draft.name.trim() === '') faults.push(NAMELESS);
+    const config = toJson(schema, draft.config, 'config', faults) ?? {};
+    const [first] = faults;
+    setFault(first === undefined ? null : errorOf(first));
     if (first === undefined) onSave({ name: draft.name.trim(), description: draft.description.trim(), config });
   };
   const change = (config: Draft): void => onChange({ config });
@@ -88,7 +93,7 @@ export const ConnectorForm = (props: Props) => {
           onTyped={(isTyped) => (isJsonTyped.current = isTyped)}
         />
       </FormProvider>
-      <Foot {...props} error={clash ?? props.error} />
+      <Foot {...props} fault={fault} />
     </form>
   );
 };
@@ -122,9 +127,30 @@ const Names = ({ draft, onChange, error }: Pick<Props, 'draft' | 'onChange' | 'e
   </div>
 );
 
-const Foot = ({ draft, error, isPending, save, notice, onLeave, onDiscard }: Props) => (
+const Foot = ({
+  draft,
+  error,
+  isPending,
+  save,
+  notice,
+  brings = [],
+  onLeave,
+  onDiscard,
+  fault,
+}: Props & { readonly fault: ApiError | null }) => (
   <div className={styles['foot']}>
-    {notice ?? (error === null ? null : <Failure error={error} />)}
+    {fault === null ? (
+      (notice ?? (error === null ? null : <Failure error={error} />))
+    ) : (
+      <div className={kit['notice']} role="alert">
+        {fault.param === UNUSED_JSON.param ? fault.message : 'Nothing was sent. What is missing is marked above.'}
+      </div>
+    )}
+    <div role="status">
+      {brings.map((sentence) => (
+        <Warning key={sentence}>{sentence}</Warning>
+      ))}
+    </div>
     <div className={kit['buttons']}>
       <Button type="submit" kind="primary" disabled={isPending}>
         {isPending ? 'Saving …' : save}

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   addedTo,
-  type Clash,
   type Draft,
   type DraftObject,
   emptyDraft,
+  type Fault,
   isWanted,
   type Json,
   Misfit,
@@ -63,9 +63,9 @@ const config: Json = {
   ],
 };
 
-const back = (draft: Draft, of = schema): { json: Json | undefined; clashes: Clash[] } => {
-  const clashes: Clash[] = [];
-  return { json: toJson(of, draft, 'config', clashes), clashes };
+const back = (draft: Draft, of = schema): { json: Json | undefined; faults: Fault[] } => {
+  const faults: Fault[] = [];
+  return { json: toJson(of, draft, 'config', faults), faults };
 };
 const object = (members: DraftObject['members'], others: DraftObject['others'] = {}): DraftObject => ({
   members,
@@ -81,7 +81,7 @@ describe('a config as a form holds it', () => {
   });
 
   it('keeps a name that means the prototype to JavaScript as a name', () => {
-    const odd = JSON.parse('{"headers": {"__proto__": "x"}, "tools": []}') as Json;
+    const odd = JSON.parse('{"headers": {"__proto__": "x"}, "tools": [{"name": "get"}]}') as Json;
     expect(JSON.stringify(back(toDraft(schema, odd, 'config')).json)).toBe(JSON.stringify(odd));
   });
 
@@ -99,10 +99,13 @@ describe('a config as a form holds it', () => {
 });
 
 describe('what is typed', () => {
-  it('is left out where nothing stands, but for lists that there must be', () =>
-    expect(back(object({ base_url: '', timeout_ms: '', tools: { rows: [] }, methods: [] })).json).toEqual({
-      tools: [],
-    }));
+  it('is left out where nothing stands, and told where something must', () => {
+    const { json, faults } = back(object({ base_url: '', timeout_ms: '', tools: { rows: [] }, methods: [] }));
+    expect(json).toEqual({});
+    expect(faults).toEqual([{ param: 'config.tools', message: 'There must be one at least.' }]);
+    const nameless = back(object({ tools: addedTo([], '', emptyDraft(schema.properties?.['tools']?.items ?? {})) }));
+    expect(nameless.faults).toEqual([{ param: 'config.tools[0].name', message: 'Nothing stands here yet.' }]);
+  });
 
   it('is sent as it is where it should be a number and is none: the service says so', () =>
     expect(back(object({ timeout_ms: 'ten' })).json).toEqual({ timeout_ms: 'ten' }));
@@ -121,8 +124,9 @@ describe('what is typed', () => {
 
   it('is told where two rows have one name: one of them would be lost', () => {
     const rows = addedTo(addedTo([], 'X-A', '1').rows, 'X-A', '2');
-    expect(back(object({ headers: rows })).clashes).toEqual([
-      { param: 'config.headers.X-A', message: expect.stringContaining('stands here twice') as string },
+    const headers: Schema = { type: 'object', additionalProperties: { type: 'string' } };
+    expect(back(rows, headers).faults).toEqual([
+      { param: 'config.X-A', message: expect.stringContaining('stands here twice') as string },
     ]);
   });
 

@@ -139,23 +139,23 @@ export const isWanted = (member: Schema, beside: Schema, object: DraftObject): b
     return values.includes(now);
   });
 
-/** Two rows of a map have one name: as JSON one of them would be lost. */
-export interface Clash {
+/** What can be told before anything is sent: that something is missing, or that two rows have one name. */
+export interface Fault {
   readonly param: string;
   readonly message: string;
 }
 
 /** What a form holds, as it is sent; undefined is left out. What a value may be is the service's to judge. */
-export const toJson = (schema: Schema, draft: Draft | undefined, param: string, clashes: Clash[]): Json | undefined => {
+export const toJson = (schema: Schema, draft: Draft | undefined, param: string, faults: Fault[]): Json | undefined => {
   if (draft === undefined) return undefined;
   if (typeof draft === 'boolean') return draft;
   if (typeof draft === 'string') return textToJson(kindOf(schema), draft);
-  if ('members' in draft) return objectToJson(schema, draft, param, clashes);
+  if ('members' in draft) return objectToJson(schema, draft, param, faults);
   if (!('rows' in draft)) return [...draft];
   const { rows } = draft;
-  if (kindOf(schema) === 'map') return mapToJson(schema, rows, param, clashes);
+  if (kindOf(schema) === 'map') return mapToJson(schema, rows, param, faults);
   return rows.flatMap(({ value }, index) => {
-    const item = toJson(schema.items ?? {}, value, `${param}[${index}]`, clashes);
+    const item = toJson(schema.items ?? {}, value, `${param}[${index}]`, faults);
     return item === undefined ? [] : [item];
   });
 };
@@ -170,26 +170,31 @@ const textToJson = (kind: Kind, text: string): Json | undefined => {
   return text;
 };
 
-const objectToJson = (schema: Schema, draft: DraftObject, param: string, clashes: Clash[]): Json => {
+const objectToJson = (schema: Schema, draft: DraftObject, param: string, faults: Fault[]): Json => {
   const json: Record<string, Json> = {};
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
     if (!isWanted(member, schema, draft)) continue;
-    const value = toJson(member, draft.members[name], `${param}.${name}`, clashes);
+    const value = toJson(member, draft.members[name], `${param}.${name}`, faults);
     const isNothing = value === undefined || (isList(value) && value.length === 0);
-    if (!isNothing) json[name] = value;
-    else if (value !== undefined && schema.required?.includes(name) === true) json[name] = value;
+    if (isNothing && schema.required?.includes(name) === true) faults.push(missing(`${param}.${name}`, member));
+    else if (!isNothing) json[name] = value;
   }
   return { ...json, ...draft.others };
 };
 
-const mapToJson = (schema: Schema, rows: readonly Row[], param: string, clashes: Clash[]): Json => {
+/** The service would say the same of its type: that nothing stands there is plainer. */
+const missing = (param: string, member: Schema): Fault => ({
+  param,
+  message: kindOf(member) === 'list' ? 'There must be one at least.' : 'Nothing stands here yet.',
+});
+
+const mapToJson = (schema: Schema, rows: readonly Row[], param: string, faults: Fault[]): Json => {
   const named = new Map<string, Json>();
   for (const { name, value } of rows) {
     const at = `${param}.${name}`;
-    const of = toJson(valuesOf(schema), value, at, clashes);
+    const of = toJson(valuesOf(schema), value, at, faults);
     if (name === '' && (of === undefined || of === '')) continue;
-    if (named.has(name))
-      clashes.push({ param: at, message: `${at} stands here twice. Give one of them another name.` });
+    if (named.has(name)) faults.push({ param: at, message: `${at} stands here twice. Give one of them another name.` });
     named.set(name, of ?? '');
   }
   return Object.fromEntries(named);

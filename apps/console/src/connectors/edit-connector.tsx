@@ -8,7 +8,8 @@ import kit from '../kit/kit.module.css';
 import { ScreenHead } from '../shell/screen.tsx';
 import { changedPlaces } from './changes.ts';
 import { ConnectorForm, type Written } from './connector-form.tsx';
-import type { Json } from './draft.ts';
+import { consequencesOf } from './consequences.ts';
+import { type Json, toJson } from './draft.ts';
 import { type ConnectorDraft, draftOf, useKeptDraft } from './drafts.ts';
 import type { Schema } from './schema.ts';
 import type { Connector, ConnectorType } from './types.ts';
@@ -80,6 +81,10 @@ export const EditConnector = ({ connector, type, onRead, onDone }: Props) => {
             />
           ) : undefined
         }
+        brings={consequencesOf(
+          { ...connector, config: storedOf(connector) },
+          toJson(schema, draft.config, 'config', []) ?? {},
+        )}
         onSave={(written) => save.mutate(written)}
         onLeave={() => onDone(null)}
         onDiscard={discard}
@@ -87,6 +92,8 @@ export const EditConnector = ({ connector, type, onRead, onDone }: Props) => {
     </>
   );
 };
+
+const storedOf = ({ config }: Connector): Json => config as unknown as Json;
 
 /** Somebody else changed it in between: what they changed, and the choice. */
 const Overtaken = ({
@@ -104,7 +111,7 @@ const Overtaken = ({
   readonly onGoOn: (base: ConnectorDraft['base']) => void;
 }) => {
   useEffect(onRead, []);
-  const config = connector.config as unknown as Json;
+  const config = storedOf(connector);
   const isRead = connector.config_hash !== draft.base?.hash;
   const places = isRead ? changedPlaces(draft.base?.config ?? null, config) : [];
   return (

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { consequencesOf } from './consequences.ts';
+
+const config = {
+  base_url: 'https://a.example',
+  auth: { kind: 'bearer' },
+  tools: [{ name: 'get' }, { name: 'put' }],
+};
+const stored = { name: 'crm', config, credential: { kind: 'bearer' } };
+
+describe('what a change of a config brings with it', () => {
+  it.each([
+    ['nothing, where nothing of it matters', { ...config, timeout_ms: 5 }, []],
+    [
+      'its credential goes to another address',
+      { ...config, base_url: 'https://b.example' },
+      [/goes to the new address/],
+    ],
+    [
+      'another kind of credential is needed',
+      { ...config, auth: { kind: 'basic' } },
+      [/until a credential of the new kind/],
+    ],
+    ['no credential is needed', { ...config, auth: { kind: 'none' } }, []],
+    ['tools are gone', { ...config, tools: [{ name: 'get' }] }, [/^Calls of crm\.put are refused/]],
+    ['nothing is left', {}, [/new address/, /Calls of crm\.get, crm\.put/]],
+  ])('%s', (_, next, said) =>
+    expect(consequencesOf(stored, next)).toEqual(said.map((text) => expect.stringMatching(text) as string)),
+  );
+
+  it('is nothing for an address where no credential is stored', () =>
+    expect(consequencesOf({ ...stored, credential: null }, { ...config, base_url: 'https://b.example' })).toEqual([]));
+});

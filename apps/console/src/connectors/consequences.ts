@@ -1,0 +1,40 @@
+import type { Json } from './draft.ts';
+
+interface Stored {
+  readonly name: string;
+  readonly config: Json;
+  readonly credential: object | null;
+}
+
+const memberOf = (value: Json | undefined, name: string): Json | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
+    ? (value as { readonly [name: string]: Json })[name]
+    : undefined;
+
+const toolsOf = (config: Json): readonly string[] => {
+  const tools = memberOf(config, 'tools');
+  return (Array.isArray(tools) ? tools : []).flatMap((tool: Json) => {
+    const name = memberOf(tool, 'name');
+    return typeof name === 'string' ? [name] : [];
+  });
+};
+
+/** What a change of the config brings with it that the config does not say: each as a sentence with what to do. */
+export const consequencesOf = ({ name, config, credential }: Stored, next: Json): readonly string[] => {
+  const differs = (...path: readonly string[]): boolean => {
+    const at = (value: Json): Json | undefined => path.reduce<Json | undefined>(memberOf, value);
+    return JSON.stringify(at(config)) !== JSON.stringify(at(next));
+  };
+  const kind = memberOf(memberOf(next, 'auth'), 'kind') ?? 'none';
+  const isOtherKind = kind !== (memberOf(memberOf(config, 'auth'), 'kind') ?? 'none');
+  const gone = toolsOf(config).filter((tool) => !toolsOf(next).includes(tool));
+  return [
+    ...(credential !== null && differs('base_url')
+      ? ['The stored credential goes to the new address from the next call on. Where it must not, destroy it first.']
+      : []),
+    ...(isOtherKind && kind !== 'none' ? ['Calls fail until a credential of the new kind is stored.'] : []),
+    ...(gone.length > 0
+      ? [`Calls of ${gone.map((tool) => `${name}.${tool}`).join(', ')} are refused from then on.`]
+      : []),
+  ];
+};
