@@ -4,7 +4,7 @@ import type { JsonObject } from '#libs/crypto';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
 import { eventually } from '../http/edge-client.js';
 import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
-import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
+import { inWindowOf, judgeWhole, LOOKS, windowOf, type WindowSize } from './whole-screen.js';
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
 const DESK = { viewport: { width: 1440, height: 900 } } as const;
@@ -16,16 +16,8 @@ let scene: ConsoleScene;
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const connector = (name: string): Promise<JsonObject> => scene.make('GET', `/v1/connectors/${name}`);
 
-const inWindow = async (
-  email: string,
-  size: Parameters<ConsoleScene['window']>[1],
-  work: (page: Page) => Promise<void>,
-): Promise<void> => {
-  const { context, page, complaints } = await scene.window(email, size);
-  await work(page);
-  await context.close();
-  expect(complaints).toEqual([]);
-};
+const inWindow = (email: string, size: WindowSize, work: (page: Page) => Promise<void>): Promise<void> =>
+  inWindowOf(scene, email, size, work);
 
 const another = (name: string, changes: JsonObject = {}): Promise<JsonObject> =>
   scene.make('POST', '/v1/connectors', {

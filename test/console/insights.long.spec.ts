@@ -3,23 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
 import { eventually } from '../http/edge-client.js';
 import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
-import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
+import { inWindowOf, judgeWhole, LOOKS, windowOf, type WindowSize } from './whole-screen.js';
 
 const DESK = { viewport: { width: 1440, height: 900 } } as const;
 
 let browser: Browser;
 let scene: ConsoleScene;
 
-const inWindow = async (
-  email: string,
-  size: Parameters<ConsoleScene['window']>[1],
-  work: (page: Page) => Promise<void>,
-): Promise<void> => {
-  const { context, page, complaints } = await scene.window(email, size);
-  await work(page);
-  await context.close();
-  expect(complaints).toEqual([]);
-};
+const inWindow = (email: string, size: WindowSize, work: (page: Page) => Promise<void>): Promise<void> =>
+  inWindowOf(scene, email, size, work);
 
 const panel = (page: Page, name: string) => page.getByRole('region', { name });
 const DECIDED = 'What was decided';

@@ -4,6 +4,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { eventually } from '../http/edge-client.js';
+import type { ConsoleScene } from './console-scene.js';
 
 /** Widths and themes that a screen is looked at in. */
 export const LOOKS = [
@@ -37,4 +38,19 @@ export const judgeWhole = async (page: Page, name: string, { width, colorScheme 
   const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
   expect.soft(found, name).toEqual([]);
   expect.soft(await page.evaluate('document.documentElement.scrollWidth'), name).toBe(width);
+};
+
+export type WindowSize = Parameters<ConsoleScene['window']>[1];
+
+/** Runs in a window of its own, which must have had nothing to complain of. */
+export const inWindowOf = async (
+  scene: ConsoleScene,
+  email: string,
+  size: WindowSize,
+  work: (page: Page) => Promise<void>,
+): Promise<void> => {
+  const { context, page, complaints } = await scene.window(email, size);
+  await work(page);
+  await context.close();
+  expect(complaints).toEqual([]);
 };
