@@ -18,6 +18,8 @@ const compress = (assets) => {
   }
 };
 
+// Whoever builds: a test runner sets `test`, and what is bundled then is React for who develops it, half as large again.
+process.env['NODE_ENV'] = 'production';
 const { build } = await import('vite');
 await build({
   configFile: join(root, 'apps', 'console', 'vite.config.ts'),
