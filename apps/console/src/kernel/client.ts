@@ -60,17 +60,31 @@ export const bodyOf = async <Body>(asked: Promise<Answer<Body>>): Promise<NonNul
 export const answerOf = async <Body>(
   asked: Promise<Answer<Body>>,
 ): Promise<{ readonly body: NonNullable<Body>; readonly lag: number }> => {
-  const { data, error, response } = await asked.catch((failure: unknown) => {
+  const { data, error, response } = await arrived(asked);
+  if (data === undefined || data === null) throw refused(error, response);
+  return { body: data, lag: Number(response.headers.get('Service-Projection-Lag') ?? 0) };
+};
+
+/**
+ * That it was done, where the answer has no body.
+ * @throws {ApiError} as `bodyOf`
+ */
+export const doneOf = async (asked: Promise<Answer<unknown>>): Promise<void> => {
+  const { error, response } = await arrived(asked);
+  if (!response.ok) throw refused(error, response);
+};
+
+const arrived = <Body>(asked: Promise<Answer<Body>>): Promise<Answer<Body>> =>
+  asked.catch((failure: unknown) => {
     // Whoever aborted the request waits for no answer; everything else is the network's.
     if (failure instanceof DOMException && failure.name === 'AbortError') throw failure;
     throw unreachable();
   });
-  if (data === undefined || data === null) {
-    const refusal = errorOf(error, response);
-    onRefusal.current(refusal);
-    throw refusal;
-  }
-  return { body: data, lag: Number(response.headers.get('Service-Projection-Lag') ?? 0) };
+
+const refused = (error: unknown, response: Response): ApiError => {
+  const refusal = errorOf(error, response);
+  onRefusal.current(refusal);
+  return refusal;
 };
 
 /** One for each form that a person fills in, kept for its retries. */

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Icon } from '../design/icon.tsx';
-import { api, bodyOf } from '../kernel/client.ts';
+import { api, bodyOf, doneOf } from '../kernel/client.ts';
 import { chooseTheme, chosenTheme, type Theme } from '../kernel/preferences.ts';
 import { useSession } from '../kernel/session.tsx';
 import { Menu } from '../kit/dialog.tsx';
@@ -22,7 +22,7 @@ const thenGo = (asked: Promise<unknown>, place: string): void =>
   );
 
 export const signOut = (): void =>
-  thenGo(bodyOf(api.POST('/v1/auth/logout', { body: { everywhere: false } })), '/login');
+  thenGo(doneOf(api.POST('/v1/auth/logout', { body: { everywhere: false } })), '/login');
 
 const switchTo = (org: string): void => thenGo(bodyOf(api.POST('/v1/auth/switch-org', { body: { org } })), '/app');
 
