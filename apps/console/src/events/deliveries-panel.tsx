@@ -1,0 +1,177 @@
+import { type InfiniteData, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Button, Id, None, Panel, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ListFoot, NewRows } from '../kit/list-foot.tsx';
+import { countOfNew, type DeliveryRow, refreshed, rowOf } from './deliveries.ts';
+import { DeliveryBadge } from './webhook-badge.tsx';
+import { answerInWords, isOver } from './webhook-words.ts';
+import styles from './webhooks.module.css';
+
+const LOOK_EVERY_MS = 5_000;
+
+const readPage = async (id: string, cursor?: string) => {
+  const query = { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) };
+  const page = await bodyOf(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query } }));
+  return { ...page, data: page.data.map(rowOf) };
+};
+
+type Pages = InfiniteData<Awaited<ReturnType<typeof readPage>>>;
+
+/**
+ * Looks again while the page is looked at: rows change where they stand.
+ * @returns the newest ones, shown or not
+ */
+const useLatest = (id: string): readonly DeliveryRow[] => {
+  const queries = useQueryClient();
+  const [newest, setNewest] = useState<readonly DeliveryRow[]>([]);
+  useEffect(() => {
+    const look = async (): Promise<void> => {
+      if (document.visibilityState !== 'visible') return;
+      // One that fails says nothing: the next one is due soon, and a press says what is wrong.
+      const latest = await readPage(id).catch(() => null);
+      if (latest === null) return;
+      queries.setQueryData<Pages>(['deliveries', id], (pages) => pages && refreshed(pages, latest.data));
+      setNewest(latest.data);
+    };
+    const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+    return () => clearInterval(timer);
+  }, [queries, id]);
+  return newest;
+};
+
+/** What was sent, newest first, each with what its last attempt met and when the next is due. */
+export const Deliveries = ({ webhook }: { readonly webhook: Schemas['Webhook'] }) => {
+  const queries = useQueryClient();
+  const list = useList(['deliveries', webhook.id], async (cursor) => ({
+    body: await readPage(webhook.id, cursor),
+    lag: 0,
+  }));
+  const { rows, error, isPending, refetch } = list;
+  const newest = useLatest(webhook.id);
+  return (
+    <Panel
+      title="Deliveries"
+      aside={
+        <NewRows
+          count={isPending ? 0 : countOfNew(rows, newest)}
+          what="deliveries"
+          isFiltered={false}
+          onShow={() => void queries.resetQueries({ queryKey: ['deliveries', webhook.id] })}
+        />
+      }
+    >
+      {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+      {isPending && error === null ? <Bones count={3} /> : null}
+      {rows.length === 0 && !isPending ? (
+        <p className={kit['dim']}>
+          Nothing was sent yet. It begins with the next event that this webhook is told of; a test shows at once whether
+          your receiver answers.
+        </p>
+      ) : null}
+      {rows.length === 0 ? null : (
+        <table className={kit['table']}>
+          <thead>
+            <tr>
+              <th scope="col">Event</th>
+              <th scope="col">Stands</th>
+              <th scope="col">Attempts</th>
+              <th scope="col">Last answer</th>
+              <th scope="col">Next try, or arrived</th>
+              <th scope="col">
+                <span className="visually-hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <Row key={row.id} row={row} isActive={webhook.status === 'active'} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      <ListFoot {...list} />
+    </Panel>
+  );
+};
+
+const Row = ({ row, isActive }: { readonly row: DeliveryRow; readonly isActive: boolean }) => (
+  <tr>
+    <td className={styles['where']}>
+      <code>{row.type}</code>
+      <small>
+        <Id id={row.event} /> <Time at={row.created_at} />
+      </small>
+    </td>
+    <td data-end>
+      <DeliveryBadge status={row.status} />
+    </td>
+    <td data-hide className={kit['number']}>
+      {row.attempt}
+    </td>
+    <td data-wide>
+      {answerInWords(row) ?? <None />}
+      <span className={styles['onPhone']}>
+        {' '}
+        after {row.attempt} {row.attempt === 1 ? 'attempt' : 'attempts'}
+      </span>
+    </td>
+    <td>
+      <Due row={row} />
+    </td>
+    <td className={styles['actions']} data-end>
+      <SendAgain row={row} isActive={isActive} />
+    </td>
+  </tr>
+);
+
+const Due = ({ row: { status, next_attempt_at: next, delivered_at: arrived } }: { readonly row: DeliveryRow }) => {
+  if (arrived !== null)
+    return (
+      <>
+        <span className={styles['onPhone']}>arrived </span>
+        <Time at={arrived} />
+      </>
+    );
+  if (next === null || isOver({ status })) return <None />;
+  return (
+    <>
+      <span className={styles['onPhone']}>next try </span>
+      <Time at={next} />
+    </>
+  );
+};
+
+/** A test is sent again by another test. */
+const SendAgain = ({ row, isActive }: { readonly row: DeliveryRow; readonly isActive: boolean }) => {
+  const queries = useQueryClient();
+  const again = useChange(
+    ({ webhook, event }: { readonly webhook: string; readonly event: string }, key) =>
+      bodyOf(
+        api.POST('/v1/webhooks/{id}/redeliver', {
+          params: { path: { id: webhook }, header: { 'Idempotency-Key': key } },
+          body: { event },
+        }),
+      ),
+    (delivery) =>
+      queries.setQueryData<Pages>(['deliveries', row.webhook], (pages) => pages && refreshed(pages, [rowOf(delivery)])),
+  );
+  if (row.type === 'webhook.test' || !isActive || row.status === 'delivering') return null;
+  return (
+    <>
+      <Button
+        isSmall
+        disabled={again.isPending}
+        onClick={() => again.mutate({ webhook: row.webhook, event: row.event })}
+      >
+        {again.isPending ? 'Sending …' : isOver(row) ? 'Send again' : 'Send now'}
+        <span className="visually-hidden"> {row.event}</span>
+      </Button>
+      {again.error === null ? null : <Failure error={again.error} />}
+    </>
+  );
+};

@@ -1,0 +1,77 @@
+import type { Schemas } from '../kernel/client.ts';
+
+export type Pattern = Schemas['EventSubscription'][number];
+
+/** A test is sent to whom it is about, whatever an endpoint is subscribed to. */
+type Told = Exclude<Schemas['EventType'], 'webhook.test'>;
+
+/** When each is told, as the rest of a sentence that begins with 'When'. */
+const WHEN: Readonly<Record<Told, string>> = {
+  'action.created': 'an agent asks for a call',
+  'action.decided': 'the policy has decided it, or has refused it',
+  'action.executed': 'its outcome is known, or given up',
+  'action.witnessed': 'there is evidence of what happened, or newer evidence',
+  'deed.sealed': 'something stands in the ledger',
+  'approval.requested': 'a call waits for people',
+  'approval.countersigned': 'one of several people said yes',
+  'approval.decided': 'people have decided, or it has run out',
+  'agent.stopped': 'an agent was stopped',
+  'agent.resumed': 'an agent works again',
+  'agent.suspended': 'an agent was suspended',
+  'org.stopped': 'all agents were stopped',
+  'org.started': 'all agents work again',
+  'policy.activated': 'a version of a policy is enforced, or runs in shadow',
+  'anomaly.detected': 'an agent does what it never did',
+  'suggestion.created': 'a change of a policy is suggested',
+  'decoder.degraded': 'a database witness sees less than it should',
+  'decoder.recovered': 'it sees everything again',
+  'decoder.alert': 'a row changed that no call explains',
+};
+
+const NAMES: Readonly<Record<string, string>> = {
+  action: 'Actions',
+  deed: 'Deeds',
+  approval: 'Approvals',
+  agent: 'Agents',
+  org: 'Organization',
+  policy: 'Policies',
+  anomaly: 'Anomalies',
+  suggestion: 'Suggestions',
+  decoder: 'Database witness',
+};
+
+interface EventGroup {
+  readonly family: Pattern;
+  readonly name: string;
+  readonly types: readonly { readonly type: Pattern; readonly when: string }[];
+}
+
+const familyOf = (type: Pattern): Pattern => `${type.split('.')[0] ?? ''}.*` as Pattern;
+
+/** All there are to choose from, by the object that they are about. */
+export const GROUPS: readonly EventGroup[] = Object.keys(NAMES).map((object) => ({
+  family: `${object}.*` as Pattern,
+  name: NAMES[object] ?? object,
+  types: Object.entries(WHEN)
+    .filter(([type]) => type.startsWith(`${object}.`))
+    .map(([type, when]) => ({ type: type as Pattern, when })),
+}));
+
+/** `by itself`: it is named. `by more`: what is named holds it, and it cannot be taken away alone. */
+export const chosenBy = (chosen: readonly Pattern[], pattern: Pattern): 'by itself' | 'by more' | null => {
+  if (pattern !== '*' && chosen.includes('*')) return 'by more';
+  if (pattern !== '*' && !pattern.endsWith('.*') && chosen.includes(familyOf(pattern))) return 'by more';
+  return chosen.includes(pattern) ? 'by itself' : null;
+};
+
+/** What is named once by a family, or by everything, is not named again by itself. */
+export const toggled = (chosen: readonly Pattern[], pattern: Pattern): readonly Pattern[] => {
+  if (chosen.includes(pattern)) return chosen.filter((other) => other !== pattern);
+  if (pattern === '*') return ['*'];
+  const rest = pattern.endsWith('.*') ? chosen.filter((other) => familyOf(other) !== pattern) : chosen;
+  return [...rest, pattern];
+};
+
+/** `everything`, or the types as the API names them. */
+export const inWords = (events: readonly Pattern[]): string =>
+  events.includes('*') ? 'everything' : events.join(', ');

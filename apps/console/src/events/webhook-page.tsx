@@ -1,0 +1,218 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Button, Id, Panel, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ScreenHead } from '../shell/screen.tsx';
+import { Deliveries } from './deliveries-panel.tsx';
+import { inWords } from './subscription.ts';
+import { WebhookBadge } from './webhook-badge.tsx';
+import { ChangeWebhook, DeleteWebhook, RollSecret, ShownSecret } from './webhook-dialogs.tsx';
+import { answerInWords, standOfWebhook } from './webhook-words.ts';
+import styles from './webhooks.module.css';
+
+type Webhook = Schemas['Webhook'];
+
+/** One endpoint: what it is told, how it stands and why, and what was sent. */
+export const WebhookPage = ({ id }: { readonly id: string }) => {
+  const {
+    data: webhook,
+    error,
+    refetch,
+  } = useQuery({
+    queryKey: ['webhook', id],
+    queryFn: () => bodyOf(api.GET('/v1/webhooks/{id}', { params: { path: { id } } })),
+  });
+  if (webhook === undefined) {
+    return (
+      <>
+        <ScreenHead title="Webhook" />
+        {error === null ? <Bones count={4} /> : <Failure error={error} onRetry={() => void refetch()} />}
+      </>
+    );
+  }
+  return (
+    <>
+      <ScreenHead
+        title={webhook.url}
+        name={<Said text={webhook.url} />}
+        badges={<WebhookBadge webhook={webhook} />}
+        about={webhook.description === null ? undefined : <Said text={webhook.description} />}
+      />
+      <Stand webhook={webhook} />
+      <Facts webhook={webhook} />
+      <Deliveries webhook={webhook} />
+    </>
+  );
+};
+
+type Open =
+  { readonly is: 'change' | 'roll' | 'delete' } | { readonly is: 'secret'; readonly secret: string | null } | null;
+
+const Stand = ({ webhook }: { readonly webhook: Webhook }) => {
+  const queries = useQueryClient();
+  const [, navigate] = useLocation();
+  const [open, setOpen] = useState<Open>(null);
+  const close = (): void => setOpen(null);
+  const changed = (to: Webhook): void => {
+    queries.setQueryData(['webhook', webhook.id], to);
+    void queries.invalidateQueries({ queryKey: ['webhooks'] });
+    close();
+  };
+  return (
+    <Panel title="How it stands">
+      <div className={styles['stack']}>
+        <Why webhook={webhook} />
+        <Switch webhook={webhook} onChanged={changed}>
+          <Button icon="key" onClick={() => setOpen({ is: 'roll' })}>
+            Roll secret
+          </Button>
+          <Button onClick={() => setOpen({ is: 'change' })}>Change</Button>
+          <Button kind="danger" onClick={() => setOpen({ is: 'delete' })}>
+            Delete
+          </Button>
+        </Switch>
+      </div>
+      {open?.is === 'change' ? <ChangeWebhook webhook={webhook} onChanged={changed} onClose={close} /> : null}
+      {open?.is === 'roll' ? (
+        <RollSecret
+          webhook={webhook}
+          onMade={({ webhook: rolled, secret }) => {
+            changed(rolled);
+            setOpen({ is: 'secret', secret });
+          }}
+          onClose={close}
+        />
+      ) : null}
+      {open?.is === 'delete' ? (
+        <DeleteWebhook
+          webhook={webhook}
+          onDeleted={() => {
+            void queries.invalidateQueries({ queryKey: ['webhooks'] });
+            navigate('/settings/webhooks');
+          }}
+          onClose={close}
+        />
+      ) : null}
+      {open?.is === 'secret' ? <ShownSecret secret={open.secret} onClose={close} /> : null}
+    </Panel>
+  );
+};
+
+/** In words, what it being so means, and what to do. */
+const Why = ({ webhook }: { readonly webhook: Webhook }) => {
+  const since = webhook.failing_since === null ? null : <Time at={webhook.failing_since} />;
+  switch (standOfWebhook(webhook)) {
+    case 'active':
+      return <p>Each event that it is told of is sent as it happens.</p>;
+    case 'failing':
+      return (
+        <p>
+          Every attempt since {since} has failed; the deliveries below say why. After 72 hours of that the service
+          disables it.
+        </p>
+      );
+    case 'paused':
+      return <p>A person paused it. Nothing is sent, and what happens meanwhile is not kept for it.</p>;
+    case 'given up':
+      return (
+        <p className={kit['warning']}>
+          The service disabled it: every attempt since {since} had failed, for 72 hours. What it missed meanwhile stands
+          in the lists. Mend the receiver, send a test, then let it go on.
+        </p>
+      );
+  }
+};
+
+/** Pause, go on, and a test, which says at once what the receiver answered. */
+const Switch = ({
+  webhook,
+  onChanged,
+  children,
+}: {
+  readonly webhook: Webhook;
+  readonly onChanged: (webhook: Webhook) => void;
+  /** Everything else that can be pressed. */
+  readonly children: ReactNode;
+}) => {
+  const queries = useQueryClient();
+  const isActive = webhook.status === 'active';
+  const change = useChange(
+    (status: Webhook['status']) =>
+      bodyOf(api.PATCH('/v1/webhooks/{id}', { params: { path: { id: webhook.id } }, body: { status } })),
+    onChanged,
+  );
+  const test = useChange(
+    (id: string, key) =>
+      bodyOf(api.POST('/v1/webhooks/{id}/test', { params: { path: { id }, header: { 'Idempotency-Key': key } } })),
+    () => {
+      for (const key of ['webhook', 'deliveries']) void queries.invalidateQueries({ queryKey: [key, webhook.id] });
+    },
+  );
+  return (
+    <>
+      {change.error === null ? null : <Failure error={change.error} />}
+      {test.error === null ? null : <Failure error={test.error} />}
+      {test.data === undefined || test.isPending ? null : <TestAnswer delivery={test.data} />}
+      <div className={styles['tools']}>
+        <Button icon="send" disabled={test.isPending} onClick={() => test.mutate(webhook.id)}>
+          {test.isPending ? 'Waiting for its answer …' : 'Send a test'}
+        </Button>
+        <Button
+          icon={isActive ? 'pause' : 'play'}
+          disabled={change.isPending}
+          onClick={() => change.mutate(isActive ? 'disabled' : 'active')}
+        >
+          {isActive ? 'Pause' : 'Let it go on'}
+        </Button>
+        {children}
+      </div>
+    </>
+  );
+};
+
+const TestAnswer = ({ delivery }: { readonly delivery: Schemas['WebhookDelivery'] }) => (
+  <p role="status" className={delivery.status === 'delivered' ? undefined : kit['warning']}>
+    {delivery.status === 'delivered'
+      ? `The receiver has it, and answered ${delivery.http_status ?? '2xx'}.`
+      : `The test did not arrive: ${answerInWords(delivery) ?? 'nobody knows why'}.`}
+  </p>
+);
+
+const Facts = ({ webhook }: { readonly webhook: Webhook }) => (
+  <Panel title="Facts" aside={<Link href="/settings/webhooks">All webhooks</Link>}>
+    <dl className={styles['facts']}>
+      <dt>Is told of</dt>
+      <dd>
+        <code>{inWords(webhook.events)}</code>
+      </dd>
+      <dt>Secret ends in</dt>
+      <dd>
+        <code>…{webhook.secret_hint}</code>
+      </dd>
+      {webhook.old_secrets_until.map((until) => (
+        <OldSecret key={until} until={until} />
+      ))}
+      <dt>Made</dt>
+      <dd>
+        <Time at={webhook.created_at} isExact />
+      </dd>
+      <dt>Id</dt>
+      <dd>
+        <Id id={webhook.id} isWhole />
+      </dd>
+    </dl>
+  </Panel>
+);
+
+const OldSecret = ({ until }: { readonly until: string }) => (
+  <>
+    <dt>An older one</dt>
+    <dd>
+      signs until <Time at={until} />
+    </dd>
+  </>
+);

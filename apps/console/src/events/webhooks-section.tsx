@@ -1,0 +1,120 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { answerOf, api, type Schemas } from '../kernel/client.ts';
+import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Button, Empty, None, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ListFoot } from '../kit/list-foot.tsx';
+import { inWords } from './subscription.ts';
+import { WebhookBadge } from './webhook-badge.tsx';
+import { CreateWebhook, ShownSecret } from './webhook-dialogs.tsx';
+import styles from './webhooks.module.css';
+
+type Open = { readonly is: 'create' } | { readonly is: 'secret'; readonly secret: string | null } | null;
+
+/** Where events are sent. */
+export const WebhooksSection = () => {
+  const queries = useQueryClient();
+  const [open, setOpen] = useState<Open>(null);
+  const list = useList(['webhooks'], (cursor) =>
+    answerOf(
+      api.GET('/v1/webhooks', {
+        params: { query: { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
+      }),
+    ),
+  );
+  const { rows, error, isPending, refetch } = list;
+  const close = (): void => setOpen(null);
+  return (
+    <>
+      <div className={styles['tools']}>
+        <Button kind="primary" icon="send" onClick={() => setOpen({ is: 'create' })}>
+          Make a webhook
+        </Button>
+      </div>
+      {error !== null ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : isPending ? (
+        <Bones count={3} />
+      ) : rows.length === 0 ? (
+        <NoWebhooks />
+      ) : (
+        <div className={kit['panel']}>
+          <WebhooksTable rows={rows} />
+        </div>
+      )}
+      <ListFoot {...list} />
+      {open?.is === 'create' ? (
+        <CreateWebhook
+          onMade={({ secret }) => {
+            setOpen({ is: 'secret', secret });
+            void queries.invalidateQueries({ queryKey: ['webhooks'] });
+          }}
+          onClose={close}
+        />
+      ) : null}
+      {open?.is === 'secret' ? <ShownSecret secret={open.secret} onClose={close} /> : null}
+    </>
+  );
+};
+
+const NoWebhooks = () => (
+  <Empty
+    title="No webhook yet"
+    code={[
+      `curl -sS '${location.origin}/v1/webhooks' -H "Authorization: Bearer $ADMIN_KEY" \\`,
+      `  -H 'Content-Type: application/json' \\`,
+      `  -d '{"url": "https://your-receiver.example/hooks", "events": ["approval.*", "deed.sealed"]}'`,
+    ].join('\n')}
+  >
+    A webhook is an address of yours. What happens here is sent to it as it happens, signed, and again until your
+    receiver says 2xx. A pager that rings for each approval begins with:
+  </Empty>
+);
+
+const WebhooksTable = ({ rows }: { readonly rows: readonly Schemas['Webhook'][] }) => (
+  <table className={kit['table']}>
+    <thead>
+      <tr>
+        <th scope="col">Address</th>
+        <th scope="col">Stands</th>
+        <th scope="col">Told</th>
+        <th scope="col">Fails since</th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((webhook) => (
+        <tr key={webhook.id}>
+          <td className={styles['where']}>
+            <Link href={`/settings/${webhook.id}`} className={kit['rowLink'] ?? ''} data-row>
+              <Said text={webhook.url} />
+            </Link>
+            {webhook.description === null ? null : (
+              <small>
+                <Said text={webhook.description} />
+              </small>
+            )}
+          </td>
+          <td data-end>
+            <WebhookBadge webhook={webhook} />
+          </td>
+          <td data-wide className={kit['dim']}>
+            {inWords(webhook.events)}
+          </td>
+          <td data-wide>
+            {webhook.failing_since === null ? (
+              <None />
+            ) : (
+              <>
+                <span className={styles['onPhone']}>fails since </span>
+                <Time at={webhook.failing_since} />
+              </>
+            )}
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
