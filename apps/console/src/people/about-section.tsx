@@ -1,0 +1,131 @@
+import { useQuery } from '@tanstack/react-query';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useOrganization } from '../kernel/session.tsx';
+import { Badge } from '../kit/badges.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, CopyButton, Id, Panel, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import styles from './settings.module.css';
+
+type SealKey = Schemas['SealKey'];
+
+/** What is running, which keys seal, and where it is described. */
+export const AboutSection = () => (
+  <>
+    <VersionPanel />
+    <KeysPanel />
+    <Panel title="Read on">
+      <ul className={styles['links']}>
+        <li>
+          <a href="/api/openapi.yaml">The API, as an OpenAPI document</a>
+        </li>
+        <li>
+          <a href="/docs/errors">Every error code, and what to do about it</a>
+        </li>
+        <li>
+          <a href="/.well-known/service/keys.json">The keys that seal, as JSON</a>
+        </li>
+      </ul>
+    </Panel>
+  </>
+);
+
+const VersionPanel = () => {
+  const { data: org } = useOrganization();
+  const {
+    data: version,
+    error,
+    refetch,
+  } = useQuery({ queryKey: ['version'], queryFn: () => bodyOf(api.GET('/v1/version')), staleTime: 60_000 });
+  return (
+    <Panel title="The service">
+      {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+      {version === undefined ? (
+        error === null && <Bones count={2} />
+      ) : (
+        <dl className={styles['facts']}>
+          <dt>Version</dt>
+          <dd>{version.version}</dd>
+          <dt>Commit</dt>
+          <dd>
+            <Id id={version.commit} isWhole />
+          </dd>
+          <dt>Built</dt>
+          <dd>{version.built_at === null ? 'from its sources' : <Time at={version.built_at} isExact />}</dd>
+          <dt>Node.js</dt>
+          <dd>{version.node}</dd>
+          <dt>API versions</dt>
+          <dd>{version.api_versions.join(', ')}</dd>
+          <dt>Without a header</dt>
+          <dd>
+            {org === undefined || org.pinned_version === null
+              ? `${version.default_api_version}, the latest: none is pinned`
+              : `${org.pinned_version}, which is pinned here`}
+          </dd>
+        </dl>
+      )}
+    </Panel>
+  );
+};
+
+const KeysPanel = () => {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['seal-keys'],
+    queryFn: () => bodyOf(api.GET('/.well-known/service/keys.json', { cache: 'default' })),
+    staleTime: 300_000,
+  });
+  return (
+    <Panel title="Keys that seal deeds">
+      <p className={styles['about']}>
+        Compare the fingerprint with one that came another way, by phone or in print: this page comes from the service
+        that it would prove.
+      </p>
+      {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null ? <Bones count={2} /> : null}
+      <ul>
+        {data?.keys.toReversed().map((key) => (
+          <Key key={key.kid} of={key} />
+        ))}
+      </ul>
+      {data?.keys.length === 0 ? <p className={kit['dim']}>No key yet: nothing was sealed.</p> : null}
+    </Panel>
+  );
+};
+
+const Key = ({ of: key }: { readonly of: SealKey }) => (
+  <li className={styles['key']}>
+    <span className={styles['tools']}>
+      <code>{(key.kid.match(/.{1,4}/g) ?? []).join(' ')}</code>
+      {key.revoked_at !== null ? (
+        <Badge tone="bad" icon="shieldCross">
+          Revoked
+        </Badge>
+      ) : key.retired_at !== null ? (
+        <Badge tone="quiet" icon="clock">
+          Retired
+        </Badge>
+      ) : (
+        <Badge tone="ok" icon="shield">
+          Seals
+        </Badge>
+      )}
+      <CopyButton text={key.kid}>Copy fingerprint</CopyButton>
+    </span>
+    <small className={kit['dim']}>
+      since <Time at={key.activated_at} />
+      {key.retired_at === null ? null : (
+        <>
+          , until <Time at={key.retired_at} />
+        </>
+      )}
+      {key.revoked_at === null ? null : (
+        <>
+          , revoked <Time at={key.revoked_at} />
+        </>
+      )}
+    </small>
+    <small className={kit['dim']}>
+      public key <Id id={key.public_key} isWhole />
+    </small>
+  </li>
+);

@@ -1,0 +1,221 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { answerOf, api, type Schemas } from '../kernel/client.ts';
+import { serverNow } from '../kernel/clock.ts';
+import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { Badge } from '../kit/badges.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Button, Empty, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ListFoot } from '../kit/list-foot.tsx';
+import { SecretDialog } from '../kit/secret-dialog.tsx';
+import { CreateKey, type MadeKey, RevokeKey, RollKey } from './admin-key-dialogs.tsx';
+import { beginOf, isOver, standOfKey } from './key-stand.ts';
+import styles from './settings.module.css';
+
+type AdminKey = Schemas['AdminKey'];
+
+type Open =
+  | { readonly is: 'create' }
+  | { readonly is: 'roll' | 'revoke'; readonly of: AdminKey }
+  | ({ readonly is: 'secret' } & MadeKey)
+  | null;
+
+/** Keys of programs that may do what an admin may. */
+export const AdminKeysSection = () => {
+  const queries = useQueryClient();
+  const [open, setOpen] = useState<Open>(null);
+  const [news, setNews] = useState('');
+  const list = useList(['admin-keys'], (cursor) =>
+    answerOf(
+      api.GET('/v1/org/keys', {
+        params: { query: { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
+      }),
+    ),
+  );
+  const { rows, error, isPending, refetch } = list;
+  const close = (): void => setOpen(null);
+  const reread = (): void => void queries.invalidateQueries({ queryKey: ['admin-keys'] });
+  const show = (made: MadeKey): void => {
+    setOpen({ is: 'secret', ...made });
+    reread();
+  };
+  return (
+    <>
+      <div className={styles['tools']}>
+        <Button kind="primary" icon="key" onClick={() => setOpen({ is: 'create' })}>
+          Make an admin key
+        </Button>
+        <span className={styles['said']} role="status">
+          {news}
+        </span>
+      </div>
+      {error !== null ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : isPending ? (
+        <Bones count={3} />
+      ) : rows.length === 0 ? (
+        <NoKeys />
+      ) : (
+        <KeysTable rows={rows} onOpen={setOpen} />
+      )}
+      <ListFoot {...list} />
+      {open?.is === 'create' ? <CreateKey onMade={show} onClose={close} /> : null}
+      {open?.is === 'roll' ? <RollKey of={open.of} onMade={show} onClose={close} /> : null}
+      {open?.is === 'revoke' ? (
+        <RevokeKey
+          of={open.of}
+          onDone={() => {
+            close();
+            setNews(`${beginOf(open.of)}… is revoked, on every instance within two seconds.`);
+            reread();
+          }}
+          onClose={close}
+        />
+      ) : null}
+      {open?.is === 'secret' ? <Made {...open} onClose={close} /> : null}
+    </>
+  );
+};
+
+const Made = ({ secret, replaced, onClose }: MadeKey & { readonly onClose: () => void }) => (
+  <SecretDialog
+    title={replaced ? 'The new admin key' : 'Your admin key'}
+    secret={secret}
+    lost={replaced ? 'Revoke the new key of this list, and roll again.' : 'Revoke it, and make another.'}
+    onClose={onClose}
+  >
+    <p className={kit['dim']}>
+      Send it as <code>Authorization: Bearer …</code>. Whoever has it may do what an admin may.
+    </p>
+  </SecretDialog>
+);
+
+const NoKeys = () => (
+  <Empty
+    title="No admin key yet"
+    code={[
+      `curl -sS '${location.origin}/v1/agents' -H "Authorization: Bearer $ADMIN_KEY" \\`,
+      `  -H 'Content-Type: application/json' -d '{"name": "support-bot"}'`,
+    ].join('\n')}
+  >
+    People have sessions, agents have keys of their own, and programs that set things up have an admin key. With one, a
+    deployment makes an agent by:
+  </Empty>
+);
+
+interface WithOpen {
+  readonly onOpen: (open: Open) => void;
+}
+
+/** Those that open something first; the others behind a press. */
+const KeysTable = ({ rows, onOpen }: WithOpen & { readonly rows: readonly AdminKey[] }) => {
+  const nowMs = serverNow();
+  const [over, working] = [true, false].map((wanted) =>
+    rows.filter((key) => isOver(standOfKey(key, nowMs)) === wanted),
+  ) as [AdminKey[], AdminKey[]];
+  return (
+    <>
+      {working.length === 0 ? <NoKeys /> : <Keys rows={working} onOpen={onOpen} />}
+      {over.length === 0 ? null : (
+        <details>
+          <summary>
+            {over.length} that {over.length === 1 ? 'opens' : 'open'} nothing any more
+          </summary>
+          <Keys rows={over} onOpen={onOpen} />
+        </details>
+      )}
+    </>
+  );
+};
+
+const Keys = ({ rows, onOpen }: WithOpen & { readonly rows: readonly AdminKey[] }) => (
+  <div className={kit['panel']}>
+    <table className={kit['table']}>
+      <thead>
+        <tr>
+          <th scope="col">Key</th>
+          <th scope="col">Stands</th>
+          <th scope="col">Made</th>
+          <th scope="col">
+            <span className="visually-hidden">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((key) => (
+          <tr key={key.id}>
+            <td>
+              <code>{beginOf(key)}…</code>
+            </td>
+            <td data-end>
+              <Stand of={key} />
+            </td>
+            <td>
+              <span className={styles['onPhone']}>made </span>
+              <Time at={key.created_at} />
+            </td>
+            <td className={styles['actions']} data-wide>
+              <KeyActions of={key} onOpen={onOpen} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+const Stand = ({ of: key }: { readonly of: AdminKey }) => {
+  switch (standOfKey(key, serverNow())) {
+    case 'works':
+      return (
+        <Badge tone="ok" icon="checkCircle">
+          Works
+        </Badge>
+      );
+    case 'ends':
+      return (
+        <>
+          <Badge tone="warn" icon="clock">
+            Replaced
+          </Badge>{' '}
+          {key.expires_at === null ? null : (
+            <span className={kit['dim']}>
+              works until <Time at={key.expires_at} />
+            </span>
+          )}
+        </>
+      );
+    case 'ended':
+      return (
+        <Badge tone="quiet" icon="clock">
+          Ended
+        </Badge>
+      );
+    case 'revoked':
+      return (
+        <Badge tone="quiet" icon="ban">
+          Revoked
+        </Badge>
+      );
+  }
+};
+
+const KeyActions = ({ of: key, onOpen }: WithOpen & { readonly of: AdminKey }) => {
+  const stand = standOfKey(key, serverNow());
+  if (isOver(stand)) return null;
+  return (
+    <span className={styles['pair']}>
+      {stand === 'works' ? (
+        <Button isSmall onClick={() => onOpen({ is: 'roll', of: key })}>
+          Roll
+          <span className="visually-hidden"> {beginOf(key)}</span>
+        </Button>
+      ) : null}
+      <Button isSmall kind="danger" onClick={() => onOpen({ is: 'revoke', of: key })}>
+        Revoke
+        <span className="visually-hidden"> {beginOf(key)}</span>
+      </Button>
+    </span>
+  );
+};

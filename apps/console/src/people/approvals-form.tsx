@@ -1,0 +1,118 @@
+import { useState } from 'react';
+import type { Schemas } from '../kernel/client.ts';
+import { Choices, Field, OtherFailure } from '../kit/field.tsx';
+import { Button } from '../kit/kit.tsx';
+import { type Door, doorInWords, lifeOf, secondsOf, type Unit, UNITS } from './organization-words.ts';
+import { Sealed } from './sealed.tsx';
+import { useSettingsChange } from './settings-change.ts';
+import styles from './settings.module.css';
+
+const DOORS = ['decide', 'review_only', 'off'] as const satisfies readonly Door[];
+
+const MAIL: Readonly<Record<Door, string>> = {
+  decide: 'The mail has a link to what is asked, and the page behind it decides by a press.',
+  review_only: 'The mail shows what is asked. To decide, people sign in.',
+  off: 'Nobody is mailed, and links that were sent are void.',
+};
+const CHAT: Readonly<Record<Door, string>> = {
+  decide: 'Of people whose chat account stands with their membership.',
+  review_only: 'A chat tells of it. To decide, people sign in.',
+  off: 'No word from a chat counts.',
+};
+
+interface LifeDraft {
+  readonly count: string;
+  readonly unit: Unit;
+}
+
+interface Draft {
+  readonly mail?: Door;
+  readonly chat?: Door;
+  readonly life?: LifeDraft;
+}
+
+/** How people are asked, and for how long. */
+export const ApprovalsForm = ({ org }: { readonly org: Schemas['Organization'] }) => {
+  const [draft, setDraft] = useState<Draft>({});
+  const change = useSettingsChange(() => setDraft({}));
+  const known = lifeOf(org.approvals.expires_in_s ?? UNITS.days);
+  const { mail = org.approvals.mail ?? 'decide', chat = org.approvals.chat ?? 'off' } = draft;
+  const { count, unit } = draft.life ?? { count: String(known.count), unit: known.unit };
+  const isDirty = Object.keys(draft).length > 0;
+  const save = (): void => {
+    const { life, ...doors } = draft;
+    change.mutate({
+      approvals: { ...doors, ...(life && { expires_in_s: secondsOf(Number(life.count), life.unit) }) },
+    });
+  };
+  return (
+    <form
+      className={styles['form']}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <div className={styles['doors']}>
+        <Choices
+          legend="By mail"
+          chosen={mail}
+          onChoose={(value) => setDraft({ ...draft, mail: value })}
+          of={DOORS.map((value) => ({ value, name: doorInWords(value), about: MAIL[value] }))}
+        />
+        <Choices
+          legend="By chat"
+          chosen={chat}
+          onChoose={(value) => setDraft({ ...draft, chat: value })}
+          of={DOORS.map((value) => ({ value, name: doorInWords(value), about: CHAT[value] }))}
+        />
+      </div>
+      <Life count={count} unit={unit} error={change.error} onChange={(life) => setDraft({ ...draft, life })} />
+      <OtherFailure error={change.error} params={['approvals.expires_in_s']} />
+      {change.data === undefined || isDirty ? null : (
+        <Sealed deed={change.data.deed}>How people are asked is saved.</Sealed>
+      )}
+      <Button type="submit" disabled={!isDirty || count.trim() === '' || change.isPending}>
+        {change.isPending ? 'Saving …' : 'Save how people are asked'}
+      </Button>
+    </form>
+  );
+};
+
+/** How long a call waits for people. */
+const Life = ({
+  count,
+  unit,
+  error,
+  onChange,
+}: LifeDraft & { readonly error: unknown; readonly onChange: (life: LifeDraft) => void }) => (
+  <div className={styles['row']}>
+    <Field
+      label="A call waits for"
+      param="approvals.expires_in_s"
+      error={error}
+      hint="Unless its rule says otherwise: a minute to 30 days."
+    >
+      {(control) => (
+        <input
+          {...control}
+          type="number"
+          inputMode="decimal"
+          min={1}
+          value={count}
+          onChange={({ target }) => onChange({ count: target.value, unit })}
+        />
+      )}
+    </Field>
+    <Field label="in" param="unit" error={null}>
+      {(control) => (
+        <select {...control} value={unit} onChange={({ target }) => onChange({ count, unit: target.value as Unit })}>
+          {Object.keys(UNITS).map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      )}
+    </Field>
+  </div>
+);

@@ -1,0 +1,191 @@
+import { useState } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { plain } from '../kernel/said.ts';
+import { type Role, useSession } from '../kernel/session.tsx';
+import { Choices, Field } from '../kit/field.tsx';
+import { FormDialog } from '../kit/form-dialog.tsx';
+import { Said } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { linesOf, ROLES, rolesToGive } from './member-rights.ts';
+
+type Membership = Schemas['Membership'];
+
+interface DialogProps {
+  /** Says what has happened. */
+  readonly onDone: (said: string) => void;
+  readonly onClose: () => void;
+}
+
+const useLooker = () => {
+  const { me } = useSession();
+  return { role: me.membership.role, membership: me.membership.id };
+};
+
+const nameOf = ({ email, user }: Membership): string => plain(email ?? user);
+
+/** A mail with a link that works for seven days; again, with a fresh one. */
+export const Invite = ({ again, onDone, onClose }: DialogProps & { readonly again: Membership | null }) => {
+  const roles = rolesToGive(useLooker());
+  const [email, setEmail] = useState(again?.email ?? '');
+  const [role, setRole] = useState<Role>(again?.role ?? 'viewer');
+  const invite = useChange(
+    (body: { readonly email: string; readonly role: Role }, key) =>
+      bodyOf(api.POST('/v1/org/members', { params: { header: { 'Idempotency-Key': key } }, body })),
+    (member) => onDone(`${nameOf(member)} is invited. The link of the mail works for seven days.`),
+  );
+  return (
+    <FormDialog
+      title={again === null ? 'Invite a person' : 'Invite again'}
+      action="Send the invitation"
+      busy="Sending …"
+      isPending={invite.isPending}
+      isReady={email.trim() !== ''}
+      error={invite.error}
+      params={['email', 'role']}
+      onSubmit={() => invite.mutate({ email: email.trim(), role })}
+      onClose={onClose}
+    >
+      <Field
+        label="E-mail address"
+        param="email"
+        error={invite.error}
+        hint={again === null ? 'The link works for seven days.' : 'The link that was sent before is void then.'}
+      >
+        {(control) => (
+          <input
+            {...control}
+            type="email"
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            maxLength={254}
+            readOnly={again !== null}
+            data-first={again === null ? '' : undefined}
+            value={email}
+            onChange={({ target }) => setEmail(target.value)}
+          />
+        )}
+      </Field>
+      <RoleChoice roles={roles} chosen={role} onChoose={setRole} />
+    </FormDialog>
+  );
+};
+
+const RoleChoice = ({
+  roles,
+  chosen,
+  onChoose,
+}: {
+  readonly roles: readonly Role[];
+  readonly chosen: Role;
+  readonly onChoose: (role: Role) => void;
+}) => (
+  <Choices legend="Role" chosen={chosen} onChoose={onChoose} of={roles.map((value) => ({ value, ...ROLES[value] }))} />
+);
+
+/** An owner's: the role, and which references and chat accounts mean this person. */
+export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readonly member: Membership }) => {
+  const roles = rolesToGive(useLooker());
+  const [role, setRole] = useState(member.role);
+  const [references, setReferences] = useState(member.references.join('\n'));
+  const [accounts, setAccounts] = useState(member.chat_accounts.join('\n'));
+  const change = useChange(
+    (body: Schemas['ChangeMember']) =>
+      bodyOf(api.PATCH('/v1/org/members/{id}', { params: { path: { id: member.id } }, body })),
+    (changed) => onDone(`${nameOf(changed)} is ${ROLES[changed.role].name.toLowerCase()}, as the deed says.`),
+  );
+  const changes = {
+    ...(role === member.role ? {} : { role }),
+    ...(isSame(linesOf(references), member.references) ? {} : { references: [...linesOf(references)] }),
+    ...(isSame(linesOf(accounts), member.chat_accounts) ? {} : { chat_accounts: [...linesOf(accounts)] }),
+  };
+  return (
+    <FormDialog
+      title={`Change ${nameOf(member)}`}
+      action="Save this member"
+      busy="Saving …"
+      isPending={change.isPending}
+      isReady={Object.keys(changes).length > 0}
+      error={change.error}
+      params={['references', 'chat_accounts']}
+      onSubmit={() => change.mutate(changes)}
+      onClose={onClose}
+    >
+      <RoleChoice roles={roles} chosen={role} onChoose={setRole} />
+      <Field
+        label="References, one a line"
+        param="references"
+        error={change.error}
+        hint="What agents send as Service-On-Behalf-Of for this person, who may then not approve what runs for them."
+      >
+        {(control) => (
+          <textarea
+            {...control}
+            rows={2}
+            spellCheck={false}
+            value={references}
+            onChange={({ target }) => setReferences(target.value)}
+          />
+        )}
+      </Field>
+      <Field
+        label="Chat accounts, one a line"
+        param="chat_accounts"
+        error={change.error}
+        hint="As connector:account. A word from one of them counts as this person’s."
+      >
+        {(control) => (
+          <textarea
+            {...control}
+            rows={2}
+            spellCheck={false}
+            value={accounts}
+            onChange={({ target }) => setAccounts(target.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
+  );
+};
+
+const isSame = (one: readonly string[], other: readonly string[]): boolean => one.join('\n') === other.join('\n');
+
+/** Removing somebody, withdrawing an invitation, or leaving: what it ends stands above the button. */
+export const RemoveMember = ({ member, onDone, onClose }: DialogProps & { readonly member: Membership }) => {
+  const isMe = member.id === useLooker().membership;
+  const remove = useChange(
+    (id: string) => bodyOf(api.DELETE('/v1/org/members/{id}', { params: { path: { id } } })),
+    () => {
+      // Whoever has left has no session here any more.
+      if (isMe) location.assign('/login');
+      else onDone(`${nameOf(member)} is ${member.status === 'invited' ? 'no longer invited' : 'removed'}.`);
+    },
+  );
+  const [title, action, words] = isMe
+    ? ['Leave the organization', 'Leave', 'You are signed out here at once. To come back, somebody has to invite you.']
+    : member.status === 'invited'
+      ? ['Withdraw the invitation', 'Withdraw invitation', 'The link that was mailed works no more.']
+      : [
+          'Remove a member',
+          'Remove',
+          'Every session in this organization ends at once, and what was signed counts no more.',
+        ];
+  return (
+    <FormDialog
+      title={title}
+      action={isMe ? action : `${action} of ${nameOf(member)}`.replace(/^Remove of/, 'Remove')}
+      busy="Sending …"
+      kind="stop"
+      isPending={remove.isPending}
+      error={remove.error}
+      onSubmit={() => remove.mutate(member.id)}
+      onClose={onClose}
+    >
+      <p>
+        <Said text={member.email ?? member.user} /> <span className={kit['dim']}>({ROLES[member.role].name})</span>
+      </p>
+      <p>{words}</p>
+    </FormDialog>
+  );
+};

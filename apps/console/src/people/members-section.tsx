@@ -1,0 +1,220 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useFilters } from '../kernel/address.ts';
+import { answerOf, api, type Schemas } from '../kernel/client.ts';
+import { serverNow } from '../kernel/clock.ts';
+import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { plain } from '../kernel/said.ts';
+import { useMay, useSession } from '../kernel/session.tsx';
+import { Badge } from '../kit/badges.tsx';
+import { Menu } from '../kit/dialog.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { ChoiceChip } from '../kit/filters.tsx';
+import { Icon } from '../design/icon.tsx';
+import { Bones, Button, Empty, Id, None, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ListFoot } from '../kit/list-foot.tsx';
+import { ChangeMember, Invite, RemoveMember } from './member-dialogs.tsx';
+import { rightsOver, ROLES } from './member-rights.ts';
+import styles from './settings.module.css';
+
+type Membership = Schemas['Membership'];
+
+type Open =
+  | { readonly is: 'invite'; readonly again: Membership | null }
+  | { readonly is: 'change' | 'remove'; readonly member: Membership }
+  | null;
+
+/** Who belongs here, and what may be done about it. */
+export const MembersSection = () => {
+  const { filters } = useFilters();
+  const queries = useQueryClient();
+  const [open, setOpen] = useState<Open>(null);
+  const [news, setNews] = useState('');
+  const status = filters.get('status');
+  const list = useList(['member-list', status], (cursor) =>
+    answerOf(
+      api.GET('/v1/org/members', {
+        params: {
+          query: {
+            limit: PAGE_SIZE,
+            ...(status === null ? {} : { status: status as Membership['status'] }),
+            ...(cursor === undefined ? {} : { cursor }),
+          },
+        },
+      }),
+    ),
+  );
+  const { rows, error, isPending, refetch } = list;
+  const done = (said: string): void => {
+    setOpen(null);
+    setNews(said);
+    for (const key of ['member-list', 'members', 'me']) void queries.invalidateQueries({ queryKey: [key] });
+  };
+  const close = (): void => setOpen(null);
+  return (
+    <>
+      <div className={styles['tools']}>
+        {useMay('admin') ? (
+          <Button kind="primary" icon="people" onClick={() => setOpen({ is: 'invite', again: null })}>
+            Invite a person
+          </Button>
+        ) : null}
+        <ChoiceChip
+          name="status"
+          isSingle
+          choices={[
+            ['active', 'members'],
+            ['invited', 'invited'],
+            ['removed', 'removed'],
+          ]}
+        />
+        <span className={styles['said']} role="status">
+          {news}
+        </span>
+      </div>
+      {error !== null ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : isPending ? (
+        <Bones count={3} />
+      ) : rows.length === 0 ? (
+        <NoMembers isInvited={status === 'invited'} />
+      ) : (
+        <div className={kit['panel']}>
+          <MembersTable rows={rows} onOpen={setOpen} />
+        </div>
+      )}
+      <ListFoot {...list} />
+      {open?.is === 'invite' ? <Invite again={open.again} onDone={done} onClose={close} /> : null}
+      {open?.is === 'change' ? <ChangeMember member={open.member} onDone={done} onClose={close} /> : null}
+      {open?.is === 'remove' ? <RemoveMember member={open.member} onDone={done} onClose={close} /> : null}
+    </>
+  );
+};
+
+const NoMembers = ({ isInvited }: { readonly isInvited: boolean }) => (
+  <Empty title={isInvited ? 'Nobody is invited' : 'Nobody was removed'}>
+    {isInvited
+      ? 'An invitation is a mail with a link that works for seven days. Who has used it is a member.'
+      : 'Who is removed loses every session in this organization at once. The log keeps that they were here.'}
+  </Empty>
+);
+
+interface WithOpen {
+  readonly onOpen: (open: Open) => void;
+}
+
+const MembersTable = ({ rows, onOpen }: WithOpen & { readonly rows: readonly Membership[] }) => (
+  <table className={kit['table']}>
+    <thead>
+      <tr>
+        <th scope="col">Person</th>
+        <th scope="col">Role</th>
+        <th scope="col">Stands</th>
+        <th scope="col">
+          <span className="visually-hidden">Actions</span>
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((member) => (
+        <tr key={member.id}>
+          <td className={styles['who']}>
+            <Person member={member} />
+          </td>
+          <td data-end>{ROLES[member.role].name}</td>
+          <td>
+            <Stand member={member} />
+          </td>
+          <td className={styles['actions']}>
+            <MemberMenu member={member} onOpen={onOpen} />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+const Person = ({ member: { email, user, id } }: { readonly member: Membership }) => {
+  const { me } = useSession();
+  return (
+    <>
+      {email === null ? <Id id={user} /> : <Said text={email} />}
+      {id === me.membership.id ? <small>this is you</small> : null}
+    </>
+  );
+};
+
+const Stand = ({
+  member: { status, joined_at: joined, invitation_expires_at: until },
+}: {
+  readonly member: Membership;
+}) => {
+  const { times } = useSession();
+  switch (status) {
+    case 'active':
+      return (
+        <span className={kit['dim']}>
+          member{' '}
+          {joined === null ? null : (
+            <>
+              since <time dateTime={joined}>{times.date(joined)}</time>
+            </>
+          )}
+        </span>
+      );
+    case 'invited': {
+      const isOver = until !== null && Date.parse(until) <= serverNow();
+      return (
+        <>
+          <Badge tone={isOver ? 'quiet' : 'accent'} icon={isOver ? 'clock' : 'send'}>
+            {isOver ? 'Invitation is over' : 'Invited'}
+          </Badge>{' '}
+          {until === null ? null : (
+            <span className={kit['dim']}>
+              link {isOver ? 'ended' : 'works until'} <Time at={until} />
+            </span>
+          )}
+        </>
+      );
+    }
+    case 'removed':
+      return <span className={kit['dim']}>removed</span>;
+  }
+};
+
+const MemberMenu = ({ member, onOpen }: WithOpen & { readonly member: Membership }) => {
+  const { me } = useSession();
+  const rights = rightsOver(member, { role: me.membership.role, membership: me.membership.id });
+  if (!Object.values(rights).some((may) => may)) return <None />;
+  return (
+    <Menu
+      button={({ popoverTarget }) => (
+        <button
+          type="button"
+          className={kit['iconButton']}
+          aria-label={`What can be done about ${plain(member.email ?? member.user)}`}
+          popoverTarget={popoverTarget}
+        >
+          <Icon name="more" />
+        </button>
+      )}
+    >
+      {rights.change ? (
+        <button type="button" onClick={() => onOpen({ is: 'change', member })}>
+          Change role and references
+        </button>
+      ) : null}
+      {rights.invite ? (
+        <button type="button" onClick={() => onOpen({ is: 'invite', again: member })}>
+          Invite again
+        </button>
+      ) : null}
+      {rights.remove || rights.leave ? (
+        <button type="button" onClick={() => onOpen({ is: 'remove', member })}>
+          {rights.leave ? 'Leave' : member.status === 'invited' ? 'Withdraw invitation' : 'Remove'}
+        </button>
+      ) : null}
+    </Menu>
+  );
+};

@@ -1,0 +1,132 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { serverNow } from '../kernel/clock.ts';
+import { useMay, useOrganization } from '../kernel/session.tsx';
+import { Times } from '../kernel/times.ts';
+import { Failure } from '../kit/failure.tsx';
+import { Bones, Id, Panel, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ApprovalsForm } from './approvals-form.tsx';
+import { daysInWords, doorInWords, lifeInWords } from './organization-words.ts';
+import { NameForm, RetentionForm, VersionForm } from './organization-forms.tsx';
+import { WhoMay } from './who-may.tsx';
+import styles from './settings.module.css';
+
+type Organization = Schemas['Organization'];
+
+/** Every setting with who may change it: a form for who may, its value for everybody else. */
+export const OrganizationSection = () => {
+  const { data: org, error, refetch } = useOrganization();
+  if (org === undefined)
+    return error === null ? <Bones count={4} /> : <Failure error={error} onRetry={() => void refetch()} />;
+  return (
+    <>
+      <NamePanel org={org} />
+      <ApprovalsPanel org={org} />
+      <RetentionPanel org={org} />
+      <VersionPanel org={org} />
+      <Panel title="Ids">
+        <dl className={styles['facts']}>
+          <dt>Organization</dt>
+          <dd>
+            <Id id={org.id} isWhole />
+          </dd>
+          <dt>Made</dt>
+          <dd>
+            <Time at={org.created_at} isExact />
+          </dd>
+        </dl>
+      </Panel>
+    </>
+  );
+};
+
+const NamePanel = ({ org }: { readonly org: Organization }) => (
+  <Panel title="Name and time zone">
+    {useMay('admin') ? (
+      <NameForm org={org} />
+    ) : (
+      <dl className={styles['facts']}>
+        <dt>Name</dt>
+        <dd>
+          <Said text={org.name} />
+        </dd>
+        <dt>Time zone</dt>
+        <dd>{new Times(org.timezone).zoneName(serverNow())}</dd>
+      </dl>
+    )}
+  </Panel>
+);
+
+/** The value, and who may change it. */
+const Owners = ({ children }: { readonly children: ReactNode }) => (
+  <>
+    <dl className={styles['facts']}>{children}</dl>
+    <p className={kit['dim']}>
+      <WhoMay may="change this" />
+    </p>
+  </>
+);
+
+const ApprovalsPanel = ({ org }: { readonly org: Organization }) => {
+  const { mail, chat, expires_in_s: seconds } = org.approvals;
+  return (
+    <Panel title="Approvals">
+      {useMay('owner') ? (
+        <ApprovalsForm org={org} />
+      ) : (
+        <Owners>
+          <dt>By mail</dt>
+          <dd>{doorInWords(mail)}</dd>
+          <dt>By chat</dt>
+          <dd>{doorInWords(chat)}</dd>
+          <dt>A call waits</dt>
+          <dd>{lifeInWords(seconds)}, unless its rule says otherwise</dd>
+        </Owners>
+      )}
+    </Panel>
+  );
+};
+
+const RetentionPanel = ({ org }: { readonly org: Organization }) => (
+  <Panel title="Retention">
+    <p className={styles['about']}>
+      What agents sent and what tools answered is removed after these days. Deeds hold digests alone: they stay, and
+      verify as before.
+    </p>
+    {useMay('owner') ? (
+      <RetentionForm org={org} />
+    ) : (
+      <Owners>
+        <dt>Bodies are kept</dt>
+        <dd>{daysInWords(org.retention_days)}</dd>
+      </Owners>
+    )}
+  </Panel>
+);
+
+const VersionPanel = ({ org }: { readonly org: Organization }) => {
+  const { data: version } = useQuery({
+    queryKey: ['version'],
+    queryFn: () => bodyOf(api.GET('/v1/version')),
+    staleTime: Infinity,
+  });
+  const latest = version?.default_api_version;
+  return (
+    <Panel title="API version">
+      <p className={styles['about']}>
+        What a request gets that names no version by the header <code>Service-Version</code>. A version never changes
+        what it does.
+      </p>
+      {useMay('owner') && version !== undefined ? (
+        <VersionForm org={org} versions={version.api_versions} />
+      ) : (
+        <Owners>
+          <dt>Pinned</dt>
+          <dd>{org.pinned_version ?? `none: the latest, ${latest ?? 'which GET /v1/version names'}`}</dd>
+        </Owners>
+      )}
+    </Panel>
+  );
+};

@@ -1,0 +1,126 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { answerOf, api, bodyOf, doneOf, type Schemas } from '../kernel/client.ts';
+import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { useSession } from '../kernel/session.tsx';
+import { Badge } from '../kit/badges.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { FormDialog } from '../kit/form-dialog.tsx';
+import { Bones, Button, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { ListFoot } from '../kit/list-foot.tsx';
+import { browserOf, viaInWords } from './session-words.ts';
+import styles from './settings.module.css';
+
+type Session = Schemas['Session'];
+
+const endSession = (id: string) => bodyOf(api.DELETE('/v1/sessions/{id}', { params: { path: { id } } }));
+
+/** One's own, in every organization. */
+export const SessionsSection = () => {
+  const queries = useQueryClient();
+  const [isAsked, setAsked] = useState(false);
+  const list = useList(['sessions'], (cursor) =>
+    answerOf(
+      api.GET('/v1/sessions', {
+        params: { query: { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
+      }),
+    ),
+  );
+  const { rows, error, isPending, refetch } = list;
+  const others = rows.filter(({ current }) => !current).map(({ id }) => id);
+  const reread = (): void => void queries.invalidateQueries({ queryKey: ['sessions'] });
+  // One after the other: where one is refused, those before it are over, and the next press goes on.
+  const endOthers = useChange(async (ids: readonly string[]) => {
+    for (const id of ids) await endSession(id);
+  }, reread);
+  return (
+    <>
+      <div className={styles['tools']}>
+        <Button disabled={others.length === 0 || endOthers.isPending} onClick={() => endOthers.mutate(others)}>
+          {endOthers.isPending ? 'Ending …' : 'End all others'}
+        </Button>
+        <Button kind="danger" onClick={() => setAsked(true)}>
+          Sign out everywhere
+        </Button>
+        <span className={styles['said']} role="status">
+          {others.length === 0 && rows.length > 0 ? 'This is the only one.' : ''}
+        </span>
+      </div>
+      {endOthers.error === null ? null : <Failure error={endOthers.error} />}
+      {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+      {isPending ? <Bones count={2} /> : null}
+      {rows.length === 0 ? null : (
+        <div className={kit['panel']}>
+          <ul className={styles['list']}>
+            {rows.map((session) => (
+              <SessionRow key={session.id} session={session} onEnded={reread} />
+            ))}
+          </ul>
+        </div>
+      )}
+      <ListFoot {...list} />
+      {isAsked ? <Everywhere onClose={() => setAsked(false)} /> : null}
+    </>
+  );
+};
+
+const SessionRow = ({ session, onEnded }: { readonly session: Session; readonly onEnded: () => void }) => {
+  const { me } = useSession();
+  const end = useChange(endSession, onEnded);
+  const org = me.organizations.find(({ id }) => id === session.org)?.name ?? session.org;
+  const browser = browserOf(session.user_agent);
+  return (
+    <li>
+      <div>
+        <span title={browser === null ? undefined : (session.user_agent ?? undefined)}>
+          <Said text={browser ?? session.user_agent ?? 'A program that does not say its name'} />
+        </span>
+        {session.org === me.org.id ? null : (
+          <>
+            {' '}
+            in <Said text={org} />
+          </>
+        )}
+        <small>
+          from {session.network}, signed in <Time at={session.created_at} /> {viaInWords(session.via)}
+        </small>
+        <small>
+          last seen <Time at={session.last_seen_at} />, ends <Time at={session.expires_at} /> at the latest
+        </small>
+        {end.error === null ? null : <Failure error={end.error} />}
+      </div>
+      {session.current ? (
+        <Badge tone="ok" icon="checkCircle">
+          This one
+        </Badge>
+      ) : (
+        <Button isSmall kind="danger" disabled={end.isPending} onClick={() => end.mutate(session.id)}>
+          {end.isPending ? 'Ending …' : 'End session'}
+        </Button>
+      )}
+    </li>
+  );
+};
+
+const Everywhere = ({ onClose }: { readonly onClose: () => void }) => {
+  const leave = useChange(
+    (everywhere: boolean) => doneOf(api.POST('/v1/auth/logout', { body: { everywhere } })),
+    () => location.assign('/login'),
+  );
+  return (
+    <FormDialog
+      title="Sign out everywhere"
+      action="Sign out everywhere"
+      busy="Signing out …"
+      kind="stop"
+      isPending={leave.isPending}
+      error={leave.error}
+      onSubmit={() => leave.mutate(true)}
+      onClose={onClose}
+    >
+      <p>Every session of yours ends, in every organization, this one too. You sign in again by a mail.</p>
+    </FormDialog>
+  );
+};

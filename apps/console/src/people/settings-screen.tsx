@@ -1,0 +1,84 @@
+import { type ComponentType, lazy, Suspense, useEffect, useRef } from 'react';
+import { Link } from 'wouter';
+import { useMay } from '../kernel/session.tsx';
+import { Bones, Empty } from '../kit/kit.tsx';
+import { ScreenHead } from '../shell/screen.tsx';
+import { AboutSection } from './about-section.tsx';
+import { AdminKeysSection } from './admin-keys-section.tsx';
+import { MembersSection } from './members-section.tsx';
+import { OrganizationSection } from './organization-section.tsx';
+import { type Section, SECTIONS, type SectionId, sectionOf } from './sections.ts';
+import { SecuritySection } from './security-section.tsx';
+import { SessionsSection } from './sessions-section.tsx';
+import { WhoMay } from './who-may.tsx';
+import styles from './settings.module.css';
+
+const WebhooksSection = lazy(async () => ({
+  default: (await import('../events/webhooks-section.tsx')).WebhooksSection,
+}));
+const WebhookPage = lazy(async () => ({ default: (await import('../events/webhook-page.tsx')).WebhookPage }));
+
+const PARTS: Readonly<Record<SectionId, ComponentType>> = {
+  organization: OrganizationSection,
+  members: MembersSection,
+  'admin-keys': AdminKeysSection,
+  webhooks: WebhooksSection,
+  sessions: SessionsSection,
+  security: SecuritySection,
+  about: AboutSection,
+};
+
+/** Everything about the organization and oneself, a section an address. */
+export const SettingsScreen = ({ place }: { readonly place: string }) => {
+  const section = sectionOf(place);
+  const may = useMay(section?.role ?? 'viewer');
+  if (section === undefined) return <NoSection />;
+  const Part = PARTS[section.id];
+  return (
+    <div className={styles['frame']}>
+      <Sections current={section.id} />
+      <div className={styles['stack']} key={place}>
+        {place === section.id ? <ScreenHead title={section.name} about={section.about} /> : null}
+        <Suspense fallback={<Bones />}>
+          {!may ? <NotYours section={section} /> : place === section.id ? <Part /> : <WebhookPage id={place} />}
+        </Suspense>
+      </div>
+    </div>
+  );
+};
+
+/** Those that this role may read. */
+const Sections = ({ current }: { readonly current: SectionId }) => {
+  const isAdmin = useMay('admin');
+  const list = useRef<HTMLElement>(null);
+  // On a phone they are a row wider than the screen.
+  useEffect(() => {
+    const row = list.current;
+    const link = row?.querySelector<HTMLElement>('[aria-current]');
+    if (row && link) row.scrollLeft = link.offsetLeft - (row.clientWidth - link.clientWidth) / 2;
+  }, [current]);
+  return (
+    <nav className={styles['sections']} aria-label="Settings" ref={list}>
+      {SECTIONS.filter(({ role }) => isAdmin || role === 'viewer').map(({ id, name }) => (
+        <Link key={id} href={`/settings/${id}`} aria-current={id === current ? 'page' : undefined}>
+          {name}
+        </Link>
+      ))}
+    </nav>
+  );
+};
+
+const NotYours = ({ section }: { readonly section: Section }) => (
+  <Empty title={`${section.name} are for admins and owners`}>
+    Your role only reads. <WhoMay may="change your role" />
+  </Empty>
+);
+
+const NoSection = () => (
+  <>
+    <ScreenHead title="There is no such page" />
+    <Empty title="Settings have no section at this address">
+      It may be of another version, or not whole. <Link href="/settings/organization">Go to the settings</Link>
+    </Empty>
+  </>
+);
