@@ -7,8 +7,14 @@ const SCREENS: Readonly<Record<string, string | null>> = {
   connectors: 'con',
   insights: null,
   deeds: 'deed',
+  settings: 'whk',
   // The kit of components, for who develops it. Its handler knows whether this is such a deployment.
   _kit: null,
+};
+
+/** Parts of a screen that have an address of their own, beside the ids of its details. */
+const SECTIONS: Readonly<Record<string, readonly string[]>> = {
+  settings: ['organization', 'members', 'admin-keys', 'webhooks', 'sessions', 'security', 'about'],
 };
 
 /** Errors below it are pages. */
@@ -17,7 +23,7 @@ export const isConsolePath = (path: string): boolean => path === '/app' || path.
 /** Whether a path that the patterns `/app/:screen` and `/app/:screen/:id` match is a page: judged before anybody asks who is calling. */
 export const isConsolePage = ({ screen, id }: Readonly<Record<string, string>>): boolean => {
   if (screen === undefined || !Object.hasOwn(SCREENS, screen)) return false;
-  if (id === undefined) return true;
+  if (id === undefined || SECTIONS[screen]?.includes(id) === true) return true;
   const prefix = SCREENS[screen];
   return typeof prefix === 'string' && new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`).test(id);
 };

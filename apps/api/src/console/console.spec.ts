@@ -99,6 +99,9 @@ const PAGES = [
   `/app/connectors/${ACT.replace('act_', 'con_')}`,
   '/app/insights',
   '/app/deeds',
+  '/app/settings',
+  '/app/settings/admin-keys',
+  `/app/settings/whk_01h2xcejqtf2nbrexx3vqjhp47`,
 ];
 
 describe('the root', () => {
@@ -194,7 +197,7 @@ describe('what is not there below /app', () => {
       '/app/actions/act_1',
       `/app/actions/${ACT}/x`,
       `/app/insights/${ACT}`,
-      '/app/settings',
+      '/app/settings/nothing',
       '/app/constructor',
     ],
     ...['/app/__proto__', '/app/..%2fapp', '/app/%zz', '/app/%ff', '/app/%3Cscript%3E', `/app/_kit/${ACT}`],

@@ -25,10 +25,11 @@ const SCREEN_OF_ID: Readonly<Record<string, string>> = {
   pol: 'policies',
   con: 'connectors',
   deed: 'deeds',
+  whk: 'settings',
 };
 
 /** The page of an id that somebody pasted; null for what has none. */
 export const placeOfId = (text: string): string | null => {
-  const [, whole, prefix] = /^((act|apr|agt|pol|con|deed)_[0-7][0-9a-hjkmnp-tv-z]{25})$/.exec(text.trim()) ?? [];
+  const [, whole, prefix] = /^((act|apr|agt|pol|con|deed|whk)_[0-7][0-9a-hjkmnp-tv-z]{25})$/.exec(text.trim()) ?? [];
   return whole === undefined || prefix === undefined ? null : `/${SCREEN_OF_ID[prefix] ?? ''}/${whole}`;
 };

@@ -4883,7 +4883,7 @@ export interface operations {
             };
             path: {
                 /** @description The screen. */
-                screen: "actions" | "approvals" | "agents" | "deeds" | "_kit";
+                screen: "actions" | "approvals" | "agents" | "deeds" | "settings" | "_kit";
             };
             cookie?: never;
         };
@@ -4906,8 +4906,8 @@ export interface operations {
             };
             path: {
                 /** @description The screen. */
-                screen: "actions" | "approvals" | "agents" | "deeds";
-                /** @description What is shown; of the kind that the screen is about. */
+                screen: "actions" | "approvals" | "agents" | "deeds" | "settings";
+                /** @description What is shown; of the kind that the screen is about. Of the settings, a section or a webhook. */
                 id: string;
             };
             cookie?: never;

@@ -38,6 +38,7 @@ const ConnectorsScreen = load(() => import('../connectors/connectors-screen.tsx'
 const ConnectorScreen = load(() => import('../connectors/connector-screen.tsx'), 'ConnectorScreen');
 const InsightsScreen = load(() => import('../insights/insights-screen.tsx'), 'InsightsScreen');
 const DeedsScreen = load(() => import('../ledger/deeds-screen.tsx'), 'DeedsScreen');
+const SettingsScreen = lazy(async () => ({ default: (await import('../people/settings-screen.tsx')).SettingsScreen }));
 const DeedScreen = load(() => import('../ledger/deed-screen.tsx'), 'DeedScreen');
 
 const queries = new QueryClient({
@@ -126,6 +127,8 @@ const Screens = () => (
       <Route path="/insights">{() => <InsightsScreen />}</Route>
       <Route path="/deeds">{() => <DeedsScreen />}</Route>
       <Route path="/deeds/:id">{({ id }) => <DeedScreen key={id} id={id} />}</Route>
+      <Route path="/settings">{() => <SettingsScreen place="organization" />}</Route>
+      <Route path="/settings/:place">{({ place }) => <SettingsScreen place={place} />}</Route>
       <Route>{() => <NotFound />}</Route>
     </Switch>
   </Suspense>

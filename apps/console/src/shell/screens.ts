@@ -18,6 +18,7 @@ export const SCREENS: readonly Screen[] = [
   { path: '/connectors', name: 'Connectors', icon: 'plug', key: 'c' },
   { path: '/insights', name: 'Insights', icon: 'bulb', key: 'i' },
   { path: '/deeds', name: 'Deeds', icon: 'stamp', key: 'd' },
+  { path: '/settings', name: 'Settings', icon: 'sliders', key: 's' },
 ];
 
 /** Those of a phone's bottom bar; the others stand behind More. */

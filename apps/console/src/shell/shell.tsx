@@ -120,7 +120,7 @@ const TopBar = ({ onOpen }: { readonly onOpen: (open: Open) => void }) => {
           <>
             <Link href={screen.path}>{screen.name}</Link>
             <span aria-hidden="true">/</span>
-            <code>{shortId(id)}</code>
+            {id.includes('_') ? <code>{shortId(id)}</code> : id.replaceAll('-', ' ')}
           </>
         )}
       </div>
