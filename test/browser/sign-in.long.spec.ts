@@ -78,13 +78,9 @@ describe.skipIf(CHROMIUM === null)(`signing in to the service itself (${CHROMIUM
       expect(await me()).toMatchObject({ error: { code: 'authentication_required' } });
       await look('confirm');
       await page.locator('button:visible').first().click();
-      await page.getByText('signed in as').first().waitFor();
+      await page.waitForURL(`${service.baseUrl}/app`);
+      await page.locator('h1').waitFor();
       await look('signed-in');
-      // There is no Console yet: whatever the page offers is there.
-      const offered = await page.locator('a:visible').all();
-      expect(offered.length).toBeGreaterThan(0);
-      for (const link of offered)
-        expect((await fetch(`${service.baseUrl}${await link.getAttribute('href')}`)).status).toBe(200);
       expect(await me()).toMatchObject({
         object: 'me',
         session: { via: 'link' },
@@ -105,7 +101,7 @@ describe.skipIf(CHROMIUM === null)(`signing in to the service itself (${CHROMIUM
       await look('code');
       await page.getByLabel('Code from the e-mail').fill(await nextCode());
       await page.locator('button:visible').first().click();
-      await page.getByText('signed in as').first().waitFor();
+      await page.waitForURL(`${service.baseUrl}/app`);
       expect(await me()).toMatchObject({ session: { via: 'code' }, user: { email: 'owner@example.com' } });
     });
   });

@@ -255,7 +255,7 @@ export class ConsoleScene {
     const page = await context.newPage();
     await page.goto(link.replace(/^https?:\/\/[^/]+/, this.service.baseUrl));
     await page.getByRole('button', { name: 'Join and sign in' }).click();
-    await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
+    await page.waitForURL('**/app');
     const state = await context.storageState();
     await context.close();
     return state;

@@ -60,7 +60,7 @@ describe('signing in', () => {
     expect(await browser.post('/v1/auth/callback', { ...body, email: 'nobody@example.com' })).toMatchObject(miss);
     expect(await browser.post('/v1/auth/callback', { ...body, code: '12 3456' })).toMatchObject(miss);
     const answer = await browser.post('/v1/auth/callback', body);
-    expect(answer).toMatchObject({ status: 200, json: { session: { via: 'code' }, next: null } });
+    expect(answer).toMatchObject({ status: 200, json: { session: { via: 'code' }, next: '/app' } });
     expect(await browser.post('/v1/auth/callback', body)).toMatchObject(miss);
   });
 

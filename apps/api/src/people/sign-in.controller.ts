@@ -21,6 +21,9 @@ const SIGN_IN = {
   maxBodyBytes: 4_096,
 } as const satisfies RouteOptions;
 
+/** Where who asked for no page begins. */
+const CONSOLE = '/app';
+
 /** Signing in by a mail: ask for it, look at what its link would do, use link or code (document 2). */
 @Controller('v1/auth')
 export class SignInController {
@@ -75,7 +78,7 @@ export class SignInController {
   ): Promise<JsonObject> {
     const use = this.useOf(body, exchange);
     const { opened, next } = await this.limits.counted(exchange.ip, use);
-    return { ...(await this.answers.opened(opened, reply)), next };
+    return { ...(await this.answers.opened(opened, reply)), next: next ?? CONSOLE };
   }
 
   private useOf({ token, email, code }: CallbackBody, exchange: Exchange): () => Promise<SignedIn> {

@@ -3746,8 +3746,8 @@ export interface components {
             code?: string;
         };
         SignedIn: components["schemas"]["Me"] & {
-            /** @description The `next` of the request that the mail answered, as far as it is a path of the Console. */
-            next: string | null;
+            /** @description The `next` of the request that the mail answered, as far as it is a path of the Console; else `/app`. */
+            next: string;
         };
         SwitchOrganization: {
             org: string;
