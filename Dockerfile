@@ -19,6 +19,7 @@ COPY --from=build /app/dist ./dist
 # Read as they stand in the repository: the compiler copies nothing but code.
 COPY --from=build /app/apps/api/src/openapi/openapi.yaml ./apps/api/src/openapi/
 COPY --from=build /app/apps/api/src/pages/sign-in/files ./apps/api/src/pages/sign-in/files
+COPY --from=build /app/apps/console/src/design/tokens.css ./apps/console/src/design/
 # Keys live here, and nothing else is ever written.
 RUN install -d -m 0700 -o node -g node /var/lib/ags
 VOLUME /var/lib/ags

@@ -95,7 +95,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       ])
         expect(text).toContain(said);
       expect(text).toContain('This agent has never called this tool before.');
-      expect(await buttons()).toEqual(['Approve', 'Deny']);
+      expect(await buttons()).toEqual(['Deny', 'Approve']);
     });
 
     it('shows what agents say as text, and marks what would not be seen', async () => {

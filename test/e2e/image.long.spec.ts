@@ -57,7 +57,7 @@ describe('what the Dockerfile puts into the image', () => {
       { timeout: 20_000, interval: 200 },
     );
     expect((await service.call('GET', '/api/openapi.yaml')).text).toMatch(/^openapi: 3\.1\.1/);
-    for (const page of ['/login', '/auth/confirm', '/auth/assets/auth.js']) {
+    for (const page of ['/login', '/auth/confirm', '/auth/assets/auth.js', '/auth/assets/tokens.css']) {
       expect([page, await service.call('GET', page)]).toMatchObject([page, { status: 200 }]);
     }
     expect(await service.call('GET', '/v1/version')).toMatchObject({ json: { built_at: expect.any(String) } });

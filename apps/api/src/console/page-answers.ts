@@ -48,6 +48,7 @@ const page = (title: string, body: string): string => `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} - Agent Governance Service</title>
 <link rel="icon" href="/auth/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/auth/assets/tokens.css">
 <link rel="stylesheet" href="/auth/assets/auth.css">
 </head>
 <body>

@@ -4,17 +4,26 @@ import { DomainError } from '#libs/domain/kernel';
 import { isTagKnown } from '../../http/entity-tag.js';
 import { Route } from '../../http/route.decorator.js';
 import { PAGE_HEADERS } from './page-headers.js';
+import { SIGN_IN_PAGES } from './sign-in-page.js';
 import { readStaticFile } from './static-files.js';
 
 const HTML = 'text/html; charset=utf-8';
 
-/** By the name in the address: what is not among them is not there, however it is spelled. */
-const ASSET_TYPES: Readonly<Record<string, string>> = {
-  'auth.css': 'text/css; charset=utf-8',
-  'auth.js': 'text/javascript; charset=utf-8',
-  'approve.js': 'text/javascript; charset=utf-8',
-  'icon.svg': 'image/svg+xml; charset=utf-8',
-};
+const CSS = 'text/css; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+
+/** The compiler copies nothing but code, so sources, bundle and image read the files of the repository. */
+const FOLDER = 'apps/api/src/pages/sign-in/files';
+
+/** By the name in the address: what is not among them is not there, however it is spelled. The tokens are the Console's own file. */
+const ASSETS = [
+  ['tokens.css', 'apps/console/src/design/tokens.css', CSS],
+  ['auth.css', `${FOLDER}/auth.css`, CSS],
+  ['auth.js', `${FOLDER}/auth.js`, SCRIPT],
+  ['page.js', `${FOLDER}/page.js`, SCRIPT],
+  ['approve.js', `${FOLDER}/approve.js`, SCRIPT],
+  ['icon.svg', `${FOLDER}/icon.svg`, 'image/svg+xml; charset=utf-8'],
+] as const;
 
 /**
  * The pages on which people sign in (document 2, Endpoints) and decide an approval by the link of a mail. They are the same for everybody and use nothing: a mail
@@ -22,32 +31,24 @@ const ASSET_TYPES: Readonly<Record<string, string>> = {
  */
 @Controller()
 export class SignInPagesController {
-  private readonly loginPage = readStaticFile('login.html', HTML);
-  private readonly confirmPage = readStaticFile('confirm.html', HTML);
-  private readonly approvePage = readStaticFile('approve.html', HTML);
-  private readonly assets = new Map(
-    Object.entries(ASSET_TYPES).map(([name, contentType]) => [name, readStaticFile(name, contentType)]),
-  );
+  private readonly assets = new Map(ASSETS.map(([name, path, type]) => [name as string, readStaticFile(path, type)]));
 
   @Get('login')
   @Route({ auth: 'public', since: '2026-10-01', unversioned: true })
   login(@Res({ passthrough: true }) reply: FastifyReply): string {
-    void reply.headers(PAGE_HEADERS).header('Content-Type', HTML);
-    return this.loginPage.text;
+    return asPage(reply, 'login');
   }
 
   @Get('auth/confirm')
   @Route({ auth: 'public', since: '2026-10-01', unversioned: true })
   confirm(@Res({ passthrough: true }) reply: FastifyReply): string {
-    void reply.headers(PAGE_HEADERS).header('Content-Type', HTML);
-    return this.confirmPage.text;
+    return asPage(reply, 'confirm');
   }
 
   @Get('auth/approve')
   @Route({ auth: 'public', since: '2026-10-01', unversioned: true })
   approve(@Res({ passthrough: true }) reply: FastifyReply): string {
-    void reply.headers(PAGE_HEADERS).header('Content-Type', HTML);
-    return this.approvePage.text;
+    return asPage(reply, 'approve');
   }
 
   @Get('auth/assets/:file')
@@ -71,3 +72,8 @@ export class SignInPagesController {
     return file.text;
   }
 }
+
+const asPage = (reply: FastifyReply, name: keyof typeof SIGN_IN_PAGES): string => {
+  void reply.headers(PAGE_HEADERS).header('Content-Type', HTML);
+  return SIGN_IN_PAGES[name];
+};

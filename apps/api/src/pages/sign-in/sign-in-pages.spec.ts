@@ -7,20 +7,26 @@ import { startEdge, type TestEdge } from '../../../../../test/http/edge-harness.
 import { SignInPagesController } from './sign-in-pages.controller.js';
 
 const FOLDER = join(packageRoot(), 'apps', 'api', 'src', 'pages', 'sign-in', 'files');
+/** Where the Console has it, too. */
+const TOKENS = join(packageRoot(), 'apps', 'console', 'src', 'design', 'tokens.css');
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; " +
   "base-uri 'none'; frame-ancestors 'none'";
 
 const PAGES = ['/login', '/auth/confirm', '/auth/approve'];
-/** Of each page; the script of approvals loads the other one. */
+/** Of each page; both load page.js. */
 const scriptOf = (path: string): string => (path === '/auth/approve' ? 'approve.js' : 'auth.js');
 const ASSETS: readonly (readonly [name: string, type: string])[] = [
+  ['tokens.css', 'text/css; charset=utf-8'],
   ['auth.css', 'text/css; charset=utf-8'],
   ['auth.js', 'text/javascript; charset=utf-8'],
+  ['page.js', 'text/javascript; charset=utf-8'],
   ['approve.js', 'text/javascript; charset=utf-8'],
   ['icon.svg', 'image/svg+xml; charset=utf-8'],
 ];
+
+const KB = 1_000;
 
 let edge: TestEdge;
 const { get, send } = clientOf(() => edge);
@@ -63,17 +69,24 @@ describe('a sign-in page', () => {
     expect(text).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|<script(?![^>]*\ssrc=)/i);
     const loaded = [...text.matchAll(/<(?:link|script|img)\b[^>]*?(?:href|src)="([^"]+)"/g)].map(([, url]) => url);
     expect(new Set(loaded)).toEqual(
-      new Set(['auth.css', 'icon.svg', scriptOf(path)].map((name) => `/auth/assets/${name}`)),
+      new Set(['tokens.css', 'auth.css', 'icon.svg', scriptOf(path)].map((name) => `/auth/assets/${name}`)),
     );
-    // A form is sent by the script alone; without it, an address would not stand in a URL.
-    for (const [form] of text.matchAll(/<form[^>]*>/g)) expect(form).toContain('method="post"');
   });
 
-  it('ends a sign-in in the same way on both: one script fills in what the step shows', async () => {
-    const endOf = (text: string) => /<section id="done"[^]*?<\/section>/.exec(text)?.[0];
-    const [byCode, byLink] = [(await get('/login')).text, (await get('/auth/confirm')).text];
-    expect(endOf(byCode)).toContain('id="who-part"');
-    expect(endOf(byLink)).toBe(endOf(byCode));
+  it.each(PAGES)('%s is at most 1 KB, and what its script loads is served', async (path) => {
+    expect(Buffer.byteLength((await get(path)).text)).toBeLessThanOrEqual(KB);
+    const script = (await get(`/auth/assets/${scriptOf(path)}`)).text;
+    expect([...script.matchAll(/from '([^']+)'/g)].map(([, file]) => file)).toEqual(['./page.js']);
+    for (const file of [scriptOf(path), 'page.js'])
+      expect(Buffer.byteLength((await get(`/auth/assets/${file}`)).text)).toBeLessThanOrEqual(10 * KB);
+  });
+
+  it('sends no form by itself: an address or a code would stand in a URL', () => {
+    const forms = ['auth.js', 'approve.js'].flatMap((file) => [
+      ...readFileSync(join(FOLDER, file), 'utf8').matchAll(/'form',\s+\{[^}]*\}/g),
+    ]);
+    expect(forms).toHaveLength(3);
+    for (const [form] of forms) expect(form).toContain("method: 'post'");
   });
 
   it.each(PAGES)('%s is answered in the same way whatever the query says', async (path) => {
@@ -86,7 +99,7 @@ describe('an asset of the sign-in pages', () => {
   it.each(ASSETS)('%s has the type %s', async (name, type) => {
     const { status, headers, text } = await get(`/auth/assets/${name}`);
     expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, type, 'no-cache']);
-    expect(text).toBe(readFileSync(join(FOLDER, name), 'utf8'));
+    expect(text).toBe(readFileSync(name === 'tokens.css' ? TOKENS : join(FOLDER, name), 'utf8'));
   });
 
   it('is not sent again to who has it', async () => {
@@ -96,10 +109,9 @@ describe('an asset of the sign-in pages', () => {
     expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag]);
   });
 
-  it('is each file of the folder, and a page is none', async () => {
-    const named = [...ASSETS.map(([name]) => name), 'login.html', 'confirm.html', 'approve.html'];
-    expect(readdirSync(FOLDER).toSorted()).toEqual(named.toSorted());
-    expect((await get('/auth/assets/login.html')).status).toBe(404);
+  it('is each file of the folder, and the tokens of the Console', () => {
+    const named = ASSETS.map(([name]) => name);
+    expect([...readdirSync(FOLDER), 'tokens.css'].toSorted()).toEqual(named.toSorted());
   });
 
   it.each([

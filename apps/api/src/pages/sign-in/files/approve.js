@@ -1,26 +1,88 @@
 // GET /auth/approve#token=…: what an agent asks for; then, by a press and nothing else, a yes or a no. All that agents and
 // tools have said is shown as text, with a mark in the place of each character that could not be seen.
-import { ask, byId, complain, failure, forget, show, takeToken, whenShownAgain, whileBusy } from './auth.js';
+import {
+  ask,
+  button,
+  byId,
+  complain,
+  draw,
+  failedStep,
+  forget,
+  make,
+  openLink,
+  problemAt,
+  row,
+  show,
+  step,
+  whileBusy,
+} from './page.js';
 
 /** Controls, format and direction marks, private and unassigned code points, and letters that are drawn as nothing. */
 const HIDDEN = /([\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\u3164\u115f\u1160\uffa0])/gu;
 const LAYOUT = new Set(['\n', '\t']);
 
 /** `U+202E` for the mark that turns the direction of text. */
-export const codePointOf = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+const codePointOf = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /** Puts a text there as text nodes, so that nothing in it is ever markup, and everything in it is seen. */
 const write = (element, text, isLayoutKept = false) => {
   const parts = String(text).split(HIDDEN);
   const nodes = parts.map((part, index) => {
     if (index % 2 === 0 || (isLayoutKept && LAYOUT.has(part))) return document.createTextNode(part);
-    const mark = document.createElement('mark');
-    mark.className = 'code-point';
-    mark.textContent = codePointOf(part);
-    return mark;
+    return make('mark', {}, codePointOf(part));
   });
   element.replaceChildren(...nodes);
+  return element;
 };
+
+const waitingStep = () =>
+  step(
+    'waiting',
+    make('h1', { id: 'waiting-title', tabindex: -1 }, 'An agent asks'),
+    make('p', { class: 'asks' }, ...[make('b', { id: 'agent' }), ' wants to run ', make('code', { id: 'tool' })]),
+    make('p', { id: 'cost', class: 'cost' }),
+    make('ul', { id: 'warnings', class: 'warnings', 'aria-label': 'Warnings' }),
+    make(
+      'dl',
+      {},
+      row('What it does', 'description'),
+      row('Effect', 'effect'),
+      row('On behalf of', 'behalf'),
+      row('Rule', 'rule'),
+      row('Approvals', 'count'),
+      row('Waits until', 'waits', make('dd', {}, make('time', { id: 'until' }))),
+    ),
+    make('h2', {}, 'Arguments, all of them'),
+    make('dl', { id: 'arguments', class: 'arguments' }),
+    make('div', { id: 'request-part' }, make('h2', {}, 'What is sent'), make('p', { id: 'request', class: 'sent' })),
+    make('p', { id: 'note', class: 'note' }),
+    make(
+      'form',
+      { id: 'decision', method: 'post' },
+      make('label', { for: 'reason' }, 'Reason (optional; everybody who sees the approval reads it)'),
+      make('input', { id: 'reason', name: 'reason', maxlength: 280, autocomplete: 'off' }),
+      problemAt('problem'),
+      make(
+        'div',
+        { class: 'choices' },
+        button('deny', 'Deny', 'Denying …'),
+        button('approve', 'Approve', 'Approving …'),
+      ),
+    ),
+    make(
+      'p',
+      { class: 'note' },
+      'Not for you, or not sure? Close this page: nothing is decided until you press a button.',
+    ),
+  );
+
+const decidedStep = () =>
+  step(
+    'decided',
+    make('h1', { id: 'decided-title', tabindex: -1 }, 'Decided'),
+    make('p', { id: 'decided-words' }),
+    make('p', { class: 'note' }, 'You can close this page.'),
+  );
 
 const writeRow = (name, text) => {
   byId(`${name}-row`).hidden = text === null || text === undefined;
@@ -75,27 +137,35 @@ const showWarnings = ({ warnings = [], context }) => {
   const said = warnings.map(({ text }) => text);
   if (changed.length > 0) said.push(`It is no longer what was asked at first. Changed: ${changed.join(', ')}.`);
   byId('warnings').hidden = said.length === 0;
-  byId('warnings').replaceChildren(
-    ...said.map((text) => {
-      const item = document.createElement('li');
-      write(item, text);
-      return item;
-    }),
-  );
+  byId('warnings').replaceChildren(...said.map((text) => write(make('li'), text)));
 };
 
-const showCall = ({ context, agent, tool, side_effect: effect, on_behalf_of: behalf }) => {
+/** Strings as they are, everything else as JSON; none is cut. */
+const argumentRow = ([name, value]) => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 1);
+  return make('div', {}, write(make('dt'), name), write(make('dd'), text, true));
+};
+
+const showArguments = (args) => {
+  const members = args === undefined ? [] : Object.entries(args);
+  const none =
+    args === undefined ? ['removed', 'They are no longer stored, so nobody can approve them.'] : ['none', ''];
+  byId('arguments').replaceChildren(...(members.length === 0 ? [none] : members).map(argumentRow));
+};
+
+const showCall = ({ context, agent, tool, side_effect: effect, on_behalf_of: behalf, cost }) => {
   write(byId('tool'), context?.tool.name ?? tool);
   writeRow('description', context?.tool.description);
   byId('effect').textContent = EFFECTS[context?.tool.side_effect ?? effect] ?? '';
+  byId('effect').dataset.effect = context?.tool.side_effect ?? effect;
   write(byId('agent'), agent.name);
   writeRow('behalf', behalf);
-  const args =
-    context === null ? 'They are no longer stored, so nobody can approve them.' : JSON.stringify(context.args, null, 2);
-  write(byId('arguments'), args, true);
+  byId('cost').hidden = !cost;
+  write(byId('cost'), cost ? `${cost.display} (${cost.amount} ${cost.currency})` : '');
+  showArguments(context?.args);
   const sends = context?.sends ?? null;
   byId('request-part').hidden = sends === null;
-  write(byId('request'), sends === null ? '' : JSON.stringify(sends, null, 2), true);
+  write(byId('request'), sends === null ? '' : `${sends.method} ${sends.url}`);
 };
 
 /** What this person may press, and why not the rest. */
@@ -128,50 +198,36 @@ const showWaiting = ({ approval, decides }) => {
 };
 
 const approval = () => {
-  let token = null;
   let seen = null;
-
-  const fail = ({ code, message }) => {
-    const isOver = code === 'approval_link_invalid';
-    byId('failed-title').textContent = isOver ? 'The link cannot be used' : 'The approval could not be shown';
-    byId('try-again').hidden = isOver;
-    show('failed');
-    complain(byId('failed-problem'), message, null);
-  };
-
-  const check = async () => {
-    const asked = token;
-    show('checking');
-    if (asked === null) {
-      return fail(
-        failure('approval_link_invalid', 'The link is not complete. Open it again from the e-mail, or copy all of it.'),
-      );
-    }
-    const answer = await ask('/v1/approvals/link/preview', { token: asked });
-    // Another link was opened meanwhile.
-    if (asked !== token) return undefined;
-    if (answer.failed) return fail(answer);
-    seen = answer.approval.context_digest;
-    return showWaiting(answer);
-  };
-
-  const begin = () => {
-    token = takeToken();
-    forget(byId('problem'), null);
-    return check();
-  };
+  draw(
+    step('checking', make('h1', {}, 'Approve'), make('p', { role: 'status' }, 'Looking at what waits …')),
+    waitingStep(),
+    decidedStep(),
+    failedStep('Looking …', 'Sign in'),
+  );
+  const link = openLink({
+    shown: 'waiting',
+    over: 'approval_link_invalid',
+    failed: 'The approval could not be shown',
+    preview: '/v1/approvals/link/preview',
+    onAnswer: (answer) => {
+      forget(byId('problem'), null);
+      seen = answer.approval.context_digest;
+      return showWaiting(answer);
+    },
+  });
 
   const decide = async (decision) => {
     forget(byId('problem'), null);
     const reason = byId('reason').value.trim();
-    const body = { token, decision, context_digest: seen, ...(reason === '' ? {} : { reason }) };
+    const body = { token: link.token(), decision, context_digest: seen, ...(reason === '' ? {} : { reason }) };
     const answer = await whileBusy(byId(decision), () => ask('/v1/approvals/link/decide', body));
     if (!answer.failed) return showEnd(answer);
-    if (answer.code === 'approval_link_invalid') return fail(answer);
+    if (answer.code === 'approval_link_invalid') return link.fail(answer);
     // The link is used up by it, so nothing can be looked at again: the answer itself says what became of it.
     if (Object.hasOwn(OVER, answer.code)) return showOver(...OVER[answer.code]);
     // What it says now is shown, and the person looks again before pressing again.
-    if (answer.code === 'context_changed') await check();
+    if (answer.code === 'context_changed') await link.check();
     return complain(byId('problem'), answer.message, null);
   };
 
@@ -179,10 +235,6 @@ const approval = () => {
   byId('decision').addEventListener('submit', (event) => event.preventDefault());
   byId('approve').addEventListener('click', () => void decide('approve'));
   byId('deny').addEventListener('click', () => void decide('deny'));
-  byId('try-again').addEventListener('click', () => void check());
-  whenShownAgain('waiting', () => void check());
-  addEventListener('hashchange', () => void begin());
-  void begin();
 };
 
 approval();

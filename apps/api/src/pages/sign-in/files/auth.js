@@ -1,13 +1,26 @@
-// Both sign-in pages, and what the page of an approval shares with them. Nothing is kept in the browser's storage, and a token leaves a page only in the body of a request.
+// GET /login and GET /auth/confirm: the ways in, and the same end for both.
+import {
+  ask,
+  button,
+  byId,
+  complain,
+  draw,
+  failedStep,
+  forget,
+  make,
+  openLink,
+  plain,
+  problemAt,
+  row,
+  show,
+  step,
+  waitInWords,
+  whileBusy,
+} from './page.js';
 
-/** How long an answer may take before the page says that there was none. */
-const PATIENCE_MS = 30_000;
+export { waitInWords };
+
 const MAX_PATH_LENGTH = 2_048;
-
-/** The product's name behind the title of each step. */
-const PRODUCT = document.title.slice(document.title.indexOf(' - '));
-
-export const byId = (id) => document.getElementById(id);
 
 /**
  * Where to go after the sign-in, as a whole address; null unless it is a path of this very site. A second slash or a
@@ -20,91 +33,13 @@ export const addressOf = (next) => {
   return url.origin === location.origin ? url.href : null;
 };
 
-/** Seconds as a person says them, rounded up: who comes too early is refused again. */
-export const waitInWords = (seconds) => {
-  const [count, unit] =
-    seconds < 60
-      ? [Math.ceil(seconds), 'second']
-      : seconds <= 3_540
-        ? [Math.ceil(seconds / 60), 'minute']
-        : [Math.ceil(seconds / 3_600), 'hour'];
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
-};
-
-/** Names that others chose: nothing that is not seen, and nothing that turns the text around it. */
-export const plain = (text) => String(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');
-
-export const failure = (code, message, param = null) => ({ failed: true, code, message, param });
-
-/** Asks the API: its answer, or what went wrong in words that say what to do. */
-export const ask = async (path, body) => {
-  let response;
-  try {
-    response = await fetch(path, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-      cache: 'no-store',
-      credentials: 'same-origin',
-      redirect: 'error',
-      signal: AbortSignal.timeout(PATIENCE_MS),
-    });
-  } catch {
-    return failure('unreachable', 'The service did not answer. Check your connection, then try again.');
-  }
-  const answer = await response.json().catch(() => null);
-  if (response.ok && answer !== null) return answer;
-  const { code = 'unknown', message, param = null } = answer?.error ?? {};
-  return failure(code, messageOf(message, response), param);
-};
-
-const messageOf = (message, { status, headers }) => {
-  const said = message ? plain(message) : `The service answered with an error (${status}).`;
-  const seconds = secondsUntil(headers.get('Retry-After'));
-  if (seconds < 2) return message ? said : `${said} Try again in a moment.`;
-  // A header says nothing to a person: what it says takes the place of the sentence that names it.
-  return `${said.replace(/[^.]*\bRetry-After\b[^.]*\./g, '').trim()} Try again in ${waitInWords(seconds)}.`;
-};
-
-/** A proxy may send a date where the service sends seconds. */
-const secondsUntil = (header) => {
-  if (header === null) return 0;
-  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1_000;
-  return Number.isFinite(seconds) ? seconds : 0;
-};
-
-/** One step of the page is seen at a time. What has the focus afterwards is what a screen reader reads out. */
-export const show = (id, focused) => {
-  for (const section of document.querySelectorAll('main > section')) section.hidden = section.id !== id;
-  document.title = byId(id).querySelector('h1').textContent + PRODUCT;
-  focused?.focus();
-};
-
-/** Nothing can be pressed twice while the service is asked. */
-export const whileBusy = async (button, work) => {
-  const words = button.textContent;
-  const buttons = document.querySelectorAll('button');
-  for (const each of buttons) each.disabled = true;
-  button.textContent = button.dataset.busy;
-  try {
-    return await work();
-  } finally {
-    for (const each of buttons) each.disabled = false;
-    button.textContent = words;
-  }
-};
-
-/** Said where it is read out, and the focus goes where it can be mended: to the field, or to the words. */
-export const complain = (problem, message, input) => {
-  problem.textContent = message;
-  input?.setAttribute('aria-invalid', 'true');
-  (input ?? problem).focus();
-};
-
-export const forget = (problem, input) => {
-  problem.textContent = '';
-  input?.removeAttribute('aria-invalid');
-};
+const doneStep = () =>
+  step(
+    'done',
+    make('h1', { tabindex: -1 }, 'You are signed in'),
+    make('p', { id: 'who-part' }, 'This browser is signed in as ', make('bdi', { id: 'who' }), '.'),
+    make('p', {}, make('a', { class: 'button', href: '/app' }, 'Open the Console')),
+  );
 
 /** Only the service says where to go: what stands in this page's own address may be anybody's. */
 const signedIn = (me) => {
@@ -117,6 +52,58 @@ const signedIn = (me) => {
 };
 
 // GET /login: the address, then the code.
+
+/** A field, below it what is wrong with it, and the button that sends it. */
+const form = (id, { name, label, input, send }) =>
+  make(
+    'form',
+    { id, method: 'post', novalidate: true },
+    make('label', { for: name }, label),
+    make('input', { id: name, name, autocapitalize: 'none', spellcheck: 'false', required: true, ...input }),
+    problemAt(`${name}-problem`),
+    send,
+  );
+
+const addressStep = () =>
+  step(
+    'address',
+    make('h1', {}, 'Sign in'),
+    make('p', {}, 'Enter your e-mail address. You get an e-mail with a link and a code; there is no password.'),
+    form('address-form', {
+      name: 'email',
+      label: 'E-mail address',
+      input: { type: 'email', autocomplete: 'email', maxlength: 254, 'aria-describedby': 'email-problem' },
+      send: button('send', 'Send the e-mail', 'Sending …', { type: 'submit' }),
+    }),
+  );
+
+const codeStep = () =>
+  step(
+    'ask-code',
+    make('h1', {}, 'Check your mail'),
+    make(
+      'p',
+      { id: 'code-about' },
+      ...['If ', make('bdi', { id: 'sent-to' }), ' can sign in here, an e-mail with a link and a code is on its way. '],
+      ...['Open the link, or enter the code, within ', make('span', { id: 'minutes' }), '.'],
+    ),
+    form('code-form', {
+      name: 'code',
+      label: 'Code from the e-mail',
+      input: {
+        ...{ type: 'text', inputmode: 'numeric', autocomplete: 'one-time-code' },
+        'aria-describedby': 'code-about code-problem',
+      },
+      send: button('sign-in', 'Sign in', 'Signing in …', { type: 'submit' }),
+    }),
+    make(
+      'p',
+      { class: 'others' },
+      button('send-again', 'Send a new e-mail', 'Sending …', { class: 'plain' }),
+      button('other-address', 'Use another address', '', { class: 'plain' }),
+    ),
+    make('p', { id: 'code-news', class: 'news', role: 'status' }),
+  );
 
 const field = (name) => ({ input: byId(name), problem: byId(`${name}-problem`) });
 
@@ -135,10 +122,10 @@ const renderLogin = () => {
 };
 
 /** What was sent, as the entry of the history keeps it. */
-const sendMail = async (button, email) => {
+const sendMail = async (pressed, email) => {
   const next = new URLSearchParams(location.search).get('next');
   const body = { email, ...(addressOf(next) === null ? {} : { next }) };
-  const answer = await whileBusy(button, () => ask('/v1/auth/login', body));
+  const answer = await whileBusy(pressed, () => ask('/v1/auth/login', body));
   return answer.failed ? answer : { sent: { email, seconds: answer.expires_in_s, count: answer.code_digits } };
 };
 
@@ -183,6 +170,7 @@ const sendAgain = async () => {
 };
 
 const login = () => {
+  draw(addressStep(), codeStep(), doneStep());
   byId('address-form').addEventListener('submit', submitAddress);
   byId('code-form').addEventListener('submit', submitCode);
   byId('send-again').addEventListener('click', sendAgain);
@@ -194,25 +182,34 @@ const login = () => {
   renderLogin();
 };
 
-/**
- * Back to a page that the browser kept as it stood: what this step shows may be over. Never by a reload: the page alone
- * still holds the token.
- */
-export const whenShownAgain = (id, look) =>
-  addEventListener('pageshow', ({ persisted }) => {
-    if (persisted && !byId(id).hidden) look();
-  });
-
 // GET /auth/confirm#token=…: who signs in where; then, by a press and nothing else, the sign-in.
 
-/** Takes the token out of the address, so that no history, screenshot or shared address holds it. */
-export const takeToken = () => {
-  const token = new URLSearchParams(location.hash.slice(1)).get('token');
-  history.replaceState(null, '', location.pathname);
-  return token;
-};
-
 const ROLES = { viewer: 'Viewer', admin: 'Admin', owner: 'Owner' };
+
+const readyStep = () =>
+  step(
+    'ready',
+    make('h1', { id: 'ready-title', tabindex: -1 }, 'Sign in'),
+    make(
+      'dl',
+      {},
+      row('E-mail address', 'ready-email', make('dd', {}, make('bdi', { id: 'ready-email' }))),
+      row('Organization', 'ready-org', make('dd', {}, make('bdi', { id: 'ready-org' }))),
+      row('Role', 'ready-role'),
+      row('Link works until', 'until', make('dd', {}, make('time', { id: 'ready-until' }))),
+    ),
+    make(
+      'form',
+      { id: 'ready-form', method: 'post' },
+      problemAt('ready-problem'),
+      button('confirm', 'Sign in', 'Signing in …', { type: 'submit' }),
+    ),
+    make(
+      'p',
+      { class: 'note' },
+      'Not you, or not expected? Close this page: nothing is used until you press the button.',
+    ),
+  );
 
 const showPreview = ({ purpose, email, org, role, expires_at: until }) => {
   const isInvitation = purpose === 'invite';
@@ -233,47 +230,27 @@ const showPreview = ({ purpose, email, org, role, expires_at: until }) => {
 };
 
 const confirmation = () => {
-  let token = null;
-
-  const fail = ({ code, message }) => {
-    const isOver = code === 'login_link_invalid';
-    byId('failed-title').textContent = isOver ? 'The link cannot be used' : 'The link could not be checked';
-    byId('try-again').hidden = isOver;
-    show('failed');
-    complain(byId('failed-problem'), message, null);
-  };
-
-  const check = async () => {
-    const asked = token;
-    show('checking');
-    if (asked === null) {
-      return fail(
-        failure('login_link_invalid', 'The link is not complete. Open it again from the e-mail, or copy all of it.'),
-      );
-    }
-    const answer = await ask('/v1/auth/preview', { token: asked });
-    // Another link was opened meanwhile.
-    if (asked !== token) return undefined;
-    return answer.failed ? fail(answer) : showPreview(answer);
-  };
-
-  const begin = () => {
-    token = takeToken();
-    return check();
-  };
-
+  draw(
+    step('checking', make('h1', {}, 'Sign in'), make('p', { role: 'status' }, 'Checking the link …')),
+    readyStep(),
+    failedStep('Checking …', 'Sign in with your e-mail address'),
+    doneStep(),
+  );
+  const link = openLink({
+    shown: 'ready',
+    over: 'login_link_invalid',
+    failed: 'The link could not be checked',
+    preview: '/v1/auth/preview',
+    onAnswer: showPreview,
+  });
   byId('ready-form').addEventListener('submit', async (event) => {
     event.preventDefault();
-    forget(byId('ready-problem'), null);
-    const answer = await whileBusy(byId('confirm'), () => ask('/v1/auth/callback', { token }));
+    const problem = byId('ready-problem');
+    forget(problem, null);
+    const answer = await whileBusy(byId('confirm'), () => ask('/v1/auth/callback', { token: link.token() }));
     if (!answer.failed) return signedIn(answer);
-    return answer.code === 'login_link_invalid' ? fail(answer) : complain(byId('ready-problem'), answer.message, null);
+    return answer.code === 'login_link_invalid' ? link.fail(answer) : complain(problem, answer.message, null);
   });
-  byId('try-again').addEventListener('click', () => void check());
-  whenShownAgain('ready', () => void check());
-  // A second link that is opened in the same tab loads nothing: only the fragment changes.
-  addEventListener('hashchange', () => void begin());
-  void begin();
 };
 
 ({ login, confirm: confirmation })[document.body.dataset.page]?.();
