@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { Icon } from '../design/icon.tsx';
 import { api, bodyOf, doneOf } from '../kernel/client.ts';
 import { chooseTheme, chosenTheme, type Theme } from '../kernel/preferences.ts';
@@ -62,6 +63,7 @@ export const Account = ({ onHelp }: { readonly onHelp: () => void }) => {
           {name}
         </button>
       ))}
+      <Link href="/settings/sessions">Your sessions</Link>
       <button type="button" onClick={onHelp}>
         Keys
       </button>

@@ -5,8 +5,10 @@ import { Icon, type IconName } from '../design/icon.tsx';
 import { placeOfId } from '../kernel/address.ts';
 import { api, bodyOf } from '../kernel/client.ts';
 import { plain } from '../kernel/said.ts';
+import { useMay } from '../kernel/session.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import kit from '../kit/kit.module.css';
+import { SECTIONS } from '../people/sections.ts';
 import { SCREENS } from './screens.ts';
 import styles from './shell.module.css';
 
@@ -18,6 +20,7 @@ interface Found {
 }
 
 const useFound = (text: string): readonly Found[] => {
+  const isAdmin = useMay('admin');
   const { data: agents } = useQuery({
     queryKey: ['agents', 'names'],
     queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { limit: 100 } } })),
@@ -54,10 +57,17 @@ const useFound = (text: string): readonly Found[] => {
         kind: 'connector',
         path: `/connectors/${id}`,
       })),
+      // Last, so that they are there for who types, and crowd out nothing for who does not.
+      ...SECTIONS.filter(({ role }) => isAdmin || role === 'viewer').map(({ id, name }) => ({
+        icon: 'sliders' as const,
+        name,
+        kind: 'settings',
+        path: `/settings/${id}`,
+      })),
     ];
     const wanted = text.trim().toLowerCase();
     return all.filter(({ name }) => name.toLowerCase().includes(wanted)).slice(0, 12);
-  }, [text, agents, connectors, waiting]);
+  }, [text, agents, connectors, waiting, isAdmin]);
 };
 
 /** Screens, names and ids, by typing: a list beside a field, as WAI-ARIA describes it (combobox). */
