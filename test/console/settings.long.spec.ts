@@ -1,0 +1,391 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import { eventually } from '../http/edge-client.js';
+import { runAgs } from '../support/run-ags.js';
+import { startUpstream, type Upstream } from '../support/upstream.js';
+import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
+import { inWindowOf, type WindowSize } from './whole-screen.js';
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
+const DESK = { viewport: { width: 1440, height: 900 } } as const;
+
+let browser: Browser;
+let scene: ConsoleScene;
+let receiver: Upstream;
+/** What the receiver of webhooks answers. */
+let answer = 204;
+
+const button = (page: Page | Locator, name: string | RegExp) => page.getByRole('button', { name });
+const dialog = (page: Page) => page.getByRole('dialog');
+const panel = (page: Page, name: string) => page.getByRole('region', { name });
+const row = (page: Page, text: string) => page.locator('tbody tr').filter({ hasText: text });
+
+const inWindow = (email: string, size: WindowSize, work: (page: Page) => Promise<void>) =>
+  inWindowOf(scene, email, size, work);
+const open = (page: Page, section: string) => page.goto(scene.url(`/app/settings/${section}`));
+
+/** What a secret opens: the status that a program gets with it. */
+const opens = async (key: string): Promise<number> => (await scene.service.call('GET', '/v1/org/keys', { key })).status;
+
+describe.skipIf(CHROMIUM === null)(`the settings of the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+    receiver = await startUpstream((_seen, response) => response.writeHead(answer).end());
+    scene = await ConsoleScene.start(browser);
+    await scene.joinedViewer();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+    await receiver?.close();
+  });
+
+  describe('the organization', () => {
+    it('has its name and zone changed, and names the deed of it', async () => {
+      await inWindow(OWNER, DESK, async (page) => {
+        await open(page, 'organization');
+        const form = panel(page, 'Name and time zone');
+        await form.getByLabel('Name').fill('Nordlicht AG');
+        await form.getByLabel('Time zone').selectOption('Asia/Tokyo');
+        await button(form, 'Save name and time zone').click();
+        await form.getByText('Name and time zone are saved.').waitFor();
+        await page.getByText('Times: Tokyo, GMT+9').waitFor();
+        await page.getByRole('navigation', { name: 'Screens', exact: true }).getByText('Nordlicht AG').waitFor();
+        await form.getByRole('link', { name: 'Its deed' }).click();
+        await page.getByText('org.updated').first().waitFor();
+      });
+    });
+
+    it('says at the field what is wrong with it, and nothing is changed', async () => {
+      await inWindow(OWNER, PHONE, async (page) => {
+        await open(page, 'organization');
+        const form = panel(page, 'Name and time zone');
+        await form.getByLabel('Name').fill('  ');
+        await button(form, 'Save name and time zone').tap();
+        await form.getByRole('alert').getByText('A name must be one line').waitFor();
+        expect(await form.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+        expect(await page.evaluate('document.activeElement.value')).toBe('  ');
+        expect((await scene.make('GET', '/v1/org'))['name']).not.toBe('  ');
+      });
+    });
+
+    it('says before it is pressed that shorter retention removes what is there', async () => {
+      await inWindow(OWNER, DESK, async (page) => {
+        await open(page, 'organization');
+        const form = panel(page, 'Retention');
+        await form.getByLabel('For days of your choice').check();
+        await form.getByLabel('Days', { exact: true }).fill('30');
+        await form.getByText('Bodies older than 30 days are removed').waitFor();
+        await button(form, 'Shorten retention, and remove them').click();
+        await form.getByText('Retention is saved.').waitFor();
+        expect((await scene.make('GET', '/v1/org'))['retention_days']).toBe(30);
+        await form.getByLabel('90 days').check();
+        await button(form, 'Save retention').click();
+        await eventually(async () => (await scene.make('GET', '/v1/org'))['retention_days']).toBe(null);
+      });
+    });
+
+    it('has chosen how people are asked, and for how long', async () => {
+      await inWindow(OWNER, DESK, async (page) => {
+        await open(page, 'organization');
+        const form = panel(page, 'Approvals');
+        await form
+          .getByRole('group', { name: 'By mail' })
+          .getByLabel(/told there/)
+          .check();
+        await form.getByLabel('A call waits for').fill('90');
+        await form.getByLabel('in', { exact: true }).selectOption('minutes');
+        await button(form, 'Save how people are asked').click();
+        await form.getByText('How people are asked is saved.').waitFor();
+        const { approvals } = await scene.make('GET', '/v1/org');
+        expect(approvals).toEqual({ mail: 'review_only', chat: 'off', expires_in_s: 5_400 });
+        await form.getByLabel('A call waits for').fill('90000');
+        await button(form, 'Save how people are asked').click();
+        await form
+          .getByRole('alert')
+          .getByText(/2592000/)
+          .waitFor();
+      });
+    });
+  });
+
+  describe('members', () => {
+    it('are invited, invited again, and no longer invited', async () => {
+      await inWindow(OWNER, DESK, async (page) => {
+        await open(page, 'members');
+        await row(page, VIEWER).waitFor();
+        await button(page, 'Invite a person').click();
+        await page.getByLabel('E-mail address').fill('not an address');
+        await dialog(page).getByLabel('Admin').check();
+        await button(page, 'Send the invitation').click();
+        await dialog(page)
+          .getByRole('alert')
+          .getByText(/plain address/)
+          .waitFor();
+        await page.getByLabel('E-mail address').fill('ada@example.com');
+        await button(page, 'Send the invitation').click();
+        await row(page, 'ada@example.com').getByText('Invited').waitFor();
+        await row(page, 'ada@example.com').getByText('link works until').waitFor();
+        await button(page, /about ada@example.com/).click();
+        await button(page, 'Invite again').click();
+        await button(page, 'Send the invitation').click();
+        await page.getByText('ada@example.com is invited.').waitFor();
+        await button(page, /about ada@example.com/).click();
+        await button(page, 'Withdraw invitation').click();
+        await button(dialog(page), 'Withdraw invitation of ada@example.com').click();
+        await page.getByText('ada@example.com is no longer invited.').waitFor();
+        await eventually(() => row(page, 'ada@example.com').count()).toBe(0);
+      });
+    });
+
+    it('have their role and references changed by an owner, by keys alone', async () => {
+      await inWindow(OWNER, DESK, async (page) => {
+        await open(page, 'members');
+        await button(page, `What can be done about ${VIEWER}`).focus();
+        await page.keyboard.press('Enter');
+        await page.keyboard.press('Tab');
+        await page.keyboard.press('Enter');
+        await dialog(page).waitFor();
+        await dialog(page).getByLabel('Viewer').focus();
+        await page.keyboard.press('ArrowDown');
+        expect(await dialog(page).getByLabel('Admin').isChecked()).toBe(true);
+        await page.keyboard.press('ArrowUp');
+        await dialog(page).getByLabel('References, one a line').focus();
+        await page.keyboard.insertText('customer:1');
+        await button(page, 'Save this member').focus();
+        await page.keyboard.press('Enter');
+        await page.getByText(`${VIEWER} is viewer, as the deed says.`).waitFor();
+        const { data } = (await scene.make('GET', '/v1/org/members')) as { data: Record<string, unknown>[] };
+        expect(data.find(({ email }) => email === VIEWER)).toMatchObject({
+          references: ['customer:1'],
+          role: 'viewer',
+        });
+      });
+    });
+
+    it('keep their last owner, who is told why in words', async () => {
+      await inWindow(OWNER, PHONE, async (page) => {
+        await open(page, 'members');
+        await button(page, `What can be done about ${OWNER}`).tap();
+        await button(page, 'Leave').tap();
+        await button(dialog(page), 'Leave').tap();
+        await dialog(page).getByRole('alert').getByText('Make someone else an owner first.').waitFor();
+        await dialog(page).getByText('last_owner').waitFor();
+        await button(page, 'Cancel').tap();
+        await row(page, OWNER).getByText('this is you').waitFor();
+      });
+    });
+  });
+
+  describe('admin keys', () => {
+    it('are made with a secret that is shown once, rolled with an overlap, and revoked', async () => {
+      await inWindow(OWNER, { ...DESK, permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+        await open(page, 'admin-keys');
+        await button(page, 'Make an admin key').click();
+        await dialog(page).getByLabel('Test').check();
+        await button(dialog(page), 'Make admin key').click();
+        const made = dialog(page).getByLabel('Secret');
+        const secret = await made.innerText();
+        expect(secret).toMatch(/^svc_test_/);
+        await page.keyboard.press('Escape');
+        await dialog(page).getByText('It was not copied yet').waitFor();
+        await button(dialog(page), 'Copy the secret').click();
+        await dialog(page).getByText('Copied.').waitFor();
+        expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
+        await button(dialog(page), 'I have stored it').click();
+        expect(await opens(secret)).toBe(200);
+        expect(await page.content()).not.toContain(secret);
+
+        const prefix = secret.slice(0, 17);
+        await button(page, `Roll ${prefix}`).click();
+        await dialog(page).getByLabel('An hour').check();
+        await button(dialog(page), 'Roll key').click();
+        const rolled = await made.innerText();
+        await button(dialog(page), 'I have stored it').click();
+        await row(page, prefix).getByText('works until').waitFor();
+        expect([await opens(secret), await opens(rolled)]).toEqual([200, 200]);
+
+        await button(page, `Revoke ${prefix}`).click();
+        await button(dialog(page), 'Revoke key').click();
+        await page.getByText(`${prefix}… is revoked`).waitFor();
+        await page.getByText('1 that opens nothing any more').click();
+        await row(page, prefix).getByText('Revoked').waitFor();
+        expect([await opens(secret), await opens(rolled)]).toEqual([401, 200]);
+      });
+    });
+
+    it('are made once where the answer got lost and the button is pressed again', async () => {
+      await inWindow(OWNER, DESK, async (page) => {
+        const keys: (string | undefined)[] = [];
+        page.on('request', (request) => {
+          if (request.method() === 'POST') keys.push(request.headers()['idempotency-key']);
+        });
+        await open(page, 'admin-keys');
+        await button(page, 'Make an admin key').click();
+        await page.context().setOffline(true);
+        await button(dialog(page), 'Make admin key').click();
+        await dialog(page).getByText('The service did not answer.').waitFor();
+        await page.context().setOffline(false);
+        await button(dialog(page), 'Make admin key').click();
+        await dialog(page).getByLabel('Secret').waitFor();
+        expect(keys).toEqual([expect.stringMatching(/^console-/), keys[0]]);
+      });
+    });
+  });
+
+  describe('webhooks', () => {
+    it('are made for chosen types, tested, paused, rolled and deleted', async () => {
+      await inWindow(OWNER, DESK, async (page) => {
+        await open(page, 'webhooks');
+        await page.getByText('No webhook yet').waitFor();
+        await button(page, 'Make a webhook').click();
+        await page.getByLabel('Address').fill('not an address');
+        await button(page, /^Make webhook$/).click();
+        await dialog(page).getByRole('alert').getByText(/url/).waitFor();
+        await page.getByLabel('Address').fill(`${receiver.baseUrl}/hooks`);
+        await page.getByLabel('What it is for').fill('The pager');
+        await dialog(page).getByText('Agents', { exact: true }).click();
+        await dialog(page).getByLabel('agent.stopped').check();
+        await button(page, /^Make webhook$/).click();
+        expect(await dialog(page).getByLabel('Secret').innerText()).toMatch(/^whsec_/);
+        await button(dialog(page), 'I have stored it').click();
+
+        await page.getByRole('link', { name: `${receiver.baseUrl}/hooks` }).click();
+        await page.getByText('approval.*, deed.sealed, agent.stopped').waitFor();
+        await button(page, 'Send a test').click();
+        await page.getByText('The receiver has it, and answered 204.').waitFor();
+        expect(receiver.seen.at(-1)?.headers['service-event-type']).toBe('webhook.test');
+
+        await button(page, 'Pause').click();
+        await page.getByText('A person paused it.').waitFor();
+        await button(page, 'Let it go on').click();
+        await page.getByText('Each event that it is told of is sent').waitFor();
+
+        await button(page, 'Roll secret').click();
+        await button(dialog(page), 'Roll secret').click();
+        const secret = await dialog(page).getByLabel('Secret').innerText();
+        await button(dialog(page), 'I have stored it').click();
+        await page.getByText(`…${secret.slice(-4)}`).waitFor();
+        await page.getByText('An older one').waitFor();
+
+        await button(page, 'Delete').click();
+        await button(dialog(page), 'Delete webhook').click();
+        await page.getByText('No webhook yet').waitFor();
+        expect(new URL(page.url()).pathname).toBe('/app/settings/webhooks');
+      });
+    });
+
+    it('show what failed and why, and send it again', async () => {
+      const made = await scene.make('POST', '/v1/webhooks', {
+        url: `${receiver.baseUrl}/again`,
+        events: ['action.created'],
+      });
+      await inWindow(OWNER, PHONE, async (page) => {
+        answer = 500;
+        await open(page, made['id'] as string);
+        await page.getByText('Nothing was sent yet.').waitFor();
+        await scene.act('crm.get_customer', { id: '901' });
+        await button(page, '1 new').tap();
+        await row(page, 'action.created').getByText('500: it did not answer with 2xx').waitFor();
+        await row(page, 'action.created').getByText('next try').waitFor();
+        answer = 204;
+        await button(row(page, 'action.created'), /^Send now/).tap();
+        await row(page, 'action.created').getByText('Delivered').waitFor();
+        expect(receiver.seen.filter(({ path }) => path === '/again').length).toBe(2);
+      });
+      await scene.make('DELETE', `/v1/webhooks/${made['id'] as string}`);
+    });
+  });
+
+  describe('sessions', () => {
+    /** Signed in by a link that an operator made. */
+    const anotherWindow = async (): Promise<Page> => {
+      const { object } = await runAgs(['people', 'login-link', '--json'], { env: scene.service.environment });
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.goto(String(object['link']).replace(/^https?:\/\/[^/]+/, scene.service.baseUrl));
+      await button(page, 'Sign in').click();
+      await page.waitForURL('**/app');
+      return page;
+    };
+
+    it('are ended from another one, which stays', async () => {
+      const other = await anotherWindow();
+      await inWindow(OWNER, DESK, async (page) => {
+        await open(page, 'sessions');
+        await page.getByText('This one', { exact: true }).waitFor();
+        const ends = button(page, 'End session');
+        await ends.first().click();
+        await page.getByText('This is the only one.').waitFor();
+        expect(await ends.count()).toBe(0);
+      });
+      await other.goto(scene.url('/app/agents'));
+      await other.waitForURL('**/login?next=*');
+      await other.context().close();
+    });
+
+    it('are ended all but this one', async () => {
+      const others = [await anotherWindow(), await anotherWindow()];
+      await inWindow(OWNER, PHONE, async (page) => {
+        await open(page, 'sessions');
+        await eventually(() => button(page, 'End session').count()).toBe(2);
+        await button(page, 'End all others').tap();
+        await page.getByText('This is the only one.').waitFor();
+        await page.reload();
+        await page.getByText('This is the only one.').waitFor();
+      });
+      for (const other of others) await other.context().close();
+    });
+
+    it('leave their traces among the security events', async () => {
+      await inWindow(OWNER, DESK, async (page) => {
+        await open(page, 'security');
+        await row(page, OWNER).getByText('signed in by the code of a mail').first().waitFor();
+        await row(page, VIEWER).getByText('signed in by an invitation').first().waitFor();
+        await row(page, OWNER).getByText('session was ended from another one').first().waitFor();
+      });
+    });
+  });
+
+  it('tell what runs, and the fingerprint of the key that seals', async () => {
+    const { keys } = (await (await fetch(scene.url('/.well-known/service/keys.json'))).json()) as {
+      keys: { kid: string }[];
+    };
+    await inWindow(VIEWER, PHONE, async (page) => {
+      await open(page, 'about');
+      const text = panel(page, 'Keys that seal deeds');
+      await text.getByText('Seals').waitFor();
+      expect((await text.innerText()).replaceAll(' ', '')).toContain(keys[0]?.kid);
+      for (const link of await panel(page, 'Read on').getByRole('link').all())
+        expect((await fetch(scene.url((await link.getAttribute('href')) ?? ''))).status).toBe(200);
+    });
+  });
+
+  it('are found by name, and one’s sessions from the account', async () => {
+    await inWindow(OWNER, DESK, async (page) => {
+      await page.goto(scene.url('/app'));
+      await page.locator('h1').waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').waitFor();
+      await page.keyboard.insertText('admin k');
+      await page.keyboard.press('Enter');
+      await page.locator('h1', { hasText: 'Admin keys' }).waitFor();
+      await button(page, 'Account').click();
+      await page.getByRole('link', { name: 'Your sessions' }).click();
+      await page.locator('h1', { hasText: 'Sessions' }).waitFor();
+    });
+  });
+
+  // The last one: the owner has no session after it.
+  it('end every session at once, the one that asks too', async () => {
+    const { context, page } = await scene.window(OWNER, DESK);
+    await open(page, 'sessions');
+    await button(page, 'Sign out everywhere').click();
+    await button(dialog(page), 'Sign out everywhere').click();
+    // By the answer, or by what another question of the page is refused: both lead there.
+    await eventually(() => new URL(page.url()).pathname).toBe('/login');
+    expect((await context.request.get(scene.url('/v1/me'))).status()).toBe(401);
+    await context.close();
+  });
+});
