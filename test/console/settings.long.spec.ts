@@ -292,6 +292,7 @@ describe.skipIf(CHROMIUM === null)(`the settings of the Console (${CHROMIUM ?? N
         answer = 204;
         await button(row(page, 'action.created'), /^Send now/).tap();
         await row(page, 'action.created').getByText('Delivered').waitFor();
+        await row(page, 'action.created').getByRole('link', { name: /^act_/ }).waitFor();
         expect(receiver.seen.filter(({ path }) => path === '/again').length).toBe(2);
       });
       await scene.make('DELETE', `/v1/webhooks/${made['id'] as string}`);

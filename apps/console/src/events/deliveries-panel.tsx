@@ -1,8 +1,11 @@
 import { type InfiniteData, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import { placeOfId } from '../kernel/address.ts';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { shortId } from '../kernel/said.ts';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Id, None, Panel, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
@@ -106,6 +109,7 @@ const Row = ({ row, isActive }: { readonly row: DeliveryRow; readonly isActive: 
       <small>
         <Id id={row.event} /> <Time at={row.created_at} />
       </small>
+      <About id={row.about.id} />
     </td>
     <td data-end>
       <DeliveryBadge status={row.status} />
@@ -128,6 +132,16 @@ const Row = ({ row, isActive }: { readonly row: DeliveryRow; readonly isActive: 
     </td>
   </tr>
 );
+
+/** What the event tells of, where the Console shows that. */
+const About = ({ id }: { readonly id: string }) => {
+  const place = placeOfId(id);
+  return place === null ? null : (
+    <small>
+      about <Link href={place}>{shortId(id)}</Link>
+    </small>
+  );
+};
 
 const Due = ({ row: { status, next_attempt_at: next, delivered_at: arrived } }: { readonly row: DeliveryRow }) => {
   if (arrived !== null)

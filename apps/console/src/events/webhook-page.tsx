@@ -196,6 +196,14 @@ const Facts = ({ webhook }: { readonly webhook: Webhook }) => (
       {webhook.old_secrets_until.map((until) => (
         <OldSecret key={until} until={until} />
       ))}
+      {webhook.oldest_pending_at === null ? null : (
+        <>
+          <dt>Oldest that waits</dt>
+          <dd>
+            since <Time at={webhook.oldest_pending_at} />. Far back, it answers too slowly.
+          </dd>
+        </>
+      )}
       <dt>Made</dt>
       <dd>
         <Time at={webhook.created_at} isExact />
