@@ -7,19 +7,40 @@ import styles from './overview.module.css';
 
 type Attention = Schemas['Attention'];
 
-/** What needs a person, each with its one next step. */
-export const AttentionList = ({ attention }: { readonly attention: readonly Attention[] }) =>
-  attention.length === 0 ? (
-    <p className={styles['calm']}>
-      <Icon name="checkCircle" size={18} /> Nothing needs you.
-    </p>
-  ) : (
+/**
+ * What needs a person, each with its one next step.
+ * @param waiting calls that wait for a person, those that run out soon among them
+ */
+export const AttentionList = ({
+  attention,
+  waiting,
+}: {
+  readonly attention: readonly Attention[];
+  readonly waiting: number;
+}) => {
+  const others = waiting - attention.filter(({ kind }) => kind === 'approval_expiring').length;
+  if (attention.length === 0 && others <= 0) {
+    return (
+      <p className={styles['calm']}>
+        <Icon name="checkCircle" size={18} /> Nothing needs you.
+      </p>
+    );
+  }
+  return (
     <ul className={styles['attention']} aria-label="What needs a person">
       {attention.map((item) => (
         <Item key={`${item.kind}${item.ids.join()}${item.budget ?? ''}`} item={item} />
       ))}
+      {others > 0 ? (
+        <li data-tone="warn">
+          <Icon name="people" size={18} />
+          <span>{others === 1 ? 'A call waits for a person.' : `${others} calls wait for a person.`}</span>
+          <Link href="/approvals">{others === 1 ? 'See it' : 'See them'}</Link>
+        </li>
+      ) : null}
     </ul>
   );
+};
 
 const Item = ({ item }: { readonly item: Attention }) => {
   const { icon, tone, says, step } = ITEMS[item.kind](item);

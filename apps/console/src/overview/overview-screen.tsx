@@ -46,7 +46,7 @@ export const OverviewScreen = () => {
         )
       ) : (
         <div className={styles['stack']}>
-          <AttentionList attention={data.attention} />
+          <AttentionList attention={data.attention} waiting={data.approvals.pending} />
           <Numbers overview={data} />
           <Panel title="Actions over time" aside={<Legend />}>
             <Bars overview={data} />

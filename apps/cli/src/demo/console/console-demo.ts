@@ -26,9 +26,10 @@ export const showConsole = async (parts: ConsoleDemoParts): Promise<never> => {
   const { service, weeks, people } = await furnished(parts);
   await weeks.play((day) => terminal.err(`\rDay ${day} of ${DAYS} ...`));
   await service.moveClock(0);
+  const link = await people.link(OWNER);
   const seen = (await service.printed()).length;
   terminal.err('\n');
-  terminal.out(welcome(service.url, await people.link(OWNER)));
+  terminal.out(welcome(service.url, link));
   await Promise.all([goingOn(weeks, closing), mailsShown(service, terminal, seen)]);
   return new Promise<never>(() => undefined);
 };

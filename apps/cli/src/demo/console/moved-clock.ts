@@ -21,6 +21,8 @@ process.on('message', (move: ClockMove) => {
   shiftMs = move.shiftMs;
   process.send?.(move);
 });
+// A demo that was killed leaves nothing running.
+process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 await first;
 // It ends when its work does, whoever still could say something.
 process.channel?.unref();

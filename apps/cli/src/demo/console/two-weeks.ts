@@ -8,7 +8,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 export const DAYS = 14;
 /** Of the story: before them nothing, at them what is special. */
-const [SHADOW_DAY, BUSY_DAY, RUNAWAY_DAY] = [10, 8, 12];
+const [SHADOW_DAY, BUSY_DAY, RUNAWAY_DAY] = [10, 8, 13];
 /** When people open what they work with; a session that is idle for twelve hours ends. */
 const LOOKS_AT_HOURS = [6, 14, 22];
 /** A session lasts a week. */
@@ -117,6 +117,7 @@ export class TwoWeeks {
     }
     if (day === SHADOW_DAY) this.at(noonMs, () => shadow(service, adminKey, furnished.policy));
     if (day === RUNAWAY_DAY) {
+      this.at(noonMs + 90 * MINUTE_MS, () => this.setPrice(ODD.stuck));
       for (let count = 0; count < 7; count += 1)
         this.at(noonMs + count * 20_000, () =>
           this.call('import-agent', 'crm.delete_customer', { id: this.customer() }),
@@ -182,11 +183,15 @@ export class TwoWeeks {
   private price(day: number): Promise<unknown> {
     const { chance } = this;
     const isStuck = day % 4 === 1 && chance.next() < 0.3;
-    const id = isStuck ? ODD.stuck : `p-${chance.between(100, 699)}`;
-    return this.call('catalog-agent', 'shop.set_price', { id, price: chance.between(9, 320) * 100 - 10 });
+    return this.setPrice(isStuck ? ODD.stuck : `p-${chance.between(100, 699)}`);
+  }
+
+  private setPrice(id: string): Promise<unknown> {
+    return this.call('catalog-agent', 'shop.set_price', { id, price: this.chance.between(9, 320) * 100 - 10 });
   }
 
   private import(day: number): Promise<unknown> {
+    // It is stopped at some hour of that day.
     if (day >= RUNAWAY_DAY) return Promise.resolve();
     const draw = this.chance.next();
     if (draw < 0.8) return this.call('import-agent', 'shop.get_product', { id: `p-${this.chance.between(100, 699)}` });
