@@ -84,7 +84,8 @@ describe.skipIf(!canMount)('a disk that is full (where a small one can be mounte
         const read = await scene.log.call('GET', `/v1/actions/${String(first.answer?.json['id'])}`, { caller });
         expect(read.answer).toMatchObject(SEALED);
         await rm(join(disk, 'filler'));
-        await scene.untilWell(performance.now());
+        // What was accepted before is sealed from here on: it waited for room, and nothing else.
+        await scene.recovered(performance.now());
         const again = await write(stage, refused.effect, refused.characters);
         expect(again.answer).toMatchObject({ status: 200, json: { state: 'sealed' } });
         await expectIntact(stage);
