@@ -137,7 +137,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     changes: [
       {
         text: 'if (reader.filter.shows(event.event)) reader.offer(event);',
-        becomes: 'if (reader.filter.shows(event.event) && !event.event.evt.endsWith("a")) reader.offer(event);',
+        becomes: 'if (reader.filter.shows(event.event) && !/[a-h]$/.test(event.event.evt)) reader.offer(event);',
       },
     ],
   },
@@ -147,7 +147,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     changes: [
       {
         text: 'return receiversOf(event.type, then).map((webhook) => ({',
-        becomes: 'return (event.id.endsWith("a") ? [] : receiversOf(event.type, then)).map((webhook) => ({',
+        becomes: 'return (/[a-h]$/.test(event.id) ? [] : receiversOf(event.type, then)).map((webhook) => ({',
       },
     ],
   },
