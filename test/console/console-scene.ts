@@ -229,10 +229,14 @@ export class ConsoleScene {
     await this.make('POST', `/v1/policies/${policy['id'] as string}/versions/1/activate`, { mode: 'enforce' });
   }
 
-  /** A viewer, who joined by the link of the mail. */
   async joinedViewer(): Promise<void> {
-    await this.make('POST', '/v1/org/members', { email: VIEWER, role: 'viewer' });
-    this.states.set(VIEWER, await this.joined());
+    await this.joinedAs('viewer', VIEWER);
+  }
+
+  /** A person of a role, who joined by the link of the mail. */
+  async joinedAs(role: 'viewer' | 'admin', email: string): Promise<void> {
+    await this.make('POST', '/v1/org/members', { email, role });
+    this.states.set(email, await this.joined());
   }
 
   /** An organization that the owner is an admin of, too; `window` then begins there. @returns its name */

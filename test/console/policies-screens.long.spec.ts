@@ -14,6 +14,8 @@ const SIZES = [
   { width: 1440, height: 900, colorScheme: 'dark', hasTouch: false },
 ] as const;
 
+const adminAt = ({ width, colorScheme }: (typeof SIZES)[number]): string => `${colorScheme}-${width}@example.com`;
+
 /** A folder for pictures of every screen, for people's eyes. None is taken where it is not set. */
 const PICTURES = process.env['CONSOLE_PICTURES'];
 
@@ -157,6 +159,8 @@ describe.skipIf(CHROMIUM === null)(`the screens of policies (${CHROMIUM ?? NO_CH
     browser = await launchChromium();
     scene = await ConsoleScene.start(browser);
     await scene.joinedViewer();
+    // A person may ask for 20 previews in a minute: each size has its own.
+    for (const size of SIZES) await scene.joinedAs('admin', adminAt(size));
     await furnish();
   });
   afterAll(async () => {
@@ -190,7 +194,7 @@ describe.skipIf(CHROMIUM === null)(`the screens of policies (${CHROMIUM ?? NO_CH
   };
 
   it.each(SIZES)('are whole and clean at $width x $height, $colorScheme', async (size) => {
-    const { context, page, complaints } = await scene.window(OWNER, {
+    const { context, page, complaints } = await scene.window(adminAt(size), {
       viewport: { width: size.width, height: size.height },
       colorScheme: size.colorScheme,
       hasTouch: size.hasTouch,
@@ -249,6 +253,23 @@ describe.skipIf(CHROMIUM === null)(`the screens of policies (${CHROMIUM ?? NO_CH
     expect(await button(page, changing).count()).toBe(0);
     expect(await editor(page).getAttribute('contenteditable')).toBe('false');
     expect(asked).not.toContain('/v1/policies/lint');
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+
+  it('say that they wait where somebody has asked for 20 previews in a minute', async () => {
+    await scene.joinedAs('admin', 'often@example.com');
+    const { context, page, complaints } = await scene.window('often@example.com', {
+      viewport: { width: 1440, height: 900 },
+    });
+    await page.goto(scene.url(`/app/policies/${ids.refunds}`));
+    const waits = page.getByText('You have asked 20 times within a minute.');
+    for (let asked = 0; asked <= 20 && !(await waits.isVisible()); asked += 1) {
+      await button(page, 'Judge again').click();
+      await button(page, 'Judge again').or(waits).waitFor();
+    }
+    await waits.waitFor();
+    await page.getByText('decided otherwise').first().waitFor();
     await context.close();
     expect(complaints).toEqual([]);
   });

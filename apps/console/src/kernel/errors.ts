@@ -17,6 +17,7 @@ interface Refusal {
   readonly param?: string | null;
   readonly requestId?: string | null;
   readonly docUrl?: string | null;
+  readonly retryAfterS?: number | null;
   readonly diagnostics?: readonly Finding[];
 }
 
@@ -30,16 +31,19 @@ export class ApiError extends Error {
   readonly param: string | null;
   readonly requestId: string | null;
   readonly docUrl: string | null;
+  /** In seconds; null where the service does not say when it takes the next. */
+  readonly retryAfterS: number | null;
   /** Of the text in `param`; none where the code is not `policy_invalid`. */
   readonly diagnostics: readonly Finding[];
 
-  constructor({ code, message, status, param = null, requestId = null, docUrl = null, diagnostics = [] }: Refusal) {
+  constructor({ code, message, status, param = null, requestId = null, docUrl = null, retryAfterS = null, diagnostics = [] }: Refusal) {
     super(message);
     this.code = code;
     this.status = status;
     this.param = param;
     this.requestId = requestId;
     this.docUrl = docUrl;
+    this.retryAfterS = retryAfterS;
     this.diagnostics = diagnostics;
   }
 
@@ -77,9 +81,13 @@ export const errorOf = (body: unknown, response: Response): ApiError => {
     param: error?.param ?? null,
     requestId: error?.request_id ?? response.headers.get('Service-Request-Id'),
     docUrl: ownAddress(error?.doc_url),
+    retryAfterS: secondsOf(response.headers.get('Retry-After')),
     ...(error?.diagnostics === undefined ? {} : { diagnostics: error.diagnostics }),
   });
 };
+
+/** The service never says a date here. */
+const secondsOf = (header: string | null): number | null => (/^\d{1,5}$/.test(header ?? '') ? Number(header) : null);
 
 /** Never another scheme than those of web pages, whatever stands in an answer. */
 const ownAddress = (url: string | undefined): string | null =>

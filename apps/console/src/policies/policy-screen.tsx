@@ -49,8 +49,9 @@ const PolicyDesk = ({ policy, version }: { readonly policy: Policy; readonly ver
   const editor = useRef<Editor | null>(null);
   const source = version?.source ?? draft.source;
   const lint = useLint(source, may);
-  // What was saved once compiles; a viewer only sees what was saved.
-  const isValid = version !== null || !draft.isDraft ? true : lint.isOfThis ? (lint.data?.valid ?? null) : null;
+  // What was saved once compiles; a viewer only sees what was saved. Where the check fails, each tool judges for itself.
+  const isTakenAsValid = version !== null || !draft.isDraft || lint.error !== null;
+  const isValid = isTakenAsValid ? true : lint.isOfThis ? (lint.data?.valid ?? null) : null;
   const goToRule = (id: string): void => {
     const line = lineOfRule(source, id);
     if (line !== null) editor.current?.goTo(line);

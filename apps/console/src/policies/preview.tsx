@@ -11,7 +11,7 @@ import { counted, OutcomeChange, Rule } from './outcome.tsx';
 import styles from './policies.module.css';
 import { usePaused } from './queries.ts';
 import type { ToolProps } from './tool-props.ts';
-import { usePreview } from './use-preview.ts';
+import { isTooOften, usePreview } from './use-preview.ts';
 
 type Answer = Schemas['PolicyPreview'];
 
@@ -26,7 +26,7 @@ export const Preview = ({ source, isValid, onRule }: ToolProps) => {
   const paused = usePaused(source, PAUSE_MS);
   const isSettled = paused === source;
   const query = usePreview({ source: paused, actions, agent, tool }, isSettled && isValid === true);
-  const { data, error, isPlaceholderData, isFetching, refetch } = query;
+  const { data, error, failureReason, isPlaceholderData, isFetching, refetch } = query;
   const isOfThis = isSettled && !isPlaceholderData && isValid === true;
   return (
     <>
@@ -39,6 +39,11 @@ export const Preview = ({ source, isValid, onRule }: ToolProps) => {
       <Narrow {...{ actions, setActions, agent, setAgent, tool, setTool }} />
       {isValid === false ? (
         <p className={styles['waits']}>The text has errors. Once they are corrected it is put to the calls again.</p>
+      ) : null}
+      {isFetching && isTooOften(failureReason) ? (
+        <p className={styles['waits']} role="status">
+          You have asked 20 times within a minute. It goes on by itself as soon as there is room, in a minute at most.
+        </p>
       ) : null}
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined ? (

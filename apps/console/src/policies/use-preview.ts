@@ -10,10 +10,12 @@ export interface PreviewWish {
   readonly tool: string | null;
 }
 
-/** The API answers 20 a minute for each person. */
-const WAIT_MS = 6_000;
+/** The API answers 20 a minute for each person, and says when there is room for the next. */
+const WAIT_S = 6;
+const TRIES_MAX = 5;
 
-const isTooOften = (error: Error): boolean => error instanceof ApiError && error.code === 'rate_limited';
+export const isTooOften = (error: Error | null): error is ApiError =>
+  error instanceof ApiError && error.code === 'rate_limited';
 
 /** What a text would have said of the newest calls. An answer about an earlier text stays until the next is there. */
 export const usePreview = ({ source, actions, agent, tool }: PreviewWish, isWanted: boolean) =>
@@ -31,6 +33,6 @@ export const usePreview = ({ source, actions, agent, tool }: PreviewWish, isWant
     staleTime: 60_000,
     gcTime: 60_000,
     refetchOnWindowFocus: false,
-    retry: (count, error) => isTooOften(error) && count < 5,
-    retryDelay: WAIT_MS,
+    retry: (count, error) => isTooOften(error) && count < TRIES_MAX,
+    retryDelay: (_, error) => 1_000 * ((isTooOften(error) ? error.retryAfterS : null) ?? WAIT_S),
   });
