@@ -36,7 +36,16 @@ export class ApiError extends Error {
   /** Of the text in `param`; none where the code is not `policy_invalid`. */
   readonly diagnostics: readonly Finding[];
 
-  constructor({ code, message, status, param = null, requestId = null, docUrl = null, retryAfterS = null, diagnostics = [] }: Refusal) {
+  constructor({
+    code,
+    message,
+    status,
+    param = null,
+    requestId = null,
+    docUrl = null,
+    retryAfterS = null,
+    diagnostics = [],
+  }: Refusal) {
     super(message);
     this.code = code;
     this.status = status;
