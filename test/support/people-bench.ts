@@ -40,6 +40,7 @@ export class Browser {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
+  /** @param body a text is sent as it is: JavaScript cannot spell every number */
   async send(
     method: string,
     path: string,
@@ -56,7 +57,7 @@ export class Browser {
         ...(method === 'GET' || this.csrf === null ? {} : { 'Service-CSRF': this.csrf }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     this.keep(response.headers.getSetCookie());
     const text = await response.text();

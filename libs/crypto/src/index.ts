@@ -11,6 +11,7 @@ export {
   type JsonProfile,
   type JsonValue,
   parseStrictJson,
+  RECORDED_INPUT_PROFILE,
   strictJsonInPieces,
   StrictJsonError,
   type StrictJsonReason,

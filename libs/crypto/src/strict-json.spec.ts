@@ -11,6 +11,7 @@ import {
   type JsonProfile,
   type JsonValue,
   parseStrictJson,
+  RECORDED_INPUT_PROFILE,
   StrictJsonError,
   strictJsonInPieces,
 } from './strict-json.js';
@@ -97,6 +98,17 @@ describe('strict JSON: what is refused, and where', () => {
     expect(refusal('['.repeat(1_000_000)).reason).toBe('depth');
     expect(refusal('{"a":'.repeat(1_000_000), { ...WIDE, maxDepth: 2_000_000 }).reason).toBe('syntax');
     expect(Array.isArray(parse('['.repeat(1e6) + ']'.repeat(1e6), { ...WIDE, maxDepth: 1e6 }))).toBe(true);
+  });
+
+  it('reads every number again that it took and RFC 8785 wrote', () => {
+    fc.assert(
+      fc.property(fc.double({ noDefaultInfinity: true, noNaN: true }), (number) => {
+        const taken = parse(`[${number.toExponential()}]`, ARGS_PROFILE);
+        expect(parse(canonicalize(taken), RECORDED_INPUT_PROFILE)).toEqual(taken);
+      }),
+      { examples: [[1e17], [-1e20], [2 ** 53], [5e-324], [Number.MAX_VALUE]] },
+    );
+    expect(refusal(canonicalize([1e17]), ARGS_PROFILE).reason).toBe('big_int');
   });
 
   it.each([

@@ -49,6 +49,8 @@ export interface JsonProfile {
   readonly maxBytes: number;
   readonly maxDepth: number;
   readonly integersOnly: boolean;
+  /** An integer beyond 2^53-1 is the double that it spells, and not refused as `big_int`: {@link RECORDED_INPUT_PROFILE}. */
+  readonly hasLargeDoubles?: boolean;
 }
 
 /** Document 2, signed intents: at most 2,048 bytes, integers only, shallow nesting (the format itself is flat). */
@@ -56,6 +58,17 @@ export const INTENT_PROFILE: JsonProfile = { maxBytes: 2_048, maxDepth: 4, integ
 
 /** Document 2, arguments profile: depth 32, 256 KiB, fractions and exponents as IEEE-754 doubles. */
 export const ARGS_PROFILE: JsonProfile = { maxBytes: 262_144, maxDepth: 32, integersOnly: false };
+
+/**
+ * Arguments that were accepted, and what the gate writes around them. RFC 8785 writes the double `1e17` as
+ * 100000000000000000, which a caller may not send; what was accepted can be read again all the same.
+ */
+export const RECORDED_INPUT_PROFILE: JsonProfile = {
+  maxBytes: 4 * 1024 * 1024,
+  maxDepth: 40,
+  integersOnly: false,
+  hasLargeDoubles: true,
+};
 
 /** The profile of a request body; a route says how large and how deep. */
 export const bodyProfile = (limits: { maxBytes: number; maxDepth: number; integersOnly?: boolean }): JsonProfile => ({
@@ -279,7 +292,8 @@ class Tokenizer {
     }
     if (isInteger && digits <= ALWAYS_SAFE_DIGITS) return this.smallInteger(start, firstDigit);
     const value = Number(this.bytes.toString('latin1', start, this.position));
-    if (isInteger && !Number.isSafeInteger(value)) throw this.refuse('big_int', start);
+    if (isInteger && this.profile.hasLargeDoubles !== true && !Number.isSafeInteger(value))
+      throw this.refuse('big_int', start);
     if (!Number.isFinite(value)) throw this.refuse('number_range', start);
     if (this.profile.integersOnly && !Number.isSafeInteger(value)) {
       throw this.refuse(Number.isInteger(value) ? 'big_int' : 'fraction', start);

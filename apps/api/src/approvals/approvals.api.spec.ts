@@ -33,7 +33,11 @@ const PAY = {
         description: 'Gives money back',
         method: 'POST',
         path: '/v1/refunds',
-        args: { amount: { in: 'body', type: 'integer' }, note: { in: 'body', type: 'string' } },
+        args: {
+          amount: { in: 'body', type: 'integer' },
+          note: { in: 'body', type: 'string' },
+          share: { in: 'body', type: 'number' },
+        },
       },
     ],
   },
@@ -67,8 +71,9 @@ interface Held {
   readonly approval: string;
 }
 
-const held = async (args: object = { amount: 500 }, headers: Record<string, string> = {}): Promise<Held> => {
-  const body = { tool: 'pay.refund', args, wait: 0 };
+const held = (args: object = { amount: 500 }, headers: Record<string, string> = {}): Promise<Held> =>
+  heldBy({ tool: 'pay.refund', args, wait: 0 }, headers);
+const heldBy = async (body: object | string, headers: Record<string, string> = {}): Promise<Held> => {
   const { status, json } = await bench.browser().post('/v1/actions', body, { ...bench.agentKey, ...headers });
   expect(status).toBe(202);
   expect(json).toMatchObject({ state: 'pending_approval', status: 'pending_approval' });
@@ -229,6 +234,14 @@ describe('an approval', () => {
       deed: expect.stringMatching(/^deed_/) as string,
       approvable: false,
     });
+  });
+
+  it('is read, decided and run where the caller spelled a number in another way than the service writes it', async () => {
+    const one = await heldBy('{"tool":"pay.refund","args":{"amount":500,"share":1e17},"wait":0}');
+    expect(await read(admin, one)).toMatchObject({ approvable: true, context: { args: { amount: 500, share: 1e17 } } });
+    expect((await approve(admin, one)).status).toBe(200);
+    expect(await ended(one)).toMatchObject({ status: 'executed' });
+    expect(JSON.parse(upstream.seen.at(-1)?.body ?? '')).toEqual({ amount: 500, share: 1e17 });
   });
 
   it('ends by one no, whose answer names the deed of the action', async () => {

@@ -1,10 +1,7 @@
-import { bodyProfile, parseStrictJson } from '#libs/crypto';
+import { parseStrictJson, RECORDED_INPUT_PROFILE } from '#libs/crypto';
 import type { PayloadStore } from '../kernel/index.js';
 import type { PolicyInput } from '../policies/index.js';
 import type { Submission } from './action.events.js';
-
-/** Our own document around arguments that were judged before: room for them and for the facts. */
-const STORED_INPUT_PROFILE = bodyProfile({ maxBytes: 4 * 1024 * 1024, maxDepth: 40 });
 
 /**
  * What the policy judged, byte for byte by its digest: whoever sends a call later, or shows it to a person, takes the
@@ -17,5 +14,5 @@ export const recordedInput = async (
 ): Promise<PolicyInput | null> => {
   const document = await payloads.get(action, 'policy_input', digest);
   // The strict parser gives objects without a prototype: a member named like one of Object's is data.
-  return document === null ? null : (parseStrictJson(Buffer.from(document), STORED_INPUT_PROFILE) as PolicyInput);
+  return document === null ? null : (parseStrictJson(Buffer.from(document), RECORDED_INPUT_PROFILE) as PolicyInput);
 };

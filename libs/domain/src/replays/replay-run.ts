@@ -1,4 +1,4 @@
-import { bodyProfile, digestOf, digestOfJson, parseStrictJson } from '#libs/crypto';
+import { digestOf, digestOfJson, parseStrictJson, RECORDED_INPUT_PROFILE } from '#libs/crypto';
 import { timestampOf, type Clock } from '../kernel/index.js';
 import {
   evaluatePolicy,
@@ -11,9 +11,6 @@ import type { RecordedCall, RecordedCalls, ReplayCursor } from './recorded-calls
 import type { ReplayOutcome } from './replay.js';
 import type { ReplayUnderWay, ReplayWork } from './replay-rows.port.js';
 import { ReplaySums, saidByPolicy } from './replay-sums.js';
-
-/** As the gate reads a recorded input: room for the arguments and for the facts. */
-const STORED_INPUT_PROFILE = bodyProfile({ maxBytes: 4 * 1024 * 1024, maxDepth: 40 });
 
 /** What a crash costs. */
 const SAVE_EVERY_MS = 1_000;
@@ -136,4 +133,4 @@ class ReplayPass {
 
 /** Its digest was compared: it is what the gate wrote. Objects have no prototype, as when it was judged. */
 const inputOf = (text: string): PolicyInput =>
-  parseStrictJson(Buffer.from(text), STORED_INPUT_PROFILE) as unknown as PolicyInput;
+  parseStrictJson(Buffer.from(text), RECORDED_INPUT_PROFILE) as unknown as PolicyInput;
