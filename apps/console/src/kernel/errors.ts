@@ -56,9 +56,12 @@ export class ApiError extends Error {
     this.diagnostics = diagnostics;
   }
 
-  /** Nobody knows whether a change arrived: the same key may be sent again. */
+  /**
+   * Nobody knows whether a change arrived: the same key may be sent again. A proxy says 502 of a service that went away
+   * after it had done what was asked, too.
+   */
   get isAnswerLost(): boolean {
-    return this.code === 'unreachable' || this.status === 504 || this.code === 'idempotency_key_in_use';
+    return this.code === 'unreachable' || this.status >= 500 || this.code === 'idempotency_key_in_use';
   }
 }
 

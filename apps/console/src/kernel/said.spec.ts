@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { piecesOf, plain, shortId } from './said.ts';
+import { piecesOf, plain, shortId, shownPiecesOf } from './said.ts';
 
 describe('what an agent says', () => {
   it('is one piece where all of it shows', () => {
@@ -29,6 +29,33 @@ describe('what an agent says', () => {
   it('keeps line breaks and tabs where it stands in lines', () => {
     expect(piecesOf('a\n\tb', true)).toEqual([{ text: 'a\n\tb', isHidden: false }]);
     expect(plain('a\nb')).toBe('a<U+000A>b');
+  });
+});
+
+describe('a value on a page', () => {
+  const shown = (text: string) => shownPiecesOf(text, true).pieces.map((piece) => piece.text);
+
+  it('counts a character that nobody sees, where it stands many times', () => {
+    expect(shown(`a${'\u007f'.repeat(200_000)}b`)).toEqual(['a', 'U+007F × 200,000', 'b']);
+    expect(shown('\u200b\u200c\u200c')).toEqual(['U+200B', 'U+200C × 2']);
+  });
+
+  it.each([
+    ['marks', 'a\u007f', '<U+007F>'],
+    ['changes of direction', 'a\u05d0', '\u05d0'],
+  ])('is one text where it holds more %s than a page does elements', (_title, pair, spelled) => {
+    expect(shownPiecesOf(pair.repeat(250), true)).toMatchObject({ isSpelled: false, pieces: { length: 500 } });
+    const { pieces, isSpelled } = shownPiecesOf(pair.repeat(65_000), true);
+    expect([isSpelled, pieces.length]).toEqual([true, 1]);
+    expect(pieces[0]?.text).toBe(`a${spelled}`.repeat(65_000));
+  });
+
+  it('keeps letters that are read from right to left by themselves', () => {
+    expect(piecesOf('\u05d0\u05d1 100 -> 200', true)).toEqual([
+      { text: '\u05d0\u05d1', isHidden: false, isRightToLeft: true },
+      { text: ' 100 -> 200', isHidden: false },
+    ]);
+    expect(piecesOf('\u0627 1', false)).toEqual([{ text: '\u0627 1', isHidden: false }]);
   });
 });
 

@@ -1,6 +1,6 @@
-import { type ButtonHTMLAttributes, type ReactNode, useId, useState } from 'react';
+import { type ButtonHTMLAttributes, type KeyboardEvent, type ReactNode, useId, useState } from 'react';
 import { Icon, type IconName } from '../design/icon.tsx';
-import { piecesOf, plain, shortId } from '../kernel/said.ts';
+import { plain, shortId, shownPiecesOf } from '../kernel/said.ts';
 import { serverNow } from '../kernel/clock.ts';
 import { useSession } from '../kernel/session.tsx';
 import styles from './kit.module.css';
@@ -8,14 +8,21 @@ import styles from './kit.module.css';
 export const cx = (...names: readonly (string | false | null | undefined)[]): string =>
   names.filter((name) => typeof name === 'string').join(' ');
 
-/** What an agent, a tool or a caller chose to say: text and nothing else, with marks for what nobody would see. */
-export const Said = ({ text, isMultiline = false }: { readonly text: string; readonly isMultiline?: boolean }) => (
-  <bdi>
-    {piecesOf(text, isMultiline).map((piece, index) =>
-      piece.isHidden ? <mark key={index}>{piece.text}</mark> : piece.text,
-    )}
-  </bdi>
-);
+/**
+ * What an agent, a tool or a caller chose to say: text and nothing else, with marks for what nobody would see. In lines it
+ * is a value: it reads from left to right, as it is sent, and letters of the other direction turn round nothing but themselves.
+ */
+export const Said = ({ text, isMultiline = false }: { readonly text: string; readonly isMultiline?: boolean }) => {
+  const { pieces, isSpelled } = shownPiecesOf(text, isMultiline);
+  return (
+    <bdi dir={isMultiline ? 'ltr' : undefined} className={isSpelled ? styles['asSent'] : undefined}>
+      {pieces.map((piece, index) => {
+        if (piece.isHidden) return <mark key={index}>{piece.text}</mark>;
+        return piece.isRightToLeft === true ? <bdi key={index}>{piece.text}</bdi> : piece.text;
+      })}
+    </bdi>
+  );
+};
 
 type Kind = 'plain' | 'primary' | 'danger' | 'stop';
 
@@ -25,9 +32,15 @@ type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   readonly icon?: IconName;
 };
 
+/** A key that is held down presses once: what takes two presses takes two of a person. */
+const pressOnce = (event: KeyboardEvent): void => {
+  if (event.repeat && (event.key === 'Enter' || event.key === ' ')) event.preventDefault();
+};
+
 export const Button = ({ kind = 'plain', isSmall = false, icon, children, className, ...others }: ButtonProps) => (
   <button
     type="button"
+    onKeyDown={pressOnce}
     className={cx(styles['button'], kind !== 'plain' && styles[kind], isSmall && styles['small'], className)}
     {...others}
   >
