@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
 import { eventually } from '../http/edge-client.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
 import { ConsoleScene, OWNER } from './console-scene.js';
 
 /** More than the connections that HTTP/1.1 gives one origin for all of its tabs. */
@@ -69,5 +70,24 @@ describe.skipIf(CHROMIUM === null)(`the Console and the event stream (${CHROMIUM
     await page.getByRole('button', { name: '2 new' }).waitFor();
     await context.close();
     expect(complaints).toEqual([]);
+  });
+
+  it('is opened anew where its connection died without a word', async () => {
+    const proxy = await startTcpProxy(scene.service.baseUrl);
+    const { context, page } = await scene.window(OWNER);
+    await page.clock.install();
+    await page.goto(proxy.through(scene.url('/app/actions')));
+    await eventually(() => dot(page)).toBe('live');
+    proxy.swallowAnswers();
+    await scene.act('crm.get_customer', { id: '9' });
+    await page.clock.fastForward(50_000);
+    await eventually(async () => {
+      // Connections that are kept for later are dead, too: one attempt is given up for each.
+      await page.clock.fastForward(11_000);
+      return page.getByRole('button', { name: '1 new' }).count();
+    }).toBe(1);
+    await eventually(() => dot(page)).toBe('live');
+    await context.close();
+    await proxy.close();
   });
 });

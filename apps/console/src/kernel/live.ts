@@ -24,6 +24,14 @@ type Relayed =
 const NAME = 'service-stream';
 const BACK_OFF_MIN_MS = 1_000;
 const BACK_OFF_MAX_MS = 30_000;
+const LOOK_AFTER_MS = 5_000;
+/**
+ * A connection that died without a word (another network, a sleep, a proxy that forgot it) looks like a quiet one, and scripts
+ * hear no ping. So a stream that has said nothing for so long is opened anew: it goes on where it was, for one request.
+ */
+const QUIET_MAX_MS = 45_000;
+/** After which an opening that nobody answers is given up. */
+const HELLO_MAX_MS = 10_000;
 
 /**
  * One event stream a browser: HTTP/1.1 gives an origin six connections for all of its tabs. The tab that was looked at last
@@ -34,6 +42,9 @@ export class LiveStream {
   private source: EventSource | null = null;
   private cursor = '';
   private backOffMs = BACK_OFF_MIN_MS;
+  /** By the clock of the machine, which goes on while it sleeps. */
+  private heardAtMs = 0;
+  private isGreeted = false;
   private release: (() => void) | null = null;
   private readonly channel: BroadcastChannel | null;
 
@@ -44,8 +55,22 @@ export class LiveStream {
   start(): void {
     if (this.channel !== null) this.channel.onmessage = ({ data }) => this.hear(data as Relayed);
     document.addEventListener('visibilitychange', () => this.look());
+    addEventListener('online', () => this.reopen());
+    setInterval(() => this.lookAfter(), LOOK_AFTER_MS);
     if (document.visibilityState === 'visible') this.look();
     else void this.hold(false);
+  }
+
+  private lookAfter(): void {
+    if (this.source === null) return;
+    const quietMs = Date.now() - this.heardAtMs;
+    if (!this.isGreeted && quietMs > HELLO_MAX_MS) this.lose();
+    else if (quietMs > QUIET_MAX_MS) this.reopen();
+  }
+
+  /** As long as it is not known to be lost, nothing is said of it. */
+  private reopen(): void {
+    if (this.source !== null) this.connect();
   }
 
   private look(): void {
@@ -77,8 +102,14 @@ export class LiveStream {
   }
 
   private open(): void {
-    this.close();
     this.say('connecting');
+    this.connect();
+  }
+
+  private connect(): void {
+    this.close();
+    this.isGreeted = false;
+    this.heardAtMs = Date.now();
     const query = this.cursor === '' ? '' : `?last_event_id=${encodeURIComponent(this.cursor)}`;
     const source = new EventSource(`/v1/events${query}`);
     this.source = source;
@@ -87,10 +118,13 @@ export class LiveStream {
     source.addEventListener('session_ended', () => this.lose());
     for (const type of EVENT_TYPES) {
       source.addEventListener(type, ({ data, lastEventId }: MessageEvent<string>) => {
+        this.heardAtMs = Date.now();
         this.hear({ kind: 'event', text: data, cursor: lastEventId }, true);
       });
     }
     source.onerror = () => {
+      this.isGreeted = false;
+      this.heardAtMs = Date.now();
       if (source.readyState === EventSource.CLOSED) this.lose();
       else this.say('connecting');
     };
@@ -100,6 +134,8 @@ export class LiveStream {
     const { server_time: serverTime, resumed } = JSON.parse(text) as { server_time?: string; resumed?: boolean };
     if (serverTime !== undefined) learnFromStream(serverTime);
     this.backOffMs = BACK_OFF_MIN_MS;
+    this.isGreeted = true;
+    this.heardAtMs = Date.now();
     this.say('live');
     if (this.cursor !== '' && resumed !== true) this.tellGap();
     this.hear({ kind: 'place', cursor }, true);
