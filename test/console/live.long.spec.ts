@@ -72,6 +72,25 @@ describe.skipIf(CHROMIUM === null)(`the Console and the event stream (${CHROMIUM
     expect(complaints).toEqual([]);
   });
 
+  it('still offers what is new where other filters were looked at meanwhile', async () => {
+    const { context, page, complaints } = await scene.window(OWNER);
+    const news = page.getByRole('button', { name: '1 new' });
+    await page.goto(scene.url('/app/actions'));
+    await eventually(() => dot(page)).toBe('live');
+    const shown = await rows(page);
+    await scene.act('crm.get_customer', { id: '7' });
+    await news.waitFor();
+    // By the links of the page itself: the list stays in memory.
+    await page.evaluate("history.pushState(null, '', '/app/actions?verdict=mismatch')");
+    await page.locator('tbody tr').first().waitFor({ state: 'detached' });
+    await page.evaluate("history.pushState(null, '', '/app/actions')");
+    await eventually(() => rows(page)).toBe(shown);
+    await news.click();
+    await eventually(() => rows(page)).toBe(shown + 1);
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+
   it('is opened anew where its connection died without a word', async () => {
     const proxy = await startTcpProxy(scene.service.baseUrl);
     const { context, page } = await scene.window(OWNER);

@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useFilters } from './address.ts';
 import { PAGE_SIZE, useList } from './lists.ts';
-import { useLive } from './live-provider.tsx';
 
 /** Filters as they stand in the address, with the size of a page: what a value may be is the service's to judge. */
 type PageQuery = Readonly<Record<string, never>>;
@@ -19,7 +18,6 @@ export const useFilteredList = <Row extends { readonly id: string }>(
 ) => {
   const { filters, clear } = useFilters();
   const queries = useQueryClient();
-  const { news } = useLive();
   const wanted = Object.fromEntries(
     names.flatMap((name) => (filters.has(name) ? [[name, filters.get(name) ?? ''] as const] : [])),
   );
@@ -30,7 +28,6 @@ export const useFilteredList = <Row extends { readonly id: string }>(
     ...list,
     isFiltered: Object.keys(wanted).length > 0,
     clearFilters: clear,
-    newCount: news[key] ?? 0,
     showNew: () => void queries.resetQueries({ queryKey: [key, wanted] }),
   };
 };

@@ -12,7 +12,8 @@ interface Answer<Row> {
   readonly lag: number;
 }
 
-type Kept<Row> = Page<Row> & { readonly lag: number };
+/** With how much that is new was heard of when it was asked for. */
+type Kept<Row> = Page<Row> & { readonly lag: number; readonly heard: number };
 
 /**
  * A list, page by page. Its first page is read again by a wish of the person alone: a row is never put where another stood.
@@ -23,13 +24,15 @@ export const useList = <Row extends { readonly id: string }>(
   key: readonly [string, ...unknown[]],
   read: (cursor: string | undefined) => Promise<Answer<Row>>,
 ) => {
-  const { freshen, clearNew } = useLive();
+  const { freshen, heard, heardNow, closeGap } = useLive();
+  const [name] = key;
   const query = useInfiniteQuery<Kept<Row>, Error, InfiniteData<Kept<Row>>, typeof key, string | undefined>({
     queryKey: key,
     queryFn: async ({ pageParam }) => {
+      const before = heardNow(name);
       const { body, lag } = await read(pageParam);
-      if (pageParam === undefined) clearNew(key[0]);
-      return { ...body, data: freshen(body.data), lag };
+      if (pageParam === undefined) closeGap();
+      return { ...body, data: freshen(body.data), lag, heard: before };
     },
     initialPageParam: undefined,
     getNextPageParam: (last, pages) =>
@@ -38,5 +41,13 @@ export const useList = <Row extends { readonly id: string }>(
     refetchOnWindowFocus: false,
   });
   const rows = useMemo(() => query.data?.pages.flatMap(({ data }) => data) ?? [], [query.data]);
-  return { ...query, rows, lag: query.data?.pages[0]?.lag ?? 0, isFull: rows.length >= MAX_ROWS };
+  const [first] = query.data?.pages ?? [];
+  return {
+    ...query,
+    rows,
+    lag: first?.lag ?? 0,
+    isFull: rows.length >= MAX_ROWS,
+    /** What was told of since this very list was asked for, under these filters or not. */
+    newCount: first === undefined ? 0 : (heard[name] ?? 0) - first.heard,
+  };
 };

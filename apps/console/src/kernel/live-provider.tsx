@@ -10,19 +10,21 @@ const POLL_MS = 15_000;
 
 interface Live {
   readonly status: LiveStatus;
-  /** What a list does not show yet, by its key. */
-  readonly news: Readonly<Record<string, number>>;
+  /** How much that is new was heard of, by the key of its list; whoever reads a list remembers how much that was. */
+  readonly heard: Readonly<Record<string, number>>;
+  readonly heardNow: (list: string) => number;
   /** Events may have been missed since the lists were read. */
   readonly hasGap: boolean;
-  readonly clearNew: (list: string) => void;
+  readonly closeGap: () => void;
   readonly freshen: LiveCache['freshen'];
 }
 
 const LiveContext = createContext<Live>({
   status: 'connecting',
-  news: {},
+  heard: {},
+  heardNow: () => 0,
   hasGap: false,
-  clearNew: () => undefined,
+  closeGap: () => undefined,
   freshen: (rows) => rows,
 });
 
@@ -32,11 +34,15 @@ export const useLive = (): Live => useContext(LiveContext);
 export const LiveProvider = ({ children }: { readonly children: ReactNode }) => {
   const queries = useQueryClient();
   const [status, setStatus] = useState<LiveStatus>('connecting');
-  const [news, setNews] = useState<Readonly<Record<string, number>>>({});
+  const [heard, setHeard] = useState<Readonly<Record<string, number>>>({});
+  const heardSoFar = useRef<Readonly<Record<string, number>>>({});
   const [hasGap, setGap] = useState(false);
   const cache = useMemo(
     () =>
-      new LiveCache(queries, (list, count) => setNews((known) => ({ ...known, [list]: (known[list] ?? 0) + count }))),
+      new LiveCache(queries, (list, count) => {
+        heardSoFar.current = { ...heardSoFar.current, [list]: (heardSoFar.current[list] ?? 0) + count };
+        setHeard(heardSoFar.current);
+      }),
     [queries],
   );
   const isStarted = useRef(false);
@@ -62,15 +68,13 @@ export const LiveProvider = ({ children }: { readonly children: ReactNode }) => 
   const live = useMemo<Live>(
     () => ({
       status,
-      news,
+      heard,
+      heardNow: (list) => heardSoFar.current[list] ?? 0,
       hasGap,
-      clearNew: (list) => {
-        setGap(false);
-        setNews((known) => (known[list] === undefined ? known : { ...known, [list]: 0 }));
-      },
+      closeGap: () => setGap(false),
       freshen: (rows) => cache.freshen(rows),
     }),
-    [status, news, hasGap, cache],
+    [status, heard, hasGap, cache],
   );
   return <LiveContext value={live}>{children}</LiveContext>;
 };
