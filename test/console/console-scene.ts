@@ -178,6 +178,11 @@ export class ConsoleScene {
     return { context, page, complaints };
   }
 
+  /** A second sign-in of the same person. @returns what the browser holds after it */
+  signedInAnew(email: string) {
+    return this.signIn(email);
+  }
+
   private async signIn(email: string) {
     const context = await this.browser.newContext();
     const page = await context.newPage();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
 import { eventually } from '../http/edge-client.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
-import { ConsoleScene, OWNER } from './console-scene.js';
+import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
 
 /** More than the connections that HTTP/1.1 gives one origin for all of its tabs. */
 const TABS = 9;
@@ -108,5 +108,37 @@ describe.skipIf(CHROMIUM === null)(`the Console and the event stream (${CHROMIUM
     await eventually(() => dot(page)).toBe('live');
     await context.close();
     await proxy.close();
+  });
+
+  it('leaves nothing of one person to another who signs in in another tab', async () => {
+    await scene.joinedViewer();
+    const { context, page } = await scene.window(OWNER);
+    await page.goto(scene.url('/app/settings/admin-keys'));
+    await eventually(() => dot(page)).toBe('live');
+    const viewer = await scene.window(VIEWER);
+    await context.addCookies(await viewer.context.cookies());
+    await viewer.context.close();
+    // Somebody comes back to the tab.
+    await page.evaluate("dispatchEvent(new Event('visibilitychange'))");
+    await page.getByText(VIEWER).first().waitFor({ state: 'attached' });
+    expect(await page.getByText(OWNER).count()).toBe(0);
+    await context.close();
+  });
+
+  it('goes by the new token where the same person signed in again in another tab', async () => {
+    const { context, page } = await scene.window(OWNER);
+    await page.goto(scene.url('/app/actions'));
+    await eventually(() => dot(page)).toBe('live');
+    const again = await scene.signedInAnew(OWNER);
+    await context.addCookies(again.cookies);
+    const stopAll = page.getByRole('dialog').getByRole('button', { name: /^Stop all/ });
+    await page.getByRole('button', { name: 'Stop', exact: true }).first().click();
+    const read = page.waitForResponse((response) => response.url().endsWith('/v1/me'));
+    await stopAll.click();
+    await page.getByRole('dialog').getByText('csrf_failed').waitFor();
+    await (await read).finished();
+    await stopAll.click();
+    await eventually(async () => (await scene.make('GET', '/v1/org'))['status']).toBe('stopped');
+    await context.close();
   });
 });

@@ -6,12 +6,17 @@ import { ApiError, errorOf, unreachable } from './errors.ts';
 export type Schemas = components['schemas'];
 
 /** What every request says of its window. In memory alone: browser storage never holds a token. */
-const session: { org: string | null; csrf: string | null } = { org: null, csrf: null };
+const session: { user: string | null; org: string | null; csrf: string | null } = { user: null, org: null, csrf: null };
 
 export const rememberSession = (me: Schemas['Me']): void => {
+  session.user = me.user.id;
   session.org = me.org.id;
   session.csrf = me.csrf_token;
 };
+
+/** Whether this window was opened by this person, in this organization. */
+export const isOwnSession = ({ user, org }: Schemas['Me']): boolean =>
+  isOwnOrg(org.id) && (session.user === null || session.user === user.id);
 
 export const isOwnOrg = (org: string): boolean => session.org === null || session.org === org;
 

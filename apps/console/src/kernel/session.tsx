@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
-import { api, bodyOf, isOwnOrg, rememberSession, type Schemas } from './client.ts';
+import { api, bodyOf, isOwnSession, rememberSession, type Schemas } from './client.ts';
 import { Times } from './times.ts';
 
 export type Role = Schemas['Role'];
@@ -14,10 +14,13 @@ interface Session {
 
 const SessionContext = createContext<Session | null>(null);
 
-/** The one question without `Service-Org`: where another window has switched, all that is shown here is read anew. */
+/**
+ * The one question without `Service-Org`: where another window has switched, or somebody else has signed in there, all that is
+ * shown here is read anew.
+ */
 export const readMe = async (): Promise<Schemas['Me']> => {
   const me = await bodyOf(api.GET('/v1/me'));
-  if (!isOwnOrg(me.org.id)) {
+  if (!isOwnSession(me)) {
     location.reload();
     return new Promise<never>(() => undefined);
   }
@@ -25,7 +28,9 @@ export const readMe = async (): Promise<Schemas['Me']> => {
   return me;
 };
 
-export const useMe = () => useQuery({ queryKey: ['me'], queryFn: readMe, staleTime: 60_000 });
+/** Asked whenever somebody comes back to this window: another one may have signed out, or signed somebody else in. */
+export const useMe = () =>
+  useQuery({ queryKey: ['me'], queryFn: readMe, staleTime: 60_000, refetchOnWindowFocus: 'always' });
 
 export const useOrganization = (isWatched = false) =>
   useQuery({

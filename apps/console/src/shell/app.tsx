@@ -77,7 +77,8 @@ const leave = async (): Promise<void> => {
 onRefusal.current = ({ status, code, param }) => {
   if (status === 401) void leave();
   else if (code === 'conflict' && param === 'Service-Org') location.reload();
-  else if (code === 'insufficient_role') void queries.invalidateQueries({ queryKey: ['me'] });
+  // Who signs in again in another tab has a new token: it is asked for, and the next press goes by it.
+  else if (code === 'insufficient_role' || code === 'csrf_failed') void queries.invalidateQueries({ queryKey: ['me'] });
 };
 
 const IDLE_MS = 12 * 3_600_000;
