@@ -1,21 +1,6 @@
 // GET /auth/approve#token=…: what an agent asks for; then, by a press and nothing else, a yes or a no. All that agents and
 // tools have said is shown as text, with a mark in the place of each character that could not be seen.
-import {
-  ask,
-  button,
-  byId,
-  complain,
-  draw,
-  failedStep,
-  forget,
-  make,
-  openLink,
-  problemAt,
-  row,
-  show,
-  step,
-  whileBusy,
-} from './page.js';
+import { button, byId, complain, forget, make, openLink, problemAt, row, show, step } from './page.js';
 
 /** Controls, format and direction marks, private and unassigned code points, and letters that are drawn as nothing. */
 const HIDDEN = /([\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\u3164\u115f\u1160\uffa0])/gu;
@@ -199,13 +184,10 @@ const showWaiting = ({ approval, decides }) => {
 
 const approval = () => {
   let seen = null;
-  draw(
-    step('checking', make('h1', {}, 'Approve'), make('p', { role: 'status' }, 'Looking at what waits …')),
-    waitingStep(),
-    decidedStep(),
-    failedStep('Looking …', 'Sign in'),
-  );
   const link = openLink({
+    ...{ title: 'Approve', checking: 'Looking at what waits …', again: 'Looking …' },
+    signIn: 'Sign in',
+    steps: [waitingStep(), decidedStep()],
     shown: 'waiting',
     over: 'approval_link_invalid',
     failed: 'The approval could not be shown',
@@ -220,10 +202,10 @@ const approval = () => {
   const decide = async (decision) => {
     forget(byId('problem'), null);
     const reason = byId('reason').value.trim();
-    const body = { token: link.token(), decision, context_digest: seen, ...(reason === '' ? {} : { reason }) };
-    const answer = await whileBusy(byId(decision), () => ask('/v1/approvals/link/decide', body));
+    const said = { decision, context_digest: seen, ...(reason === '' ? {} : { reason }) };
+    const answer = await link.use(byId(decision), '/v1/approvals/link/decide', said);
+    if (answer === null) return undefined;
     if (!answer.failed) return showEnd(answer);
-    if (answer.code === 'approval_link_invalid') return link.fail(answer);
     // The link is used up by it, so nothing can be looked at again: the answer itself says what became of it.
     if (Object.hasOwn(OVER, answer.code)) return showOver(...OVER[answer.code]);
     // What it says now is shown, and the person looks again before pressing again.

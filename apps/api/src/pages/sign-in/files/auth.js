@@ -5,7 +5,6 @@ import {
   byId,
   complain,
   draw,
-  failedStep,
   forget,
   make,
   openLink,
@@ -230,13 +229,10 @@ const showPreview = ({ purpose, email, org, role, expires_at: until }) => {
 };
 
 const confirmation = () => {
-  draw(
-    step('checking', make('h1', {}, 'Sign in'), make('p', { role: 'status' }, 'Checking the link …')),
-    readyStep(),
-    failedStep('Checking …', 'Sign in with your e-mail address'),
-    doneStep(),
-  );
   const link = openLink({
+    ...{ title: 'Sign in', checking: 'Checking the link …', again: 'Checking …' },
+    signIn: 'Sign in with your e-mail address',
+    steps: [readyStep(), doneStep()],
     shown: 'ready',
     over: 'login_link_invalid',
     failed: 'The link could not be checked',
@@ -247,9 +243,9 @@ const confirmation = () => {
     event.preventDefault();
     const problem = byId('ready-problem');
     forget(problem, null);
-    const answer = await whileBusy(byId('confirm'), () => ask('/v1/auth/callback', { token: link.token() }));
-    if (!answer.failed) return signedIn(answer);
-    return answer.code === 'login_link_invalid' ? link.fail(answer) : complain(problem, answer.message, null);
+    const answer = await link.use(byId('confirm'), '/v1/auth/callback', {});
+    if (answer === null) return undefined;
+    return answer.failed ? complain(problem, answer.message, null) : signedIn(answer);
   });
 };
 

@@ -35,8 +35,11 @@ export const row = (name, id, value = make('dd', { id })) =>
 /** One step of the page; none is seen before it is shown. */
 export const step = (id, ...children) => make('section', { id, hidden: true }, ...children);
 
+/** While a link is looked at. */
+const checkingStep = (title, words) => step('checking', make('h1', {}, title), make('p', { role: 'status' }, words));
+
 /** The link that did not lead anywhere, and the ways on. */
-export const failedStep = (checking, signIn) =>
+const failedStep = (checking, signIn) =>
   step(
     'failed',
     make('h1', { id: 'failed-title' }, 'The link cannot be used'),
@@ -147,12 +150,14 @@ const takeToken = () => {
 /**
  * A page that a link of a mail leads to: its token is taken out of the address and looked at, which uses nothing, and looked at
  * again by a press, by another link in the same tab, and when the browser comes back to it.
- * @param link `shown`, the step that is looked at again; `over`, the code of a link that is used up; `failed`, the title of what
- *   failed otherwise; `preview`, the route that is asked; `onAnswer`
- * @returns the token by now, and how to say that something failed
+ * @param link `title`, `checking`, what is said while it is looked at; `again`, the same on the button; `signIn`, the words of
+ *   the way on without it; `steps` of the page; `shown`, the step that is looked at again; `over`, the code of a link that is
+ *   used up; `failed`, the title of what failed otherwise; `preview`, the route that is asked; `onAnswer`
+ * @returns `check` looks at it once more; `use` sends its token
  */
-export const openLink = ({ shown, over, failed, preview, onAnswer }) => {
+export const openLink = ({ title, checking, again, signIn, steps, shown, over, failed, preview, onAnswer }) => {
   let token = null;
+  draw(checkingStep(title, checking), ...steps, failedStep(again, signIn));
 
   const fail = ({ code, message }) => {
     const isOver = code === over;
@@ -174,6 +179,14 @@ export const openLink = ({ shown, over, failed, preview, onAnswer }) => {
     return answer.failed ? fail(answer) : onAnswer(answer);
   };
 
+  /** By a press. @returns the answer; null where the link is over, which is said then */
+  const use = async (pressed, path, body) => {
+    const answer = await whileBusy(pressed, () => ask(path, { token, ...body }));
+    if (!answer.failed || answer.code !== over) return answer;
+    fail(answer);
+    return null;
+  };
+
   const begin = () => {
     token = takeToken();
     return check();
@@ -187,5 +200,5 @@ export const openLink = ({ shown, over, failed, preview, onAnswer }) => {
   // A second link that is opened in the same tab loads nothing: only the fragment changes.
   addEventListener('hashchange', () => void begin());
   void begin();
-  return { token: () => token, check, fail };
+  return { check, use };
 };
