@@ -236,12 +236,16 @@ export default defineConfig(
     languageOptions: {
       globals: {
         AbortSignal: 'readonly',
+        IntersectionObserver: 'readonly',
         URLSearchParams: 'readonly',
         addEventListener: 'readonly',
+        clearTimeout: 'readonly',
         document: 'readonly',
         fetch: 'readonly',
         history: 'readonly',
         location: 'readonly',
+        scrollBy: 'readonly',
+        setTimeout: 'readonly',
       },
     },
   },

@@ -10,11 +10,13 @@ import { ApprovalScript, ApprovalStandIn } from './approval-stand-in.js';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from './chromium.js';
 
 const SIZES = [
-  { width: 360, height: 740, colorScheme: 'light' },
+  { width: 390, height: 844, colorScheme: 'light' },
   { width: 1280, height: 800, colorScheme: 'dark' },
 ] as const;
 /** A folder for pictures of every step, for people's eyes. None is taken where it is not set. */
 const PICTURES = process.env['SIGN_IN_PICTURES'];
+/** More would be a button that leads nowhere. */
+const MOST_PRESSES = 100;
 const TOKEN = 'good'.padEnd(43, '_');
 
 let edge: TestEdge;
@@ -60,11 +62,28 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
     });
 
     const heading = (): Promise<string> => page.locator('h1:visible').innerText();
-    const press = (name: string) => page.getByRole('button', { name }).click();
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
     const buttons = () => page.locator('button:visible').allInnerTexts();
     const open = async (token = TOKEN, title = 'An agent asks'): Promise<void> => {
       await page.goto(`${edge.url}/auth/approve#token=${token}`);
       await expect.poll(heading).toBe(title);
+    };
+
+    const right = (): Promise<string> => page.locator('#approve').innerText();
+    /** Reads on to the end. Look and press are one: a click would wait until the button says something else. */
+    const readOn = () =>
+      page.evaluate("((it) => it.textContent === 'Read on' && it.click())(document.getElementById('approve'))");
+    const readAll = async (): Promise<void> => {
+      for (let presses = 0; (await right()) === 'Read on'; presses += 1) {
+        expect(presses).toBeLessThan(MOST_PRESSES);
+        await readOn();
+      }
+    };
+    /** What destroys something is pressed twice. */
+    const approve = async (): Promise<void> => {
+      await readAll();
+      await press('Approve €900.00');
+      await press('Yes, approve €900.00');
     };
 
     /** A step as it stands: whole on the screen, without a fault that axe knows, and a picture of it. */
@@ -95,7 +114,76 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       ])
         expect(text).toContain(said);
       expect(text).toContain('This agent has never called this tool before.');
-      expect(await buttons()).toEqual(['Deny', 'Approve']);
+      await readAll();
+      expect(await buttons()).toEqual(['Deny', 'Approve €900.00']);
+    });
+
+    it('asks once more where something is destroyed, and for the second press waits a moment', async () => {
+      await open();
+      await readAll();
+      await press('Approve €900.00');
+      expect(await page.locator('#once-more').innerText()).toContain('cannot be taken back');
+      // A second tap of the same thumb has read nothing of it.
+      await page.evaluate("document.getElementById('approve').click()");
+      expect(await right()).toBe('Yes, approve €900.00');
+      await look('6-once-more');
+      expect(script.calls.map(({ path }) => path)).toEqual(['preview']);
+      await press('Yes, approve €900.00');
+      await expect.poll(heading).toBe('You approved it');
+      expect(script.calls.map(({ path }) => path)).toEqual(['preview', 'decide']);
+    });
+
+    it.each(['write', 'unknown'] as const)('asks for a second press of %s as the Console does', async (effect) => {
+      script.approval.side_effect = script.approval.context.tool.side_effect = effect;
+      await open();
+      await readAll();
+      await press('Approve €900.00');
+      if (effect === 'unknown') await press('Yes, approve €900.00');
+      await expect.poll(heading).toBe('You approved it');
+    });
+
+    it('has no Approve before all of long arguments was opened and on the screen', async () => {
+      const [body, list] = ['Dear customer, '.repeat(400), Array.from({ length: 90 }, (_, at) => `row ${at}`)];
+      script.approval.context.args = { body: `${body}THE END`, list, last: 'kept for the end' };
+      await open();
+      const args = page.locator('#arguments');
+      expect(await args.innerText()).not.toContain('THE END');
+      expect(await right()).toBe('Read on');
+      await look('7-long');
+      // Whoever jumps to the end has not seen what is folded.
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      await page.evaluate('new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))');
+      expect(await right()).toBe('Read on');
+      await page.evaluate('scrollTo(0, 0)');
+      const opened: number[] = [];
+      while ((await right()) === 'Read on') {
+        await readOn();
+        opened.push(await args.locator('.more').count());
+        expect(opened.length).toBeLessThan(MOST_PRESSES);
+      }
+      expect(opened).toEqual(opened.toSorted((a, b) => b - a));
+      expect(opened.length).toBeGreaterThan(3);
+      const shown = await args.innerText();
+      for (const said of ['THE END', 'row 89', 'kept for the end']) expect(shown).toContain(said);
+      expect(script.calls.map(({ path }) => path)).toEqual(['preview']);
+    });
+
+    it('opens what is long by its own button, by keyboard alone', async () => {
+      script.approval.context.args = { body: `${'a\n'.repeat(300)}THE END` };
+      await open();
+      const more = page.getByRole('button', { name: /^Show the rest: \d+ more characters$/ });
+      await more.focus();
+      await page.keyboard.press('Enter');
+      expect(await more.count()).toBe(0);
+      expect(await page.evaluate('document.activeElement.textContent')).toContain('THE END');
+      expect(await right()).toBe('Read on');
+    });
+
+    it('offers no Approve where not all that would be sent can be shown', async () => {
+      script.approval.context.complete = false;
+      await open();
+      expect(await buttons()).toEqual(['Deny']);
+      expect(await page.locator('#note').innerText()).toContain('Not all that would be sent');
     });
 
     it('shows what agents say as text, and marks what would not be seen', async () => {
@@ -111,11 +199,12 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
 
     it('approves by a press, with a reason, and not by the key Enter', async () => {
       await open();
+      await page.getByText('Add a reason').click();
       const reason = page.getByLabel(/^Reason/);
       await reason.fill('As agreed.');
       await reason.press('Enter');
       expect(script.calls.map(({ path }) => path)).toEqual(['preview']);
-      await press('Approve');
+      await approve();
       await expect.poll(heading).toBe('You approved it');
       expect(await page.locator('#decided-words').innerText()).toContain('1 of 2 people');
       await look('2-signed');
@@ -135,11 +224,13 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       script.failure = new DomainError('context_changed');
       script.approval.context_digest = 'sha256:two';
       script.approval.context.changed = ['tool_digest'];
-      await press('Approve');
+      await approve();
       await expect.poll(() => page.locator('#problem').innerText()).toContain('out of date');
       expect(await page.locator('#warnings').innerText()).toContain('Changed: tool_digest');
       await look('3-changed');
-      await press('Approve');
+      // What was read, and the first press, were of something else.
+      expect(await right()).not.toContain('Yes');
+      await approve();
       await expect.poll(heading).toBe('You approved it');
       expect(script.calls.at(-1)?.body).toMatchObject({ context_digest: 'sha256:two' });
     });
@@ -150,7 +241,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
     ] as const)('offers no button any more after %s', async (code, title) => {
       await open();
       script.failure = new DomainError(code);
-      await press('Approve');
+      await approve();
       await expect.poll(heading).toBe(title);
       expect(await buttons()).toEqual([]);
     });

@@ -22,7 +22,7 @@ class DecideShape extends PreviewShape {
 }
 
 /** Agents say what they like: markup, what turns the direction of text, and what is drawn as nothing. */
-const ARGS = {
+const ARGS: Record<string, unknown> = {
   amount: 90_000,
   note: '<img src=x onerror=report("run")> \u202egnp.exe\u202c zero\u200bwidth',
   lines: ['a', 'b'],
@@ -39,6 +39,7 @@ const APPROVAL = {
   required: 2,
   countersigned: 0,
   on_behalf_of: 'customer:4711',
+  cost: { amount: 90_000, currency: 'eur', display: '€900.00' },
   expires_at: '2026-10-02T12:00:00.000Z',
   context_digest: 'sha256:one',
   approvable: true,
@@ -48,6 +49,7 @@ const APPROVAL = {
     args: ARGS,
     sends: { method: 'POST', url: 'https://pay.example.com/v1/refunds' },
     changed: [] as string[],
+    complete: true,
   },
   you: { eligible: true, why_not: null as string | null, may_deny: true },
   warnings: [{ code: 'first_call', text: 'This agent has never called this tool before.' }],

@@ -15,14 +15,18 @@ const POLICY =
   "base-uri 'none'; frame-ancestors 'none'";
 
 const PAGES = ['/login', '/auth/confirm', '/auth/approve'];
-/** Of each page; both load page.js. */
+/** Of each page. */
 const scriptOf = (path: string): string => (path === '/auth/approve' ? 'approve.js' : 'auth.js');
+/** What each of them loads. */
+const partsOf = (path: string): readonly string[] =>
+  path === '/auth/approve' ? ['page.js', 'reading.js'] : ['page.js'];
 const ASSETS: readonly (readonly [name: string, type: string])[] = [
   ['tokens.css', 'text/css; charset=utf-8'],
   ['auth.css', 'text/css; charset=utf-8'],
   ['auth.js', 'text/javascript; charset=utf-8'],
   ['page.js', 'text/javascript; charset=utf-8'],
   ['approve.js', 'text/javascript; charset=utf-8'],
+  ['reading.js', 'text/javascript; charset=utf-8'],
   ['icon.svg', 'image/svg+xml; charset=utf-8'],
 ];
 
@@ -76,8 +80,9 @@ describe('a sign-in page', () => {
   it.each(PAGES)('%s is at most 1 KB, and what its script loads is served', async (path) => {
     expect(Buffer.byteLength((await get(path)).text)).toBeLessThanOrEqual(KB);
     const script = (await get(`/auth/assets/${scriptOf(path)}`)).text;
-    expect([...script.matchAll(/from '([^']+)'/g)].map(([, file]) => file)).toEqual(['./page.js']);
-    for (const file of [scriptOf(path), 'page.js'])
+    const parts = partsOf(path);
+    expect([...script.matchAll(/from '([^']+)'/g)].map(([, file]) => file)).toEqual(parts.map((name) => `./${name}`));
+    for (const file of [scriptOf(path), ...parts])
       expect(Buffer.byteLength((await get(`/auth/assets/${file}`)).text)).toBeLessThanOrEqual(10 * KB);
   });
 

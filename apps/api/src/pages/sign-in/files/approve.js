@@ -1,24 +1,7 @@
 // GET /auth/approve#token=…: what an agent asks for; then, by a press and nothing else, a yes or a no. All that agents and
 // tools have said is shown as text, with a mark in the place of each character that could not be seen.
 import { button, byId, complain, forget, make, openLink, problemAt, row, show, step } from './page.js';
-
-/** Controls, format and direction marks, private and unassigned code points, and letters that are drawn as nothing. */
-const HIDDEN = /([\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\u3164\u115f\u1160\uffa0])/gu;
-const LAYOUT = new Set(['\n', '\t']);
-
-/** `U+202E` for the mark that turns the direction of text. */
-const codePointOf = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
-
-/** Puts a text there as text nodes, so that nothing in it is ever markup, and everything in it is seen. */
-const write = (element, text, isLayoutKept = false) => {
-  const parts = String(text).split(HIDDEN);
-  const nodes = parts.map((part, index) => {
-    if (index % 2 === 0 || (isLayoutKept && LAYOUT.has(part))) return document.createTextNode(part);
-    return make('mark', {}, codePointOf(part));
-  });
-  element.replaceChildren(...nodes);
-  return element;
-};
+import { approveButton, write } from './reading.js';
 
 const waitingStep = () =>
   step(
@@ -39,25 +22,43 @@ const waitingStep = () =>
     ),
     make('h2', {}, 'Arguments, all of them'),
     make('dl', { id: 'arguments', class: 'arguments' }),
-    make('div', { id: 'request-part' }, make('h2', {}, 'What is sent'), make('p', { id: 'request', class: 'sent' })),
-    make('p', { id: 'note', class: 'note' }),
-    make(
-      'form',
-      { id: 'decision', method: 'post' },
-      make('label', { for: 'reason' }, 'Reason (optional; everybody who sees the approval reads it)'),
-      make('input', { id: 'reason', name: 'reason', maxlength: 280, autocomplete: 'off' }),
-      problemAt('problem'),
-      make(
-        'div',
-        { class: 'choices' },
-        button('deny', 'Deny', 'Denying …'),
-        button('approve', 'Approve', 'Approving …'),
-      ),
-    ),
+    make('div', { id: 'end', 'aria-hidden': 'true' }),
+    sentPart(),
     make(
       'p',
       { class: 'note' },
       'Not for you, or not sure? Close this page: nothing is decided until you press a button.',
+    ),
+    decisionForm(),
+  );
+
+const sentPart = () =>
+  make('div', { id: 'request-part' }, make('h2', {}, 'What is sent'), make('p', { id: 'request', class: 'sent' }));
+
+/** Always within reach, over what is read. */
+const decisionForm = () =>
+  make(
+    'form',
+    { id: 'decision', method: 'post' },
+    problemAt('problem'),
+    make('p', { id: 'note' }),
+    make('p', { id: 'once-more', role: 'status' }),
+    make(
+      'div',
+      { id: 'choices' },
+      make(
+        'details',
+        {},
+        make('summary', {}, 'Add a reason'),
+        make('label', { for: 'reason' }, 'Reason: everybody who sees the approval reads it'),
+        make('input', { id: 'reason', name: 'reason', maxlength: 280, autocomplete: 'off' }),
+      ),
+      make(
+        'div',
+        { class: 'choices' },
+        button('deny', 'Deny', 'Denying …'),
+        button('approve', 'Read on', 'Approving …'),
+      ),
     ),
   );
 
@@ -125,19 +126,6 @@ const showWarnings = ({ warnings = [], context }) => {
   byId('warnings').replaceChildren(...said.map((text) => write(make('li'), text)));
 };
 
-/** Strings as they are, everything else as JSON; none is cut. */
-const argumentRow = ([name, value]) => {
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 1);
-  return make('div', {}, write(make('dt'), name), write(make('dd'), text, true));
-};
-
-const showArguments = (args) => {
-  const members = args === undefined ? [] : Object.entries(args);
-  const none =
-    args === undefined ? ['removed', 'They are no longer stored, so nobody can approve them.'] : ['none', ''];
-  byId('arguments').replaceChildren(...(members.length === 0 ? [none] : members).map(argumentRow));
-};
-
 const showCall = ({ context, agent, tool, side_effect: effect, on_behalf_of: behalf, cost }) => {
   write(byId('tool'), context?.tool.name ?? tool);
   writeRow('description', context?.tool.description);
@@ -147,27 +135,30 @@ const showCall = ({ context, agent, tool, side_effect: effect, on_behalf_of: beh
   writeRow('behalf', behalf);
   byId('cost').hidden = !cost;
   write(byId('cost'), cost ? `${cost.display} (${cost.amount} ${cost.currency})` : '');
-  showArguments(context?.args);
   const sends = context?.sends ?? null;
   byId('request-part').hidden = sends === null;
   write(byId('request'), sends === null ? '' : `${sends.method} ${sends.url}`);
 };
 
+/** Why nobody, or not this person, may approve it; null where nothing stands against it. */
+const whyNotOf = ({ approvable, blocked_by: obstacle, you, context }) => {
+  if (you.why_not !== null) return WHY_NOT[you.why_not] ?? 'You cannot decide this.';
+  if (!context) return 'The arguments are stored no more, so nobody can say what would be approved.';
+  if (!context.complete) return 'Not all that would be sent can be shown here, so nobody can approve it.';
+  return approvable && you.eligible ? null : (obstacle?.message ?? 'It cannot be approved as it stands.');
+};
+
 /** What this person may press, and why not the rest. */
-const showChoices = ({ approvable, blocked_by: obstacle, you }, decides) => {
-  const mayApprove = decides && approvable && you.eligible;
-  const mayDeny = decides && you.may_deny;
-  byId('approve').hidden = !mayApprove;
-  byId('deny').hidden = !mayDeny;
-  byId('decision').hidden = !mayApprove && !mayDeny;
-  const whyNot = you.why_not === null ? obstacle?.message : (WHY_NOT[you.why_not] ?? 'You cannot decide this.');
-  const words = decides
-    ? mayApprove
-      ? ''
-      : (whyNot ?? '')
+const showChoices = (approval, decides) => {
+  const whyNot = decides
+    ? whyNotOf(approval)
     : 'Your organization decides approvals in the Console. Sign in there to decide.';
-  write(byId('note'), words);
-  byId('note').hidden = words === '';
+  const mayDeny = decides && approval.you.may_deny;
+  byId('approve').hidden = whyNot !== null;
+  byId('deny').hidden = !mayDeny;
+  byId('choices').hidden = whyNot !== null && !mayDeny;
+  write(byId('note'), whyNot ?? '');
+  byId('note').hidden = whyNot === null;
 };
 
 const showWaiting = ({ approval, decides }) => {
@@ -183,7 +174,6 @@ const showWaiting = ({ approval, decides }) => {
 };
 
 const approval = () => {
-  let seen = null;
   const link = openLink({
     ...{ title: 'Approve', checking: 'Looking at what waits …', again: 'Looking …' },
     signIn: 'Sign in',
@@ -194,15 +184,15 @@ const approval = () => {
     preview: '/v1/approvals/link/preview',
     onAnswer: (answer) => {
       forget(byId('problem'), null);
-      seen = answer.approval.context_digest;
-      return showWaiting(answer);
+      showWaiting(answer);
+      if (answer.approval.status === 'pending') approve.about(answer.approval);
     },
   });
 
   const decide = async (decision) => {
     forget(byId('problem'), null);
     const reason = byId('reason').value.trim();
-    const said = { decision, context_digest: seen, ...(reason === '' ? {} : { reason }) };
+    const said = { decision, context_digest: approve.digest(), ...(reason === '' ? {} : { reason }) };
     const answer = await link.use(byId(decision), '/v1/approvals/link/decide', said);
     if (answer === null) return undefined;
     if (!answer.failed) return showEnd(answer);
@@ -213,9 +203,9 @@ const approval = () => {
     return complain(byId('problem'), answer.message, null);
   };
 
+  const approve = approveButton(() => decide('approve'));
   // Enter in the field of the reason decides nothing: only a press of a button does.
   byId('decision').addEventListener('submit', (event) => event.preventDefault());
-  byId('approve').addEventListener('click', () => void decide('approve'));
   byId('deny').addEventListener('click', () => void decide('deny'));
 };
 
