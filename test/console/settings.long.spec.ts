@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
 import { eventually } from '../http/edge-client.js';
 import { runAgs } from '../support/run-ags.js';
-import { startUpstream, type Upstream } from '../support/upstream.js';
 import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
 import { inWindowOf, type WindowSize } from './whole-screen.js';
 
@@ -12,9 +11,6 @@ const DESK = { viewport: { width: 1440, height: 900 } } as const;
 
 let browser: Browser;
 let scene: ConsoleScene;
-let receiver: Upstream;
-/** What the receiver of webhooks answers. */
-let answer = 204;
 
 const button = (page: Page | Locator, name: string | RegExp) => page.getByRole('button', { name });
 const dialog = (page: Page) => page.getByRole('dialog');
@@ -31,14 +27,12 @@ const opens = async (key: string): Promise<number> => (await scene.service.call(
 describe.skipIf(CHROMIUM === null)(`the settings of the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
   beforeAll(async () => {
     browser = await launchChromium();
-    receiver = await startUpstream((_seen, response) => response.writeHead(answer).end());
     scene = await ConsoleScene.start(browser);
     await scene.joinedViewer();
   });
   afterAll(async () => {
     await browser?.close();
     await scene?.close();
-    await receiver?.close();
   });
 
   describe('the organization', () => {
@@ -231,71 +225,6 @@ describe.skipIf(CHROMIUM === null)(`the settings of the Console (${CHROMIUM ?? N
         await dialog(page).getByLabel('Secret').waitFor();
         expect(keys).toEqual([expect.stringMatching(/^console-/), keys[0]]);
       });
-    });
-  });
-
-  describe('webhooks', () => {
-    it('are made for chosen types, tested, paused, rolled and deleted', async () => {
-      await inWindow(OWNER, DESK, async (page) => {
-        await open(page, 'webhooks');
-        await page.getByText('No webhook yet').waitFor();
-        await button(page, 'Make a webhook').click();
-        await page.getByLabel('Address').fill('not an address');
-        await button(page, /^Make webhook$/).click();
-        await dialog(page).getByRole('alert').getByText(/url/).waitFor();
-        await page.getByLabel('Address').fill(`${receiver.baseUrl}/hooks`);
-        await page.getByLabel('What it is for').fill('The pager');
-        await dialog(page).getByText('Agents', { exact: true }).click();
-        await dialog(page).getByLabel('agent.stopped').check();
-        await button(page, /^Make webhook$/).click();
-        expect(await dialog(page).getByLabel('Secret').innerText()).toMatch(/^whsec_/);
-        await button(dialog(page), 'I have stored it').click();
-
-        await page.getByRole('link', { name: `${receiver.baseUrl}/hooks` }).click();
-        await page.getByText('approval.*, deed.sealed, agent.stopped').waitFor();
-        await button(page, 'Send a test').click();
-        await page.getByText('The receiver has it, and answered 204.').waitFor();
-        expect(receiver.seen.at(-1)?.headers['service-event-type']).toBe('webhook.test');
-
-        await button(page, 'Pause').click();
-        await page.getByText('A person paused it.').waitFor();
-        await button(page, 'Let it go on').click();
-        await page.getByText('Each event that it is told of is sent').waitFor();
-
-        await button(page, 'Roll secret').click();
-        await button(dialog(page), 'Roll secret').click();
-        const secret = await dialog(page).getByLabel('Secret').innerText();
-        await button(dialog(page), 'I have stored it').click();
-        await page.getByText(`…${secret.slice(-4)}`).waitFor();
-        await page.getByText('An older one').waitFor();
-
-        await button(page, 'Delete').click();
-        await button(dialog(page), 'Delete webhook').click();
-        await page.getByText('No webhook yet').waitFor();
-        expect(new URL(page.url()).pathname).toBe('/app/settings/webhooks');
-      });
-    });
-
-    it('show what failed and why, and send it again', async () => {
-      const made = await scene.make('POST', '/v1/webhooks', {
-        url: `${receiver.baseUrl}/again`,
-        events: ['action.created'],
-      });
-      await inWindow(OWNER, PHONE, async (page) => {
-        answer = 500;
-        await open(page, made['id'] as string);
-        await page.getByText('Nothing was sent yet.').waitFor();
-        await scene.act('crm.get_customer', { id: '901' });
-        await button(page, '1 new').tap();
-        await row(page, 'action.created').getByText('500: it did not answer with 2xx').waitFor();
-        await row(page, 'action.created').getByText('next try').waitFor();
-        answer = 204;
-        await button(row(page, 'action.created'), /^Send now/).tap();
-        await row(page, 'action.created').getByText('Delivered').waitFor();
-        await row(page, 'action.created').getByRole('link', { name: /^act_/ }).waitFor();
-        expect(receiver.seen.filter(({ path }) => path === '/again').length).toBe(2);
-      });
-      await scene.make('DELETE', `/v1/webhooks/${made['id'] as string}`);
     });
   });
 

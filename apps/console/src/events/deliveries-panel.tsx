@@ -1,106 +1,151 @@
 import { type InfiniteData, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { placeOfId } from '../kernel/address.ts';
+import { placeOfId, useFilters } from '../kernel/address.ts';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { PAGE_SIZE, useList } from '../kernel/lists.ts';
 import { shortId } from '../kernel/said.ts';
 import { Failure } from '../kit/failure.tsx';
+import { ChoiceChip } from '../kit/filters.tsx';
 import { Bones, Button, Id, None, Panel, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFoot, NewRows } from '../kit/list-foot.tsx';
 import { countOfNew, type DeliveryRow, refreshed, rowOf } from './deliveries.ts';
-import { DeliveryBadge } from './webhook-badge.tsx';
+import { DELIVERY_CHOICES, DeliveryBadge } from './webhook-badge.tsx';
 import { answerInWords, isOver } from './webhook-words.ts';
 import styles from './webhooks.module.css';
 
 const LOOK_EVERY_MS = 5_000;
 
-const readPage = async (id: string, cursor?: string) => {
-  const query = { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) };
+/** @param status as it stands in the address, several separated by commas; null, of all */
+const readPage = async (id: string, status: string | null, cursor?: string) => {
+  const query = {
+    limit: PAGE_SIZE,
+    ...(status === null ? {} : { status }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
   const page = await bodyOf(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query } }));
   return { ...page, data: page.data.map(rowOf) };
 };
 
 type Pages = InfiniteData<Awaited<ReturnType<typeof readPage>>>;
 
-/**
- * Looks again while the page is looked at: rows change where they stand.
- * @returns the newest ones, shown or not
- */
-const useLatest = (id: string): readonly DeliveryRow[] => {
+/** Whatever filter a delivery is shown under: it changes where it stands. */
+const useRefresh = (id: string) => {
   const queries = useQueryClient();
-  const [newest, setNewest] = useState<readonly DeliveryRow[]>([]);
+  return useCallback(
+    (latest: readonly DeliveryRow[]): void =>
+      void queries.setQueriesData<Pages>(
+        { queryKey: ['deliveries', id] },
+        (pages) => pages && refreshed(pages, latest),
+      ),
+    [queries, id],
+  );
+};
+
+/**
+ * Looks again while the page is looked at: rows change where they stand, those too that fit the filter no more.
+ * @returns the newest ones that fit it, shown or not
+ */
+const useLatest = (id: string, status: string | null): readonly DeliveryRow[] => {
+  const refresh = useRefresh(id);
+  const [newest, setNewest] = useState<{ readonly of: string | null; readonly rows: readonly DeliveryRow[] } | null>(
+    null,
+  );
   useEffect(() => {
+    let isGone = false;
     const look = async (): Promise<void> => {
       if (document.visibilityState !== 'visible') return;
+      const reads = status === null ? [readPage(id, null)] : [readPage(id, status), readPage(id, null)];
       // One that fails says nothing: the next one is due soon, and a press says what is wrong.
-      const latest = await readPage(id).catch(() => null);
-      if (latest === null) return;
-      queries.setQueryData<Pages>(['deliveries', id], (pages) => pages && refreshed(pages, latest.data));
-      setNewest(latest.data);
+      const [fitting, all = fitting] = await Promise.all(reads).catch(() => []);
+      if (isGone || fitting === undefined || all === undefined) return;
+      refresh([...fitting.data, ...all.data]);
+      setNewest({ of: status, rows: fitting.data });
     };
     const timer = setInterval(() => void look(), LOOK_EVERY_MS);
-    return () => clearInterval(timer);
-  }, [queries, id]);
-  return newest;
+    return () => {
+      isGone = true;
+      clearInterval(timer);
+    };
+  }, [refresh, id, status]);
+  return newest?.of === status ? newest.rows : [];
 };
 
 /** What was sent, newest first, each with what its last attempt met and when the next is due. */
 export const Deliveries = ({ webhook }: { readonly webhook: Schemas['Webhook'] }) => {
   const queries = useQueryClient();
-  const list = useList(['deliveries', webhook.id], async (cursor) => ({
-    body: await readPage(webhook.id, cursor),
-    lag: 0,
-  }));
+  const { filters } = useFilters();
+  const status = filters.get('status');
+  const key = ['deliveries', webhook.id, { status }] as const;
+  const list = useList(key, async (cursor) => ({ body: await readPage(webhook.id, status, cursor), lag: 0 }));
   const { rows, error, isPending, refetch } = list;
-  const newest = useLatest(webhook.id);
+  const newest = useLatest(webhook.id, status);
   return (
     <Panel
       title="Deliveries"
       aside={
-        <NewRows
-          count={isPending ? 0 : countOfNew(rows, newest)}
-          what="deliveries"
-          isFiltered={false}
-          onShow={() => void queries.resetQueries({ queryKey: ['deliveries', webhook.id] })}
-        />
+        <div className={kit['chips']}>
+          <NewRows
+            count={isPending ? 0 : countOfNew(rows, newest)}
+            what="deliveries"
+            isFiltered={status !== null}
+            onShow={() => void queries.resetQueries({ queryKey: key })}
+          />
+          <ChoiceChip name="status" choices={DELIVERY_CHOICES} />
+        </div>
       }
     >
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {isPending && error === null ? <Bones count={3} /> : null}
-      {rows.length === 0 && !isPending ? (
-        <p className={kit['dim']}>
-          Nothing was sent yet. It begins with the next event that this webhook is told of; a test shows at once whether
-          your receiver answers.
-        </p>
-      ) : null}
-      {rows.length === 0 ? null : (
-        <table className={kit['table']}>
-          <thead>
-            <tr>
-              <th scope="col">Event</th>
-              <th scope="col">Stands</th>
-              <th scope="col">Attempts</th>
-              <th scope="col">Last answer</th>
-              <th scope="col">Next try, or arrived</th>
-              <th scope="col">
-                <span className="visually-hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <Row key={row.id} row={row} isActive={webhook.status === 'active'} />
-            ))}
-          </tbody>
-        </table>
-      )}
+      {rows.length === 0 && !isPending && error === null ? <NoDelivery isFiltered={status !== null} /> : null}
+      {rows.length === 0 ? null : <Table rows={rows} isActive={webhook.status === 'active'} />}
       <ListFoot {...list} />
     </Panel>
   );
 };
+
+const NoDelivery = ({ isFiltered }: { readonly isFiltered: boolean }) => {
+  const { clear } = useFilters();
+  if (!isFiltered)
+    return (
+      <p className={kit['dim']}>
+        Nothing was sent yet. It begins with the next event that this webhook is told of; a test shows at once whether
+        your receiver answers.
+      </p>
+    );
+  return (
+    <>
+      <p className={kit['dim']}>No delivery fits this filter.</p>
+      <div className={kit['foot']}>
+        <Button onClick={clear}>Take the filter away</Button>
+      </div>
+    </>
+  );
+};
+
+const Table = ({ rows, isActive }: { readonly rows: readonly DeliveryRow[]; readonly isActive: boolean }) => (
+  <table className={kit['table']}>
+    <thead>
+      <tr>
+        <th scope="col">Event</th>
+        <th scope="col">Stands</th>
+        <th scope="col">Attempts</th>
+        <th scope="col">Last answer</th>
+        <th scope="col">Next try, or arrived</th>
+        <th scope="col">
+          <span className="visually-hidden">Actions</span>
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((row) => (
+        <Row key={row.id} row={row} isActive={isActive} />
+      ))}
+    </tbody>
+  </table>
+);
 
 const Row = ({ row, isActive }: { readonly row: DeliveryRow; readonly isActive: boolean }) => (
   <tr>
@@ -162,7 +207,7 @@ const Due = ({ row: { status, next_attempt_at: next, delivered_at: arrived } }: 
 
 /** A test is sent again by another test. */
 const SendAgain = ({ row, isActive }: { readonly row: DeliveryRow; readonly isActive: boolean }) => {
-  const queries = useQueryClient();
+  const refresh = useRefresh(row.webhook);
   const again = useChange(
     ({ webhook, event }: { readonly webhook: string; readonly event: string }, key) =>
       bodyOf(
@@ -171,8 +216,7 @@ const SendAgain = ({ row, isActive }: { readonly row: DeliveryRow; readonly isAc
           body: { event },
         }),
       ),
-    (delivery) =>
-      queries.setQueryData<Pages>(['deliveries', row.webhook], (pages) => pages && refreshed(pages, [rowOf(delivery)])),
+    (delivery) => refresh([rowOf(delivery)]),
   );
   if (row.type === 'webhook.test' || !isActive || row.status === 'delivering') return null;
   return (

@@ -41,6 +41,9 @@ const DELIVERIES = {
   cancelled: ['quiet', 'ban', 'Not sent'],
 } as const;
 
+/** What a list of deliveries is filtered by: the API's values, and their words. */
+export const DELIVERY_CHOICES = Object.entries(DELIVERIES).map(([status, [, , word]]) => [status, word] as const);
+
 export const DeliveryBadge = ({ status }: { readonly status: keyof typeof DELIVERIES }) => {
   const [tone, icon, word] = DELIVERIES[status];
   return (

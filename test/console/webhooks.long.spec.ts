@@ -1,0 +1,142 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import { eventually } from '../http/edge-client.js';
+import { startUpstream, type Upstream } from '../support/upstream.js';
+import { ConsoleScene, OWNER } from './console-scene.js';
+import { inWindowOf, type WindowSize } from './whole-screen.js';
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
+const DESK = { viewport: { width: 1440, height: 900 } } as const;
+
+let browser: Browser;
+let scene: ConsoleScene;
+let receiver: Upstream;
+/** What the receiver of webhooks answers. */
+let answer = 204;
+
+const button = (page: Page | Locator, name: string | RegExp) => page.getByRole('button', { name });
+const dialog = (page: Page) => page.getByRole('dialog');
+const panel = (page: Page, name: string) => page.getByRole('region', { name });
+const row = (page: Page, text: string) => page.locator('tbody tr').filter({ hasText: text });
+
+const inWindow = (email: string, size: WindowSize, work: (page: Page) => Promise<void>) =>
+  inWindowOf(scene, email, size, work);
+const open = (page: Page, section: string) => page.goto(scene.url(`/app/settings/${section}`));
+
+describe.skipIf(CHROMIUM === null)(`webhooks in the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+    receiver = await startUpstream((_seen, response) => response.writeHead(answer).end());
+    scene = await ConsoleScene.start(browser);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+    await receiver?.close();
+  });
+
+  it('are made for chosen types, tested, paused, rolled and deleted', async () => {
+    await inWindow(OWNER, DESK, async (page) => {
+      await open(page, 'webhooks');
+      await page.getByText('No webhook yet').waitFor();
+      await button(page, 'Make a webhook').click();
+      await page.getByLabel('Address').fill('not an address');
+      await button(page, /^Make webhook$/).click();
+      await dialog(page).getByRole('alert').getByText(/url/).waitFor();
+      await page.getByLabel('Address').fill(`${receiver.baseUrl}/hooks`);
+      await page.getByLabel('What it is for').fill('The pager');
+      await dialog(page).getByText('Agents', { exact: true }).click();
+      await dialog(page).getByLabel('agent.stopped').check();
+      await button(page, /^Make webhook$/).click();
+      expect(await dialog(page).getByLabel('Secret').innerText()).toMatch(/^whsec_/);
+      await button(dialog(page), 'I have stored it').click();
+
+      await page.getByRole('link', { name: `${receiver.baseUrl}/hooks` }).click();
+      await page.getByText('approval.*, deed.sealed, agent.stopped').waitFor();
+      await button(page, 'Send a test').click();
+      await page.getByText('The receiver has it, and answered 204.').waitFor();
+      expect(receiver.seen.at(-1)?.headers['service-event-type']).toBe('webhook.test');
+
+      await button(page, 'Pause').click();
+      await page.getByText('A person paused it.').waitFor();
+      await button(page, 'Let it go on').click();
+      await page.getByText('Each event that it is told of is sent').waitFor();
+
+      await button(page, 'Roll secret').click();
+      await button(dialog(page), 'Roll secret').click();
+      const secret = await dialog(page).getByLabel('Secret').innerText();
+      await button(dialog(page), 'I have stored it').click();
+      await page.getByText(`…${secret.slice(-4)}`).waitFor();
+      await page.getByText('An older one').waitFor();
+
+      await button(page, 'Delete').click();
+      await button(dialog(page), 'Delete webhook').click();
+      await page.getByText('No webhook yet').waitFor();
+      expect(new URL(page.url()).pathname).toBe('/app/settings/webhooks');
+    });
+  });
+
+  it('show what failed and why, and send it again', async () => {
+    const made = await scene.make('POST', '/v1/webhooks', {
+      url: `${receiver.baseUrl}/again`,
+      events: ['action.created'],
+    });
+    await inWindow(OWNER, PHONE, async (page) => {
+      answer = 500;
+      await open(page, made['id'] as string);
+      await page.getByText('Nothing was sent yet.').waitFor();
+      await scene.act('crm.get_customer', { id: '901' });
+      await button(page, '1 new').tap();
+      await row(page, 'action.created').getByText('500: it did not answer with 2xx').waitFor();
+      await row(page, 'action.created').getByText('next try').waitFor();
+      answer = 204;
+      await button(row(page, 'action.created'), /^Send now/).tap();
+      await row(page, 'action.created').getByText('Delivered').waitFor();
+      await row(page, 'action.created').getByRole('link', { name: /^act_/ }).waitFor();
+      expect(receiver.seen.filter(({ path }) => path === '/again').length).toBe(2);
+    });
+    await scene.make('DELETE', `/v1/webhooks/${made['id'] as string}`);
+  });
+
+  it('are shown by how they stand, by a filter in the address', async () => {
+    const made = await scene.make('POST', '/v1/webhooks', {
+      url: `${receiver.baseUrl}/filtered`,
+      events: ['action.created'],
+    });
+    const id = made['id'] as string;
+    const call = async (customer: string) => scene.act('crm.get_customer', { id: customer });
+    await inWindow(OWNER, PHONE, async (page) => {
+      answer = 204;
+      await call('902');
+      const rows = panel(page, 'Deliveries').getByRole('row').filter({ hasText: 'action.created' });
+      const standing = async (status: string) =>
+        (await scene.make('GET', `/v1/webhooks/${id}/deliveries?status=${status}`))['data'];
+      await eventually(() => standing('delivered')).toHaveLength(1);
+      answer = 500;
+      await call('903');
+      await eventually(() => standing('retrying')).toHaveLength(1);
+      await open(page, id);
+      await eventually(() => rows.count()).toBe(2);
+      await button(page, 'status').tap();
+      await button(page, 'Tried again').tap();
+      await eventually(() => rows.count()).toBe(1);
+      await rows.getByText('next try').waitFor();
+      expect(new URL(page.url()).searchParams.get('status')).toBe('retrying');
+      // What fits the filter no more changes where it stands, and is gone when the page is opened anew.
+      answer = 204;
+      await page.keyboard.press('Escape');
+      await button(rows, /^Send now/).tap();
+      await rows.getByText('Delivered').waitFor();
+      await page.reload();
+      await page.getByText('No delivery fits this filter.').waitFor();
+      await button(page, 'Take the filter away').tap();
+      await eventually(() => rows.count()).toBe(2);
+      expect(new URL(page.url()).search).toBe('');
+      await page.goto(`${page.url()}?status=nothing`);
+      await page.getByRole('alert').getByText('validation_failed').waitFor();
+      expect(await page.getByText('Nothing was sent yet').count()).toBe(0);
+    });
+    await scene.make('DELETE', `/v1/webhooks/${id}`);
+  });
+});
