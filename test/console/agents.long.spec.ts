@@ -1,24 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#libs/crypto';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
 import { eventually } from '../http/edge-client.js';
-import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
-import { inWindowOf, judgeWhole, LOOKS, windowOf, type WindowSize } from './whole-screen.js';
-
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
-const DESK = { viewport: { width: 1440, height: 900 } } as const;
-
-let browser: Browser;
-let scene: ConsoleScene;
+import { OWNER, VIEWER } from './console-scene.js';
+import { DESK, PHONE, describeConsole, inWindow, scene } from './describe-console.js';
+import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const inDialog = (page: Page, name: string | RegExp) => page.getByRole('dialog').getByRole('button', { name });
 const secretOf = (page: Page): Promise<string> => page.getByRole('dialog').getByLabel('Secret').innerText();
-
-const inWindow = (email: string, size: WindowSize, work: (page: Page) => Promise<void>): Promise<void> =>
-  inWindowOf(scene, email, size, work);
 
 const agentNamed = async (name: string): Promise<JsonObject> => {
   const { data } = await scene.make('GET', `/v1/agents?q=${name}`);
@@ -43,15 +34,9 @@ const publicKey = (): string => {
   return `ed25519:${x ?? ''}`;
 };
 
-describe.skipIf(CHROMIUM === null)(`agents in the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+describeConsole('agents in the Console', () => {
   beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser);
     await scene.joinedViewer();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
   });
 
   describe('an admin', () => {

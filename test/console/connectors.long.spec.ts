@@ -1,23 +1,15 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#libs/crypto';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
 import { eventually } from '../http/edge-client.js';
-import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
-import { inWindowOf, judgeWhole, LOOKS, windowOf, type WindowSize } from './whole-screen.js';
+import { OWNER, VIEWER } from './console-scene.js';
+import { DESK, PHONE, describeConsole, inWindow, scene } from './describe-console.js';
+import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
 
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
-const DESK = { viewport: { width: 1440, height: 900 } } as const;
 const TOKEN = 'a-token-that-nobody-may-see-2026';
-
-let browser: Browser;
-let scene: ConsoleScene;
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const connector = (name: string): Promise<JsonObject> => scene.make('GET', `/v1/connectors/${name}`);
-
-const inWindow = (email: string, size: WindowSize, work: (page: Page) => Promise<void>): Promise<void> =>
-  inWindowOf(scene, email, size, work);
 
 const another = (name: string, changes: JsonObject = {}): Promise<JsonObject> =>
   scene.make('POST', '/v1/connectors', {
@@ -36,15 +28,9 @@ const another = (name: string, changes: JsonObject = {}): Promise<JsonObject> =>
     },
   });
 
-describe.skipIf(CHROMIUM === null)(`connectors in the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+describeConsole('connectors in the Console', () => {
   beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser);
     await scene.joinedViewer();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
   });
 
   describe('an admin', () => {

@@ -1,16 +1,13 @@
 /** What ends or changes while the Console is open. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
 import { freePort } from '../support/free-port.js';
-import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
+import { OWNER, VIEWER } from './console-scene.js';
+import { describeConsole, scene } from './describe-console.js';
 
 const DEADLINE_MS = 120_000;
 const TWO_HOURS_MS = 7_200_000;
-
-let browser: Browser;
-let scene: ConsoleScene;
 
 const dot = (page: Page) => page.locator('header [data-status]').getAttribute('data-status');
 const rows = (page: Page) => page.locator('tbody tr').count();
@@ -18,17 +15,11 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const rail = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Screens', exact: true }).getByRole('link', { name });
 
-describe.skipIf(CHROMIUM === null)(`the Console while something ends (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+describeConsole({ title: 'the Console while something ends', port: freePort }, () => {
   beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser, await freePort());
     await scene.act('crm.get_customer', { id: '1' });
     await scene.joinedViewer();
   }, DEADLINE_MS);
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
-  });
 
   it('tells the time that is left by the service’s clock, where that of the machine is two hours off', async () => {
     const approval = await scene.ask('crm.add_note', { id: '4', note: 'x' });
@@ -63,7 +54,9 @@ describe.skipIf(CHROMIUM === null)(`the Console while something ends (${CHROMIUM
   const giveViewer = async (role: string): Promise<void> => {
     const { context, page } = await scene.window(OWNER);
     await page.goto(scene.url('/login'));
-    const { csrf_token: csrf } = (await (await page.request.get(scene.url('/v1/me'))).json()) as { csrf_token: string };
+    const { csrf_token: csrf } = (await (await page.request.get(scene.url('/v1/me'))).json()) as {
+      csrf_token: string;
+    };
     const answer = await page.request.patch(scene.url(`/v1/org/members/${await viewer()}`), {
       headers: { 'Service-CSRF': csrf, Origin: scene.service.baseUrl },
       data: { role },

@@ -1,17 +1,12 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
-import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
-
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
-const DESK = { viewport: { width: 1440, height: 900 } } as const;
+import { OWNER, VIEWER } from './console-scene.js';
+import { DESK, PHONE, describeConsole, inWindow, scene } from './describe-console.js';
 
 /** More than a phone shows at once. */
 const LONG_NOTE = Array.from({ length: 60 }, (_, line) => `Line ${line + 1} of what is to be read.`).join('\n');
 
-let browser: Browser;
-let scene: ConsoleScene;
 let next = 100;
 
 const customer = (): string => String((next += 1));
@@ -19,26 +14,10 @@ const button = (page: Page, name: string | RegExp) => page.getByRole('button', {
 const reached = (id: string): number => scene.upstream.seen.filter(({ path }) => path.includes(`/${id}`)).length;
 
 /** Runs in a window of its own, which must have had nothing to complain of. */
-const inWindow = async (
-  email: string,
-  size: Parameters<ConsoleScene['window']>[1],
-  work: (page: Page) => Promise<void>,
-): Promise<void> => {
-  const { context, page, complaints } = await scene.window(email, size);
-  await work(page);
-  await context.close();
-  expect(complaints).toEqual([]);
-};
 
-describe.skipIf(CHROMIUM === null)(`people at the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+describeConsole('people at the Console', () => {
   beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser);
     await scene.joinedViewer();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
   });
 
   describe('an approver', () => {

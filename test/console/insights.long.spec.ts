@@ -1,17 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
-import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
-import { inWindowOf, judgeWhole, LOOKS, windowOf, type WindowSize } from './whole-screen.js';
-
-const DESK = { viewport: { width: 1440, height: 900 } } as const;
-
-let browser: Browser;
-let scene: ConsoleScene;
-
-const inWindow = (email: string, size: WindowSize, work: (page: Page) => Promise<void>): Promise<void> =>
-  inWindowOf(scene, email, size, work);
+import { OWNER, VIEWER } from './console-scene.js';
+import { DESK, describeConsole, inWindow, scene } from './describe-console.js';
+import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
 
 const panel = (page: Page, name: string) => page.getByRole('region', { name });
 const DECIDED = 'What was decided';
@@ -26,15 +18,9 @@ const untilCounted = async (page: Page, path: string, total: string): Promise<vo
   }).toContain(total);
 };
 
-describe.skipIf(CHROMIUM === null)(`insights in the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+describeConsole('insights in the Console', () => {
   beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser);
     await scene.joinedViewer();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
   });
 
   it('says what will stand there before there is anything', async () => {

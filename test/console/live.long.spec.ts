@@ -1,28 +1,19 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
-import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
+import { OWNER, VIEWER } from './console-scene.js';
+import { describeConsole, scene } from './describe-console.js';
 
 /** More than the connections that HTTP/1.1 gives one origin for all of its tabs. */
 const TABS = 9;
 
-let browser: Browser;
-let scene: ConsoleScene;
-
 const dot = (page: Page) => page.locator('header [data-status]').getAttribute('data-status');
 const rows = (page: Page) => page.locator('tbody tr').count();
 
-describe.skipIf(CHROMIUM === null)(`the Console and the event stream (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+describeConsole('the Console and the event stream', () => {
   beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser);
     await scene.act('crm.get_customer', { id: '1' });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
   });
 
   it('offers what is new, and puts no row where another stood', async () => {

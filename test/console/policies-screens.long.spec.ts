@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
-import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
+import { OWNER, VIEWER } from './console-scene.js';
+import { describeConsole, scene } from './describe-console.js';
 
 const SIZES = [
   { width: 390, height: 844, colorScheme: 'light', hasTouch: true },
@@ -54,8 +54,6 @@ rules:
     decision: allow
 `;
 
-let browser: Browser;
-let scene: ConsoleScene;
 let ids: Readonly<Record<'support' | 'refunds' | 'quiet', string>>;
 
 const editor = (page: Page): Locator => page.getByRole('textbox', { name: /^Source of the policy/ });
@@ -154,18 +152,12 @@ async function save(page: Page): Promise<void> {
   await button(page, 'Save version 3').waitFor();
 }
 
-describe.skipIf(CHROMIUM === null)(`the screens of policies (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+describeConsole('the screens of policies', () => {
   beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser);
     await scene.joinedViewer();
     // A person may ask for 20 previews in a minute: each size has its own.
     for (const size of SIZES) await scene.joinedAs('admin', adminAt(size));
     await furnish();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
   });
 
   /** Without a fault that axe knows, no wider than the window, and nothing that anybody said is markup or unseen. */

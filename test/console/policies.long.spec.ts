@@ -1,12 +1,9 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#libs/crypto';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
 import { eventually } from '../http/edge-client.js';
-import { ConsoleScene, OWNER } from './console-scene.js';
-
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
-const DESK = { viewport: { width: 1440, height: 900 } } as const;
+import { OWNER } from './console-scene.js';
+import { DESK, PHONE, describeConsole, inWindow, scene } from './describe-console.js';
 
 const EMPTY = 'version: 1\ndefault: deny\n';
 const READS = `${EMPTY}rules:
@@ -16,8 +13,6 @@ const READS = `${EMPTY}rules:
     decision: allow
 `;
 
-let browser: Browser;
-let scene: ConsoleScene;
 /** The policy that is enforced, by its id. */
 let support: string;
 
@@ -30,16 +25,6 @@ const makePolicy = async (name: string, source = READS): Promise<string> =>
 const slots = (): Promise<JsonObject> => scene.make('GET', '/v1/policies/slots');
 
 /** Runs in a window of its own, which must have had nothing to complain of. */
-const inWindow = async (
-  email: string,
-  size: Parameters<ConsoleScene['window']>[1],
-  work: (page: Page) => Promise<void>,
-): Promise<void> => {
-  const { context, page, complaints } = await scene.window(email, size);
-  await work(page);
-  await context.close();
-  expect(complaints).toEqual([]);
-};
 
 const open = async (page: Page, id: string, query = ''): Promise<void> => {
   await page.goto(scene.url(`/app/policies/${id}${query}`));
@@ -65,17 +50,11 @@ const RULE = `  - id: no-deletes
     decision: deny
 `;
 
-describe.skipIf(CHROMIUM === null)(`people and policies (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+describeConsole('people and policies', () => {
   beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser);
     support = ((await slots())['enforced'] as { policy: { id: string } }).policy.id;
     for (const id of ['1', '2', '3']) await scene.act('crm.get_customer', { id });
     await scene.act('crm.export_customers', {});
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
   });
 
   describe('an admin', () => {

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
-import { ConsoleScene, OWNER } from './console-scene.js';
+import { OWNER } from './console-scene.js';
+import { describeConsole, scene } from './describe-console.js';
 
 const SIZES = [
   { width: 390, height: 844, colorScheme: 'light', hasTouch: true },
@@ -31,8 +31,6 @@ const DIALOGS: readonly (readonly [name: string, open: (page: Page) => Promise<v
   ['dialog-filter', (page) => page.getByRole('button', { name: 'status' }).click()],
 ];
 
-let scene: ConsoleScene;
-let browser: Browser;
 /** The address of each screen, by its name in pictures. */
 let screens: Readonly<Record<string, string>>;
 
@@ -77,15 +75,9 @@ const furnish = async (): Promise<void> => {
   };
 };
 
-describe.skipIf(CHROMIUM === null)(`the screens of the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+describeConsole('the screens of the Console', () => {
   beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser);
     await furnish();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
   });
 
   /** Without a fault that axe knows, no wider than the window, and nothing that an agent said is markup or unseen. */

@@ -1,16 +1,11 @@
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
 import { eventually } from '../http/edge-client.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
-import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
-import { inWindowOf, judgeWhole, type Look, LOOKS, windowOf, type WindowSize } from './whole-screen.js';
+import { OWNER, VIEWER } from './console-scene.js';
+import { DESK, PHONE, describeConsole, inWindow, scene } from './describe-console.js';
+import { judgeWhole, type Look, LOOKS, windowOf } from './whole-screen.js';
 
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
-const DESK = { viewport: { width: 1440, height: 900 } } as const;
-
-let browser: Browser;
-let scene: ConsoleScene;
 let receiver: Upstream;
 
 const button = (page: Page | Locator, name: string | RegExp) => page.getByRole('button', { name });
@@ -18,8 +13,6 @@ const dialog = (page: Page) => page.getByRole('dialog');
 const panel = (page: Page, name: string) => page.getByRole('region', { name });
 const row = (page: Page, text: string) => page.locator('tbody tr').filter({ hasText: text });
 const settings = (page: Page) => page.getByRole('navigation', { name: 'Settings' });
-const inWindow = (email: string, size: WindowSize, work: (page: Page) => Promise<void>) =>
-  inWindowOf(scene, email, size, work);
 const open = (page: Page, section: string) => page.goto(scene.url(`/app/settings/${section}`));
 
 const SECTIONS: readonly (readonly [name: string, title: string])[] = [
@@ -92,16 +85,12 @@ const DIALOGS: readonly (readonly [name: string, section: string, open: (page: P
   ['everywhere', 'sessions', (page) => button(page, 'Sign out everywhere').click()],
 ];
 
-describe.skipIf(CHROMIUM === null)(`the screens of the settings (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+describeConsole('the screens of the settings', () => {
   beforeAll(async () => {
-    browser = await launchChromium();
     receiver = await startUpstream((_seen, response) => response.writeHead(204).end());
-    scene = await ConsoleScene.start(browser);
     await scene.joinedViewer();
   });
   afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
     await receiver?.close();
   });
 

@@ -1,38 +1,23 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
 import { runAgs } from '../support/run-ags.js';
-import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
-import { inWindowOf, type WindowSize } from './whole-screen.js';
-
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
-const DESK = { viewport: { width: 1440, height: 900 } } as const;
-
-let browser: Browser;
-let scene: ConsoleScene;
+import { OWNER, VIEWER } from './console-scene.js';
+import { DESK, PHONE, browser, describeConsole, inWindow, scene } from './describe-console.js';
 
 const button = (page: Page | Locator, name: string | RegExp) => page.getByRole('button', { name });
 const dialog = (page: Page) => page.getByRole('dialog');
 const panel = (page: Page, name: string) => page.getByRole('region', { name });
 const row = (page: Page, text: string) => page.locator('tbody tr').filter({ hasText: text });
 
-const inWindow = (email: string, size: WindowSize, work: (page: Page) => Promise<void>) =>
-  inWindowOf(scene, email, size, work);
 const open = (page: Page, section: string) => page.goto(scene.url(`/app/settings/${section}`));
 
 /** What a secret opens: the status that a program gets with it. */
 const opens = async (key: string): Promise<number> => (await scene.service.call('GET', '/v1/org/keys', { key })).status;
 
-describe.skipIf(CHROMIUM === null)(`the settings of the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+describeConsole('the settings of the Console', () => {
   beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser);
     await scene.joinedViewer();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
   });
 
   describe('the organization', () => {

@@ -1,16 +1,10 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
-import { ConsoleScene, OWNER } from './console-scene.js';
-import { inWindowOf, type WindowSize } from './whole-screen.js';
+import { OWNER } from './console-scene.js';
+import { DESK, PHONE, describeConsole, inWindow, scene } from './describe-console.js';
 
-const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
-const DESK = { viewport: { width: 1440, height: 900 } } as const;
-
-let browser: Browser;
-let scene: ConsoleScene;
 let receiver: Upstream;
 /** What the receiver of webhooks answers. */
 let answer = 204;
@@ -20,19 +14,13 @@ const dialog = (page: Page) => page.getByRole('dialog');
 const panel = (page: Page, name: string) => page.getByRole('region', { name });
 const row = (page: Page, text: string) => page.locator('tbody tr').filter({ hasText: text });
 
-const inWindow = (email: string, size: WindowSize, work: (page: Page) => Promise<void>) =>
-  inWindowOf(scene, email, size, work);
 const open = (page: Page, section: string) => page.goto(scene.url(`/app/settings/${section}`));
 
-describe.skipIf(CHROMIUM === null)(`webhooks in the Console (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+describeConsole('webhooks in the Console', () => {
   beforeAll(async () => {
-    browser = await launchChromium();
     receiver = await startUpstream((_seen, response) => response.writeHead(answer).end());
-    scene = await ConsoleScene.start(browser);
   });
   afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
     await receiver?.close();
   });
 
