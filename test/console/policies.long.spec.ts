@@ -120,6 +120,26 @@ describeConsole('people and policies', () => {
       });
     });
 
+    it('is offered the tools that there are, with what they do', async () => {
+      const id = await makePolicy('tools');
+      await inWindow(OWNER, DESK, async (page) => {
+        await open(page, id);
+        await append(page, '  - id: more\n    match:\n      tools:\n        - crm.clo');
+        const offered = page.locator('.cm-tooltip-autocomplete li');
+        await page.keyboard.press('Control+Space');
+        await offered.filter({ hasText: 'crm.close_account' }).filter({ hasText: 'destructive' }).waitFor();
+        for (let letters = 0; letters < 3; letters += 1) await page.keyboard.press('Backspace');
+        await offered.filter({ hasText: 'crm.*' }).filter({ hasText: 'all 6 tools' }).waitFor();
+        await page.keyboard.press('Escape');
+        await page.keyboard.insertText('clo');
+        await page.keyboard.press('Control+Space');
+        await offered.filter({ hasText: 'crm.close_account' }).waitFor();
+        await page.waitForTimeout(200);
+        await page.keyboard.press('Enter');
+        await eventually(() => editor(page).innerText()).toContain('- crm.close_account');
+      });
+    });
+
     it('leaves the editor by Escape and Tab, where Tab alone indents, and letters are letters', async () => {
       const id = await makePolicy('keys');
       await inWindow(OWNER, DESK, async (page) => {

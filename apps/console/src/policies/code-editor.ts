@@ -20,6 +20,7 @@ import { HIDDEN_CHARACTERS, markOf, plain } from '../kernel/said.ts';
 import { type Completed, completionsAt } from './completions.ts';
 import { COMPARISON_THEME, EDITOR_THEME } from './editor-theme.ts';
 import { placeOf } from './places.ts';
+import type { CatalogueTool } from './tool-choices.ts';
 import type { Schemas } from '../kernel/client.ts';
 
 export interface EditorOptions {
@@ -31,6 +32,8 @@ export interface EditorOptions {
   readonly onSave: () => void;
   /** Null until it was read, or where it cannot be: then nothing is offered. */
   readonly language: () => Schemas['PolicyLanguage'] | null;
+  /** None until they were read. */
+  readonly tools: () => readonly CatalogueTool[];
 }
 
 export interface Editor {
@@ -160,7 +163,7 @@ const saved = (onSave: () => void): true => {
   return true;
 };
 
-const writing = ({ onChange, onSave, language }: EditorOptions): Extension => [
+const writing = ({ onChange, onSave, language, tools }: EditorOptions): Extension => [
   history(),
   escapeThenTab(),
   typedOverSelection(),
@@ -171,7 +174,9 @@ const writing = ({ onChange, onSave, language }: EditorOptions): Extension => [
   closeBrackets(),
   highlightActiveLine(),
   highlightActiveLineGutter(),
-  autocompletion({ override: [(context) => offered(context.state, context.pos, context.explicit, language())] }),
+  autocompletion({
+    override: [({ state, pos, explicit }) => offered(state, pos, explicit, { language: language(), tools: tools() })],
+  }),
   keymap.of([
     { key: 'Mod-s', run: () => saved(onSave) },
     { key: 'F8', run: nextDiagnostic },
@@ -186,9 +191,14 @@ const writing = ({ onChange, onSave, language }: EditorOptions): Extension => [
   }),
 ];
 
-const offered = (state: EditorState, at: number, isAsked: boolean, language: Schemas['PolicyLanguage'] | null) => {
+interface Known {
+  readonly language: Schemas['PolicyLanguage'] | null;
+  readonly tools: readonly CatalogueTool[];
+}
+
+const offered = (state: EditorState, at: number, isAsked: boolean, { language, tools }: Known) => {
   if (language === null) return null;
-  const found: Completed | null = completionsAt(state.doc.sliceString(0, at), language);
+  const found: Completed | null = completionsAt(state.doc.sliceString(0, at), language, tools);
   if (found === null || (found.from === at && !isAsked)) return null;
   return {
     from: found.from,

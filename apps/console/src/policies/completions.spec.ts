@@ -80,6 +80,45 @@ describe('what is offered for a value', () => {
   });
 });
 
+describe('what is offered under the tools of a match', () => {
+  const TOOLS = [
+    { name: 'crm.get', side_effect: 'read', description: 'Reads a \u202e customer' },
+    { name: 'crm.notes.close', side_effect: 'destructive', description: null },
+    { name: 'pay.refund', side_effect: 'write', description: 'Gives money back' },
+  ] as const;
+  const NAMES = ['crm.*', 'crm.get', 'crm.notes.close', 'pay.*', 'pay.refund'];
+  const under = (text: string, match = 'rules:\n  - id: a\n    match:\n') => {
+    const before = `${match}${text}`;
+    const found = completionsAt(before, LANGUAGE, TOOLS);
+    return found && { word: before.slice(found.from), names: found.options.map(({ label }) => label) };
+  };
+
+  it('are the tools of the organization, and all of each connector, with what they do', () =>
+    expect(completionsAt('rules:\n  - match:\n      tools:\n        - ', LANGUAGE, TOOLS)?.options).toMatchObject([
+      { label: 'crm.*', detail: 'read, destructive: all 2 tools' },
+      { label: 'crm.get', detail: 'read: Reads a <U+202E> customer' },
+      { label: 'crm.notes.close', detail: 'destructive' },
+      { label: 'pay.*', detail: 'write: its one tool' },
+      { label: 'pay.refund', detail: 'write: Gives money back' },
+    ]));
+
+  it.each([
+    ['      tools:\n        - crm.g', 'crm.g'],
+    ['      tools:\n        - pay.refund\n        - "cr', 'cr'],
+    ["      tools:\n      - '", ''],
+    ['      tools: [crm.get, "pa', 'pa'],
+    ['      mode: proxy\n      tools:\n        - crm.*', 'crm.*'],
+  ])('replace the name that was begun: %j', (text, word) => expect(under(text)).toEqual({ word, names: NAMES }));
+
+  it('are offered for a budget, too', () =>
+    expect(under('        - ', 'budgets:\n  - id: b\n    match:\n      tools:\n')?.names).toEqual(NAMES));
+
+  it.each(['      agents:\n        - cr', '      tools:\n        - crm.get # cr', '      tools: crm'])(
+    'are not offered elsewhere: %j',
+    (text) => expect(under(text)).toBeNull(),
+  );
+});
+
 describe('what is offered in a condition', () => {
   const when = (text: string) => `rules:\n  - id: a\n    when: ${text}`;
   const all = ['args', 'agent.name', 'agent.id', 'has', 'startsWith', 'timestamp'];

@@ -1,14 +1,8 @@
 import type { Schemas } from '../kernel/client.ts';
+import type { Choice } from './choice.ts';
+import { type CatalogueTool, toolChoices } from './tool-choices.ts';
 
 type Language = Schemas['PolicyLanguage'];
-
-export interface Choice {
-  readonly label: string;
-  readonly detail: string;
-  readonly kind: 'property' | 'enum' | 'variable' | 'function' | 'keyword';
-  /** Put in instead of the label. */
-  readonly insert?: string;
-}
 
 export interface Completed {
   /** Where the word begins that the choices replace, from the begin of the text. */
@@ -105,18 +99,34 @@ const completedCondition = (language: Language, typed: string, at: number): Comp
 /** A condition that goes on below `when: |`. */
 const isInCondition = (above: readonly Line[]): boolean => above[0]?.key === 'when' && /^[|>]/.test(above[0].value);
 
+/** A tool that is begun: an item of a list, or of one in brackets, in quotes or without. */
+const TOOL_BEGUN = /^(?:\s*- +|\s*(?:- +)*tools:\s+\[(?:.*,)?\s*)["']?([^\s,"'[\]]*)$/;
+
+/** Whether the end of a line is the place of a tool: under `tools` of a match. */
+const begunTool = (last: string, above: readonly Line[]): string | null => {
+  const [own, match] = lineOf(last)?.key === 'tools' ? [lineOf(last), above[0]] : above;
+  return own?.key === 'tools' && match?.key === 'match' ? (TOOL_BEGUN.exec(last)?.[1] ?? null) : null;
+};
+
 /**
- * What the language has for the place at the end of a text.
+ * What there is for the place at the end of a text: of the language, and the organization's tools where those are named.
  * @param before the source up to there
- * @returns null where it has nothing: in a comment, a description, a name
+ * @returns null where there is nothing: in a comment, a description, a name
  */
-export const completionsAt = (before: string, language: Language): Completed | null => {
+export const completionsAt = (
+  before: string,
+  language: Language,
+  tools: readonly CatalogueTool[] = [],
+): Completed | null => {
   const lines = before.split('\n');
   const last = lines.pop() ?? '';
   if (/^\s*#/.test(last)) return null;
   const indent = (/^\s*(?:- +)*/.exec(last)?.[0] ?? '').length;
   const above = keysAbove(lines, indent);
   if (isInCondition(above)) return completedCondition(language, last, before.length);
+  const tool = begunTool(last, above);
+  if (tool !== null)
+    return tools.length === 0 ? null : { from: before.length - tool.length, options: toolChoices(tools) };
   const here = lineOf(last);
   const fields = fieldsUnder(language, above[0]?.key);
   if (here === null) return completedKey(last, { fields, above, language, at: before.length });

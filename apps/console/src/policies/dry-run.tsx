@@ -11,6 +11,7 @@ import kit from '../kit/kit.module.css';
 import { DryRunResult } from './dry-run-result.tsx';
 import { readDescribed, type Described } from './described-call.ts';
 import styles from './policies.module.css';
+import { useTools } from './queries.ts';
 import type { ToolProps } from './tool-props.ts';
 
 type Asked = Pick<Schemas['DryRunPolicy'], 'action' | 'input'>;
@@ -119,11 +120,7 @@ const RecordedForm = ({ param, isBusy, onRun }: FormProps) => {
 };
 
 const DescribedForm = ({ param, isBusy, onRun }: FormProps) => {
-  const { data: tools } = useQuery({
-    queryKey: ['tools'],
-    queryFn: () => bodyOf(api.GET('/v1/tools', { params: { query: { limit: 100 } } })),
-    staleTime: 60_000,
-  });
+  const { data: tools } = useTools();
   const [call, setCall] = useState<Described>({ tool: '', args: '{}', agent: '', onBehalfOf: '', mode: 'gateway' });
   const [problem, setProblem] = useState<string | null>(null);
   const list = useId();
@@ -141,7 +138,7 @@ const DescribedForm = ({ param, isBusy, onRun }: FormProps) => {
     >
       <Text label="Tool" value={call.tool} isBad={isAt('tool')} list={list} onChange={(tool) => change({ tool })} />
       <datalist id={list}>
-        {tools?.data.map(({ name }) => (
+        {tools?.map(({ name }) => (
           <option key={name} value={name} />
         ))}
       </datalist>

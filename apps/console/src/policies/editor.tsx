@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useEffect, useRef, useState } from 'react';
+import type { Schemas } from '../kernel/client.ts';
 import type { Finding } from '../kernel/errors.ts';
 import { Failure } from '../kit/failure.tsx';
 import { Bones } from '../kit/kit.tsx';
 import type { Editor } from './code-editor.ts';
 import styles from './policies.module.css';
 import { counted } from './outcome.tsx';
-import { useLanguage } from './queries.ts';
+import { useLanguage, useTools } from './queries.ts';
 
 const useCode = () =>
   useQuery({
@@ -18,6 +19,8 @@ const useCode = () =>
 
 /** CodeMirror knows line feeds alone. */
 const unix = (text: string): string => text.replaceAll('\r\n', '\n');
+
+const NO_TOOLS: readonly Schemas['Tool'][] = [];
 
 interface EditorProps {
   readonly label: string;
@@ -34,11 +37,12 @@ interface EditorProps {
 export const CodeEditor = ({ label, text, isReadOnly, findings, onChange, onSave, editorRef }: EditorProps) => {
   const { data: code, error, refetch } = useCode();
   const { data: language = null } = useLanguage();
+  const { data: tools = NO_TOOLS } = useTools();
   const host = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<Editor | null>(null);
-  const now = useRef({ text, onChange, onSave, language });
+  const now = useRef({ text, onChange, onSave, language, tools });
   useEffect(() => {
-    now.current = { text, onChange, onSave, language };
+    now.current = { text, onChange, onSave, language, tools };
   });
   useEffect(() => {
     if (code === undefined || host.current === null) return undefined;
@@ -49,6 +53,7 @@ export const CodeEditor = ({ label, text, isReadOnly, findings, onChange, onSave
       onChange: (written) => now.current.onChange(written),
       onSave: () => now.current.onSave(),
       language: () => now.current.language,
+      tools: () => now.current.tools,
     });
     editorRef.current = made;
     setEditor(made);

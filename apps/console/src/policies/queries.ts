@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { answerOf, api, bodyOf } from '../kernel/client.ts';
+import { answerOf, api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { PAGE_SIZE, useList } from '../kernel/lists.ts';
 
 /** No event tells of a slot that was emptied, or of a version that somebody saved. */
@@ -43,6 +43,26 @@ export const useLanguage = () =>
     queryFn: () => bodyOf(api.GET('/v1/policies/language')),
     staleTime: Infinity,
   });
+
+const TOOLS_A_PAGE = 100;
+/** More would be too many to choose from. */
+const MAX_TOOL_PAGES = 10;
+
+const readTools = async () => {
+  const tools: Schemas['Tool'][] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < MAX_TOOL_PAGES; pages += 1) {
+    const query = { limit: TOOLS_A_PAGE, ...(cursor === undefined ? {} : { cursor }) };
+    const { data, next_cursor: next } = await bodyOf(api.GET('/v1/tools', { params: { query } }));
+    tools.push(...data);
+    if (next === null || next === undefined) break;
+    cursor = next;
+  }
+  return tools;
+};
+
+/** The tools of all connectors. */
+export const useTools = () => useQuery({ queryKey: ['tools'], queryFn: readTools, staleTime: 60_000 });
 
 /** What is shown of policies is read again, since one of them was changed here. */
 export const useReread = (): (() => void) => {

@@ -1,0 +1,29 @@
+import type { Schemas } from '../kernel/client.ts';
+import { plain } from '../kernel/said.ts';
+import type { Choice } from './choice.ts';
+
+export type CatalogueTool = Pick<Schemas['Tool'], 'name' | 'side_effect' | 'description'>;
+
+const EFFECTS: readonly CatalogueTool['side_effect'][] = ['read', 'write', 'destructive', 'unknown'];
+
+/** `crm` of `crm.notes.list`: a connector's name has no dot. */
+const connectorOf = ({ name }: CatalogueTool): string => name.split('.', 1)[0] ?? name;
+
+const wildcardOf = (connector: string, tools: readonly CatalogueTool[]): Choice => {
+  const effects = EFFECTS.filter((effect) => tools.some(({ side_effect: one }) => one === effect));
+  const count = tools.length === 1 ? 'its one tool' : `all ${tools.length} tools`;
+  return { label: `${connector}.*`, detail: `${effects.join(', ')}: ${count}`, kind: 'enum' };
+};
+
+const toolOf = ({ name, side_effect: effect, description }: CatalogueTool): Choice => ({
+  label: name,
+  detail: description === null ? effect : `${effect}: ${plain(description)}`,
+  kind: 'enum',
+});
+
+/** What may stand under `tools:` of a match: of each connector all of its tools by one glob, then each, with its side effect. */
+export const toolChoices = (tools: readonly CatalogueTool[]): readonly Choice[] =>
+  [...new Set(tools.map(connectorOf))].flatMap((connector) => {
+    const own = tools.filter((tool) => connectorOf(tool) === connector);
+    return [wildcardOf(connector, own), ...own.map(toolOf)];
+  });
