@@ -250,6 +250,10 @@ export default defineConfig(
     },
   },
   {
+    files: ['scripts/console-work.mjs'],
+    languageOptions: { globals: { fetch: 'readonly' } },
+  },
+  {
     files: ['apps/console/*.js'],
     languageOptions: { globals: { document: 'readonly', localStorage: 'readonly' } },
   },

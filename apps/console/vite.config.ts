@@ -44,10 +44,4 @@ export default defineConfig({
       },
     },
   },
-  // Of `npm run console:dev` alone: another origin's pages, with the API of a service that runs beside it.
-  server: {
-    proxy: Object.fromEntries(
-      ['/v1', '/auth', '/login', '/api', '/.well-known', '/docs'].map((path) => [path, 'http://127.0.0.1:8080']),
-    ),
-  },
 });
