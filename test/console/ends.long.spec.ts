@@ -100,6 +100,7 @@ describeConsole({ title: 'the Console while something ends', port: freePort }, (
       const { context, page } = await scene.window(OWNER);
       await page.goto(scene.url('/app/actions'));
       await eventually(() => dot(page)).toBe('live');
+      await page.locator('tbody tr').first().waitFor();
       const before = await rows(page);
       await scene.startAgain();
       await scene.act('crm.get_customer', { id: '9' });

@@ -68,6 +68,7 @@ describeConsole('the Console and the event stream', () => {
     const news = page.getByRole('button', { name: '1 new' });
     await page.goto(scene.url('/app/actions'));
     await eventually(() => dot(page)).toBe('live');
+    await page.locator('tbody tr').first().waitFor();
     const shown = await rows(page);
     await scene.act('crm.get_customer', { id: '7' });
     await news.waitFor();
