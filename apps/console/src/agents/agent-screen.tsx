@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { RecentActions } from '../gate/recent-actions.tsx';
 import { nameIn, useMembers } from '../kernel/members.ts';
 import { useMay } from '../kernel/session.tsx';
-import { AgentBadge, StatusBadge } from '../kit/badges.tsx';
+import { AgentBadge } from '../kit/badges.tsx';
 import { Fact, Facts } from '../kit/facts.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Id, Panel, Said, Time } from '../kit/kit.tsx';
@@ -53,7 +53,13 @@ export const AgentScreen = ({ id }: { readonly id: string }) => {
       <div className={kit['columns']}>
         <div className={kit['stack']}>
           <AgentBrake agent={agent} />
-          <RecentActions id={agent.id} />
+          <RecentActions
+            title="Recent actions"
+            of={['agent', agent.id]}
+            filter={{ agent: agent.id }}
+            more={{ to: `/actions?agent=${agent.id}`, words: 'All of them' }}
+            none="None yet."
+          />
         </div>
         <div className={kit['stack']}>
           <Panel title="Today">
@@ -93,37 +99,6 @@ const AgentFacts = ({ agent }: { readonly agent: Agent }) => {
         </div>
       ) : null}
       {isEdited ? <EditAgent agent={agent} onClose={() => setEdited(false)} /> : null}
-    </Panel>
-  );
-};
-
-const RECENT = 10;
-
-const RecentActions = ({ id }: { readonly id: string }) => {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['agent', id, 'actions'],
-    queryFn: () => bodyOf(api.GET('/v1/actions', { params: { query: { agent: id, limit: RECENT } } })),
-  });
-  return (
-    <Panel title="Recent actions" aside={<Link href={`/actions?agent=${id}`}>All of them</Link>}>
-      {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null ? <Bones count={5} /> : null}
-      {data?.data.length === 0 ? <p className={kit['dim']}>None yet.</p> : null}
-      <ul className={kit['rows']}>
-        {data?.data.map((action) => (
-          <li key={action.id}>
-            <small>
-              <Time at={action.created_at} />
-            </small>
-            <Link href={`/actions/${action.id}`}>
-              <code>
-                <Said text={action.tool} />
-              </code>
-            </Link>
-            <StatusBadge {...action} />
-          </li>
-        ))}
-      </ul>
     </Panel>
   );
 };

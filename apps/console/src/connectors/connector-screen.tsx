@@ -6,6 +6,7 @@ import { useMay } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Id, Panel, Said, Time, Warning } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { RecentActions } from '../gate/recent-actions.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { StandsBadge } from './connector-badges.tsx';
 import { ConfigFacts } from './config-facts.tsx';
@@ -14,7 +15,6 @@ import { EditConnector } from './edit-connector.tsx';
 import { ConnectorEnd } from './ends.tsx';
 import { Misfit } from './draft.ts';
 import { draftOf, hasDraft } from './drafts.ts';
-import { RecentCalls } from './recent-calls.tsx';
 import { ToolsPanel } from './tools-panel.tsx';
 import { type Connector, type ConnectorType, useConnector, useTypes } from './types.ts';
 
@@ -66,7 +66,7 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
           <PolicyWarnings findings={warnings} />
           {isCredentialMissing(connector) ? credential : null}
           <ToolsPanel connector={connector} />
-          <RecentCalls connector={connector} />
+          <RecentCalls name={connector.name} id={connector.id} />
         </div>
         <div className={kit['stack']}>
           {isCredentialMissing(connector) ? null : credential}
@@ -142,3 +142,16 @@ const PolicyWarnings = ({ findings }: { readonly findings: readonly Finding[] })
       </div>
     </Panel>
   );
+
+const RecentCalls = ({ id, name }: { readonly id: string; readonly name: string }) => {
+  const tool = `${name}.*`;
+  return (
+    <RecentActions
+      title="Recent calls"
+      of={['connector', id]}
+      filter={{ tool }}
+      more={{ to: `/actions?tool=${encodeURIComponent(tool)}&execution=failed,unknown`, words: 'What failed' }}
+      none="None yet. A call runs once the enforced policy allows its tool to the agent."
+    />
+  );
+};

@@ -5,25 +5,35 @@ import { StatusBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Panel, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
-import type { Connector } from './types.ts';
 
 const RECENT = 10;
 
-/** How calls of its tools went lately: what fails stands in the first lines. */
-export const RecentCalls = ({ connector }: { readonly connector: Connector }) => {
-  const tool = `${connector.name}.*`;
+/** The newest calls of an agent or of a connector's tools: what fails stands in the first lines. */
+export const RecentActions = ({
+  title,
+  of,
+  filter,
+  more,
+  none,
+}: {
+  readonly title: string;
+  /** Whose they are; live news of it has them read again. */
+  readonly of: readonly [kind: 'agent' | 'connector', id: string];
+  readonly filter: { readonly agent: string } | { readonly tool: string };
+  /** Where the others are, as the list of actions has them. */
+  readonly more: { readonly to: string; readonly words: string };
+  /** Said where there is none. */
+  readonly none: string;
+}) => {
   const { data, error, refetch } = useQuery({
-    queryKey: ['connector', connector.id, 'actions'],
-    queryFn: () => bodyOf(api.GET('/v1/actions', { params: { query: { tool, limit: RECENT } } })),
+    queryKey: [...of, 'actions'],
+    queryFn: () => bodyOf(api.GET('/v1/actions', { params: { query: { ...filter, limit: RECENT } } })),
   });
-  const failed = `/actions?tool=${encodeURIComponent(tool)}&execution=failed,unknown`;
   return (
-    <Panel title="Recent calls" aside={<Link href={failed}>What failed</Link>}>
+    <Panel title={title} aside={<Link href={more.to}>{more.words}</Link>}>
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null ? <Bones count={4} /> : null}
-      {data?.data.length === 0 ? (
-        <p className={kit['dim']}>None yet. A call runs once the enforced policy allows its tool to the agent.</p>
-      ) : null}
+      {data === undefined && error === null ? <Bones count={5} /> : null}
+      {data?.data.length === 0 ? <p className={kit['dim']}>{none}</p> : null}
       <ul className={kit['rows']}>
         {data?.data.map((action) => (
           <li key={action.id}>
