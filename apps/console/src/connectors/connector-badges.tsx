@@ -1,31 +1,23 @@
-import type { IconName } from '../design/icon.tsx';
-import { Badge } from '../kit/badges.tsx';
+import { type BadgeLook, LookBadge } from '../kit/badges.tsx';
 import type { Connector } from './types.ts';
 
-/** Whether its tools can be called. */
-export const StandsBadge = ({ connector }: { readonly connector: Pick<Connector, 'status'> }) =>
-  connector.status === 'active' ? (
-    <Badge tone="ok" icon="checkCircle">
-      Active
-    </Badge>
-  ) : (
-    <Badge tone="warn" icon="pause">
-      Disabled
-    </Badge>
-  );
+const STANDS: Readonly<Record<Connector['status'], BadgeLook>> = {
+  active: ['ok', 'checkCircle', 'Active'],
+  disabled: ['warn', 'pause', 'Disabled'],
+};
 
-const HEALTH = {
+/** Whether its tools can be called. */
+export const StandsBadge = ({ connector }: { readonly connector: Pick<Connector, 'status'> }) => (
+  <LookBadge look={STANDS[connector.status]} />
+);
+
+const HEALTH: Readonly<Record<Connector['health']['status'], BadgeLook>> = {
   passing: ['ok', 'checkCircle', 'Passing'],
   warnings: ['warn', 'alert', 'Warnings'],
   failing: ['bad', 'crossCircle', 'Failing'],
   not_tested: ['plainBadge', 'question', 'Not tested'],
-} as const satisfies Record<string, readonly [string, IconName, string]>;
-
-export const HealthBadge = ({ health }: { readonly health: Connector['health'] }) => {
-  const [tone, icon, word] = HEALTH[health.status];
-  return (
-    <Badge tone={tone} icon={icon}>
-      {word}
-    </Badge>
-  );
 };
+
+export const HealthBadge = ({ health }: { readonly health: Connector['health'] }) => (
+  <LookBadge look={HEALTH[health.status]} />
+);

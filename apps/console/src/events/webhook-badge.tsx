@@ -1,54 +1,32 @@
 import type { Schemas } from '../kernel/client.ts';
-import { Badge } from '../kit/badges.tsx';
+import { type BadgeLook, LookBadge } from '../kit/badges.tsx';
 import { standOfWebhook } from './webhook-words.ts';
 
-/** How an endpoint stands. Red: somebody must look, since it is told nothing any more. */
-export const WebhookBadge = ({ webhook }: { readonly webhook: Schemas['Webhook'] }) => {
-  switch (standOfWebhook(webhook)) {
-    case 'active':
-      return (
-        <Badge tone="ok" icon="checkCircle">
-          Active
-        </Badge>
-      );
-    case 'failing':
-      return (
-        <Badge tone="warn" icon="alert">
-          Failing
-        </Badge>
-      );
-    case 'paused':
-      return (
-        <Badge tone="quiet" icon="pause">
-          Paused
-        </Badge>
-      );
-    case 'given up':
-      return (
-        <Badge tone="bad" icon="crossCircle">
-          Given up
-        </Badge>
-      );
-  }
+/** Red: somebody must look, since it is told nothing any more. */
+const WEBHOOKS: Readonly<Record<ReturnType<typeof standOfWebhook>, BadgeLook>> = {
+  active: ['ok', 'checkCircle', 'Active'],
+  failing: ['warn', 'alert', 'Failing'],
+  paused: ['quiet', 'pause', 'Paused'],
+  'given up': ['bad', 'crossCircle', 'Given up'],
 };
 
-const DELIVERIES = {
+/** How an endpoint stands. */
+export const WebhookBadge = ({ webhook }: { readonly webhook: Schemas['Webhook'] }) => (
+  <LookBadge look={WEBHOOKS[standOfWebhook(webhook)]} />
+);
+
+const DELIVERIES: Readonly<Record<Schemas['WebhookDelivery']['status'], BadgeLook>> = {
   pending: ['accent', 'clock', 'Not tried yet'],
   delivering: ['accent', 'spinner', 'Under way'],
   retrying: ['warn', 'clock', 'Tried again'],
   delivered: ['ok', 'checkCircle', 'Delivered'],
   dead: ['bad', 'crossCircle', 'Given up'],
   cancelled: ['quiet', 'ban', 'Not sent'],
-} as const;
+};
 
 /** What a list of deliveries is filtered by: the API's values, and their words. */
 export const DELIVERY_CHOICES = Object.entries(DELIVERIES).map(([status, [, , word]]) => [status, word] as const);
 
-export const DeliveryBadge = ({ status }: { readonly status: keyof typeof DELIVERIES }) => {
-  const [tone, icon, word] = DELIVERIES[status];
-  return (
-    <Badge tone={tone} icon={icon}>
-      {word}
-    </Badge>
-  );
-};
+export const DeliveryBadge = ({ status }: { readonly status: Schemas['WebhookDelivery']['status'] }) => (
+  <LookBadge look={DELIVERIES[status]} />
+);

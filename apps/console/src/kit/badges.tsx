@@ -32,6 +32,15 @@ export const Badge = ({
   </span>
 );
 
+export type BadgeLook = readonly [tone: Tone, icon: IconName, word: string];
+
+/** Of a status, one of a few: each screen has a table of what its own look like. */
+export const LookBadge = ({ look: [tone, icon, word] }: { readonly look: BadgeLook }) => (
+  <Badge tone={tone} icon={icon}>
+    {word}
+  </Badge>
+);
+
 export interface Evidence {
   readonly level: 'L0' | 'L1' | 'L2';
   readonly verdict: 'VERIFIED' | 'MISMATCH' | 'UNVERIFIABLE';
@@ -73,7 +82,7 @@ export const EvidenceBadge = ({ witness }: { readonly witness: Evidence | null }
 export type ActionStatus =
   'executed' | 'failed' | 'authorized' | 'processing' | 'pending_approval' | 'denied' | 'expired' | 'cancelled';
 
-const STATUSES: Readonly<Record<ActionStatus | 'unknown', readonly [Tone, IconName, string]>> = {
+const STATUSES: Readonly<Record<ActionStatus | 'unknown', BadgeLook>> = {
   executed: ['ok', 'checkCircle', 'Executed'],
   failed: ['bad', 'crossCircle', 'Failed'],
   processing: ['accent', 'spinner', 'Processing'],
@@ -93,12 +102,7 @@ interface Outcome {
 /** `executed` alone does not say that the call was applied. */
 export const StatusBadge = ({ status, execution }: Outcome) => {
   const shown = status === 'executed' && execution?.status === 'unknown' ? 'unknown' : status;
-  const [tone, icon, word] = STATUSES[shown];
-  return (
-    <Badge tone={tone} icon={icon}>
-      {word}
-    </Badge>
-  );
+  return <LookBadge look={STATUSES[shown]} />;
 };
 
 const APPROVALS = {
@@ -107,31 +111,19 @@ const APPROVALS = {
   denied: ['refused', 'ban', 'Denied'],
   expired: ['quiet', 'clock', 'Expired'],
   cancelled: ['quiet', 'ban', 'Cancelled'],
-} as const satisfies Record<string, readonly [Tone, IconName, string]>;
+} as const satisfies Record<string, BadgeLook>;
 
-export const ApprovalBadge = ({ status }: { readonly status: keyof typeof APPROVALS }) => {
-  const [tone, icon, word] = APPROVALS[status];
-  return (
-    <Badge tone={tone} icon={icon}>
-      {word}
-    </Badge>
-  );
-};
+export const ApprovalBadge = ({ status }: { readonly status: keyof typeof APPROVALS }) => (
+  <LookBadge look={APPROVALS[status]} />
+);
 
 const AGENTS = {
   active: ['ok', 'checkCircle', 'Active'],
   stopped: ['bad', 'octagon', 'Stopped'],
   suspended: ['warn', 'pause', 'Suspended'],
-} as const satisfies Record<string, readonly [Tone, IconName, string]>;
+} as const satisfies Record<string, BadgeLook>;
 
-export const AgentBadge = ({ status }: { readonly status: keyof typeof AGENTS }) => {
-  const [tone, icon, word] = AGENTS[status];
-  return (
-    <Badge tone={tone} icon={icon}>
-      {word}
-    </Badge>
-  );
-};
+export const AgentBadge = ({ status }: { readonly status: keyof typeof AGENTS }) => <LookBadge look={AGENTS[status]} />;
 
 const LEVEL_WORDS = {
   L0: ['Reported', 'L0: the tool’s own word'],
@@ -150,17 +142,14 @@ export const LevelsBadge = ({ levels }: { readonly levels: readonly (keyof typeo
   );
 };
 
-const EFFECTS: Readonly<Record<string, readonly [Tone, IconName, string]>> = {
+const EFFECTS: Readonly<Record<string, BadgeLook>> = {
   read: ['plainBadge', 'eye', 'Only reads'],
   write: ['plainBadge', 'send', 'Changes something'],
   destructive: ['bad', 'triangle', 'Destroys something'],
 };
 
-export const EffectBadge = ({ effect }: { readonly effect: string }) => {
-  const [tone, icon, word] = EFFECTS[effect] ?? (['warn', 'question', 'What it does is not known'] as const);
-  return (
-    <Badge tone={tone} icon={icon}>
-      {word}
-    </Badge>
-  );
-};
+const UNKNOWN_EFFECT: BadgeLook = ['warn', 'question', 'What it does is not known'];
+
+export const EffectBadge = ({ effect }: { readonly effect: string }) => (
+  <LookBadge look={EFFECTS[effect] ?? UNKNOWN_EFFECT} />
+);
