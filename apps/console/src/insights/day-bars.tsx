@@ -1,19 +1,9 @@
+import chart from '../kit/chart.module.css';
 import styles from './insights.module.css';
 import { type Line, type Part } from './stats.ts';
 
 const HEIGHT = 140;
 const ROOM = 8;
-
-/** What each colour stands for; the words stand in the table too. */
-export const Legend = ({ parts }: { readonly parts: readonly Part[] }) => (
-  <ul className={styles['legend']} aria-hidden="true">
-    {parts.map(({ name, tone }) => (
-      <li key={name}>
-        <i data-tone={tone} /> {name}
-      </li>
-    ))}
-  </ul>
-);
 
 /** A bar for each day, its parts one on another; the table below has the same numbers. */
 export const DayBars = ({
@@ -29,12 +19,12 @@ export const DayBars = ({
   const wide = 100 / Math.max(1, lines.length);
   return (
     <div className={styles['chart']}>
-      <svg className={styles['bars']} height={HEIGHT} role="img" aria-label={`${title}, by day, as in the table below`}>
-        <line x1="0" x2="100%" y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} className={styles['axis']} />
+      <svg className={chart['bars']} height={HEIGHT} role="img" aria-label={`${title}, by day, as in the table below`}>
+        <line x1="0" x2="100%" y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} className={chart['axis']} />
         {lines.map((line, index) => (
           <g key={line.day}>
             <title>{told(line, parts)}</title>
-            <rect x={`${index * wide}%`} y={0} width={`${wide}%`} height={HEIGHT} className={styles['hit']} />
+            <rect x={`${index * wide}%`} y={0} width={`${wide}%`} height={HEIGHT} className={chart['hit']} />
             {stacked(line, parts, most).map(({ name, tone, y, high }) => (
               <rect
                 key={name}
@@ -42,14 +32,14 @@ export const DayBars = ({
                 width={`${wide * 0.7}%`}
                 y={y}
                 height={high}
-                className={styles['part']}
+                className={chart['part']}
                 data-tone={tone}
               />
             ))}
           </g>
         ))}
       </svg>
-      <div className={styles['ticks']} aria-hidden="true">
+      <div className={chart['ticks']} aria-hidden="true">
         <span>{lines[0]?.day}</span>
         <span>most in one day: {most}</span>
         <span>today</span>

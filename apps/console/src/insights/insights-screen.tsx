@@ -7,7 +7,8 @@ import { Bones, Empty, Panel } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { Segments } from '../kit/segments.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
-import { DayBars, Legend } from './day-bars.tsx';
+import { Legend } from '../kit/chart.tsx';
+import { DayBars } from './day-bars.tsx';
 import styles from './insights.module.css';
 import { LinesTable } from './lines-table.tsx';
 import {

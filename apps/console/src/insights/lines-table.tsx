@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import { Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import chart from '../kit/chart.module.css';
 import styles from './insights.module.css';
 import { type By, keyOf, type Line, listOf, type Part } from './stats.ts';
 
@@ -175,7 +176,7 @@ const Shares = ({ line, parts }: { readonly line: Line; readonly parts: readonly
               x={`${x}%`}
               width={`${share}%`}
               height={10}
-              className={styles['part']}
+              className={chart['part']}
               data-tone={part.tone}
             />
           );

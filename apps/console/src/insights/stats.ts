@@ -1,4 +1,5 @@
 import type { Schemas } from '../kernel/client.ts';
+import type { ChartTone } from '../kit/chart.tsx';
 
 export type Decisions = Schemas['DecisionStats'];
 export type Verdicts = Schemas['VerdictStats'];
@@ -14,12 +15,10 @@ interface Keyed {
 /** Counts of one line, whichever of the two it is of. */
 export type Line = Keyed & Readonly<Record<string, unknown>> & { readonly total: number };
 
-type Tone = 'accent' | 'ok' | 'warn' | 'bad' | 'quiet';
-
 /** One part of the total of a line. */
 export interface Part {
   readonly name: string;
-  readonly tone: Tone;
+  readonly tone: ChartTone;
   readonly count: (line: Line) => number;
   /** Filters of the list of actions that find what is counted; null where no list has it. */
   readonly finds: Readonly<Record<string, string>> | null;

@@ -1,5 +1,6 @@
 import type { Schemas } from '../kernel/client.ts';
 import { useSession } from '../kernel/session.tsx';
+import chart from '../kit/chart.module.css';
 import styles from './overview.module.css';
 
 const HEIGHT = 120;
@@ -14,18 +15,18 @@ export const Bars = ({ overview }: { readonly overview: Schemas['Overview'] }) =
   const when = (start: string): string => (isDays ? `${times.date(start)}, ${times.hour(start)}` : times.hour(start));
   return (
     <div>
-      <svg className={styles['bars']} height={HEIGHT} role="img" aria-label="Actions over time, as in the table below">
-        <line x1="0" x2="100%" y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} className={styles['axis']} />
+      <svg className={chart['bars']} height={HEIGHT} role="img" aria-label="Actions over time, as in the table below">
+        <line x1="0" x2="100%" y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} className={chart['axis']} />
         {buckets.map(({ start, total, blocked }, index) => (
           <g key={start}>
             <title>{`${when(start)}: ${total} asked for, ${blocked} blocked`}</title>
-            <rect x={`${index * wide}%`} y={0} width={`${wide}%`} height={HEIGHT} className={styles['hit']} />
+            <rect x={`${index * wide}%`} y={0} width={`${wide}%`} height={HEIGHT} className={chart['hit']} />
             <Bar at={index * wide} wide={wide} high={(total / most) * (HEIGHT - 8)} kind="total" />
             <Bar at={index * wide} wide={wide} high={(blocked / most) * (HEIGHT - 8)} kind="blocked" />
           </g>
         ))}
       </svg>
-      <div className={styles['ticks']} aria-hidden="true">
+      <div className={chart['ticks']} aria-hidden="true">
         <span>{buckets[0] === undefined ? '' : when(buckets[0].start)}</span>
         <span>most in one bar: {most === 1 && buckets.every(({ total }) => total === 0) ? 0 : most}</span>
         <span>now</span>
@@ -73,6 +74,7 @@ const Bar = ({
       y={HEIGHT - Math.max(2, high)}
       height={Math.max(2, high)}
       rx={2}
-      className={styles[kind]}
+      className={chart['part']}
+      data-tone={kind === 'total' ? 'accent' : 'bad'}
     />
   );

@@ -11,6 +11,7 @@ import kit from '../kit/kit.module.css';
 import { Segments } from '../kit/segments.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { AttentionList } from './attention.tsx';
+import { Legend } from '../kit/chart.tsx';
 import { Bars } from './bars.tsx';
 import styles from './overview.module.css';
 
@@ -48,7 +49,7 @@ export const OverviewScreen = () => {
         <div className={styles['stack']}>
           <AttentionList attention={data.attention} waiting={data.approvals.pending} />
           <Numbers overview={data} />
-          <Panel title="Actions over time" aside={<Legend />}>
+          <Panel title="Actions over time" aside={<Legend parts={PARTS} />}>
             <Bars overview={data} />
           </Panel>
           <Agents agents={data.agents} />
@@ -58,11 +59,10 @@ export const OverviewScreen = () => {
   );
 };
 
-const Legend = () => (
-  <span className={styles['legend']}>
-    <i data-kind="total" /> asked <i data-kind="blocked" /> blocked
-  </span>
-);
+const PARTS = [
+  { name: 'asked', tone: 'accent' },
+  { name: 'blocked', tone: 'bad' },
+] as const;
 
 const Numbers = ({ overview }: { readonly overview: Overview }) => {
   const { actions, blocked, verdicts, approvals, previous, from, to } = overview;

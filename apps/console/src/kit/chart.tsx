@@ -1,0 +1,18 @@
+import styles from './chart.module.css';
+
+export type ChartTone = 'accent' | 'ok' | 'warn' | 'bad' | 'quiet';
+
+/** What each colour stands for; the words stand in the table too. */
+export const Legend = ({
+  parts,
+}: {
+  readonly parts: readonly { readonly name: string; readonly tone: ChartTone }[];
+}) => (
+  <ul className={styles['legend']} aria-hidden="true">
+    {parts.map(({ name, tone }) => (
+      <li key={name}>
+        <i data-tone={tone} /> {name}
+      </li>
+    ))}
+  </ul>
+);
