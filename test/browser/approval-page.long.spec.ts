@@ -168,6 +168,36 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       expect(script.calls.map(({ path }) => path)).toEqual(['preview']);
     });
 
+    it('takes a key that is held down for one press', async () => {
+      await open();
+      await readAll();
+      await expect.poll(() => page.locator('#approve').getAttribute('aria-disabled')).toBeNull();
+      await page.locator('#approve').focus();
+      await page.keyboard.down('Enter');
+      await expect.poll(right).toBe('Yes, approve €900.00');
+      await expect.poll(() => page.locator('#approve').getAttribute('aria-disabled')).toBeNull();
+      for (let repeats = 0; repeats < 5; repeats += 1) await page.keyboard.down('Enter');
+      await page.keyboard.up('Enter');
+      expect(await right()).toBe('Yes, approve €900.00');
+      expect(script.calls.map(({ path }) => path)).toEqual(['preview']);
+    });
+
+    it('is not frozen by what nobody sees, and says how often it stands there', async () => {
+      const [many, mixed] = ['\u007f'.repeat(80_000), 'a\u007f'.repeat(50_000)];
+      script.approval.context.args = { many, mixed, turned: '\u05d0 100 -> 200' };
+      await open();
+      await page.evaluate("document.querySelectorAll('.more').forEach((more) => more.click())");
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      await expect.poll(right).toBe('Approve €900.00');
+      const marks = await page.locator('#arguments mark').allInnerTexts();
+      expect(marks.length).toBeLessThan(1_000);
+      expect(
+        marks.reduce((sum, mark) => sum + Number(/× ([\d,]+)$/.exec(mark)?.[1]?.replace(',', '') ?? 1), 0),
+      ).toBeGreaterThanOrEqual(80_000);
+      expect(await page.locator('#arguments').innerText()).toContain('a<U+007F>a<U+007F>');
+      expect(await page.locator('#arguments .turned').allInnerTexts()).toEqual(['\u05d0']);
+    });
+
     it('opens what is long by its own button, by keyboard alone', async () => {
       script.approval.context.args = { body: `${'a\n'.repeat(300)}THE END` };
       await open();

@@ -140,6 +140,12 @@ export const forget = (problem, input) => {
   input?.removeAttribute('aria-invalid');
 };
 
+/** A key that is held down presses once: what takes two presses takes two of a person. */
+addEventListener('keydown', (event) => {
+  const isPress = event.key === 'Enter' || event.key === ' ';
+  if (event.repeat && isPress && event.target.closest?.('button')) event.preventDefault();
+});
+
 /** Takes the token out of the address, so that no history, screenshot or shared address holds it. */
 const takeToken = () => {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');

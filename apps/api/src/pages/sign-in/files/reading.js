@@ -2,20 +2,55 @@
 import { byId, make, plain } from './page.js';
 
 /** Controls, format and direction marks, private and unassigned code points, and letters that are drawn as nothing. */
-const HIDDEN = /([\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\u3164\u115f\u1160\uffa0])/gu;
+const HIDDEN = /[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\u3164\u115f\u1160\uffa0]/u;
 const LAYOUT = new Set(['\n', '\t']);
+/** Letters that would turn round the numbers beside them. */
+const RIGHT_TO_LEFT =
+  /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko}|[\u07c0-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** `U+202E` for the mark that turns the direction of text. */
-const codePointOf = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+/** Each piece is an element of the page, and a page of a hundred thousand no longer answers. */
+const MAX_PIECES = 500;
 
-/** Puts a text there as text nodes, so that nothing in it is ever markup, and everything in it is seen. */
-export const write = (element, text, isLayoutKept = false) => {
-  const parts = String(text).split(HIDDEN);
-  const nodes = parts.map((part, index) => {
-    if (index % 2 === 0 || (isLayoutKept && LAYOUT.has(part))) return document.createTextNode(part);
-    return make('mark', {}, codePointOf(part));
-  });
-  element.replaceChildren(...nodes);
+/** `U+202E` for the mark that turns the direction of text; how often, where it stands many times in a row. */
+const markOf = ({ text, count }) => {
+  const mark = `U+${text.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return count === 1 ? mark : `${mark} × ${count.toLocaleString('en-US')}`;
+};
+
+const mannerOf = (character, isValue) => {
+  if (HIDDEN.test(character) && !(isValue && LAYOUT.has(character))) return 'hidden';
+  return isValue && RIGHT_TO_LEFT.test(character) ? 'turned' : 'shown';
+};
+
+/** Runs of one manner; of hidden characters, of the same one. As in the Console: apps/console/src/kernel/said.ts. */
+const piecesOf = (said, isValue) => {
+  const pieces = [];
+  for (const text of said) {
+    const manner = mannerOf(text, isValue);
+    const last = pieces.at(-1);
+    if (last?.manner !== manner || (manner === 'hidden' && last.text !== text)) pieces.push({ manner, text, count: 1 });
+    else if (manner === 'hidden') last.count += 1;
+    else last.text += text;
+  }
+  return pieces;
+};
+
+const nodeOf = (piece) => {
+  if (piece.manner === 'hidden') return make('mark', {}, markOf(piece));
+  return piece.manner === 'turned' ? make('span', { class: 'turned' }, piece.text) : piece.text;
+};
+
+const spelled = (piece) => (piece.manner === 'hidden' ? `<${markOf(piece)}>` : piece.text);
+
+/**
+ * Puts a text there as text nodes, so that nothing in it is ever markup, and everything in it is seen.
+ * @param isValue its line breaks are kept, and it reads from left to right, as it is sent
+ */
+export const write = (element, text, isValue = false) => {
+  const pieces = piecesOf(String(text), isValue);
+  const isSpelled = pieces.length > MAX_PIECES;
+  element.classList.toggle('as-sent', isSpelled);
+  element.replaceChildren(...(isSpelled ? [pieces.map(spelled).join('')] : pieces.map(nodeOf)));
   return element;
 };
 
