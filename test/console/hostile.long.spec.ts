@@ -1,13 +1,8 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
-import { ConsoleScene, OWNER } from './console-scene.js';
-
-const DESK = { viewport: { width: 1440, height: 900 } } as const;
-
-let browser: Browser;
-let scene: ConsoleScene;
+import { OWNER } from './console-scene.js';
+import { DESK, describeConsole, inWindow as inWindowOf, scene } from './describe-console.js';
 
 /** Where each of these stands on the page, from its left. */
 const PLACES = `['\u05d0', '100', '200'].map((word) => {
@@ -28,23 +23,9 @@ const button = (page: Page, name: string | RegExp) => page.getByRole('button', {
 const statusOf = async (approval: string): Promise<unknown> =>
   (await scene.make('GET', `/v1/approvals/${approval}`))['status'];
 
-const inWindow = async (work: (page: Page) => Promise<void>): Promise<void> => {
-  const { context, page, complaints } = await scene.window(OWNER, DESK);
-  await work(page);
-  await context.close();
-  expect(complaints).toEqual([]);
-};
+const inWindow = (work: (page: Page) => Promise<void>): Promise<void> => inWindowOf(OWNER, DESK, work);
 
-describe.skipIf(CHROMIUM === null)(`the Console under attack (${CHROMIUM ?? NO_CHROMIUM})`, () => {
-  beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
-  });
-
+describeConsole('the Console under attack', () => {
   it.each([
     ['one character that nobody sees', '\u007f'.repeat(80_000)],
     ['such characters between others', 'a\u007f'.repeat(50_000)],
