@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { runAgs } from '../support/run-ags.js';
-import { type RunningService, startService } from '../support/service.js';
+import { type RunningService, START_AT_FULL_SIZE, startService } from '../support/service.js';
 import { absolute, print, say } from './figure.js';
 import { paced, quantile } from './pace.js';
 import { busyMsOf, residentBytes } from './processes.js';
@@ -132,7 +132,8 @@ const tokensOf = async (service: RunningService, count: number): Promise<readonl
  */
 export const streamLoad = async (seconds: number): Promise<void> => {
   say('starting a scratch service for streams ...');
-  const service = await startService({ env: { LOG_LEVEL: 'warn' } });
+  // With room for young objects that does not grow: a load without streams has used all of it before they are weighed.
+  const service = await startService({ env: { LOG_LEVEL: 'warn' }, program: START_AT_FULL_SIZE });
   try {
     const callers = [
       ...(await viewersOf(service, VIEWERS)),

@@ -1,5 +1,6 @@
 import type { FedEvent, FeedReader } from './event-feed.js';
 import type { EventFilter } from './event-filter.js';
+import { JoinedFrames } from './joined-frames.js';
 import { frameOf, pingFrame, resyncFrame } from './sse-frames.js';
 
 /** Document 3, Stream. */
@@ -77,7 +78,7 @@ export class EventStream implements FeedReader {
   /** With all that waits: whoever comes back goes on behind it. */
   end(): void {
     if (this.isOver) return;
-    this.flush(this.writtenAtMs);
+    this.flush(this.writtenAtMs, new JoinedFrames());
     this.output.end();
   }
 
@@ -89,11 +90,12 @@ export class EventStream implements FeedReader {
     return true;
   }
 
-  tick(nowMs: number): void {
+  /** @param joined of this tick: shared with the other streams */
+  tick(nowMs: number, joined = new JoinedFrames()): void {
     if (this.isOver) return;
     if (nowMs - this.openedAtMs >= LIFE_MS) this.end();
     else if (this.output.isBlocked) this.waitForReader();
-    else this.writeOn(nowMs);
+    else this.writeOn(nowMs, joined);
   }
 
   /** A burst larger than the socket's buffer blocks for a moment, too: only who is still there at the next tick is slow. */
@@ -102,10 +104,10 @@ export class EventStream implements FeedReader {
     this.wasBlocked = true;
   }
 
-  private writeOn(nowMs: number): void {
+  private writeOn(nowMs: number, joined: JoinedFrames): void {
     this.wasBlocked = false;
     if (this.waiting.length === 0 && nowMs - this.writtenAtMs >= HEARTBEAT_MS) this.ping();
-    this.flush(nowMs);
+    this.flush(nowMs, joined);
   }
 
   /** Nothing waits, so all before what was passed over is told: whoever comes back need not know of it. */
@@ -114,9 +116,9 @@ export class EventStream implements FeedReader {
     this.passed = null;
   }
 
-  private flush(nowMs: number): void {
+  private flush(nowMs: number, joined: JoinedFrames): void {
     if (this.waiting.length === 0) return;
-    this.output.write(this.waiting.length === 1 ? (this.waiting[0] as Uint8Array) : Buffer.concat(this.waiting));
+    this.output.write(joined.join(this.waiting));
     this.waiting = [];
     this.waitingEvents = 0;
     this.writtenAtMs = nowMs;

@@ -7,6 +7,7 @@ import type { EventFeed, FedEvent } from './event-feed.js';
 import type { EventFilter } from './event-filter.js';
 import type { EventReader } from './event-reader.js';
 import { EventStream, HEARTBEAT_S } from './event-stream.js';
+import { JoinedFrames } from './joined-frames.js';
 import { OpenStreams } from './open-streams.js';
 import { frameOf, resyncFrame, RETRY, type ResyncReason } from './sse-frames.js';
 
@@ -142,8 +143,9 @@ export class EventStreams {
 
   private tick(): void {
     const nowMs = this.clock.monotonicMs();
+    const joined = new JoinedFrames();
     for (const [stream, judgeAgain] of this.open) {
-      stream.tick(nowMs);
+      stream.tick(nowMs, joined);
       if (stream.isCheckDue(nowMs)) judgeAgain();
     }
   }
