@@ -14,7 +14,7 @@ import { startFailpoints } from '../failpoints/index.js';
 import { PinoLogger } from '../logging/index.js';
 import { MetricsListener, ServiceMetrics } from '../metrics/index.js';
 import { EmbeddedPostgresError } from '../postgres/index.js';
-import { compileSooner, readBuildFacts } from '../runtime/index.js';
+import { compileSooner, giveBackWhatStartUsed, readBuildFacts } from '../runtime/index.js';
 import { VaultKeyMismatch } from '../vault/index.js';
 import { SealKeyNotProven } from './seal-key-rotation.js';
 import { MetricsUnserved, startFault } from './start-fault.js';
@@ -95,6 +95,7 @@ export const runProgram = (
     await started;
     // What a start calls is not called again.
     compileSooner();
+    void giveBackWhatStartUsed();
     if (listener && stopping === null) listener.readiness = 'ready';
   };
   main().catch((error: unknown) => {

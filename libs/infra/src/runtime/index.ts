@@ -1,5 +1,6 @@
 export { BuildFacts, packageRoot, readBuildFacts } from './build-facts.js';
 export { compileSooner } from './compile-sooner.js';
+export { giveBackWhatStartUsed } from './give-back.js';
 export { GatheredCalls, type GatheredCallsOptions } from './gathered-calls.js';
 export { GrowingBuffer } from './growing-buffer.js';
 export { inTime } from './in-time.js';

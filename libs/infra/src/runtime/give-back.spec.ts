@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest';
+import { giveBackWhatStartUsed } from './give-back.js';
+
+const garbage = (): WeakRef<object> =>
+  new WeakRef({ large: Array.from({ length: 100_000 }, (_, index) => ({ index })) });
+
+describe('what a start used', () => {
+  it('is given back by the time that this is done', async () => {
+    const gone = garbage();
+    await giveBackWhatStartUsed();
+    expect(gone.deref()).toBeUndefined();
+  });
+});
