@@ -209,6 +209,7 @@ describeConsole('people at the Console', () => {
         expect(await check.locator('li[data-tone=bad]').allInnerTexts()).toEqual([
           expect.stringContaining('Unchanged'),
           expect.stringContaining('Sealed'),
+          expect.stringContaining('Otherwise than it was sealed: what ran'),
         ]);
       });
     });

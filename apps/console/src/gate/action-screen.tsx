@@ -8,15 +8,24 @@ import { Fact, Facts } from '../kit/facts.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, CopyButton, Id, Panel, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
-import { DeedCheck, type Shown } from '../ledger/deed-check.tsx';
+import { DeedCheck } from '../ledger/deed-check.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { ActionSteps } from './action-steps.tsx';
+import { newestAmendment, shownOf } from './shown.ts';
 
 type ActionDetail = Schemas['ActionDetail'];
 
 /** Not yet at its end, it is asked for again, also where no stream tells of it. */
 const isUnderWay = (action: ActionDetail | undefined): boolean =>
   action !== undefined && action.state !== 'sealed' && action.state !== 'pending_approval';
+
+/** What people said; under the key that the approval's own page has. */
+const useApproval = (id: string | null) =>
+  useQuery({
+    queryKey: ['approval', id],
+    queryFn: () => bodyOf(api.GET('/v1/approvals/{id}', { params: { path: { id: id ?? '' } } })),
+    enabled: id !== null,
+  });
 
 export const ActionScreen = ({ id }: { readonly id: string }) => {
   const {
@@ -28,6 +37,7 @@ export const ActionScreen = ({ id }: { readonly id: string }) => {
     queryFn: () => bodyOf(api.GET('/v1/actions/{id}', { params: { path: { id } } })),
     refetchInterval: ({ state }) => (isUnderWay(state.data) ? 2_000 : false),
   });
+  const approval = useApproval(action?.approval?.id ?? null);
   if (action === undefined) {
     return (
       <>
@@ -61,20 +71,19 @@ export const ActionScreen = ({ id }: { readonly id: string }) => {
       <div className={kit['columns']}>
         <ActionSteps action={action} />
         <div className={kit['stack']}>
-          {action.deed === null ? null : <DeedCheck id={action.deed} shown={shownOf(action)} />}
+          {action.deed === null ? null : (
+            <DeedCheck
+              id={action.deed}
+              amendment={newestAmendment(action)}
+              shown={shownOf(id, action, approval.data ?? null)}
+            />
+          )}
           <ActionFacts action={action} />
           <SameSession action={action} />
         </div>
       </div>
     </>
   );
-};
-
-/** What stands on this page, as the deed's digests have it: what was removed cannot be compared. */
-const shownOf = ({ request, result }: ActionDetail): Shown => {
-  const isRemoved = typeof result === 'object' && result !== null && 'removed' in result;
-  const args = request === null || 'removed' in request ? null : (request.args ?? {});
-  return { args, result: isRemoved ? null : (result ?? undefined) };
 };
 
 const ActionFacts = ({ action }: { readonly action: ActionDetail }) => {

@@ -8,6 +8,7 @@ import { ApprovalBadge, EvidenceBadge } from '../kit/badges.tsx';
 import { Id, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import styles from './gate.module.css';
+import { isRemoved } from './shown.ts';
 
 type ActionDetail = Schemas['ActionDetail'];
 type Tone = 'plain' | 'ok' | 'warn' | 'bad';
@@ -103,7 +104,7 @@ const Removed = () => <p>Removed, since the days that bodies are kept for are ov
 
 const Request = ({ request }: { readonly request: ActionDetail['request'] }) => {
   if (request === null) return <p>The request is lost. An audit names it.</p>;
-  if ('removed' in request) return <Removed />;
+  if (isRemoved(request)) return <Removed />;
   return <Arguments args={request.args ?? {}} empty="No arguments." />;
 };
 
@@ -205,13 +206,13 @@ const ExecutionStep = ({ action, after }: { readonly action: ActionDetail; reado
 const Result = ({ result }: { readonly result: unknown }) => {
   if (result === null || result === undefined) return null;
   if (typeof result !== 'object' || Array.isArray(result)) return <Arguments args={{ result }} />;
-  if ('removed' in result && Object.keys(result).length === 1) return <Removed />;
+  if (isRemoved(result)) return <Removed />;
   return <Arguments args={result as Readonly<Record<string, unknown>>} empty="The tool answered with nothing." />;
 };
 
 const WitnessDetail = ({ detail }: { readonly detail: NonNullable<ActionDetail['witness']>['detail'] }) => {
   if (detail === null) return null;
-  if ('removed' in detail) return <Removed />;
+  if (isRemoved(detail)) return <Removed />;
   return <Compared evidence={detail} />;
 };
 

@@ -1,23 +1,32 @@
 // A third verifier, written from docs/deed-format.md alone: the service's own and the one in Python share no line with it.
 import { ed25519 } from '@noble/curves/ed25519.js';
+import { differences, type Sealed, type Shown, type Stands } from './this-page.ts';
 
-/** What the deed is compared with. All of it comes from the service that is judged. */
-export interface Given {
+/** A deed as it was read. */
+export interface GivenDeed {
+  /** That was asked for, of the address or of the action. */
+  readonly id: string;
   /** As GET /v1/deeds/{id} answers them. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Its envelope, and its neighbours' where there are any. */
   readonly envelope: Envelope;
   readonly before: Envelope | null;
   readonly after: Envelope | null;
+}
+
+/** What the deed is compared with. All of it comes from the service that is judged. */
+export interface Given extends GivenDeed {
   /** The published key set. */
   readonly keys: readonly SealKey[];
   readonly org: string;
-  /** Of the action; undefined where it is not looked at, null where its days are over. */
-  readonly args?: unknown;
-  readonly result?: unknown;
+  /** The page of its action; absent on the deed's own. */
+  readonly page?: Shown;
+  /** The newest amendment of the action, where it has one. */
+  readonly amendment?: GivenDeed;
 }
 
 export interface Envelope {
+  readonly id: string;
   readonly seq: number;
   readonly kid: string;
   readonly signature: string;
@@ -41,15 +50,14 @@ export interface Check {
   readonly says: string;
 }
 
-interface Body {
+interface Body extends Sealed {
   readonly id: string;
+  readonly kind: string;
   readonly org: string;
   readonly seq: number;
   readonly issued_at: string;
   readonly chain: { readonly kid: string; readonly prev_hash: string | null };
   readonly source: { readonly event_id: string };
-  readonly action: { readonly args_digest: string } | null;
-  readonly execution: { readonly result_digest: string | null } | null;
 }
 
 const text = new TextEncoder();
@@ -78,12 +86,26 @@ const hasOnlySafeIntegers = (value: unknown): boolean => {
   return Object.values(value).every(hasOnlySafeIntegers);
 };
 
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const NEEDED = ['chain', 'source', 'who'] as const satisfies (keyof Body)[];
+const OPTIONAL = ['action', 'policy', 'approval', 'execution', 'witness', 'admin'];
+
+/** Whether it has the sections of a deed: what has not is none, whatever signed it. */
+const hasSections = (value: unknown): value is Body =>
+  isObject(value) &&
+  NEEDED.every((name) => isObject((value as Body)[name])) &&
+  OPTIONAL.every((name) => {
+    const section = (value as Readonly<Record<string, unknown>>)[name];
+    return section === null || isObject(section);
+  });
+
 /** Null where the bytes are not those that the value would be written as. */
 const bodyIn = (bytes: Uint8Array): Body | null => {
   try {
     const written = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    const value = JSON.parse(written) as Body;
-    return hasOnlySafeIntegers(value) && canonical(value) === written ? value : null;
+    const value: unknown = JSON.parse(written);
+    return hasSections(value) && hasOnlySafeIntegers(value) && canonical(value) === written ? value : null;
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError) return null;
     throw error;
@@ -94,6 +116,8 @@ const bodyIn = (bytes: Uint8Array): Body | null => {
 const fromBase64url = (encoded: string): Uint8Array<ArrayBuffer> | null => {
   if (!/^[A-Za-z0-9_-]*$/.test(encoded)) return null;
   const padded = encoded.replaceAll('-', '+').replaceAll('_', '/');
+  // One character alone holds no byte.
+  if (padded.length % 4 === 1) return null;
   const bytes = Uint8Array.from(atob(padded.padEnd(Math.ceil(padded.length / 4) * 4, '=')), (unit) =>
     unit.charCodeAt(0),
   );
@@ -162,13 +186,25 @@ const sealChecks = async (body: Body, hash: string, { envelope, keys }: Given): 
 };
 
 const chainChecks = async (body: Body, hash: string, given: Given): Promise<readonly Check[]> => {
-  const { before, after, org } = given;
+  const { envelope, before, after, org } = given;
   const id = idOf('deed', await sha256(text.encode(`service/deed-id/v1\n${body.org}\n${body.source.event_id}`)));
   const isFirst = body.seq === 1;
   return [
     {
+      name: 'This deed',
+      holds:
+        body.id === given.id &&
+        envelope.id === given.id &&
+        envelope.issued_at === body.issued_at &&
+        envelope.prev_hash === body.chain.prev_hash,
+      says:
+        body.id === given.id
+          ? 'It is the one that was asked for, and the list tells the same of it'
+          : 'It is another than the one that was asked for',
+    },
+    {
       name: 'Yours',
-      holds: body.org === org && body.id === id && body.seq === given.envelope.seq,
+      holds: body.org === org && body.id === id && body.seq === envelope.seq,
       says: 'It is of your organization, and its id follows from the event that it seals',
     },
     {
@@ -191,11 +227,85 @@ const chainChecks = async (body: Body, hash: string, given: Given): Promise<read
   ];
 };
 
-const compared = async (name: string, value: unknown, digest: string | null | undefined): Promise<readonly Check[]> => {
-  if (value === undefined || digest === null || digest === undefined) return [];
-  if (value === null) return [{ name, holds: null, says: 'The days that it is kept for are over; its digest stays' }];
-  const holds = (await digestOf(text.encode(canonical(value)))) === digest;
-  return [{ name, holds, says: holds ? 'What you see is what was sealed' : 'What you see is not what was sealed' }];
+const digestOfValue = (value: unknown): Promise<string> => digestOf(text.encode(canonical(value)));
+
+/** A value and its digest: each without the other is told, and never passed over. */
+const compared = async (name: string, stands: Stands, digest: unknown): Promise<Check> => {
+  if (typeof digest !== 'string') return { name, ...withoutDigest(stands) };
+  if ('value' in stands) {
+    const holds = (await digestOfValue(stands.value)) === digest;
+    return { name, holds, says: holds ? 'What you see is what was sealed' : 'What you see is not what was sealed' };
+  }
+  // A tool may have answered with nothing at all.
+  if (stands.absent === 'none' && digest === (await digestOfValue(null)))
+    return { name, holds: true, says: 'Nothing stands here, and nothing was sealed' };
+  return {
+    name,
+    holds: null,
+    says:
+      stands.absent === 'removed'
+        ? 'The service says that the days it is kept for are over; its digest stays'
+        : 'It is not shown here, and cannot be compared; its digest was sealed',
+  };
+};
+
+const withoutDigest = (stands: Stands): Omit<Check, 'name'> => {
+  if ('value' in stands) return { holds: false, says: 'It stands here, and the deed has none' };
+  if (stands.absent === 'removed')
+    return { holds: false, says: 'It was removed, says the page, and the deed never had one' };
+  return { holds: true, says: 'There is none, here and in the deed' };
+};
+
+const isAbout = (body: Body, page: Shown): boolean => body.action?.['id'] === page.id && page.action === page.id;
+
+/** The whole check of the newest amendment as one. @returns its body too, where it can be read */
+const amended = async (
+  amendment: GivenDeed,
+  { keys, org }: Given,
+  page: Shown,
+): Promise<readonly [Check, Body | null]> => {
+  const checks = await checkDeed({ ...amendment, keys, org });
+  const failed = checks.filter(({ holds }) => holds === false).map(({ name }) => name);
+  const body = bodyIn(amendment.bytes);
+  const isOne = body !== null && body.kind === 'amendment' && isAbout(body, page);
+  return [
+    {
+      name: 'Amended',
+      holds: failed.length === 0 && isOne,
+      says: !isOne
+        ? 'The newest amendment is none of this action'
+        : failed.length === 0
+          ? `Deed #${body.seq} has the newest verdict, and holds in every check`
+          : `Deed #${body.seq} has the newest verdict, and does not hold: ${failed.join(', ')}`,
+    },
+    body,
+  ];
+};
+
+const pageChecks = async (body: Body, given: Given, page: Shown): Promise<readonly Check[]> => {
+  const [amendment, later] = given.amendment === undefined ? [null, body] : await amended(given.amendment, given, page);
+  const newest = later ?? body;
+  const differing = differences(page, body, newest);
+  const isThis = body.kind === 'action' && isAbout(body, page);
+  return [
+    {
+      name: 'This action',
+      holds: isThis,
+      says: isThis ? 'The deed is that of the action on this page' : 'The deed is of something else than this action',
+    },
+    ...(amendment === null ? [] : [amendment]),
+    {
+      name: 'This page',
+      holds: differing.length === 0,
+      says:
+        differing.length === 0
+          ? 'Tool, agent, for whom, decision, outcome and evidence stand here as they were sealed. Names, reasons and descriptions beside them are in no deed'
+          : `Otherwise than it was sealed: ${differing.join(', ')}`,
+    },
+    await compared('These arguments', page.args, body.action?.['args_digest']),
+    await compared('This result', page.result, body.execution?.['result_digest']),
+    await compared('This evidence', page.evidence, newest.witness?.['evidence_digest']),
+  ];
 };
 
 /** Every check, in the order in which they are read; all but the first two are left out where the bytes say nothing. */
@@ -219,7 +329,6 @@ export const checkDeed = async (given: Given): Promise<readonly Check[]> => {
     ...first,
     ...(await sealChecks(body, hash, given)),
     ...(await chainChecks(body, hash, given)),
-    ...(await compared('These arguments', given.args, body.action?.args_digest)),
-    ...(await compared('This result', given.result, body.execution?.result_digest)),
+    ...(given.page === undefined ? [] : await pageChecks(body, given, given.page)),
   ];
 };

@@ -1,49 +1,82 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { Icon } from '../design/icon.tsx';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { useSession } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
-import { Bones, cx, Id } from '../kit/kit.tsx';
+import { Bones, Button, cx, Id } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
-import type { Check } from './check-deed.ts';
+import type { Check, GivenDeed } from './check-deed.ts';
 import { type ReadDeed, useDeed } from './deed.ts';
 import styles from './deed-check.module.css';
+import type { Shown } from './this-page.ts';
 
-/** What an action shows, to be compared with the digests of its deed; null where it was removed. */
-export interface Shown {
-  readonly args: unknown;
-  readonly result: unknown;
-}
+const readKeys = async (cache: RequestCache): Promise<readonly Schemas['SealKey'][]> =>
+  (await bodyOf(api.GET('/.well-known/service/keys.json', { cache }))).keys;
 
-const keysFor = async (kid: string): Promise<readonly Schemas['SealKey'][]> => {
-  const { keys } = await bodyOf(api.GET('/.well-known/service/keys.json', { cache: 'default' }));
+const keysFor = async (kids: readonly string[]): Promise<readonly Schemas['SealKey'][]> => {
+  const keys = await readKeys('default');
   // A key that the copy does not know may be a new one.
-  if (keys.some((key) => key.kid === kid)) return keys;
-  return (await bodyOf(api.GET('/.well-known/service/keys.json', { cache: 'reload' }))).keys;
+  return kids.every((kid) => keys.some((key) => key.kid === kid)) ? keys : readKeys('reload');
 };
 
-const useChecks = (id: string, deed: ReadDeed | undefined, org: string, shown: Shown | null) =>
-  useQuery({
-    queryKey: ['deed-check', id, deed?.after?.id ?? null, shown],
-    enabled: deed !== undefined && deed.envelope !== null,
-    staleTime: Infinity,
+/** What is checked, each as it was read last: other bytes, or the same read anew, are another question. */
+interface Question {
+  readonly deed: UseQueryResult<ReadDeed>;
+  readonly amendment: UseQueryResult<ReadDeed> | null;
+  readonly shown: Shown | null;
+  readonly org: string;
+}
+
+const listed = ({ data }: UseQueryResult<ReadDeed>): GivenDeed | null =>
+  data === undefined || data.envelope === null ? null : { ...data, envelope: data.envelope };
+
+const useChecks = ({ deed, amendment, shown, org }: Question) => {
+  const given = listed(deed);
+  const later = amendment === null ? null : listed(amendment);
+  return useQuery({
+    queryKey: ['deed-check', given?.id, deed.dataUpdatedAt, later?.id, amendment?.dataUpdatedAt, org, shown],
+    enabled: given !== null && (amendment === null || later !== null),
+    gcTime: 0,
+    // What does not hold may be the fault of a moment; what does is asked anew as soon as it was read anew.
+    staleTime: ({ state }) => (state.data?.checks.some(({ holds }) => holds === false) === true ? 0 : Infinity),
     queryFn: async () => {
-      if (deed === undefined || deed.envelope === null) throw new Error('asked without a deed');
-      const { bytes, envelope, before, after } = deed;
-      const [{ checkDeed }, keys] = await Promise.all([import('./check-deed.ts'), keysFor(envelope.kid)]);
+      if (given === null) throw new Error('asked without a deed');
+      const kids = [given.envelope.kid, ...(later === null ? [] : [later.envelope.kid])];
+      const [{ checkDeed }, keys] = await Promise.all([import('./check-deed.ts'), keysFor(kids)]);
       const startedAt = performance.now();
-      const checks = await checkDeed({ bytes, envelope, before, after, keys, org, ...(shown ?? {}) });
+      const page = shown === null ? {} : { page: shown };
+      const checks = await checkDeed({ ...given, keys, org, ...page, ...(later === null ? {} : { amendment: later }) });
       return { checks, tookMs: performance.now() - startedAt };
     },
   });
+};
 
-/** Done by this browser, with code, keys and a deed that all come from the service: what that is worth stands below it. */
-export const DeedCheck = ({ id, shown = null }: { readonly id: string; readonly shown?: Shown | null }) => {
+/**
+ * Done by this browser, with code, keys and a deed that all come from the service: what that is worth stands below it.
+ * @param id of the deed that was asked for
+ * @param shown what the page of its action says
+ * @param amendment id of the newest deed of the action, where that is another
+ */
+export const DeedCheck = ({
+  id,
+  shown = null,
+  amendment = null,
+}: {
+  readonly id: string;
+  readonly shown?: Shown | null;
+  readonly amendment?: string | null;
+}) => {
   const { me } = useSession();
   const deed = useDeed(id);
-  const checked = useChecks(id, deed.data, me.org.id, shown);
-  const error = deed.error ?? checked.error;
+  const later = useDeed(amendment ?? id);
+  const checked = useChecks({ deed, amendment: amendment === null ? null : later, shown, org: me.org.id });
+  const again = (): void => {
+    void deed.refetch();
+    if (amendment !== null) void later.refetch();
+  };
+  const error = deed.error ?? later.error ?? checked.error;
+  const isUnlisted = deed.data?.envelope === null || later.data?.envelope === null;
   if (!('subtle' in crypto)) {
     return (
       <section className={kit['panel']}>
@@ -56,14 +89,16 @@ export const DeedCheck = ({ id, shown = null }: { readonly id: string; readonly 
   return (
     <section className={cx(kit['panel'], styles['check'])} aria-label="Checked in your browser">
       {error !== null ? (
-        <Failure error={error} onRetry={() => void deed.refetch()} />
+        <Failure error={error} onRetry={again} />
+      ) : isUnlisted ? (
+        <NotListed onRetry={again} />
       ) : checked.data === undefined ? (
         <div className={styles['foot']}>
           <Bones count={4} />
         </div>
       ) : (
         <>
-          <Verdict {...checked.data} />
+          <Verdict {...checked.data} onRetry={again} />
           <ul>
             {checked.data.checks.map((check) => (
               <OneCheck key={check.name} check={check} />
@@ -78,17 +113,49 @@ export const DeedCheck = ({ id, shown = null }: { readonly id: string; readonly 
   );
 };
 
-const Verdict = ({ checks, tookMs }: { readonly checks: readonly Check[]; readonly tookMs: number }) => {
+/** Bytes that the list knows nothing of have no place in the chain: that is told, and never waited for in silence. */
+const NotListed = ({ onRetry }: { readonly onRetry: () => void }) => (
+  <div className={styles['verdict']} data-tone="warn" role="status">
+    <Icon name="question" size={18} />
+    <div>
+      <h2>Not checked</h2>
+      <p>
+        The ledger’s list does not have this deed. It may be a moment behind; where this stays, the deed has no place in
+        the chain.
+      </p>
+      <Button isSmall onClick={onRetry}>
+        Try again
+      </Button>
+    </div>
+  </div>
+);
+
+const Verdict = ({
+  checks,
+  tookMs,
+  onRetry,
+}: {
+  readonly checks: readonly Check[];
+  readonly tookMs: number;
+  readonly onRetry: () => void;
+}) => {
   const failed = checks.filter(({ holds }) => holds === false).length;
   const done = checks.filter(({ holds }) => holds !== null).length;
+  const open = checks.length - done;
   return (
     <div className={styles['verdict']} data-tone={failed === 0 ? 'ok' : 'bad'} role="status">
       <Icon name={failed === 0 ? 'shield' : 'shieldCross'} size={18} />
       <div>
         <h2>{failed === 0 ? 'Checked in your browser' : 'It does not hold'}</h2>
         <p>
-          {failed === 0 ? `${done} checks` : `${failed} of ${done} checks failed`}, {Math.round(tookMs)} ms
+          {failed === 0 ? `${done} checks hold` : `${failed} of ${done} checks failed`}
+          {open === 0 ? '' : `, ${open} cannot be said`}, {Math.round(tookMs)} ms
         </p>
+        {failed === 0 ? null : (
+          <Button isSmall onClick={onRetry}>
+            Check again
+          </Button>
+        )}
       </div>
     </div>
   );

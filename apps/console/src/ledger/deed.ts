@@ -2,7 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 
 export interface ReadDeed {
+  /** That was asked for. */
+  readonly id: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Null where the list does not have the deed. */
   readonly envelope: Schemas['Deed'] | null;
   readonly before: Schemas['Deed'] | null;
   readonly after: Schemas['Deed'] | null;
@@ -16,9 +19,17 @@ const readDeed = async (id: string): Promise<ReadDeed> => {
   const query = { 'seq[gte]': Math.max(0, seq - 1), 'seq[lt]': seq + 2 };
   const { data: around } = await bodyOf(api.GET('/v1/deeds', { params: { query } }));
   const at = (place: number): Schemas['Deed'] | null => around.find((deed) => deed.seq === place) ?? null;
-  return { bytes: new Uint8Array(bytes), envelope: at(seq), before: at(seq - 1), after: at(seq + 1) };
+  return { id, bytes: new Uint8Array(bytes), envelope: at(seq), before: at(seq - 1), after: at(seq + 1) };
 };
+
+/** A list may be a moment behind what was sealed. */
+const LISTED_AGAIN_MS = 5_000;
 
 /** The bytes as they were sealed; their envelope and its neighbours from the list. */
 export const useDeed = (id: string) =>
-  useQuery({ queryKey: ['deed', id], queryFn: () => readDeed(id), staleTime: 60_000 });
+  useQuery({
+    queryKey: ['deed', id],
+    queryFn: () => readDeed(id),
+    staleTime: 60_000,
+    refetchInterval: ({ state }) => (state.data?.envelope === null ? LISTED_AGAIN_MS : false),
+  });

@@ -1,0 +1,199 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { canonical, type Check, checkDeed, type GivenDeed, type SealKey } from './check-deed.ts';
+import type { Shown } from './this-page.ts';
+
+const ORG = 'org_01j9z3k4m5n6p7q8r9s0t1v2w3';
+const AT = '2026-10-01T12:00:00.000Z';
+const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const digestOf = (value: unknown): string => `sha256:${sha256(canonical(value))}`;
+
+const pair = generateKeyPairSync('ed25519');
+const PUBLIC = Buffer.from(pair.publicKey.export({ format: 'jwk' }).x ?? '', 'base64url');
+const KEY: SealKey = {
+  kid: sha256(PUBLIC).slice(0, 32),
+  public_key: `ed25519:${PUBLIC.toString('base64url')}`,
+  activated_at: AT,
+  retired_at: null,
+  revoked_at: null,
+};
+
+const deedId = (eventId: string): string => {
+  const number = BigInt(`0x${sha256(`service/deed-id/v1\n${ORG}\n${eventId}`).slice(0, 32)}`);
+  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+  const digit = (place: number): string => alphabet[Number((number >> BigInt(5 * place)) % 32n)] ?? '';
+  return `deed_${Array.from({ length: 26 }, (_, index) => digit(25 - index)).join('')}`;
+};
+
+/** A genuine deed, as the service would have sealed it. */
+const sealed = (seq: number, sections: object): GivenDeed => {
+  const source = {
+    event_id: `0198f3b1-7d4a-7c3a-9b1e-${String(seq).padStart(12, '0')}`,
+    revision: 3,
+    stream: 'action',
+  };
+  const chain = { kid: KEY.kid, prev_hash: seq === 1 ? null : `sha256:${'1'.repeat(64)}` };
+  const id = deedId(source.event_id);
+  const body = canonical({ id, org: ORG, seq, issued_at: AT, source, chain, kind: 'action', ...NOTHING, ...sections });
+  const hash = `sha256:${sha256(body)}`;
+  const signature = sign(null, Buffer.from(`service/deed/v1\n${hash}`), pair.privateKey).toString('base64url');
+  const envelope = { id, seq, kid: KEY.kid, signature, body_hash: hash, prev_hash: chain.prev_hash, issued_at: AT };
+  const before = { ...envelope, seq: seq - 1, body_hash: chain.prev_hash ?? '' };
+  return { id, bytes: new TextEncoder().encode(body), envelope, before, after: null };
+};
+
+const NOTHING = { admin: null, approval: null, cost: null, execution: null, witness: null, policy: null };
+const ARGS = { id: '7' };
+const RESULT = { status: 200, body: { name: 'Ada' } };
+const EVIDENCE = { expected: { price: 1 }, observed: { price: 1 }, differs: [] };
+
+const who = { agent: 'agt_1', on_behalf_of: 'usr:7', session: null };
+const action = (id: string) => ({
+  ...{ id, tool: 'crm.get_customer', livemode: true, mode: 'gateway', created_at: AT },
+  ...{ args_digest: digestOf(ARGS), request_digest: digestOf('request') },
+});
+const policy = { outcome: 'allow', code: null, source: 'rule', rule_id: 'crm', message: null, policy: 'pol_1' };
+const execution = { status: 'succeeded', attempts: 1, error_code: null, started_at: AT, finished_at: AT };
+const ran = { ...execution, result_digest: digestOf(RESULT) };
+const known = { level: 'L1', verdict: 'VERIFIED', method: 'read_back', evidence_digest: digestOf(EVIDENCE) };
+
+const DEED = sealed(2, { who, action: action('act_a'), policy, execution: ran, witness: known });
+const PAGE: Shown = {
+  ...{ id: 'act_a', action: 'act_a', tool: 'crm.get_customer', agent: 'agt_1', on_behalf_of: 'usr:7', session: null },
+  ...{ livemode: true, mode: 'gateway', created_at: AT, request_digest: digestOf('request'), status: 'executed' },
+  ...{ decision: policy, approval: null, people: null, execution, witness: known },
+  ...{ args: { value: ARGS }, result: { value: RESULT }, evidence: { value: EVIDENCE } },
+};
+
+const check = (page: Shown, deed = DEED, amendment?: GivenDeed): Promise<readonly Check[]> =>
+  checkDeed({ ...deed, org: ORG, keys: [KEY], page, ...(amendment === undefined ? {} : { amendment }) });
+const saysNo = async (page: Shown, deed = DEED, amendment?: GivenDeed): Promise<readonly string[]> =>
+  (await check(page, deed, amendment)).filter(({ holds }) => holds === false).map(({ name }) => name);
+const found = async (name: string, page: Shown, deed = DEED): Promise<Check | undefined> =>
+  (await check(page, deed)).find((one) => one.name === name);
+
+describe('the page of an action', () => {
+  it('holds where all of it is as it was sealed', async () => {
+    const checks = await check(PAGE);
+    expect(checks.filter(({ holds }) => holds !== true).map(({ name }) => name)).toEqual(['Followed']);
+    expect(checks.map(({ name }) => name).slice(-5)).toEqual([
+      ...['This action', 'This page', 'These arguments', 'This result', 'This evidence'],
+    ]);
+  });
+
+  it('does not take the genuine deed of another call, with the same arguments and the same result', async () => {
+    const other = sealed(3, { who, action: action('act_b'), policy, execution: ran, witness: known });
+    expect(await saysNo(PAGE, { ...other, id: DEED.id })).toEqual(['This deed', 'This action']);
+    // Also where the service names it as the action's deed, or answers with another action than that of the address.
+    expect(await saysNo(PAGE, other)).toEqual(['This action']);
+    expect(await saysNo({ ...PAGE, action: 'act_b' }, other)).toEqual(['This action']);
+    expect(await saysNo({ ...PAGE, id: 'act_b' }, DEED)).toEqual(['This action']);
+  });
+
+  it('does not take a deed of a change for one of an action', async () => {
+    const change = sealed(3, { who, action: null, kind: 'admin', admin: { action: 'org.stopped' } });
+    expect(await saysNo(PAGE, change)).toContain('This action');
+  });
+
+  it.each<[word: string, change: Partial<Shown>]>([
+    ['the tool', { tool: 'crm.close_account' }],
+    ['the agent', { agent: 'agt_2' }],
+    ['for whom', { on_behalf_of: 'usr:ceo' }],
+    ['the session', { session: 'shift:7' }],
+    ['live or test', { livemode: false }],
+    ['where it ran', { mode: 'proxy' }],
+    ['when it was asked', { created_at: '2026-10-01T12:00:01.000Z' }],
+    ['the request', { request_digest: digestOf('another') }],
+    ['the status', { status: 'failed' }],
+    ['the decision', { decision: { ...policy, rule_id: 'another' } }],
+    ['the approval', { approval: { id: 'apr_1', status: 'approved' } }],
+    ['what ran', { execution: { ...execution, status: 'unknown' } }],
+    ['the evidence', { witness: { ...known, level: 'L2' } }],
+    ['the evidence', { witness: null }],
+  ])('names what it says otherwise: %s', async (word, change) => {
+    const no = await found('This page', { ...PAGE, ...change });
+    expect(no).toMatchObject({ holds: false, says: `Otherwise than it was sealed: ${word}` });
+  });
+});
+
+describe('a value on the page', () => {
+  const denied = sealed(4, { who, action: action('act_a'), policy: { ...policy, outcome: 'deny' } });
+  const DENIED: Shown = {
+    ...{ ...PAGE, status: 'denied', decision: { ...policy, outcome: 'deny' }, execution: null, witness: null },
+    ...{ result: { absent: 'none' }, evidence: { absent: 'none' } },
+  };
+
+  it('that was never sealed is a cross', async () => {
+    expect(await saysNo(DENIED, denied)).toEqual([]);
+    expect(await saysNo({ ...DENIED, result: { value: RESULT } }, denied)).toEqual(['This result']);
+    expect(await saysNo({ ...DENIED, result: { absent: 'removed' } }, denied)).toEqual(['This result']);
+    expect(await saysNo({ ...DENIED, evidence: { value: EVIDENCE } }, denied)).toEqual(['This evidence']);
+    const executed = { ...PAGE, evidence: { absent: 'none' } } as const;
+    expect(await saysNo(executed, denied)).toEqual(['This page', 'This result']);
+  });
+
+  it.each(['args', 'result', 'evidence'] as const)('is compared: %s', async (name) => {
+    expect(await saysNo({ ...PAGE, [name]: { value: { other: 1 } } })).toHaveLength(1);
+  });
+
+  it('that is not there, though it was sealed, is told with its reason', async () => {
+    const removed = await found('This result', { ...PAGE, result: { absent: 'removed' } });
+    expect(removed).toMatchObject({ holds: null, says: expect.stringContaining('the days it is kept for are over') });
+    const hidden = await found('This result', { ...PAGE, result: { absent: 'none' } });
+    expect(hidden).toMatchObject({ holds: null, says: expect.stringContaining('not shown') });
+    const nothing = sealed(5, {
+      who,
+      action: action('act_a'),
+      policy,
+      execution: { ...ran, result_digest: digestOf(null) },
+    });
+    expect(await found('This result', { ...PAGE, result: { absent: 'none' } }, nothing)).toMatchObject({ holds: true });
+  });
+});
+
+describe('people', () => {
+  const decided = { decided_at: AT, decided_by: { type: 'user', id: 'usr_2' } };
+  const countersigned = ['usr_1', 'usr_2'].map((by) => ({ by, at: AT }));
+  const approval = { id: 'apr_1', status: 'approved', ...decided, countersigned };
+  const deed = sealed(6, { who, action: action('act_a'), policy, execution: ran, witness: known, approval });
+  const people = { ...decided, signed: countersigned.toReversed() };
+  const page: Shown = { ...PAGE, approval: { id: 'apr_1', status: 'approved' }, people };
+
+  it('who signed and decided stand as they were sealed', async () => {
+    expect(await saysNo(page, deed)).toEqual([]);
+    expect(await saysNo({ ...page, people: null }, deed)).toEqual([]);
+  });
+
+  it.each([
+    ['somebody else', { ...people, decided_by: { type: 'user', id: 'usr_9' } }],
+    ['another time', { ...people, decided_at: '2026-10-01T12:00:01.000Z' }],
+    ['a signature that nobody gave', { ...people, signed: [...people.signed, { by: 'usr_9', at: AT }] }],
+    ['a signature left out', { ...people, signed: people.signed.slice(1) }],
+  ])('%s is a cross', async (_title, shown) => {
+    expect(await found('This page', { ...page, people: shown }, deed)).toMatchObject({
+      holds: false,
+      says: 'Otherwise than it was sealed: who decided',
+    });
+  });
+});
+
+describe('a later verdict', () => {
+  const later = { level: 'L1', verdict: 'MISMATCH', method: 'read_back', evidence_digest: digestOf({ found: 2 }) };
+  const amendmentOf = (id: string) =>
+    sealed(9, { kind: 'amendment', who: { ...who, on_behalf_of: null }, action: action(id), witness: later });
+  const page: Shown = { ...PAGE, witness: later, evidence: { value: { found: 2 } } };
+
+  it('is that of the newest amendment, which is checked as a whole', async () => {
+    expect(await saysNo(page, DEED, amendmentOf('act_a'))).toEqual([]);
+    expect(await saysNo(PAGE, DEED, amendmentOf('act_a'))).toEqual(['This page', 'This evidence']);
+  });
+
+  it('is no verdict where the amendment is of another action, no amendment, or altered', async () => {
+    expect(await saysNo(page, DEED, amendmentOf('act_b'))).toEqual(['Amended']);
+    expect(await saysNo(PAGE, DEED, DEED)).toEqual(['Amended']);
+    const { bytes, ...genuine } = amendmentOf('act_a');
+    const altered = new TextEncoder().encode(new TextDecoder().decode(bytes).replace('MISMATCH', 'VERIFIED'));
+    const shown = { ...page, witness: { ...later, verdict: 'VERIFIED' } };
+    expect(await saysNo(shown, DEED, { ...genuine, bytes: altered })).toEqual(['Amended']);
+  });
+});

@@ -1,0 +1,111 @@
+// What stands on the page of an action, against the body of its deed (docs/deed-format.md).
+
+/** A value as it stands on the page; else why it does not: its days are over, or there is none to be shown. */
+export type Stands = { readonly value: unknown } | { readonly absent: 'removed' | 'none' };
+
+/** What people said, as the page tells it. */
+export interface ShownApproval {
+  readonly decided_at: string | null;
+  readonly decided_by: { readonly type: string; readonly id: string | null } | null;
+  readonly signed: readonly { readonly by: string; readonly at: string }[];
+}
+
+/** What the page of an action says, as it says it. */
+export interface Shown {
+  /** Of the address. */
+  readonly id: string;
+  /** Of the action that the service answered with. */
+  readonly action: string;
+  readonly tool: string;
+  readonly agent: string;
+  readonly on_behalf_of: string | null;
+  readonly session: string | null;
+  readonly livemode: boolean;
+  readonly mode: string;
+  readonly created_at: string;
+  readonly request_digest: string;
+  readonly status: string;
+  readonly decision: Section;
+  readonly approval: { readonly id: string; readonly status: string } | null;
+  /** Null while it was not read. */
+  readonly people: ShownApproval | null;
+  readonly execution: Section;
+  readonly witness: Section;
+  readonly args: Stands;
+  readonly result: Stands;
+  readonly evidence: Stands;
+}
+
+type Section = Readonly<Record<string, unknown>> | null;
+
+/** A deed's body, as far as a page shows it. */
+export interface Sealed {
+  readonly who: { readonly agent: unknown; readonly on_behalf_of: unknown; readonly session: unknown };
+  readonly action: Readonly<Record<string, unknown>> | null;
+  readonly policy: Readonly<Record<string, unknown>> | null;
+  readonly approval: Readonly<Record<string, unknown>> | null;
+  readonly execution: Readonly<Record<string, unknown>> | null;
+  readonly witness: Readonly<Record<string, unknown>> | null;
+}
+
+/** One word of the action, as its badge has it. */
+const statusIn = ({ policy, approval, execution }: Sealed): unknown => {
+  if (policy?.['outcome'] === 'deny') return 'denied';
+  if (approval !== null && approval['status'] !== 'approved') return approval['status'];
+  if (execution === null) return null;
+  return execution['status'] === 'failed' ? 'failed' : 'executed';
+};
+
+const membersOf = (section: Section, names: readonly string[]): unknown =>
+  section === null ? null : names.map((name) => section[name] ?? null);
+
+const DECISION = ['outcome', 'code', 'source', 'rule_id', 'message', 'policy', 'policy_version'];
+const EXECUTION = ['status', 'attempts', 'error_code', 'started_at', 'finished_at'];
+const EVIDENCE = ['level', 'verdict', 'method'];
+
+type Signature = ShownApproval['signed'][number];
+
+const inOrder = (signed: readonly Signature[]): readonly unknown[] =>
+  signed.map(({ by, at }) => `${by} ${at}`).toSorted();
+
+/** Of an approved action those that counted, of another all that were given: of these a page may know fewer. */
+const people = ({ people: shown }: Shown, { approval }: Sealed): readonly [unknown, unknown] => {
+  if (shown === null || approval === null) return [shown, approval === null ? null : shown];
+  const by = approval['decided_by'] as ShownApproval['decided_by'];
+  const sealed = approval['countersigned'] as readonly Signature[];
+  const given =
+    approval['status'] === 'approved'
+      ? sealed
+      : sealed.filter((one) => shown.signed.some(({ by: signer, at }) => signer === one.by && at === one.at));
+  return [
+    [shown.decided_at, shown.decided_by?.type, shown.decided_by?.id, inOrder(shown.signed)],
+    [approval['decided_at'], by?.type, by?.id, inOrder(given)],
+  ];
+};
+
+/**
+ * What the page says otherwise than it was sealed, in words; empty where all of it is as it was sealed.
+ * @param deed the action's own
+ * @param newest its newest, which has the verdict that stands on the page
+ */
+export const differences = (shown: Shown, deed: Sealed, newest: Sealed): readonly string[] => {
+  const facts: readonly (readonly [name: string, page: unknown, sealed: unknown])[] = [
+    ['the tool', shown.tool, deed.action?.['tool']],
+    ['the agent', shown.agent, deed.who.agent],
+    ['for whom', shown.on_behalf_of, deed.who.on_behalf_of],
+    ['the session', shown.session, deed.who.session],
+    ['live or test', shown.livemode, deed.action?.['livemode']],
+    ['where it ran', shown.mode, deed.action?.['mode']],
+    ['when it was asked', shown.created_at, deed.action?.['created_at']],
+    ['the request', shown.request_digest, deed.action?.['request_digest']],
+    ['the status', shown.status, statusIn(deed)],
+    ['the decision', membersOf(shown.decision, DECISION), membersOf(deed.policy, DECISION)],
+    ['the approval', membersOf(shown.approval, ['id', 'status']), membersOf(deed.approval, ['id', 'status'])],
+    ['who decided', ...people(shown, deed)],
+    ['what ran', membersOf(shown.execution, EXECUTION), membersOf(deed.execution, EXECUTION)],
+    ['the evidence', membersOf(shown.witness, EVIDENCE), membersOf(newest.witness, EVIDENCE)],
+  ];
+  return facts
+    .filter(([, page, sealed]) => JSON.stringify(page ?? null) !== JSON.stringify(sealed ?? null))
+    .map(([name]) => name);
+};

@@ -1,0 +1,141 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, it } from 'vitest';
+import { eventually } from '../http/edge-client.js';
+import { OWNER } from './console-scene.js';
+import { describeConsole, DESK, inWindow, scene } from './describe-console.js';
+
+/** Two calls with the same arguments and the same result, and one that was denied. */
+let one: Sealed;
+let other: Sealed;
+let denied: Sealed;
+
+interface Sealed {
+  readonly action: string;
+  readonly deed: string;
+}
+
+const seen = (id: string) => scene.make('GET', `/v1/actions/${id}`);
+
+const sealed = async (tool: string, args: { id?: string }): Promise<Sealed> => {
+  const { id, deed } = await scene.act(tool, args);
+  return { action: id as string, deed: deed as string };
+};
+
+const checkIn = (page: Page) => page.getByRole('region', { name: 'Checked in your browser' });
+
+/** The names of what does not hold, once something does not. */
+const crosses = async (page: Page): Promise<readonly string[]> => {
+  await checkIn(page).getByRole('heading', { name: 'It does not hold' }).waitFor();
+  return checkIn(page).locator('li[data-tone=bad] h3').allInnerTexts();
+};
+
+/** Somebody between the service and the browser, or a service that lies: answers to `path` are others. */
+const answering = async (page: Page, path: string, change: (body: string) => string): Promise<void> => {
+  await page.route(`**${path}`, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: change(await response.text()) });
+  });
+};
+
+const changed = (page: Page, { action }: Sealed, members: object): Promise<void> =>
+  answering(page, `/v1/actions/${action}`, (body) => JSON.stringify({ ...(JSON.parse(body) as object), ...members }));
+
+const asOwner = (work: (page: Page) => Promise<void>): Promise<void> => inWindow(OWNER, DESK, work);
+
+describeConsole('the check of a deed', () => {
+  beforeAll(async () => {
+    [one, other] = [await sealed('crm.get_customer', { id: '7' }), await sealed('crm.get_customer', { id: '7' })];
+    denied = await sealed('crm.export_customers', {});
+  });
+
+  it.each([
+    ['ran', () => one],
+    ['was denied', () => denied],
+  ])('holds for an action that %s', async (_title, which) => {
+    await asOwner(async (page) => {
+      await page.goto(scene.url(`/app/actions/${which().action}`));
+      await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
+      for (const name of ['This deed', 'This action', 'This page', 'This result'])
+        expect(await checkIn(page).locator('li[data-tone=ok] h3').allInnerTexts()).toContain(name);
+    });
+  });
+
+  it('does not take a genuine deed for another, on the page of the action and on that of the deed', async () => {
+    await asOwner(async (page) => {
+      await page.route(`**/v1/deeds/${one.deed}`, async (route) => {
+        const response = await route.fetch({ url: scene.url(`/v1/deeds/${other.deed}`) });
+        await route.fulfill({ response });
+      });
+      await page.goto(scene.url(`/app/actions/${one.action}`));
+      // It was asked for at another time, too, which is all that tells the two apart on the page.
+      expect(await crosses(page)).toEqual(['This deed', 'This action', 'This page']);
+      await page.goto(scene.url(`/app/deeds/${one.deed}`));
+      expect(await crosses(page)).toEqual(['This deed']);
+      // Where the service names it as the action's own.
+      await changed(page, one, { deed: other.deed });
+      await page.goto(scene.url(`/app/actions/${one.action}`));
+      await eventually(() => crosses(page)).toEqual(['This action', 'This page']);
+    });
+  });
+
+  it('does not take a result that the deed does not have, and tells of one that is not shown', async () => {
+    const { execution, result, witness } = await seen(one.action);
+    await asOwner(async (page) => {
+      await changed(page, denied, { status: 'executed', execution, result, witness });
+      await page.goto(scene.url(`/app/actions/${denied.action}`));
+      expect(await crosses(page)).toEqual(['This page', 'This result']);
+      await changed(page, one, { result: null });
+      await page.goto(scene.url(`/app/actions/${one.action}`));
+      const line = checkIn(page).locator('li').filter({ hasText: 'This result' });
+      await line.getByText('It is not shown here').waitFor();
+      expect(
+        await checkIn(page)
+          .getByText(/, 2 cannot be said|, 1 cannot be said/)
+          .count(),
+      ).toBe(1);
+    });
+  });
+
+  it('names what stands on the page otherwise than it was sealed', async () => {
+    await asOwner(async (page) => {
+      await changed(page, one, { tool: 'crm.close_account', on_behalf_of: 'usr:ceo' });
+      await page.goto(scene.url(`/app/actions/${one.action}`));
+      expect(await crosses(page)).toEqual(['This page']);
+      await checkIn(page).getByText('Otherwise than it was sealed: the tool, for whom').waitFor();
+    });
+  });
+
+  it('is done anew for what was read anew', async () => {
+    await asOwner(async (page) => {
+      await page.clock.install();
+      await page.goto(scene.url(`/app/deeds/${one.deed}`));
+      await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
+      await answering(page, `/v1/deeds/${one.deed}`, (body) => body.replace('crm.get_customer', 'crm.add_note0000'));
+      const screens = page.getByRole('navigation', { name: 'Screens', exact: true });
+      await screens.getByRole('link', { name: 'Agents' }).click();
+      await page.locator('h1', { hasText: 'Agents' }).waitFor();
+      await page.clock.fastForward(61_000);
+      await page.goBack();
+      await page.getByText('crm.add_note0000').first().waitFor();
+      expect(await crosses(page)).toEqual(['Unchanged', 'Sealed', 'Followed']);
+      // And what does not hold is not remembered either.
+      await page.unroute(`**/v1/deeds/${one.deed}`);
+      await checkIn(page).getByRole('button', { name: 'Check again' }).click();
+      await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
+    });
+  });
+
+  it('says that the list does not have the deed, and looks again', async () => {
+    await asOwner(async (page) => {
+      const none = '**/v1/deeds?*';
+      await answering(page, '/v1/deeds?*', (body) => JSON.stringify({ ...(JSON.parse(body) as object), data: [] }));
+      for (const path of [`/app/actions/${one.action}`, `/app/deeds/${one.deed}`]) {
+        await page.goto(scene.url(path));
+        await checkIn(page).getByRole('heading', { name: 'Not checked' }).waitFor();
+      }
+      await page.unroute(none);
+      await checkIn(page).getByRole('button', { name: 'Try again' }).click();
+      await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
+    });
+  });
+});
