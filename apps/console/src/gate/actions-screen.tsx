@@ -1,13 +1,17 @@
 import { Link } from 'wouter';
 import { answerOf, api, type Schemas } from '../kernel/client.ts';
+import { useFilters } from '../kernel/address.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
 import { duration } from '../kernel/times.ts';
 import { EvidenceBadge, StatusBadge } from '../kit/badges.tsx';
-import { ChoiceChip, GivenChip, SearchField, SinceChip } from '../kit/filters.tsx';
+import { ChoiceChip, GivenChip, SearchField, TextChip, TimeChip } from '../kit/filters.tsx';
 import { cx, Empty, None, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFrame } from '../kit/list-frame.tsx';
+import { useAgentNames } from '../ledger/names.ts';
 import { ScreenHead } from '../shell/screen.tsx';
+import styles from './gate.module.css';
+import { whyOf } from './why.ts';
 
 /** Names of the API, as they stand in the address too. */
 const FILTERS = [
@@ -20,7 +24,7 @@ export const ActionsScreen = () => {
   return (
     <>
       <ScreenHead title="Actions" about="Every tool call that an agent asked for, and what became of it." />
-      <ListFrame list={list} one="action" chips={<Chips />} bones={12} none={<NoActions />}>
+      <ListFrame list={list} one="action" chips={<Chips />} bones={12} none={<NoActions />} nothing={<NothingFound />}>
         <ActionsTable rows={list.rows} />
       </ListFrame>
     </>
@@ -30,6 +34,10 @@ export const ActionsScreen = () => {
 const Chips = () => (
   <>
     <SearchField name="q" label="Tool or error code" />
+    <TimeChip name="created_at" />
+    <AgentChip />
+    <TextChip name="on_behalf_of" label="for whom" hint="Whom it was for, as the agent named them" />
+    <TextChip name="rule_id" label="rule" hint="Id of the rule that decided" />
     <ChoiceChip
       name="decision"
       choices={[
@@ -73,16 +81,71 @@ const Chips = () => (
         ['sealed', 'sealed'],
       ]}
     />
-    <SinceChip name="created_at[gte]" label="since" />
-    <GivenChip name="created_at[lt]" label="before" />
-    <GivenChip name="agent" label="agent" />
-    <GivenChip name="tool" label="tool" />
-    <GivenChip name="rule_id" label="rule" />
-    <GivenChip name="on_behalf_of" label="on behalf of" />
-    <GivenChip name="session" label="session" />
+    <TextChip name="tool" label="tool" hint="Name of the tool; * stands for any letters" />
+    <TextChip name="session" label="session" hint="Session, as the agent named it" />
     <GivenChip name="shadow_differs" label="shadow differs" />
   </>
 );
+
+/** By their names; the address has the id. */
+const AgentChip = () => {
+  const agents = useAgentNames();
+  const byName = [...agents].toSorted(([, one], [, other]) => one.localeCompare(other));
+  return <ChoiceChip name="agent" isSingle choices={byName} />;
+};
+
+/** As the header of a call may have it. */
+const REFERENCE = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
+
+/** The search looks through little: what a person remembers is often something else, and a filter of its own. */
+const NothingFound = () => {
+  const { filters } = useFilters();
+  const agents = useAgentNames();
+  const text = filters.get('q') ?? '';
+  if (text === '') return null;
+  const instead = (name: string, value: string): string => {
+    const next = new URLSearchParams(filters);
+    next.delete('q');
+    next.set(name, value);
+    return `/actions?${next.toString()}`;
+  };
+  const named = [...agents].filter(([, name]) => name.toLowerCase().includes(text.toLowerCase())).slice(0, 3);
+  return (
+    <>
+      <p>The search looks through the names of tools and error codes. Did you mean</p>
+      <ul className={styles['instead']}>
+        {named.map(([id, name]) => (
+          <li key={id}>
+            <Link href={instead('agent', id)}>
+              agent <Said text={name} />
+            </Link>
+          </li>
+        ))}
+        {REFERENCE.test(text) ? (
+          <>
+            <li>
+              <Link href={instead('on_behalf_of', text)}>
+                on behalf of <Said text={text} />
+              </Link>
+            </li>
+            <li>
+              <Link href={instead('session', text)}>
+                session <Said text={text} />
+              </Link>
+            </li>
+          </>
+        ) : null}
+        {/^[a-z][a-z0-9_-]{0,63}$/.test(text) ? (
+          <li>
+            <Link href={instead('rule_id', text)}>
+              rule <Said text={text} />
+            </Link>
+          </li>
+        ) : null}
+      </ul>
+    </>
+  );
+};
 
 const NoActions = () => (
   <Empty
@@ -120,6 +183,7 @@ export const ActionsTable = ({ rows }: { readonly rows: readonly Schemas['Action
 );
 
 const ActionRow = ({ action }: { readonly action: Schemas['Action'] }) => {
+  const why = whyOf(action);
   const took = action.execution?.latency_ms ?? null;
   return (
     <tr>
@@ -138,6 +202,11 @@ const ActionRow = ({ action }: { readonly action: Schemas['Action'] }) => {
       </td>
       <td>
         <StatusBadge {...action} />
+        {why === null ? null : (
+          <small className={kit['why']}>
+            <Said text={why} />
+          </small>
+        )}
       </td>
       <td data-end>
         <EvidenceBadge witness={action.witness} />

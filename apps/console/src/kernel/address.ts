@@ -6,15 +6,18 @@ export const useFilters = () => {
   const search = useSearch();
   const [path, navigate] = useLocation();
   const filters = useMemo(() => new URLSearchParams(search), [search]);
-  /** Null or empty takes the filter away. */
-  const set = (name: string, value: string | null): void => {
+  /** Each by its name; null or empty takes the filter away. */
+  const change = (values: Readonly<Record<string, string | null>>): void => {
     const next = new URLSearchParams(search);
-    if (value === null || value === '') next.delete(name);
-    else next.set(name, value);
+    for (const [name, value] of Object.entries(values)) {
+      if (value === null || value === '') next.delete(name);
+      else next.set(name, value);
+    }
     const text = next.toString();
     navigate(text === '' ? path : `${path}?${text}`, { replace: true });
   };
-  return { filters, set, clear: () => navigate(path, { replace: true }) };
+  const set = (name: string, value: string | null): void => change({ [name]: value });
+  return { filters, set, change, clear: () => navigate(path, { replace: true }) };
 };
 
 /** Where a press on a row leads, with what follows `/app`. */

@@ -1,10 +1,53 @@
-import { useState } from 'react';
+import { type ReactNode, useId, useRef, useState } from 'react';
 import { Icon } from '../design/icon.tsx';
 import { useFilters } from '../kernel/address.ts';
 import { serverNow } from '../kernel/clock.ts';
+import { useSession } from '../kernel/session.tsx';
 import { Menu } from './dialog.tsx';
-import { Said } from './kit.tsx';
+import { Button, cx, Said } from './kit.tsx';
 import styles from './kit.module.css';
+
+/** What opens a filter, and, where one is chosen, a cross that takes it away. */
+const Chip = ({
+  label,
+  value,
+  popoverTarget,
+  onClear,
+}: {
+  readonly label: string;
+  /** What is chosen, in words; null where nothing is. */
+  readonly value: string | null;
+  readonly popoverTarget: string;
+  readonly onClear: () => void;
+}) => {
+  const opener = (
+    <button
+      type="button"
+      className={styles['chip']}
+      data-on={value === null ? undefined : ''}
+      popoverTarget={popoverTarget}
+    >
+      <Icon name="filter" size={14} />
+      {value === null ? (
+        label
+      ) : (
+        <span className={styles['chipText']}>
+          {label}: <Said text={value} />
+        </span>
+      )}
+    </button>
+  );
+  if (value === null) return opener;
+  return (
+    <span className={styles['chosen']}>
+      {opener}
+      <button type="button" className={styles['chip']} data-on="" onClick={onClear}>
+        <Icon name="cross" size={14} />
+        <span className="visually-hidden">Any {label}</span>
+      </button>
+    </span>
+  );
+};
 
 /** A filter with a few values, several of which may hold: `decision=deny,require_approval` in the address. */
 export const ChoiceChip = ({
@@ -20,7 +63,7 @@ export const ChoiceChip = ({
 }) => {
   const { filters, set } = useFilters();
   const chosen = (filters.get(name) ?? '').split(',').filter((value) => value !== '');
-  const words = choices.filter(([value]) => chosen.includes(value)).map(([, word]) => word);
+  const words = chosen.map((value) => choices.find(([known]) => known === value)?.[1] ?? value);
   const toggle = (value: string): void => {
     const rest = chosen.filter((other) => other !== value);
     const next = chosen.includes(value) ? rest : isSingle ? [value] : [...rest, value];
@@ -29,24 +72,100 @@ export const ChoiceChip = ({
   return (
     <Menu
       button={({ popoverTarget }) => (
-        <button
-          type="button"
-          className={styles['chip']}
-          data-on={words.length > 0 ? '' : undefined}
+        <Chip
+          label={label}
+          value={words.length === 0 ? null : words.join(', ')}
           popoverTarget={popoverTarget}
-        >
-          <Icon name="filter" size={14} />
-          {words.length === 0 ? label : `${label}: ${words.join(', ')}`}
-        </button>
+          onClear={() => set(name, null)}
+        />
       )}
     >
       {choices.map(([value, word]) => (
         <button key={value} type="button" aria-pressed={chosen.includes(value)} onClick={() => toggle(value)}>
           {chosen.includes(value) ? <Icon name="check" /> : null}
-          {word}
+          <Said text={word} />
         </button>
       ))}
     </Menu>
+  );
+};
+
+/** A popover with a form: it stays open while one types. */
+const FormChip = ({
+  label,
+  value,
+  onClear,
+  onGiven,
+  children,
+}: {
+  readonly label: string;
+  readonly value: string | null;
+  readonly onClear: () => void;
+  readonly onGiven: (fields: FormData) => void;
+  readonly children: ReactNode;
+}) => {
+  const id = useId();
+  const ref = useRef<HTMLFormElement>(null);
+  return (
+    <>
+      <Chip label={label} value={value} popoverTarget={id} onClear={onClear} />
+      <form
+        id={id}
+        ref={ref}
+        popover="auto"
+        className={cx(styles['menu'], styles['menuForm'])}
+        aria-label={label}
+        onSubmit={(event) => {
+          event.preventDefault();
+          ref.current?.hidePopover();
+          onGiven(new FormData(event.currentTarget));
+        }}
+      >
+        {children}
+        <Button kind="primary" type="submit">
+          Show these
+        </Button>
+      </form>
+    </>
+  );
+};
+
+const textIn = (fields: FormData, name: string): string => {
+  const value = fields.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+};
+
+/** A filter by a text that is compared as a whole. @param hint what one would write */
+export const TextChip = ({
+  name,
+  label,
+  hint,
+}: {
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+}) => {
+  const { filters, set } = useFilters();
+  const value = filters.get(name);
+  return (
+    <FormChip
+      label={label}
+      value={value}
+      onClear={() => set(name, null)}
+      onGiven={(fields) => set(name, textIn(fields, 'value'))}
+    >
+      <label className={styles['label']}>
+        {hint}
+        <input
+          key={value}
+          className={styles['field']}
+          name="value"
+          defaultValue={value ?? ''}
+          maxLength={256}
+          required
+        />
+      </label>
+    </FormChip>
   );
 };
 
@@ -65,35 +184,63 @@ export const GivenChip = ({ name, label }: { readonly name: string; readonly lab
 };
 
 const PRESETS: readonly (readonly [hours: number, word: string])[] = [
-  [1, 'the last hour'],
-  [24, 'the last 24 hours'],
-  [168, 'the last 7 days'],
-  [720, 'the last 30 days'],
+  [1, 'The last hour'],
+  [24, 'The last 24 hours'],
+  [168, 'The last 7 days'],
+  [720, 'The last 30 days'],
 ];
 
-/** Presets become instants: the link means the same tomorrow. */
-export const SinceChip = ({ name, label }: { readonly name: string; readonly label: string }) => {
-  const { filters, set } = useFilters();
-  if (filters.has(name)) return <GivenChip name={name} label={label} />;
+/** From and until, in the organization's zone. What is chosen becomes instants: the link means the same tomorrow. */
+export const TimeChip = ({ name }: { readonly name: string }) => {
+  const { filters, change } = useFilters();
+  const { times } = useSession();
+  const [from, until] = [`${name}[gte]`, `${name}[lt]`];
+  const [given, end] = [filters.get(from), filters.get(until)];
+  const told = (at: string | null): string =>
+    at === null || Number.isNaN(Date.parse(at)) ? (at ?? '') : times.short(at, serverNow());
+  const local = (at: string | null): string => (at === null || Number.isNaN(Date.parse(at)) ? '' : times.local(at));
+  const value =
+    given === null && end === null
+      ? null
+      : [given === null ? '' : `from ${told(given)}`, end === null ? '' : `until ${told(end)}`].join(' ').trim();
+  const since = (hours: number): void =>
+    change({ [from]: new Date(Math.floor(serverNow()) - hours * 3_600_000).toISOString(), [until]: null });
   return (
-    <Menu
-      button={({ popoverTarget }) => (
-        <button type="button" className={styles['chip']} popoverTarget={popoverTarget}>
-          <Icon name="filter" size={14} />
-          {label}
-        </button>
-      )}
+    <FormChip
+      label="time"
+      value={value}
+      onClear={() => change({ [from]: null, [until]: null })}
+      onGiven={(fields) =>
+        change({
+          [from]: times.instantOf(textIn(fields, 'from')),
+          [until]: times.instantOf(textIn(fields, 'until')),
+        })
+      }
     >
       {PRESETS.map(([hours, word]) => (
         <button
           key={hours}
           type="button"
-          onClick={() => set(name, new Date(Math.floor(serverNow()) - hours * 3_600_000).toISOString())}
+          onClick={({ currentTarget }) => {
+            currentTarget.closest<HTMLElement>('[popover]')?.hidePopover();
+            since(hours);
+          }}
         >
           {word}
         </button>
       ))}
-    </Menu>
+      {(
+        [
+          ['from', 'From', given],
+          ['until', 'Until', end],
+        ] as const
+      ).map(([field, word, at]) => (
+        <label key={field} className={styles['label']}>
+          {word}, {times.zoneName(serverNow())}
+          <input key={at} type="datetime-local" className={styles['field']} name={field} defaultValue={local(at)} />
+        </label>
+      ))}
+    </FormChip>
   );
 };
 

@@ -23,7 +23,7 @@ export const ListFoot = ({
   );
 };
 
-/** What a list does not show yet: read by a press, so that no row moves under a finger. */
+/** What a list does not show yet, over its rows: read by a press, so that no row moves under a finger. */
 export const NewRows = ({
   count,
   what,
@@ -36,7 +36,7 @@ export const NewRows = ({
   readonly onShow: () => void;
 }) =>
   count === 0 ? null : (
-    <Button isSmall icon="activity" onClick={onShow}>
+    <Button className={styles['news']} icon="activity" onClick={onShow}>
       {isFiltered ? `new ${what}` : `${count} new`}
     </Button>
   );

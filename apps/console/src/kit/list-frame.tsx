@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { useFilteredList } from '../kernel/filtered-list.ts';
 import { Failure, Lag } from './failure.tsx';
-import { Bones, Button, Empty } from './kit.tsx';
+import { Bones, Button, cx, Empty } from './kit.tsx';
 import styles from './kit.module.css';
 import { ListFoot, NewRows } from './list-foot.tsx';
 
@@ -12,6 +12,7 @@ export const ListFrame = ({
   chips,
   bones = 8,
   none,
+  nothing = null,
   children,
 }: {
   readonly list: ReturnType<typeof useFilteredList>;
@@ -22,6 +23,8 @@ export const ListFrame = ({
   readonly bones?: number;
   /** Where there is nothing yet, and no filter that would say why. */
   readonly none: ReactNode;
+  /** What may help where the filters find nothing. */
+  readonly nothing?: ReactNode;
   /** The rows. */
   readonly children: ReactNode;
 }) => (
@@ -29,18 +32,26 @@ export const ListFrame = ({
     <div className={styles['tools']}>
       <div className={styles['chips']}>
         {chips}
-        <NewRows count={list.newCount} what={`${one}s`} isFiltered={list.isFiltered} onShow={list.showNew} />
+        {list.isFiltered ? (
+          <button type="button" className={styles['clear']} onClick={list.clearFilters}>
+            Clear all
+          </button>
+        ) : null}
       </div>
       <Lag events={list.lag} />
     </div>
+    {list.fillsItself ? null : (
+      <NewRows count={list.newCount} what={`${one}s`} isFiltered={list.isFiltered} onShow={list.showNew} />
+    )}
     {list.error !== null ? (
       <Failure error={list.error} onRetry={() => void list.refetch()} />
     ) : list.isPending ? (
       <Bones count={bones} />
     ) : list.rows.length > 0 ? (
-      <div className={styles['panel']}>{children}</div>
+      <div className={cx(styles['panel'], styles['listPanel'])}>{children}</div>
     ) : list.isFiltered ? (
       <Empty title={`No ${one} fits these filters`}>
+        {nothing}
         <Button onClick={list.clearFilters}>Take the filters away</Button>
       </Empty>
     ) : (

@@ -7,7 +7,7 @@ import { useFilteredList } from '../kernel/filtered-list.ts';
 import { useSession } from '../kernel/session.tsx';
 import { Badge, EvidenceBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
-import { ChoiceChip, GivenChip, SinceChip } from '../kit/filters.tsx';
+import { ChoiceChip, GivenChip, TimeChip } from '../kit/filters.tsx';
 import { Button, Empty, Id, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFrame } from '../kit/list-frame.tsx';
@@ -48,8 +48,7 @@ const Chips = () => (
         ['admin', 'changes by people'],
       ]}
     />
-    <SinceChip name="issued_at[gte]" label="since" />
-    <GivenChip name="issued_at[lt]" label="before" />
+    <TimeChip name="issued_at" />
     <GivenChip name="action" label="action" />
   </>
 );

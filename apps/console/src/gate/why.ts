@@ -1,0 +1,50 @@
+import type { Schemas } from '../kernel/client.ts';
+
+type Decision = NonNullable<Schemas['Action']['decision']>;
+
+/** What of a decision says why it fell so. */
+export type Reason = Pick<Decision, 'outcome' | 'code' | 'source' | 'rule_id' | 'policy_version'>;
+
+const STOPS: Readonly<Record<string, string>> = {
+  org_stopped: 'all agents were stopped',
+  agent_stopped: 'the agent was stopped',
+  agent_suspended: 'the agent was suspended',
+};
+
+const BUILTIN: Readonly<Record<string, string>> = {
+  tool_unknown: 'nothing provides this tool',
+  approval_unsatisfiable: 'too few people could approve',
+  policy_unavailable: 'the policy had no answer',
+};
+
+/** Who or what decided, in few words: `rule no-exports`, `all agents were stopped`. A policy is named only where one decided. */
+export const decidedBecause = ({ outcome, code, source, rule_id: rule, policy_version: version }: Reason): string => {
+  switch (source) {
+    case 'rule':
+      return `rule ${rule ?? ''}`;
+    case 'default':
+      if (version === null) return 'no policy was enforced';
+      return outcome === 'deny' ? 'no rule allows it' : 'the policy’s default';
+    case 'stop':
+      return STOPS[code ?? ''] ?? 'stopped';
+    case 'budget':
+      return code === 'budget_exceeded' ? 'a budget was used up' : 'no budget counts its currency';
+    case 'builtin':
+      return BUILTIN[code ?? ''] ?? code ?? 'by the service itself';
+  }
+};
+
+/** Why a row of the list says what it says, where its badge alone does not; null where there is nothing to add. */
+export const whyOf = ({ status, decision, execution }: Schemas['Action']): string | null => {
+  switch (status) {
+    case 'denied':
+      if (decision === null) return null;
+      return decision.outcome === 'deny' ? decidedBecause(decision) : 'by a person';
+    case 'expired':
+      return 'nobody decided in time';
+    case 'failed':
+      return execution?.error_code ?? null;
+    default:
+      return null;
+  }
+};
