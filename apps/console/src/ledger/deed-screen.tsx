@@ -1,22 +1,27 @@
 import { Link } from 'wouter';
 import type { Schemas } from '../kernel/client.ts';
 import { useSession } from '../kernel/session.tsx';
-import { Arguments } from '../kit/arguments.tsx';
-import { Fact, Facts } from '../kit/facts.tsx';
+import { EvidenceBadge } from '../kit/badges.tsx';
+import { Fact } from '../kit/facts.tsx';
 import { Failure } from '../kit/failure.tsx';
-import { Bones, CopyButton, Id, Panel, Said, Time } from '../kit/kit.tsx';
+import { Bones, CopyButton, Id, Panel, Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ScreenHead } from '../shell/screen.tsx';
-import { about } from './about.ts';
-import { useDeed } from './deed.ts';
+import { AboutLine } from './about-line.tsx';
+import { toldBy } from './about.ts';
+import { bodyIn } from './body.ts';
+import { type ReadDeed, useDeed } from './deed.ts';
 import { DeedCheck } from './deed-check.tsx';
 import styles from './ledger.module.css';
+import { useNames } from './names.ts';
+import { Sections } from './sections.tsx';
+import { VerifyLine } from './verify-line.tsx';
 
-type Deed = Schemas['Deed'];
-
+/** What the bytes of the deed say, all of it; nothing here is of the list but the neighbours. */
 export const DeedScreen = ({ id }: { readonly id: string }) => {
   const { data, error, refetch } = useDeed(id);
   const { me } = useSession();
+  const names = useNames();
   if (data === undefined) {
     return (
       <>
@@ -25,121 +30,70 @@ export const DeedScreen = ({ id }: { readonly id: string }) => {
       </>
     );
   }
-  const { envelope, before, after } = data;
   const bytes = new TextDecoder().decode(data.bytes);
-  const told = about(envelope?.about ?? null);
+  const body = bodyIn(data.bytes);
+  const told = body === null ? null : toldBy(body);
   return (
     <>
       <ScreenHead
-        title={envelope === null ? 'Deed' : `Deed #${envelope.seq}`}
+        title={body === null ? 'Deed' : `Deed #${body.seq}`}
+        badges={told?.kind === 'action' && told.witness !== null ? <EvidenceBadge witness={told.witness} /> : null}
         about={
-          <>
-            <code>
-              <Said text={told.what} />
-            </code>{' '}
-            <Said text={told.detail} />
-          </>
+          told === null ? (
+            'These bytes are no deed.'
+          ) : (
+            <>
+              {body?.kind === 'amendment' ? 'A later verdict about ' : null}
+              <AboutLine told={told} names={names} />
+            </>
+          )
         }
       />
       <div className={kit['columns']}>
-        <Sections bytes={bytes} />
+        <div className={kit['stack']}>
+          {body === null ? null : <Sections body={body} place={<Neighbours deed={data} />} />}
+        </div>
         <div className={kit['stack']}>
           <DeedCheck id={id} />
-          {envelope === null ? null : <Envelope deed={envelope} before={before} next={after} />}
-          {envelope === null ? null : <Verify org={me.org.id} />}
+          <Verify org={me.org.id} />
         </div>
+        <Panel title="The bytes" aside={<CopyButton text={bytes}>Copy</CopyButton>}>
+          <pre className={kit['code']} tabIndex={0}>
+            <Said text={bytes} />
+          </pre>
+        </Panel>
       </div>
     </>
   );
 };
 
-const SECTIONS: Readonly<Record<string, string>> = {
-  who: 'Who',
-  action: 'What was asked for',
-  policy: 'By which policy',
-  approval: 'Who approved',
-  execution: 'What ran',
-  witness: 'How it is known',
-  cost: 'What it cost',
-  admin: 'What was changed',
-  chain: 'The deed before',
-};
-
-/** Every member of the deed, in the words of its sections, nothing left out. */
-const Sections = ({ bytes }: { readonly bytes: string }) => {
-  const body = JSON.parse(bytes) as Readonly<Record<string, unknown>>;
-  const isSection = (value: unknown): value is Readonly<Record<string, unknown>> =>
-    typeof value === 'object' && value !== null && !Array.isArray(value);
-  const sections = Object.entries(body).filter(([, value]) => isSection(value));
-  const plain = Object.fromEntries(Object.entries(body).filter(([, value]) => !isSection(value)));
+const Neighbours = ({ deed: { envelope, before, after } }: { readonly deed: ReadDeed }) => {
+  if (envelope === null) return null;
   return (
-    <div className={kit['stack']}>
-      {sections.map(([name, value]) => (
-        <Panel key={name} title={SECTIONS[name] ?? name}>
-          <Arguments args={value as Readonly<Record<string, unknown>>} />
-        </Panel>
-      ))}
-      <Panel title="The deed itself">
-        <Arguments args={plain} />
-      </Panel>
-      <Panel title="The bytes" aside={<CopyButton text={bytes}>Copy</CopyButton>}>
-        <pre className={kit['code']} tabIndex={0}>
-          <Said text={bytes} />
-        </pre>
-      </Panel>
-    </div>
+    <>
+      <Fact name="Its own hash">
+        <Id id={envelope.body_hash} />
+      </Fact>
+      <Fact name="Before">
+        <Neighbour deed={before} none="none: it is the first" />
+      </Fact>
+      <Fact name="After">
+        <Neighbour deed={after} none="none follows yet" />
+      </Fact>
+    </>
   );
 };
 
-const Envelope = ({
-  deed,
-  before,
-  next,
-}: {
-  readonly deed: Deed;
-  readonly before: Deed | null;
-  readonly next: Deed | null;
-}) => {
-  return (
-    <Panel title="Its place in the chain">
-      <Facts>
-        <Fact name="Issued">
-          <Time at={deed.issued_at} isExact />
-        </Fact>
-        <Fact name="Deed">
-          <Id id={deed.id} />
-        </Fact>
-        <Fact name="Body hash">
-          <Id id={deed.body_hash} />
-        </Fact>
-        <Fact name="Sealed by">
-          <Id id={deed.kid} />
-        </Fact>
-        {deed.action === null ? null : (
-          <Fact name="Action">
-            <Link href={`/actions/${deed.action}`}>The action</Link> <Id id={deed.action} />
-          </Fact>
-        )}
-        <Fact name="Before">
-          {before === null ? 'none: it is the first' : <Link href={`/deeds/${before.id}`}>#{before.seq}</Link>}
-        </Fact>
-        <Fact name="After">
-          {next === null ? 'none follows yet' : <Link href={`/deeds/${next.id}`}>#{next.seq}</Link>}
-        </Fact>
-      </Facts>
-    </Panel>
-  );
-};
+const Neighbour = ({ deed, none }: { readonly deed: Schemas['Deed'] | null; readonly none: string }) =>
+  deed === null ? none : <Link href={`/deeds/${deed.id}`}>#{deed.seq}</Link>;
 
 /** What a page of the service cannot prove: it comes from where the deed comes from. */
 const Verify = ({ org }: { readonly org: string }) => (
   <Panel title="Check it without us">
     <p className={styles['note']}>
-      This page, the keys and the deed come from the same service. Export the days around it and check them where you
-      trust the program and the key:
+      This page, the keys and the deed come from the same service. Export all deeds from the ledger’s page, and check
+      them where you trust the program and the key:
     </p>
-    <pre className={kit['code']} tabIndex={0}>
-      {`npm run ags -- verify BUNDLE --org ${org} --pin FINGERPRINT`}
-    </pre>
+    <VerifyLine org={org} />
   </Panel>
 );

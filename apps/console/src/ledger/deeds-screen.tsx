@@ -8,12 +8,15 @@ import { useSession } from '../kernel/session.tsx';
 import { Badge, EvidenceBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { ChoiceChip, GivenChip, TimeChip } from '../kit/filters.tsx';
-import { Button, Empty, Id, Said, Time } from '../kit/kit.tsx';
+import { Button, Empty, Id, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFrame } from '../kit/list-frame.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
-import { about } from './about.ts';
+import { AboutLine } from './about-line.tsx';
+import { told } from './about.ts';
 import styles from './ledger.module.css';
+import { type Names, useNames } from './names.ts';
+import { VerifyLine } from './verify-line.tsx';
 
 type Deed = Schemas['Deed'];
 
@@ -101,9 +104,7 @@ const LedgerCheck = () => {
       </span>
       <details>
         <summary>Check it without the service</summary>
-        <pre className={kit['code']} tabIndex={0}>
-          {`npm run ags -- verify deeds-${me.org.id}.tar.gz --org ${me.org.id} --pin FINGERPRINT`}
-        </pre>
+        <VerifyLine org={me.org.id} />
       </details>
       {check.error === null ? null : <Failure error={check.error} onRetry={() => check.mutate()} />}
     </div>
@@ -112,28 +113,31 @@ const LedgerCheck = () => {
 
 const KINDS = { action: 'action', amendment: 'amendment', admin: 'change' } as const;
 
-const DeedsTable = ({ rows }: { readonly rows: readonly Deed[] }) => (
-  <table className={kit['table']}>
-    <thead>
-      <tr>
-        <th scope="col">#</th>
-        <th scope="col">Issued</th>
-        <th scope="col">Kind</th>
-        <th scope="col">About</th>
-        <th scope="col">Evidence</th>
-        <th scope="col">Deed</th>
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map((deed) => (
-        <DeedRow key={deed.id} deed={deed} />
-      ))}
-    </tbody>
-  </table>
-);
+const DeedsTable = ({ rows }: { readonly rows: readonly Deed[] }) => {
+  const names = useNames();
+  return (
+    <table className={kit['table']}>
+      <thead>
+        <tr>
+          <th scope="col">#</th>
+          <th scope="col">Issued</th>
+          <th scope="col">Kind</th>
+          <th scope="col">About</th>
+          <th scope="col">Evidence</th>
+          <th scope="col">Deed</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((deed) => (
+          <DeedRow key={deed.id} deed={deed} names={names} />
+        ))}
+      </tbody>
+    </table>
+  );
+};
 
-const DeedRow = ({ deed }: { readonly deed: Deed }) => {
-  const told = about(deed.about);
+const DeedRow = ({ deed, names }: { readonly deed: Deed; readonly names: Names }) => {
+  const about = told(deed.about);
   return (
     <tr>
       <td className={kit['number']}>
@@ -146,15 +150,10 @@ const DeedRow = ({ deed }: { readonly deed: Deed }) => {
       </td>
       <td data-hide>{KINDS[deed.kind]}</td>
       <td data-wide>
-        <code>
-          <Said text={told.what} />
-        </code>{' '}
-        <span className={kit['dim']}>
-          <Said text={told.detail} />
-        </span>
+        <AboutLine told={about} names={names} />
       </td>
       <td>
-        <EvidenceBadge witness={told.witness} />
+        <EvidenceBadge witness={about.kind === 'action' ? about.witness : null} />
       </td>
       <td data-hide className={styles['above']}>
         <Id id={deed.id} />

@@ -151,6 +151,19 @@ describe('a value on the page', () => {
   });
 });
 
+describe('what looks like the mark of a removed body', () => {
+  it('is the result where that was sealed: an agent hides no report behind it', async () => {
+    const reported = sealed(7, {
+      ...{ who, action: action('act_a'), policy, witness: known },
+      execution: { ...ran, result_digest: digestOf({ removed: true }) },
+    });
+    expect(await found('This result', { ...PAGE, result: { absent: 'removed' } }, reported)).toMatchObject({
+      holds: true,
+      says: expect.stringContaining('was not removed'),
+    });
+  });
+});
+
 describe('people', () => {
   const decided = { decided_at: AT, decided_by: { type: 'user', id: 'usr_2' } };
   const countersigned = ['usr_1', 'usr_2'].map((by) => ({ by, at: AT }));

@@ -1,0 +1,187 @@
+import type { DeedBody, Section } from './body.ts';
+
+/** One member of a section: its name in the format, and what people call it. */
+export interface Line {
+  readonly name: string;
+  readonly label: string;
+  readonly value: unknown;
+}
+
+export interface SectionOfDeed {
+  readonly name: string;
+  readonly title: string;
+  readonly lines: readonly Line[];
+  /** Labels of the members that hold nothing. */
+  readonly empty: readonly string[];
+}
+
+type Labels = readonly (readonly [member: string, label: string])[];
+
+/** In the order in which a deed is read; what a section holds besides stands after these, under its own name. */
+const SECTIONS: readonly (readonly [name: string, title: string, labels: Labels])[] = [
+  [
+    'who',
+    'Who',
+    [
+      ['actor', 'By'],
+      ['agent', 'Agent'],
+      ['on_behalf_of', 'On behalf of'],
+      ['session', 'Session'],
+      ['key', 'With the key'],
+      ['intent_signed', 'Signed by the agent'],
+      ['intent_hash', 'Digest of what it signed'],
+    ],
+  ],
+  [
+    'admin',
+    'What was changed',
+    [
+      ['action', 'Change'],
+      ['target', 'Of'],
+      ['reason', 'Reason'],
+      ['data_digest', 'Digest of the change'],
+    ],
+  ],
+  [
+    'action',
+    'Asked what',
+    [
+      ['tool', 'Tool'],
+      ['tool_truncated', 'Its name was longer'],
+      ['id', 'Action'],
+      ['connector', 'Connector'],
+      ['created_at', 'Asked at'],
+      ['mode', 'Run by'],
+      ['livemode', 'Key'],
+      ['args_digest', 'Digest of the arguments'],
+      ['request_digest', 'Digest of the request'],
+      ['tool_digest', 'Digest of what is sent'],
+    ],
+  ],
+  [
+    'policy',
+    'By which rule',
+    [
+      ['outcome', 'Decision'],
+      ['source', 'Decided by'],
+      ['rule_id', 'Rule'],
+      ['reason', 'Reason'],
+      ['code', 'Code'],
+      ['message', 'The agent was told'],
+      ['policy', 'Enforced policy'],
+      ['policy_version', 'Its version'],
+      ['decided_at', 'Decided at'],
+      ['input_digest', 'Digest of what was asked'],
+    ],
+  ],
+  [
+    'approval',
+    'Who approved',
+    [
+      ['status', 'Outcome'],
+      ['countersigned', 'Signed by'],
+      ['decided_by', 'Decided by'],
+      ['decided_at', 'Decided at'],
+      ['required', 'Signatures needed'],
+      ['expires_at', 'It waited until'],
+      ['id', 'Approval'],
+      ['context_digest', 'Digest of what was shown'],
+    ],
+  ],
+  [
+    'execution',
+    'What ran',
+    [
+      ['status', 'Outcome'],
+      ['attempts', 'Times sent'],
+      ['error_code', 'Error'],
+      ['started_at', 'Began'],
+      ['finished_at', 'Ended'],
+      ['result_digest', 'Digest of the result'],
+    ],
+  ],
+  [
+    'witness',
+    'How it is known',
+    [
+      ['verdict', 'Verdict'],
+      ['level', 'Level'],
+      ['method', 'How'],
+      ['reasons', 'Reasons'],
+      ['evidence_digest', 'Digest of the evidence'],
+    ],
+  ],
+  [
+    'cost',
+    'What it cost',
+    [
+      ['amount', 'Amount, in the smallest unit'],
+      ['currency', 'Currency'],
+    ],
+  ],
+  [
+    'chain',
+    'Its place in the chain',
+    [
+      ['seq', 'Place'],
+      ['issued_at', 'Issued at'],
+      ['id', 'Deed'],
+      ['kind', 'Kind'],
+      ['prev_hash', 'Hash of the deed before'],
+      ['kid', 'Sealed by the key'],
+      ['org', 'Organization'],
+      ['v', 'Format'],
+    ],
+  ],
+  [
+    'source',
+    'The event that it seals',
+    [
+      ['stream', 'Stream'],
+      ['revision', 'Revision'],
+      ['event_id', 'Event'],
+    ],
+  ],
+];
+
+const isNothing = (value: unknown): boolean =>
+  value === null || value === '' || value === false || (Array.isArray(value) && value.length === 0);
+
+const sectionOf = (name: string, title: string, labels: Labels, members: Section): SectionOfDeed => {
+  const known = labels.filter(([member]) => Object.hasOwn(members, member));
+  const others = Object.keys(members)
+    .filter((member) => !labels.some(([labelled]) => labelled === member))
+    .map((member) => [member, member] as const);
+  const lines = [...known, ...others].map(([member, label]) => ({ name: member, label, value: members[member] }));
+  // Whether a key was a test key is worth saying; no other `false` is.
+  const isEmpty = ({ name: member, value }: Line): boolean => isNothing(value) && member !== 'livemode';
+  return {
+    name,
+    title,
+    lines: lines.filter((line) => !isEmpty(line)),
+    empty: lines.filter(isEmpty).map(({ label }) => label),
+  };
+};
+
+const isSection = (value: unknown): value is Section =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Every member of a deed: what it holds in the order in which it is read, and by name what holds nothing. */
+export const sectionsOf = (
+  body: DeedBody,
+): { readonly sections: readonly SectionOfDeed[]; readonly absent: readonly string[] } => {
+  const all = body as unknown as Section;
+  const own = Object.fromEntries(Object.entries(all).filter(([, value]) => !isSection(value) && value !== null));
+  const known = SECTIONS.flatMap(([name, title, labels]) => {
+    const members = all[name];
+    if (!isSection(members)) return [];
+    // What belongs to no section says where the deed stands.
+    return [sectionOf(name, title, labels, name === 'chain' ? { ...own, ...members } : members)];
+  });
+  const unknown = Object.entries(all).flatMap(([name, value]) =>
+    isSection(value) && !SECTIONS.some(([section]) => section === name) ? [sectionOf(name, name, [], value)] : [],
+  );
+  const absent = Object.keys(all).filter((name) => all[name] === null);
+  const titleOf = (name: string): string => SECTIONS.find(([section]) => section === name)?.[1] ?? name;
+  return { sections: [...known, ...unknown], absent: absent.map(titleOf) };
+};

@@ -1,0 +1,152 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { EvidenceBadge } from '../kit/badges.tsx';
+import { Fact, Facts } from '../kit/facts.tsx';
+import { cx, Id, Panel, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { changeInWords } from './about.ts';
+import type { DeedBody } from './body.ts';
+import styles from './ledger.module.css';
+import { ActorName, Named } from './named.tsx';
+import { type Line, type SectionOfDeed, sectionsOf } from './sections.ts';
+
+/** Every member of the deed in words, nothing left out: what is empty is named in one line. */
+export const Sections = ({
+  body,
+  place,
+}: {
+  readonly body: DeedBody;
+  /** Beside what the deed says of its place in the chain: its neighbours. */
+  readonly place: ReactNode;
+}) => {
+  const { sections, absent } = sectionsOf(body);
+  return (
+    <div className={cx(kit['stack'], styles['sections'])}>
+      {sections.map((section) => (
+        <Panel key={section.name} title={section.title}>
+          <Facts>
+            {section.name === 'witness' && body.witness !== null ? (
+              <Fact name="In short">
+                <EvidenceBadge witness={body.witness} />
+              </Fact>
+            ) : null}
+            {section.lines.map((line) => (
+              <Fact key={line.name} name={line.label}>
+                <Value section={section} line={line} />
+              </Fact>
+            ))}
+            {section.name === 'chain' ? place : null}
+          </Facts>
+          {section.empty.length === 0 ? null : (
+            <details className={styles['empty']}>
+              <summary>
+                {section.empty.length} empty {section.empty.length === 1 ? 'field' : 'fields'}
+              </summary>
+              <p>{section.empty.join(', ')}</p>
+            </details>
+          )}
+        </Panel>
+      ))}
+      {absent.length === 0 ? null : <p className={kit['dim']}>Not in this deed: {absent.join(', ').toLowerCase()}.</p>}
+    </div>
+  );
+};
+
+const ID = /^(act|agt|apr|con|deed|key|mem|org|pol|pv|usr|whk)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const LONG = /^(sha256:[0-9a-f]{64}|[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/** What the format calls by a word, for people; by section and member. */
+const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'action.mode': { gateway: 'the service', proxy: 'the agent, at the edge' },
+  'action.livemode': { true: 'live', false: 'test' },
+  'policy.outcome': { allow: 'allowed', deny: 'denied', require_approval: 'a person must approve' },
+  'policy.source': {
+    rule: 'a rule of the policy',
+    default: 'the policy’s default',
+    budget: 'a budget',
+    stop: 'a Stop',
+    builtin: 'the service itself',
+  },
+  'witness.method': {
+    reported: 'the tool’s own word',
+    edge_reported: 'the agent’s own word',
+    read_back: 'read back',
+    none: 'nobody could say',
+  },
+  'witness.level': {
+    L0: 'L0, the tool’s own word',
+    L1: 'L1, read back',
+    L2: 'L2, the system of record',
+  },
+  'chain.kind': { action: 'an action', amendment: 'an amendment: a later verdict', admin: 'a change' },
+};
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isActor = (value: unknown): value is DeedBody['who']['actor'] =>
+  isRecord(value) && typeof value['type'] === 'string' && (value['id'] === null || typeof value['id'] === 'string');
+
+const Value = ({ section, line: { name, value } }: { readonly section: SectionOfDeed; readonly line: Line }) => {
+  const words = WORDS[`${section.name}.${name}`]?.[String(value)];
+  if (words !== undefined) return <>{words}</>;
+  if (section.name === 'admin' && name === 'action') return <>{changeInWords(String(value))}</>;
+  if (section.name === 'who' && name === 'on_behalf_of')
+    return (
+      <Link href={`/actions?on_behalf_of=${encodeURIComponent(String(value))}`}>
+        <Said text={String(value)} />
+      </Link>
+    );
+  if (name === 'countersigned' && Array.isArray(value)) return <Signed signed={value} />;
+  if (isActor(value)) return <Whoever section={section} actor={value} />;
+  if (section.name === 'chain' && name === 'id') return <Id id={String(value)} />;
+  if (name === 'seq') return <>#{String(value)}</>;
+  return <Plain value={value} />;
+};
+
+/** Somebody who acted, or something that was changed: by its name, with its id beside it. */
+const Whoever = ({
+  section,
+  actor: { type, id },
+}: {
+  readonly section: SectionOfDeed;
+  readonly actor: DeedBody['who']['actor'];
+}) => {
+  if (id === null) return <ActorName actor={{ type, id }} />;
+  const kind = section.name === 'admin' ? type.replaceAll('_', ' ') : null;
+  return (
+    <>
+      {kind === null ? (
+        type === 'agent' || type === 'user' ? null : (
+          <ActorKind type={type} />
+        )
+      ) : (
+        <Said text={`${kind} `} />
+      )}
+      {ID.test(id) ? <Named id={id} /> : <Id id={id} />}
+    </>
+  );
+};
+
+const ActorKind = ({ type }: { readonly type: string }) => <>{type.replaceAll('_', ' ')} </>;
+
+const Signed = ({ signed }: { readonly signed: readonly unknown[] }) => (
+  <ul className={styles['signed']}>
+    {signed.filter(isRecord).map((one, index) => (
+      <li key={index}>
+        <Plain value={one['by']} /> <Plain value={one['at']} />
+      </li>
+    ))}
+  </ul>
+);
+
+const Plain = ({ value }: { readonly value: unknown }) => {
+  if (value === true) return <>yes</>;
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return <Said text={value.join(', ')} />;
+  if (typeof value !== 'string') return <Said text={JSON.stringify(value)} />;
+  if (ID.test(value)) return <Named id={value} />;
+  if (TIME.test(value)) return <Time at={value} isExact />;
+  if (LONG.test(value)) return <Id id={value} />;
+  return <Said text={value} />;
+};

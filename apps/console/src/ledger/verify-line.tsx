@@ -1,0 +1,16 @@
+import { Link } from 'wouter';
+import kit from '../kit/kit.module.css';
+import styles from './ledger.module.css';
+
+/** The line that checks an export without the service: the file as the browser names it, and where its two unknowns are from. */
+export const VerifyLine = ({ org }: { readonly org: string }) => (
+  <>
+    <pre className={kit['code']} tabIndex={0}>
+      {`npm run ags -- verify deeds-${org}-*.tar.gz --org ${org} --pin FINGERPRINT`}
+    </pre>
+    <p className={styles['note']}>
+      FINGERPRINT is that of the seal key, sha256: and 64 digits. The service printed it at its first start: what was
+      written down then proves more than what <Link href="/settings/about">this service says</Link> today.
+    </p>
+  </>
+);
