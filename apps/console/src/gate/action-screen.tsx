@@ -69,7 +69,7 @@ export const ActionScreen = ({ id }: { readonly id: string }) => {
         asked for it <Time at={action.created_at} isExact /> <Id id={action.id} />
       </p>
       <div className={kit['columns']}>
-        <ActionSteps action={action} />
+        <ActionSteps action={action} people={approval.data ?? null} />
         <div className={kit['stack']}>
           {action.deed === null ? null : (
             <DeedCheck

@@ -1,49 +1,29 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { Icon, type IconName } from '../design/icon.tsx';
+import type { IconName } from '../design/icon.tsx';
 import type { Schemas } from '../kernel/client.ts';
 import { duration } from '../kernel/times.ts';
 import { Arguments } from '../kit/arguments.tsx';
-import { ApprovalBadge, EvidenceBadge } from '../kit/badges.tsx';
+import { EvidenceBadge } from '../kit/badges.tsx';
 import { Id, Said, Time } from '../kit/kit.tsx';
-import kit from '../kit/kit.module.css';
+import { bodyIn } from '../ledger/body.ts';
+import { useDeed } from '../ledger/deed.ts';
+import { DecisionStep } from './decision-step.tsx';
 import styles from './gate.module.css';
+import { PeopleStep } from './people-step.tsx';
 import { isRemoved } from './shown.ts';
+import { Step, type Tone } from './step.tsx';
 
 type ActionDetail = Schemas['ActionDetail'];
-type Tone = 'plain' | 'ok' | 'warn' | 'bad';
-
-const Step = ({
-  icon,
-  tone = 'plain',
-  title,
-  badge,
-  after,
-  children,
-}: {
-  readonly icon: IconName;
-  readonly tone?: Tone;
-  readonly title: string;
-  readonly badge?: ReactNode;
-  /** When, as the way from the submission. */
-  readonly after: ReactNode;
-  readonly children?: ReactNode;
-}) => (
-  <li className={styles['step']}>
-    <span className={styles['stepIcon']} data-tone={tone}>
-      <Icon name={icon} size={15} />
-    </span>
-    <div className={styles['stepHead']}>
-      <h2>{title}</h2>
-      {badge}
-      <span className={kit['number']}>{after}</span>
-    </div>
-    <div className={styles['stepBody']}>{children}</div>
-  </li>
-);
-
 /** From the submission to the seal, each step by what it rests on. */
-export const ActionSteps = ({ action }: { readonly action: ActionDetail }) => {
+export const ActionSteps = ({
+  action,
+  people,
+}: {
+  readonly action: ActionDetail;
+  /** What people said; null while it is read, and where nobody was asked. */
+  readonly people: Schemas['Approval'] | null;
+}) => {
   const after = (type: RegExp): ReactNode => {
     const event = action.events.find((each) => type.test(each.type));
     return event === undefined ? '' : `+${duration(Date.parse(event.at) - Date.parse(action.created_at))}`;
@@ -54,19 +34,9 @@ export const ActionSteps = ({ action }: { readonly action: ActionDetail }) => {
       <Step icon="send" title="Submitted" after={<Time at={action.created_at} />}>
         <Request request={action.request} />
       </Step>
-      {decision === null ? null : <DecisionStep decision={decision} after={after(/Decided$/)} />}
+      {decision === null ? null : <DecisionStep action={action} decision={decision} after={after(/Decided$/)} />}
       {approval === null ? null : (
-        <Step
-          icon="people"
-          title="A person is asked"
-          badge={<ApprovalBadge status={approval.status} />}
-          tone={approval.status === 'approved' ? 'ok' : 'plain'}
-          after={after(/^Approval(Decided|Expired)$/)}
-        >
-          <p>
-            <Link href={`/approvals/${approval.id}`}>The approval</Link> <Id id={approval.id} />
-          </p>
-        </Step>
+        <PeopleStep asked={approval} approval={people} after={after(/^Approval(Decided|Expired)$/)} />
       )}
       {execution === null ? null : (
         <ExecutionStep action={action} after={after(/^(Execution|Edge)(Finished|Reported|Lost)$/)} />
@@ -108,56 +78,6 @@ const Request = ({ request }: { readonly request: ActionDetail['request'] }) => 
   return <Arguments args={request.args ?? {}} empty="No arguments." />;
 };
 
-const OUTCOMES = { allow: 'Allowed', deny: 'Denied', require_approval: 'A person must approve' } as const;
-
-const DecisionStep = ({
-  decision,
-  after,
-}: {
-  readonly decision: NonNullable<ActionDetail['decision']>;
-  readonly after: ReactNode;
-}) => {
-  const { outcome, rule_id: rule, policy, policy_version: version, shadow } = decision;
-  return (
-    <Step icon="gavel" tone={outcome === 'allow' ? 'ok' : 'plain'} title={OUTCOMES[outcome]} after={after}>
-      <p>
-        {rule === null ? `By ${decision.source === 'default' ? 'the policy’s default' : decision.source}` : null}
-        {rule === null ? null : (
-          <>
-            Rule <code>{rule}</code>
-          </>
-        )}
-        {version === null ? null : (
-          <>
-            {' '}
-            of{' '}
-            {policy === null ? null : (
-              <Link href={`/policies/${policy}?version=${version}`}>this version of the policy</Link>
-            )}{' '}
-            <Id id={version} />
-          </>
-        )}
-      </p>
-      {decision.rule?.description === null || decision.rule?.description === undefined ? null : (
-        <p>
-          <Said text={decision.rule.description} />
-        </p>
-      )}
-      {decision.message === null ? null : (
-        <p>
-          The agent was told: <Said text={decision.message} />
-        </p>
-      )}
-      {shadow?.differs === true ? (
-        <p className={kit['warning']}>
-          The version in shadow would have said: {shadow.outcome === null ? 'nothing' : OUTCOMES[shadow.outcome]}
-          {shadow.rule_id === null ? '' : `, by rule ${shadow.rule_id}`}.
-        </p>
-      ) : null}
-    </Step>
-  );
-};
-
 const EXECUTIONS = {
   succeeded: ['Executed', 'ok', 'play'],
   failed: ['Failed', 'bad', 'crossCircle'],
@@ -190,7 +110,7 @@ const ExecutionStep = ({ action, after }: { readonly action: ActionDetail; reado
           <code>{execution.error_code}</code> <Said text={execution.error_message ?? ''} />
         </p>
       )}
-      <Result result={result} />
+      <Result result={result} deed={action.deed} />
       {redactions.length === 0 ? null : (
         <p>
           Redacted before anybody held it:{' '}
@@ -203,10 +123,20 @@ const ExecutionStep = ({ action, after }: { readonly action: ActionDetail; reado
   );
 };
 
-const Result = ({ result }: { readonly result: unknown }) => {
+/** Of `{"removed":true}`, which a tool or an agent may answer with. */
+const DIGEST_OF_MARK = 'sha256:6cc414d30b7c369c1e36ec58d6404909878ba54f9bb5abdeb613d4d871c48734';
+
+/** What looks like the mark of a removed body is the result itself where that was sealed. */
+const RemovedOrSo = ({ deed }: { readonly deed: string }) => {
+  const { data } = useDeed(deed);
+  const sealed = data === undefined ? null : bodyIn(data.bytes);
+  return sealed?.execution?.['result_digest'] === DIGEST_OF_MARK ? <Arguments args={{ removed: true }} /> : <Removed />;
+};
+
+const Result = ({ result, deed }: { readonly result: unknown; readonly deed: string | null }) => {
   if (result === null || result === undefined) return null;
   if (typeof result !== 'object' || Array.isArray(result)) return <Arguments args={{ result }} />;
-  if (isRemoved(result)) return <Removed />;
+  if (isRemoved(result)) return deed === null ? <Removed /> : <RemovedOrSo deed={deed} />;
   return <Arguments args={result as Readonly<Record<string, unknown>>} empty="The tool answered with nothing." />;
 };
 

@@ -1,0 +1,198 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { Id, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import { bodyIn } from '../ledger/body.ts';
+import { useDeed } from '../ledger/deed.ts';
+import { ActorName } from '../ledger/named.tsx';
+import { Step } from './step.tsx';
+
+type Action = Schemas['ActionDetail'];
+type Decision = NonNullable<Action['decision']>;
+
+const OUTCOMES = { allow: 'Allowed', deny: 'Denied', require_approval: 'A person must approve' } as const;
+
+/** Who decided, in one true sentence: a policy is named only where it did. */
+export const DecisionStep = ({
+  action,
+  decision,
+  after,
+}: {
+  readonly action: Action;
+  readonly decision: Decision;
+  readonly after: ReactNode;
+}) => {
+  const { outcome, shadow } = decision;
+  return (
+    <Step icon="gavel" tone={outcome === 'allow' ? 'ok' : 'plain'} title={OUTCOMES[outcome]} after={after}>
+      <p>
+        <By action={action} decision={decision} />
+      </p>
+      {decision.rule?.description === null || decision.rule?.description === undefined ? null : (
+        <p>
+          <Said text={decision.rule.description} />
+        </p>
+      )}
+      {decision.message === null ? null : (
+        <p>
+          The agent was told: <Said text={decision.message} />
+        </p>
+      )}
+      {shadow?.differs === true ? (
+        <p className={kit['warning']}>
+          The version in shadow would have said: {shadow.outcome === null ? 'nothing' : OUTCOMES[shadow.outcome]}
+          {shadow.rule_id === null ? '' : `, by rule ${shadow.rule_id}`}.
+        </p>
+      ) : null}
+    </Step>
+  );
+};
+
+const By = ({ action, decision }: { readonly action: Action; readonly decision: Decision }) => {
+  const { source, code, rule_id: rule, reason } = decision;
+  const version = <Version decision={decision} />;
+  switch (source) {
+    case 'rule':
+      return (
+        <>
+          Rule <code>{rule}</code> of {version}
+        </>
+      );
+    case 'default':
+      if (decision.policy_version === null) return <>No policy was enforced, and then nothing is allowed.</>;
+      return <>No rule of {version} is about this call: its default decided.</>;
+    case 'stop':
+      return <Stopped action={action} code={code} />;
+    case 'budget': {
+      const budget = <code>{reason?.replace(/^budget /, '')}</code>;
+      if (code === 'budget_exceeded') return <>The budget {budget} was used up.</>;
+      return <>The budget {budget} counts another currency than this call spends.</>;
+    }
+    case 'builtin':
+      if (code === 'tool_unknown') {
+        return (
+          <>
+            Nothing provides this tool, so no policy was asked: see the <Link href="/connectors">connectors</Link>.
+          </>
+        );
+      }
+      if (code === 'approval_unsatisfiable') {
+        return (
+          <>
+            {rule === null ? (
+              'The default'
+            ) : (
+              <>
+                Rule <code>{rule}</code>
+              </>
+            )}{' '}
+            of {version} asks for people, and too few could say yes.
+          </>
+        );
+      }
+      if (code === 'policy_unavailable') {
+        return (
+          <>
+            {rule === null ? null : (
+              <>
+                Rule <code>{rule}</code> of{' '}
+              </>
+            )}
+            {version} had no answer, and then nothing is run.
+          </>
+        );
+      }
+      return (
+        <>
+          By the service itself: <code>{code}</code>
+        </>
+      );
+  }
+};
+
+const Version = ({ decision: { policy, policy_version: version } }: { readonly decision: Decision }) =>
+  version === null ? (
+    <>the policy</>
+  ) : (
+    <>
+      {policy === null ? (
+        'this version of the policy'
+      ) : (
+        <Link href={`/policies/${policy}?version=${version}`}>this version of the policy</Link>
+      )}{' '}
+      <Id id={version} />
+    </>
+  );
+
+const STOPS: Readonly<Record<string, readonly [deed: string, undone: string, says: string]>> = {
+  org_stopped: ['org.stopped', 'org.started', 'All agents were stopped'],
+  agent_stopped: ['agent.stopped', 'agent.resumed', 'The agent was stopped'],
+  agent_suspended: ['agent.suspended', 'agent.resumed', 'The agent was suspended'],
+};
+
+/** A deed is sealed within moments of what it is about. */
+const SEALED_WITHIN_MS = 2_000;
+
+/** What was done to this agent or to all of them; null for all else. */
+const changeOf = (about: Schemas['Deed']['about'], agent: string): string | null =>
+  about !== null && 'admin' in about && (about.target.type === 'org' || about.target.id === agent) ? about.admin : null;
+
+/** The newest deed of a Stop before the call, unless it was over again by then. */
+const useStopDeed = ({ id, agent, created_at: at }: Action, [stopped, undone]: readonly string[]) => {
+  const before = new Date(Date.parse(at) + SEALED_WITHIN_MS).toISOString();
+  return useQuery({
+    queryKey: ['stop-deed', id],
+    queryFn: () =>
+      bodyOf(
+        api.GET('/v1/deeds', {
+          params: { query: { kind: ['admin'], 'issued_at[lt]': before, order: 'desc', limit: 100 } },
+        }),
+      ),
+    select: ({ data }) => {
+      for (const deed of data) {
+        const change = changeOf(deed.about, agent.id);
+        if (change === stopped) return deed;
+        // Over again before the call: then that Stop was not why.
+        if (change === undone && deed.issued_at <= at) return null;
+      }
+      return null;
+    },
+    staleTime: Infinity,
+  });
+};
+
+const Stopped = ({ action, code }: { readonly action: Action; readonly code: string | null }) => {
+  const names = STOPS[code ?? ''] ?? ['', '', 'It was stopped'];
+  const { data: deed } = useStopDeed(action, names);
+  return (
+    <>
+      {names[2]}, so no policy was asked.
+      {deed === undefined || deed === null ? null : <StoppedBy deed={deed} />}
+    </>
+  );
+};
+
+const StoppedBy = ({ deed }: { readonly deed: Schemas['Deed'] }) => {
+  const { data } = useDeed(deed.id);
+  const body = data === undefined ? null : bodyIn(data.bytes);
+  return (
+    <>
+      {' '}
+      Stopped <Time at={deed.issued_at} />
+      {body === null ? null : (
+        <>
+          {' '}
+          by <ActorName actor={body.who.actor} />
+          {body.admin?.reason === null || body.admin?.reason === undefined ? null : (
+            <>
+              : <Said text={body.admin.reason} />
+            </>
+          )}
+        </>
+      )}{' '}
+      (<Link href={`/deeds/${deed.id}`}>deed #{deed.seq}</Link>)
+    </>
+  );
+};

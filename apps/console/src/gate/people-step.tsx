@@ -1,0 +1,101 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { Schemas } from '../kernel/client.ts';
+import { ApprovalBadge } from '../kit/badges.tsx';
+import { Id, Said, Time } from '../kit/kit.tsx';
+import { ActorName } from '../ledger/named.tsx';
+import styles from './gate.module.css';
+import { Step } from './step.tsx';
+
+type Approval = Schemas['Approval'];
+
+/** Who was asked, who said what, when and why. */
+export const PeopleStep = ({
+  asked: { id, status },
+  approval,
+  after,
+}: {
+  readonly asked: NonNullable<Schemas['ActionDetail']['approval']>;
+  /** Null while it is read. */
+  readonly approval: Approval | null;
+  readonly after: ReactNode;
+}) => (
+  <Step
+    icon="people"
+    title="A person is asked"
+    badge={<ApprovalBadge status={status} />}
+    tone={status === 'approved' ? 'ok' : 'plain'}
+    after={after}
+  >
+    {approval === null ? null : (
+      <>
+        <Signatures approval={approval} />
+        <Ended approval={approval} />
+      </>
+    )}
+    <p>
+      <Link href={`/approvals/${id}`}>The approval</Link> <Id id={id} />
+    </p>
+  </Step>
+);
+
+const Reason = ({ text }: { readonly text: string | null }) =>
+  text === null ? null : (
+    <>
+      : “<Said text={text} />”
+    </>
+  );
+
+/** Each that was given, one line, the first one first. */
+const Signatures = ({ approval: { approvers = [], status, required } }: { readonly approval: Approval }) => {
+  const signed = approvers
+    .flatMap(({ user, countersigned_at: at, reason }) => (at === null ? [] : [{ user, at, reason }]))
+    .toSorted((one, other) => (one.at < other.at ? -1 : 1));
+  return (
+    <>
+      {required < 2 ? null : (
+        <p>
+          {signed.length} of {required} signed.
+        </p>
+      )}
+      {signed.map(({ user, at, reason }) => (
+        <p key={user} className={styles['said']}>
+          {status === 'approved' ? 'Approved' : 'Signed'} by <ActorName actor={{ type: 'user', id: user }} />,{' '}
+          <Time at={at} />
+          <Reason text={reason} />
+        </p>
+      ))}
+    </>
+  );
+};
+
+/** How it ended where it did not by its last signature. */
+const Ended = ({ approval }: { readonly approval: Approval }) => {
+  const { status, decided_at: at, decided_by: by, reason, expires_at: until } = approval;
+  if (status === 'approved') return null;
+  if (status === 'pending') {
+    return (
+      <p>
+        It waits until <Time at={until} />.
+      </p>
+    );
+  }
+  if (status === 'expired') {
+    return (
+      <p>
+        Nobody decided before <Time at={until} />, and then nothing is run.
+      </p>
+    );
+  }
+  return (
+    <p className={styles['said']}>
+      {status === 'denied' ? 'Denied' : 'Cancelled'} by <ActorName actor={by} />
+      {at === null ? null : (
+        <>
+          , <Time at={at} />
+        </>
+      )}
+      <Reason text={reason} />
+    </p>
+  );
+};
