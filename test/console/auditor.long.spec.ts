@@ -1,0 +1,243 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import { eventually } from '../http/edge-client.js';
+import { runAgs } from '../support/run-ags.js';
+import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
+import { inWindowOf, judgeWhole, LOOKS, windowOf } from './whole-screen.js';
+
+const DESK = { viewport: { width: 1440, height: 900 } } as const;
+
+let browser: Browser;
+let scene: ConsoleScene;
+/** Actions by what became of them. */
+let approved: string;
+let refused: string;
+let byStop: string;
+let ofStoppedAgent: string;
+let unknownTool: string;
+let mismatch: string;
+let deed: string;
+
+const inWindow = (work: (page: Page) => Promise<void>): Promise<void> => inWindowOf(scene, VIEWER, DESK, work);
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+const rows = (page: Page) => page.locator('tbody tr');
+const idOf = async (asked: ReturnType<ConsoleScene['act']>): Promise<string> => (await asked)['id'] as string;
+
+/** By the owner in a browser. @returns the action's id */
+const decided = async (press: 'Approve' | 'Deny', reason: string): Promise<string> => {
+  const approval = await scene.ask('crm.add_note', { id: '7', note: 'x' }, { 'Service-On-Behalf-Of': 'customer:1294' });
+  await inWindowOf(scene, OWNER, DESK, async (page) => {
+    await page.goto(scene.url(`/app/approvals/${approval}`));
+    await page.getByText('Add a reason').click();
+    await page.getByLabel('Reason, sealed in the deed').fill(reason);
+    await button(page, press).click();
+    await page
+      .getByText(press === 'Approve' ? 'Approved' : 'Denied', { exact: true })
+      .first()
+      .waitFor();
+  });
+  return (await scene.make('GET', `/v1/approvals/${approval}`))['action'] as string;
+};
+
+const furnish = async (): Promise<void> => {
+  await scene.joinedViewer();
+  approved = await decided('Approve', 'The customer asked twice');
+  refused = await decided('Deny', 'Not this one');
+  mismatch = await idOf(scene.act('crm.set_status', { id: '3', status: 'lost' }));
+  unknownTool = await idOf(scene.act('crm.get_custorner', { id: '1' }));
+  const key = await scene.agentKey('night-shift');
+  const { agent } = await scene.act('crm.get_customer', { id: '1' }, { key });
+  await scene.make('POST', `/v1/agents/${(agent as { id: string }).id}/stop`, { reason: 'It asks too much' });
+  ofStoppedAgent = await idOf(scene.act('crm.get_customer', { id: '1' }, { key }));
+  await scene.make('POST', '/v1/org/stop', { reason: 'Something is wrong' });
+  byStop = await idOf(scene.act('crm.get_customer', { id: '2' }));
+  const started = await runAgs(['org', 'start'], { env: scene.service.environment });
+  expect(started.code, started.stderr).toBe(0);
+  await scene.act('crm.export_customers', {});
+  deed = (await scene.make('GET', `/v1/actions/${approved}`))['deed'] as string;
+};
+
+describe.skipIf(CHROMIUM === null)(`who looks back (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+    scene = await ConsoleScene.start(browser);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+  });
+
+  it('sees the first action come by itself: an empty list has no row that could move', async () => {
+    await inWindowOf(scene, OWNER, DESK, async (page) => {
+      await page.goto(scene.url('/app/actions'));
+      await page.getByRole('heading', { name: 'No action yet' }).waitFor();
+      await eventually(() => page.locator('header [data-status]').getAttribute('data-status')).toBe('live');
+      await scene.act('crm.get_customer', { id: '1' });
+      await eventually(() => rows(page).count()).toBe(1);
+      // From then on what is new is offered over the rows.
+      await scene.act('crm.get_customer', { id: '2' });
+      await button(page, '1 new').waitFor();
+      expect(await rows(page).count()).toBe(1);
+    });
+    await furnish();
+  });
+
+  it('finds who approved and who said no, when and why', async () => {
+    await inWindow(async (page) => {
+      await page.goto(scene.url(`/app/actions/${approved}`));
+      await page.getByText(`Approved by ${OWNER}`).waitFor();
+      expect(await page.getByText('The customer asked twice').count()).toBe(1);
+      await page.goto(scene.url(`/app/actions/${refused}`));
+      await page.getByText(`Denied by ${OWNER}`).waitFor();
+      expect(await page.getByText('Not this one').count()).toBe(1);
+      const check = page.getByRole('region', { name: 'Checked in your browser' });
+      await check.getByRole('heading', { name: 'Checked in your browser' }).waitFor();
+    });
+  });
+
+  it('reads why a call was refused in a true sentence, which blames a policy only where one said so', async () => {
+    await inWindow(async (page) => {
+      const main = page.locator('main');
+      for (const [action, sentence] of [
+        [byStop, /All agents were stopped, so no policy was asked\. Stopped .* by admin key .*: Something is wrong/],
+        [
+          ofStoppedAgent,
+          /The agent was stopped, so no policy was asked\. Stopped .* by admin key .*: It asks too much/,
+        ],
+        [unknownTool, /Nothing provides this tool, so no policy was asked/],
+      ] as const) {
+        await page.goto(scene.url(`/app/actions/${action}`));
+        await eventually(() => main.innerText()).toMatch(sentence);
+        expect(await main.innerText()).not.toContain('version of the policy');
+      }
+    });
+  });
+
+  it('sees in the list why each was denied', async () => {
+    await inWindow(async (page) => {
+      await page.goto(scene.url('/app/actions'));
+      for (const why of [
+        ...['all agents were stopped', 'the agent was stopped', 'nothing provides this tool'],
+        ...['rule no-exports', 'by a person'],
+      ])
+        await rows(page).filter({ hasText: why }).filter({ hasText: 'Denied' }).first().waitFor();
+    });
+  });
+
+  it('finds what was remembered: whose customer, which agent, which rule, which day', async () => {
+    await inWindow(async (page) => {
+      await page.goto(scene.url('/app/actions'));
+      await rows(page).first().waitFor();
+      await page.getByRole('searchbox').fill('customer:1294');
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: 'on behalf of customer:1294' }).click();
+      await eventually(() => rows(page).count()).toBe(2);
+      await button(page, 'Any for whom').click();
+      await button(page, 'agent').click();
+      await button(page, 'night-shift').click();
+      await eventually(() => rows(page).count()).toBe(2);
+      await eventually(() => rows(page).filter({ hasNotText: 'night-shift' }).count()).toBe(0);
+      await button(page, 'Clear all').click();
+      await eventually(() => new URL(page.url()).search).toBe('');
+      await button(page, 'rule').click();
+      await page.getByLabel('Id of the rule that decided').fill('no-exports');
+      await button(page, 'Show these').click();
+      await eventually(() => rows(page).count()).toBe(1);
+      await button(page, 'Clear all').click();
+      await button(page, 'time').click();
+      await page.getByLabel(/^From/).fill('2020-01-01T00:00');
+      await page.getByLabel(/^Until/).fill('2020-01-02T00:00');
+      await button(page, 'Show these').click();
+      await page.getByRole('heading', { name: 'No action fits these filters' }).waitFor();
+      // Vienna's midnight, as an instant: the link means the same tomorrow.
+      expect(new URL(page.url()).searchParams.get('created_at[gte]')).toBe('2019-12-31T23:00:00.000Z');
+    });
+  });
+
+  it('keeps the head of the table under the bar while older rows are read', async () => {
+    await inWindowOf(scene, VIEWER, { viewport: { width: 1440, height: 420 } }, async (page) => {
+      await page.goto(scene.url('/app/actions'));
+      await rows(page).first().waitFor();
+      await page.evaluate('scrollTo(0, 200)');
+      const bar = (await page.locator('header').first().boundingBox()) ?? { y: 0, height: 0 };
+      const head = await page.locator('thead th').first().boundingBox();
+      expect(Math.abs((head?.y ?? 0) - (bar.y + bar.height))).toBeLessThan(2);
+    });
+  });
+
+  it('reads the ledger in true words, with names', async () => {
+    await inWindow(async (page) => {
+      await page.goto(scene.url('/app/deeds'));
+      await rows(page).filter({ hasText: 'crm.export_customers' }).filter({ hasText: 'Denied' }).waitFor();
+      await rows(page).filter({ hasText: 'Agent stopped: night-shift' }).waitFor();
+      await rows(page).filter({ hasText: 'All agents stopped' }).waitFor();
+      await rows(page).filter({ hasText: 'Policy activated: support' }).waitFor();
+      expect(await page.locator('tbody').innerText()).not.toMatch(/succeeded|denied by|policy\.activated/);
+    });
+  });
+
+  it('reads a deed in the order of what happened, with names and nothing empty', async () => {
+    await inWindow(async (page) => {
+      await page.goto(scene.url(`/app/deeds/${deed}`));
+      const titles = page.locator('main section > div:first-child h2');
+      await eventually(async () => (await titles.allInnerTexts()).slice(0, 7)).toEqual([
+        ...['Who', 'Asked what', 'By which rule', 'Who approved', 'What ran', 'How it is known'],
+        'Its place in the chain',
+      ]);
+      const approval = page.getByRole('region', { name: 'Who approved' });
+      await approval.getByText(OWNER).first().waitFor();
+      await page.getByRole('region', { name: 'Who', exact: true }).getByText('customer:1294').waitFor();
+      expect(await page.locator('main dl').allInnerTexts()).not.toContain('null');
+    });
+  });
+
+  it('shows bytes that are no deed as they came, with a cross', async () => {
+    await inWindow(async (page) => {
+      await page.route(`**/v1/deeds/${deed}`, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: (await response.text()).slice(0, 300) });
+      });
+      await page.goto(scene.url(`/app/deeds/${deed}`));
+      await page.getByText('These bytes are no deed.').waitFor();
+      await page.getByRole('heading', { name: 'It does not hold' }).waitFor();
+    });
+  });
+
+  it('has red where something else was found, and not where it was expected', async () => {
+    await inWindow(async (page) => {
+      await page.goto(scene.url(`/app/actions/${mismatch}`));
+      const cells = page.locator('tr[data-differs] td');
+      await cells.first().waitFor();
+      const ground = (at: number): Promise<unknown> =>
+        page.evaluate(`getComputedStyle(document.querySelectorAll('tr[data-differs] td')[${at}]).backgroundColor`);
+      const [expected, observed] = [await ground(0), await ground(1)];
+      expect(expected).toBe('rgba(0, 0, 0, 0)');
+      expect(observed).not.toBe(expected);
+    });
+  });
+
+  it.each(LOOKS)('is whole and clean at $width, $colorScheme', async (look) => {
+    const screens = {
+      actions: '/app/actions',
+      'actions-chosen': '/app/actions?decision=deny&on_behalf_of=customer:1294',
+      'actions-nothing': '/app/actions?q=customer:1294',
+      'action-approved': `/app/actions/${approved}`,
+      'action-stopped': `/app/actions/${byStop}`,
+      'action-mismatch': `/app/actions/${mismatch}`,
+      deeds: '/app/deeds',
+      deed: `/app/deeds/${deed}`,
+    };
+    await inWindowOf(scene, OWNER, windowOf(look), async (page) => {
+      for (const [name, path] of Object.entries(screens)) {
+        await page.goto(scene.url(path));
+        await page.locator('h1').first().waitFor();
+        await judgeWhole(page, name, look);
+      }
+      await page.goto(scene.url('/app/actions'));
+      await rows(page).first().waitFor();
+      await button(page, 'time').click();
+      await judgeWhole(page, 'actions-time', look);
+    });
+  });
+});
