@@ -1,15 +1,11 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
 import { runAgs } from '../support/run-ags.js';
-import { ConsoleScene, OWNER, VIEWER } from './console-scene.js';
-import { inWindowOf, judgeWhole, LOOKS, windowOf } from './whole-screen.js';
+import { type ConsoleScene, OWNER, VIEWER } from './console-scene.js';
+import { describeConsole, DESK, inWindow, scene } from './describe-console.js';
+import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
 
-const DESK = { viewport: { width: 1440, height: 900 } } as const;
-
-let browser: Browser;
-let scene: ConsoleScene;
 /** Actions by what became of them. */
 let approved: string;
 let refused: string;
@@ -19,7 +15,7 @@ let unknownTool: string;
 let mismatch: string;
 let deed: string;
 
-const inWindow = (work: (page: Page) => Promise<void>): Promise<void> => inWindowOf(scene, VIEWER, DESK, work);
+const asViewer = (work: (page: Page) => Promise<void>): Promise<void> => inWindow(VIEWER, DESK, work);
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 const rows = (page: Page) => page.locator('tbody tr');
 const idOf = async (asked: ReturnType<ConsoleScene['act']>): Promise<string> => (await asked)['id'] as string;
@@ -27,7 +23,7 @@ const idOf = async (asked: ReturnType<ConsoleScene['act']>): Promise<string> => 
 /** By the owner in a browser. @returns the action's id */
 const decided = async (press: 'Approve' | 'Deny', reason: string): Promise<string> => {
   const approval = await scene.ask('crm.add_note', { id: '7', note: 'x' }, { 'Service-On-Behalf-Of': 'customer:1294' });
-  await inWindowOf(scene, OWNER, DESK, async (page) => {
+  await inWindow(OWNER, DESK, async (page) => {
     await page.goto(scene.url(`/app/approvals/${approval}`));
     await page.getByText('Add a reason').click();
     await page.getByLabel('Reason, sealed in the deed').fill(reason);
@@ -58,18 +54,9 @@ const furnish = async (): Promise<void> => {
   deed = (await scene.make('GET', `/v1/actions/${approved}`))['deed'] as string;
 };
 
-describe.skipIf(CHROMIUM === null)(`who looks back (${CHROMIUM ?? NO_CHROMIUM})`, () => {
-  beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
-  });
-
+describeConsole('who looks back', () => {
   it('sees the first action come by itself: an empty list has no row that could move', async () => {
-    await inWindowOf(scene, OWNER, DESK, async (page) => {
+    await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app/actions'));
       await page.getByRole('heading', { name: 'No action yet' }).waitFor();
       await eventually(() => page.locator('header [data-status]').getAttribute('data-status')).toBe('live');
@@ -84,7 +71,7 @@ describe.skipIf(CHROMIUM === null)(`who looks back (${CHROMIUM ?? NO_CHROMIUM})`
   });
 
   it('finds who approved and who said no, when and why', async () => {
-    await inWindow(async (page) => {
+    await asViewer(async (page) => {
       await page.goto(scene.url(`/app/actions/${approved}`));
       await page.getByText(`Approved by ${OWNER}`).waitFor();
       expect(await page.getByText('The customer asked twice').count()).toBe(1);
@@ -97,7 +84,7 @@ describe.skipIf(CHROMIUM === null)(`who looks back (${CHROMIUM ?? NO_CHROMIUM})`
   });
 
   it('reads why a call was refused in a true sentence, which blames a policy only where one said so', async () => {
-    await inWindow(async (page) => {
+    await asViewer(async (page) => {
       const main = page.locator('main');
       for (const [action, sentence] of [
         [byStop, /All agents were stopped, so no policy was asked\. Stopped .* by admin key .*: Something is wrong/],
@@ -115,7 +102,7 @@ describe.skipIf(CHROMIUM === null)(`who looks back (${CHROMIUM ?? NO_CHROMIUM})`
   });
 
   it('sees in the list why each was denied', async () => {
-    await inWindow(async (page) => {
+    await asViewer(async (page) => {
       await page.goto(scene.url('/app/actions'));
       for (const why of [
         ...['all agents were stopped', 'the agent was stopped', 'nothing provides this tool'],
@@ -126,7 +113,7 @@ describe.skipIf(CHROMIUM === null)(`who looks back (${CHROMIUM ?? NO_CHROMIUM})`
   });
 
   it('finds what was remembered: whose customer, which agent, which rule, which day', async () => {
-    await inWindow(async (page) => {
+    await asViewer(async (page) => {
       await page.goto(scene.url('/app/actions'));
       await rows(page).first().waitFor();
       await page.getByRole('searchbox').fill('customer:1294');
@@ -155,8 +142,18 @@ describe.skipIf(CHROMIUM === null)(`who looks back (${CHROMIUM ?? NO_CHROMIUM})`
     });
   });
 
+  it('is told of a filter that there is none of, and not shown all as if it were the answer', async () => {
+    await asViewer(async (page) => {
+      await page.goto(scene.url('/app/actions?status=executed&decision=deny'));
+      await page.getByText('This list has no filter called “status”').waitFor();
+      await button(page, 'Take it out of the address').click();
+      await eventually(() => new URL(page.url()).search).toBe('?decision=deny');
+      expect(await page.getByText('This list has no filter').count()).toBe(0);
+    });
+  });
+
   it('keeps the head of the table under the bar while older rows are read', async () => {
-    await inWindowOf(scene, VIEWER, { viewport: { width: 1440, height: 420 } }, async (page) => {
+    await inWindow(VIEWER, { viewport: { width: 1440, height: 420 } }, async (page) => {
       await page.goto(scene.url('/app/actions'));
       await rows(page).first().waitFor();
       await page.evaluate('scrollTo(0, 200)');
@@ -167,7 +164,7 @@ describe.skipIf(CHROMIUM === null)(`who looks back (${CHROMIUM ?? NO_CHROMIUM})`
   });
 
   it('reads the ledger in true words, with names', async () => {
-    await inWindow(async (page) => {
+    await asViewer(async (page) => {
       await page.goto(scene.url('/app/deeds'));
       await rows(page).filter({ hasText: 'crm.export_customers' }).filter({ hasText: 'Denied' }).waitFor();
       await rows(page).filter({ hasText: 'Agent stopped: night-shift' }).waitFor();
@@ -178,7 +175,7 @@ describe.skipIf(CHROMIUM === null)(`who looks back (${CHROMIUM ?? NO_CHROMIUM})`
   });
 
   it('reads a deed in the order of what happened, with names and nothing empty', async () => {
-    await inWindow(async (page) => {
+    await asViewer(async (page) => {
       await page.goto(scene.url(`/app/deeds/${deed}`));
       const titles = page.locator('main section > div:first-child h2');
       await eventually(async () => (await titles.allInnerTexts()).slice(0, 7)).toEqual([
@@ -193,7 +190,7 @@ describe.skipIf(CHROMIUM === null)(`who looks back (${CHROMIUM ?? NO_CHROMIUM})`
   });
 
   it('shows bytes that are no deed as they came, with a cross', async () => {
-    await inWindow(async (page) => {
+    await asViewer(async (page) => {
       await page.route(`**/v1/deeds/${deed}`, async (route) => {
         const response = await route.fetch();
         await route.fulfill({ response, body: (await response.text()).slice(0, 300) });
@@ -205,7 +202,7 @@ describe.skipIf(CHROMIUM === null)(`who looks back (${CHROMIUM ?? NO_CHROMIUM})`
   });
 
   it('has red where something else was found, and not where it was expected', async () => {
-    await inWindow(async (page) => {
+    await asViewer(async (page) => {
       await page.goto(scene.url(`/app/actions/${mismatch}`));
       const cells = page.locator('tr[data-differs] td');
       await cells.first().waitFor();
@@ -225,10 +222,11 @@ describe.skipIf(CHROMIUM === null)(`who looks back (${CHROMIUM ?? NO_CHROMIUM})`
       'action-approved': `/app/actions/${approved}`,
       'action-stopped': `/app/actions/${byStop}`,
       'action-mismatch': `/app/actions/${mismatch}`,
+      'actions-unknown': '/app/actions?status=executed',
       deeds: '/app/deeds',
       deed: `/app/deeds/${deed}`,
     };
-    await inWindowOf(scene, OWNER, windowOf(look), async (page) => {
+    await inWindow(OWNER, windowOf(look), async (page) => {
       for (const [name, path] of Object.entries(screens)) {
         await page.goto(scene.url(path));
         await page.locator('h1').first().waitFor();

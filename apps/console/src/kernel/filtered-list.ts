@@ -9,7 +9,7 @@ type PageQuery = Readonly<Record<string, never>>;
 /**
  * A list by the filters of its screen's address.
  * @param key of the list, and of what is new in it
- * @param names of the filters, as the API has them: whatever else stands in the address is none
+ * @param names of the filters, as the API has them: whatever else stands in the address narrows nothing, and is told
  * @param read one page
  */
 export const useFilteredList = <Row extends { readonly id: string }>(
@@ -33,6 +33,8 @@ export const useFilteredList = <Row extends { readonly id: string }>(
     isFiltered,
     /** Empty, and not by a filter: what comes is shown at once, since no row stands under a finger. */
     fillsItself,
+    /** Names in the address that this list has no filter of. */
+    unknown: [...new Set(filters.keys())].filter((name) => !names.includes(name)),
     clearFilters: clear,
     showNew: () => void queries.resetQueries({ queryKey: [key, wanted] }),
   };

@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react';
+import { useFilters } from '../kernel/address.ts';
 import type { useFilteredList } from '../kernel/filtered-list.ts';
+import { plain } from '../kernel/said.ts';
 import { Failure, Lag } from './failure.tsx';
-import { Bones, Button, cx, Empty } from './kit.tsx';
+import { Bones, Button, cx, Empty, Warning } from './kit.tsx';
 import styles from './kit.module.css';
 import { ListFoot, NewRows } from './list-foot.tsx';
 
@@ -38,6 +40,7 @@ export const ListFrame = ({
           </button>
         ) : null}
       </div>
+      {list.unknown.length === 0 ? null : <Unknown names={list.unknown} />}
       <Lag events={list.lag} />
     </div>
     {list.fillsItself ? null : (
@@ -62,3 +65,17 @@ export const ListFrame = ({
     </div>
   </>
 );
+
+/** A link that was mistyped, or is of another version, must not pass for an answer. */
+const Unknown = ({ names }: { readonly names: readonly string[] }) => {
+  const { change } = useFilters();
+  return (
+    <Warning>
+      This list has no filter called {names.map((name) => `“${plain(name)}”`).join(', ')}: the rows below are not
+      narrowed by it.{' '}
+      <Button isSmall onClick={() => change(Object.fromEntries(names.map((name) => [name, null])))}>
+        Take it out of the address
+      </Button>
+    </Warning>
+  );
+};
