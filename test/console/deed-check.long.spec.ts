@@ -16,7 +16,7 @@ interface Sealed {
 
 const seen = (id: string) => scene.make('GET', `/v1/actions/${id}`);
 
-const sealed = async (tool: string, args: { id?: string }): Promise<Sealed> => {
+const sealed = async (tool: string, args: { id?: string; status?: string }): Promise<Sealed> => {
   const { id, deed } = await scene.act(tool, args);
   return { action: id as string, deed: deed as string };
 };
@@ -57,6 +57,41 @@ describeConsole('the check of a deed', () => {
       await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
       for (const name of ['This deed', 'This action', 'This page', 'This result'])
         expect(await checkIn(page).locator('li[data-tone=ok] h3').allInnerTexts()).toContain(name);
+    });
+  });
+
+  it('is of the newest verdict too, where one came later', async () => {
+    const paused = await sealed('crm.set_status', { id: '31', status: 'paused' });
+    const { witness } = await seen(paused.action);
+    await sealed('crm.set_status', { id: '31', status: 'lost' });
+    await scene.make('POST', `/v1/actions/${paused.action}/witness`);
+    await eventually(async () => (await seen(paused.action))['deeds']).toHaveLength(2);
+    await asOwner(async (page) => {
+      await page.goto(scene.url(`/app/actions/${paused.action}`));
+      await page.locator('h1 ~ *').getByText('Mismatch').first().waitFor();
+      await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
+      expect(await checkIn(page).locator('li[data-tone=ok] h3').allInnerTexts()).toContain('Amended');
+      // The earlier verdict in its place, as if nothing had come later.
+      await changed(page, paused, { witness });
+      await page.reload();
+      expect(await crosses(page)).toEqual(['This page', 'This evidence']);
+    });
+  });
+
+  it('takes what an agent reported for what it is, also where it looks like a removed body', async () => {
+    const call = { tool: 'crm.get_customer', args: { id: '9' }, mode: 'proxy', connector_type: 'mcp' };
+    const key = scene.service.agentKey;
+    const { json } = await scene.service.call('POST', '/v1/actions', { key, body: call });
+    const path = `/v1/actions/${json['id'] as string}`;
+    const ran = { started_at: json['created_at'], finished_at: json['created_at'] };
+    const body = { status: 'succeeded', ...ran, result: { removed: true } };
+    expect((await scene.service.call('POST', `${path}/result`, { key, body })).status).toBe(200);
+    await eventually(async () => (await scene.make('GET', path))['deed']).not.toBeNull();
+    await asOwner(async (page) => {
+      await page.goto(scene.url(path.replace('/v1', '/app')));
+      await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
+      await checkIn(page).getByText('It was not removed').waitFor();
+      expect(await page.getByText('Removed, since the days').count()).toBe(0);
     });
   });
 
