@@ -43,6 +43,11 @@ export const Dialog = ({
   );
 };
 
+/** The buttons of a dialog, in sight while it scrolls: first what leaves all as it is, last what the dialog is for. */
+export const DialogFoot = ({ children }: { readonly children: ReactNode }) => (
+  <div className={styles['dialogFoot']}>{children}</div>
+);
+
 /** Buttons in a popover, beside the button that opens it. */
 export const Menu = ({
   button,

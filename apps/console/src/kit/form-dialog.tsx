@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Dialog } from './dialog.tsx';
+import { Dialog, DialogFoot } from './dialog.tsx';
 import { OtherFailure } from './field.tsx';
 import { Button } from './kit.tsx';
 import styles from './form.module.css';
@@ -44,12 +44,12 @@ export const FormDialog = ({
     >
       {children}
       <OtherFailure error={error} params={params} />
-      <div className={styles['buttons']}>
+      <DialogFoot>
+        <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" kind={kind} disabled={!isReady || isPending}>
           {isPending ? busy : action}
         </Button>
-        <Button onClick={onClose}>Cancel</Button>
-      </div>
+      </DialogFoot>
     </form>
   </Dialog>
 );

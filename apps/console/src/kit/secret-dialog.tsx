@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { Dialog } from './dialog.tsx';
+import { Dialog, DialogFoot } from './dialog.tsx';
 import { Button, Warning } from './kit.tsx';
 import styles from './form.module.css';
 
@@ -59,14 +59,14 @@ export const SecretDialog = ({
       {isWarned && copy !== 'done' ? (
         <Warning>It was not copied yet. Close it once more, and it is gone: a new one would have to be made.</Warning>
       ) : null}
-      <div className={styles['buttons']}>
+      <DialogFoot>
+        <Button onClick={onClose}>{secret === null ? 'Close' : 'I have stored it'}</Button>
         {secret === null ? null : (
           <Button kind="primary" icon={copy === 'done' ? 'check' : 'copy'} data-first onClick={() => copyIt(secret)}>
             Copy the secret
           </Button>
         )}
-        <Button onClick={onClose}>{secret === null ? 'Close' : 'I have stored it'}</Button>
-      </div>
+      </DialogFoot>
     </Dialog>
   );
 };

@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf } from '../kernel/client.ts';
 import { ApiError } from '../kernel/errors.ts';
-import { Dialog } from '../kit/dialog.tsx';
+import { Dialog, DialogFoot } from '../kit/dialog.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Button } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
@@ -86,12 +86,12 @@ export const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
         </label>
         <p className={kit['dim']}>It decides nothing until you enforce a version of it.</p>
         {create.error === null ? null : <Failure error={create.error} />}
-        <div className={styles['buttons']}>
+        <DialogFoot>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" disabled={create.isPending || name.trim() === ''}>
             {create.isPending ? 'Making …' : 'Make the policy'}
           </Button>
-        </div>
+        </DialogFoot>
       </form>
     </Dialog>
   );

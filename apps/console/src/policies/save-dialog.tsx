@@ -2,13 +2,12 @@ import { useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { ApiError, type Finding } from '../kernel/errors.ts';
-import { Dialog } from '../kit/dialog.tsx';
+import { Dialog, DialogFoot } from '../kit/dialog.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Button } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { type Pair, pairOf, type PolicyDraft } from './draft.ts';
 import { countsOf, FindingsList } from './findings.tsx';
-import styles from './policies.module.css';
 import { useReread } from './queries.ts';
 import { SlotDialog } from './slot-dialog.tsx';
 
@@ -111,7 +110,7 @@ const SaveForm = ({
       {refusal === null || refusal.diagnostics.length === 0 ? null : (
         <FindingsList findings={refusal.diagnostics} onGo={onGo} />
       )}
-      <div className={styles['buttons']}>
+      <DialogFoot>
         <Button
           onClick={() => {
             onCompare(pairOf(draft.base, draft));
@@ -123,7 +122,7 @@ const SaveForm = ({
         <Button kind="primary" disabled={save.isPending} onClick={ask}>
           {save.isPending ? 'Saving …' : `Save version ${number}`}
         </Button>
-      </div>
+      </DialogFoot>
     </>
   );
 };
@@ -150,7 +149,7 @@ const Saved = ({
       {version.diagnostics === undefined || version.diagnostics.length === 0 ? null : (
         <FindingsList findings={version.diagnostics} onGo={onGo} />
       )}
-      <div className={styles['buttons']}>
+      <DialogFoot>
         <Button onClick={onClose}>Later</Button>
         {version.activation === 'enforce' ? null : <Button onClick={() => onMode('enforce')}>Enforce it …</Button>}
         {version.activation === null ? (
@@ -158,7 +157,7 @@ const Saved = ({
             Run it in shadow …
           </Button>
         ) : null}
-      </div>
+      </DialogFoot>
     </Dialog>
   );
 };

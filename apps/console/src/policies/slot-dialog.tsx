@@ -3,11 +3,10 @@ import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { ApiError } from '../kernel/errors.ts';
 import { useSession } from '../kernel/session.tsx';
-import { Dialog } from '../kit/dialog.tsx';
+import { Dialog, DialogFoot } from '../kit/dialog.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Said, Time, Warning } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
-import styles from './policies.module.css';
 import { PreviewInShort } from './preview-in-short.tsx';
 import { useReread, useSlots } from './queries.ts';
 import { Who } from './who.tsx';
@@ -112,12 +111,12 @@ const Activate = (props: ActivateProps & { readonly slots: Schemas['PolicySlots'
       <PreviewInShort source={version.source} />
       <Reason reason={reason} onChange={setReason} isBad={isAbout(change.error, 'reason')} />
       {change.error === null ? null : <Failure error={change.error} />}
-      <div className={styles['buttons']}>
-        <Button onClick={onClose}>Not now</Button>
+      <DialogFoot>
+        <Button onClick={onClose}>Cancel</Button>
         <Button kind="primary" disabled={change.isPending} onClick={() => change.mutate(wish)}>
           {change.isPending ? 'Sending …' : wordsOf(mode, version.version, leaves !== null)}
         </Button>
-      </div>
+      </DialogFoot>
     </>
   );
 };
@@ -227,9 +226,9 @@ export const DeactivateDialog = ({
       )}
       <Reason reason={reason} onChange={setReason} isBad={isAbout(change.error, 'reason')} />
       {change.error === null ? null : <Failure error={change.error} />}
-      <div className={styles['buttons']}>
+      <DialogFoot>
         <Button onClick={onClose} data-first>
-          Leave it
+          Cancel
         </Button>
         <Button
           kind={isEnforced ? 'stop' : 'primary'}
@@ -238,7 +237,7 @@ export const DeactivateDialog = ({
         >
           {change.isPending ? 'Sending …' : isEnforced ? 'Deny every call from now on' : 'End its shadow'}
         </Button>
-      </div>
+      </DialogFoot>
     </Dialog>
   );
 };
