@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { RecentActions } from '../gate/recent-actions.tsx';
-import { nameIn, useMembers } from '../kernel/members.ts';
+import { useNames } from '../kernel/members.ts';
 import { useMay } from '../kernel/session.tsx';
 import { AgentBadge } from '../kit/badges.tsx';
 import { Fact, Facts } from '../kit/facts.tsx';
@@ -80,12 +80,12 @@ export const AgentScreen = ({ id }: { readonly id: string }) => {
 const AgentFacts = ({ agent }: { readonly agent: Agent }) => {
   const may = useMay('admin');
   const [isEdited, setEdited] = useState(false);
-  const { data: members } = useMembers();
+  const nameOf = useNames();
   const labels = Object.entries(agent.labels);
   return (
     <Panel title="Facts">
       <Facts>
-        <Fact name="Owner">{agent.owner === null ? 'nobody' : <Said text={nameIn(members, agent.owner)} />}</Fact>
+        <Fact name="Owner">{agent.owner === null ? 'nobody' : <Said text={nameOf(agent.owner)} />}</Fact>
         {labels.map(([name, value]) => (
           <Fact key={name} name={name}>
             <Said text={value} />

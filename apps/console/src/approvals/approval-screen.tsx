@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
-import { nameIn, useMembers } from '../kernel/members.ts';
+import { useNames } from '../kernel/members.ts';
 import { ApprovalBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Id, Said, Time } from '../kit/kit.tsx';
@@ -44,7 +44,7 @@ export const ApprovalScreen = ({ id }: { readonly id: string }) => {
 
 /** Who said what, and what is to be read next. */
 const Outcome = ({ approval }: { readonly approval: Schemas['Approval'] }) => {
-  const { data: members } = useMembers();
+  const nameOf = useNames();
   const { data: waiting } = useQuery({
     queryKey: ['approval-count'],
     queryFn: () => bodyOf(api.GET('/v1/approvals', { params: { query: { limit: 100 } } })),
@@ -57,7 +57,7 @@ const Outcome = ({ approval }: { readonly approval: Schemas['Approval'] }) => {
         <ApprovalBadge status={approval.status} />{' '}
         {by?.id === null || by?.id === undefined ? null : (
           <>
-            by <Said text={by.type === 'user' ? nameIn(members, by.id) : by.type} />{' '}
+            by <Said text={by.type === 'user' ? nameOf(by.id) : by.type} />{' '}
           </>
         )}
         {approval.decided_at === null ? null : <Time at={approval.decided_at} />}

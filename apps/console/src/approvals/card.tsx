@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { Icon } from '../design/icon.tsx';
 import type { Schemas } from '../kernel/client.ts';
-import { nameIn, useMembers } from '../kernel/members.ts';
+import { useNames } from '../kernel/members.ts';
 import { plain } from '../kernel/said.ts';
 import { Arguments } from '../kit/arguments.tsx';
 import { EffectBadge } from '../kit/badges.tsx';
@@ -105,7 +105,7 @@ const Asks = ({ approval }: { readonly approval: Approval }) => {
 };
 
 const Signatures = ({ approval }: { readonly approval: Approval }) => {
-  const { data: members } = useMembers();
+  const nameOf = useNames();
   const signed = (approval.approvers ?? []).filter(({ countersigned_at: at }) => at !== null);
   return (
     <div className={styles['signed']}>
@@ -114,7 +114,7 @@ const Signatures = ({ approval }: { readonly approval: Approval }) => {
         {signed.map(({ user, countersigned_at: at, reason }) => (
           <span key={user}>
             {' '}
-            (<Said text={nameIn(members, user)} />, {at === null ? null : <Time at={at} />}
+            (<Said text={nameOf(user)} />, {at === null ? null : <Time at={at} />}
             {reason === null ? null : (
               <>
                 : <Said text={reason} />

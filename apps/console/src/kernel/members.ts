@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf, type Schemas } from './client.ts';
+import { shortId } from './said.ts';
+import { useSession } from './session.tsx';
 
 /** Everybody who decides here, for their names: the API names people by their ids alone. */
 export const useMembers = () =>
@@ -10,6 +12,13 @@ export const useMembers = () =>
     select: ({ data }) => data as readonly Schemas['Membership'][],
   });
 
-/** The address of a person; their id where it is not known. */
-export const nameIn = (members: readonly Schemas['Membership'][] | undefined, user: string): string =>
-  members?.find((member) => member.user === user)?.email ?? user;
+/**
+ * Names people: who looks at the page as 'you', others by their address, and by their id, cut, who has none or is gone.
+ * What it gives may stand within a sentence.
+ */
+export const useNames = (): ((user: string) => string) => {
+  const { data: members } = useMembers();
+  const { me } = useSession();
+  return (user) =>
+    user === me.user.id ? 'you' : (members?.find((member) => member.user === user)?.email ?? shortId(user));
+};

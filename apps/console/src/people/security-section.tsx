@@ -1,6 +1,6 @@
 import { answerOf, api, type Schemas } from '../kernel/client.ts';
 import { PAGE_SIZE, useList } from '../kernel/lists.ts';
-import { nameIn, useMembers } from '../kernel/members.ts';
+import { useMembers } from '../kernel/members.ts';
 import { Failure, Lag } from '../kit/failure.tsx';
 import { Bones, Empty, Id, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
@@ -54,13 +54,13 @@ const EventsTable = ({ rows }: { readonly rows: readonly SecurityEvent[] }) => {
       </thead>
       <tbody>
         {rows.map((event) => {
-          const name = nameIn(members, event.user);
+          const address = members?.find(({ user }) => user === event.user)?.email ?? null;
           return (
             <tr key={event.id}>
               <td className={kit['number']}>
                 <Time at={event.at} />
               </td>
-              <td data-wide>{name === event.user ? <Id id={name} /> : <Said text={name} />}</td>
+              <td data-wide>{address === null ? <Id id={event.user} /> : <Said text={address} />}</td>
               <td data-wide>{eventInWords(event)}</td>
               <td data-hide>
                 <Id id={event.session} />

@@ -1,11 +1,12 @@
-import { nameIn, useMembers } from '../kernel/members.ts';
+import { useMembers, useNames } from '../kernel/members.ts';
 import { useSession } from '../kernel/session.tsx';
 
 /** The owners by their names, and what they may. */
 export const WhoMay = ({ may }: { readonly may: string }) => {
   const { data: members } = useMembers();
+  const nameOf = useNames();
   const { me } = useSession();
   const owners = members?.filter(({ role, user }) => role === 'owner' && user !== me.user.id) ?? [];
-  const names = owners.map(({ user }) => nameIn(members, user)).join(', ');
+  const names = owners.map(({ user }) => nameOf(user)).join(', ');
   return <>{`${names === '' ? 'An owner' : names} may ${may}.`}</>;
 };

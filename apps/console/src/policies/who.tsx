@@ -1,14 +1,14 @@
 import type { Schemas } from '../kernel/client.ts';
-import { nameIn, useMembers } from '../kernel/members.ts';
+import { useNames } from '../kernel/members.ts';
 import { Said } from '../kit/kit.tsx';
 
 /** Who did something, by the name that people know. */
 export const Who = ({ actor }: { readonly actor: Schemas['Actor'] | null }) => {
-  const { data: members } = useMembers();
+  const nameOf = useNames();
   if (actor === null) return <>somebody</>;
   switch (actor.type) {
     case 'user':
-      return <Said text={actor.id === null ? 'a person' : nameIn(members, actor.id)} />;
+      return <Said text={actor.id === null ? 'a person' : nameOf(actor.id)} />;
     case 'admin_key':
       return <>an admin key</>;
     case 'operator':
