@@ -46,7 +46,7 @@ describeConsole({ title: 'the Console while something ends', port: freePort }, (
     await rail(page, 'Deeds').click();
     await page.getByText('A new version of the Console is here.').waitFor();
     await button(page, 'Stop').click();
-    await page.getByRole('button', { name: /^Stop all \d+ agents? now$/ }).waitFor();
+    await page.getByRole('button', { name: /^Stop all / }).waitFor();
     await context.close();
   });
 

@@ -105,7 +105,7 @@ describeConsole('people at the Console', () => {
             if ((await button(page, 'Approve').count()) > 0) throw error;
           });
         await page.getByText('Denied', { exact: true }).waitFor();
-        expect(await page.getByText(`by ${OWNER}`).isVisible()).toBe(true);
+        expect(await page.getByText('by you').isVisible()).toBe(true);
         expect(reached(id)).toBe(0);
       });
     });
@@ -136,13 +136,22 @@ describeConsole('people at the Console', () => {
       await inWindow(OWNER, PHONE, async (page) => {
         await page.goto(scene.url('/app/deeds'));
         await button(page, 'Stop').tap();
-        await button(page, /^Stop all 1 agents? now$/).tap();
+        await button(page, 'Stop all agents now').tap();
         await page.getByRole('heading', { name: 'All agents are stopped' }).waitFor();
         expect(await page.getByText('in flight: sent before the Stop').isVisible()).toBe(true);
         const refused = await scene.act('crm.get_customer', { id: customer() });
         expect(refused['decision']).toMatchObject({ outcome: 'deny', source: 'stop' });
+        await button(page, 'Close').last().tap();
+        await page.getByText(/^All agents are stopped since \d\d:\d\d:\d\d by you\.$/).waitFor();
+        await button(page, 'Start again …').tap();
+        await page.getByLabel('Reason to start').fill('It was a drill');
         await button(page, 'Start all agents again').tap();
-        await page.getByRole('heading', { name: 'Stop', exact: true }).waitFor();
+        await page.getByRole('heading', { name: 'All agents run again' }).waitFor();
+        await page.getByText(/^All agents run again since \d\d:\d\d:\d\d\./).waitFor();
+        // Who looked on would be asked to stop them anew by a question in its place.
+        expect(await button(page, /^Stop all/).count()).toBe(0);
+        await button(page, 'Close').last().tap();
+        await page.getByText('All agents are stopped').waitFor({ state: 'detached' });
         const id = customer();
         await scene.act('crm.get_customer', { id });
         expect(reached(id)).toBe(1);

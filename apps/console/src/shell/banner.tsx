@@ -3,10 +3,11 @@ import { useEffect, useState } from 'react';
 import { Icon } from '../design/icon.tsx';
 import { api, bodyOf } from '../kernel/client.ts';
 import { useLive } from '../kernel/live-provider.tsx';
-import { useSession } from '../kernel/session.tsx';
+import { useMay, useSession } from '../kernel/session.tsx';
 import { Button } from '../kit/kit.tsx';
 import styles from './shell.module.css';
 import { useIsSignedOut } from './signed-out.ts';
+import { StoppedSince } from './stopped.tsx';
 
 /** Whether a deployment has taken away what this page would load next. */
 const useIsOld = (): boolean => {
@@ -28,6 +29,7 @@ export const Banner = ({ onStop }: { readonly onStop: () => void }) => {
   const { hasGap } = useLive();
   const isOld = useIsOld();
   const isOut = useIsSignedOut();
+  const isOwner = useMay('owner');
   const { data: overview } = useQuery({
     queryKey: ['overview', '24h'],
     queryFn: () => bodyOf(api.GET('/v1/overview', { params: { query: { window: '24h' } } })),
@@ -50,9 +52,12 @@ export const Banner = ({ onStop }: { readonly onStop: () => void }) => {
     return (
       <div className={styles['banner']} data-tone="stop" role="status">
         <Icon name="octagon" />
-        All agents of this organization are stopped.
+        <span>
+          All agents are stopped
+          {org === null ? null : <StoppedSince org={org} />}.
+        </span>
         <Button isSmall onClick={onStop}>
-          What is in flight
+          {isOwner ? 'Start again …' : 'What is in flight'}
         </Button>
       </div>
     );

@@ -1,13 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
-import { nameIn, useMembers } from '../kernel/members.ts';
+import { serverNow } from '../kernel/clock.ts';
+import { useMembers, useNames } from '../kernel/members.ts';
 import { useMay, useOrganization } from '../kernel/session.tsx';
-import { Dialog } from '../kit/dialog.tsx';
+import { Dialog, DialogFoot } from '../kit/dialog.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { RunsAgain, Stopped } from './stopped.tsx';
 import styles from './shell.module.css';
 
 type Agent = Schemas['Agent'];
@@ -24,36 +26,60 @@ const useActiveAgents = () =>
 const lastActiveFirst = (one: Agent, other: Agent): number =>
   (other.usage?.last_action_at ?? '').localeCompare(one.usage?.last_action_at ?? '');
 
-/** Two presses and no typing: one opens it, the second stops. */
+type Organization = Schemas['Organization'];
+
+/** When agents run again that were stopped while the dialog was open, whoever started them; null before. */
+const useRunsSince = (org: Organization | undefined): string | null => {
+  const [wasStopped, setWasStopped] = useState(false);
+  const [since, setSince] = useState<string | null>(null);
+  const status = org?.status;
+  useEffect(() => {
+    if (status === 'stopped') {
+      setWasStopped(true);
+      setSince(null);
+    } else if (status === 'active' && wasStopped) setSince((known) => known ?? new Date(serverNow()).toISOString());
+  }, [status, wasStopped]);
+  return since;
+};
+
+/** Two presses and no typing: one opens it, the second stops. Where all were stopped, it never asks to stop them again. */
 export const StopDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const { data: org, error, refetch } = useOrganization(true);
+  const since = useRunsSince(org);
+  const title = org?.status === 'stopped' ? 'All agents are stopped' : since === null ? 'Stop' : 'All agents run again';
   return (
-    <Dialog title={org?.status === 'stopped' ? 'All agents are stopped' : 'Stop'} onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {org === undefined ? (
         error === null && <Bones count={3} />
       ) : org.status === 'stopped' ? (
-        <Stopped org={org} />
+        <Stopped org={org} onClose={onClose} />
+      ) : since === null ? (
+        <StopChoices org={org} onClose={onClose} />
       ) : (
-        <StopChoices org={org} />
+        <RunsAgain since={since} onClose={onClose} />
       )}
     </Dialog>
   );
 };
 
-const StopChoices = ({ org }: { readonly org: Schemas['Organization'] }) => {
+const StopChoices = ({ org, onClose }: { readonly org: Organization; readonly onClose: () => void }) => {
   const may = useMay('admin');
   const queries = useQueryClient();
   const [reason, setReason] = useState('');
   const { data, error, refetch } = useActiveAgents();
   const stopAll = useChange(
-    (said: string, key) =>
-      bodyOf(
+    async (said: string, key) => {
+      const stopped = await bodyOf(
         api.POST('/v1/org/stop', {
           params: { header: { 'Idempotency-Key': key } },
           body: said === '' ? {} : { reason: said },
         }),
-      ),
+      );
+      // What was asked before the Stop would say that they run.
+      await queries.cancelQueries({ queryKey: ['org'] });
+      return stopped;
+    },
     (stopped) => {
       queries.setQueryData(['org'], stopped);
       void queries.invalidateQueries({ queryKey: ['me'] });
@@ -80,15 +106,6 @@ const StopChoices = ({ org }: { readonly org: Schemas['Organization'] }) => {
         Stop all refuses every call of every agent from now on, on every instance. What was sent already goes on to its
         end: {org.in_flight} in flight now. Only an owner may start all agents again.
       </p>
-      {stopAll.error === null ? null : <Failure error={stopAll.error} onRetry={() => stopAll.mutate(reason.trim())} />}
-      <Button
-        kind="stop"
-        icon="octagon"
-        disabled={!may || stopAll.isPending}
-        onClick={() => stopAll.mutate(reason.trim())}
-      >
-        {stopAll.isPending ? 'Stopping …' : count === null ? 'Stop all agents now' : `Stop all ${count} agents now`}
-      </Button>
       {may ? (
         <label className={kit['label']}>
           Reason, sealed in the deed (may be left out)
@@ -100,9 +117,25 @@ const StopChoices = ({ org }: { readonly org: Schemas['Organization'] }) => {
           />
         </label>
       ) : null}
+      {stopAll.error === null ? null : <Failure error={stopAll.error} onRetry={() => stopAll.mutate(reason.trim())} />}
+      <DialogFoot>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          kind="stop"
+          icon="octagon"
+          disabled={!may || stopAll.isPending}
+          onClick={() => stopAll.mutate(reason.trim())}
+        >
+          {stopAll.isPending ? 'Stopping …' : wordsOf(count)}
+        </Button>
+      </DialogFoot>
     </>
   );
 };
+
+/** @param count of the agents that are active; null while that is not known */
+const wordsOf = (count: number | string | null): string =>
+  count === null || count === 0 || count === 1 ? 'Stop all agents now' : `Stop all ${count} agents now`;
 
 const StopOne = ({ agent, may, reason }: { readonly agent: Agent; readonly may: boolean; readonly reason: string }) => {
   const queries = useQueryClient();
@@ -145,50 +178,11 @@ const StopOne = ({ agent, may, reason }: { readonly agent: Agent; readonly may: 
 
 const WhoMay = () => {
   const { data: members } = useMembers();
-  const names = members?.filter(({ role }) => role !== 'viewer').map(({ email, user }) => email ?? user) ?? [];
+  const nameOf = useNames();
+  const names = members?.filter(({ role }) => role !== 'viewer').map(({ user }) => nameOf(user)) ?? [];
   return (
     <p className={kit['warning']}>
       Your role only reads. {names.length === 0 ? 'An admin or owner' : names.join(', ')} may stop agents.
     </p>
-  );
-};
-
-const Stopped = ({ org }: { readonly org: Schemas['Organization'] }) => {
-  const isOwner = useMay('owner');
-  const queries = useQueryClient();
-  const { data: members } = useMembers();
-  const start = useChange(
-    (_: null, key) => bodyOf(api.POST('/v1/org/start', { params: { header: { 'Idempotency-Key': key } }, body: {} })),
-    (started) => {
-      queries.setQueryData(['org'], started);
-      void queries.invalidateQueries({ queryKey: ['me'] });
-      void queries.invalidateQueries({ queryKey: ['overview'] });
-    },
-  );
-  const by = org.stopped_by?.type === 'user' && org.stopped_by.id !== null ? nameIn(members, org.stopped_by.id) : null;
-  return (
-    <>
-      <p>
-        Stopped{' '}
-        {org.stopped_at === null ? null : (
-          <>
-            since <Time at={org.stopped_at} />
-          </>
-        )}
-        {by === null ? null : <> by {by}</>}. Every call is refused, recorded and sealed.
-      </p>
-      <p className={styles['flight']} role="status">
-        {org.in_flight}
-        <span>in flight: sent before the Stop, and not ended yet</span>
-      </p>
-      {start.error === null ? null : <Failure error={start.error} />}
-      {isOwner ? (
-        <Button icon="play" disabled={start.isPending} onClick={() => start.mutate(null)}>
-          Start all agents again
-        </Button>
-      ) : (
-        <p className={kit['dim']}>Only an owner may start all agents again.</p>
-      )}
-    </>
   );
 };

@@ -1,0 +1,114 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useChange } from '../kernel/change.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useNames } from '../kernel/members.ts';
+import { useMay } from '../kernel/session.tsx';
+import { DialogFoot } from '../kit/dialog.tsx';
+import { Failure } from '../kit/failure.tsx';
+import { Button, Said, Time } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import styles from './shell.module.css';
+
+type Organization = Schemas['Organization'];
+
+/** Since when all are stopped, and by whom, as the end of a sentence. */
+export const StoppedSince = ({ org }: { readonly org: Pick<Organization, 'stopped_at' | 'stopped_by'> }) => {
+  const nameOf = useNames();
+  const by = org.stopped_by;
+  return (
+    <>
+      {org.stopped_at === null ? null : (
+        <>
+          {' '}
+          since <Time at={org.stopped_at} />
+        </>
+      )}
+      {by?.type === 'user' && by.id !== null ? (
+        <>
+          {' '}
+          by <Said text={nameOf(by.id)} />
+        </>
+      ) : by?.type === 'admin_key' ? (
+        ' by an admin key'
+      ) : null}
+    </>
+  );
+};
+
+const useStart = () => {
+  const queries = useQueryClient();
+  return useChange(
+    async (reason: string, key) => {
+      const started = await bodyOf(
+        api.POST('/v1/org/start', {
+          params: { header: { 'Idempotency-Key': key } },
+          body: reason === '' ? {} : { reason },
+        }),
+      );
+      // What was asked before they were started would say that they are stopped.
+      await queries.cancelQueries({ queryKey: ['org'] });
+      return started;
+    },
+    (started) => {
+      queries.setQueryData(['org'], started);
+      void queries.invalidateQueries({ queryKey: ['me'] });
+      void queries.invalidateQueries({ queryKey: ['overview'] });
+    },
+  );
+};
+
+/** What is in flight meanwhile, and the way back, which is an owner's. */
+export const Stopped = ({ org, onClose }: { readonly org: Organization; readonly onClose: () => void }) => {
+  const isOwner = useMay('owner');
+  const [reason, setReason] = useState('');
+  const start = useStart();
+  return (
+    <>
+      <p>
+        Stopped
+        <StoppedSince org={org} />. Every call is refused, recorded and sealed.
+      </p>
+      <p className={styles['flight']} role="status">
+        {org.in_flight}
+        <span>in flight: sent before the Stop, and not ended yet</span>
+      </p>
+      {isOwner ? (
+        <>
+          <label className={kit['label']}>
+            Reason to start, sealed in the deed (may be left out)
+            <input
+              className={kit['field']}
+              maxLength={280}
+              value={reason}
+              onChange={({ target }) => setReason(target.value)}
+            />
+          </label>
+          {start.error === null ? null : <Failure error={start.error} />}
+          <DialogFoot>
+            <Button onClick={onClose}>Close</Button>
+            <Button kind="primary" icon="play" disabled={start.isPending} onClick={() => start.mutate(reason.trim())}>
+              {start.isPending ? 'Starting …' : 'Start all agents again'}
+            </Button>
+          </DialogFoot>
+        </>
+      ) : (
+        <p className={kit['dim']}>Only an owner may start all agents again.</p>
+      )}
+    </>
+  );
+};
+
+export const RunsAgain = ({ since, onClose }: { readonly since: string; readonly onClose: () => void }) => (
+  <>
+    <p role="status">
+      All agents run again since <Time at={since} />. Each call is decided by the policy.
+    </p>
+    <p className={kit['dim']}>What was stopped or suspended one by one stays so, until it is resumed on its page.</p>
+    <DialogFoot>
+      <Button kind="primary" data-first onClick={onClose}>
+        Close
+      </Button>
+    </DialogFoot>
+  </>
+);
