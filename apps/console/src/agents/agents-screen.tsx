@@ -1,5 +1,5 @@
-import { useState } from 'react';
 import { Link } from 'wouter';
+import { useNew } from '../kernel/address.ts';
 import { answerOf, api, type Schemas } from '../kernel/client.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
 import { useMay } from '../kernel/session.tsx';
@@ -18,7 +18,7 @@ const FILTERS = ['status', 'q'] as const;
 /** Who may act, what they used up today, and how they stand. */
 export const AgentsScreen = () => {
   const may = useMay('admin');
-  const [isMaking, setMaking] = useState(false);
+  const { isNew: isMaking, begin, end } = useNew();
   const list = useFilteredList('agents', FILTERS, (query) =>
     answerOf(api.GET('/v1/agents', { params: { query: { ...query, 'expand[]': ['usage'] } } })),
   );
@@ -27,9 +27,9 @@ export const AgentsScreen = () => {
       <ScreenHead
         title="Agents"
         about="Programs that act through this service, each with keys and limits of its own."
-        badges={may ? <Button onClick={() => setMaking(true)}>Make an agent</Button> : null}
+        badges={may ? <Button onClick={begin}>Make an agent</Button> : null}
       />
-      {isMaking ? <NewAgent onClose={() => setMaking(false)} /> : null}
+      {isMaking && may ? <NewAgent onClose={end} /> : null}
       <ListFrame list={list} one="agent" chips={<Chips />} none={<NoAgents />}>
         <AgentsTable rows={list.rows} />
       </ListFrame>

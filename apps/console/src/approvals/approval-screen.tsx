@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { useNames } from '../kernel/members.ts';
+import { useWaitingApprovals } from '../kernel/waiting.ts';
 import { ApprovalBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Id, Said, Time } from '../kit/kit.tsx';
@@ -45,10 +46,7 @@ export const ApprovalScreen = ({ id }: { readonly id: string }) => {
 /** Who said what, and what is to be read next. */
 const Outcome = ({ approval }: { readonly approval: Schemas['Approval'] }) => {
   const nameOf = useNames();
-  const { data: waiting } = useQuery({
-    queryKey: ['approval-count'],
-    queryFn: () => bodyOf(api.GET('/v1/approvals', { params: { query: { limit: 100 } } })),
-  });
+  const { data: waiting } = useWaitingApprovals();
   const next = waiting?.data.find(({ id, you }) => id !== approval.id && you?.eligible === true);
   const by = approval.decided_by;
   return (

@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 
 /** The filters of a screen stand in its address, under the names that the API has for them. */
@@ -18,6 +18,17 @@ export const useFilters = () => {
   };
   const set = (name: string, value: string | null): void => change({ [name]: value });
   return { filters, set, change, clear: () => navigate(path, { replace: true }) };
+};
+
+/** The form for a new one, which a link to `?new=` opens, too: others may lead there. */
+export const useNew = () => {
+  const { filters, set } = useFilters();
+  const [isNew, setNew] = useState(() => filters.has('new'));
+  const end = (): void => {
+    setNew(false);
+    if (filters.has('new')) set('new', null);
+  };
+  return { isNew, begin: () => setNew(true), end };
 };
 
 /** Where a press on a row leads, with what follows `/app`. */

@@ -1,25 +1,29 @@
-import type { ReactNode } from 'react';
-import { Link } from 'wouter';
-import { Icon, type IconName } from '../design/icon.tsx';
+import { TimeLeft } from '../approvals/time-left.tsx';
+import { Icon } from '../design/icon.tsx';
 import type { Schemas } from '../kernel/client.ts';
 import { Said, Time } from '../kit/kit.tsx';
+import { StoppedSince } from '../shell/stopped.tsx';
+import { MismatchLine } from './mismatch-line.tsx';
+import { NeedLine } from './need-line.tsx';
+import type { Need } from './needs.ts';
 import styles from './overview.module.css';
 
 type Attention = Schemas['Attention'];
 
 /**
  * What needs a person, each with its one next step.
- * @param waiting calls that wait for a person, those that run out soon among them
+ * @param needs null while it is not known that there is nothing
+ * @param from the beginning of the window
  */
-export const AttentionList = ({
-  attention,
-  waiting,
-}: {
-  readonly attention: readonly Attention[];
-  readonly waiting: number;
-}) => {
-  const others = waiting - attention.filter(({ kind }) => kind === 'approval_expiring').length;
-  if (attention.length === 0 && others <= 0) {
+export const AttentionList = ({ needs, from }: { readonly needs: readonly Need[] | null; readonly from: string }) => {
+  if (needs === null) {
+    return (
+      <p className={styles['calm']} data-unsure="" role="status">
+        Reading what needs you …
+      </p>
+    );
+  }
+  if (needs.length === 0) {
     return (
       <p className={styles['calm']}>
         <Icon name="checkCircle" size={18} /> Nothing needs you.
@@ -28,99 +32,97 @@ export const AttentionList = ({
   }
   return (
     <ul className={styles['attention']} aria-label="What needs a person">
-      {attention.map((item) => (
-        <Item key={`${item.kind}${item.ids.join()}${item.budget ?? ''}`} item={item} />
+      {needs.map((need) => (
+        <Line key={keyOf(need)} need={need} from={from} />
       ))}
-      {others > 0 ? (
-        <li data-tone="warn">
-          <Icon name="people" size={18} />
-          <span>{others === 1 ? 'A call waits for a person.' : `${others} calls wait for a person.`}</span>
-          <Link href="/approvals">{others === 1 ? 'See it' : 'See them'}</Link>
-        </li>
-      ) : null}
     </ul>
   );
 };
 
-const Item = ({ item }: { readonly item: Attention }) => {
-  const { icon, tone, says, step } = ITEMS[item.kind](item);
-  return (
-    <li data-tone={tone}>
-      <Icon name={icon} size={18} />
-      <span>{says}</span>
-      <Link href={step.to}>{step.says}</Link>
-    </li>
-  );
+const keyOf = (need: Need): string => {
+  switch (need.is) {
+    case 'told':
+      return `${need.item.kind}${need.item.ids.join()}${need.item.budget ?? ''}`;
+    case 'expiring':
+      return need.approval.id;
+    case 'mismatches':
+      return `mismatches${need.items.at(-1)?.ids.join() ?? ''}`;
+    case 'waiting':
+      return 'waiting';
+  }
 };
 
-interface Shown {
-  readonly icon: IconName;
-  readonly tone: 'bad' | 'warn';
-  readonly says: ReactNode;
-  readonly step: { readonly to: string; readonly says: string };
-}
+const Line = ({ need, from }: { readonly need: Need; readonly from: string }) => {
+  switch (need.is) {
+    case 'told':
+      return <Told item={need.item} />;
+    case 'mismatches':
+      return <MismatchLine items={need.items} from={from} />;
+    case 'expiring':
+      return (
+        <NeedLine icon="clock" tone="warn" to={`/approvals/${need.approval.id}`} step="Decide">
+          <code>
+            <Said text={need.approval.tool} />
+          </code>{' '}
+          by <Said text={need.approval.agent.name} /> waits for a person: <TimeLeft until={need.approval.expires_at} />.
+        </NeedLine>
+      );
+    case 'waiting':
+      return (
+        <NeedLine icon="people" tone="warn" to={need.to} step={need.isOne ? 'Decide' : 'See them'}>
+          {need.isOne ? 'A call waits for a person: ' : `${need.count} calls wait for a person, the first has `}
+          <TimeLeft until={need.firstEndsAt} />.
+        </NeedLine>
+      );
+  }
+};
 
 const firstOf = ({ ids }: Attention, prefix: string): string => ids.find((id) => id.startsWith(prefix)) ?? '';
 
-const ITEMS: Readonly<Record<Attention['kind'], (item: Attention) => Shown>> = {
-  chain_broken: ({ first_bad_seq: seq, reason }) => ({
-    icon: 'shieldCross',
-    tone: 'bad',
-    says: `The chain of deeds is broken${seq === null || seq === undefined ? '' : ` at #${seq}`}: ${reason ?? 'the check failed'}. Tell the operator.`,
-    step: { to: '/deeds', says: 'See the deeds' },
-  }),
-  org_stopped: ({ stopped_at: at }) => ({
-    icon: 'octagon',
-    tone: 'bad',
-    says: (
-      <>
-        All agents are stopped
-        {at === null || at === undefined ? null : (
-          <>
-            {' '}
-            since <Time at={at} />
-          </>
-        )}
-        .
-      </>
-    ),
-    step: { to: '/actions?decision=deny', says: 'See what was refused' },
-  }),
-  mismatch: (item) => ({
-    icon: 'crossCircle',
-    tone: 'bad',
-    says: (
-      <>
-        <code>
-          <Said text={item.tool ?? ''} />
-        </code>
-        : <Said text={item.summary ?? 'what was found is not what was said'} />
-      </>
-    ),
-    step: { to: `/actions/${firstOf(item, 'act_')}`, says: 'See what differs' },
-  }),
-  approval_expiring: (item) => ({
-    icon: 'clock',
-    tone: 'warn',
-    says: (
-      <>
-        <code>
-          <Said text={item.tool ?? ''} />
-        </code>{' '}
-        waits for a person, until {item.expires_at === undefined ? 'soon' : <Time at={item.expires_at} />}.
-      </>
-    ),
-    step: { to: `/approvals/${firstOf(item, 'apr_')}`, says: 'Decide' },
-  }),
-  budget_near: (item) => {
-    const agent = firstOf(item, 'agt_');
-    const unit = item.currency === null || item.currency === undefined ? 'calls' : `${item.currency} (smallest unit)`;
-    return {
-      icon: 'alert',
-      tone: 'warn',
-      says: `Budget ${item.budget ?? ''}: ${item.used ?? 0} of ${item.limit ?? 0} ${unit} are used.`,
-      step:
-        agent === '' ? { to: '/actions', says: 'See the actions' } : { to: `/agents/${agent}`, says: 'See the agent' },
-    };
-  },
+const Told = ({ item }: { readonly item: Attention }) => {
+  switch (item.kind) {
+    case 'chain_broken':
+      return (
+        <NeedLine icon="shieldCross" tone="bad" to="/deeds" step="See the deeds">
+          The chain of deeds is broken
+          {item.first_bad_seq === null || item.first_bad_seq === undefined ? '' : ` at #${item.first_bad_seq}`}:{' '}
+          {item.reason ?? 'the check failed'}. Tell the operator.
+        </NeedLine>
+      );
+    case 'org_stopped':
+      return (
+        <NeedLine icon="octagon" tone="bad" to="/actions?decision=deny" step="See what was refused">
+          All agents are stopped
+          <StoppedSince org={{ stopped_at: item.stopped_at ?? null, stopped_by: item.stopped_by ?? null }} />.
+        </NeedLine>
+      );
+    case 'budget_near':
+      return <BudgetLine item={item} />;
+    // Those two have lines of their own.
+    case 'mismatch':
+    case 'approval_expiring':
+      return null;
+  }
+};
+
+const BudgetLine = ({ item }: { readonly item: Attention }) => {
+  const agent = firstOf(item, 'agt_');
+  const unit = item.currency === null || item.currency === undefined ? 'calls' : `${item.currency} (smallest unit)`;
+  return (
+    <NeedLine
+      icon="alert"
+      tone="warn"
+      to={agent === '' ? '/actions' : `/agents/${agent}`}
+      step={agent === '' ? 'See the actions' : 'See the agent'}
+    >
+      Budget {item.budget ?? ''}: {item.used ?? 0} of {item.limit ?? 0} {unit} are used
+      {item.resets_at === undefined ? (
+        '.'
+      ) : (
+        <>
+          , until <Time at={item.resets_at} />.
+        </>
+      )}
+    </NeedLine>
+  );
 };

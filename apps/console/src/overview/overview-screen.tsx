@@ -3,7 +3,9 @@ import { Link } from 'wouter';
 import { AgentBudgets } from '../agents/budgets.tsx';
 import { useFilters } from '../kernel/address.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { serverNow } from '../kernel/clock.ts';
 import { useSession } from '../kernel/session.tsx';
+import { useWaitingApprovals } from '../kernel/waiting.ts';
 import { AgentBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Panel, Said, Time } from '../kit/kit.tsx';
@@ -13,6 +15,8 @@ import { ScreenHead } from '../shell/screen.tsx';
 import { AttentionList } from './attention.tsx';
 import { Legend } from '../kit/chart.tsx';
 import { Bars } from './bars.tsx';
+import { BeginHere, useHasBegun } from './begin-here.tsx';
+import { needsOf, type Waiting } from './needs.ts';
 import styles from './overview.module.css';
 
 type Overview = Schemas['Overview'];
@@ -23,6 +27,9 @@ const WINDOWS: readonly (readonly [Window, string])[] = [
   ['7d', '7 days'],
 ];
 
+/** So long the service gives the same answer: what an event has made old is read again after it. */
+const KEPT_MS = 10_000;
+
 /** Does anything need me? The first screenful answers it. */
 export const OverviewScreen = () => {
   const { filters } = useFilters();
@@ -30,8 +37,8 @@ export const OverviewScreen = () => {
   const { data, error, refetch } = useQuery({
     queryKey: ['overview', window],
     queryFn: () => bodyOf(api.GET('/v1/overview', { params: { query: { window } } })),
-    staleTime: 10_000,
-    refetchInterval: 30_000,
+    staleTime: KEPT_MS,
+    refetchInterval: KEPT_MS + 2_000,
   });
   return (
     <>
@@ -46,14 +53,7 @@ export const OverviewScreen = () => {
           <Failure error={error} onRetry={() => void refetch()} />
         )
       ) : (
-        <div className={styles['stack']}>
-          <AttentionList attention={data.attention} waiting={data.approvals.pending} />
-          <Numbers overview={data} />
-          <Panel title="Actions over time" aside={<Legend parts={PARTS} />}>
-            <Bars overview={data} />
-          </Panel>
-          <Agents agents={data.agents} />
-        </div>
+        <Whole overview={data} />
       )}
     </>
   );
@@ -64,7 +64,32 @@ const PARTS = [
   { name: 'blocked', tone: 'bad' },
 ] as const;
 
-const Numbers = ({ overview }: { readonly overview: Overview }) => {
+const Whole = ({ overview }: { readonly overview: Overview }) => {
+  const { data: waiting = null } = useWaitingApprovals();
+  const isNew = overview.agents.length === 0 && overview.actions.total === 0;
+  const hasBegun = useHasBegun(isNew);
+  const needs = needsOf({ attention: overview.attention, pending: overview.approvals.pending }, waiting, serverNow());
+  if (isNew && hasBegun === null) return <Bones count={5} />;
+  const isToBegin = isNew && hasBegun === false;
+  return (
+    <div className={styles['stack']}>
+      {isToBegin && needs?.length === 0 ? null : <AttentionList needs={needs} from={overview.from} />}
+      {isToBegin ? (
+        <BeginHere />
+      ) : (
+        <>
+          <Numbers overview={overview} waiting={waiting} />
+          <Panel title="Actions over time" aside={<Legend parts={PARTS} />}>
+            <Bars overview={overview} />
+          </Panel>
+          <Agents agents={overview.agents} />
+        </>
+      )}
+    </div>
+  );
+};
+
+const Numbers = ({ overview, waiting }: { readonly overview: Overview; readonly waiting: Waiting | null }) => {
   const { actions, blocked, verdicts, approvals, previous, from, to } = overview;
   const between = `created_at[gte]=${from}&created_at[lt]=${to}`;
   return (
@@ -85,7 +110,11 @@ const Numbers = ({ overview }: { readonly overview: Overview }) => {
         isBad={verdicts.mismatch > 0}
         to={`/actions?verdict=MISMATCH&${between}`}
       />
-      <Figure name="Waiting for a person" value={approvals.pending} to="/approvals" />
+      <Figure
+        name="Waiting for a person"
+        value={waiting === null || waiting.has_more ? approvals.pending : waiting.data.length}
+        to="/approvals"
+      />
     </ul>
   );
 };

@@ -1,5 +1,5 @@
-import { useState } from 'react';
 import { Link } from 'wouter';
+import { useNew } from '../kernel/address.ts';
 import { answerOf, api, type Schemas } from '../kernel/client.ts';
 import { PAGE_SIZE, useList } from '../kernel/lists.ts';
 import { useMay } from '../kernel/session.tsx';
@@ -18,7 +18,7 @@ import { Who } from './who.tsx';
 /** What decides, what is tried beside it, and every policy that there is. */
 export const PoliciesScreen = () => {
   const may = useMay('admin');
-  const [isCreating, setCreating] = useState(false);
+  const { isNew, begin, end } = useNew();
   return (
     <>
       <ScreenHead
@@ -26,7 +26,7 @@ export const PoliciesScreen = () => {
         about="Rules that say which calls go through, which wait for a person, and which do not."
         badges={
           may ? (
-            <Button isSmall kind="primary" className={styles['create']} onClick={() => setCreating(true)}>
+            <Button isSmall kind="primary" className={styles['create']} onClick={begin}>
               New policy …
             </Button>
           ) : null
@@ -37,7 +37,7 @@ export const PoliciesScreen = () => {
         <ShadowDiffers />
         <PolicyList />
       </div>
-      {isCreating ? <CreateDialog onClose={() => setCreating(false)} /> : null}
+      {isNew && may ? <CreateDialog onClose={end} /> : null}
     </>
   );
 };

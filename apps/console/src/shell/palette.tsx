@@ -6,6 +6,7 @@ import { placeOfId } from '../kernel/address.ts';
 import { api, bodyOf } from '../kernel/client.ts';
 import { plain } from '../kernel/said.ts';
 import { useMay } from '../kernel/session.tsx';
+import { useWaitingApprovals } from '../kernel/waiting.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import kit from '../kit/kit.module.css';
 import { SECTIONS } from '../people/sections.ts';
@@ -31,11 +32,7 @@ const useFound = (text: string): readonly Found[] => {
     queryFn: () => bodyOf(api.GET('/v1/connectors', { params: { query: { limit: 100 } } })),
     staleTime: 60_000,
   });
-  const { data: waiting } = useQuery({
-    queryKey: ['approval-count'],
-    queryFn: () => bodyOf(api.GET('/v1/approvals', { params: { query: { limit: 100 } } })),
-    staleTime: 5_000,
-  });
+  const { data: waiting } = useWaitingApprovals();
   return useMemo(() => {
     const place = placeOfId(text);
     if (place !== null) return [{ icon: 'right', name: text.trim(), kind: 'the pasted id', path: place }];

@@ -1,12 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Icon } from '../design/icon.tsx';
-import { api, bodyOf } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
 import { useLive } from '../kernel/live-provider.tsx';
 import { shortId } from '../kernel/said.ts';
 import { useSession } from '../kernel/session.tsx';
+import { useWaitingApprovals } from '../kernel/waiting.ts';
 import { Menu } from '../kit/dialog.tsx';
 import { Button, Said } from '../kit/kit.tsx';
 import { Account } from './account.tsx';
@@ -20,14 +19,9 @@ import styles from './shell.module.css';
 
 type Open = 'stop' | 'palette' | 'help' | null;
 
-/** How many calls wait for people; null until that is known. */
+/** How many calls wait for people; null until that is known, and where there is none. */
 export const useWaiting = (): string | null => {
-  const { data } = useQuery({
-    queryKey: ['approval-count'],
-    queryFn: () => bodyOf(api.GET('/v1/approvals', { params: { query: { limit: 100 } } })),
-    staleTime: 5_000,
-    refetchInterval: 30_000,
-  });
+  const { data } = useWaitingApprovals();
   if (data === undefined || data.data.length === 0) return null;
   return data.has_more ? '99+' : String(data.data.length);
 };

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { exampleArgs, firstTool } from './example-call.ts';
+
+const tool = (name: string, effect: string) => ({ name, side_effect: effect, input_schema: {} }) as never;
+
+describe('a call to try', () => {
+  it('has each argument that must be there, and none that may be left out', () =>
+    expect(
+      exampleArgs({
+        input_schema: {
+          properties: {
+            id: { type: 'string' },
+            amount: { type: 'integer' },
+            kind: { enum: ['full', 'part'] },
+            note: { type: 'string' },
+          },
+          required: ['id', 'amount', 'kind', 'unknown'],
+        } as never,
+      }),
+    ).toEqual({ id: '42', amount: 1, kind: 'full', unknown: '42' }));
+
+  it('is of a tool that only reads, where an active connector has one', () => {
+    const [write, read] = [tool('pay.create_refund', 'write'), tool('pay.get_refund', 'read')];
+    expect(firstTool([{ status: 'active', tools: [write, read] }])).toBe(read);
+    expect(firstTool([{ status: 'active', tools: [write] }])).toBe(write);
+    expect(firstTool([{ status: 'disabled', tools: [read] }])).toBeNull();
+  });
+});

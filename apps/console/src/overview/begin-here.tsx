@@ -1,0 +1,127 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { Icon } from '../design/icon.tsx';
+import { api, bodyOf } from '../kernel/client.ts';
+import { curlOf } from '../kernel/curl.ts';
+import { exampleArgs, firstTool } from '../kernel/example-call.ts';
+import { useMay } from '../kernel/session.tsx';
+import { CopyButton, Panel } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import styles from './overview.module.css';
+
+/** Whether an agent has ever asked for anything; null until that is known. */
+export const useHasBegun = (isWanted: boolean): boolean | null => {
+  const { data } = useQuery({
+    queryKey: ['overview', 'begun'],
+    queryFn: () => bodyOf(api.GET('/v1/actions', { params: { query: { limit: 1 } } })),
+    enabled: isWanted,
+  });
+  return data === undefined ? null : data.data.length > 0;
+};
+
+/** What there is of what a first call needs. */
+const useBegun = () => {
+  const { data: connectors } = useQuery({
+    queryKey: ['connectors', 'names'],
+    queryFn: () => bodyOf(api.GET('/v1/connectors', { params: { query: { limit: 100 } } })),
+  });
+  const { data: policies } = useQuery({
+    queryKey: ['policies', 'newest'],
+    queryFn: () => bodyOf(api.GET('/v1/policies', { params: { query: { limit: 1 } } })),
+  });
+  const { data: slots } = useQuery({
+    queryKey: ['policy-slots'],
+    queryFn: () => bodyOf(api.GET('/v1/policies/slots')),
+  });
+  const { data: agents } = useQuery({
+    queryKey: ['agents', 'names'],
+    queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { limit: 100 } } })),
+  });
+  return {
+    hasConnector: (connectors?.data.length ?? 0) > 0,
+    tool: firstTool(connectors?.data ?? []),
+    policy: slots?.enforced?.policy.id ?? policies?.data[0]?.id ?? null,
+    isEnforced: slots !== undefined && slots.enforced !== null,
+    hasAgent: agents?.data.some(({ active_keys: keys }) => keys > 0) ?? false,
+  };
+};
+
+/** In place of zeros, for who has just come: four steps to the first call, each ticked when it is done. */
+export const BeginHere = () => {
+  const may = useMay('admin');
+  const { hasConnector, tool, policy, isEnforced, hasAgent } = useBegun();
+  // Where the form opens at once for who may fill it in.
+  const anew = may ? '?new=' : '';
+  return (
+    <Panel title="Begin here">
+      <p className={kit['dim']}>
+        No agent has asked for anything yet. {may ? 'Four steps to the first call:' : 'An admin sets this up:'}
+      </p>
+      <ol className={styles['begin']}>
+        <Step
+          isDone={hasConnector}
+          to={hasConnector || !may ? '/connectors' : '/connectors?add='}
+          name="Connect a system"
+        >
+          A connector turns an HTTP API into tools. The service keeps the credential; agents never see it.
+        </Step>
+        <Step
+          isDone={isEnforced}
+          to={policy === null ? `/policies${anew}` : `/policies/${policy}`}
+          name={policy === null || isEnforced ? 'Say what agents may do' : 'Enforce your policy'}
+        >
+          Rules of a policy let calls through, let them wait for a person, or deny them. Until one is enforced, every
+          call is denied.
+        </Step>
+        <Step isDone={hasAgent} to={hasAgent ? '/agents' : `/agents${anew}`} name="Make an agent and its key">
+          An agent is a program with a key and limits of its own. Its key is shown once.
+        </Step>
+        <Step isDone={false} to="/actions" name="Send its first call">
+          {tool === null
+            ? 'From any shell. While no connector has this tool it is refused, and the refusal is recorded and sealed.'
+            : 'From any shell, with the key of the agent. Whatever becomes of it, it is recorded and sealed.'}
+        </Step>
+      </ol>
+      <Curl
+        code={curlOf(location.origin, {
+          tool: tool?.name ?? 'crm.get_customer',
+          args: tool === null ? { id: '42' } : exampleArgs(tool),
+          mode: 'gateway',
+        })}
+      />
+    </Panel>
+  );
+};
+
+const Step = ({
+  isDone,
+  to,
+  name,
+  children,
+}: {
+  readonly isDone: boolean;
+  readonly to: string;
+  readonly name: string;
+  readonly children: ReactNode;
+}) => (
+  <li data-done={isDone ? '' : undefined}>
+    <span className={styles['beginMark']} aria-hidden="true">
+      {isDone ? <Icon name="check" size={16} /> : null}
+    </span>
+    <div>
+      <Link href={to}>{name}</Link>
+      {isDone ? <span className="visually-hidden"> (done)</span> : null}
+      <p>{children}</p>
+    </div>
+  </li>
+);
+
+const Curl = ({ code }: { readonly code: string }) => (
+  <div className={styles['beginCurl']}>
+    <pre className={kit['code']} tabIndex={0} aria-label="The first call">
+      {code}
+    </pre>
+    <CopyButton text={code}>Copy the call</CopyButton>
+  </div>
+);

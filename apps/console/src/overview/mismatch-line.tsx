@@ -1,0 +1,59 @@
+import { useQuery } from '@tanstack/react-query';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { Said, Time } from '../kit/kit.tsx';
+import { NeedLine } from './need-line.tsx';
+
+type Attention = Schemas['Attention'];
+
+/** The newest of some equal ones, with what tells it apart from others: the agent, the time, the first pair that differs. */
+export const MismatchLine = ({ items, from }: { readonly items: readonly Attention[]; readonly from: string }) => {
+  const [newest] = items;
+  const id = newest?.ids[0] ?? '';
+  const tool = newest?.tool ?? '';
+  const { data: action } = useQuery({
+    queryKey: ['action', id],
+    queryFn: () => bodyOf(api.GET('/v1/actions/{id}', { params: { path: { id } } })),
+    staleTime: 60_000,
+  });
+  const query = new URLSearchParams({ verdict: 'MISMATCH', tool, 'created_at[gte]': from });
+  const isOne = items.length === 1;
+  return (
+    <NeedLine
+      icon="crossCircle"
+      tone="bad"
+      to={isOne ? `/actions/${id}` : `/actions?${query.toString()}`}
+      step={isOne ? 'See what differs' : `See all ${items.length}`}
+    >
+      {isOne ? null : `${items.length} times `}
+      <code>
+        <Said text={tool} />
+      </code>
+      {action === undefined ? null : (
+        <>
+          {' '}
+          by <Said text={action.agent.name} />
+        </>
+      )}
+      {newest?.created_at === undefined ? null : (
+        <>
+          , {isOne ? '' : 'last '}
+          <Time at={newest.created_at} />
+        </>
+      )}
+      : <Said text={differenceOf(action) ?? newest?.summary ?? 'what was found is not what was said'} />
+    </NeedLine>
+  );
+};
+
+/** `body.price should be 1990, and was read back as 1790.`; null where it is not known in so many words. */
+const differenceOf = (action: Schemas['ActionDetail'] | undefined): string | null => {
+  const detail = action?.witness?.detail;
+  if (detail === null || detail === undefined || 'removed' in detail) return null;
+  const [path] = detail.differs;
+  if (path === undefined) return null;
+  const [expected, observed] = [detail.expected, detail.observed] as Readonly<Record<string, unknown>>[];
+  const found = observed?.[path];
+  return `${path} should be ${JSON.stringify(expected?.[path])}, and ${
+    found === undefined ? 'is not there' : `was read back as ${JSON.stringify(found)}`
+  }.`;
+};

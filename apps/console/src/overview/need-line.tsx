@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { Icon, type IconName } from '../design/icon.tsx';
+
+/** One line, and where a press on its end leads. */
+export const NeedLine = ({
+  icon,
+  tone,
+  to,
+  step,
+  children,
+}: {
+  readonly icon: IconName;
+  readonly tone: 'bad' | 'warn';
+  readonly to: string;
+  readonly step: string;
+  readonly children: ReactNode;
+}) => (
+  <li data-tone={tone}>
+    <Icon name={icon} size={18} />
+    <span>{children}</span>
+    <Link href={to}>{step}</Link>
+  </li>
+);

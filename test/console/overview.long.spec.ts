@@ -1,0 +1,114 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import { eventually } from '../http/edge-client.js';
+import { ConsoleScene, OWNER } from './console-scene.js';
+import { inWindowOf, judgeWhole, LOOKS, windowOf } from './whole-screen.js';
+
+const DESK = { viewport: { width: 1440, height: 900 } } as const;
+
+let browser: Browser;
+let scene: ConsoleScene;
+
+const needs = (page: Page) => page.getByRole('list', { name: 'What needs a person' });
+
+describe.skipIf(CHROMIUM === null)(`the overview (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+    scene = await ConsoleScene.start(browser);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+  });
+
+  it('never says less than the rail, and tells what waits as soon as it waits', async () => {
+    await scene.act('crm.get_customer', { id: '1' });
+    await inWindowOf(scene, OWNER, DESK, async (page) => {
+      await page.goto(scene.url('/app'));
+      await page.getByText('Nothing needs you.').waitFor();
+      await scene.ask('crm.add_note', { id: '2', note: 'x' });
+      await page.getByText('A call waits for a person:').waitFor();
+      expect(await page.getByText('Nothing needs you.').count()).toBe(0);
+      const figure = page.getByRole('link', { name: /^Waiting for a person/ });
+      expect(await figure.innerText()).toMatch(/\b1\b/);
+      expect(
+        await page
+          .getByRole('link', { name: /^Approvals/ })
+          .first()
+          .innerText(),
+      ).toMatch(/\b1\b/);
+      await page.getByRole('link', { name: 'Decide' }).click();
+      await page.getByRole('button', { name: 'Deny' }).click();
+      await page.getByText('Denied', { exact: true }).waitFor();
+      await page.goBack();
+      await page.getByText('Nothing needs you.').waitFor();
+    });
+  });
+
+  it('puts what runs out first, and equal mismatches together, each with who, when and what differs', async () => {
+    await scene.ask('crm.add_note', { id: '3', note: 'x' });
+    await scene.act('crm.set_status', { id: '4', status: 'lost' });
+    await scene.act('crm.set_status', { id: '5', status: 'lost' });
+    await inWindowOf(scene, OWNER, DESK, async (page) => {
+      await page.goto(scene.url('/app'));
+      await page.getByText('2 times').waitFor();
+      await eventually(async () =>
+        (await needs(page).locator('li').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')),
+      ).toEqual([
+        expect.stringMatching(/^A call waits for a person: .* left\. Decide$/),
+        expect.stringMatching(
+          /^2 times crm\.set_status by \S+, last \d\d:\d\d:\d\d: body\.status should be "lost", and was read back as "active"\. See all 2$/,
+        ),
+      ]);
+      await page.getByRole('link', { name: 'See all 2' }).click();
+      await eventually(() => page.locator('tbody tr').count()).toBe(2);
+    });
+  });
+
+  it.each(LOOKS)('is whole at $width, $colorScheme', async (look) => {
+    await inWindowOf(scene, OWNER, windowOf(look), async (page) => {
+      await page.goto(scene.url('/app'));
+      await page.getByText('See all 2').waitFor();
+      await judgeWhole(page, 'overview-needs', look);
+    });
+  });
+
+  describe('of an organization that never had an action', () => {
+    beforeAll(() => scene.besides('Südlicht AG'));
+
+    it('says where to begin, and ticks what is done', async () => {
+      await inWindowOf(scene, OWNER, DESK, async (page) => {
+        await page.goto(scene.url('/app'));
+        const begin = page.getByRole('region', { name: 'Begin here' });
+        await begin.waitFor();
+        expect(await page.getByText('in the window before').count()).toBe(0);
+        expect(await begin.locator('li[data-done]').count()).toBe(0);
+        expect(await begin.getByLabel('The first call').innerText()).toContain('/v1/actions');
+        await begin.getByRole('link', { name: 'Make an agent and its key' }).click();
+        await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('first-bot');
+        await page.getByRole('button', { name: 'Make the agent and its key' }).click();
+        await page.getByRole('button', { name: 'I have stored it' }).click();
+        await page.locator('h1', { hasText: 'first-bot' }).waitFor();
+        await page.keyboard.press('g');
+        await page.keyboard.press('o');
+        await eventually(() => begin.locator('li[data-done]').allInnerTexts()).toEqual([
+          expect.stringContaining('Make an agent'),
+        ]);
+        await begin.getByRole('link', { name: 'Connect a system' }).click();
+        await page.locator('h1', { hasText: 'connector' }).waitFor();
+        await page.goBack();
+        await begin.getByRole('link', { name: 'Say what agents may do' }).click();
+        await page.getByRole('dialog', { name: 'New policy' }).waitFor();
+      });
+    });
+
+    it.each(LOOKS)('is whole at $width, $colorScheme', async (look) => {
+      await inWindowOf(scene, OWNER, windowOf(look), async (page) => {
+        await page.goto(scene.url('/app'));
+        await page.getByRole('region', { name: 'Begin here' }).waitFor();
+        await judgeWhole(page, 'overview-begin', look);
+      });
+    });
+  });
+});
