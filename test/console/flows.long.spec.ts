@@ -42,7 +42,16 @@ describeConsole('people at the Console', () => {
         await button(page, 'Approve').tap();
         await page.getByText('Approved', { exact: true }).waitFor();
         await eventually(() => reached(id)).toBe(1);
-        expect(await button(page, /Approve|Deny/).count()).toBe(0);
+        expect(await button(page, /Approve$|Deny/).count()).toBe(0);
+        // What became of it, and nothing of what would become of it.
+        const outcome = page.getByRole('status').filter({ hasText: 'Approved' });
+        await outcome.getByText('Executed', { exact: true }).waitFor();
+        expect(await page.getByText('If you approve').count()).toBe(0);
+        expect(await page.getByText('asked to').isVisible()).toBe(true);
+        const onward = button(page, /^(Next: crm\.add_note \(\d+ left\)|All approvals)$/);
+        await eventually(() => onward.getAttribute('aria-disabled')).toBeNull();
+        await onward.tap();
+        await eventually(() => page.url().includes(approval)).toBe(false);
       });
     });
 
@@ -72,6 +81,18 @@ describeConsole('people at the Console', () => {
         await page.keyboard.press('Enter');
         await page.getByText('Approved', { exact: true }).waitFor();
         await eventually(() => reached(id)).toBe(1);
+      });
+    });
+
+    it('tells two calls of one tool apart in the list', async () => {
+      await scene.ask('crm.add_note', { id, note: 'the first', amount: 48_900 });
+      await scene.ask('crm.add_note', { id, note: 'the second', tags: ['x'], amount: 12 });
+      await inWindow(OWNER, PHONE, async (page) => {
+        await page.goto(scene.url('/app/approvals'));
+        const rows = page.locator('main li');
+        await rows.filter({ hasText: 'Write a note about a customer' }).first().waitFor();
+        await rows.filter({ hasText: `amount 48900, id ${id}, note the first` }).waitFor();
+        await rows.filter({ hasText: `amount 12, id ${id}, note the second and 1 more` }).waitFor();
       });
     });
 

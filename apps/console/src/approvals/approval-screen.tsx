@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { Link } from 'wouter';
+import { useEffect, useState } from 'react';
+import { Link, useLocation } from 'wouter';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { useNames } from '../kernel/members.ts';
 import { useWaitingApprovals } from '../kernel/waiting.ts';
-import { ApprovalBadge } from '../kit/badges.tsx';
+import { ApprovalBadge, EvidenceBadge, StatusBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
-import { Bones, Id, Said, Time } from '../kit/kit.tsx';
+import { Bones, Button, Id, Said, Time } from '../kit/kit.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import styles from './approvals.module.css';
 import { Card } from './card.tsx';
@@ -38,16 +38,16 @@ export const ApprovalScreen = ({ id }: { readonly id: string }) => {
       <Card approval={approval} onSeen={setSeenDigest} />
       {approval.status === 'pending' ? (
         <Decide approval={approval} seenDigest={seenDigest} onAnswer={() => refetch()} />
-      ) : null}
+      ) : (
+        <Next after={approval.id} />
+      )}
     </>
   );
 };
 
-/** Who said what, and what is to be read next. */
+/** Who said what, and what became of the call since. */
 const Outcome = ({ approval }: { readonly approval: Schemas['Approval'] }) => {
   const nameOf = useNames();
-  const { data: waiting } = useWaitingApprovals();
-  const next = waiting?.data.find(({ id, you }) => id !== approval.id && you?.eligible === true);
   const by = approval.decided_by;
   return (
     <div className={styles['outcome']} role="status">
@@ -65,17 +65,78 @@ const Outcome = ({ approval }: { readonly approval: Schemas['Approval'] }) => {
           Reason: <Said text={approval.reason} />
         </p>
       )}
-      <p>
-        <Link href={`/actions/${approval.action}`}>The action</Link> <Id id={approval.action} />
-        {next === undefined ? null : (
-          <>
-            {' · '}
-            <Link href={`/approvals/${next.id}`}>
-              Next: <Said text={next.tool} />
-            </Link>
-          </>
-        )}
-      </p>
+      {approval.status === 'approved' ? (
+        <BecameOf id={approval.action} />
+      ) : (
+        <p>
+          Nothing of it ran. <Link href={`/actions/${approval.action}`}>The call</Link> <Id id={approval.action} />
+        </p>
+      )}
+    </div>
+  );
+};
+
+/** The call as it stands now: an event of it has it read again. */
+const BecameOf = ({ id }: { readonly id: string }) => {
+  const { data: action, error } = useQuery({
+    queryKey: ['action', id],
+    queryFn: () => bodyOf(api.GET('/v1/actions/{id}', { params: { path: { id } } })),
+  });
+  return (
+    <p className={styles['became']}>
+      <Link href={`/actions/${id}`}>The call</Link>
+      {action === undefined ? (
+        error === null ? (
+          <span>is being read …</span>
+        ) : (
+          <Id id={id} />
+        )
+      ) : (
+        <>
+          <StatusBadge {...action} />
+          {action.witness === null ? null : <EvidenceBadge witness={action.witness} />}
+          {action.execution?.error_message === null || action.execution?.error_message === undefined ? null : (
+            <Said text={action.execution.error_message} />
+          )}
+        </>
+      )}
+    </p>
+  );
+};
+
+const SETTLE_MS = 500;
+
+/** Where the buttons were: what is to be read next. Whoever tapped twice to approve has not read what this one says. */
+const Next = ({ after }: { readonly after: string }) => {
+  const [, navigate] = useLocation();
+  const [isSettled, setSettled] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(true), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  const { data: waiting } = useWaitingApprovals();
+  const mine = waiting?.data.filter(({ id, you }) => id !== after && you?.eligible === true) ?? [];
+  const [next] = mine;
+  const go = (): void => {
+    if (isSettled) navigate(next === undefined ? '/approvals' : `/approvals/${next.id}`);
+  };
+  return (
+    <div className={styles['decide']}>
+      <div className={styles['next']}>
+        <Button
+          kind={next === undefined ? 'plain' : 'primary'}
+          aria-disabled={isSettled ? undefined : true}
+          onClick={go}
+        >
+          {next === undefined ? (
+            'All approvals'
+          ) : (
+            <>
+              Next: <Said text={next.tool} /> ({mine.length} left)
+            </>
+          )}
+        </Button>
+      </div>
     </div>
   );
 };

@@ -1,14 +1,16 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { answerOf, api, type Schemas } from '../kernel/client.ts';
+import { answerOf, api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
 import { ApprovalBadge, EffectBadge } from '../kit/badges.tsx';
 import { ChoiceChip, GivenChip } from '../kit/filters.tsx';
-import { Empty, Said, Time } from '../kit/kit.tsx';
+import { Empty, Money, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFrame } from '../kit/list-frame.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { useWaiting } from '../shell/shell.tsx';
 import styles from './approvals.module.css';
+import { inShort } from './in-short.ts';
 import { TimeLeft } from './time-left.tsx';
 
 const FILTERS = ['status', 'action', 'agent', 'tool'] as const;
@@ -28,8 +30,8 @@ export const ApprovalsScreen = () => {
       />
       <ListFrame list={list} one="approval" chips={<Chips />} bones={4} none={<NothingWaits />}>
         <ul className={styles['queue']}>
-          {list.rows.map((approval) => (
-            <QueueRow key={approval.id} approval={approval} />
+          {list.rows.map((approval, index) => (
+            <QueueRow key={approval.id} approval={approval} isTold={index < TOLD_ROWS} />
           ))}
         </ul>
       </ListFrame>
@@ -59,43 +61,73 @@ const Chips = () => (
 const NothingWaits = () => (
   <Empty title="Nothing waits for a person">
     A rule of the policy with <code>decision: require_approval</code> lets a call wait here until somebody has read it
-    and said yes or no.
+    and said yes or no. <Link href="/policies">See the policies</Link>
   </Empty>
 );
 
-const QueueRow = ({ approval }: { readonly approval: Schemas['Approval'] }) => (
-  <li>
-    <div>
-      <Link href={`/approvals/${approval.id}`} className={kit['rowLink'] ?? ''} data-row>
-        <Said text={approval.agent.name} /> asks to run{' '}
-        <code>
-          <Said text={approval.tool} />
-        </code>
-      </Link>
+/** So many rows say what is asked for: a list has no arguments, so each is read for itself. */
+const TOLD_ROWS = 20;
+
+/** What tells one call from another of the same tool. */
+const useAsked = ({ id, status }: Schemas['Approval'], isWanted: boolean) =>
+  useQuery({
+    // Not the card's, which each event of an approval has read again.
+    queryKey: ['approval-asked', id],
+    queryFn: () => bodyOf(api.GET('/v1/approvals/{id}', { params: { path: { id } } })),
+    enabled: isWanted && status === 'pending',
+    staleTime: 60_000,
+    select: ({ cost, context }) => ({ cost, context: context ?? null }),
+  }).data;
+
+const QueueRow = ({ approval, isTold }: { readonly approval: Schemas['Approval']; readonly isTold: boolean }) => {
+  const asked = useAsked(approval, isTold);
+  const does = asked?.context?.tool.description ?? null;
+  const args = inShort(asked?.context?.args ?? {});
+  return (
+    <li>
       <div>
-        <small>
-          asked <Time at={approval.created_at} />
-          {approval.on_behalf_of === null ? null : (
-            <>
-              {' '}
-              on behalf of <Said text={approval.on_behalf_of} />
-            </>
-          )}
-          {approval.rule_id === null ? null : <> by rule {approval.rule_id}</>}
-        </small>
+        <Link href={`/approvals/${approval.id}`} className={kit['rowLink'] ?? ''} data-row>
+          <Said text={approval.agent.name} /> {approval.status === 'pending' ? 'asks to' : 'asked to'}{' '}
+          {does === null ? 'run' : <Said text={does} />}{' '}
+          <code>
+            <Said text={approval.tool} />
+          </code>
+        </Link>
+        {args === '' ? null : (
+          <p className={styles['queueArgs']}>
+            {asked?.cost === null || asked?.cost === undefined ? null : <Money {...asked.cost} />} <Said text={args} />
+          </p>
+        )}
+        <div>
+          <small>
+            asked <Time at={approval.created_at} />
+            {approval.on_behalf_of === null ? null : (
+              <>
+                {' '}
+                on behalf of <Said text={approval.on_behalf_of} />
+              </>
+            )}
+            {approval.rule_id === null ? null : <> by rule {approval.rule_id}</>}
+          </small>
+        </div>
       </div>
-    </div>
-    <div className={styles['queueEnd']}>
-      {approval.status === 'pending' ? (
-        <TimeLeft until={approval.expires_at} />
-      ) : (
-        <ApprovalBadge status={approval.status} />
-      )}
-      <small>
-        {approval.countersigned} of {approval.required} signed
-        {approval.status === 'pending' && approval.you?.eligible === true ? ', yours to decide' : ''}
-      </small>
-      {approval.side_effect === 'destructive' ? <EffectBadge effect={approval.side_effect} /> : null}
-    </div>
-  </li>
+      <QueueEnd approval={approval} />
+    </li>
+  );
+};
+
+/** How it stands, and how long it can wait. */
+const QueueEnd = ({ approval }: { readonly approval: Schemas['Approval'] }) => (
+  <div className={styles['queueEnd']}>
+    {approval.status === 'pending' ? (
+      <TimeLeft until={approval.expires_at} />
+    ) : (
+      <ApprovalBadge status={approval.status} />
+    )}
+    <small>
+      {approval.countersigned} of {approval.required} signed
+      {approval.status === 'pending' && approval.you?.eligible === true ? ', yours to decide' : ''}
+    </small>
+    {approval.side_effect === 'destructive' ? <EffectBadge effect={approval.side_effect} /> : null}
+  </div>
 );

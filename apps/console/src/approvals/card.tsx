@@ -52,7 +52,12 @@ export const Card = ({
         )}
         <LastArgument digest={approval.context_digest} onSeen={onSeen} />
       </section>
-      {context === null || context === undefined ? null : <Consequences approval={approval} context={context} />}
+      {context === null || context === undefined ? null : (
+        <>
+          {approval.status === 'pending' ? <Consequences approval={approval} context={context} /> : null}
+          <FactsRead facts={context.facts} />
+        </>
+      )}
       {context === null || context === undefined ? null : <Why approval={approval} context={context} />}
     </article>
   );
@@ -67,7 +72,7 @@ const Asks = ({ approval }: { readonly approval: Approval }) => {
         <Link href={`/agents/${agent.id}`}>
           <Said text={agent.name} />
         </Link>{' '}
-        asks to
+        {approval.status === 'pending' ? 'asks to' : 'asked to'}
       </p>
       <ScreenHead
         title={`${plain(does ?? 'Run')} ${tool}`}
@@ -188,18 +193,21 @@ const Consequences = ({
         {currency === null ? '' : ' (smallest unit)'}
       </p>
     ))}
-    {Object.keys(context.facts).length === 0 ? null : (
-      <details>
-        <summary>Facts that the connector read before</summary>
-        <Arguments args={context.facts} />
-      </details>
-    )}
   </section>
 );
 
+/** Open: what is asked for is held against them. */
+const FactsRead = ({ facts }: { readonly facts: Schemas['ApprovalContext']['facts'] }) =>
+  Object.keys(facts).length === 0 ? null : (
+    <section>
+      <h2>Facts that the connector read before</h2>
+      <Arguments args={facts} />
+    </section>
+  );
+
 const Why = ({ approval, context }: { readonly approval: Approval; readonly context: Schemas['ApprovalContext'] }) => (
   <section>
-    <h2>Why you are asked</h2>
+    <h2>{approval.status === 'pending' ? 'Why you are asked' : 'Why people were asked'}</h2>
     <p>
       {context.rule.id === null ? (
         'The default of the policy asks a person.'
@@ -215,7 +223,8 @@ const Why = ({ approval, context }: { readonly approval: Approval; readonly cont
       )}
     </p>
     <p className={styles['quiet']}>
-      It asks {context.approvers.join(', ')}. Asked <Time at={approval.created_at} />.{' '}
+      {approval.status === 'pending' ? 'It asks' : 'It asked'} {context.approvers.join(', ')}. Asked{' '}
+      <Time at={approval.created_at} />.{' '}
       {context.intent_signed ? 'The agent’s runtime signed what it means to do.' : 'The agent signed no intent.'}
     </p>
     <p className={styles['quiet']}>
