@@ -64,7 +64,7 @@ describeConsole('people and policies', () => {
         const decides = page.getByRole('region', { name: 'What decides' });
         await decides.getByText('support, version 1').waitFor();
         await decides.getByText('put there by an admin key').waitFor();
-        await button(page, 'New policy …').click();
+        await button(page, 'New policy').click();
         await dialog(page).getByLabel('Name, for people').fill('Night shift');
         await button(page, 'Make the policy').click();
         await page.locator('h1', { hasText: 'Night shift' }).waitFor();
@@ -182,14 +182,14 @@ describeConsole('people and policies', () => {
         await differs.getByRole('link', { name: 'crm.get_customer' }).first().waitFor();
         await differs.getByText('becomes').first().waitFor({ state: 'attached' });
         await open(page, id);
-        await button(page, 'Enforce it …').click();
+        await button(page, 'Enforce version 2 …').click();
         await dialog(page).getByText('It takes the place of version 1 of support').waitFor();
         await dialog(page).getByText('would have decided').waitFor();
-        await button(page, 'Enforce version 2').click();
+        await dialog(page).getByRole('button', { name: 'Enforce version 2' }).click();
         await page.getByText('decides every call since').waitFor();
         expect(await slots()).toMatchObject({ enforced: { policy: { id }, version: 2 }, shadow: null });
         expect(await scene.act('crm.get_customer', { id: '9' })).toMatchObject({ status: 'denied' });
-        await button(page, 'Take it out …').click();
+        await button(page, 'Take version 2 out …').click();
         await dialog(page).getByText('every call of every agent').waitFor();
         await button(page, 'Deny every call from now on').click();
         await page.getByText('Nothing of this policy decides').waitFor();
@@ -384,7 +384,7 @@ describeConsole('people and policies', () => {
         await button(page, 'Replace it in shadow by version 1').tap();
         await page.getByText('runs in shadow since').waitFor();
         expect(await slots()).toMatchObject({ shadow: { policy: { id } } });
-        await button(page, 'End its shadow …').tap();
+        await button(page, /^End the shadow of version \d+ …$/).tap();
         await dialog(page).getByRole('button', { name: 'End its shadow' }).tap();
         await page.getByText('Nothing of this policy decides').waitFor();
         expect(await slots()).toMatchObject({ shadow: null });

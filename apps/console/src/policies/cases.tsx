@@ -6,9 +6,11 @@ import { ApiError } from '../kernel/errors.ts';
 import { Failure } from '../kit/failure.tsx';
 import { Button, Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { exampleCases, toolLeftOpen } from './case-file.ts';
 import { FindingsList } from './findings.tsx';
 import { counted, OutcomeBadge, Rule } from './outcome.tsx';
 import styles from './policies.module.css';
+import { useIsUnknownTool, useTools } from './queries.ts';
 import type { ToolProps } from './tool-props.ts';
 
 type Answer = Schemas['PolicyTest'];
@@ -19,25 +21,25 @@ const FILE_MAX_BYTES = 1_048_576;
 /** Files of cases, by the policy that they were held against here: leaving the screen loses none. */
 const files = new Map<string, string>();
 
-const EXAMPLE = `- name: reads go through
-  input:
-    tool: crm.get_customer
-  expect:
-    decision: allow
-`;
+/** The file as it was left here, or one to begin with. */
+const useCases = (policy: string): readonly [string, (text: string) => void] => {
+  const [written, setWritten] = useState(files.get(policy) ?? null);
+  const { data: tools } = useTools();
+  const write = (text: string): void => {
+    files.set(policy, text);
+    setWritten(text);
+  };
+  return [written ?? exampleCases(tools ?? []), write];
+};
 
 /** Calls that somebody describes, and what is to be said of each. */
 export const Cases = ({ policy, source, isValid, onRule }: ToolProps) => {
-  const [cases, setCases] = useState(files.get(policy.id) ?? EXAMPLE);
+  const [cases, write] = useCases(policy.id);
   const field = useRef<HTMLTextAreaElement>(null);
   const test = useMutation({
     mutationFn: (sent: { readonly source: string; readonly cases: string }) =>
       bodyOf(api.POST('/v1/policies/test', { body: sent })),
   });
-  const write = (text: string): void => {
-    files.set(policy.id, text);
-    setCases(text);
-  };
   const refusal = test.error instanceof ApiError ? test.error : null;
   const isOfThis = test.variables?.source === source && test.variables.cases === cases;
   return (
@@ -73,7 +75,12 @@ export const Cases = ({ policy, source, isValid, onRule }: ToolProps) => {
       {test.data === undefined || test.isPending ? null : (
         <div className={styles['stack']} data-stale={isOfThis ? undefined : ''}>
           {isOfThis ? null : <p className={styles['waits']}>This is about an earlier text.</p>}
-          <Result answer={test.data} onRule={onRule} onLine={(line) => goToLine(field, line)} />
+          <Result
+            answer={test.data}
+            text={test.variables?.cases ?? ''}
+            onRule={onRule}
+            onLine={(line) => goToLine(field, line)}
+          />
         </div>
       )}
     </>
@@ -114,10 +121,13 @@ const OpenFile = ({ onText }: { readonly onText: (text: string) => void }) => {
 
 const Result = ({
   answer: { passed, failed, cases },
+  text,
   onRule,
   onLine,
 }: {
   readonly answer: Answer;
+  /** The file that was run. */
+  readonly text: string;
   readonly onRule: (id: string) => void;
   readonly onLine: (line: number) => void;
 }) => (
@@ -132,7 +142,7 @@ const Result = ({
       {[...cases]
         .sort((one, other) => Number(one.ok) - Number(other.ok))
         .map((each) => (
-          <CaseRow key={each.line} one={each} onRule={onRule} onLine={onLine} />
+          <CaseRow key={each.line} one={each} tool={toolLeftOpen(text, each.line)} onRule={onRule} onLine={onLine} />
         ))}
     </ul>
   </>
@@ -140,33 +150,44 @@ const Result = ({
 
 const CaseRow = ({
   one,
+  tool,
   onRule,
   onLine,
 }: {
   readonly one: Case;
+  /** Of which nothing in the case says what it does. */
+  readonly tool: string | null;
   readonly onRule: (id: string) => void;
   readonly onLine: (line: number) => void;
-}) => (
-  <li>
-    <button type="button" className={styles['ruleLink']} title="Go to this case" onClick={() => onLine(one.line)}>
-      <Icon name={one.ok ? 'check' : 'cross'} size={14} />
-      <span className="visually-hidden">{one.ok ? 'passed' : 'failed'}</span> <Said text={one.name} />
-    </button>
-    <OutcomeBadge outcome={one.decision} />
-    <small>
-      by {one.code === 'policy_unavailable' ? <Said text={one.reason} /> : <Rule id={one.rule_id} onRule={onRule} />}
-      {one.ok ? null : (
-        <strong className={styles['danger']}>
-          {' '}
-          expected {one.expect.decision === 'require_approval' ? 'a person' : one.expect.decision}
-          {one.expect.rule === null ? null : (
-            <>
-              {' '}
-              by <code>{one.expect.rule}</code>
-            </>
-          )}
-        </strong>
-      )}
-    </small>
-  </li>
-);
+}) => {
+  const isUnknown = useIsUnknownTool();
+  return (
+    <li>
+      <button type="button" className={styles['ruleLink']} title="Go to this case" onClick={() => onLine(one.line)}>
+        <Icon name={one.ok ? 'check' : 'cross'} size={14} />
+        <span className="visually-hidden">{one.ok ? 'passed' : 'failed'}</span> <Said text={one.name} />
+      </button>
+      <OutcomeBadge outcome={one.decision} />
+      <small>
+        by {one.code === 'policy_unavailable' ? <Said text={one.reason} /> : <Rule id={one.rule_id} onRule={onRule} />}
+        {one.ok ? null : (
+          <strong className={styles['danger']}>
+            {' '}
+            expected {one.expect.decision === 'require_approval' ? 'a person' : one.expect.decision}
+            {one.expect.rule === null ? null : (
+              <>
+                {' '}
+                by <code>{one.expect.rule}</code>
+              </>
+            )}
+          </strong>
+        )}
+      </small>
+      {tool !== null && isUnknown(tool) ? (
+        <p className={styles['caseNote']}>
+          No connector provides <code>{tool}</code>, so its side effect is <code>unknown</code>.
+        </p>
+      ) : null}
+    </li>
+  );
+};

@@ -11,7 +11,7 @@ import kit from '../kit/kit.module.css';
 import { DryRunResult } from './dry-run-result.tsx';
 import { readDescribed, type Described } from './described-call.ts';
 import styles from './policies.module.css';
-import { useTools } from './queries.ts';
+import { useIsUnknownTool, useTools } from './queries.ts';
 import type { ToolProps } from './tool-props.ts';
 
 type Asked = Pick<Schemas['DryRunPolicy'], 'action' | 'input'>;
@@ -25,17 +25,20 @@ export const DryRun = ({ source, isValid, onRule }: ToolProps) => {
     mutationFn: (sent: Asked & { readonly source: string }) => bodyOf(api.POST('/v1/policies/dry-run', { body: sent })),
   });
   const refusal = run.error instanceof ApiError ? run.error : null;
+  const name = useId();
   const form = {
+    id: name,
     param: refusal?.param ?? null,
-    isBusy: run.isPending || isValid === false,
     onRun: (asked: Asked) => run.mutate({ ...asked, source }),
   };
   const isOfThis = run.variables?.source === source;
-  const name = useId();
   return (
     <>
       <div className={styles['toolHead']}>
         <h2>Dry run</h2>
+        <Button isSmall type="submit" form={name} disabled={run.isPending || isValid === false}>
+          {run.isPending ? 'Asking …' : 'Ask'}
+        </Button>
       </div>
       <p className={kit['dim']}>One call, what the text says of it, and why. Nothing is run, decided or stored.</p>
       <fieldset className={styles['choice']}>
@@ -66,13 +69,14 @@ export const DryRun = ({ source, isValid, onRule }: ToolProps) => {
 };
 
 interface FormProps {
+  /** Under which the button of the heading sends it. */
+  readonly id: string;
   /** The field that the API names at fault. */
   readonly param: string | null;
-  readonly isBusy: boolean;
   readonly onRun: (asked: Asked) => void;
 }
 
-const RecordedForm = ({ param, isBusy, onRun }: FormProps) => {
+const RecordedForm = ({ id, param, onRun }: FormProps) => {
   const { times } = useSession();
   const { data: recent } = useQuery({
     queryKey: ['actions-to-try'],
@@ -82,6 +86,7 @@ const RecordedForm = ({ param, isBusy, onRun }: FormProps) => {
   const [action, setAction] = useState('');
   return (
     <form
+      id={id}
       className={styles['stack']}
       onSubmit={(event) => {
         event.preventDefault();
@@ -104,23 +109,20 @@ const RecordedForm = ({ param, isBusy, onRun }: FormProps) => {
         <input
           className={kit['field']}
           placeholder="act_…"
+          required
           spellCheck={false}
           aria-invalid={param === 'action'}
           value={action}
           onChange={({ target }) => setAction(target.value)}
         />
       </label>
-      <div className={styles['buttons']}>
-        <Button type="submit" kind="primary" disabled={isBusy || action.trim() === ''}>
-          Ask
-        </Button>
-      </div>
     </form>
   );
 };
 
-const DescribedForm = ({ param, isBusy, onRun }: FormProps) => {
+const DescribedForm = ({ id, param, onRun }: FormProps) => {
   const { data: tools } = useTools();
+  const isUnknown = useIsUnknownTool();
   const [call, setCall] = useState<Described>({ tool: '', args: '{}', agent: '', onBehalfOf: '', mode: 'gateway' });
   const [problem, setProblem] = useState<string | null>(null);
   const list = useId();
@@ -128,6 +130,7 @@ const DescribedForm = ({ param, isBusy, onRun }: FormProps) => {
   const isAt = (field: string): boolean => param === `input.${field}` || param?.startsWith(`input.${field}.`) === true;
   return (
     <form
+      id={id}
       className={styles['stack']}
       onSubmit={(event) => {
         event.preventDefault();
@@ -142,6 +145,11 @@ const DescribedForm = ({ param, isBusy, onRun }: FormProps) => {
           <option key={name} value={name} />
         ))}
       </datalist>
+      {call.tool.trim() !== '' && isUnknown(call.tool.trim()) ? (
+        <p className={kit['dim']}>
+          No connector provides this tool, so its side effect is <code>unknown</code>.
+        </p>
+      ) : null}
       <label className={kit['label']}>
         Arguments, as JSON
         <textarea
@@ -171,11 +179,6 @@ const DescribedForm = ({ param, isBusy, onRun }: FormProps) => {
         onChange={(onBehalfOf) => change({ onBehalfOf })}
       />
       <RunBy mode={call.mode} onChange={(mode) => change({ mode })} />
-      <div className={styles['buttons']}>
-        <Button type="submit" kind="primary" disabled={isBusy || call.tool.trim() === ''}>
-          Ask
-        </Button>
-      </div>
     </form>
   );
 };
@@ -219,6 +222,7 @@ const Text = ({
       className={kit['field']}
       spellCheck={false}
       aria-invalid={isBad}
+      required={list !== undefined}
       list={list}
       value={value}
       onChange={({ target }) => onChange(target.value)}

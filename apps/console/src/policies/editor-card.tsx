@@ -15,6 +15,7 @@ import { MeanwhileSaved } from './meanwhile-saved.tsx';
 import styles from './policies.module.css';
 import type { useLint } from './queries.ts';
 import { SaveDialog } from './save-dialog.tsx';
+import { SlotDialog } from './slot-dialog.tsx';
 
 type Version = Schemas['PolicyVersion'];
 
@@ -127,8 +128,27 @@ const CardHead = ({
           </Button>
         </span>
       ) : null}
+      {isWritable && !draft.isDraft ? <IntoSlot policy={policy} /> : null}
       {isWritable ? null : <p className={kit['dim']}>Your role reads. An admin or owner changes it.</p>}
     </div>
+  );
+};
+
+/** Where the latest version decides nothing and is asked nothing, what it is there for is next. */
+const IntoSlot = ({ policy }: { readonly policy: Schemas['Policy'] }) => {
+  const [mode, setMode] = useState<'enforce' | 'shadow' | null>(null);
+  const { latest_version: latest } = policy;
+  if (latest.activation !== null) return null;
+  return (
+    <span className={styles['buttons']}>
+      <Button isSmall kind="primary" onClick={() => setMode('shadow')}>
+        Run in shadow …
+      </Button>
+      <Button isSmall onClick={() => setMode('enforce')}>
+        Enforce …
+      </Button>
+      {mode === null ? null : <SlotDialog policy={policy} version={latest} mode={mode} onClose={() => setMode(null)} />}
+    </span>
   );
 };
 

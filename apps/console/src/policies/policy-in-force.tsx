@@ -15,7 +15,14 @@ type Slot = Schemas['PolicySlot'];
 type Mode = 'enforce' | 'shadow';
 
 /** What of this policy decides, what is only asked, and how either ends. */
-export const PolicyInForce = ({ policy }: { readonly policy: Policy }) => {
+export const PolicyInForce = ({
+  policy,
+  isDraft,
+}: {
+  readonly policy: Policy;
+  /** Something is written and not saved: no button about another text is louder than Save. */
+  readonly isDraft: boolean;
+}) => {
   const { data: slots, error, refetch } = useSlots();
   if (error !== null && slots === undefined) return <Failure error={error} onRetry={() => void refetch()} />;
   const own = (slot: Slot | null | undefined): Slot | null => (slot?.policy.id === policy.id ? slot : null);
@@ -25,13 +32,23 @@ export const PolicyInForce = ({ policy }: { readonly policy: Policy }) => {
       {slots !== undefined && enforced === null && shadow === null ? (
         <p className={kit['dim']}>Nothing of this policy decides: no version is enforced or in shadow.</p>
       ) : null}
-      {enforced === null ? null : <SlotLine policy={policy} slot={enforced} mode="enforce" />}
-      {shadow === null ? null : <SlotLine policy={policy} slot={shadow} mode="shadow" />}
+      {enforced === null ? null : <SlotLine policy={policy} slot={enforced} mode="enforce" isDraft={isDraft} />}
+      {shadow === null ? null : <SlotLine policy={policy} slot={shadow} mode="shadow" isDraft={isDraft} />}
     </div>
   );
 };
 
-const SlotLine = ({ policy, slot, mode }: { readonly policy: Policy; readonly slot: Slot; readonly mode: Mode }) => {
+const SlotLine = ({
+  policy,
+  slot,
+  mode,
+  isDraft,
+}: {
+  readonly policy: Policy;
+  readonly slot: Slot;
+  readonly mode: Mode;
+  readonly isDraft: boolean;
+}) => {
   const may = useMay('admin');
   const [asked, setAsked] = useState<'end' | 'promote' | null>(null);
   const close = (): void => setAsked(null);
@@ -52,13 +69,13 @@ const SlotLine = ({ policy, slot, mode }: { readonly policy: Policy; readonly sl
           </Link>
         ) : null}
         {may && mode === 'shadow' ? (
-          <Button isSmall kind="primary" onClick={() => setAsked('promote')}>
-            Enforce it …
+          <Button isSmall kind={isDraft ? 'plain' : 'primary'} onClick={() => setAsked('promote')}>
+            Enforce version {slot.version} …
           </Button>
         ) : null}
         {may ? (
           <Button isSmall onClick={() => setAsked('end')}>
-            {mode === 'enforce' ? 'Take it out …' : 'End its shadow …'}
+            {mode === 'enforce' ? `Take version ${slot.version} out …` : `End the shadow of version ${slot.version} …`}
           </Button>
         ) : null}
       </span>

@@ -62,7 +62,7 @@ const PolicyDesk = ({ policy, version }: { readonly policy: Policy; readonly ver
       <p className={styles['meta']}>
         <Id id={policy.id} /> made <Time at={policy.created_at} isExact />
       </p>
-      <PolicyInForce policy={policy} />
+      <PolicyInForce policy={policy} isDraft={draft.isDraft} />
       <div className={styles['desk']}>
         <EditorCard policy={policy} version={version} draft={draft} lint={lint} editorRef={editor} />
         <PolicyTools policy={policy} source={source} isValid={isValid} onRule={goToRule} />

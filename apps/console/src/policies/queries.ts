@@ -64,6 +64,13 @@ const readTools = async () => {
 /** The tools of all connectors. */
 export const useTools = () => useQuery({ queryKey: ['tools'], queryFn: readTools, staleTime: 60_000 });
 
+/** Whether no connector has a tool of this name; false while it is not known, and where there are more than were read. */
+export const useIsUnknownTool = (): ((tool: string) => boolean) => {
+  const { data: tools = [] } = useTools();
+  const isAll = tools.length > 0 && tools.length < TOOLS_A_PAGE * MAX_TOOL_PAGES;
+  return (name) => isAll && !tools.some((tool) => tool.name === name);
+};
+
 /** What is shown of policies is read again, since one of them was changed here. */
 export const useReread = (): (() => void) => {
   const queries = useQueryClient();

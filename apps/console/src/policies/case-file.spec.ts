@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { exampleCases, toolLeftOpen } from './case-file.ts';
+
+describe('the file of cases to begin with', () => {
+  it('asks a tool of this organization that only reads', () =>
+    expect(
+      exampleCases([
+        { name: 'pay.create_refund', side_effect: 'write' },
+        { name: 'pay.get_refund', side_effect: 'read' },
+      ]),
+    ).toContain('tool: pay.get_refund\n  expect:'));
+
+  it('says itself that it reads where no tool does', () =>
+    expect(exampleCases([{ name: 'pay.create_refund', side_effect: 'write' }])).toContain(
+      'tool: crm.get_customer\n    side_effect: read\n',
+    ));
+});
+
+describe('the tool that a case names', () => {
+  const FILE = `# cases
+- name: first
+  input:
+    tool: crm.get_customer
+  expect:
+    decision: allow
+- name: second
+  input:
+    tool: "pay.refund" # later
+    side_effect: write
+- name: third
+  input: {tool: crm.x}
+`;
+  it('is read from its own lines', () => expect(toolLeftOpen(FILE, 2)).toBe('crm.get_customer'));
+  it('is none where the case says what it does', () => expect(toolLeftOpen(FILE, 7)).toBeNull());
+  it('is none where the text is written in another way', () => expect(toolLeftOpen(FILE, 11)).toBeNull());
+  it('is found after comments and quotes', () =>
+    expect(toolLeftOpen(FILE.replace('    side_effect: write\n', ''), 7)).toBe('pay.refund'));
+});

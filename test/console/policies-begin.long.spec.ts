@@ -1,0 +1,76 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import { eventually } from '../http/edge-client.js';
+import { ConsoleScene, OWNER } from './console-scene.js';
+import { inWindowOf } from './whole-screen.js';
+
+const DESK = { viewport: { width: 1440, height: 900 } } as const;
+
+const UNKNOWN_TOOL = `- name: nobody
+  input:
+    tool: nobody.has_it
+  expect:
+    decision: deny
+`;
+
+let browser: Browser;
+let scene: ConsoleScene;
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+const dialog = (page: Page) => page.getByRole('dialog');
+
+describe.skipIf(CHROMIUM === null)(`a policy that was just made (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+    scene = await ConsoleScene.start(browser);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+  });
+
+  it('leads into shadow or into force from where it is read, and to Save alone while there is a draft', async () => {
+    await inWindowOf(scene, OWNER, DESK, async (page) => {
+      await page.goto(scene.url('/app/policies?new='));
+      await dialog(page).getByLabel('Name, for people').fill('Night shift');
+      await button(page, 'Make the policy').click();
+      await page.locator('h1', { hasText: 'Night shift' }).waitFor();
+      await button(page, 'Enforce …').click();
+      await dialog(page).getByRole('heading', { name: 'Enforce version 1' }).waitFor();
+      await button(page, 'Cancel').click();
+      await page.locator('.cm-content').click();
+      await page.keyboard.press('Control+End');
+      await page.keyboard.insertText('# More.\n');
+      await button(page, 'Save …').waitFor();
+      expect(await button(page, /^(Run in shadow|Enforce) …$/).count()).toBe(0);
+      await button(page, 'Throw away').click();
+      await button(page, 'Yes, throw it away').click();
+      await button(page, 'Run in shadow …').click();
+      await dialog(page).getByRole('button', { name: 'Run version 1 in shadow' }).click();
+      await page.getByText('runs in shadow since').waitFor();
+      await page.getByText('put there by you').waitFor();
+      expect(await button(page, /^(Run in shadow|Enforce) …$/).count()).toBe(0);
+      await button(page, 'Enforce version 1 …').waitFor();
+    });
+  });
+
+  it('is offered a case of a tool that there is here, and told of a tool that there is not', async () => {
+    const policy = await scene.make('POST', '/v1/policies', {
+      name: 'reads alone',
+      source:
+        'version: 1\ndefault: deny\nrules:\n  - id: reads\n    match:\n      side_effect: read\n    decision: allow\n',
+    });
+    await inWindowOf(scene, OWNER, DESK, async (page) => {
+      await page.goto(scene.url(`/app/policies/${policy['id'] as string}?tool=cases`));
+      await eventually(() => page.getByLabel('The file, as YAML').inputValue()).toMatch(
+        /tool: crm\.(get|export)_\w+\n {2}expect/,
+      );
+      await button(page, 'Run the cases').click();
+      await page.getByText('1 case, all as they should be').waitFor();
+      await page.getByLabel('The file, as YAML').fill(UNKNOWN_TOOL);
+      await button(page, 'Run the cases').click();
+      await page.getByText('No connector provides nobody.has_it, so its side effect is unknown.').waitFor();
+    });
+  });
+});
