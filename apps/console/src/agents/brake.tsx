@@ -50,6 +50,12 @@ export const AgentBrake = ({ agent }: { readonly agent: Agent }) => {
           Reason: <Said text={agent.status_reason} />
         </p>
       )}
+      {may && agent.status !== 'suspended' ? (
+        <p className={kit['dim']}>
+          Stop it when something is wrong right now. Suspend it when it is not to work until somebody decides so: a
+          Stop, and a start after it, leave it suspended. Both refuse every call until you let it work again.
+        </p>
+      ) : null}
       {change.error === null ? null : <Failure error={change.error} />}
       {may ? (
         <label className={cx(kit['label'], styles['reason'])}>

@@ -11,14 +11,17 @@ interface WithBudgets {
 /** What is used of each budget of the day, as bars with their numbers. */
 export const AgentBudgets = ({ agent }: { readonly agent: WithBudgets }) => {
   const { calls_per_day: calls, spend_per_day: spend } = agent.budgets;
-  if (calls === null && spend === null) return <span className={kit['dim']}>none set</span>;
+  if (calls === null && spend === null) return <span className={kit['dim']}>no budget</span>;
   const usedCalls = agent.usage?.calls ?? 0;
   const usedSpend = agent.usage?.spend.find(({ currency }) => currency === spend?.currency)?.amount ?? 0;
   return (
     <div className={styles['budgets']}>
       {calls === null ? null : <Budget used={usedCalls} limit={calls} unit="calls" />}
       {spend === null ? null : (
-        <Budget used={usedSpend} limit={spend.amount} unit={`${spend.currency} (smallest unit)`} />
+        <>
+          <Budget used={usedSpend} limit={spend.amount} unit={`${spend.currency} (smallest unit)`} />
+          <small className={styles['held']}>Holds nothing back: no connector of this version names a price.</small>
+        </>
       )}
     </div>
   );

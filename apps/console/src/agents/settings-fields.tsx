@@ -1,6 +1,6 @@
 import { faultAt } from '../kernel/errors.ts';
 import { Fault, FieldGroup, TextField } from '../kit/fields.tsx';
-import { Button } from '../kit/kit.tsx';
+import { Button, Warning } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import styles from './agents.module.css';
 import { type LabelRow, newLabel, type TypedBudgets } from './written.ts';
@@ -81,10 +81,13 @@ export const BudgetFields = ({
       value={budgets.calls}
       onChange={(calls) => onChange({ ...budgets, calls })}
     />
+    <Warning>
+      No connector of this version names a price, so a bound of money holds no call back yet. Bound the number of calls.
+    </Warning>
     <div className={styles['money']}>
       <TextField
         label="Spend, in the smallest unit"
-        hint="Cents for eur: 5000 is €50.00. It counts calls whose tool names a price."
+        hint="Cents for eur: 5000 is €50.00."
         param="budgets.spend_per_day.amount"
         error={error}
         inputMode="numeric"
