@@ -44,7 +44,8 @@ describeConsole('agents in the Console', () => {
       let secret = '';
       await inWindow(OWNER, PHONE, async (page) => {
         await page.goto(scene.url('/app/agents'));
-        await button(page, 'Make an agent').tap();
+        await button(page, 'New agent').tap();
+        await page.getByText('a bound of money holds no call back yet').waitFor();
         await page.getByLabel('Name', { exact: true }).fill('refunder');
         await button(page, 'Add a label').tap();
         await page.getByLabel('Name of label 1').fill('Team');
@@ -61,7 +62,7 @@ describeConsole('agents in the Console', () => {
         await page.locator('h1', { hasText: 'refunder' }).waitFor();
         expect(await page.content()).not.toContain(secret);
         await page.reload();
-        await page.getByText('support', { exact: true }).waitFor();
+        await page.getByText('team: support', { exact: true }).waitFor();
         expect(await page.content()).not.toContain(secret);
       });
       expect(secret).toMatch(/^svc_test_/);
@@ -77,7 +78,7 @@ describeConsole('agents in the Console', () => {
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/agents/${id}`));
         const keys = page.getByRole('region', { name: 'Keys' });
-        await button(page, 'Make a key').click();
+        await button(page, 'New key').click();
         await page.getByLabel('read deeds and check the ledger').uncheck();
         await inDialog(page, 'Make the key').click();
         await page.getByText('This is shown once.').waitFor();
@@ -109,7 +110,7 @@ describeConsole('agents in the Console', () => {
       const id = await made('lost-answer');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/agents/${id}`));
-        await button(page, 'Make a key').click();
+        await button(page, 'New key').click();
         // It arrives, and its answer does not.
         let isLost = false;
         await page.route('**/v1/agents/*/keys', async (route) => {
@@ -177,10 +178,10 @@ describeConsole('agents in the Console', () => {
     await inWindow(VIEWER, DESK, async (page) => {
       await page.goto(scene.url('/app/agents'));
       await page.locator('tbody tr').first().waitFor();
-      expect(await button(page, 'Make an agent').count()).toBe(0);
+      expect(await button(page, 'New agent').count()).toBe(0);
       await page.goto(scene.url(`/app/agents/${id}`));
       await page.getByRole('region', { name: 'Keys' }).locator('li').first().waitFor();
-      expect(await page.getByRole('button', { name: /Make a key|Roll|Revoke|Change|Register|Set/ }).count()).toBe(0);
+      expect(await page.getByRole('button', { name: /New key|Roll|Revoke|Change|Register|Set/ }).count()).toBe(0);
     });
   });
 
@@ -189,7 +190,7 @@ describeConsole('agents in the Console', () => {
     await scene.make('POST', `/v1/agents/${id}/intent-keys`, { public_key: publicKey() });
     await scene.make('PATCH', `/v1/agents/${id}`, { labels: { team: 'support' }, budgets: { calls_per_day: 50 } });
     const dialogs = [
-      ['agent-new-key', 'Make a key'],
+      ['agent-new-key', 'New key'],
       ['agent-change', 'Change labels and budgets'],
       ['agent-intent-key', 'Register an intent key'],
       ['agent-roll', /^Roll/],
@@ -197,7 +198,7 @@ describeConsole('agents in the Console', () => {
     ] as const;
     await inWindow(OWNER, windowOf(look), async (page) => {
       await page.goto(scene.url('/app/agents'));
-      await button(page, 'Make an agent').click();
+      await button(page, 'New agent').click();
       await judgeWhole(page, 'agents-new', look);
       await page.goto(scene.url(`/app/agents/${id}`));
       await page.locator('h1').first().waitFor();
@@ -207,7 +208,7 @@ describeConsole('agents in the Console', () => {
         await judgeWhole(page, name, look);
         await page.keyboard.press('Escape');
       }
-      await button(page, 'Make a key').click();
+      await button(page, 'New key').click();
       await inDialog(page, 'Make the key').click();
       await page.getByText('This is shown once.').waitFor();
       await judgeWhole(page, 'agent-secret', look);

@@ -37,7 +37,7 @@ describeConsole('connectors in the Console', () => {
     it('sets one up by the form alone, tools with it, and stores its credential, which nobody sees again', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app/connectors'));
-        await page.getByRole('link', { name: 'Add a connector' }).click();
+        await page.getByRole('link', { name: 'New connector' }).click();
         await page.getByText('Give each tool a name, a method, a path and its arguments.').waitFor();
         await page.getByRole('link', { name: 'Set up: REST API' }).click();
         await page.getByLabel('Name', { exact: true }).fill('billing');
@@ -132,7 +132,11 @@ describeConsole('connectors in the Console', () => {
       const made = await another('shared');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/connectors/${made['id'] as string}`));
-        await page.getByRole('link', { name: 'Change it' }).click();
+        // What is next: the policy that must allow its tools, and a call of one.
+        const way = page.getByRole('region', { name: 'Call one of its tools' });
+        await way.getByRole('link', { name: 'support' }).waitFor();
+        expect(await way.locator('pre').innerText()).toContain('"tool":"shared.');
+        await page.getByRole('link', { name: 'Change shared' }).click();
         await page.getByLabel('What it is for (may be left out)').fill('Mine');
         const config = (await connector('shared'))['config'] as JsonObject;
         await scene.make('PATCH', '/v1/connectors/shared', { config: { ...config, timeout_ms: 5_000 } });
@@ -161,7 +165,7 @@ describeConsole('connectors in the Console', () => {
         await page.goBack();
         await eventually(() => page.getByLabel('What it is for (may be left out)').inputValue()).toBe('Half a th');
         await button(page, 'Discard the draft').click();
-        await page.getByRole('link', { name: 'Change it' }).waitFor();
+        await page.getByRole('link', { name: 'Change looked-away' }).waitFor();
       });
       expect((await connector('looked-away'))['description']).toBeNull();
     });
@@ -185,12 +189,12 @@ describeConsole('connectors in the Console', () => {
       const made = await another('short-lived');
       await inWindow(OWNER, PHONE, async (page) => {
         await page.goto(scene.url(`/app/connectors/${made['id'] as string}`));
-        await button(page, 'Disable it').tap();
+        await button(page, 'Disable short-lived').tap();
         await page.getByText('Disabled', { exact: true }).waitFor();
-        await button(page, 'Enable it').tap();
+        await button(page, 'Enable short-lived').tap();
         await page.getByText('Active', { exact: true }).waitFor();
-        await button(page, 'Remove it …').tap();
-        await button(page, 'Remove short-lived').tap();
+        await button(page, 'Remove short-lived …').tap();
+        await page.getByRole('dialog').getByRole('button', { name: 'Remove short-lived' }).tap();
         await page.locator('h1', { hasText: 'Connectors' }).waitFor();
         await eventually(() => page.getByRole('link', { name: 'short-lived' }).count()).toBe(0);
       });
@@ -211,7 +215,8 @@ describeConsole('connectors in the Console', () => {
         await page.keyboard.press('Enter');
         await page.getByText('Tools (2)').waitFor();
         const focused = () => page.evaluate<string>('document.activeElement.textContent');
-        for (let tabs = 0; tabs < 60 && (await focused()) !== 'Change it'; tabs += 1) await page.keyboard.press('Tab');
+        for (let tabs = 0; tabs < 60 && (await focused()) !== 'Change by-keys'; tabs += 1)
+          await page.keyboard.press('Tab');
         await page.keyboard.press('Enter');
         await page.locator('h1', { hasText: 'Change by-keys' }).waitFor();
         const label = () => page.evaluate<string>('document.activeElement.labels?.[0]?.textContent ?? ""');
@@ -230,10 +235,10 @@ describeConsole('connectors in the Console', () => {
     await inWindow(VIEWER, DESK, async (page) => {
       await page.goto(scene.url('/app/connectors?add=rest'));
       await page.getByRole('link', { name: 'crm' }).waitFor();
-      expect(await page.getByRole('link', { name: 'Add a connector' }).count()).toBe(0);
+      expect(await page.getByRole('link', { name: 'New connector' }).count()).toBe(0);
       await page.goto(scene.url(`/app/connectors/${id as string}?edit=`));
       await page.getByText('crm.set_status').first().waitFor();
-      expect(await page.getByRole('link', { name: 'Change it' }).count()).toBe(0);
+      expect(await page.getByRole('link', { name: /^Change / }).count()).toBe(0);
       expect(await page.getByRole('button', { name: /credential|Disable|Remove|Save/ }).count()).toBe(0);
     });
   });
@@ -272,7 +277,7 @@ describeConsole('connectors in the Console', () => {
       await button(page, 'Store the credential').click();
       await judgeWhole(page, 'connector-credential', look);
       await page.keyboard.press('Escape');
-      await button(page, 'Remove it …').click();
+      await button(page, /^Remove \S+ …$/).click();
       await judgeWhole(page, 'connector-remove', look);
     });
   });

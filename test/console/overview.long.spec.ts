@@ -93,7 +93,7 @@ describe.skipIf(CHROMIUM === null)(`the overview (${CHROMIUM ?? NO_CHROMIUM})`, 
         await page.keyboard.press('g');
         await page.keyboard.press('o');
         await eventually(() => begin.locator('li[data-done]').allInnerTexts()).toEqual([
-          expect.stringContaining('Make an agent'),
+          expect.stringContaining('New agent'),
         ]);
         await begin.getByRole('link', { name: 'Connect a system' }).click();
         await page.locator('h1', { hasText: 'connector' }).waitFor();

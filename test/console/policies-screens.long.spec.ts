@@ -85,7 +85,7 @@ const furnish = async (): Promise<void> => {
 /** Each state, and how it is come to. */
 const STATES: readonly (readonly [name: string, path: () => string, come?: (page: Page) => Promise<void>])[] = [
   ['policies', () => '/app/policies'],
-  ['policies-new', () => '/app/policies', (page) => button(page, 'New policy …').click()],
+  ['policies-new', () => '/app/policies', (page) => button(page, 'New policy').click()],
   ['policy-enforced', () => `/app/policies/${ids.support}`],
   ['policy-shadow', () => `/app/policies/${ids.refunds}`],
   ['policy-quiet', () => `/app/policies/${ids.quiet}`],
@@ -111,8 +111,8 @@ const STATES: readonly (readonly [name: string, path: () => string, come?: (page
     (page) => button(page, 'What it changed').click(),
   ],
   ['policy-save', () => `/app/policies/${ids.refunds}`, save],
-  ['policy-enforce', () => `/app/policies/${ids.refunds}`, (page) => button(page, 'Enforce it …').click()],
-  ['policy-take-out', () => `/app/policies/${ids.support}`, (page) => button(page, 'Take it out …').click()],
+  ['policy-enforce', () => `/app/policies/${ids.refunds}`, (page) => button(page, /^Enforce version \d+ …$/).click()],
+  ['policy-take-out', () => `/app/policies/${ids.support}`, (page) => button(page, /^Take version \d+ out …$/).click()],
 ];
 
 async function write(page: Page, text: string): Promise<void> {
@@ -233,7 +233,7 @@ describeConsole('the screens of policies', () => {
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await page.goto(scene.url('/app/policies'));
     await page.getByRole('region', { name: 'What decides' }).getByText('support').waitFor();
-    expect(await button(page, 'New policy …').count()).toBe(0);
+    expect(await button(page, 'New policy').count()).toBe(0);
     await page.goto(scene.url(`/app/policies/${ids.refunds}`));
     await page.getByText('Your role reads.').waitFor();
     await page.getByRole('tabpanel', { name: 'Preview' }).getByText('decided otherwise').waitFor();
@@ -241,7 +241,7 @@ describeConsole('the screens of policies', () => {
     await page.getByRole('tabpanel', { name: 'Versions' }).getByText('Version 1').waitFor();
     await page.getByRole('tab', { name: 'Replays' }).click();
     await page.getByRole('tabpanel', { name: 'Replays' }).getByText('Done').first().waitFor();
-    const changing = /Save|Enforce|shadow …|Take it out|Start the replay|Throw away|draft/;
+    const changing = /Save|Enforce|shadow …|Take version|Start the replay|Throw away|draft/;
     expect(await button(page, changing).count()).toBe(0);
     expect(await editor(page).getAttribute('contenteditable')).toBe('false');
     expect(asked).not.toContain('/v1/policies/lint');

@@ -73,15 +73,15 @@ const DIALOGS: readonly (readonly [name: string, section: string, open: (page: P
     'webhook-refused',
     'webhooks',
     async (page) => {
-      await button(page, 'Make a webhook').click();
+      await button(page, 'New webhook').click();
       await page.getByLabel('Address').fill('ftp://example.com');
       await dialog(page).getByText('Agents', { exact: true }).click();
       await button(page, /^Make webhook$/).click();
       await dialog(page).getByRole('alert').first().waitFor();
     },
   ],
-  ['make-key', 'admin-keys', (page) => button(page, 'Make an admin key').click()],
-  ['make-webhook', 'webhooks', (page) => button(page, 'Make a webhook').click()],
+  ['make-key', 'admin-keys', (page) => button(page, 'New admin key').click()],
+  ['make-webhook', 'webhooks', (page) => button(page, 'New webhook').click()],
   ['everywhere', 'sessions', (page) => button(page, 'Sign out everywhere').click()],
 ];
 
@@ -120,7 +120,7 @@ describeConsole('the screens of the settings', () => {
       await judgeWhole(page, `settings-dialog-${name}`, look);
     }
     await open(page, 'admin-keys');
-    await button(page, 'Make an admin key').click();
+    await button(page, 'New admin key').click();
     await button(page, /^Make admin key$/).click();
     await page.getByLabel('Secret').waitFor();
     await judgeWhole(page, 'settings-dialog-secret', look);

@@ -161,7 +161,7 @@ describeConsole('the settings of the Console', () => {
     it('are made with a secret that is shown once, rolled with an overlap, and revoked', async () => {
       await inWindow(OWNER, { ...DESK, permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
         await open(page, 'admin-keys');
-        await button(page, 'Make an admin key').click();
+        await button(page, 'New admin key').click();
         await dialog(page).getByLabel('Test').check();
         await button(dialog(page), 'Make admin key').click();
         const made = dialog(page).getByLabel('Secret');
@@ -201,7 +201,7 @@ describeConsole('the settings of the Console', () => {
           if (request.method() === 'POST') keys.push(request.headers()['idempotency-key']);
         });
         await open(page, 'admin-keys');
-        await button(page, 'Make an admin key').click();
+        await button(page, 'New admin key').click();
         await page.context().setOffline(true);
         await button(dialog(page), 'Make admin key').click();
         await dialog(page).getByText('The service did not answer.').waitFor();

@@ -28,7 +28,7 @@ describeConsole('webhooks in the Console', () => {
     await inWindow(OWNER, DESK, async (page) => {
       await open(page, 'webhooks');
       await page.getByText('No webhook yet').waitFor();
-      await button(page, 'Make a webhook').click();
+      await button(page, 'New webhook').click();
       await page.getByLabel('Address').fill('not an address');
       await button(page, /^Make webhook$/).click();
       await dialog(page).getByRole('alert').getByText(/url/).waitFor();

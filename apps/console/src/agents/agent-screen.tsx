@@ -83,21 +83,32 @@ const AgentFacts = ({ agent }: { readonly agent: Agent }) => {
   const nameOf = useNames();
   const labels = Object.entries(agent.labels);
   return (
-    <Panel title="Facts">
+    <Panel
+      title="Facts"
+      aside={
+        may ? (
+          <Button isSmall onClick={() => setEdited(true)}>
+            Change labels and budgets
+          </Button>
+        ) : null
+      }
+    >
       <Facts>
         <Fact name="Owner">{agent.owner === null ? 'nobody' : <Said text={nameOf(agent.owner)} />}</Fact>
-        {labels.map(([name, value]) => (
-          <Fact key={name} name={name}>
-            <Said text={value} />
-          </Fact>
-        ))}
+        <Fact name="Labels">
+          {labels.length === 0 ? (
+            <span className={kit['dim']}>none; policies match on them</span>
+          ) : (
+            <ul>
+              {labels.map(([name, value]) => (
+                <li key={name}>
+                  <Said text={`${name}: ${value}`} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </Fact>
       </Facts>
-      {labels.length === 0 ? <p className={kit['dim']}>No labels. Policies match on them.</p> : null}
-      {may ? (
-        <div className={kit['foot']}>
-          <Button onClick={() => setEdited(true)}>Change labels and budgets</Button>
-        </div>
-      ) : null}
       {isEdited ? <EditAgent agent={agent} onClose={() => setEdited(false)} /> : null}
     </Panel>
   );

@@ -22,20 +22,31 @@ export const AgentsScreen = () => {
   const list = useFilteredList('agents', FILTERS, (query) =>
     answerOf(api.GET('/v1/agents', { params: { query: { ...query, 'expand[]': ['usage'] } } })),
   );
+  // By when they were made they come from the service; where all are here, what acts stands on top.
+  const isWhole = !list.hasNextPage;
   return (
     <>
       <ScreenHead
         title="Agents"
-        about="Programs that act through this service, each with keys and limits of its own."
-        badges={may ? <Button onClick={begin}>Make an agent</Button> : null}
+        about={`Programs that act through this service, each with keys and limits of its own. ${isWhole ? 'Last active first.' : 'Made last, first.'}`}
+        action={
+          may ? (
+            <Button kind="primary" onClick={begin}>
+              New agent
+            </Button>
+          ) : null
+        }
       />
       {isMaking && may ? <NewAgent onClose={end} /> : null}
       <ListFrame list={list} one="agent" chips={<Chips />} none={<NoAgents />}>
-        <AgentsTable rows={list.rows} />
+        <AgentsTable rows={isWhole ? [...list.rows].sort(lastActiveFirst) : list.rows} />
       </ListFrame>
     </>
   );
 };
+
+const lastActiveFirst = (one: Schemas['Agent'], other: Schemas['Agent']): number =>
+  (other.usage?.last_action_at ?? '').localeCompare(one.usage?.last_action_at ?? '');
 
 const Chips = () => (
   <>
@@ -87,7 +98,8 @@ const AgentsTable = ({ rows }: { readonly rows: readonly Schemas['Agent'][] }) =
             <AgentBadge status={agent.status} />
           </td>
           <td className={kit['number']}>
-            {agent.usage?.calls ?? 0} <span className={styles['onPhone']}>calls today</span>
+            {agent.usage?.calls ?? 0}{' '}
+            <span className={styles['onPhone']}>{agent.usage?.calls === 1 ? 'call' : 'calls'} today</span>
           </td>
           <td data-end className={styles['budget']}>
             <AgentBudgets agent={agent} />
@@ -96,11 +108,13 @@ const AgentsTable = ({ rows }: { readonly rows: readonly Schemas['Agent'][] }) =
             {agent.active_keys}
           </td>
           <td data-wide className={kit['number']}>
-            <span className={styles['onPhone']}>last action </span>
             {agent.usage?.last_action_at === null || agent.usage?.last_action_at === undefined ? (
-              <span className={kit['dim']}>none</span>
+              <span className={kit['dim']}>no action yet</span>
             ) : (
-              <Time at={agent.usage.last_action_at} />
+              <>
+                <span className={styles['onPhone']}>last action </span>
+                <Time at={agent.usage.last_action_at} />
+              </>
             )}
           </td>
         </tr>

@@ -34,7 +34,16 @@ export const IntentsPanel = ({ agent }: { readonly agent: Agent }) => {
   });
   const keys = data?.data as readonly IntentKey[] | undefined;
   return (
-    <Panel title="Signed intents">
+    <Panel
+      title="Signed intents"
+      aside={
+        may && keys !== undefined && keys.length < KEYS_MAX ? (
+          <Button isSmall onClick={() => setAdding(true)}>
+            Register an intent key
+          </Button>
+        ) : null
+      }
+    >
       <div className={kit['stack']}>
         {may ? (
           <ModeChoice key={agent.intent_mode} agent={agent} />
@@ -63,11 +72,6 @@ export const IntentsPanel = ({ agent }: { readonly agent: Agent }) => {
             </li>
           ))}
         </ul>
-        {may && keys !== undefined && keys.length < KEYS_MAX ? (
-          <div>
-            <Button onClick={() => setAdding(true)}>Register an intent key</Button>
-          </div>
-        ) : null}
       </div>
       {isAdding ? <AddIntentKey agent={agent} onClose={() => setAdding(false)} /> : null}
       {removed === null ? null : <RemoveIntentKey agent={agent} of={removed} onClose={() => setRemoved(null)} />}

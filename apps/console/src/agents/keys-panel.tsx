@@ -35,7 +35,16 @@ export const KeysPanel = ({ agent }: { readonly agent: Agent }) => {
   const keys = data?.data as readonly Key[] | undefined;
   const ended = keys?.filter(hasEnded) ?? [];
   return (
-    <Panel title="Keys">
+    <Panel
+      title="Keys"
+      aside={
+        may ? (
+          <Button isSmall onClick={() => setAsked({ what: 'new' })}>
+            New key
+          </Button>
+        ) : null
+      }
+    >
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {keys === undefined && error === null ? <Bones count={2} /> : null}
       {keys?.length === ended.length ? <p className={kit['dim']}>No key that works: it cannot act.</p> : null}
@@ -47,13 +56,6 @@ export const KeysPanel = ({ agent }: { readonly agent: Agent }) => {
           ))}
       </ul>
       <Ended keys={ended} hasMore={data?.has_more === true} />
-      {may ? (
-        <div className={kit['foot']}>
-          <Button icon="key" onClick={() => setAsked({ what: 'new' })}>
-            Make a key
-          </Button>
-        </div>
-      ) : null}
       {asked?.what === 'new' ? <NewKey agent={agent} onClose={close} /> : null}
       {asked?.what === 'roll' ? <RollKey agent={agent} of={asked.key} onClose={close} /> : null}
       {asked?.what === 'revoke' ? <RevokeKey agent={agent} of={asked.key} onClose={close} /> : null}
@@ -156,7 +158,7 @@ const NewKey = ({ agent, onClose }: Dialogue) => {
   }
   return (
     <FormDialog
-      title={`Make a key for ${plain(agent.name)}`}
+      title={`New key for ${plain(agent.name)}`}
       action="Make the key"
       busy="Making …"
       isPending={make.isPending}

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
-import { useMembers } from '../kernel/members.ts';
+import { useMembers, useNames } from '../kernel/members.ts';
 import { plain } from '../kernel/said.ts';
 import { useSecretChange } from '../kernel/secret-change.ts';
 import { useSession } from '../kernel/session.tsx';
@@ -74,6 +74,7 @@ const AgentForm = ({
 }) => {
   const { me } = useSession();
   const { data: members } = useMembers();
+  const nameOf = useNames();
   const [name, setName] = useState('');
   const [owner, setOwner] = useState(me.user.id);
   const [labels, setLabels] = useState<readonly LabelRow[]>([]);
@@ -91,7 +92,7 @@ const AgentForm = ({
     });
   return (
     <FormDialog
-      title="Make an agent"
+      title="New agent"
       action="Make the agent and its key"
       busy="Making …"
       isPending={isPending}
@@ -117,8 +118,8 @@ const AgentForm = ({
         param="owner"
         error={error}
         choices={[
-          [me.user.id, `${me.user.email ?? me.user.id} (you)`],
-          ...others.map(({ user, email }) => [user, email ?? user] as const),
+          [me.user.id, me.user.email === null ? 'you' : `${me.user.email} (you)`],
+          ...others.map(({ user }) => [user, nameOf(user)] as const),
         ]}
         value={owner}
         onChange={setOwner}

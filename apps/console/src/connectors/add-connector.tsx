@@ -19,7 +19,7 @@ export const AddConnector = ({ type }: { readonly type: string }) => {
   if (types === undefined) {
     return (
       <>
-        <ScreenHead title="Add a connector" />
+        <ScreenHead title="New connector" />
         {error === null ? <Bones count={3} /> : <Failure error={error} onRetry={() => void refetch()} />}
       </>
     );
@@ -38,7 +38,7 @@ const MODES = {
 
 const Catalogue = ({ types }: { readonly types: readonly ConnectorType[] }) => (
   <>
-    <ScreenHead title="Add a connector" about="What kind of system should agents act on?" />
+    <ScreenHead title="New connector" about="What kind of system should agents act on?" />
     <ul className={styles['catalogue']}>
       {types.map((type) => (
         <li key={type.type}>

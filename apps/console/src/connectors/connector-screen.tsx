@@ -4,7 +4,7 @@ import { useFilters } from '../kernel/address.ts';
 import type { Schemas } from '../kernel/client.ts';
 import { useMay } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
-import { Bones, Id, Panel, Said, Time, Warning } from '../kit/kit.tsx';
+import { Bones, cx, Id, Panel, Said, Time, Warning } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { RecentActions } from '../gate/recent-actions.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
@@ -16,6 +16,7 @@ import { ConnectorEnd } from './ends.tsx';
 import { Misfit } from './draft.ts';
 import { draftOf, hasDraft } from './drafts.ts';
 import { ToolsPanel } from './tools-panel.tsx';
+import { TryPanel } from './try-panel.tsx';
 import { type Connector, type ConnectorType, useConnector, useTypes } from './types.ts';
 
 type Finding = Schemas['PolicyDiagnostic'];
@@ -66,6 +67,7 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
           <PolicyWarnings findings={warnings} />
           {isCredentialMissing(connector) ? credential : null}
           <ToolsPanel connector={connector} />
+          <TryPanel connector={connector} />
           <RecentCalls name={connector.name} id={connector.id} />
         </div>
         <div className={kit['stack']}>
@@ -100,15 +102,13 @@ const Head = ({ connector, mayEdit }: { readonly connector: Connector; readonly 
     <ScreenHead
       title={connector.name}
       name={<code>{connector.name}</code>}
-      badges={
-        <>
-          <StandsBadge connector={connector} />
-          {mayEdit ? (
-            <Link href={`/connectors/${connector.id}?edit=`} className={kit['button'] ?? ''}>
-              {hasDraft(connector.id) ? 'Go on with your draft' : 'Change it'}
-            </Link>
-          ) : null}
-        </>
+      badges={<StandsBadge connector={connector} />}
+      action={
+        mayEdit ? (
+          <Link href={`/connectors/${connector.id}?edit=`} className={cx(kit['button'], kit['primary'])}>
+            {hasDraft(connector.id) ? 'Go on with your draft' : `Change ${connector.name}`}
+          </Link>
+        ) : null
       }
       about={connector.description === null ? undefined : <Said text={connector.description} />}
     />

@@ -4,7 +4,7 @@ import { useFilters } from '../kernel/address.ts';
 import { answerOf, api } from '../kernel/client.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
 import { useMay } from '../kernel/session.tsx';
-import { Empty, None, Said, Time } from '../kit/kit.tsx';
+import { cx, Empty, None, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFrame } from '../kit/list-frame.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
@@ -32,10 +32,10 @@ const ConnectorsList = ({ mayAdd }: { readonly mayAdd: boolean }) => {
       <ScreenHead
         title="Connectors"
         about="Systems that agents act on, each with its tools and its one credential."
-        badges={
+        action={
           mayAdd ? (
-            <Link href="/connectors?add=" className={kit['button'] ?? ''}>
-              Add a connector
+            <Link href="/connectors?add=" className={cx(kit['button'], kit['primary'])}>
+              New connector
             </Link>
           ) : null
         }
@@ -63,7 +63,11 @@ const NoConnectors = ({ mayAdd }: { readonly mayAdd: boolean }) => (
     title="No connector yet"
     code={[
       `curl -sS '${location.origin}/v1/connectors' -H "Authorization: Bearer $ADMIN_KEY" \\`,
-      `  -H 'Content-Type: application/json' -d @connector.json`,
+      `  -H 'Content-Type: application/json' -d '{"type": "rest", "name": "crm", "config": {`,
+      `    "base_url": "https://crm.example.com", "auth": {"kind": "none"},`,
+      `    "allowed_methods": ["GET"], "allowed_path_prefixes": ["/v1/customers"],`,
+      `    "tools": [{"name": "get_customer", "description": "Read a customer", "method": "GET",`,
+      `      "path": "/v1/customers/{id}", "args": {"id": {"in": "path", "type": "string", "required": true}}}]}}'`,
     ].join('\n')}
   >
     A connector turns a system, such as an HTTP API, into tools that agents may ask for. The service adds the credential

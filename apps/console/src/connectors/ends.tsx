@@ -42,15 +42,15 @@ export const ConnectorEnd = ({
         <div className={kit['buttons']}>
           {isActive ? (
             <Button icon="pause" disabled={turn.isPending} onClick={() => turn.mutate('disabled')}>
-              Disable it
+              Disable {connector.name}
             </Button>
           ) : (
             <Button icon="play" disabled={turn.isPending} onClick={() => turn.mutate('active')}>
-              Enable it
+              Enable {connector.name}
             </Button>
           )}
           <Button kind="danger" onClick={() => setAsked(true)}>
-            Remove it …
+            Remove {connector.name} …
           </Button>
         </div>
       </div>

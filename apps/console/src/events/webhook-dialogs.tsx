@@ -92,7 +92,7 @@ export const CreateWebhook = ({
   });
   return (
     <FormDialog
-      title="Make a webhook"
+      title="New webhook"
       action="Make webhook"
       busy="Making …"
       isPending={create.isPending}

@@ -7,6 +7,7 @@ import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Empty, None, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFoot } from '../kit/list-foot.tsx';
+import { SectionHead } from '../people/section-head.tsx';
 import { inWords } from './subscription.ts';
 import { WebhookBadge } from './webhook-badge.tsx';
 import { CreateWebhook, ShownSecret } from './webhook-dialogs.tsx';
@@ -29,11 +30,14 @@ export const WebhooksSection = () => {
   const close = (): void => setOpen(null);
   return (
     <>
-      <div className={styles['tools']}>
-        <Button kind="primary" icon="send" onClick={() => setOpen({ is: 'create' })}>
-          Make a webhook
-        </Button>
-      </div>
+      <SectionHead
+        id="webhooks"
+        action={
+          <Button kind="primary" icon="send" onClick={() => setOpen({ is: 'create' })}>
+            New webhook
+          </Button>
+        }
+      />
       {error !== null ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : isPending ? (

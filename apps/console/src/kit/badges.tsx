@@ -126,7 +126,7 @@ const AGENTS = {
 export const AgentBadge = ({ status }: { readonly status: keyof typeof AGENTS }) => <LookBadge look={AGENTS[status]} />;
 
 const LEVEL_WORDS = {
-  L0: ['Reported', 'L0: the tool’s own word'],
+  L0: ['Only reported', 'L0: the tool’s own word'],
   L1: ['Can be confirmed', 'L1: read back'],
   L2: ['Can be witnessed', 'L2: the system of record'],
 } as const;

@@ -44,7 +44,7 @@ export const OverviewScreen = () => {
     <>
       <ScreenHead
         title="Overview"
-        badges={<Segments name="window" label="How far back" choices={WINDOWS} chosen={window} byDefault="24h" />}
+        action={<Segments name="window" label="How far back" choices={WINDOWS} chosen={window} byDefault="24h" />}
       />
       {data === undefined ? (
         error === null ? (

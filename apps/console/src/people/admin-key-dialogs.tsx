@@ -36,7 +36,7 @@ export const CreateKey = ({ onMade, onClose }: Making) => {
   });
   return (
     <FormDialog
-      title="Make an admin key"
+      title="New admin key"
       action="Make admin key"
       busy="Making …"
       isPending={create.isPending}

@@ -9,6 +9,7 @@ import { Bones, Button, Empty, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFoot } from '../kit/list-foot.tsx';
 import { SecretDialog } from '../kit/secret-dialog.tsx';
+import { SectionHead } from './section-head.tsx';
 import { CreateKey, type MadeKey, RevokeKey, RollKey } from './admin-key-dialogs.tsx';
 import { beginOf, isOver, standOfKey } from './key-stand.ts';
 import styles from './settings.module.css';
@@ -42,14 +43,17 @@ export const AdminKeysSection = () => {
   };
   return (
     <>
-      <div className={styles['tools']}>
-        <Button kind="primary" icon="key" onClick={() => setOpen({ is: 'create' })}>
-          Make an admin key
-        </Button>
-        <span className={styles['said']} role="status">
-          {news}
-        </span>
-      </div>
+      <SectionHead
+        id="admin-keys"
+        action={
+          <Button kind="primary" icon="key" onClick={() => setOpen({ is: 'create' })}>
+            New admin key
+          </Button>
+        }
+      />
+      <p className={styles['said']} role="status" hidden={news === ''}>
+        {news}
+      </p>
       {error !== null ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : isPending ? (
@@ -135,7 +139,7 @@ const Keys = ({ rows, onOpen }: WithOpen & { readonly rows: readonly AdminKey[] 
       <thead>
         <tr>
           <th scope="col">Key</th>
-          <th scope="col">Stands</th>
+          <th scope="col">Status</th>
           <th scope="col">Made</th>
           <th scope="col">
             <span className="visually-hidden">Actions</span>

@@ -14,6 +14,7 @@ import { Icon } from '../design/icon.tsx';
 import { Bones, Button, Empty, Id, None, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFoot } from '../kit/list-foot.tsx';
+import { SectionHead } from './section-head.tsx';
 import { ChangeMember, Invite, RemoveMember } from './member-dialogs.tsx';
 import { rightsOver, ROLES } from './member-rights.ts';
 import styles from './settings.module.css';
@@ -54,12 +55,17 @@ export const MembersSection = () => {
   const close = (): void => setOpen(null);
   return (
     <>
+      <SectionHead
+        id="members"
+        action={
+          useMay('admin') ? (
+            <Button kind="primary" icon="people" onClick={() => setOpen({ is: 'invite', again: null })}>
+              Invite a person
+            </Button>
+          ) : null
+        }
+      />
       <div className={styles['tools']}>
-        {useMay('admin') ? (
-          <Button kind="primary" icon="people" onClick={() => setOpen({ is: 'invite', again: null })}>
-            Invite a person
-          </Button>
-        ) : null}
         <ChoiceChip
           name="status"
           isSingle

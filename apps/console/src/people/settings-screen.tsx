@@ -7,6 +7,7 @@ import { AboutSection } from './about-section.tsx';
 import { AdminKeysSection } from './admin-keys-section.tsx';
 import { MembersSection } from './members-section.tsx';
 import { OrganizationSection } from './organization-section.tsx';
+import { SectionHead } from './section-head.tsx';
 import { type Section, SECTIONS, type SectionId, sectionOf } from './sections.ts';
 import { SecuritySection } from './security-section.tsx';
 import { SessionsSection } from './sessions-section.tsx';
@@ -28,6 +29,9 @@ const PARTS: Readonly<Record<SectionId, ComponentType>> = {
   about: AboutSection,
 };
 
+/** Those that draw their own head, since their button stands in it. */
+const HEADED: readonly SectionId[] = ['members', 'admin-keys', 'webhooks'];
+
 /** Everything about the organization and oneself, a section an address. */
 export const SettingsScreen = ({ place }: { readonly place: string }) => {
   const section = sectionOf(place);
@@ -38,7 +42,7 @@ export const SettingsScreen = ({ place }: { readonly place: string }) => {
     <div className={styles['frame']}>
       <Sections current={section.id} />
       <div className={styles['stack']} key={place}>
-        {place === section.id ? <ScreenHead title={section.name} about={section.about} /> : null}
+        {place !== section.id || (may && HEADED.includes(section.id)) ? null : <SectionHead id={section.id} />}
         <Suspense fallback={<Bones />}>
           {!may ? <NotYours section={section} /> : place === section.id ? <Part /> : <WebhookPage id={place} />}
         </Suspense>

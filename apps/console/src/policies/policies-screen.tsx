@@ -24,10 +24,10 @@ export const PoliciesScreen = () => {
       <ScreenHead
         title="Policies"
         about="Rules that say which calls go through, which wait for a person, and which do not."
-        badges={
+        action={
           may ? (
-            <Button isSmall kind="primary" className={styles['create']} onClick={begin}>
-              New policy …
+            <Button kind="primary" onClick={begin}>
+              New policy
             </Button>
           ) : null
         }

@@ -9,12 +9,15 @@ export const ScreenHead = ({
   name = title,
   about,
   badges,
+  action,
 }: {
   /** Of the document, as plain text. */
   readonly title: string;
   readonly name?: ReactNode;
   readonly about?: ReactNode;
   readonly badges?: ReactNode;
+  /** The one thing to do here, at the right end; on a phone below the sentence. */
+  readonly action?: ReactNode;
 }) => {
   const { me } = useSession();
   const heading = useRef<HTMLHeadingElement>(null);
@@ -28,11 +31,14 @@ export const ScreenHead = ({
   }, []);
   return (
     <div className={styles['head']}>
-      <h1 ref={heading} tabIndex={-1}>
-        {name}
-      </h1>
-      {badges}
+      <div className={styles['title']}>
+        <h1 ref={heading} tabIndex={-1}>
+          {name}
+        </h1>
+        {badges}
+      </div>
       {about === undefined ? null : <p>{about}</p>}
+      {action === undefined || action === null ? null : <div className={styles['action']}>{action}</div>}
     </div>
   );
 };

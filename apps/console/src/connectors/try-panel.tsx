@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { api, bodyOf } from '../kernel/client.ts';
+import { curlOf } from '../kernel/curl.ts';
+import { exampleArgs, firstTool } from '../kernel/example-call.ts';
+import { CopyButton, Panel, Said } from '../kit/kit.tsx';
+import kit from '../kit/kit.module.css';
+import styles from './connectors.module.css';
+import type { Connector } from './types.ts';
+
+/** What comes after a connector: its tools are allowed by the policy, and an agent calls one. */
+export const TryPanel = ({ connector }: { readonly connector: Connector }) => {
+  const { data: slots } = useQuery({
+    queryKey: ['policy-slots'],
+    queryFn: () => bodyOf(api.GET('/v1/policies/slots')),
+  });
+  const tool = firstTool([connector]);
+  if (tool === null) return null;
+  const code = curlOf(location.origin, { tool: tool.name, args: exampleArgs(tool), mode: 'gateway' });
+  const enforced = slots?.enforced ?? null;
+  return (
+    <Panel title="Call one of its tools">
+      <p className={styles['tryWay']}>
+        A call runs once the enforced policy allows its tool:{' '}
+        {enforced === null ? (
+          <>
+            none is enforced yet, so every call is denied. <Link href="/policies">Enforce a policy</Link>.
+          </>
+        ) : (
+          <>
+            see{' '}
+            <Link href={`/policies/${enforced.policy.id}`}>
+              <Said text={enforced.policy.name} />
+            </Link>
+            , and try it there.
+          </>
+        )}{' '}
+        Then, with the key of an <Link href="/agents">agent</Link>:
+      </p>
+      <div className={styles['try']}>
+        <pre className={kit['code']} tabIndex={0} aria-label={`A call of ${tool.name}`}>
+          {code}
+        </pre>
+        <CopyButton text={code}>Copy the call</CopyButton>
+      </div>
+    </Panel>
+  );
+};
