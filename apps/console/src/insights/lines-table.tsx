@@ -28,9 +28,11 @@ export const LinesTable = ({ by, lines, others, parts, span, names }: Props) => 
     <thead>
       <tr>
         <th scope="col">{HEADS[by]}</th>
-        <th scope="col">All</th>
+        <th scope="col" data-number>
+          All
+        </th>
         {parts.map(({ name }) => (
-          <th key={name} scope="col">
+          <th key={name} scope="col" data-number>
             {name}
           </th>
         ))}
@@ -117,13 +119,13 @@ const noteOf = (line: Line, { name }: Part): string => {
   const said =
     name === 'Denied'
       ? [
-          ['budget', count('denied_by_budget')],
-          ['Stop', count('denied_by_stop')],
+          ['by budget', count('denied_by_budget')],
+          ['by Stop', count('denied_by_stop')],
         ]
       : name === 'Asked a person'
         ? [['refused', count('refused_by_person')]]
         : [];
-  return said.flatMap(([word, number]) => (number === 0 ? [] : [`${word} ${number}`])).join(', ');
+  return said.flatMap(([word, number]) => (number === 0 ? [] : [`${number} ${word}`])).join(', ');
 };
 
 const Count = ({
@@ -155,7 +157,7 @@ const Count = ({
           <span className="visually-hidden"> {what}: the actions</span>
         </Link>
       )}
-      {note === '' ? null : <small> {note}</small>}
+      {note === '' ? null : <small> ({note})</small>}
     </>
   );
 };
