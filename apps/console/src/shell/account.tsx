@@ -2,7 +2,9 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { Icon } from '../design/icon.tsx';
 import { api, bodyOf, doneOf } from '../kernel/client.ts';
+import { serverNow } from '../kernel/clock.ts';
 import { chooseTheme, chosenTheme, type Theme } from '../kernel/preferences.ts';
+import { shortId } from '../kernel/said.ts';
 import { useSession } from '../kernel/session.tsx';
 import { Menu } from '../kit/dialog.tsx';
 import { Said } from '../kit/kit.tsx';
@@ -29,7 +31,7 @@ const switchTo = (org: string): void => thenGo(bodyOf(api.POST('/v1/auth/switch-
 
 /** Who is signed in, where else, how it looks, and the way out. */
 export const Account = ({ onHelp }: { readonly onHelp: () => void }) => {
-  const { me } = useSession();
+  const { me, times } = useSession();
   const [theme, setTheme] = useState(chosenTheme);
   const others = me.organizations.filter(({ id }) => id !== me.org.id);
   return (
@@ -41,8 +43,11 @@ export const Account = ({ onHelp }: { readonly onHelp: () => void }) => {
       )}
     >
       <p className={styles['accountMail']}>
-        <Said text={me.user.email ?? me.user.id} />
-        <small>{me.membership.role}</small>
+        <Said text={me.user.email ?? shortId(me.user.id)} />
+        <small>
+          {me.membership.role} of <Said text={me.org.name} />
+        </small>
+        <small>Times: {times.zoneName(serverNow())}</small>
       </p>
       {others.map(({ id, name }) => (
         <button key={id} type="button" onClick={() => switchTo(id)}>
