@@ -185,6 +185,21 @@ describeConsole('agents in the Console', () => {
     });
   });
 
+  it('give the focus back to what opened a dialog', async () => {
+    await inWindow(OWNER, DESK, async (page) => {
+      await page.goto(scene.url('/app/agents'));
+      for (const name of ['New agent', 'Stop']) {
+        const opener = page.getByRole('button', { name, exact: true });
+        await opener.focus();
+        await page.keyboard.press('Enter');
+        await page.getByRole('dialog').waitFor();
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+        expect(await page.evaluate('document.activeElement.textContent')).toBe(name);
+      }
+    });
+  });
+
   it.each(LOOKS)('is whole and clean at $width x $height, $colorScheme', async (look) => {
     const id = await made(`look-${look.width}-${look.colorScheme}`);
     await scene.make('POST', `/v1/agents/${id}/intent-keys`, { public_key: publicKey() });
