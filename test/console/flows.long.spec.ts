@@ -46,6 +46,7 @@ describeConsole('people at the Console', () => {
         // What became of it, and nothing of what would become of it.
         const outcome = page.getByRole('status').filter({ hasText: 'Approved' });
         await outcome.getByText('Executed', { exact: true }).waitFor();
+        expect(await page.evaluate('document.activeElement.textContent')).toContain('Approved by you');
         expect(await page.getByText('If you approve').count()).toBe(0);
         expect(await page.getByText('asked to').isVisible()).toBe(true);
         const onward = button(page, /^(Next: crm\.add_note \(\d+ left\)|All approvals)$/);

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { useNames } from '../kernel/members.ts';
@@ -24,6 +24,9 @@ export const ApprovalScreen = ({ id }: { readonly id: string }) => {
     queryFn: () => bodyOf(api.GET('/v1/approvals/{id}', { params: { path: { id } } })),
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 10_000 : false),
   });
+  const isPending = approval?.status === 'pending';
+  const [wasPending, setWasPending] = useState(false);
+  if (isPending && !wasPending) setWasPending(true);
   if (approval === undefined) {
     return (
       <>
@@ -34,7 +37,7 @@ export const ApprovalScreen = ({ id }: { readonly id: string }) => {
   }
   return (
     <>
-      {approval.status === 'pending' ? null : <Outcome approval={approval} />}
+      {approval.status === 'pending' ? null : <Outcome approval={approval} isFresh={wasPending} />}
       <Card approval={approval} onSeen={setSeenDigest} />
       {approval.status === 'pending' ? (
         <Decide approval={approval} seenDigest={seenDigest} onAnswer={() => refetch()} />
@@ -46,11 +49,23 @@ export const ApprovalScreen = ({ id }: { readonly id: string }) => {
 };
 
 /** Who said what, and what became of the call since. */
-const Outcome = ({ approval }: { readonly approval: Schemas['Approval'] }) => {
+const Outcome = ({
+  approval,
+  isFresh,
+}: {
+  readonly approval: Schemas['Approval'];
+  /** It was decided while the card was on the screen. */
+  readonly isFresh: boolean;
+}) => {
   const nameOf = useNames();
   const by = approval.decided_by;
+  const part = useRef<HTMLDivElement>(null);
+  // The button that was pressed is gone: who listens, or has no mouse, goes on here.
+  useEffect(() => {
+    if (isFresh) part.current?.focus();
+  }, [isFresh]);
   return (
-    <div className={styles['outcome']} role="status">
+    <div className={styles['outcome']} role="status" ref={part} tabIndex={-1}>
       <p>
         <ApprovalBadge status={approval.status} />{' '}
         {by?.id === null || by?.id === undefined ? null : (

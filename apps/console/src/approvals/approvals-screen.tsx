@@ -26,7 +26,11 @@ export const ApprovalsScreen = () => {
       <ScreenHead
         title={waiting === null ? 'Approvals' : `(${waiting}) Approvals`}
         name="Approvals"
-        about="Calls that wait for a person. What runs out first stands on top."
+        about={
+          list.isFiltered
+            ? 'Calls that were to be read by a person, by when they run out, or would have.'
+            : 'Calls that wait for a person. What runs out first stands on top.'
+        }
       />
       <ListFrame list={list} one="approval" chips={<Chips />} bones={4} none={<NothingWaits />}>
         <ul className={styles['queue']}>
@@ -123,6 +127,11 @@ const QueueEnd = ({ approval }: { readonly approval: Schemas['Approval'] }) => (
       <TimeLeft until={approval.expires_at} />
     ) : (
       <ApprovalBadge status={approval.status} />
+    )}
+    {approval.decided_at === null ? null : (
+      <small>
+        decided <Time at={approval.decided_at} />
+      </small>
     )}
     <small>
       {approval.countersigned} of {approval.required} signed

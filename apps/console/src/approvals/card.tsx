@@ -178,9 +178,7 @@ const Consequences = ({
           <Said text={`${context.sends.method} ${context.sends.url}`} />
         </code>
       )}
-      {approval.required - approval.countersigned > 1
-        ? ', once enough people have signed.'
-        : ', at once, with the stored credential.'}
+      {approval.required - approval.countersigned > 1 ? ', once enough people have signed.' : ', at once.'}
     </p>
     {context.verify === null ? null : (
       <p className={styles['quiet']}>
@@ -195,6 +193,9 @@ const Consequences = ({
     ))}
   </section>
 );
+
+/** `role:admin` is any of them; a person stands there by their address. */
+const approverInWords = (approver: string): string => approver.replace(/^role:/, 'any ');
 
 /** Open: what is asked for is held against them. */
 const FactsRead = ({ facts }: { readonly facts: Schemas['ApprovalContext']['facts'] }) =>
@@ -223,8 +224,8 @@ const Why = ({ approval, context }: { readonly approval: Approval; readonly cont
       )}
     </p>
     <p className={styles['quiet']}>
-      {approval.status === 'pending' ? 'It asks' : 'It asked'} {context.approvers.join(', ')}. Asked{' '}
-      <Time at={approval.created_at} />.{' '}
+      {approval.status === 'pending' ? 'It asks' : 'It asked'} {context.approvers.map(approverInWords).join(', ')}.
+      Asked <Time at={approval.created_at} />.{' '}
       {context.intent_signed ? 'The agent’s runtime signed what it means to do.' : 'The agent signed no intent.'}
     </p>
     <p className={styles['quiet']}>
