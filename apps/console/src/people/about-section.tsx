@@ -5,6 +5,7 @@ import { Badge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, CopyButton, Id, Panel, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { fingerprintOf } from './fingerprint.ts';
 import styles from './settings.module.css';
 
 type SealKey = Schemas['SealKey'];
@@ -78,7 +79,7 @@ const KeysPanel = () => {
     <Panel title="Keys that seal deeds">
       <p className={styles['about']}>
         Compare the fingerprint with one that came another way, by phone or in print: this page comes from the service
-        that it would prove.
+        that it would prove. <code>verify --pin</code> takes it as it is copied.
       </p>
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null ? <Bones count={2} /> : null}
@@ -92,40 +93,52 @@ const KeysPanel = () => {
   );
 };
 
-const Key = ({ of: key }: { readonly of: SealKey }) => (
-  <li className={styles['key']}>
-    <span className={styles['tools']}>
-      <code>{(key.kid.match(/.{1,4}/g) ?? []).join(' ')}</code>
-      {key.revoked_at !== null ? (
-        <Badge tone="bad" icon="shieldCross">
-          Revoked
-        </Badge>
-      ) : key.retired_at !== null ? (
-        <Badge tone="quiet" icon="clock">
-          Retired
-        </Badge>
-      ) : (
-        <Badge tone="ok" icon="shield">
-          Seals
-        </Badge>
-      )}
-      <CopyButton text={key.kid}>Copy fingerprint</CopyButton>
-    </span>
-    <small className={kit['dim']}>
-      since <Time at={key.activated_at} />
-      {key.retired_at === null ? null : (
-        <>
-          , until <Time at={key.retired_at} />
-        </>
-      )}
-      {key.revoked_at === null ? null : (
-        <>
-          , revoked <Time at={key.revoked_at} />
-        </>
-      )}
-    </small>
-    <small className={kit['dim']}>
-      public key <Id id={key.public_key} isWhole />
-    </small>
-  </li>
-);
+/** Null while it is computed, and where the browser computes none: over plain http beyond localhost. */
+const useFingerprint = (publicKey: string): string | null =>
+  useQuery({
+    queryKey: ['fingerprint', publicKey],
+    queryFn: () => fingerprintOf(publicKey),
+    enabled: isSecureContext,
+    staleTime: Infinity,
+  }).data ?? null;
+
+const Key = ({ of: key }: { readonly of: SealKey }) => {
+  const fingerprint = useFingerprint(key.public_key);
+  return (
+    <li className={styles['key']}>
+      <code>{fingerprint ?? `${key.kid} (the first half of it)`}</code>
+      <span className={styles['tools']}>
+        {key.revoked_at !== null ? (
+          <Badge tone="bad" icon="shieldCross">
+            Revoked
+          </Badge>
+        ) : key.retired_at !== null ? (
+          <Badge tone="quiet" icon="clock">
+            Retired
+          </Badge>
+        ) : (
+          <Badge tone="ok" icon="shield">
+            Seals
+          </Badge>
+        )}
+        {fingerprint === null ? null : <CopyButton text={fingerprint}>Copy fingerprint</CopyButton>}
+      </span>
+      <small className={kit['dim']}>
+        since <Time at={key.activated_at} />
+        {key.retired_at === null ? null : (
+          <>
+            , until <Time at={key.retired_at} />
+          </>
+        )}
+        {key.revoked_at === null ? null : (
+          <>
+            , revoked <Time at={key.revoked_at} />
+          </>
+        )}
+      </small>
+      <small className={kit['dim']}>
+        public key <Id id={key.public_key} isWhole />
+      </small>
+    </li>
+  );
+};

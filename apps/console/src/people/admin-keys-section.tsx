@@ -174,7 +174,7 @@ const Stand = ({ of: key }: { readonly of: AdminKey }) => {
     case 'works':
       return (
         <Badge tone="ok" icon="checkCircle">
-          Works
+          Active
         </Badge>
       );
     case 'ends':
