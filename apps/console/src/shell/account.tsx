@@ -12,9 +12,9 @@ import kit from '../kit/kit.module.css';
 import styles from './shell.module.css';
 
 const THEMES: readonly (readonly [Theme, string])[] = [
-  ['system', 'As the system'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
+  ['system', 'as the system'],
+  ['light', 'light'],
+  ['dark', 'dark'],
 ];
 
 /** Where the service refuses, the page is read again: it then says what is wrong, and that nobody has left. */
@@ -65,12 +65,12 @@ export const Account = ({ onHelp }: { readonly onHelp: () => void }) => {
           }}
         >
           {theme === value ? <Icon name="check" /> : null}
-          {name}
+          Theme: {name}
         </button>
       ))}
       <Link href="/settings/sessions">Your sessions</Link>
       <button type="button" onClick={onHelp}>
-        Keys
+        Keyboard shortcuts
       </button>
       <button type="button" onClick={signOut}>
         Sign out

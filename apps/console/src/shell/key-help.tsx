@@ -13,7 +13,7 @@ const KEYS: readonly (readonly [string, string])[] = [
 ];
 
 export const KeyHelp = ({ onClose }: { readonly onClose: () => void }) => (
-  <Dialog title="Keys" onClose={onClose}>
+  <Dialog title="Keyboard shortcuts" onClose={onClose}>
     <dl className={styles['keys']}>
       {KEYS.map(([keys, does]) => (
         <div key={keys} style={{ display: 'contents' }}>
