@@ -1,30 +1,16 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
-import { ConsoleScene, OWNER } from './console-scene.js';
-import { inWindowOf, judgeWhole, LOOKS, windowOf } from './whole-screen.js';
-
-const DESK = { viewport: { width: 1440, height: 900 } } as const;
-
-let browser: Browser;
-let scene: ConsoleScene;
+import { OWNER } from './console-scene.js';
+import { DESK, describeConsole, inWindow, scene } from './describe-console.js';
+import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
 
 const needs = (page: Page) => page.getByRole('list', { name: 'What needs a person' });
 
-describe.skipIf(CHROMIUM === null)(`the overview (${CHROMIUM ?? NO_CHROMIUM})`, () => {
-  beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
-  });
-
+describeConsole('the overview', () => {
   it('never says less than the rail, and tells what waits as soon as it waits', async () => {
     await scene.act('crm.get_customer', { id: '1' });
-    await inWindowOf(scene, OWNER, DESK, async (page) => {
+    await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app'));
       await page.getByText('Nothing needs you.').waitFor();
       await scene.ask('crm.add_note', { id: '2', note: 'x' });
@@ -50,7 +36,7 @@ describe.skipIf(CHROMIUM === null)(`the overview (${CHROMIUM ?? NO_CHROMIUM})`, 
     await scene.ask('crm.add_note', { id: '3', note: 'x' });
     await scene.act('crm.set_status', { id: '4', status: 'lost' });
     await scene.act('crm.set_status', { id: '5', status: 'lost' });
-    await inWindowOf(scene, OWNER, DESK, async (page) => {
+    await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app'));
       await page.getByText('2 times').waitFor();
       await eventually(async () =>
@@ -67,7 +53,7 @@ describe.skipIf(CHROMIUM === null)(`the overview (${CHROMIUM ?? NO_CHROMIUM})`, 
   });
 
   it.each(LOOKS)('is whole at $width, $colorScheme', async (look) => {
-    await inWindowOf(scene, OWNER, windowOf(look), async (page) => {
+    await inWindow(OWNER, windowOf(look), async (page) => {
       await page.goto(scene.url('/app'));
       await page.getByText('See all 2').waitFor();
       await judgeWhole(page, 'overview-needs', look);
@@ -78,7 +64,7 @@ describe.skipIf(CHROMIUM === null)(`the overview (${CHROMIUM ?? NO_CHROMIUM})`, 
     beforeAll(() => scene.besides('Südlicht AG'));
 
     it('says where to begin, and ticks what is done', async () => {
-      await inWindowOf(scene, OWNER, DESK, async (page) => {
+      await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app'));
         const begin = page.getByRole('region', { name: 'Begin here' });
         await begin.waitFor();
@@ -104,7 +90,7 @@ describe.skipIf(CHROMIUM === null)(`the overview (${CHROMIUM ?? NO_CHROMIUM})`, 
     });
 
     it.each(LOOKS)('is whole at $width, $colorScheme', async (look) => {
-      await inWindowOf(scene, OWNER, windowOf(look), async (page) => {
+      await inWindow(OWNER, windowOf(look), async (page) => {
         await page.goto(scene.url('/app'));
         await page.getByRole('region', { name: 'Begin here' }).waitFor();
         await judgeWhole(page, 'overview-begin', look);

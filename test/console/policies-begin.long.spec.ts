@@ -1,11 +1,8 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, launchChromium, NO_CHROMIUM } from '../browser/chromium.js';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
-import { ConsoleScene, OWNER } from './console-scene.js';
-import { inWindowOf } from './whole-screen.js';
-
-const DESK = { viewport: { width: 1440, height: 900 } } as const;
+import { OWNER } from './console-scene.js';
+import { DESK, describeConsole, inWindow, scene } from './describe-console.js';
 
 const UNKNOWN_TOOL = `- name: nobody
   input:
@@ -14,24 +11,12 @@ const UNKNOWN_TOOL = `- name: nobody
     decision: deny
 `;
 
-let browser: Browser;
-let scene: ConsoleScene;
-
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 const dialog = (page: Page) => page.getByRole('dialog');
 
-describe.skipIf(CHROMIUM === null)(`a policy that was just made (${CHROMIUM ?? NO_CHROMIUM})`, () => {
-  beforeAll(async () => {
-    browser = await launchChromium();
-    scene = await ConsoleScene.start(browser);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await scene?.close();
-  });
-
+describeConsole('a policy that was just made', () => {
   it('leads into shadow or into force from where it is read, and to Save alone while there is a draft', async () => {
-    await inWindowOf(scene, OWNER, DESK, async (page) => {
+    await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app/policies?new='));
       await dialog(page).getByLabel('Name, for people').fill('Night shift');
       await button(page, 'Make the policy').click();
@@ -61,7 +46,7 @@ describe.skipIf(CHROMIUM === null)(`a policy that was just made (${CHROMIUM ?? N
       source:
         'version: 1\ndefault: deny\nrules:\n  - id: reads\n    match:\n      side_effect: read\n    decision: allow\n',
     });
-    await inWindowOf(scene, OWNER, DESK, async (page) => {
+    await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url(`/app/policies/${policy['id'] as string}?tool=cases`));
       await eventually(() => page.getByLabel('The file, as YAML').inputValue()).toMatch(
         /tool: crm\.(get|export)_\w+\n {2}expect/,
