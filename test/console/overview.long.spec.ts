@@ -79,7 +79,7 @@ describeConsole('the overview', () => {
         await page.keyboard.press('g');
         await page.keyboard.press('o');
         await eventually(() => begin.locator('li[data-done]').allInnerTexts()).toEqual([
-          expect.stringContaining('New agent'),
+          expect.stringContaining('Make an agent and its key'),
         ]);
         await begin.getByRole('link', { name: 'Connect a system' }).click();
         await page.locator('h1', { hasText: 'connector' }).waitFor();

@@ -13,13 +13,18 @@ export const Dialog = ({
   readonly children: ReactNode;
 }) => {
   const ref = useRef<HTMLDialogElement>(null);
+  const isGone = useRef(false);
   const id = useId();
   // Its end is run before the element is taken out: only then does the browser give the focus back to what opened it.
   useLayoutEffect(() => {
     const dialog = ref.current;
+    isGone.current = false;
     dialog?.showModal();
     dialog?.querySelector<HTMLElement>('[data-first]')?.focus();
-    return () => dialog?.close();
+    return () => {
+      isGone.current = true;
+      dialog?.close();
+    };
   }, []);
   return (
     <dialog
@@ -31,7 +36,10 @@ export const Dialog = ({
         event.preventDefault();
         onClose();
       }}
-      onClose={onClose}
+      onClose={() => {
+        // Where it is taken out, whoever opened it knows: asked again, it would close what came in its place.
+        if (!isGone.current) onClose();
+      }}
     >
       <div className={styles['dialogHead']}>
         <h2 id={id}>{title}</h2>

@@ -46,6 +46,7 @@ export const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
       bodyOf(api.POST('/v1/policies', { params: { header: { 'Idempotency-Key': key } }, body: wish })),
     (policy) => {
       reread();
+      onClose();
       navigate(`/policies/${policy.id}`);
     },
   );
