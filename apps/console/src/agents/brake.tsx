@@ -6,6 +6,7 @@ import { useMay } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Button, cx, Panel, Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { useSettled } from '../kit/settled.ts';
 import styles from './agents.module.css';
 
 type Agent = Schemas['Agent'];
@@ -17,12 +18,9 @@ const STANDS = {
   suspended: 'It is suspended: every call is refused, recorded and sealed, also after a Stop was lifted.',
 } as const;
 
-/** Stop, suspend and resume, with a reason that the deed holds. */
-export const AgentBrake = ({ agent }: { readonly agent: Agent }) => {
-  const may = useMay('admin');
+const useMove = (agent: Agent, onChanged: () => void) => {
   const queries = useQueryClient();
-  const [reason, setReason] = useState('');
-  const change = useChange(
+  return useChange(
     ({ move, said }: { readonly move: Move; readonly said: string }, key) => {
       const params = { path: { id: agent.id }, header: { 'Idempotency-Key': key } };
       const body = said === '' ? {} : { reason: said };
@@ -37,11 +35,23 @@ export const AgentBrake = ({ agent }: { readonly agent: Agent }) => {
     },
     (changed) => {
       queries.setQueryData(['agent', agent.id], changed);
-      setReason('');
+      onChanged();
       for (const key of ['agents', 'stop-agents', 'overview']) void queries.invalidateQueries({ queryKey: [key] });
     },
   );
-  const ask = (move: Move): void => change.mutate({ move, said: reason.trim() });
+};
+
+/** Stop, suspend and resume, with a reason that the deed holds. */
+export const AgentBrake = ({ agent }: { readonly agent: Agent }) => {
+  const may = useMay('admin');
+  const [reason, setReason] = useState('');
+  const change = useMove(agent, () => setReason(''));
+  // Where Stop stood stands the way back: a second press of the one is none of the other.
+  const isSettled = useSettled(agent.status, 1_000, agent.status);
+  const ask = (move: Move): void => {
+    if (isSettled) change.mutate({ move, said: reason.trim() });
+  };
+  const waits = isSettled ? {} : { 'aria-disabled': true };
   return (
     <Panel title="Stop and start">
       <p>{STANDS[agent.status]}</p>
@@ -70,16 +80,22 @@ export const AgentBrake = ({ agent }: { readonly agent: Agent }) => {
       ) : null}
       <div className={cx(kit['buttons'], styles['end'])}>
         {agent.status === 'active' ? (
-          <Button kind="danger" icon="octagon" disabled={!may || change.isPending} onClick={() => ask('stop')}>
+          <Button
+            {...waits}
+            kind="danger"
+            icon="octagon"
+            disabled={!may || change.isPending}
+            onClick={() => ask('stop')}
+          >
             Stop this agent
           </Button>
         ) : may ? (
-          <Button icon="play" disabled={change.isPending} onClick={() => ask('resume')}>
+          <Button {...waits} icon="play" disabled={change.isPending} onClick={() => ask('resume')}>
             Let it work again
           </Button>
         ) : null}
         {may && agent.status !== 'suspended' ? (
-          <Button icon="pause" disabled={change.isPending} onClick={() => ask('suspend')}>
+          <Button {...waits} icon="pause" disabled={change.isPending} onClick={() => ask('suspend')}>
             Suspend
           </Button>
         ) : null}

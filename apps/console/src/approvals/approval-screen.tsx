@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { useNames } from '../kernel/members.ts';
@@ -7,6 +7,7 @@ import { useWaitingApprovals } from '../kernel/waiting.ts';
 import { ApprovalBadge, EvidenceBadge, StatusBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Id, Said, Time } from '../kit/kit.tsx';
+import { useSettled } from '../kit/settled.ts';
 import { ScreenHead } from '../shell/screen.tsx';
 import styles from './approvals.module.css';
 import { Card } from './card.tsx';
@@ -27,6 +28,7 @@ export const ApprovalScreen = ({ id }: { readonly id: string }) => {
   const isPending = approval?.status === 'pending';
   const [wasPending, setWasPending] = useState(false);
   if (isPending && !wasPending) setWasPending(true);
+  useReadAgain(approval?.context_digest ?? null, () => setSeenDigest(null));
   if (approval === undefined) {
     return (
       <>
@@ -46,6 +48,21 @@ export const ApprovalScreen = ({ id }: { readonly id: string }) => {
       )}
     </>
   );
+};
+
+/**
+ * What is decided on has changed under the reader's eyes: it is shown from its beginning, before anything of it counts as
+ * seen. Who stands at the end would otherwise approve what was never on the screen.
+ */
+const useReadAgain = (digest: string | null, forget: () => void): void => {
+  const shown = useRef(digest);
+  useLayoutEffect(() => {
+    if (shown.current !== null && digest !== null && shown.current !== digest) {
+      forget();
+      scrollTo({ top: 0, behavior: 'instant' });
+    }
+    shown.current = digest;
+  });
 };
 
 /** Who said what, and what became of the call since. */
@@ -124,11 +141,7 @@ const SETTLE_MS = 500;
 /** Where the buttons were: what is to be read next. Whoever tapped twice to approve has not read what this one says. */
 const Next = ({ after }: { readonly after: string }) => {
   const [, navigate] = useLocation();
-  const [isSettled, setSettled] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(true), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, []);
+  const isSettled = useSettled('next', SETTLE_MS);
   const { data: waiting } = useWaitingApprovals();
   const mine = waiting?.data.filter(({ id, you }) => id !== after && you?.eligible === true) ?? [];
   const [next] = mine;

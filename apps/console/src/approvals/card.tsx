@@ -1,7 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { Icon } from '../design/icon.tsx';
-import type { Schemas } from '../kernel/client.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { useNames } from '../kernel/members.ts';
 import { plain } from '../kernel/said.ts';
 import { Arguments } from '../kit/arguments.tsx';
@@ -31,10 +32,15 @@ export const Card = ({
       <section className={styles['asks']}>
         <Asks approval={approval} />
       </section>
+      {approval.status === 'pending' ? <RunsElsewhere approval={approval} /> : null}
       {warnings.length + changed.length === 0 ? null : (
         <section className={styles['warnings']} aria-label="Look at twice">
           {changed.length === 0 ? null : (
-            <Warning>It is not what people were asked about first. Changed: {changed.join(', ')}.</Warning>
+            <Warning>
+              <span role="alert">
+                It is not what people were asked about first. Changed: {changed.map(plain).join(', ')}.
+              </span>
+            </Warning>
           )}
           {warnings.map(({ code, text }) => (
             <Warning key={code}>
@@ -60,6 +66,24 @@ export const Card = ({
       )}
       {context === null || context === undefined ? null : <Why approval={approval} context={context} />}
     </article>
+  );
+};
+
+/** In proxy mode the service sends nothing and holds nothing back: who approves is to know. */
+const RunsElsewhere = ({ approval }: { readonly approval: Approval }) => {
+  const { data: action } = useQuery({
+    queryKey: ['action', approval.action],
+    queryFn: () => bodyOf(api.GET('/v1/actions/{id}', { params: { path: { id: approval.action } } })),
+    enabled: approval.context?.sends === null,
+  });
+  if (action?.mode !== 'proxy') return null;
+  return (
+    <section className={styles['warnings']} aria-label="Who runs it">
+      <Warning>
+        The agent runs this itself: no connector of this service is asked, and what it does is what it says of it. Even
+        the name of the tool is the agent’s word.
+      </Warning>
+    </section>
   );
 };
 

@@ -6,8 +6,9 @@ import { ApiError } from '../kernel/errors.ts';
 import { Failure } from '../kit/failure.tsx';
 import { Button } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { useSettled } from '../kit/settled.ts';
 import styles from './approvals.module.css';
-import { type Press, pressOf, whyNot, wordsOf } from './decision.ts';
+import { pressOf, whyNot, wordsOf } from './decision.ts';
 
 type Approval = Schemas['Approval'];
 
@@ -43,16 +44,6 @@ const useDecision = (approval: Approval, onAnswer: () => unknown) => {
 
 const SETTLE_MS = 500;
 
-/** Whether the button has said the same for a moment: who taps twice to read on has not read that it says Approve by now. */
-const useSettled = (press: Press): boolean => {
-  const [settled, setSettled] = useState<Press | null>(null);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(press), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [press]);
-  return press === 'page' || settled === press;
-};
-
 /** Deny and Approve, always within reach. */
 export const Decide = ({
   approval,
@@ -68,7 +59,9 @@ export const Decide = ({
   const decision = useDecision(approval, onAnswer);
   const isArmed = armedFor !== null && armedFor === approval.context_digest;
   const press = pressOf(approval, { seenDigest, isArmed });
-  const isSettled = useSettled(press);
+  // Who taps twice to read on has not read that it says Approve by now.
+  const hasStood = useSettled(press, SETTLE_MS);
+  const isSettled = press === 'page' || hasStood;
   const against = whyNot(approval);
   const mayDeny = approval.you?.may_deny !== false;
   const decide = (said: Word['decision']): void =>

@@ -39,6 +39,22 @@ const shown = (filters: object, ...rows: readonly Row[]): void => {
 const rowsOf = (filters: object): readonly Row[] | undefined =>
   queries.getQueryData<{ pages: Page<Row>[] }>(['actions', filters])?.pages[0]?.data;
 
+describe('what the organization is', () => {
+  it.each([
+    ['org.stopped', 'stopped'],
+    ['org.started', 'active'],
+  ])('is told by %s, before anything is read again', (type, status) => {
+    queries.setQueryData(['org'], { name: 'Nordlicht', status: '?' });
+    cache.apply([event(type, { object: 'organization', id: 'org_1' }, false)]);
+    expect(queries.getQueryData(['org'])).toEqual({ name: 'Nordlicht', status });
+  });
+
+  it('stays unknown where it was never read', () => {
+    cache.apply([event('org.stopped', { object: 'organization', id: 'org_1' }, false)]);
+    expect(queries.getQueryData(['org'])).toBeUndefined();
+  });
+});
+
 describe('what the stream tells', () => {
   it('changes the rows that stand, in every list, and puts none where another stood', () => {
     shown({}, action('act_1', 'executing'), action('act_2', 'sealed'));

@@ -26,6 +26,12 @@ const STALE: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^policy\./, ['policy-slots', 'policies', 'policy']],
 ];
 
+/** What the organization is by an event. */
+const STATUS_BY: Readonly<Record<string, 'active' | 'stopped'>> = {
+  'org.stopped': 'stopped',
+  'org.started': 'active',
+};
+
 /** Which events are about something that a list does not have yet, by the key of the list. */
 const NEW: Readonly<Record<string, string>> = {
   'action.created': 'actions',
@@ -50,6 +56,9 @@ export class LiveCache {
       if (hydrated && typeof object['id'] === 'string') this.patch(object['id'], object);
       const ended = endedBy(type, object);
       if (ended !== null) this.patch(ended.id, ended);
+      const status = STATUS_BY[type];
+      // Told at once, whether it can be read again or not.
+      if (status !== undefined) this.queries.setQueryData<object>(['org'], (org) => org && { ...org, status });
       for (const [pattern, keys] of STALE) if (pattern.test(type)) keys.forEach((key) => this.invalidate(key));
       const list = NEW[type];
       if (list !== undefined) news.set(list, (news.get(list) ?? 0) + 1);

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
@@ -23,6 +23,18 @@ const useActiveAgents = () =>
     select: ({ data, has_more: hasMore }) => ({ agents: [...data].sort(lastActiveFirst), hasMore }),
   });
 
+/** Nothing moves under a finger: who was listed stays in its row while the dialog is open, and who comes later stands below. */
+const useListed = (active: readonly Agent[] | undefined): readonly Agent[] => {
+  const [listed, setListed] = useState<readonly Agent[]>([]);
+  useEffect(() => {
+    setListed((known) => {
+      const more = active?.filter(({ id }) => known.every((one) => one.id !== id)) ?? [];
+      return more.length === 0 ? known : [...known, ...more];
+    });
+  }, [active]);
+  return listed;
+};
+
 const lastActiveFirst = (one: Agent, other: Agent): number =>
   (other.usage?.last_action_at ?? '').localeCompare(one.usage?.last_action_at ?? '');
 
@@ -44,12 +56,18 @@ const useRunsSince = (org: Organization | undefined): string | null => {
 
 /** Two presses and no typing: one opens it, the second stops. Where all were stopped, it never asks to stop them again. */
 export const StopDialog = ({ onClose }: { readonly onClose: () => void }) => {
-  const { data: org, error, refetch } = useOrganization(true);
+  const { data: org, error, refetch, dataUpdatedAt } = useOrganization(true);
   const since = useRunsSince(org);
   const title = org?.status === 'stopped' ? 'All agents are stopped' : since === null ? 'Stop' : 'All agents run again';
   return (
     <Dialog title={title} onClose={onClose}>
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
+      {error === null || org === undefined ? null : (
+        <p className={kit['warning']}>
+          What follows is what was read last, <Time at={new Date(dataUpdatedAt).toISOString()} isExact />. Whether it
+          still is so is not known.
+        </p>
+      )}
       {org === undefined ? (
         error === null && <Bones count={3} />
       ) : org.status === 'stopped' ? (
@@ -63,12 +81,9 @@ export const StopDialog = ({ onClose }: { readonly onClose: () => void }) => {
   );
 };
 
-const StopChoices = ({ org, onClose }: { readonly org: Organization; readonly onClose: () => void }) => {
-  const may = useMay('admin');
+const useStopAll = () => {
   const queries = useQueryClient();
-  const [reason, setReason] = useState('');
-  const { data, error, refetch } = useActiveAgents();
-  const stopAll = useChange(
+  return useChange(
     async (said: string, key) => {
       const stopped = await bodyOf(
         api.POST('/v1/org/stop', {
@@ -86,6 +101,14 @@ const StopChoices = ({ org, onClose }: { readonly org: Organization; readonly on
       void queries.invalidateQueries({ queryKey: ['overview'] });
     },
   );
+};
+
+const StopChoices = ({ org, onClose }: { readonly org: Organization; readonly onClose: () => void }) => {
+  const may = useMay('admin');
+  const [reason, setReason] = useState('');
+  const { data, error, refetch, dataUpdatedAt } = useActiveAgents();
+  const listed = useListed(data?.agents);
+  const stopAll = useStopAll();
   const count = data === undefined ? null : data.hasMore ? `more than ${data.agents.length}` : data.agents.length;
   return (
     <>
@@ -93,12 +116,19 @@ const StopChoices = ({ org, onClose }: { readonly org: Organization; readonly on
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined ? (
         error === null && <Bones count={3} />
-      ) : data.agents.length === 0 ? (
+      ) : data.agents.length + listed.length === 0 ? (
         <p>No agent is active.</p>
       ) : (
         <ul className={styles['agents']} aria-label="Active agents, last active first" tabIndex={0}>
-          {data.agents.map((agent) => (
-            <StopOne key={agent.id} agent={agent} may={may} reason={reason} />
+          {listed.map((agent) => (
+            <StopOne
+              key={agent.id}
+              agent={agent}
+              isActive={data.hasMore || data.agents.some(({ id }) => id === agent.id)}
+              readAtMs={dataUpdatedAt}
+              may={may}
+              reason={reason}
+            />
           ))}
         </ul>
       )}
@@ -137,8 +167,18 @@ const StopChoices = ({ org, onClose }: { readonly org: Organization; readonly on
 const wordsOf = (count: number | string | null): string =>
   count === null || count === 0 || count === 1 ? 'Stop all agents now' : `Stop all ${count} agents now`;
 
-const StopOne = ({ agent, may, reason }: { readonly agent: Agent; readonly may: boolean; readonly reason: string }) => {
+interface StopOneProps {
+  readonly agent: Agent;
+  /** By the list, as it was read at that time. */
+  readonly isActive: boolean;
+  readonly readAtMs: number;
+  readonly may: boolean;
+  readonly reason: string;
+}
+
+const StopOne = ({ agent, isActive, readAtMs, may, reason }: StopOneProps) => {
   const queries = useQueryClient();
+  const answeredAtMs = useRef(0);
   const stop = useChange(
     (said: string, key) =>
       bodyOf(
@@ -148,11 +188,15 @@ const StopOne = ({ agent, may, reason }: { readonly agent: Agent; readonly may: 
         }),
       ),
     () => {
+      answeredAtMs.current = Date.now();
       for (const key of ['stop-agents', 'agents', 'agent', 'overview'])
         void queries.invalidateQueries({ queryKey: [key] });
     },
   );
   const last = agent.usage?.last_action_at ?? null;
+  // What the service said last: the answer to the Stop, or a list that was read after it.
+  const isStopped = stop.data?.status === 'stopped' && (!isActive || readAtMs <= answeredAtMs.current);
+  const acts = isActive && !isStopped;
   return (
     <li>
       <div>
@@ -168,8 +212,13 @@ const StopOne = ({ agent, may, reason }: { readonly agent: Agent; readonly may: 
         </small>
         {stop.error === null ? null : <Failure error={stop.error} />}
       </div>
-      <Button kind="danger" isSmall disabled={!may || stop.isPending} onClick={() => stop.mutate(reason.trim())}>
-        {stop.isSuccess ? 'Stopped' : 'Stop'}
+      <Button
+        kind="danger"
+        isSmall
+        disabled={!may || stop.isPending || !acts}
+        onClick={() => stop.mutate(reason.trim())}
+      >
+        {acts ? 'Stop' : isStopped ? 'Stopped' : 'Not active'}
         <span className="visually-hidden"> this agent</span>
       </Button>
     </li>

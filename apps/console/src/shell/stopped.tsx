@@ -8,6 +8,7 @@ import { DialogFoot } from '../kit/dialog.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Button, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { useSettled } from '../kit/settled.ts';
 import styles from './shell.module.css';
 
 type Organization = Schemas['Organization'];
@@ -63,6 +64,8 @@ export const Stopped = ({ org, onClose }: { readonly org: Organization; readonly
   const isOwner = useMay('owner');
   const [reason, setReason] = useState('');
   const start = useStart();
+  // It stands where Stop stood: a second press of that is no start.
+  const isSettled = useSettled('start');
   return (
     <>
       <p>
@@ -87,7 +90,13 @@ export const Stopped = ({ org, onClose }: { readonly org: Organization; readonly
           {start.error === null ? null : <Failure error={start.error} />}
           <DialogFoot>
             <Button onClick={onClose}>Close</Button>
-            <Button kind="primary" icon="play" disabled={start.isPending} onClick={() => start.mutate(reason.trim())}>
+            <Button
+              kind="primary"
+              icon="play"
+              disabled={start.isPending}
+              aria-disabled={isSettled ? undefined : true}
+              onClick={() => isSettled && start.mutate(reason.trim())}
+            >
               {start.isPending ? 'Starting …' : 'Start all agents again'}
             </Button>
           </DialogFoot>
