@@ -1166,9 +1166,10 @@ export interface paths {
         /**
          * Hear of what is recorded, as it is recorded
          * @description An event stream (WHATWG HTML, server-sent events) of what happens in the organization, in the order of its record. First
-         *     `retry: 3000`, then `hello`; then one message an event, with `id` (a cursor of this stream, not the event's own id),
-         *     `event` (its type) and one line of `data`. `: ping` comes every 15 seconds when nothing else does. Every stream ends after
-         *     30 minutes; come again with the last `id`.
+         *     `retry: 3000`, then `hello`, whose `id` is where this stream begins; then one message an event, with `id` (a cursor of
+         *     this stream, not the event's own id), `event` (its type) and one line of `data`. `: ping` comes every 15 seconds when
+         *     nothing else does, with an `id` where events were passed over that are not for you. Every stream ends after 30 minutes;
+         *     come again with the last `id`.
          *
          *     People and admin keys hear of everything; an agent's key of its own agent's `action.*`, `approval.*` and `deed.sealed`.
          *     `resync` says that events may have been missed (`cursor_expired`, `other_instance`, `bus_reconnected`, `lagged`): read
