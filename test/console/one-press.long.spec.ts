@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { JsonObject } from '#libs/crypto';
 import { eventually } from '../http/edge-client.js';
 import { OWNER } from './console-scene.js';
-import { DESK, describeConsole, inWindow, scene } from './describe-console.js';
+import { DESK, describeConsole, inWindow, PHONE, scene } from './describe-console.js';
 
 const GAPS_MS = [80, 350];
 
@@ -78,6 +78,17 @@ describeConsole('one press', () => {
       expect(await page.evaluate('scrollY')).toBe(0);
       expect(await page.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
       await page.unrouteAll({ behavior: 'ignoreErrors' });
+    });
+  });
+
+  it('on More of a phone leads to every screen that its bar has no room for', async () => {
+    await inWindow(OWNER, PHONE, async (page) => {
+      await page.goto(scene.url('/app'));
+      for (const name of ['Policies', 'Connectors', 'Insights', 'Deeds', 'Settings']) {
+        await page.getByRole('button', { name: 'More' }).tap();
+        await page.getByRole('link', { name, exact: true }).last().tap();
+        await page.waitForURL(`**/app/${name.toLowerCase()}**`);
+      }
     });
   });
 
