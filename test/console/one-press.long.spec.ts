@@ -81,6 +81,18 @@ describeConsole('one press', () => {
     });
   });
 
+  it('on Approve is for a call that the agent runs itself, and the card says so', async () => {
+    const { json } = await scene.service.call('POST', '/v1/actions', {
+      key: scene.service.agentKey,
+      body: { tool: 'crm.close_account', args: { id: '9' }, mode: 'proxy', connector_type: 'mcp', wait: 0 },
+    });
+    await inWindow(OWNER, DESK, async (page) => {
+      await page.goto(scene.url(`/app/approvals/${String(json['id']).replace('act_', 'apr_')}`));
+      await page.getByText('The agent runs this itself').waitFor();
+      expect(await page.getByText('stored credential').count()).toBe(0);
+    });
+  });
+
   it('on More of a phone leads to every screen that its bar has no room for', async () => {
     await inWindow(OWNER, PHONE, async (page) => {
       await page.goto(scene.url('/app'));

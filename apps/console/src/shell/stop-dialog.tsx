@@ -9,6 +9,7 @@ import { Dialog, DialogFoot } from '../kit/dialog.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { useOrgMove } from './org-move.ts';
 import { RunsAgain, Stopped } from './stopped.tsx';
 import styles from './shell.module.css';
 
@@ -81,34 +82,12 @@ export const StopDialog = ({ onClose }: { readonly onClose: () => void }) => {
   );
 };
 
-const useStopAll = () => {
-  const queries = useQueryClient();
-  return useChange(
-    async (said: string, key) => {
-      const stopped = await bodyOf(
-        api.POST('/v1/org/stop', {
-          params: { header: { 'Idempotency-Key': key } },
-          body: said === '' ? {} : { reason: said },
-        }),
-      );
-      // What was asked before the Stop would say that they run.
-      await queries.cancelQueries({ queryKey: ['org'] });
-      return stopped;
-    },
-    (stopped) => {
-      queries.setQueryData(['org'], stopped);
-      void queries.invalidateQueries({ queryKey: ['me'] });
-      void queries.invalidateQueries({ queryKey: ['overview'] });
-    },
-  );
-};
-
 const StopChoices = ({ org, onClose }: { readonly org: Organization; readonly onClose: () => void }) => {
   const may = useMay('admin');
   const [reason, setReason] = useState('');
   const { data, error, refetch, dataUpdatedAt } = useActiveAgents();
   const listed = useListed(data?.agents);
-  const stopAll = useStopAll();
+  const stopAll = useOrgMove('stop');
   const count = data === undefined ? null : data.hasMore ? `more than ${data.agents.length}` : data.agents.length;
   return (
     <>

@@ -1,7 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useChange } from '../kernel/change.ts';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { useNames } from '../kernel/members.ts';
 import { useMay } from '../kernel/session.tsx';
 import { DialogFoot } from '../kit/dialog.tsx';
@@ -9,6 +7,7 @@ import { Failure } from '../kit/failure.tsx';
 import { Button, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { useSettled } from '../kit/settled.ts';
+import { useOrgMove } from './org-move.ts';
 import styles from './shell.module.css';
 
 type Organization = Schemas['Organization'];
@@ -37,33 +36,11 @@ export const StoppedSince = ({ org }: { readonly org: Pick<Organization, 'stoppe
   );
 };
 
-const useStart = () => {
-  const queries = useQueryClient();
-  return useChange(
-    async (reason: string, key) => {
-      const started = await bodyOf(
-        api.POST('/v1/org/start', {
-          params: { header: { 'Idempotency-Key': key } },
-          body: reason === '' ? {} : { reason },
-        }),
-      );
-      // What was asked before they were started would say that they are stopped.
-      await queries.cancelQueries({ queryKey: ['org'] });
-      return started;
-    },
-    (started) => {
-      queries.setQueryData(['org'], started);
-      void queries.invalidateQueries({ queryKey: ['me'] });
-      void queries.invalidateQueries({ queryKey: ['overview'] });
-    },
-  );
-};
-
 /** What is in flight meanwhile, and the way back, which is an owner's. */
 export const Stopped = ({ org, onClose }: { readonly org: Organization; readonly onClose: () => void }) => {
   const isOwner = useMay('owner');
   const [reason, setReason] = useState('');
-  const start = useStart();
+  const start = useOrgMove('start');
   // It stands where Stop stood: a second press of that is no start.
   const isSettled = useSettled('start');
   return (
