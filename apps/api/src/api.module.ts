@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { executionPatienceFor, sealingPatienceFor } from '#libs/domain/gate';
-import { ONLY_STREAM, START, streamRef, timestampOf } from '#libs/domain/kernel';
+import { ONLY_STREAM, streamRef, timestampOf } from '#libs/domain/kernel';
 import { nextSeal, sealKeyDecider } from '#libs/domain/ledger';
 import type { Deployment } from '#libs/infra/deployment';
 import { PROJECTION_NAMES, READ_YOUR_WRITES_TIMEOUT_MS } from '#libs/infra/read-models';
@@ -82,8 +82,8 @@ const healthChecksOf = ({
   eventStoreCheck(store),
   projectionsCheck({
     store,
-    projected: async () => {
-      const reached = PROJECTION_NAMES.map((name) => projectionProgress.reach(name, START, 0));
+    projected: async (position, timeoutMs) => {
+      const reached = PROJECTION_NAMES.map((name) => projectionProgress.reach(name, position, timeoutMs));
       return (await Promise.all(reached)).reduce((slowest, next) => (next < slowest ? next : slowest));
     },
     patienceMs: READ_YOUR_WRITES_TIMEOUT_MS,

@@ -1,5 +1,12 @@
 import type { UnfinishedExecutions } from '#libs/domain/gate';
-import { standsInLog, type Clock, type EventStore, type Position, type RecordedEvent } from '#libs/domain/kernel';
+import {
+  standsInLog,
+  START,
+  type Clock,
+  type EventStore,
+  type Position,
+  type RecordedEvent,
+} from '#libs/domain/kernel';
 import type { LookAtLog, UnsealedEvents } from '#libs/domain/ledger';
 import type { CodeMisses } from '#libs/domain/people';
 import { TimeInLog } from './time-in-log.js';
@@ -39,17 +46,21 @@ export const eventStoreCheck = (store: Pick<EventStore, 'requireUsable'>): Healt
 
 export interface ProjectionSource {
   readonly store: Pick<EventStore, 'head' | 'readAll'>;
-  /** The position up to which the slowest projection has come. */
-  readonly projected: () => Promise<Position>;
+  /** The position up to which the slowest projection has come; it has so long to come to `position`, and is told to hurry. */
+  readonly projected: (position: Position, timeoutMs: number) => Promise<Position>;
   /** As long as a list waits for its projections. */
   readonly patienceMs: number;
   readonly clock: Clock;
 }
 
+/** A projection that is well takes less for what it was just told of: its linger, and one transaction. */
+const CATCH_UP_MS = 1_000;
+
 /**
  * `degraded` when a projection has still not reached what the log held a while ago. A plain distance would call a busy
  * service sick: under load there is always something on the way. The log tells since when, so the first answer is as true
- * as every other.
+ * as every other. An event's own time is that of its command, which may have waited before it was recorded, for the address
+ * of a webhook that is looked up say: whatever seems late has a moment to be reached.
  */
 export const projectionsCheck = ({ store, projected, patienceMs, clock }: ProjectionSource): HealthCheck => {
   const timeInLog = new TimeInLog(clock, patienceMs);
@@ -62,13 +73,15 @@ export const projectionsCheck = ({ store, projected, patienceMs, clock }: Projec
   return {
     name: 'projections',
     check: async () => {
-      const reached = await projected();
+      const reached = await projected(START, 0);
       const head = await store.head();
       timeInLog.sawEnd(head);
       // Rows that tell of a log which was lost: the projector makes them anew.
       if (reached > head && !(await standsInLog(store, reached))) return 'degraded';
       const missing = reached < head ? await nextAfter(reached) : null;
-      return missing !== null && timeInLog.isOver(missing) ? 'degraded' : 'ok';
+      if (missing === null || !timeInLog.isOver(missing)) return 'ok';
+      const { position } = missing;
+      return (await projected(position, CATCH_UP_MS)) >= position ? 'ok' : 'degraded';
     },
   };
 };
