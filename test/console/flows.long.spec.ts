@@ -1,4 +1,7 @@
-import type { Page } from 'playwright-core';
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Page, Request } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
 import { OWNER, VIEWER } from './console-scene.js';
@@ -13,7 +16,22 @@ const customer = (): string => String((next += 1));
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 const reached = (id: string): number => scene.upstream.seen.filter(({ path }) => path.includes(`/${id}`)).length;
 
-/** Runs in a window of its own, which must have had nothing to complain of. */
+const screens = (page: Page) => page.getByRole('navigation', { name: 'Screens', exact: true });
+
+/** What a browser would have sent, without its knowing of the answer. */
+const sentBesides = async (request: Request) => {
+  const headers = await request.allHeaders();
+  const sent = httpRequest(request.url(), { method: request.method(), headers }).end(request.postData());
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return {
+    status: answer.statusCode ?? 0,
+    headers: {
+      'Content-Type': String(answer.headers['content-type']),
+      'Set-Cookie': (answer.headers['set-cookie'] ?? []).join('\n'),
+    },
+    body: await text(answer),
+  };
+};
 
 describeConsole('people at the Console', () => {
   beforeAll(async () => {
@@ -304,8 +322,7 @@ describeConsole('people at the Console', () => {
 
     it('changes nothing in an organization that the window does not show', async () => {
       await scene.besides('Südlicht AG');
-      const shows = (page: Page, name: string) =>
-        page.getByRole('navigation', { name: 'Screens', exact: true }).getByText(name).waitFor();
+      const shows = (page: Page, name: string) => screens(page).getByText(name).waitFor();
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app/agents'));
         await shows(page, 'Südlicht AG');
@@ -319,6 +336,27 @@ describeConsole('people at the Console', () => {
         await button(page, 'Stop').click();
         await shows(page, 'Nordlicht GmbH');
         await page.locator('tbody tr').filter({ hasText: 'night-shift' }).waitFor();
+      });
+    });
+
+    it('stays signed in where a switch is answered after the end of the session before it', async () => {
+      await scene.besides('Nordwind KG');
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url('/app/agents'));
+        await screens(page).getByText('Nordwind KG').waitFor();
+        const other = await page.context().newPage();
+        await other.goto(scene.url('/app'));
+        // The service has the new session by then, and the browser has yet to hear of it.
+        await other.route('**/v1/auth/switch-org', async (route) => {
+          const answer = await sentBesides(route.request());
+          const refused = [page, other].map((each) => each.waitForResponse((met) => met.status() === 401));
+          for (const each of [page, other]) await each.evaluate("dispatchEvent(new Event('visibilitychange'))");
+          await Promise.all(refused);
+          await route.fulfill(answer);
+        });
+        await button(other, 'Account').click();
+        await button(other, 'Switch to Nordlicht GmbH').click();
+        for (const each of [page, other]) await screens(each).getByText('Nordlicht GmbH').waitFor();
       });
     });
   });

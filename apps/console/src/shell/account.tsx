@@ -9,6 +9,7 @@ import { useSession } from '../kernel/session.tsx';
 import { Menu } from '../kit/dialog.tsx';
 import { Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { thenGo } from './leaving.ts';
 import styles from './shell.module.css';
 
 const THEMES: readonly (readonly [Theme, string])[] = [
@@ -16,13 +17,6 @@ const THEMES: readonly (readonly [Theme, string])[] = [
   ['light', 'light'],
   ['dark', 'dark'],
 ];
-
-/** Where the service refuses, the page is read again: it then says what is wrong, and that nobody has left. */
-const thenGo = (asked: Promise<unknown>, place: string): void =>
-  void asked.then(
-    () => location.assign(place),
-    () => location.reload(),
-  );
 
 export const signOut = (): void =>
   thenGo(doneOf(api.POST('/v1/auth/logout', { body: { everywhere: false } })), '/login');

@@ -4,7 +4,6 @@ import { Link, Route, Router, Switch, useLocation } from 'wouter';
 import { ApprovalScreen } from '../approvals/approval-screen.tsx';
 import { ApprovalsScreen } from '../approvals/approvals-screen.tsx';
 import { onRefusal } from '../kernel/client.ts';
-import { hasDrafts } from '../kernel/drafts.ts';
 import { ApiError } from '../kernel/errors.ts';
 import { LiveProvider } from '../kernel/live-provider.tsx';
 import { SessionProvider, useMe } from '../kernel/session.tsx';
@@ -12,9 +11,9 @@ import { Failure } from '../kit/failure.tsx';
 import { Bones, Empty } from '../kit/kit.tsx';
 import { signOut } from './account.tsx';
 import { ScreenBoundary } from './boundary.tsx';
+import { leave, readAnew } from './leaving.ts';
 import { ScreenHead } from './screen.tsx';
 import { Shell } from './shell.tsx';
-import { SIGNED_OUT } from './signed-out.ts';
 
 type Detail = ComponentType<{ readonly id: string }>;
 
@@ -54,29 +53,9 @@ const queries = new QueryClient({
   },
 });
 
-const toSignIn = (): void => {
-  const here = `${location.pathname}${location.search}`;
-  location.assign(`/login?next=${encodeURIComponent(here)}`);
-};
-
-let isLeaving = false;
-
-/** Where another window has switched the organization, only the session that this one was sent with is over. */
-const leave = async (): Promise<void> => {
-  if (isLeaving) return;
-  isLeaving = true;
-  const answer = await fetch('/v1/me', { cache: 'no-store' }).catch(() => null);
-  // What somebody has written would be lost with the page: they sign in in another tab, and go on here.
-  const stays = answer?.ok === false && hasDrafts();
-  isLeaving = answer !== null && !stays;
-  if (answer?.ok === true) location.reload();
-  else if (stays) dispatchEvent(new Event(SIGNED_OUT));
-  else if (answer !== null) toSignIn();
-};
-
 onRefusal.current = ({ status, code, param }) => {
   if (status === 401) void leave();
-  else if (code === 'conflict' && param === 'Service-Org') location.reload();
+  else if (code === 'conflict' && param === 'Service-Org') readAnew();
   // Who signs in again in another tab has a new token: it is asked for, and the next press goes by it.
   else if (code === 'insufficient_role' || code === 'csrf_failed') void queries.invalidateQueries({ queryKey: ['me'] });
 };

@@ -1,0 +1,56 @@
+import { hasDrafts } from '../kernel/drafts.ts';
+import { SIGNED_OUT } from './signed-out.ts';
+
+/** Another window that switches the organization ends the old session a moment before the browser has the new one. */
+const SWITCHING_MS = 1_000;
+
+/** Whether this window is on its way to another page, which no refusal changes. */
+let isGoing = false;
+/** Whether it asks if its session is over. */
+let isAsking = false;
+
+const toSignIn = (): void => {
+  const here = `${location.pathname}${location.search}`;
+  location.assign(`/login?next=${encodeURIComponent(here)}`);
+};
+
+const askWhoIsIn = (): Promise<Response | null> => fetch('/v1/me', { cache: 'no-store' }).catch(() => null);
+
+/** Where another window has switched the organization, only the session that this one was sent with is over. */
+export const leave = async (): Promise<void> => {
+  if (isGoing || isAsking) return;
+  isAsking = true;
+  let answer = await askWhoIsIn();
+  if (answer?.status === 401) {
+    await new Promise((resolve) => setTimeout(resolve, SWITCHING_MS));
+    answer = await askWhoIsIn();
+  }
+  isAsking = false;
+  if (isGoing || answer === null) return;
+  if (answer.ok) readAnew();
+  // What somebody has written would be lost with the page: they sign in in another tab, and go on here.
+  else if (hasDrafts()) dispatchEvent(new Event(SIGNED_OUT));
+  else {
+    isGoing = true;
+    toSignIn();
+  }
+};
+
+/** All that this window shows may be of another organization. */
+export const readAnew = (): void => {
+  if (isGoing) return;
+  isGoing = true;
+  location.reload();
+};
+
+/**
+ * What ends this window's own session, and where it goes then: what else was asked meanwhile may be refused. Where the
+ * service refuses the end itself, the page is read again: it then says what is wrong, and that nobody has left.
+ */
+export const thenGo = (asked: Promise<unknown>, place: string): void => {
+  isGoing = true;
+  void asked.then(
+    () => location.assign(place),
+    () => location.reload(),
+  );
+};
