@@ -123,7 +123,8 @@ describe('a version in shadow that fails', () => {
     new PolicyJudge(policies as CompiledPolicies, silentLogger).shadowOf(bench.org, SLOT, policyInput(), DECISION);
 
   it('says so, and throws nothing at the call', () => {
-    const broken = { isUsable: true, policy: {} as CompiledPolicy } as const;
+    // Of no cost: one that could take long is watched by a clock, which a busy machine runs out of.
+    const broken = { isUsable: true, policy: { cost: 0 } as CompiledPolicy } as const;
     expect(ask({ known: () => broken })).toMatchObject({ outcome: null, reason: 'fault', differs: false });
   });
 
