@@ -85,6 +85,21 @@ describe('the projections check', () => {
     ]);
   });
 
+  it('waits for none that it has itself seen behind for so long', async () => {
+    const waitedMs: number[] = [];
+    const projections = checkOf(log, {
+      projected: async (_, timeoutMs) => {
+        waitedMs.push(timeoutMs);
+        return 5n;
+      },
+    });
+    await log.grow(0, 6n);
+    expect(await projections.check()).toBe('ok');
+    log.clock.advance(2_000);
+    expect(await projections.check()).toBe('degraded');
+    expect(waitedMs).toEqual([0, 0]);
+  });
+
   it('is degraded where they have reached what the log does not hold', async () => {
     await log.grow(0, 5n);
     reached = 6n;

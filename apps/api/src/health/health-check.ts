@@ -59,8 +59,9 @@ const CATCH_UP_MS = 1_000;
 /**
  * `degraded` when a projection has still not reached what the log held a while ago. A plain distance would call a busy
  * service sick: under load there is always something on the way. The log tells since when, so the first answer is as true
- * as every other. An event's own time is that of its command, which may have waited before it was recorded, for the address
- * of a webhook that is looked up say: whatever seems late has a moment to be reached.
+ * as every other. An event's own time is that of its command, which may have waited before it was recorded, say for the
+ * address of a webhook: what is late by its own word alone has a moment to be reached. What was seen to be late has none, so
+ * that a probe of a service whose projector is gone waits for nothing.
  */
 export const projectionsCheck = ({ store, projected, patienceMs, clock }: ProjectionSource): HealthCheck => {
   const timeInLog = new TimeInLog(clock, patienceMs);
@@ -81,6 +82,7 @@ export const projectionsCheck = ({ store, projected, patienceMs, clock }: Projec
       const missing = reached < head ? await nextAfter(reached) : null;
       if (missing === null || !timeInLog.isOver(missing)) return 'ok';
       const { position } = missing;
+      if (timeInLog.wasSeenOver(position)) return 'degraded';
       return (await projected(position, CATCH_UP_MS)) >= position ? 'ok' : 'degraded';
     },
   };

@@ -29,10 +29,15 @@ export class TimeInLog {
 
   isOver(recorded: RecordedEvent): boolean {
     const { position } = recorded;
-    if (this.looks.some((look) => this.isPast(look) && look.head >= position)) return true;
+    if (this.wasSeenOver(position)) return true;
     if (this.looks.some((look) => !this.isPast(look) && look.head < position)) return false;
     const atMs = toldTimeOf(recorded);
     return atMs === null || this.clock.nowMs() - atMs >= this.limitMs;
+  }
+
+  /** Whether this process itself has seen the log hold what stands there for so long: no event’s own word is in it. */
+  wasSeenOver(position: Position): boolean {
+    return this.looks.some((look) => this.isPast(look) && look.head >= position);
   }
 
   private isPast({ atMs }: Look): boolean {
