@@ -33,6 +33,11 @@ const sentBesides = async (request: Request) => {
   };
 };
 
+/** Whatever the window has asked by now is answered then; where it goes elsewhere by that, this fails. */
+const answeredBefore = async (page: Page): Promise<void> => {
+  for (let question = 0; question < 5; question += 1) await page.evaluate("fetch('/v1/health').then(() => 0)");
+};
+
 describeConsole('people at the Console', () => {
   beforeAll(async () => {
     await scene.joinedViewer();
@@ -358,6 +363,27 @@ describeConsole('people at the Console', () => {
         await button(other, 'Switch to Nordlicht GmbH').click();
         for (const each of [page, other]) await screens(each).getByText('Nordlicht GmbH').waitFor();
       });
+    });
+
+    it('goes where it asked to, however long the switch takes to be answered', async () => {
+      await scene.besides('Westwind OG');
+      const { context, page } = await scene.window(OWNER, DESK);
+      await page.clock.install();
+      await page.goto(scene.url('/app/agents'));
+      await page.route('**/v1/auth/switch-org', async (route) => {
+        const answer = await sentBesides(route.request());
+        const refused = page.waitForResponse((met) => met.status() === 401);
+        await page.evaluate("dispatchEvent(new Event('visibilitychange'))");
+        await refused;
+        await answeredBefore(page);
+        await page.clock.runFor(10_000);
+        await answeredBefore(page);
+        await route.fulfill(answer);
+      });
+      await button(page, 'Account').click();
+      await button(page, 'Switch to Nordlicht GmbH').click();
+      await screens(page).getByText('Nordlicht GmbH').waitFor();
+      await context.close();
     });
   });
 });
