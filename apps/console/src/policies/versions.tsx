@@ -65,6 +65,11 @@ export const Versions = ({ policy }: { readonly policy: Schemas['Policy'] }) => 
   );
 };
 
+/** Which one a button is about, for who listens: every row has the same ones. */
+const OfVersion = ({ version }: { readonly version: Version }) => (
+  <span className="visually-hidden"> version {version.version}</span>
+);
+
 const VersionRow = ({
   version,
   before,
@@ -107,16 +112,19 @@ const VersionRow = ({
         {before === null ? null : (
           <Button isSmall onClick={() => onCompare({ before, after: version })}>
             What it changed
+            <OfVersion version={version} />
           </Button>
         )}
         {may && version.activation === null ? (
           <Button isSmall onClick={() => onMode('shadow')}>
             Run in shadow …
+            <OfVersion version={version} />
           </Button>
         ) : null}
         {may && version.activation !== 'enforce' ? (
           <Button isSmall onClick={() => onMode('enforce')}>
             Enforce …
+            <OfVersion version={version} />
           </Button>
         ) : null}
       </div>
