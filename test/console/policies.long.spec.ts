@@ -1,54 +1,15 @@
-import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '#libs/crypto';
 import { eventually } from '../http/edge-client.js';
 import { OWNER } from './console-scene.js';
 import { DESK, PHONE, describeConsole, inWindow, scene } from './describe-console.js';
-
-const EMPTY = 'version: 1\ndefault: deny\n';
-const READS = `${EMPTY}rules:
-  - id: reads
-    match:
-      side_effect: read
-    decision: allow
-`;
+import { append, button, dialog, editor, EMPTY, makePolicy, open, RULE, slots } from './policy-windows.js';
 
 /** The policy that is enforced, by its id. */
 let support: string;
 
-const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name });
-const editor = (page: Page): Locator => page.getByRole('textbox', { name: /^Source of the policy/ });
-const dialog = (page: Page): Locator => page.getByRole('dialog');
-
-const makePolicy = async (name: string, source = READS): Promise<string> =>
-  (await scene.make('POST', '/v1/policies', { name, source }))['id'] as string;
-const slots = (): Promise<JsonObject> => scene.make('GET', '/v1/policies/slots');
-
-/** Runs in a window of its own, which must have had nothing to complain of. */
-
-const open = async (page: Page, id: string, query = ''): Promise<void> => {
-  await page.goto(scene.url(`/app/policies/${id}${query}`));
-  await editor(page).waitFor();
-  // Until nothing moves any more under what is pressed next.
-  await eventually(() => page.locator('[aria-label="Loading"]').count()).toBe(0);
-};
-
-/** Writes at the end of the source. */
-const append = async (page: Page, text: string): Promise<void> => {
-  await editor(page).click();
-  await page.keyboard.press('Control+End');
-  await page.keyboard.insertText(text);
-};
-
 const CASES = ['get_customer', 'export_customers']
   .map((tool) => `- name: ${tool}\n  input:\n    tool: crm.${tool}\n  expect:\n    decision: allow\n`)
   .join('');
-
-const RULE = `  - id: no-deletes
-    match:
-      side_effect: destructive
-    decision: deny
-`;
 
 describeConsole('people and policies', () => {
   beforeAll(async () => {
@@ -199,90 +160,6 @@ describeConsole('people and policies', () => {
       });
       await scene.make('POST', `/v1/policies/${support}/versions/1/activate`, { mode: 'enforce' });
     });
-
-    it('who wrote while somebody else saved is told, keeps the draft, and saves onto theirs', async () => {
-      const id = await makePolicy('two people');
-      await inWindow(OWNER, DESK, async (page) => {
-        await open(page, id);
-        await append(page, RULE);
-        await scene.make('POST', `/v1/policies/${id}/versions`, { source: `${READS}# Theirs.\n`, notes: 'Theirs' });
-        await button(page, 'Save …').click();
-        await button(page, 'Save version 2').click();
-        await dialog(page).getByText('Version 2 was saved since you read the policy.').waitFor();
-        await button(page, 'See what was saved; my draft is kept').click();
-        await page.getByText('Version 2 was saved meanwhile').waitFor();
-        await button(page, 'What they changed').click();
-        await page.getByText('1 line added, 0 lines taken away').waitFor();
-        await button(page, 'Back to the text').click();
-        expect(await editor(page).innerText()).toContain('no-deletes');
-        await button(page, /^I have looked/).click();
-        await button(page, 'Save …').click();
-        await button(page, 'Save version 3').click();
-        await dialog(page).getByRole('heading', { name: 'Version 3 is saved' }).waitFor();
-        await button(page, 'Later').click();
-      });
-      expect(await scene.make('GET', `/v1/policies/${id}`)).toMatchObject({
-        latest_version: { version: 3, source: READS + RULE },
-      });
-    });
-
-    it('who leaves the screen finds the draft again, and is asked before it is closed', async () => {
-      const id = await makePolicy('left');
-      await inWindow(OWNER, DESK, async (page) => {
-        await open(page, id);
-        await append(page, RULE);
-        await page.getByText('not saved').waitFor();
-        await page.getByRole('link', { name: 'Overview' }).first().click();
-        await page.locator('h1', { hasText: 'Overview' }).waitFor();
-        await page.goBack();
-        await editor(page).getByText('no-deletes').waitFor();
-        const asked = new Promise<string>((resolve) => {
-          page.once('dialog', (shown) => void shown.dismiss().then(() => resolve(shown.type())));
-        });
-        await page.close({ runBeforeUnload: true });
-        expect(await asked).toBe('beforeunload');
-      });
-      expect(await scene.make('GET', `/v1/policies/${id}`)).toMatchObject({ latest_version: { version: 1 } });
-    });
-
-    it('whose session ends keeps the draft, signs in elsewhere, and goes on', async () => {
-      const id = await makePolicy('ended');
-      await inWindow(OWNER, DESK, async (page) => {
-        await open(page, id);
-        await append(page, RULE);
-        const cookies = await page.context().cookies();
-        await page.context().clearCookies();
-        const out = page.getByText('You are signed out.');
-        await out.waitFor();
-        // As another tab would have left them.
-        await page.context().addCookies(cookies);
-        await page.evaluate("dispatchEvent(new Event('focus'))");
-        await out.waitFor({ state: 'detached' });
-        await button(page, 'Save …').click();
-        await button(page, 'Save version 2').click();
-        await dialog(page).getByRole('heading', { name: 'Version 2 is saved' }).waitFor();
-      });
-    });
-
-    it('whose answer was lost saves by the next press, once', async () => {
-      const id = await makePolicy('lost');
-      await inWindow(OWNER, DESK, async (page) => {
-        await open(page, id);
-        await append(page, RULE);
-        await page.keyboard.press('Control+s');
-        const keys: (string | undefined)[] = [];
-        page.on('request', (request) => {
-          if (request.url().endsWith('/versions')) keys.push(request.headers()['idempotency-key']);
-        });
-        await page.context().setOffline(true);
-        await button(page, 'Save version 2').click();
-        await dialog(page).getByText('The service did not answer').waitFor();
-        await page.context().setOffline(false);
-        await button(page, 'Save version 2').click();
-        await dialog(page).getByRole('heading', { name: 'Version 2 is saved' }).waitFor();
-        expect(keys).toEqual([keys[0], keys[0]]);
-      });
-    });
   });
 
   describe('whoever tries a text', () => {
@@ -379,7 +256,9 @@ describeConsole('people and policies', () => {
       await inWindow(OWNER, PHONE, async (page) => {
         await open(page, id);
         await page.getByRole('tab', { name: 'Versions' }).tap();
-        await button(page, 'Run in shadow …').tap();
+        // Beside the text stands one for the latest version, too.
+        const versions = page.getByRole('tabpanel', { name: 'Versions' });
+        await versions.getByRole('button', { name: 'Run in shadow … version 1', exact: true }).tap();
         await dialog(page).getByText('version 1 of in shadow before leaves it').waitFor();
         await button(page, 'Replace it in shadow by version 1').tap();
         await page.getByText('runs in shadow since').waitFor();

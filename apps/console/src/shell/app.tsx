@@ -14,6 +14,7 @@ import { ScreenBoundary } from './boundary.tsx';
 import { leave, readAnew } from './leaving.ts';
 import { ScreenHead } from './screen.tsx';
 import { Shell } from './shell.tsx';
+import { goOnAs } from './signed-out.ts';
 
 type Detail = ComponentType<{ readonly id: string }>;
 
@@ -54,7 +55,7 @@ const queries = new QueryClient({
 });
 
 onRefusal.current = ({ status, code, param }) => {
-  if (status === 401) void leave();
+  if (status === 401) void leave((me) => goOnAs(me, queries));
   else if (code === 'conflict' && param === 'Service-Org') readAnew();
   // Who signs in again in another tab has a new token: it is asked for, and the next press goes by it.
   else if (code === 'insufficient_role' || code === 'csrf_failed') void queries.invalidateQueries({ queryKey: ['me'] });

@@ -1,3 +1,4 @@
+import { isOwnSession, type Schemas } from '../kernel/client.ts';
 import { hasDrafts } from '../kernel/drafts.ts';
 import { SIGNED_OUT } from './signed-out.ts';
 
@@ -16,8 +17,13 @@ const toSignIn = (): void => {
 
 const askWhoIsIn = (): Promise<Response | null> => fetch('/v1/me', { cache: 'no-store' }).catch(() => null);
 
-/** Where another window has switched the organization, only the session that this one was sent with is over. */
-export const leave = async (): Promise<void> => {
+/**
+ * A request was refused as nobody's. Only the session that it was sent with may be over: another window has switched the
+ * organization, or somebody has signed in again there.
+ *
+ * @param goOn told who is signed in, where that is whoever opened this window, in the same organization
+ */
+export const leave = async (goOn: (me: Schemas['Me']) => void): Promise<void> => {
   if (isGoing || isAsking) return;
   isAsking = true;
   let answer = await askWhoIsIn();
@@ -25,14 +31,20 @@ export const leave = async (): Promise<void> => {
     await new Promise((resolve) => setTimeout(resolve, SWITCHING_MS));
     answer = await askWhoIsIn();
   }
+  const me = answer?.ok ? ((await answer.json()) as Schemas['Me']) : null;
   isAsking = false;
-  if (isGoing || answer === null) return;
-  if (answer.ok) readAnew();
-  // What somebody has written would be lost with the page: they sign in in another tab, and go on here.
-  else if (hasDrafts()) dispatchEvent(new Event(SIGNED_OUT));
-  else {
-    isGoing = true;
-    toSignIn();
+  if (isGoing) return;
+  if (me !== null) {
+    // What was written here is lost where the page is read anew.
+    if (isOwnSession(me)) goOn(me);
+    else readAnew();
+  } else if (answer?.status === 401) {
+    // The same: they sign in in another tab, and go on here.
+    if (hasDrafts()) dispatchEvent(new Event(SIGNED_OUT));
+    else {
+      isGoing = true;
+      toSignIn();
+    }
   }
 };
 

@@ -1,29 +1,36 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { rememberSession, type Schemas } from '../kernel/client.ts';
 import { readMe } from '../kernel/session.tsx';
 
 /** The session is over, and the page stays: something was written here that is saved nowhere. */
 export const SIGNED_OUT = 'console:signed-out';
+const SIGNED_IN = 'console:signed-in';
+
+/** The same person is signed in again, in another tab: the new session has a token of its own, which every change needs. */
+export const goOnAs = (me: Schemas['Me'], queries: QueryClient): void => {
+  rememberSession(me);
+  queries.setQueryData(['me'], me);
+  void queries.invalidateQueries();
+  dispatchEvent(new Event(SIGNED_IN));
+};
 
 /** Whether it is; not any more when somebody comes back from signing in in another tab. */
 export const useIsSignedOut = (): boolean => {
   const queries = useQueryClient();
   const [isOut, setOut] = useState(false);
   useEffect(() => {
-    const hear = (): void => setOut(true);
-    addEventListener(SIGNED_OUT, hear);
-    return () => removeEventListener(SIGNED_OUT, hear);
+    const hear = ({ type }: Event): void => setOut(type === SIGNED_OUT);
+    for (const type of [SIGNED_OUT, SIGNED_IN]) addEventListener(type, hear);
+    return () => {
+      for (const type of [SIGNED_OUT, SIGNED_IN]) removeEventListener(type, hear);
+    };
   }, []);
   useEffect(() => {
     if (!isOut) return undefined;
-    // The new session has a token of its own, which every change needs.
     const ask = (): void =>
       void readMe().then(
-        (me) => {
-          setOut(false);
-          queries.setQueryData(['me'], me);
-          void queries.invalidateQueries();
-        },
+        (me) => goOnAs(me, queries),
         () => undefined,
       );
     addEventListener('focus', ask);

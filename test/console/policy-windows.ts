@@ -1,0 +1,42 @@
+import type { Locator, Page } from 'playwright-core';
+import type { JsonObject } from '#libs/crypto';
+import { eventually } from '../http/edge-client.js';
+import { scene } from './describe-console.js';
+
+export const EMPTY = 'version: 1\ndefault: deny\n';
+export const READS = `${EMPTY}rules:
+  - id: reads
+    match:
+      side_effect: read
+    decision: allow
+`;
+/** Makes another policy of `READS`, at its end. */
+export const RULE = `  - id: no-deletes
+    match:
+      side_effect: destructive
+    decision: deny
+`;
+
+export const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name });
+export const editor = (page: Page): Locator => page.getByRole('textbox', { name: /^Source of the policy/ });
+export const dialog = (page: Page): Locator => page.getByRole('dialog');
+
+/** @returns its id */
+export const makePolicy = async (name: string, source = READS): Promise<string> =>
+  (await scene.make('POST', '/v1/policies', { name, source }))['id'] as string;
+export const slots = (): Promise<JsonObject> => scene.make('GET', '/v1/policies/slots');
+
+/** @param query of the address, from its `?` on */
+export const open = async (page: Page, id: string, query = ''): Promise<void> => {
+  await page.goto(scene.url(`/app/policies/${id}${query}`));
+  await editor(page).waitFor();
+  // Until nothing moves any more under what is pressed next.
+  await eventually(() => page.locator('[aria-label="Loading"]').count()).toBe(0);
+};
+
+/** Writes at the end of the source. */
+export const append = async (page: Page, text: string): Promise<void> => {
+  await editor(page).click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.insertText(text);
+};
