@@ -8,6 +8,7 @@ const STARTS_A_PROGRAM = new Set([
   'Fleet',
   'KurrentCluster',
   'KurrentServer',
+  'KurrentServerProcess',
   'RedisServer',
   'runAgs',
   'startKurrent',

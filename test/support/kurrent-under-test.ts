@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { KurrentProgram, kurrentProgram } from './kurrent-program.js';
-import { KurrentServer } from './kurrent/kurrent-server.js';
+import { KurrentServerProcess } from './kurrent/kurrent-server-process.js';
 
 /** A server that fails where a test asks for it. */
 export interface KurrentLogUnderTest {
@@ -62,7 +62,7 @@ const startProgram = async (program: string): Promise<KurrentUnderTest> => {
 };
 
 const startTestServer = async (): Promise<KurrentUnderTest> => {
-  const server = await KurrentServer.start();
+  const server = await KurrentServerProcess.start();
   return {
     url: server.url,
     kill: () => server.kill(),

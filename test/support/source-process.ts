@@ -26,13 +26,21 @@ export interface SourceProcessOptions {
   readonly openFiles?: number;
 }
 
+/** What was compiled, as the runs of kills are, starts what was compiled with it. */
+const IS_COMPILED = import.meta.url.endsWith('.js');
+
+const programOf = (file: URL): readonly string[] => {
+  const path = fileURLToPath(file);
+  if (IS_COMPILED) return [path.replace(/\.ts$/, '.js')];
+  return ['--conditions=source', '--import', REGISTER, path];
+};
+
 /** Runs `file` as it is in the tree, in a process group of its own. */
 export const startSource = (
   file: URL,
   { args = [], openFiles, ...account }: SourceProcessOptions = {},
 ): SourceProcess => {
-  const options = ['--conditions=source', '--import', REGISTER];
-  const command = [process.execPath, ...options, fileURLToPath(file), ...args] as const;
+  const command = [process.execPath, ...programOf(file), ...args] as const;
   const [program, ...rest] = openFiles === undefined ? command : withOpenFiles(openFiles, command);
   const child = spawn(program, rest, {
     cwd: ROOT,
