@@ -3,7 +3,7 @@ import { eventually } from '../http/edge-client.js';
 import { deferred } from '../support/deferred.js';
 import { OWNER } from './console-scene.js';
 import { DESK, describeConsole, inWindow, scene } from './describe-console.js';
-import { append, button, dialog, editor, makePolicy, open, READS, RULE } from './policy-windows.js';
+import { append, button, dialog, editor, makePolicy, open, READS, RULE, save } from './policy-windows.js';
 
 describeConsole('what is written of a policy, and not saved yet: whoever', () => {
   it('wrote while somebody else saved is told, keeps the draft, and saves onto theirs', async () => {
@@ -22,9 +22,7 @@ describeConsole('what is written of a policy, and not saved yet: whoever', () =>
       await button(page, 'Back to the text').click();
       expect(await editor(page).innerText()).toContain('no-deletes');
       await button(page, /^I have looked/).click();
-      await button(page, 'Save …').click();
-      await button(page, 'Save version 3').click();
-      await dialog(page).getByRole('heading', { name: 'Version 3 is saved' }).waitFor();
+      await save(page, 3);
       await button(page, 'Later').click();
     });
     expect(await scene.make('GET', `/v1/policies/${id}`)).toMatchObject({
@@ -64,9 +62,23 @@ describeConsole('what is written of a policy, and not saved yet: whoever', () =>
       await page.context().addCookies(cookies);
       await page.evaluate("dispatchEvent(new Event('focus'))");
       await out.waitFor({ state: 'detached' });
-      await button(page, 'Save …').click();
-      await button(page, 'Save version 2').click();
-      await dialog(page).getByRole('heading', { name: 'Version 2 is saved' }).waitFor();
+      await save(page, 2);
+    });
+  });
+
+  it('is told that the session is over, also after an answer about it that was cut', async () => {
+    const id = await makePolicy('cut');
+    await inWindow(OWNER, DESK, async (page) => {
+      await open(page, id);
+      const cut = { status: 200, contentType: 'application/json', body: '{"user": {' };
+      await page.route('**/v1/me', (route) => route.fulfill(cut), { times: 1 });
+      const answered = page.waitForResponse('**/v1/me');
+      await page.context().clearCookies();
+      await append(page, RULE);
+      await answered;
+      await append(page, '# More.\n');
+      await page.getByText('You are signed out.').waitFor();
+      expect(await editor(page).innerText()).toContain('no-deletes');
     });
   });
 
@@ -90,9 +102,7 @@ describeConsole('what is written of a policy, and not saved yet: whoever', () =>
       isIn.resolve();
       await page.getByText('Nothing to correct').waitFor();
       expect(await editor(page).innerText()).toContain('no-deletes');
-      await button(page, 'Save …').click();
-      await button(page, 'Save version 2').click();
-      await dialog(page).getByRole('heading', { name: 'Version 2 is saved' }).waitFor();
+      await save(page, 2);
     });
   });
 

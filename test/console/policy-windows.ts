@@ -40,3 +40,12 @@ export const append = async (page: Page, text: string): Promise<void> => {
   await page.keyboard.press('Control+End');
   await page.keyboard.insertText(text);
 };
+
+/** @param version that it becomes */
+export const save = async (page: Page, version: number): Promise<void> => {
+  await button(page, 'Save …').click();
+  await button(page, `Save version ${version}`).click();
+  await dialog(page)
+    .getByRole('heading', { name: `Version ${version} is saved` })
+    .waitFor();
+};

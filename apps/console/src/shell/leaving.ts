@@ -1,4 +1,4 @@
-import { isOwnSession, type Schemas } from '../kernel/client.ts';
+import { api, isOwnSession, type Schemas } from '../kernel/client.ts';
 import { hasDrafts } from '../kernel/drafts.ts';
 import { SIGNED_OUT } from './signed-out.ts';
 
@@ -15,7 +15,8 @@ const toSignIn = (): void => {
   location.assign(`/login?next=${encodeURIComponent(here)}`);
 };
 
-const askWhoIsIn = (): Promise<Response | null> => fetch('/v1/me', { cache: 'no-store' }).catch(() => null);
+/** Of itself: a refusal of this question is not heard as one. Null where no whole answer came. */
+const askWhoIsIn = () => api.GET('/v1/me').catch(() => null);
 
 /**
  * A request was refused as nobody's. Only the session that it was sent with may be over: another window has switched the
@@ -27,18 +28,18 @@ export const leave = async (goOn: (me: Schemas['Me']) => void): Promise<void> =>
   if (isGoing || isAsking) return;
   isAsking = true;
   let answer = await askWhoIsIn();
-  if (answer?.status === 401) {
+  if (answer?.response.status === 401) {
     await new Promise((resolve) => setTimeout(resolve, SWITCHING_MS));
     answer = await askWhoIsIn();
   }
-  const me = answer?.ok ? ((await answer.json()) as Schemas['Me']) : null;
   isAsking = false;
-  if (isGoing) return;
-  if (me !== null) {
+  if (isGoing || answer === null) return;
+  const { data: me, response } = answer;
+  if (me !== undefined) {
     // What was written here is lost where the page is read anew.
     if (isOwnSession(me)) goOn(me);
     else readAnew();
-  } else if (answer?.status === 401) {
+  } else if (response.status === 401) {
     // The same: they sign in in another tab, and go on here.
     if (hasDrafts()) dispatchEvent(new Event(SIGNED_OUT));
     else {
