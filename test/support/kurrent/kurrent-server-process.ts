@@ -27,7 +27,7 @@ export class KurrentServerProcess {
 
   /** What is connected ends without an answer. The log is kept for `start`. */
   kill(): Promise<void> {
-    // One that stands still hears nothing else.
+    // One that stands still hears nothing else; what was said to it meanwhile may be answered first.
     this.resume();
     return this.tell({ call: 'kill' });
   }
