@@ -113,7 +113,10 @@ describeConsole('the Console and the event stream', () => {
     // Somebody comes back to the tab.
     await page.evaluate("dispatchEvent(new Event('visibilitychange'))");
     await page.getByText(VIEWER).first().waitFor({ state: 'attached' });
-    expect(await page.getByText(OWNER).count()).toBe(0);
+    // Whom the viewer may ask is told; nothing else on the screen is the owner's.
+    await page.getByText(`${OWNER} may change your role`).waitFor();
+    expect(await page.getByText(OWNER).count()).toBe(1);
+    expect(await page.getByRole('table').count()).toBe(0);
     await context.close();
   });
 
