@@ -11,12 +11,12 @@ import { STANDS, type Stores } from '../support/stores-of-a-fleet.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
 const DEADLINE_MS = 300_000;
-const LIMIT = 60;
-/** More than there is room for, so that the limit must be reached. */
-const CALLS = 100;
-const CLIENTS = 8;
+const LIMIT = 300;
+const CALLERS = 64;
 const APIS = 3;
-const KILLS = 6;
+/** What is killed while the callers wait for the answers of a round. There are more calls than there is room for. */
+const ROUNDS = ['api', 'worker', 'api', 'api', 'worker', 'api'] as const;
+const CALLS = ROUNDS.length * CALLERS;
 const SETTINGS = {
   SERVICE_ENV: 'dev',
   SERVICE_FAILPOINTS: 'none',
@@ -86,7 +86,11 @@ for (const { stand, isThere, open } of STANDS) {
 
     /** Sent to one api after the other until one answers: with the action, or with the refusal. */
     const untilAnswered = async (number: number): Promise<number> => {
-      const call = { key: fleet.agentKey, idempotencyKey: `check ${number}`, body: { tool: 'crm.check', wait: 5 } };
+      const call = {
+        key: fleet.agentKey,
+        headers: { 'Idempotency-Key': `check ${number}` },
+        body: { tool: 'crm.check', wait: 5 },
+      };
       for (let turn = number; ; turn += 1) {
         const api = apis[turn % apis.length] as FleetProcess;
         const answer = await callAt(api.baseUrl, 'POST', '/v1/actions', call).catch(() => null);
@@ -94,22 +98,28 @@ for (const { stand, isThere, open } of STANDS) {
       }
     };
 
-    /** At the moment before the append: what the call uses up is reserved, and nothing of it is in the log. */
-    const killBeforeAppend = async (isOver: Promise<unknown>): Promise<void> => {
+    /** At the moment before the append of one: what the call uses up is reserved, and nothing of it is in the log. */
+    const killBeforeAppend = async (begin: () => Promise<unknown>): Promise<void> => {
       const [api] = apis as [FleetProcess];
-      await order('gate.t1:kill');
+      await order('gate.t1=kill');
+      const saidBefore = api.stdout.length;
       api.signal('SIGUSR2');
-      await Promise.race([api.ended, isOver]);
-      await api.end('SIGKILL');
+      await expect.poll(() => api.stdout.slice(saidBefore), { timeout: 60_000 }).toContain('failpoints are armed');
+      const answered = begin();
+      expect(await api.ended).toMatchObject({ signal: 'SIGKILL' });
       await order('none');
       fleet.takeOut(api);
       apis.shift();
-      await startApi();
+      await Promise.all([answered, startApi()]);
     };
 
-    const killWorker = async (): Promise<void> => {
+    /** While it runs what the calls ask for. */
+    const killWorker = async (begin: () => Promise<unknown>): Promise<void> => {
+      const ran = upstream.seen.length;
+      const answered = begin();
+      await expect.poll(() => upstream.seen.length, { timeout: 60_000 }).toBeGreaterThan(ran);
       await fleet.end('worker', 'SIGKILL');
-      await fleet.start('worker', 1);
+      await Promise.all([answered, fleet.start('worker', 1)]);
     };
 
     /** Of the whole log: how each call was decided, and how many charges it holds. */
@@ -146,26 +156,12 @@ for (const { stand, isThere, open } of STANDS) {
     it(
       'the limit is reached, and not passed',
       async () => {
-        let next = 0;
         const statuses: number[] = [];
-        const clientOf = async (): Promise<void> => {
-          while (next < CALLS) statuses.push(await untilAnswered((next += 1)));
+        const askAll = async (): Promise<void> => {
+          const numbers = Array.from({ length: CALLERS }, (_, index) => statuses.length + index);
+          statuses.push(...(await Promise.all(numbers.map(untilAnswered))));
         };
-        const traffic = Promise.all(Array.from({ length: CLIENTS }, clientOf));
-        const isOver = traffic.then(() => true);
-        for (let kill = 0; kill < KILLS; kill += 1) {
-          const reached = statuses.length + CALLS / (KILLS + 4);
-          const isDone = await Promise.race([
-            isOver,
-            expect
-              .poll(() => statuses.length, { timeout: 60_000 })
-              .toBeGreaterThanOrEqual(Math.floor(reached))
-              .then(() => false),
-          ]);
-          if (isDone) break;
-          await (kill % 3 === 2 ? killWorker() : killBeforeAppend(isOver));
-        }
-        await traffic;
+        for (const killed of ROUNDS) await (killed === 'api' ? killBeforeAppend(askAll) : killWorker(askAll));
         expect(statuses.filter((status) => status === 429)).toHaveLength(CALLS - LIMIT);
         // Whatever was refused was refused by the budget, and every call that was accepted was charged.
         const decided = await decisions();
