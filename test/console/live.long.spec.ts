@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
+import { deferred } from '../support/deferred.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 import { OWNER, VIEWER } from './console-scene.js';
 import { describeConsole, scene } from './describe-console.js';
@@ -40,6 +41,8 @@ describeConsole('the Console and the event stream', () => {
     await eventually(() => dot(page)).toBe('live');
     const other = await context.newPage();
     await other.goto(scene.url(`/app/approvals/${approval}`));
+    await other.getByRole('button', { name: 'Deny' }).waitFor();
+    await eventually(() => dot(other)).toBe('live');
     await other.getByRole('button', { name: 'Deny' }).click();
     // The filter would not find it any more: it stays until the list is read again.
     await page.locator('tbody tr').getByText('Denied').waitFor();
@@ -59,6 +62,31 @@ describeConsole('the Console and the event stream', () => {
     await eventually(() => dot(page)).toBe('live');
     await scene.act('crm.get_customer', { id: '6' });
     await page.getByRole('button', { name: '2 new' }).waitFor();
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+
+  it('misses nothing while another tab takes it', async () => {
+    const { context, page, complaints } = await scene.window(OWNER);
+    await page.goto(scene.url('/app/actions'));
+    await eventually(() => dot(page)).toBe('live');
+    const elsewhere = await scene.window(OWNER);
+    await elsewhere.page.goto(scene.url('/app/actions'));
+    await eventually(() => dot(elsewhere.page)).toBe('live');
+    const other = await context.newPage();
+    const [isTaken, hasHappened] = [deferred(), deferred()];
+    await other.route('**/v1/events*', async (route) => {
+      isTaken.resolve();
+      await hasHappened.promise;
+      await route.continue();
+    });
+    await other.goto(scene.url('/app/agents'));
+    await isTaken.promise;
+    await scene.act('crm.get_customer', { id: '7' });
+    await elsewhere.page.getByRole('button', { name: '1 new' }).waitFor();
+    hasHappened.resolve();
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    await elsewhere.context.close();
     await context.close();
     expect(complaints).toEqual([]);
   });

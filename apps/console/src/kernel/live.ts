@@ -32,6 +32,13 @@ const LOOK_AFTER_MS = 5_000;
 const QUIET_MAX_MS = 45_000;
 /** After which an opening that nobody answers is given up. */
 const HELLO_MAX_MS = 10_000;
+/** A tab that the stream was taken from says where it was, if it does not stand still. */
+const PLACE_MAX_MS = 300;
+
+const isHeld = async (): Promise<boolean> => {
+  const { held } = await navigator.locks.query();
+  return held?.some(({ name }) => name === NAME) === true;
+};
 
 /**
  * One event stream a browser: HTTP/1.1 gives an origin six connections for all of its tabs. The tab that was looked at last
@@ -46,6 +53,8 @@ export class LiveStream {
   private heardAtMs = 0;
   private isGreeted = false;
   private release: (() => void) | null = null;
+  /** Told from where the stream of the tab before goes on. */
+  private onPlace: () => void = () => undefined;
   private readonly channel: BroadcastChannel | null;
 
   constructor(private readonly listener: LiveListener) {
@@ -86,19 +95,33 @@ export class LiveStream {
   /** Until another tab takes it. */
   private async hold(steal: boolean): Promise<void> {
     try {
-      await navigator.locks.request(NAME, steal ? { steal } : {}, () => {
-        this.open();
-        return new Promise<void>((resolve) => {
+      const goesOn = steal && this.cursor === '' && (await isHeld());
+      await navigator.locks.request(NAME, steal ? { steal } : {}, async () => {
+        const held = new Promise<void>((resolve) => {
           this.release = resolve;
         });
+        if (goesOn) await this.placed();
+        // Taken meanwhile by a third.
+        if (this.release === null) return;
+        this.open();
+        await held;
       });
     } catch (error) {
       if (!(error instanceof DOMException && error.name === 'AbortError')) throw error;
     }
     this.release = null;
     this.close();
+    if (this.cursor !== '') this.channel?.postMessage({ kind: 'place', cursor: this.cursor } satisfies Relayed);
     // Waits in the queue of the lock: it holds again when the tab that took it is closed.
     void this.hold(false);
+  }
+
+  /** So that nothing is missed between the stream of the tab before and its own: by the others neither. */
+  private placed(): Promise<void> {
+    return new Promise((resolve) => {
+      this.onPlace = resolve;
+      setTimeout(resolve, PLACE_MAX_MS);
+    });
   }
 
   private open(): void {
@@ -166,7 +189,7 @@ export class LiveStream {
     switch (relayed.kind) {
       case 'place':
         this.cursor = relayed.cursor;
-        return undefined;
+        return this.onPlace();
       case 'status':
         return this.listener.onStatus(relayed.status);
       case 'gap':
