@@ -173,4 +173,16 @@ describeConsole('the check of a deed', () => {
       await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
     });
   });
+
+  it('comes by itself for a deed that was named a moment before it was sealed', async () => {
+    await asOwner(async (page) => {
+      const error = { type: 'not_found', code: 'not_found', message: 'There is no such deed.', param: 'id' };
+      await page.route(`**/v1/deeds/${one.deed}`, (route) => route.fulfill({ status: 404, json: { error } }), {
+        times: 1,
+      });
+      await page.goto(scene.url(`/app/deeds/${one.deed}`));
+      await page.getByText('There is no such deed.').first().waitFor();
+      await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
+    });
+  });
 });

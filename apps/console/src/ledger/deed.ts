@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { api, ApiError, bodyOf, type Schemas } from '../kernel/client.ts';
 
 export interface ReadDeed {
   /** That was asked for. */
@@ -24,6 +24,11 @@ const readDeed = async (id: string): Promise<ReadDeed> => {
 
 /** A list may be a moment behind what was sealed. */
 const LISTED_AGAIN_MS = 5_000;
+/** What has its deed named already may be a moment ahead of the sealing. */
+const SEALED_AGAIN_MS = 1_000;
+const MOST_ASKED = 10;
+
+const isNotSealedYet = (error: Error | null): boolean => error instanceof ApiError && error.code === 'not_found';
 
 /** The bytes as they were sealed; their envelope and its neighbours from the list. */
 export const useDeed = (id: string) =>
@@ -31,5 +36,8 @@ export const useDeed = (id: string) =>
     queryKey: ['deed', id],
     queryFn: () => readDeed(id),
     staleTime: 60_000,
-    refetchInterval: ({ state }) => (state.data?.envelope === null ? LISTED_AGAIN_MS : false),
+    refetchInterval: ({ state: { data, error, errorUpdateCount } }) => {
+      if (isNotSealedYet(error)) return errorUpdateCount < MOST_ASKED ? SEALED_AGAIN_MS : false;
+      return data?.envelope === null ? LISTED_AGAIN_MS : false;
+    },
   });
