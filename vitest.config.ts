@@ -28,6 +28,8 @@ export default defineConfig({
     server: { deps: { inline: BUILT } },
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    // By itself it gives up after a second, which a busy machine may take for an answer.
+    expect: { poll: { timeout: 20_000 } },
     projects: [
       { extends: true, test: { name: 'short', include: ['{apps,libs,test}/**/*.spec.ts'], exclude: [...NEVER, LONG] } },
       { extends: true, test: { name: 'long', include: [LONG], exclude: NEVER } },

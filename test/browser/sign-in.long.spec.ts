@@ -16,17 +16,18 @@ const PICTURES = process.env['SIGN_IN_PICTURES'];
 
 let service: RunningService;
 let browser: Browser;
-let mails = 0;
+const read = new Set<unknown>();
 const ags = (...args: string[]) => runAgs(args, { env: service.environment });
 
-/** The code of the newest mail that was not read yet. */
+/** The code of a mail that was not read yet, once there is one. */
 const nextCode = (): Promise<string> =>
   vi.waitFor(
     async () => {
       const { objects } = await ags('mail', 'outbox', '--json');
-      if (objects.length <= mails) throw new Error('no new mail');
-      mails = objects.length;
-      return /^(\d{6})$/m.exec(String(objects.at(-1)?.['text']))?.[1] ?? '';
+      const mail = objects.findLast(({ id }) => !read.has(id));
+      if (mail === undefined) throw new Error('no new mail');
+      read.add(mail['id']);
+      return /^(\d{6})$/m.exec(String(mail['text']))?.[1] ?? '';
     },
     { timeout: 60_000, interval: 500 },
   );

@@ -188,6 +188,7 @@ describeConsole('agents in the Console', () => {
   it('give the focus back to what opened a dialog', async () => {
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app/agents'));
+      await page.locator('tbody tr').first().waitFor();
       for (const name of ['New agent', 'Stop']) {
         const opener = page.getByRole('button', { name, exact: true });
         await opener.focus();

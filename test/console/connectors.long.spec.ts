@@ -117,7 +117,9 @@ describeConsole('connectors in the Console', () => {
         const pattern = page.getByLabel('Pattern');
         await pattern.waitFor();
         await eventually(() => pattern.getAttribute('aria-invalid')).toBe('true');
-        expect(await page.evaluate('document.activeElement.labels[0].textContent')).toContain('Pattern');
+        await eventually(() =>
+          page.evaluate<string>("document.activeElement.labels?.[0]?.textContent ?? ''"),
+        ).toContain('Pattern');
         await pattern.fill('^[a-z]+$');
         await page.getByLabel('Name', { exact: true }).first().fill('mended');
         await button(page, 'Create the connector').tap();

@@ -89,7 +89,8 @@ const crm = () => {
 /** The real service with a policy, a connector, agents and people, and a browser's way in. */
 export class ConsoleScene {
   /** Mails of a kind that were read, by the pattern of their kind. */
-  private readonly read = new Map<string, number>();
+  /** The mails that were read, by id. */
+  private readonly read = new Set<unknown>();
   private readonly states = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
 
   private constructor(
@@ -189,7 +190,7 @@ export class ConsoleScene {
     await page.goto(this.url('/login?next=%2Fapp%2Factions'));
     await page.getByLabel('E-mail address').fill(email);
     await page.getByRole('button', { name: 'Send the e-mail' }).click();
-    await page.getByLabel('Code from the e-mail').fill(await this.nextInMail(/^(\d{6})$/m));
+    await page.getByLabel('Code from the e-mail').fill(await this.nextInMail(email, /^(\d{6})$/m));
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL('**/app/actions');
     const state = await context.storageState();
@@ -198,16 +199,17 @@ export class ConsoleScene {
     return state;
   }
 
-  /** What the newest mail that has such a part says there, once there is one that was not read: approvals are mailed, too. */
-  private nextInMail(part: RegExp): Promise<string> {
+  /** What a mail to somebody says there that was not read yet, once there is one: approvals are mailed, too. */
+  private nextInMail(to: string, part: RegExp): Promise<string> {
     return vi.waitFor(
       async () => {
         const { objects } = await runAgs(['mail', 'outbox', '--json'], { env: this.service.environment });
-        const found = objects.flatMap((mail) => part.exec(String(mail['text']))?.[1] ?? []);
-        const newest = found.at(-1);
-        if (newest === undefined || found.length <= (this.read.get(part.source) ?? 0)) throw new Error('no new mail');
-        this.read.set(part.source, found.length);
-        return newest;
+        const isNew = (mail: Readonly<Record<string, unknown>>): boolean =>
+          mail['to'] === to && !this.read.has(mail['id']) && part.test(String(mail['text']));
+        const mail = objects.findLast(isNew);
+        if (mail === undefined) throw new Error('no new mail');
+        this.read.add(mail['id']);
+        return part.exec(String(mail['text']))?.[1] ?? '';
       },
       { timeout: 60_000, interval: 500 },
     );
@@ -241,7 +243,7 @@ export class ConsoleScene {
   /** A person of a role, who joined by the link of the mail. */
   async joinedAs(role: 'viewer' | 'admin', email: string): Promise<void> {
     await this.make('POST', '/v1/org/members', { email, role });
-    this.states.set(email, await this.joined());
+    this.states.set(email, await this.joined(email));
   }
 
   /** An organization that the owner is an admin of, too; `window` then begins there. @returns its name */
@@ -253,13 +255,13 @@ export class ConsoleScene {
       body: { email: OWNER, role: 'admin' },
     });
     if (invited.status !== 201) throw new Error(invited.text);
-    this.states.set(OWNER, await this.joined());
+    this.states.set(OWNER, await this.joined(OWNER));
     return name;
   }
 
-  /** By the newest link that was mailed. @returns what the browser holds then */
-  private async joined() {
-    const link = await this.nextInMail(/(http\S+\/auth\/confirm#token=\S+)/);
+  /** By the link that was mailed to somebody. @returns what the browser holds then */
+  private async joined(email: string) {
+    const link = await this.nextInMail(email, /(http\S+\/auth\/confirm#token=\S+)/);
     const context = await this.browser.newContext();
     const page = await context.newPage();
     await page.goto(link.replace(/^https?:\/\/[^/]+/, this.service.baseUrl));

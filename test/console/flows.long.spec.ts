@@ -56,7 +56,10 @@ describeConsole('people at the Console', () => {
         await button(page, 'Read on').waitFor();
         expect(await button(page, /^Approve/).count()).toBe(0);
         while ((await button(page, 'Read on').count()) > 0) {
-          await button(page, 'Read on').tap();
+          // Where there is none any more, the page has come to its end after it was counted.
+          await button(page, 'Read on')
+            .tap({ timeout: 2_000 })
+            .catch(() => undefined);
           // Until the page has come to rest.
           await page.waitForTimeout(400);
         }
@@ -287,9 +290,12 @@ describeConsole('people at the Console', () => {
         await page.goto(scene.url('/app'));
         await button(page, 'Account').click();
         await button(page, 'Dark').click();
-        await page.reload({ waitUntil: 'commit' });
-        expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+        await page.addInitScript(
+          "new MutationObserver(() => { if (document.body) window.themeAtFirst ??= document.documentElement.dataset.theme ?? 'none'; }).observe(document, { childList: true, subtree: true })",
+        );
+        await page.reload();
         await page.locator('h1').waitFor();
+        expect(await page.evaluate('themeAtFirst')).toBe('dark');
         expect(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')).toBe(
           'rgb(15, 18, 21)',
         );

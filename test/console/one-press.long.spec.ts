@@ -63,8 +63,11 @@ describeConsole('one press', () => {
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url(`/app/approvals/${approval}`));
       await page.getByText('AMOUNT=1').first().waitFor();
-      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
-      await page.getByRole('button', { name: 'Approve', exact: true }).waitFor();
+      // A screen that has just come goes to its beginning once.
+      await eventually(async () => {
+        await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+        return page.getByRole('button', { name: 'Approve', exact: true }).count();
+      }).toBe(1);
       await page.route(`**/v1/approvals/${approval}`, async (route) => {
         const answer = await route.fetch();
         const body = (await answer.json()) as { context: { args: object; changed: string[] }; context_digest: string };
@@ -114,6 +117,8 @@ describeConsole('one press', () => {
       await page.getByRole('button', { name: 'Stop', exact: true }).first().click();
       const stop = page.getByRole('dialog').getByRole('button', { name: /^Stop all/ });
       await stop.waitFor();
+      // The agents come a moment later, and move the foot of the dialog.
+      await page.getByRole('dialog').locator('li').first().waitFor();
       await pressTwice(page, stop, 350);
       const start = page.getByRole('dialog').getByRole('button', { name: 'Start all agents again' });
       await start.waitFor();

@@ -35,7 +35,7 @@ describeConsole('a policy that was just made', () => {
       await dialog(page).getByRole('button', { name: 'Run version 1 in shadow' }).click();
       await page.getByText('runs in shadow since').waitFor();
       await page.getByText('put there by you').waitFor();
-      expect(await button(page, /^(Run in shadow|Enforce) …$/).count()).toBe(0);
+      await eventually(() => button(page, /^(Run in shadow|Enforce) …$/).count()).toBe(0);
       await button(page, 'Enforce version 1 …').waitFor();
     });
   });

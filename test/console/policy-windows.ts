@@ -28,7 +28,12 @@ export const slots = (): Promise<JsonObject> => scene.make('GET', '/v1/policies/
 
 /** @param query of the address, from its `?` on */
 export const open = async (page: Page, id: string, query = ''): Promise<void> => {
-  await page.goto(scene.url(`/app/policies/${id}${query}`));
+  // What the editor offers to complete comes of these.
+  await Promise.all([
+    page.waitForResponse('**/v1/policies/language'),
+    page.waitForResponse('**/v1/tools?*'),
+    page.goto(scene.url(`/app/policies/${id}${query}`)),
+  ]);
   await editor(page).waitFor();
   // Until nothing moves any more under what is pressed next.
   await eventually(() => page.locator('[aria-label="Loading"]').count()).toBe(0);

@@ -45,7 +45,7 @@ describeConsole('the settings of the Console', () => {
         await button(form, 'Save name and time zone').tap();
         await form.getByRole('alert').getByText('A name must be one line').waitFor();
         expect(await form.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
-        expect(await page.evaluate('document.activeElement.value')).toBe('  ');
+        await eventually(() => page.evaluate('document.activeElement.value')).toBe('  ');
         expect((await scene.make('GET', '/v1/org'))['name']).not.toBe('  ');
       });
     });

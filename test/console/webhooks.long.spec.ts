@@ -44,7 +44,7 @@ describeConsole('webhooks in the Console', () => {
       await page.getByText('approval.*, deed.sealed, agent.stopped').waitFor();
       await button(page, 'Send a test').click();
       await page.getByText('The receiver has it, and answered 204.').waitFor();
-      expect(receiver.seen.at(-1)?.headers['service-event-type']).toBe('webhook.test');
+      expect(receiver.seen.map(({ headers }) => headers['service-event-type'])).toContain('webhook.test');
 
       await button(page, 'Pause').click();
       await page.getByText('A person paused it.').waitFor();

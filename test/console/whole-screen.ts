@@ -50,7 +50,12 @@ export const inWindowOf = async (
   work: (page: Page) => Promise<void>,
 ): Promise<void> => {
   const { context, page, complaints } = await scene.window(email, size);
-  await work(page);
-  await context.close();
+  try {
+    await work(page);
+    // What is still held on its way is nobody's any more.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  } finally {
+    await context.close();
+  }
   expect(complaints).toEqual([]);
 };
