@@ -16,6 +16,18 @@ beforeEach(() => {
 
 const failures = () => edge.lines.filter(({ message }) => message !== 'request');
 
+describe('a connection that the system has no file for', () => {
+  it('ends no process, and is told once', async () => {
+    // As Node tells of it, where what it keeps for this case is gone, too.
+    const error = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE', syscall: 'accept' });
+    for (let lost = 0; lost < 3; lost += 1) edge.app.getHttpServer().emit('error', error);
+    expect((await get('/v1/throw/not_found')).status).toBe(404);
+    expect(failures().filter(({ level }) => level === 'warn')).toMatchObject([
+      { message: 'a connection could not be accepted', error: { message: 'accept EMFILE' } },
+    ]);
+  });
+});
+
 describe('what a handler throws', () => {
   it.each([
     ['not_found', 404, 'not_found', 'invalid_request_error', {}],

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock, Meter, Randomness } from '#libs/domain/kernel';
+import type { RepeatedFault } from '#libs/infra/logging';
 import type { AccessLog } from './access-log.js';
 import type { ApiVersions } from './api-versions.js';
 import type { Drain } from './drain.js';
@@ -18,6 +19,8 @@ export interface EdgeParts {
   readonly accessLog: AccessLog;
   readonly meter: Meter;
   readonly failures: FailureLog;
+  /** Connections that the system had no file or memory for. */
+  readonly unaccepted: RepeatedFault;
   /** The exchange under way on a connection, the newest where requests are pipelined. */
   readonly exchangeOn: WeakMap<Socket, Exchange>;
   /** Headers of every answer (document 1, What the service does, 6; reliability, ruling 18). Routes may set Cache-Control anew. */

@@ -68,6 +68,10 @@ export const createEdgeServer = (edge: EdgeParts, handler: RequestListener, time
   // Any other expectation is ignored, as RFC 9110, section 10.1.1 allows.
   server.on('checkExpectation', (request, response) => serve(request, response as EdgeResponse, false));
   server.on('connect', (_request, socket) => answerMalformed(edge, null, socket as Socket));
+  // Without a listener it would end the process. Where nobody can listen at all, whoever starts the server is told.
+  server.on('error', (error) => {
+    if (server.listening) edge.unaccepted.met(error);
+  });
   return server;
 };
 

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { NO_METER, type Clock, type Logger, type Meter, type Randomness } from '#libs/domain/kernel';
+import { RepeatedFault } from '#libs/infra/logging';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyServerOptions } from 'fastify';
 import { AccessLog } from './access-log.js';
@@ -47,6 +48,7 @@ export class HttpEdge implements EdgeParts {
   readonly accessLog: AccessLog;
   readonly meter: Meter;
   readonly failures: FailureLog;
+  readonly unaccepted: RepeatedFault;
   readonly limiter: FailedKeyLimiter;
   readonly cursors: CursorCodec;
   readonly site: Site;
@@ -63,6 +65,7 @@ export class HttpEdge implements EdgeParts {
     this.accessLog = new AccessLog(options.logger);
     this.meter = options.meter ?? NO_METER;
     this.failures = new FailureLog(options.logger);
+    this.unaccepted = new RepeatedFault((fault) => options.logger.warn('a connection could not be accepted', fault));
     this.limiter = new FailedKeyLimiter(options.clock);
     this.cursors = new CursorCodec(options.pepper);
     this.standingHeaders = {

@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { request, type Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ListenAddress } from '../config/index.js';
 import { MetricsListener } from './metrics-listener.js';
@@ -30,6 +30,12 @@ describe('the listener of metrics', () => {
   it.each(['POST', 'DELETE', 'OPTIONS', 'PROPFIND'])('refuses %s and says what it takes', async (method) => {
     const answer = await fetch(`${url}/metrics`, { method });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('outlives a connection that the system has no file for', async () => {
+    const server = Reflect.get(listener, 'server') as Server;
+    server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE', syscall: 'accept' }));
+    expect((await fetch(`${url}/metrics`)).status).toBe(200);
   });
 
   it('says whether the process is ready, which it is neither while it starts nor while it stops', async () => {

@@ -27,6 +27,8 @@ export class MetricsListener {
       answer({ metrics, readiness: this.readiness }, request, response).catch(() => response.destroy());
     });
     this.server.maxConnections = MAX_CONNECTIONS;
+    // A connection that the system has no file for is lost, and nothing else: without a listener it would end the process.
+    this.server.on('error', () => undefined);
   }
 
   /** @returns where it listens, as the system chose it for port 0 */
