@@ -48,7 +48,7 @@ export interface ChaosResult {
 }
 
 /** A round that does not come to its moment is ended by hand. */
-const MISSED_AFTER_MS = 3_000;
+const MISSED_AFTER_MS = 10_000;
 const LINGER_MS = 100;
 const ACTED = /\bfailpoint=(\S+) action=(\S+)/g;
 

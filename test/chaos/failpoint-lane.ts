@@ -6,7 +6,7 @@ import { ENDINGS, type Fault, type PointOfCall } from './failpoint-endings.js';
 import { effectOf } from './oracle.js';
 
 /** Of the tools here: shorter than a delay, longer than a restart, also where a machine takes its time for one. */
-const TOOL_TIMEOUT_MS = { kill: 30_000, error: 30_000, delay: 1_500 } as const satisfies Record<Fault, number>;
+const TOOL_TIMEOUT_MS = { kill: 30_000, error: 30_000, delay: 4_000 } as const satisfies Record<Fault, number>;
 /** Longer than a tool here may take, than an executor may be silent, a store may be, and a transaction may stand idle (5 s each). */
 const DELAY_MS = 6_000;
 /** The catalogue's own limit (INV-16). */

@@ -233,7 +233,7 @@ describe('a clock that is set back while the service runs', () => {
         const { answer } = await write(running);
         expect(answer).toMatchObject(SEALED);
         expect(Date.parse(String(answer?.json['created_at']))).toBeLessThan(Date.now() - HOUR_MS / 2);
-      });
+      }, WAITED);
       const replayed = await write(running, before.effect, before.characters);
       expect(replayed.answer).toMatchObject({ headers: { 'service-idempotent-replayed': 'true' }, ...SEALED });
       await writeFile(file, '0');

@@ -35,7 +35,9 @@ describe('kill -9 of the workers of a fleet, at the claim', () => {
     await ensureDatabase(connectionString, silentLogger);
     oracle = await startOracle();
     closing.unshift(() => oracle.close());
-    const fleet = await ChaosFleet.start({ ...CHAOS_SETTINGS, DATABASE_URL: connectionString }, PROCESSES_EACH);
+    // One that starts beside others must not be taken for dead.
+    const settings = { ...CHAOS_SETTINGS, SERVICE_EXECUTOR_SILENCE_MS: '3000', DATABASE_URL: connectionString };
+    const fleet = await ChaosFleet.start(settings, PROCESSES_EACH);
     closing.unshift(() => fleet.stop());
     await connectCrm(fleet, oracle.baseUrl);
     const place = { connectionString, eventStoreUrl: null };

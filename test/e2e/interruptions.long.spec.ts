@@ -1,15 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { environmentWith } from '#libs/infra/config';
+import { startEmbeddedPostgres } from '#libs/infra/postgres';
 import { postmasterPidIn } from '../support/own-server.js';
 import { layReadyDatabase } from '../support/ready-database.js';
 import { runAgs } from '../support/run-ags.js';
 import { objectsIn } from '../support/run-program.js';
 import { removeStateDir, ROOT, temporaryStateDir } from '../support/service.js';
+import { silentLogger } from '../support/silent-logger.js';
 
 const SOON = { timeout: 20_000, interval: 5 };
 
@@ -45,15 +47,30 @@ const start = (args: readonly string[], where = stateDir): StartedCommand => {
   };
 };
 
-/** The server that the command starts for itself, held up before it can answer: the command waits for it. */
-const serverHeldUp = async (): Promise<number> => {
-  const pid = await vi.waitFor(() => {
-    const found = postmasterPidIn(stateDir);
-    expect(found).toBeGreaterThan(0);
-    return found;
-  }, SOON);
-  process.kill(pid, 'SIGSTOP');
-  return pid;
+/** What a server says of itself in its postmaster.pid. */
+const STATUS_LINE = 7;
+const saysReady = (): boolean =>
+  readFileSync(join(stateDir, 'postgres', 'postmaster.pid'), 'utf8')
+    .split('\n')
+    [STATUS_LINE]?.trim() === 'ready';
+
+/** A command, and the server that it starts for itself, held up before it can answer: the command waits for it. */
+const startHeldUp = async (args: readonly string[]): Promise<{ command: StartedCommand; server: number }> => {
+  for (;;) {
+    const command = start(args);
+    const server = await vi.waitFor(() => {
+      const found = postmasterPidIn(stateDir);
+      expect(found).toBeGreaterThan(0);
+      return found;
+    }, SOON);
+    process.kill(server, 'SIGSTOP');
+    if (!saysReady()) return { command, server };
+    // Too late: it may have answered already.
+    command.child.kill('SIGKILL');
+    process.kill(server, 'SIGCONT');
+    await command.ended();
+    await (await startEmbeddedPostgres({ stateDir, log: silentLogger })).release();
+  }
 };
 
 const isServerLeft = (where = stateDir): boolean => existsSync(join(where, 'postgres', 'postmaster.pid'));
@@ -69,8 +86,7 @@ describe('a command that is interrupted while no service runs', () => {
     [['events', 'export'], 'SIGINT'],
     [['doctor'], 'SIGHUP'],
   ] as const)('%j ends at %s, says so and leaves no database running', async (args, signal) => {
-    const command = start(args);
-    const server = await serverHeldUp();
+    const { command, server } = await startHeldUp(args);
     command.child.kill(signal);
     process.kill(server, 'SIGCONT');
     const { code, stderr } = await command.ended();
@@ -87,8 +103,7 @@ describe('a command that is interrupted while no service runs', () => {
   });
 
   it('takes what npm hands on for the same Ctrl-C', async () => {
-    const command = start(['audit']);
-    const server = await serverHeldUp();
+    const { command, server } = await startHeldUp(['audit']);
     command.child.kill('SIGINT');
     command.child.kill('SIGTERM');
     process.kill(server, 'SIGCONT');
@@ -97,8 +112,7 @@ describe('a command that is interrupted while no service runs', () => {
   });
 
   it('is a tail that ends as its end is: with 0, and silently', async () => {
-    const command = start(['events', 'tail']);
-    const server = await serverHeldUp();
+    const { command, server } = await startHeldUp(['events', 'tail']);
     command.child.kill('SIGINT');
     process.kill(server, 'SIGCONT');
     expect(await command.ended()).toEqual({ code: 0, signal: null, stdout: '', stderr: '' });
@@ -106,8 +120,7 @@ describe('a command that is interrupted while no service runs', () => {
   });
 
   it('ends at once when it is interrupted again', async () => {
-    const command = start(['audit']);
-    const server = await serverHeldUp();
+    const { command, server } = await startHeldUp(['audit']);
     const ended = command.ended();
     await vi.waitFor(() => {
       command.child.kill('SIGTERM');

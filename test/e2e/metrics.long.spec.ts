@@ -106,6 +106,9 @@ describe('a supervisor that asks whether the process is ready', () => {
   it('is told so while it runs, and no longer when it was told to stop', async () => {
     expect(await readiness()).toEqual([200, 'ready\n']);
     process.kill(service.pid, 'SIGTERM');
-    await vi.waitFor(async () => expect(await readiness()).toEqual([503, 'draining\n']), { interval: 5 });
+    await vi.waitFor(async () => expect(await readiness()).toEqual([503, 'draining\n']), {
+      timeout: 20_000,
+      interval: 5,
+    });
   });
 });

@@ -17,7 +17,7 @@ const QUEUES = 2;
 /** What a Stop may take until it has ended every wait. */
 const STOP_MS = 2_000;
 /** Longer than it takes to stop an agent by the command line. */
-const CLAIMED_MS = 4_000;
+const CLAIMED_MS = 8_000;
 const SETTINGS = {
   SERVICE_METRICS_ADDRESS: '127.0.0.1:0',
   SERVICE_DRAIN_TIMEOUT_MS: String(DRAIN_TIMEOUT_MS),

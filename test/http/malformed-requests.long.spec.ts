@@ -232,7 +232,7 @@ describe(`${COUNT} malformed requests over every route`, () => {
 /** docs/api-conventions.md: until headers and a body have come, and for whoever goes on after the answer. */
 const LIMITS_MS = { headers: 10_000, body: 30_000, linger: 2_000 } as const;
 /** Limits are looked at once a second; a machine at work on all of this is late by some more. */
-const LATE_MS = 5_000;
+const LATE_MS = 10_000;
 const SLOW_SENDERS = 200;
 const BIG_BODIES = 200;
 const FLOODS = 10;

@@ -116,6 +116,11 @@ describe(`two sealers on one organization, ${DEEDS} deeds, and no lease between 
       const org = newOrg();
       const streams = await recordAll(one, org);
       const log = await one.log();
+      // Both are connected, to write and to read, before they begin.
+      for (const bench of [one, other]) {
+        await bench.recordAction(newOrg());
+        await bench.ledgerOf(org);
+      }
       const appends = clients.stores.map((store) => vi.spyOn(store, 'append'));
       await Promise.all([sealAll(one, log, STRETCHES[0]), sealAll(other, log, STRETCHES[1])]);
 

@@ -97,7 +97,7 @@ describe.skipIf(!hasRedisServer())(`a bus on Redis (${hasRedisServer() ? 'redis-
     // Each connection notices by itself, and only while nobody answers.
     await vi.waitFor(() => expect(log.warnings).toHaveLength(2), PATIENCE);
     here.publish('action:a', 'alone');
-    await vi.waitFor(() => expect(own).toHaveBeenCalledWith('alone'));
+    await vi.waitFor(() => expect(own).toHaveBeenCalledWith('alone'), PATIENCE);
     expect(other).not.toHaveBeenCalled();
     await server.start();
     await vi.waitFor(() => {

@@ -19,6 +19,8 @@ import { UnknownPosition } from '../unknown-position.js';
 import { failureOf, KurrentUnavailable } from './kurrent-failures.js';
 import { KurrentEventStore, type KurrentEventStoreOptions } from './kurrent-event-store.js';
 
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
 const servers: KurrentServer[] = [];
 const stores: KurrentEventStore[] = [];
 let server: KurrentServer;
@@ -53,7 +55,7 @@ describe('what the adapter says to a server', () => {
     const store = open({ isLongLived: true });
     const streams = Array.from({ length: 10 }, newStream);
     for (const stream of streams) await store.append(firstOf(stream));
-    await vi.waitFor(() => expect(store.seenHeads(streams).size).toBe(10));
+    await vi.waitFor(() => expect(store.seenHeads(streams).size).toBe(10), PATIENCE);
     await store.heads(streams);
     const before = server.calls.read;
     expect((await store.heads(streams)).size).toBe(10);
@@ -73,7 +75,9 @@ describe('an append that is refused', () => {
     const refused = store.append(firstOf(stream));
     await Promise.all([
       expect(refused).rejects.toBeInstanceOf(RevisionConflict),
-      vi.waitFor(() => expect(server.calls.read).toBeGreaterThan(before + 2)).finally(() => server.release(stream)),
+      vi
+        .waitFor(() => expect(server.calls.read).toBeGreaterThan(before + 2), PATIENCE)
+        .finally(() => server.release(stream)),
     ]);
     expect(await store.readStream(stream)).toHaveLength(1);
   });
@@ -153,7 +157,7 @@ describe('being told of events', () => {
   it('can be done without, by looking now and then', async () => {
     const [store, writer] = [open({ pollIntervalMs: 20 }), open()];
     const { events, subscription } = following(store);
-    await vi.waitFor(() => expect(server.calls.subscribe).toBe(1));
+    await vi.waitFor(() => expect(server.calls.subscribe).toBe(1), PATIENCE);
     for (let count = 1; count <= 5; count += 1) {
       server.dropSubscriptions();
       await writer.append(firstOf(newStream()));
@@ -189,7 +193,7 @@ describe('a server of several', () => {
     const store = open({ url, deadlineMs: 500 });
     await expect(store.append(append)).rejects.toBeInstanceOf(StoreUnavailable);
     await store.close();
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(performance.now() - startedAt).toBeLessThan(6_000);
     const waiting = open({ url }).append(append);
     for (const node of [server, follower]) node.resume();
     expect((await waiting).revision).toBe(0);
@@ -277,9 +281,11 @@ describe('a user who lacks a right', () => {
   beforeEach(() => void told.splice(0));
 
   it.each(['append', 'read_all'] as const)('is told of it once, and of its return: %s', async (right) => {
-    const store = open({ onOutage, deadlineMs: 200 });
+    const store = open({ onOutage, deadlineMs: 500 });
     const append = firstOf(newStream());
-    await store.append(append);
+    // The connection is made, however long that takes.
+    await vi.waitFor(() => store.append(append), PATIENCE);
+    told.splice(0);
     server.deny(right);
     for (let round = 0; round < 3; round += 1) {
       const asked = await Promise.allSettled([store.append(firstOf(newStream())), store.head()]);
@@ -342,14 +348,14 @@ describe('a server that knows its users', () => {
   ])('of several nodes, whose certificate %s: it is said so', async (_, tls, words) => {
     const node = await start({ tls });
     const hosts = `127.0.0.1:${node.port},127.0.0.1:${node.port}`;
-    const store = open({ url: `esdb://a:b@${hosts}?tlsCAFile=${join(folder, 'ca.crt')}`, deadlineMs: 2_500 });
+    const store = open({ url: `esdb://a:b@${hosts}?tlsCAFile=${join(folder, 'ca.crt')}`, deadlineMs: 5_000 });
     const asked = expect(store.head()).rejects;
     await asked.toThrow(`the certificate of 127.0.0.1:${node.port} is not accepted: `);
     await asked.toThrow(words);
   });
 
   it('refuses any other, and it is said so', async () => {
-    const store = open({ url: urlOf('ags:guessed'), deadlineMs: 300 });
+    const store = open({ url: urlOf('ags:guessed'), deadlineMs: 1_500 });
     for (const ask of [() => store.append(firstOf(newStream())), () => store.head()]) {
       await expect(ask()).rejects.toBeInstanceOf(KurrentUnavailable);
       await expect(ask()).rejects.toThrow('it does not know the user, or not by this password');
@@ -364,7 +370,7 @@ describe('a server that knows its users', () => {
 
   it('is reached once the file of its authority is there', async () => {
     const late = join(folder, 'late.crt');
-    const store = open({ url: `esdb://ags:a%3Ab%40c@127.0.0.1:${server.port}?tlsCAFile=${late}`, deadlineMs: 300 });
+    const store = open({ url: `esdb://ags:a%3Ab%40c@127.0.0.1:${server.port}?tlsCAFile=${late}`, deadlineMs: 2_000 });
     await expect(store.head()).rejects.toThrow('Failed to load certificate file');
     await writeFile(late, TEST_AUTHORITY);
     expect(await store.head()).toBe(START);
