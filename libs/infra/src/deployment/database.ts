@@ -28,8 +28,8 @@ import { installReplaySchema } from '../replays/index.js';
 import { installVaultSchema } from '../vault/index.js';
 import { installWebhookSchema } from '../webhooks/index.js';
 
-const DURABLE_CONNECTIONS = 4;
-const RELAXED_CONNECTIONS = 4;
+const DURABLE_CONNECTIONS = 5;
+const RELAXED_CONNECTIONS = 3;
 const READ_MODEL_CONNECTIONS = 3;
 /** A list that searches longer answers 504 `timeout`. */
 const LIST_TIMEOUT_MS = 10_000;
@@ -42,12 +42,10 @@ export interface Database {
   /** `done`: made now; `changed`: brought up to this version; `skipped`: was as it must be. */
   readonly preparation: Preparation;
   readonly store: EventStore;
-  /** Commits are on disk when they are answered. */
+  /** Commits are on disk when they are answered: above all of rows that an event names, whose append follows. */
   readonly durable: pg.Pool;
   /** For rows that may be lost: hints, made again from the log. */
   readonly relaxed: pg.Pool;
-  /** For rows that an event names: as durable as the event, whose append follows. */
-  readonly named: pg.Pool;
   /** For whoever answers lists. */
   readonly readModels: DataSource;
   /** For whoever makes a connection of its own. */
@@ -101,8 +99,6 @@ const connected = async (
   const common = { connectionString, applicationName, onError, verify: seenLog.verify };
   const durable = createDurablePool({ ...common, maxConnections: DURABLE_CONNECTIONS });
   const relaxed = createRelaxedPool({ ...common, maxConnections: RELAXED_CONNECTIONS });
-  // In one server the order of its WAL makes them durable no later than the append that names them.
-  const named = eventStoreUrl === null ? relaxed : durable;
   const store = openEventStore(
     { eventStoreUrl, connectionString },
     { applicationName, log, onConnectionLost: onError, onWentBack, seenLog, storesPayloads: true, isLongLived: true },
@@ -131,7 +127,7 @@ const connected = async (
     await disconnect();
     await embedded?.release();
   };
-  return { connectionString, store, durable, relaxed, named, readModels, seenLog, close };
+  return { connectionString, store, durable, relaxed, readModels, seenLog, close };
 };
 
 const ROW_SCHEMAS = [

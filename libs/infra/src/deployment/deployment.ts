@@ -162,7 +162,7 @@ export class Deployment {
     this.database = database;
     this.secrets = secrets;
     this.bells = bells;
-    const { store, durable, relaxed, named } = database;
+    const { store, durable, relaxed } = database;
     this.bus = bells.bus;
     this.queue = bells.queue;
     this.queueOfOthers = bells.queueOfOthers;
@@ -170,11 +170,11 @@ export class Deployment {
     this.streams = new FoldedStreams(store);
     this.runner = new CommandRunner(store, this.streams);
     this.tails = new LedgerTails(store);
-    this.payloads = new PostgresPayloadStore(named);
-    this.payloadRows = new PostgresPayloadRows(named, store);
-    this.nonces = new PostgresIntentNonces(named);
-    this.budgets = new PostgresBudgetReservations(named, store);
-    this.budgetRows = new PostgresBudgetRows(named, store);
+    this.payloads = new PostgresPayloadStore(durable);
+    this.payloadRows = new PostgresPayloadRows(durable, store);
+    this.nonces = new PostgresIntentNonces(durable);
+    this.budgets = new PostgresBudgetReservations(durable, store);
+    this.budgetRows = new PostgresBudgetRows(durable, store);
     this.vault = new PostgresVault(durable, secrets.cipher);
     const settled = settledEndpoints(config, database.connectionString);
     const ownEndpoints = (): readonly OwnEndpoint[] =>

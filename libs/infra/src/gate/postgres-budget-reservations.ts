@@ -60,7 +60,7 @@ export class PostgresBudgetReservations extends BudgetReservations {
   private required: Position | null = null;
   private asking: Promise<Position> | null = null;
 
-  /** @param pool relaxed where the event store is in the same server, durable beside any other: as for nonces */
+  /** @param pool durable: what is reserved must outlive a crash of the server before the append */
   constructor(
     private readonly pool: pg.Pool,
     private readonly store: EventStore,

@@ -39,7 +39,7 @@ const TOGETHER = { maxItems: 128 };
 export class PostgresIntentNonces extends IntentNonces {
   private readonly reservations: GatheredCalls<NonceReservation, NonceHolder>;
 
-  /** @param pool relaxed where the event store is in the same server, durable beside any other: as for payloads */
+  /** @param pool durable: what is reserved must outlive a crash of the server before the append */
   constructor(private readonly pool: pg.Pool) {
     super();
     this.reservations = new GatheredCalls((wanted) => this.reserveAll(wanted), TOGETHER);

@@ -61,7 +61,7 @@ export class PostgresPayloadStore extends PayloadStore {
   private readonly gets: GatheredCalls<Asked, string | null>;
   private readonly recent = new RecentPayloads();
 
-  /** @param pool relaxed where the event store is in the same server, durable beside any other */
+  /** @param pool durable: what an append names must outlive a crash of the server before it */
   constructor(private readonly pool: pg.Pool) {
     super();
     this.puts = new GatheredCalls((payloads) => this.putAll(payloads), {

@@ -37,9 +37,8 @@ export const createDurablePool = (options: PoolOptions): pg.Pool =>
   createPool(options, '-c synchronous_commit=on -c default_transaction_isolation=read\\ committed');
 
 /**
- * Commits are answered before they reach the disk: for payload and guard rows in the server that also holds the event
- * store. The order of the WAL makes them durable no later than the append that names them. Never for events, and never
- * beside another event store.
+ * Commits are answered before they reach the disk: for hints, and rows that come back from the log. Never for events, and never
+ * for what an event names: the server may crash between the two, and lose it, and be sent the append again when it is back.
  */
 export const createRelaxedPool = (options: PoolOptions): pg.Pool => createPool(options, '-c synchronous_commit=off');
 
