@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Person } from './person.js';
+import { linkMailedTo, tokenOf } from './printed-mails.js';
 import { member, type Answer, type ScratchService } from './scratch-service.js';
 import type { Stage } from './stage.js';
 
@@ -55,10 +56,9 @@ const joined = async (service: ScratchService, owner: Person): Promise<Person> =
   await owner.send('POST', '/v1/org/members', { email: COLLEAGUE, role: 'admin' });
   const colleague = new Person(service);
   for (const deadline = performance.now() + MAIL_DEADLINE_MS; performance.now() < deadline;) {
-    const [, mail = ''] = (await service.printed()).split(`Mail to ${COLLEAGUE}`);
-    const token = /#token=([A-Za-z0-9_-]{43})/.exec(mail)?.[1];
-    if (token !== undefined) {
-      await colleague.signIn(token);
+    const link = linkMailedTo(COLLEAGUE, await service.printed());
+    if (link !== undefined) {
+      await colleague.signIn(tokenOf(link));
       return colleague;
     }
     await sleep(LOOK_AGAIN_MS);

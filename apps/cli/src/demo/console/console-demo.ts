@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Terminal } from '../../terminal.js';
 import type { Closing } from '../closing.js';
+import { MAIL } from '../printed-mails.js';
 import { ScratchService } from '../scratch-service.js';
 import { furnish } from './furniture.js';
 import { InventedShop } from './invented-shop.js';
@@ -70,9 +71,6 @@ const goingOn = async (weeks: TwoWeeks, closing: Closing): Promise<void> => {
     await sleep(EVERYDAY_MS);
   }
 };
-
-/** As the service prints them. */
-const MAIL = /^ {2}Mail to [^\n]+\n(?: {2}\|[^\n]*\n)+\n/gm;
 
 /** Sign-in mails that the visitor asks for. */
 const mailsShown = async (service: ScratchService, terminal: Terminal, from: number): Promise<void> => {

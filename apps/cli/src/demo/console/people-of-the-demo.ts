@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Person } from '../person.js';
+import { linkMailedTo, tokenOf } from '../printed-mails.js';
 import { member, type Answer, type ScratchService } from '../scratch-service.js';
 import { must } from './furniture.js';
 
@@ -16,9 +17,8 @@ export class PeopleOfTheDemo {
 
   /** By the link that the first start prints; invites the others, who join by their mail. */
   async begin(): Promise<void> {
-    const [, token = ''] = /\/auth\/confirm#token=([A-Za-z0-9_-]{43})/.exec(await this.service.printed()) ?? [];
     const first = new Person(this.service);
-    must(await first.signIn(token));
+    must(await first.signIn(tokenOf(await this.service.printed())));
     for (const [email, role] of [
       [OWNER, 'owner'],
       [APPROVER, 'admin'],
@@ -69,17 +69,15 @@ export class PeopleOfTheDemo {
   }
 
   private async enter(email: string, seen: number): Promise<void> {
-    const token = /#token=(\S+)/.exec(await this.mailed(email, seen))?.[1] ?? '';
     const person = new Person(this.service);
-    must(await person.signIn(token));
+    must(await person.signIn(tokenOf(await this.mailed(email, seen))));
     this.signedIn.set(email, person);
   }
 
   /** @param seen what was printed before is of other mails */
   private async mailed(email: string, seen: number): Promise<string> {
     for (const deadline = performance.now() + MAIL_DEADLINE_MS; performance.now() < deadline;) {
-      const [, mail = ''] = (await this.service.printed()).slice(seen).split(`Mail to ${email}`);
-      const link = /https?:\/\/\S+\/auth\/confirm#token=[A-Za-z0-9_-]{43}/.exec(mail)?.[0];
+      const link = linkMailedTo(email, (await this.service.printed()).slice(seen));
       if (link !== undefined) return link;
       await sleep(LOOK_AGAIN_MS);
     }
