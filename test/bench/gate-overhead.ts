@@ -2,12 +2,10 @@ import pg from 'pg';
 import { connectBenchCrm } from './bench-crm.js';
 import type { BenchService } from './bench-service.js';
 import { against, print, say } from './figure.js';
-import { budgetedCalls, shadowedCalls } from './governed-calls.js';
 import { LeanClients, leanRequest } from './lean-client.js';
 import { LeanUpstream } from './lean-upstream.js';
 import { paced, quantile } from './pace.js';
 import { saturation } from './saturation.js';
-import { signedCalls } from './signed-calls.js';
 
 const PER_SECOND = 50;
 const WARM_UP_SECONDS = 5;
@@ -17,8 +15,7 @@ const ROUND_SECONDS = 5;
 
 /**
  * Submit to sealed as the client sees it, minus the time the upstream took, in units of a single-row commit made at the same
- * pace in turns with it; then the same calls as fast as 64 clients can, and what a signed intent, a budget and a version in
- * shadow add to one.
+ * pace in turns with it; then the same calls as fast as 64 clients can.
  */
 export const gateOverhead = async (service: BenchService, seconds: number): Promise<void> => {
   const upstreamMs = new Map<string, number>();
@@ -70,8 +67,5 @@ export const gateOverhead = async (service: BenchService, seconds: number): Prom
   print(against('gate_overhead_p50', of(0.5), 'ms', 'at most', GOALS.p50), service.profile);
   print(against('gate_overhead_p99', of(0.99), 'ms', 'at most', GOALS.p99), service.profile);
   await saturation(service, seconds);
-  await signedCalls(service, seconds);
-  await budgetedCalls(service, seconds);
-  await shadowedCalls(service, seconds);
   await upstream.close();
 };

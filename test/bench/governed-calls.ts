@@ -1,8 +1,10 @@
 import pg from 'pg';
-import { BENCH_POLICY } from './bench-crm.js';
+import { BENCH_POLICY, connectBenchCrm } from './bench-crm.js';
 import type { BenchService } from './bench-service.js';
 import { benchAgent, callsInTurns, change } from './calls-in-turns.js';
 import { against, print, say } from './figure.js';
+import { LeanUpstream } from './lean-upstream.js';
+import { signedCalls } from './signed-calls.js';
 
 /** In commits. */
 const BUDGET_GOAL = 1;
@@ -10,8 +12,18 @@ const SHADOW_GOAL = 1.05;
 /** Never used up. */
 const CALLS_PER_DAY = 1_000_000_000;
 
+/** What a signed intent, a budget and a version in shadow add to a call. */
+export const governedCalls = async (service: BenchService, seconds: number): Promise<void> => {
+  const upstream = await LeanUpstream.start();
+  await connectBenchCrm(service, upstream.baseUrl);
+  await signedCalls(service, seconds);
+  await budgetedCalls(service, seconds);
+  await shadowedCalls(service, seconds);
+  await upstream.close();
+};
+
 /** What a budget adds to a call, in units of a durable commit of one row on one connection, in turns with them. */
-export const budgetedCalls = async (service: BenchService, seconds: number): Promise<void> => {
+const budgetedCalls = async (service: BenchService, seconds: number): Promise<void> => {
   const agent = await benchAgent(service);
   const bound = (calls_per_day: number | null) =>
     change(service, 'PATCH', `/v1/agents/${agent}`, { budgets: { calls_per_day } });
@@ -32,7 +44,7 @@ export const budgetedCalls = async (service: BenchService, seconds: number): Pro
 };
 
 /** A call while a version is in shadow, in units of one while none is. */
-export const shadowedCalls = async (service: BenchService, seconds: number): Promise<void> => {
+const shadowedCalls = async (service: BenchService, seconds: number): Promise<void> => {
   const { json } = await service.call('GET', '/v1/policies', { key: service.adminKey });
   const policy = `/v1/policies/${(json['data'] as { id: string }[])[0]?.id ?? ''}`;
   const source = BENCH_POLICY.replace('  - id: crm', '  - id: crm-in-shadow');

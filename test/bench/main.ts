@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { startBenchService, type BenchService } from './bench-service.js';
 import { absolute, print, say } from './figure.js';
 import { gateOverhead } from './gate-overhead.js';
+import { governedCalls } from './governed-calls.js';
 import { holds } from './holds.js';
 import { offlineVerify } from './offline-verify.js';
 import { listSpeed } from './lists.js';
@@ -63,18 +64,28 @@ const rowFigures = async (profile: Profile): Promise<void> => {
   await onScratchService(profile, overviewSpeed);
 };
 
-const SECTIONS = ['service', 'rows', 'takeover', 'verify', 'holds', 'sign-in', 'replay', 'streams'] as const;
+const SECTIONS = [
+  'service',
+  'governed',
+  'rows',
+  'takeover',
+  'verify',
+  'holds',
+  'sign-in',
+  'replay',
+  'streams',
+] as const;
 
-const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|rows|takeover|verify|holds|sign-in|replay|streams] [--seconds 60]
+const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|governed|rows|takeover|verify|holds|sign-in|replay|streams] [--seconds 60]
 Prints one JSON line a figure; progress on standard error.
 
   --profile  distributed: each figure of a deployment twice, of one process with its own PostgreSQL (embedded, which is
              all that is measured unless this is said), and of an api, a worker and a projector on PostgreSQL, on the
              KurrentDB that KURRENTDB_PROGRAM names, and on the redis-server of this machine; what is missing is said
-  --only     the figures of a running service, those of rebuilding, listing and summing up many rows, how long nobody seals or
-             projects when whoever did is gone, those of offline verification, how long hostile input holds the event
-             loop, whether the time of a sign-in request tells who is known, how fast past actions are replayed, or what 200
-             event streams cost; may be repeated
+  --only     the figures of a running service, what a signed intent, a budget and a version in shadow add to a call, those of
+             rebuilding, listing and summing up many rows, how long nobody seals or projects when whoever did is gone, those
+             of offline verification, how long hostile input holds the event loop, whether the time of a sign-in request
+             tells who is known, how fast past actions are replayed, or what 200 event streams cost; may be repeated
   --seconds  how long the service is loaded
 `;
 
@@ -129,6 +140,9 @@ const main = async (): Promise<void> => {
     if (values.only.includes(section)) for (const profile of profiles) await measure(profile);
   };
   await each('service', (profile) => serviceFigures(profile, Number(values.seconds)));
+  await each('governed', (profile) =>
+    onScratchService(profile, (service) => governedCalls(service, Number(values.seconds))),
+  );
   await each('rows', rowFigures);
   await each('takeover', takeover);
   if (values.only.includes('verify')) await offlineVerify();
