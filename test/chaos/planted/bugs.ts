@@ -164,9 +164,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'a budget lets a thousand calls more through',
     breaks: 'INV-11',
-    changes: [
-      { text: 'where k.used + n.amount > n.allowed limit 1', becomes: 'where k.used > n.allowed + 1000 limit 1' },
-    ],
+    changes: [{ text: '+ n.amount > n.allowed limit 1', becomes: '+ n.amount > n.allowed + 1000 limit 1' }],
   },
   {
     name: 'what waits for a person runs all the same',

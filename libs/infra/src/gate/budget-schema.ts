@@ -12,25 +12,42 @@ const BUDGET_LOCKS = 4703;
  */
 export const boundOf = (row: string): string => `(${row}.unit || ' ' || ${row}.budget)`;
 
+/** What the counter of that row's budget, unit and period holds; null where there is none. */
+const usedOf = (row: string): string =>
+  `(select k.used from gate.budget_counters k where k.budget = ${row}.budget and k.unit = ${row}.unit
+       and k.starts_ms = ${row}.starts_ms and k.ends_ms = ${row}.ends_ms)`;
+
+/**
+ * Planned anew for each call, as the server would choose since the arrays differ, the plans took longer than what they plan. A plan
+ * that is kept may be one of tables that were small, and read all of one that has grown; so what it looks up by a key stands in
+ * subqueries, which are never made joins, and the key's index is the cheapest way to one row however small a table is.
+ */
+const PLANNED_ONCE = 'set plan_cache_mode = force_generic_plan set enable_seqscan = off';
+
 /** Counters stand in each period that the moment of a row lies in: after a change of the time zone, in two. */
 const MOVE_COUNTERS = `
 create or replace function gate.move_budget_counters(
   in_budgets text[], in_units text[], in_ats bigint[], in_amounts bigint[]
 ) returns bigint
-language plpgsql volatile
+language plpgsql volatile ${PLANNED_ONCE}
 as $function$
 declare
-  the_count bigint;
+  the_count bigint := 0;
+  moved record;
 begin
-  update gate.budget_counters k set used = k.used + moved.amount
-    from (select c.budget, c.unit, c.starts_ms, c.ends_ms, sum(m.amount)::bigint as amount
-            from unnest(in_budgets, in_units, in_ats, in_amounts) as m (budget, unit, at_ms, amount)
-            join gate.budget_counters c
-              on c.budget = m.budget and c.unit = m.unit and c.starts_ms <= m.at_ms and c.ends_ms > m.at_ms
-           group by c.budget, c.unit, c.starts_ms, c.ends_ms) as moved
-   where k.budget = moved.budget and k.unit = moved.unit
-     and k.starts_ms = moved.starts_ms and k.ends_ms = moved.ends_ms;
-  get diagnostics the_count = row_count;
+  for moved in
+    select c.budget, c.unit, c.starts_ms, c.ends_ms, sum(m.amount)::bigint as amount
+      from unnest(in_budgets, in_units, in_ats, in_amounts) as m (budget, unit, at_ms, amount)
+     cross join lateral (select * from gate.budget_counters k
+                          where k.budget = m.budget and k.unit = m.unit
+                            and k.starts_ms <= m.at_ms and k.ends_ms > m.at_ms offset 0) as c
+     group by c.budget, c.unit, c.starts_ms, c.ends_ms
+  loop
+    update gate.budget_counters k set used = k.used + moved.amount
+     where k.budget = moved.budget and k.unit = moved.unit
+       and k.starts_ms = moved.starts_ms and k.ends_ms = moved.ends_ms;
+    the_count := the_count + 1;
+  end loop;
   return the_count;
 end
 $function$`;
@@ -60,7 +77,7 @@ create or replace function gate.reserve_budgets(
   place bigint, is_held boolean, is_exceeded boolean, period text, starts_ms bigint, ends_ms bigint, amount bigint,
   settled bigint
 )
-language plpgsql volatile
+language plpgsql volatile ${PLANNED_ONCE}
 as $function$
 #variable_conflict use_column
 declare
@@ -83,9 +100,7 @@ begin
            where ${boundOf('r')} = ${boundOf('n')} and r.at_ms >= n.starts_ms and r.at_ms < n.ends_ms)
     from (select distinct c.budget, c.unit, c.starts_ms, c.ends_ms
             from unnest(in_budgets, in_units, in_starts, in_ends) as c (budget, unit, starts_ms, ends_ms)) as n
-   where not exists (select from gate.budget_counters k
-                      where k.budget = n.budget and k.unit = n.unit
-                        and k.starts_ms = n.starts_ms and k.ends_ms = n.ends_ms);
+   where ${usedOf('n')} is null;
 
   loop
     with wanted as materialized (
@@ -95,16 +110,14 @@ begin
         from unnest(in_callers, in_budgets, in_units, in_periods, in_starts, in_ends, in_amounts, in_allowed)
              with ordinality as c (caller, budget, unit, period, starts_ms, ends_ms, amount, allowed, place)
        where the_round in (0, c.caller)
-         and not exists (select from gate.budget_reservations r
-                          where r.action = in_actions[c.caller] and r.digest = in_digests[c.caller]
-                            and r.budget = c.budget and r.unit = c.unit)
+         and (select r.amount from gate.budget_reservations r
+               where r.action = in_actions[c.caller] and r.digest = in_digests[c.caller]
+                 and r.budget = c.budget and r.unit = c.unit) is null
        order by in_actions[c.caller], in_digests[c.caller], c.budget, c.unit, c.place
     ), too_much as materialized (
       select 1 from (select w.budget, w.unit, w.starts_ms, w.ends_ms, sum(w.amount) as amount, min(w.allowed) as allowed
                        from wanted w group by w.budget, w.unit, w.starts_ms, w.ends_ms) as n
-        join gate.budget_counters k
-          on k.budget = n.budget and k.unit = n.unit and k.starts_ms = n.starts_ms and k.ends_ms = n.ends_ms
-       where k.used + n.amount > n.allowed limit 1
+       where ${usedOf('n')} + n.amount > n.allowed limit 1
     ), made as (
       insert into gate.budget_reservations
              (action, digest, budget, unit, period, starts_ms, ends_ms, amount, at_ms)
@@ -122,14 +135,13 @@ begin
   end loop;
 
   return query
-  select c.place, r.action is not null, r.action is null and k.used + c.amount > c.allowed,
+  select c.place, r.amount is not null, r.amount is null and ${usedOf('c')} + c.amount > c.allowed,
          r.period, r.starts_ms, r.ends_ms, r.amount, the_settled
     from unnest(in_callers, in_budgets, in_units, in_starts, in_ends, in_amounts, in_allowed)
          with ordinality as c (caller, budget, unit, starts_ms, ends_ms, amount, allowed, place)
-    join gate.budget_counters k
-      on k.budget = c.budget and k.unit = c.unit and k.starts_ms = c.starts_ms and k.ends_ms = c.ends_ms
-    left join gate.budget_reservations r
-      on r.action = in_actions[c.caller] and r.digest = in_digests[c.caller] and r.budget = c.budget and r.unit = c.unit;
+    left join lateral (select * from gate.budget_reservations h
+                        where h.action = in_actions[c.caller] and h.digest = in_digests[c.caller]
+                          and h.budget = c.budget and h.unit = c.unit limit 1) as r on true;
 end
 $function$`;
 
