@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Person } from './person.js';
 import { linkMailedTo, tokenOf } from './printed-mails.js';
 import { member, type Answer, type ScratchService } from './scratch-service.js';
-import type { Stage } from './stage.js';
+import { sealed, type Stage } from './stage.js';
 
 const CALL = { tool: 'crm.close_account', args: { id: '42', why: 'Asked for by phone.' } };
 const COLLEAGUE = 'grace@example.com';
@@ -56,7 +56,7 @@ const joined = async (service: ScratchService, owner: Person): Promise<Person> =
   await owner.send('POST', '/v1/org/members', { email: COLLEAGUE, role: 'admin' });
   const colleague = new Person(service);
   for (const deadline = performance.now() + MAIL_DEADLINE_MS; performance.now() < deadline;) {
-    const link = linkMailedTo(COLLEAGUE, await service.printed());
+    const link = linkMailedTo(COLLEAGUE, service.printed);
     if (link !== undefined) {
       await colleague.signIn(tokenOf(link));
       return colleague;
@@ -76,11 +76,3 @@ const approve = async (person: Person, path: string): Promise<Answer> => {
 };
 
 const codeOf = ({ json }: Answer): unknown => member(json, 'error', 'code');
-
-/** As the agent waits for it: each answer tells of a change. */
-const sealed = async ({ service, agentKey: key }: Stage, action: string): Promise<Answer> => {
-  for (;;) {
-    const answer = await service.call('GET', `/v1/actions/${action}?wait=25`, { key });
-    if (answer.json['state'] === 'sealed' || answer.status >= 300) return answer;
-  }
-};

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Person } from './person.js';
-import { act, type Stage } from './stage.js';
+import { act, sealed, type Stage } from './stage.js';
 import { member, type Answer } from './scratch-service.js';
 
 const callLine = (tool: string, args: object): string => `${tool} ${JSON.stringify(args)}`;
@@ -181,7 +181,9 @@ export const crash = async (stage: Stage): Promise<void> => {
   story.claim('the agent’s connection breaks: it cannot know what happened', await isLost);
   story.tell('→ the service starts again, and the agent sends the same key again');
   await service.start();
-  const answer = await settled(stage, await act(stage, 'crm.add_note', args, key));
+  // Recovery may still be under way when the first answer comes.
+  const repeated = await act(stage, 'crm.add_note', args, key);
+  const answer = await sealed(stage, String(repeated.json['id']));
   story.tell(outcomeLine(answer));
   story.claim(
     'the outcome is sealed as unknown and UNVERIFIABLE: nothing is invented',
@@ -191,9 +193,3 @@ export const crash = async (stage: Stage): Promise<void> => {
   );
   story.claim('the records got the note once: nothing is sent twice', records.writesTo('7') === before + 1);
 };
-
-/** The action once it is sealed; recovery may still be under way when the first answer comes. */
-const settled = async ({ service, agentKey: key }: Stage, answer: Answer): Promise<Answer> =>
-  answer.json['state'] === 'sealed'
-    ? answer
-    : service.call('GET', `/v1/actions/${String(answer.json['id'])}?wait=25`, { key });

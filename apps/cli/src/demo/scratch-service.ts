@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { programFile } from '#libs/infra/runtime';
 import type { ClockMove } from './console/clock-move.js';
@@ -39,10 +38,11 @@ export class ScratchService {
   private child: ChildProcess | null = null;
   private baseUrl = '';
   private readonly log: WriteStream;
+  private said = '';
 
   constructor(
     private readonly environment: Readonly<Record<string, string>>,
-    private readonly logFile: string,
+    logFile: string,
     private readonly options: ScratchOptions = {},
   ) {
     this.log = createWriteStream(logFile, { flags: 'a' });
@@ -54,15 +54,17 @@ export class ScratchService {
     this.child = child;
     const { stdout, stderr } = child;
     if (stdout === null || stderr === null) throw new Error('The service has no standard output.');
-    stderr.pipe(this.log, { end: false });
-    stdout.pipe(this.log, { end: false });
+    for (const output of [stdout, stderr]) {
+      output.setEncoding('utf8').on('data', (text: string) => (this.said += text));
+      output.pipe(this.log, { end: false });
+    }
     let deadline: NodeJS.Timeout | undefined;
     this.baseUrl = await new Promise<string>((resolve, reject) => {
       let printed = '';
       deadline = setTimeout(() => reject(new Error('The service did not start in time.')), START_DEADLINE_MS);
       child.once('exit', (code, signal) => reject(new Error(`The service ended with ${code ?? signal ?? 'nothing'}.`)));
-      stdout.on('data', (chunk: Buffer) => {
-        printed += chunk.toString();
+      stdout.on('data', (text: string) => {
+        printed += text;
         const [, url] = /is up at (\S+)\n/.exec(printed) ?? [];
         if (url !== undefined) resolve(url);
       });
@@ -97,8 +99,8 @@ export class ScratchService {
   }
 
   /** All that it has printed, its log included. */
-  printed(): Promise<string> {
-    return readFile(this.logFile, 'utf8');
+  get printed(): string {
+    return this.said;
   }
 
   /** kill -9: no farewell, nothing is written down any more. */

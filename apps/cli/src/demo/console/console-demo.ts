@@ -28,7 +28,7 @@ export const showConsole = async (parts: ConsoleDemoParts): Promise<never> => {
   await weeks.play((day) => terminal.err(`\rDay ${day} of ${DAYS} ...`));
   await service.moveClock(0);
   const link = await people.link(OWNER);
-  const seen = (await service.printed()).length;
+  const seen = service.printed.length;
   terminal.err('\n');
   terminal.out(welcome(service.url, link));
   await Promise.all([goingOn(weeks, closing), mailsShown(service, terminal, seen)]);
@@ -42,7 +42,7 @@ const furnished = async ({ closing, environment, logFile }: ConsoleDemoParts) =>
   const service = new ScratchService(environment, logFile, { clockShiftMs: -DAYS * DAY_MS });
   closing.add(() => service.stop());
   await service.start();
-  const [, adminKey = ''] = /admin key\s+(\S+)/.exec(await service.printed()) ?? [];
+  const [, adminKey = ''] = /admin key\s+(\S+)/.exec(service.printed) ?? [];
   const people = new PeopleOfTheDemo(service);
   await people.begin();
   const moveTo = (ms: number): Promise<void> => service.moveClock(ms - Date.now());
@@ -76,7 +76,7 @@ const goingOn = async (weeks: TwoWeeks, closing: Closing): Promise<void> => {
 const mailsShown = async (service: ScratchService, terminal: Terminal, from: number): Promise<void> => {
   for (let seen = from; ; await sleep(LOOK_AGAIN_MS)) {
     const begin = seen;
-    const printed = (await service.printed()).slice(begin);
+    const printed = service.printed.slice(begin);
     for (const { 0: mail, index } of printed.matchAll(MAIL)) {
       if (/\/auth\/confirm#token=/.test(mail)) terminal.out(mail);
       seen = begin + index + mail.length;
