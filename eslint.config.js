@@ -15,6 +15,10 @@ const EVERYWHERE = [
     message: 'An error is handled, translated or reported: a catch is never empty.',
   },
   {
+    selector: 'CallExpression[callee.object.name="vi"][callee.property.name=/^wait(For|Until)$/][arguments.length=1]',
+    message: 'A busy machine takes longer than the second that it would wait: say how long.',
+  },
+  {
     selector: 'Property[key.name="rejectUnauthorized"][value.value=false]',
     message: 'Certificates are always checked.',
   },

@@ -68,6 +68,7 @@ const REFUSED: readonly (readonly [title: string, path: string, code: string, ru
   ['a pool has limits', ADAPTER, `import pg from 'pg';${used('new pg.Pool({})')}`, SYNTAX],
   ['certificates are checked', ADAPTER, used('{ rejectUnauthorized: false }'), SYNTAX],
   ['certificates are checked under a quoted name', ADAPTER, used("{ 'rejectUnauthorized': false }"), SYNTAX],
+  ['a test says how long it waits', SPEC, "\nimport { vi } from 'vitest';\nawait vi.waitFor(() => 1);\n", SYNTAX],
   ['certificates are checked in tests too', SPEC, used('{ rejectUnauthorized: false }'), SYNTAX],
   ['certificates are not switched off outside', ADAPTER, used("'NODE_TLS_REJECT_UNAUTHORIZED'"), SYNTAX],
   [

@@ -21,10 +21,13 @@ export const busContract = (adapter: string, start: () => Promise<BusHarness>): 
     const settled = async (): Promise<void> => {
       const heard = vi.fn();
       const leave = harness.bus.subscribe('settled', heard);
-      await vi.waitFor(() => {
-        harness.bus.publish('settled', '');
-        expect(heard).toHaveBeenCalled();
-      });
+      await vi.waitFor(
+        () => {
+          harness.bus.publish('settled', '');
+          expect(heard).toHaveBeenCalled();
+        },
+        { timeout: 20_000 },
+      );
       leave();
     };
 

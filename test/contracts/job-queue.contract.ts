@@ -45,7 +45,7 @@ export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueH
       await add('a', 'b');
       process(4, (id) => Promise.resolve(void given.push(id)));
       await add('c');
-      await vi.waitFor(() => expect([...given].sort()).toEqual(['a', 'b', 'c']));
+      await vi.waitFor(() => expect([...given].sort()).toEqual(['a', 'b', 'c']), { timeout: 20_000 });
     });
 
     it('keeps the jobs of each queue to its own handlers', async () => {
@@ -55,7 +55,7 @@ export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueH
         consumers.push(harness.queue.process(name, 2, (id) => Promise.resolve(void given.push(`${name}: ${id}`))));
       }
       const expected = QUEUE_NAMES.map((name) => `${name}: of ${name}`);
-      await vi.waitFor(() => expect([...given].sort()).toEqual([...expected].sort()));
+      await vi.waitFor(() => expect([...given].sort()).toEqual([...expected].sort()), { timeout: 20_000 });
     });
 
     it('counts what waits in all of its queues', async () => {
@@ -67,12 +67,12 @@ export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueH
       const { given, handler, finish } = holding();
       process(2, handler);
       await add('a', 'b', 'c', 'd');
-      await vi.waitFor(() => expect(given).toEqual(['a', 'b']));
+      await vi.waitFor(() => expect(given).toEqual(['a', 'b']), { timeout: 20_000 });
       finish('a');
-      await vi.waitFor(() => expect(given).toEqual(['a', 'b', 'c']));
+      await vi.waitFor(() => expect(given).toEqual(['a', 'b', 'c']), { timeout: 20_000 });
       finish('b');
       finish('c');
-      await vi.waitFor(() => expect(given).toHaveLength(4));
+      await vi.waitFor(() => expect(given).toHaveLength(4), { timeout: 20_000 });
       finish('d');
     });
 
@@ -81,7 +81,7 @@ export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueH
       for (let count = 0; count < 3; count += 1) process(1, (id) => Promise.resolve(void given.push(id)));
       const ids = Array.from({ length: 30 }, (_, index) => `job${index}`);
       await add(...ids);
-      await vi.waitFor(() => expect(given).toHaveLength(30));
+      await vi.waitFor(() => expect(given).toHaveLength(30), { timeout: 20_000 });
       expect(new Set(given)).toEqual(new Set(ids));
     });
 
@@ -93,7 +93,7 @@ export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueH
         return id === 'bad' ? Promise.reject(failure) : Promise.resolve();
       });
       await add('bad', 'good');
-      await vi.waitFor(() => expect(given).toEqual(['bad', 'good']));
+      await vi.waitFor(() => expect(given).toEqual(['bad', 'good']), { timeout: 20_000 });
       expect(harness.reported).toEqual([failure]);
     });
 
@@ -101,10 +101,10 @@ export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueH
       const { given, handler, finish } = holding();
       process(2, handler);
       await add('a');
-      await vi.waitFor(() => expect(given).toEqual(['a']));
+      await vi.waitFor(() => expect(given).toEqual(['a']), { timeout: 20_000 });
       finish('a');
       await add('a');
-      await vi.waitFor(() => expect(given).toEqual(['a', 'a']));
+      await vi.waitFor(() => expect(given).toEqual(['a', 'a']), { timeout: 20_000 });
       finish('a');
     });
 
@@ -112,7 +112,7 @@ export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueH
       const { given, handler, finish } = holding();
       const consumer = process(1, handler);
       await add('a', 'b');
-      await vi.waitFor(() => expect(given).toEqual(['a']));
+      await vi.waitFor(() => expect(given).toEqual(['a']), { timeout: 20_000 });
       let isClosed = false;
       const closing = consumer.close().then(() => (isClosed = true));
       await add('c');
@@ -122,7 +122,7 @@ export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueH
       expect(given).toEqual(['a']);
       const later: string[] = [];
       process(1, (id) => Promise.resolve(void later.push(id)));
-      await vi.waitFor(() => expect(later).toEqual(['b', 'c']));
+      await vi.waitFor(() => expect(later).toEqual(['b', 'c']), { timeout: 20_000 });
     });
   });
 };

@@ -99,7 +99,7 @@ describe('an execution whose outcome a store that is away keeps waiting', () => 
     const bench = await new GateBench(new MemoryEventStore()).prepare(upstream.baseUrl, TOOLS);
     const { action: id } = await bench.submit({ tool: 'crm.update' });
     const { attempts } = (await bench.action(id, ({ state }) => state === 'executing')) as LivingAction;
-    await vi.waitUntil(() => upstream.countFor(id) === 1);
+    await vi.waitUntil(() => upstream.countFor(id) === 1, { timeout: 20_000 });
     const { claim, at, deadline } = attempts[0]!;
     const lastTryMs = bench.clock.monotonicMs() + Date.parse(deadline) - Date.parse(at) + 120_000;
     const holdsAt = (ms: number): boolean => {

@@ -223,7 +223,9 @@ describe('a crash', () => {
     const { executorId, executor } = bench;
     const starter = new ManualStarter(executorId, (accepted) => void executor.run(accepted).catch(() => undefined));
     const { action: id } = await bench.submit({ tool: 'crm.refund', args }, bench.handler(starter));
-    await vi.waitUntil(() => [...scene.bench.payloads.rows.keys()].some((row) => row.includes('observation')));
+    await vi.waitUntil(() => [...scene.bench.payloads.rows.keys()].some((row) => row.includes('observation')), {
+      timeout: 20_000,
+    });
     expect(await scene.bench.action(id)).toMatchObject({ state: 'witnessing', witness: null });
     vi.restoreAllMocks();
     expect((await scene.sweepUntil(isRecorded, id)).witness).toMatchObject({ verdict: 'VERIFIED' });
@@ -236,7 +238,7 @@ describe('a crash', () => {
     store.loses = 'ActionWitnessed';
     const id = await refund();
     await recorded(id);
-    await vi.waitUntil(() => scene.bench.executor.underWayCount === 0);
+    await vi.waitUntil(() => scene.bench.executor.underWayCount === 0, { timeout: 20_000 });
     expect((await typesIn(id)).filter((type) => type === 'ActionWitnessed')).toHaveLength(1);
   });
 

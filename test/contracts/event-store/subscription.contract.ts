@@ -43,7 +43,7 @@ export const subscriptionContract = (log: LogUnderTest): void => {
       await log.store.append({ stream: streams[0], expectedRevision: 'no_stream', events: newEvents(3) });
       const { events, onEvents } = collecting();
       subscribe({ after, onEvents, batchSize: 2 });
-      await vi.waitFor(() => expect(events).toHaveLength(3));
+      await vi.waitFor(() => expect(events).toHaveLength(3), { timeout: 20_000 });
       await log.store.append({ stream: streams[1], expectedRevision: 'no_stream', events: newEvents(1) });
       await other.append({ stream: streams[2], expectedRevision: 'no_stream', events: newEvents(1) });
       await vi.waitFor(() => expect(events).toHaveLength(5), { timeout: 5_000 });
@@ -53,7 +53,7 @@ export const subscriptionContract = (log: LogUnderTest): void => {
     it('begins with the first event of the log', async () => {
       const { events, onEvents } = collecting();
       subscribe({ after: START, onEvents, batchSize: 5 });
-      await vi.waitFor(() => expect(events.length).toBeGreaterThanOrEqual(5));
+      await vi.waitFor(() => expect(events.length).toBeGreaterThanOrEqual(5), { timeout: 20_000 });
       expect(events.slice(0, 5)).toEqual(await log.store.readAll(START, 5));
     });
 
@@ -68,10 +68,10 @@ export const subscriptionContract = (log: LogUnderTest): void => {
         expectedRevision: 'no_stream',
         events: newEvents(1),
       });
-      await vi.waitFor(() => expect(onEvents).toHaveBeenCalled());
+      await vi.waitFor(() => expect(onEvents).toHaveBeenCalled(), { timeout: 20_000 });
       expect(subscription.position).toBe(after);
       release();
-      await vi.waitFor(() => expect(subscription.position).toBe(position));
+      await vi.waitFor(() => expect(subscription.position).toBe(position), { timeout: 20_000 });
     });
 
     it('gives a handler that threw the same batch again, after reporting it', async () => {
@@ -101,12 +101,12 @@ export const subscriptionContract = (log: LogUnderTest): void => {
       };
       const subscription = subscribe({ after, onEvents, lingerMs: 60_000 });
       // What is there already is no reason to wait.
-      await vi.waitFor(() => expect(batches).toEqual([1]));
+      await vi.waitFor(() => expect(batches).toEqual([1]), { timeout: 20_000 });
       for (let count = 0; count < 4; count += 1) await appendOne();
       await everybodyWasTold();
       expect(batches).toEqual([1]);
       subscription.hurry();
-      await vi.waitFor(() => expect(batches).toEqual([1, 5]));
+      await vi.waitFor(() => expect(batches).toEqual([1, 5]), { timeout: 20_000 });
     });
 
     it('ends after the batch under way', async () => {
@@ -116,7 +116,7 @@ export const subscriptionContract = (log: LogUnderTest): void => {
       const held = new Promise<void>((resolve) => (release = resolve));
       const onEvents = vi.fn(() => held);
       const subscription = subscribe({ after, onEvents, batchSize: 1 });
-      await vi.waitFor(() => expect(onEvents).toHaveBeenCalledTimes(1));
+      await vi.waitFor(() => expect(onEvents).toHaveBeenCalledTimes(1), { timeout: 20_000 });
       let isClosed = false;
       const closing = subscription.close().then(() => (isClosed = true));
       await everybodyWasTold();
@@ -132,7 +132,7 @@ export const subscriptionContract = (log: LogUnderTest): void => {
       await appendOne();
       const onEvents = vi.fn(() => Promise.reject(new Error('never')));
       const subscription = subscribe({ after, onEvents });
-      await vi.waitFor(() => expect(onEvents.mock.calls.length).toBeGreaterThan(2));
+      await vi.waitFor(() => expect(onEvents.mock.calls.length).toBeGreaterThan(2), { timeout: 20_000 });
       const calls = onEvents.mock.calls.length;
       await subscription.close();
       await everybodyWasTold();

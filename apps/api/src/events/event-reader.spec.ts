@@ -166,7 +166,7 @@ describe('the reader of events', () => {
     await heard(one, 1);
     table.fault = new StoreUnavailable('away');
     record(ONE, 2);
-    await vi.waitFor(() => expect(table.fault).not.toBeNull());
+    await vi.waitFor(() => expect(table.fault).not.toBeNull(), { timeout: 20_000 });
     table.fault = null;
     bus.publish('public_events', '');
     await heard(one, 1, 2);
@@ -180,7 +180,7 @@ describe('the reader of events', () => {
     table.upTo = 100n;
     table.floor = 90n;
     bus.publish('public_events', '');
-    await vi.waitFor(() => expect(one.resyncs).toBe(1));
+    await vi.waitFor(() => expect(one.resyncs).toBe(1), { timeout: 20_000 });
     record(ONE, 101);
     await heard(one, 1, 101);
     expect(one.resyncs).toBe(1);
@@ -192,7 +192,7 @@ describe('the reader of events', () => {
     await heard(one, 5);
     [head, table.upTo, table.rows] = [2n, 2n, []];
     bus.publish('public_events', '');
-    await vi.waitFor(() => expect(one.resyncs).toBe(1));
+    await vi.waitFor(() => expect(one.resyncs).toBe(1), { timeout: 20_000 });
     record(ONE, 3);
     await heard(one, 5, 3);
   });
@@ -216,7 +216,7 @@ describe('the reader of events', () => {
     await heard(listener, 1);
     leave(0);
     record(ONE, 2);
-    await vi.waitFor(() => expect(feed.behind(1n, 0)).toHaveLength(1));
+    await vi.waitFor(() => expect(feed.behind(1n, 0)).toHaveLength(1), { timeout: 20_000 });
     expect(hydration.of.mock.calls).toMatchObject([
       [ONE, [{ seq: '1' }]],
       [ONE, []],

@@ -54,24 +54,24 @@ describe('an open stream', () => {
   it('is told at once that its credential ended while it was opened: no bell rings for that any more', async () => {
     stillAllowed.mockRejectedValue(new DomainError('api_key_revoked'));
     await begin();
-    await vi.waitFor(() => expect(types()).toEqual(['hello', 'session_ended']));
+    await vi.waitFor(() => expect(types()).toEqual(['hello', 'session_ended']), { timeout: 20_000 });
     expect(response.writableEnded).toBe(true);
   });
 
   it('goes on while the store does not say whether its credential holds, and asks at the next bell', async () => {
     stillAllowed.mockRejectedValueOnce(new StoreUnavailable('away'));
     await begin();
-    await vi.waitFor(() => expect(stillAllowed).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(stillAllowed).toHaveBeenCalledTimes(1), { timeout: 20_000 });
     expect([types(), response.writableEnded]).toEqual([['hello'], false]);
     stillAllowed.mockRejectedValueOnce(new DomainError('org_stopped'));
     bus.publish(orgChannel(ORG), 'organization');
-    await vi.waitFor(() => expect(types()).toEqual(['hello', 'session_ended']));
+    await vi.waitFor(() => expect(types()).toEqual(['hello', 'session_ended']), { timeout: 20_000 });
   });
 
   it('ends with a drain, also with one that began while it was opened', async () => {
     drain.abort();
     await begin();
-    await vi.waitFor(() => expect(response.writableEnded).toBe(true));
+    await vi.waitFor(() => expect(response.writableEnded).toBe(true), { timeout: 20_000 });
     expect(types()).toEqual(['hello']);
   });
 

@@ -44,9 +44,9 @@ describe('a long poll (document 1, GET /v1/actions/{id})', () => {
     const { action: id } = await bench.submit({}, bench.handler(new ManualStarter('exe_1', null)));
     const patience = { waitMs: WAIT_MS, ended: new AbortController().signal };
     const answered = waiting.changed(id, { org: bench.org, stillAllowed: () => Promise.resolve() }, patience);
-    await vi.waitUntil(() => reads.mock.settledResults.length === 1);
+    await vi.waitUntil(() => reads.mock.settledResults.length === 1, { timeout: 20_000 });
     await tryAgain(id);
-    await vi.waitUntil(() => reads.mock.settledResults.length > 1);
+    await vi.waitUntil(() => reads.mock.settledResults.length > 1, { timeout: 20_000 });
     const { attempts } = (await bench.action(id)) as LivingAction;
     await bench.executor.claimAndRun(id, attempts[1]!);
     expect((await answered)?.action.state).toBe('recorded');
@@ -59,7 +59,7 @@ describe('a long poll (document 1, GET /v1/actions/{id})', () => {
     const stillAllowed = vi.fn().mockResolvedValueOnce(undefined).mockRejectedValue(new DomainError('api_key_revoked'));
     const patience = { waitMs: WAIT_MS, ended: new AbortController().signal };
     const answered = waiting.changed(id, { org: bench.org, stillAllowed }, patience);
-    await vi.waitUntil(() => stillAllowed.mock.calls.length === 1);
+    await vi.waitUntil(() => stillAllowed.mock.calls.length === 1, { timeout: 20_000 });
     bench.bus.publish(actionChannel(id), 'another attempt');
     await expect(answered).rejects.toThrow(expect.objectContaining({ code: 'api_key_revoked' }));
   });

@@ -103,7 +103,7 @@ describe('the floor of the public events', () => {
     const runner = new ProjectionRunner(publicEventsProjection, { ...ports, local: new LocalProjections() });
     const stopping = new AbortController();
     const running = runner.run(stopping.signal);
-    await vi.waitFor(() => expect(publish).toHaveBeenCalledWith('public_events', ''));
+    await vi.waitFor(() => expect(publish).toHaveBeenCalledWith('public_events', ''), { timeout: 20_000 });
     stopping.abort();
     await running;
     expect(await seqs()).toEqual([9, 10]);
@@ -142,7 +142,7 @@ describe('the floor of the public events', () => {
     const keeper = new PublicEventKeeper(log.store, { prune } as unknown as PublicEventPruning, silentLogger, 1);
     const stopping = new AbortController();
     const running = keeper.run(stopping.signal);
-    await vi.waitFor(() => expect(prune.mock.calls.length).toBeGreaterThan(2));
+    await vi.waitFor(() => expect(prune.mock.calls.length).toBeGreaterThan(2), { timeout: 20_000 });
     stopping.abort();
     await running;
     expect(prune).toHaveBeenCalledWith(storeId);

@@ -105,7 +105,7 @@ describe('recovery loop', () => {
     const sweeps = signals.length;
     const beats = liveness.steps.length;
     liveness.letThrough.resolve();
-    await vi.waitUntil(() => liveness.steps.length > beats + 5);
+    await vi.waitUntil(() => liveness.steps.length > beats + 5, { timeout: 20_000 });
     expect(signals).toHaveLength(sweeps);
     expect(signals.every((signal) => signal?.aborted)).toBe(true);
     await loop.stop();
@@ -130,12 +130,12 @@ describe('recovery loop', () => {
     });
     await loop.start();
     await first.promise;
-    await vi.waitUntil(() => fallen.length === 0);
+    await vi.waitUntil(() => fallen.length === 0, { timeout: 20_000 });
     expect(sweeps).toBe(1);
     letThrough.resolve();
-    await vi.waitUntil(() => sweeps === 2);
+    await vi.waitUntil(() => sweeps === 2, { timeout: 20_000 });
     fallen.push(true);
-    await vi.waitUntil(() => sweeps === 3);
+    await vi.waitUntil(() => sweeps === 3, { timeout: 20_000 });
     await loop.stop();
     expect(sweeps).toBe(3);
   });
@@ -175,10 +175,10 @@ describe('recovery loop', () => {
       meter: { ...NO_METER, sweepEnded: (sweeper, result) => void ended.push(`${sweeper} ${result}`) },
     });
     await loop.start();
-    await vi.waitUntil(() => ended.length > 2);
+    await vi.waitUntil(() => ended.length > 2, { timeout: 20_000 });
     expect(new Set(ended)).toEqual(new Set(['crash_recovery skipped']));
     released.resolve();
-    await vi.waitUntil(() => ended.includes('crash_recovery done'));
+    await vi.waitUntil(() => ended.includes('crash_recovery done'), { timeout: 20_000 });
     await loop.stop();
   });
 

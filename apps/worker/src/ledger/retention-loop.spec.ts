@@ -40,7 +40,7 @@ describe('rounds of retention', () => {
     const batches: Record<string, RemovedBatch[]> = { org_b: [MORE, MORE] };
     const removeBatch = vi.fn((org: OrgId) => Promise.resolve(batches[org]?.shift() ?? NOTHING));
     start({ retention: { removeBatch } }, { ...SETTINGS, intervalMs: 60_000 });
-    await vi.waitFor(() => expect(removeBatch).toHaveBeenCalledTimes(5));
+    await vi.waitFor(() => expect(removeBatch).toHaveBeenCalledTimes(5), { timeout: 20_000 });
     expect(removeBatch.mock.calls.flat()).toEqual(['org_a', 'org_b', 'org_b', 'org_b', 'org_c']);
   });
 
@@ -51,7 +51,7 @@ describe('rounds of retention', () => {
       .mockResolvedValue(ORGS);
     const removeBatch = vi.fn(() => Promise.resolve(NOTHING));
     const logger = start({ organizations, retention: { removeBatch } });
-    await vi.waitFor(() => expect(removeBatch.mock.calls.length).toBeGreaterThan(6));
+    await vi.waitFor(() => expect(removeBatch.mock.calls.length).toBeGreaterThan(6), { timeout: 20_000 });
     expect(logger.warnings).toHaveLength(1);
   });
 
@@ -62,7 +62,7 @@ describe('rounds of retention', () => {
       return org === 'org_b' ? Promise.reject(new StoreUnavailable('damaged')) : Promise.resolve(NOTHING);
     };
     const logger = start({ retention: { removeBatch } }, { ...SETTINGS, intervalMs: 60_000 });
-    await vi.waitFor(() => expect(seen).toEqual(ORGS));
+    await vi.waitFor(() => expect(seen).toEqual(ORGS), { timeout: 20_000 });
     expect(logger.warnings).toMatchObject([{ org: 'org_b' }]);
   });
 
@@ -84,14 +84,14 @@ describe('rounds of retention', () => {
     scene.pass(90 * DAY_MS + 1);
     const young = await scene.sealed(two);
     start({ retention: scene.retention(2), organizations: () => Promise.resolve([one, two]) });
-    await vi.waitFor(async () => expect(await scene.bodiesOf(...old)).toEqual([0, 0, 0, 0]));
+    await vi.waitFor(async () => expect(await scene.bodiesOf(...old)).toEqual([0, 0, 0, 0]), { timeout: 20_000 });
     expect(await scene.bodiesOf(young)).toEqual([2]);
     scene.pass(90 * DAY_MS);
     // Not yet: it is no older than its days.
     await new Promise((resolve) => setTimeout(resolve, 5 * SETTINGS.intervalMs));
     expect(await scene.bodiesOf(young)).toEqual([2]);
     scene.pass(1);
-    await vi.waitFor(async () => expect(await scene.bodiesOf(young)).toEqual([0]));
+    await vi.waitFor(async () => expect(await scene.bodiesOf(young)).toEqual([0]), { timeout: 20_000 });
     holding.abort();
     await running;
     await scene.close();

@@ -39,11 +39,14 @@ const rung = async (pages: number, { fails = false, mails = 0 } = {}): Promise<r
   );
   loop.start();
   let seen = -1;
-  await vi.waitFor(() => {
-    const isQuiet = done.length === seen;
-    seen = done.length;
-    expect(isQuiet).toBe(true);
-  });
+  await vi.waitFor(
+    () => {
+      const isQuiet = done.length === seen;
+      seen = done.length;
+      expect(isQuiet).toBe(true);
+    },
+    { timeout: 20_000 },
+  );
   await loop.stop();
   return done;
 };

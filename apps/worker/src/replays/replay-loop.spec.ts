@@ -44,12 +44,12 @@ describe('replays that nobody runs', () => {
     let looks = 0;
     stage.unclaimed = () => Promise.resolve((looks += 1) <= 2 ? testId('rpl', looks) : null);
     stage.loop.start();
-    await vi.waitFor(() => expect(stage.started).toEqual([testId('rpl', 1)]));
+    await vi.waitFor(() => expect(stage.started).toEqual([testId('rpl', 1)]), { timeout: 20_000 });
     expect(looks).toBe(1);
     stage.end({ isDone: true });
-    await vi.waitFor(() => expect(stage.started).toEqual([testId('rpl', 1), testId('rpl', 2)]));
+    await vi.waitFor(() => expect(stage.started).toEqual([testId('rpl', 1), testId('rpl', 2)]), { timeout: 20_000 });
     stage.end({ isDone: true });
-    await vi.waitFor(() => expect(looks).toBeGreaterThan(2));
+    await vi.waitFor(() => expect(looks).toBeGreaterThan(2), { timeout: 20_000 });
     await stage.loop.stop();
     expect(stage.jobs).toEqual([
       ['replay', 'done'],
@@ -61,9 +61,9 @@ describe('replays that nobody runs', () => {
     const stage = new Stage();
     stage.unclaimed = () => Promise.resolve(REPLAY);
     stage.loop.start();
-    await vi.waitFor(() => expect(stage.started).toHaveLength(1));
+    await vi.waitFor(() => expect(stage.started).toHaveLength(1), { timeout: 20_000 });
     stage.end({ isDone: false, said: 'out of memory' });
-    await vi.waitFor(() => expect(stage.started).toHaveLength(2));
+    await vi.waitFor(() => expect(stage.started).toHaveLength(2), { timeout: 20_000 });
     expect(stage.jobs).toEqual([['replay', 'error']]);
     expect(stage.logger.errors).toHaveLength(1);
     await stage.loop.stop();
@@ -74,7 +74,7 @@ describe('replays that nobody runs', () => {
     let looks = 0;
     stage.unclaimed = () => ((looks += 1) === 1 ? Promise.reject(new Error('away')) : Promise.resolve(REPLAY));
     stage.loop.start();
-    await vi.waitFor(() => expect(stage.started).toEqual([REPLAY]));
+    await vi.waitFor(() => expect(stage.started).toEqual([REPLAY]), { timeout: 20_000 });
     await stage.loop.stop();
   });
 
@@ -82,7 +82,7 @@ describe('replays that nobody runs', () => {
     const stage = new Stage();
     stage.unclaimed = () => Promise.resolve(REPLAY);
     stage.loop.start();
-    await vi.waitFor(() => expect(stage.started).toEqual([REPLAY]));
+    await vi.waitFor(() => expect(stage.started).toEqual([REPLAY]), { timeout: 20_000 });
     await stage.loop.stop();
     expect([stage.stopped, stage.started]).toEqual([1, [REPLAY]]);
   });

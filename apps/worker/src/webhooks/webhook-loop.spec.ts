@@ -73,7 +73,7 @@ describe('the loop of the webhooks', () => {
     loop.start();
     await queue.add('webhooks', ONE);
     bus.publish(WEBHOOKS_CHANNEL, TWO);
-    await vi.waitUntil(() => rung.length === 2);
+    await vi.waitUntil(() => rung.length === 2, { timeout: 20_000 });
     await loop.stop();
     expect(rung.toSorted()).toEqual([ONE, TWO]);
   });
@@ -124,7 +124,7 @@ describe('the fold of the public events', () => {
       fold: { resume: () => Promise.resolve(beginning), fold },
       queue: { add, process: () => ({ close: () => Promise.resolve() }) },
     });
-    await vi.waitUntil(() => batches.length === 0);
+    await vi.waitUntil(() => batches.length === 0, { timeout: 20_000 });
     end();
     await ended;
     expect(asked).toEqual([START, 1n, 2n]);
@@ -138,10 +138,10 @@ describe('the fold of the public events', () => {
       return Promise.resolve(at(1n));
     };
     const { ended, bus, end } = following({ fold: { resume: () => Promise.resolve(beginning), fold } });
-    await vi.waitUntil(() => folds === 1);
+    await vi.waitUntil(() => folds === 1, { timeout: 20_000 });
     const rungAt = performance.now();
     bus.publish(PUBLIC_EVENTS_CHANNEL, '');
-    await vi.waitUntil(() => folds === 2);
+    await vi.waitUntil(() => folds === 2, { timeout: 20_000 });
     // Otherwise after a second.
     expect(performance.now() - rungAt).toBeLessThan(900);
     end();
@@ -163,7 +163,7 @@ describe('the fold of the public events', () => {
       process: () => ({ close: () => Promise.resolve() }),
     };
     const { ended, logger, rung, end } = following({ fold: { resume, fold }, queue });
-    await vi.waitUntil(() => rung.length > 0);
+    await vi.waitUntil(() => rung.length > 0, { timeout: 20_000 });
     end();
     await ended;
     expect(resumed).toBe(3);

@@ -101,7 +101,7 @@ describe('egress door: the last question before the first byte', () => {
         server.requests[0]?.socket.destroy();
         await closed;
         // The end of the connection must have crossed before the question is answered.
-        await vi.waitFor(() => expect(door).toBeDefined());
+        await vi.waitFor(() => expect(door).toBeDefined(), { timeout: 20_000 });
         await new Promise((resolve) => setImmediate(resolve));
         await new Promise((resolve) => setImmediate(resolve));
       }

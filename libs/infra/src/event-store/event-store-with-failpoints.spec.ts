@@ -43,7 +43,7 @@ describe('a store whose appends meet failpoints', () => {
       await expect(store.append(append)).rejects.toThrow(StoreUnavailable);
       expect(await real.readStream(append.stream)).toHaveLength(point === 'gate.t1' ? 0 : 1);
       letGo();
-      await vi.waitFor(async () => expect(await real.readStream(append.stream)).toHaveLength(1));
+      await vi.waitFor(async () => expect(await real.readStream(append.stream)).toHaveLength(1), { timeout: 20_000 });
     },
   );
 

@@ -143,7 +143,7 @@ describe('what comes due', () => {
     await log.append(action(1), ...submittedAndDecided(1), requested(1, testTime(50)));
     await log.append(action(2), ...started(2), finished(2));
     expect(await dueBy(50)).toHaveLength(1);
-    await vi.waitUntil(() => told.length > 0);
+    await vi.waitUntil(() => told.length > 0, { timeout: 20_000 });
     expect(told).toEqual([[testId('act', 1), 'approval']]);
   });
 

@@ -36,7 +36,7 @@ describe('commandLineOf', () => {
   it('gives program and arguments, or null when there is no such process', async () => {
     const child = spawn('sleep', ['61']);
     await once(child, 'spawn');
-    await vi.waitFor(() => expect(commandLineOf(child.pid as number)).toMatch(/sleep 61$/));
+    await vi.waitFor(() => expect(commandLineOf(child.pid as number)).toMatch(/sleep 61$/), { timeout: 20_000 });
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(commandLineOf(child.pid as number)).toBeNull();

@@ -61,7 +61,7 @@ describe('pools', () => {
     const pool = open(createDurablePool);
     const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
     await open(createRelaxedPool).query('select pg_terminate_backend($1)', [rows[0]?.pid]);
-    await vi.waitFor(() => expect(onError).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(onError).toHaveBeenCalledTimes(1), { timeout: 20_000 });
     expect((await pool.query('select 7 as value')).rows).toEqual([{ value: 7 }]);
   });
 

@@ -59,6 +59,8 @@ describe('rows of an organization', () => {
   it('are unavailable, and not a fault of ours, when the database does not answer', async () => {
     const search = rows.of(TEST_ORG, DeedRow).where('pg_terminate_backend(pg_backend_pid()) IS NOT NULL').page(1);
     await expect(search).rejects.toBeInstanceOf(StoreUnavailable);
-    await vi.waitFor(async () => expect(await rows.of(TEST_ORG, DeedRow).all()).not.toHaveLength(0));
+    await vi.waitFor(async () => expect(await rows.of(TEST_ORG, DeedRow).all()).not.toHaveLength(0), {
+      timeout: 20_000,
+    });
   });
 });

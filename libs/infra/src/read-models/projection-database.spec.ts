@@ -88,12 +88,15 @@ describe('a projection’s checkpoint', () => {
         expect(isFirstDone).toBe(true);
         return error;
       });
-      await vi.waitFor(async () => {
-        const blocked = await readModels.source.query<object[]>(
-          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        expect(blocked).toHaveLength(1);
-      });
+      await vi.waitFor(
+        async () => {
+          const blocked = await readModels.source.query<object[]>(
+            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          );
+          expect(blocked).toHaveLength(1);
+        },
+        { timeout: 20_000 },
+      );
       await writePolicy(transaction);
       isFirstDone = true;
     });

@@ -59,14 +59,19 @@ describe('progress of a projection in another process', () => {
     await side.query('begin; lock table read_models.projection_checkpoints in access exclusive mode');
     const reached = progress.reach('actions', 7n, 60_000);
     const failed = expect(reached).rejects.toBeInstanceOf(StoreUnavailable);
-    await vi.waitFor(async () => {
-      const ended = await side.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    await vi.waitFor(
+      async () => {
+        const ended = await side.query(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`);
-      expect(ended.rowCount).toBe(1);
-    });
+        expect(ended.rowCount).toBe(1);
+      },
+      { timeout: 20_000 },
+    );
     await failed;
     await side.end();
-    await vi.waitFor(async () => expect(await progress.reach('actions', START, 0)).toBeGreaterThanOrEqual(START));
+    await vi.waitFor(async () => expect(await progress.reach('actions', START, 0)).toBeGreaterThanOrEqual(START), {
+      timeout: 20_000,
+    });
   });
 
   it('takes a checkpoint of another store, or none, for the start', async () => {

@@ -15,7 +15,7 @@ describe('the in-process job queue', () => {
     for (const id of ['a', 'b', 'a']) await queue.add('execute', id);
     const given: string[] = [];
     const consumer = queue.process('execute', 1, (id) => Promise.resolve(void given.push(id)));
-    await vi.waitFor(() => expect(given).toEqual(['a', 'b']));
+    await vi.waitFor(() => expect(given).toEqual(['a', 'b']), { timeout: 20_000 });
     await consumer.close();
   });
 
@@ -25,7 +25,7 @@ describe('the in-process job queue', () => {
     for (const id of ['a', 'b', 'c']) await queue.add('execute', id);
     const given: string[] = [];
     const consumer = queue.process('execute', 1, (id) => Promise.resolve(void given.push(id)));
-    await vi.waitFor(() => expect(given).toEqual(['b', 'c']));
+    await vi.waitFor(() => expect(given).toEqual(['b', 'c']), { timeout: 20_000 });
     expect(log.warnings).toMatchObject([{ queue: 'execute', id: 'a' }]);
     await consumer.close();
   });
