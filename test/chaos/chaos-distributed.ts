@@ -5,7 +5,7 @@ import { hasRedisServer, RedisServer } from '../support/redis-server.js';
 import { silentLogger } from '../support/silent-logger.js';
 import { ChaosFleet } from './chaos-fleet.js';
 import { runChaos, type ChaosProgress, type ChaosResult } from './chaos-run.js';
-import { CHAOS_SETTINGS } from './chaos-scene.js';
+import { FLEET_SETTINGS } from './chaos-scene.js';
 import { killDatabase } from './chaos-service.js';
 import { plansOf, type Store } from './faults.js';
 
@@ -46,7 +46,7 @@ export const chaosOfFleet = async (
       }),
     };
     const settings = {
-      ...CHAOS_SETTINGS,
+      ...FLEET_SETTINGS,
       DATABASE_URL: place.connectionString,
       EVENT_STORE_URL: place.eventStoreUrl,
       ...(redis && { REDIS_URL: redis.url }),

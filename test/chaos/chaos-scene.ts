@@ -43,6 +43,12 @@ export const CHAOS_SETTINGS: Readonly<Record<string, string>> = {
   SERVICE_EXECUTOR_SILENCE_MS: '400',
 };
 
+/** Of several processes: a busy machine must not let one take another for dead that only waits its turn. */
+export const FLEET_SETTINGS: Readonly<Record<string, string>> = {
+  ...CHAOS_SETTINGS,
+  SERVICE_EXECUTOR_SILENCE_MS: '3000',
+};
+
 export interface SceneOptions {
   /** Of the service's log and database; stays good across restarts. */
   readonly place: EventStorePlace;

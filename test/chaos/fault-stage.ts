@@ -7,7 +7,7 @@ import { hasRedisServer, RedisServer } from '../support/redis-server.js';
 import { silentLogger } from '../support/silent-logger.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { ChaosFleet } from './chaos-fleet.js';
-import { CHAOS_SETTINGS, ChaosScene, type SceneOptions } from './chaos-scene.js';
+import { ChaosScene, FLEET_SETTINGS, type SceneOptions } from './chaos-scene.js';
 import { violationsIn, type Violation } from './checker.js';
 import type { ClientCall, Evidence } from './evidence.js';
 import { startOracle, type Oracle } from './oracle.js';
@@ -137,7 +137,7 @@ export class FaultStage {
 }
 
 const settingsOf = ({ database, eventStore, redis, to }: Surroundings): Readonly<Record<string, string>> => ({
-  ...CHAOS_SETTINGS,
+  ...FLEET_SETTINGS,
   DATABASE_URL: to.database.through(database.connectionString(DATABASE)),
   EVENT_STORE_URL: to.eventStore.through(eventStore.url),
   ...(redis && to.redis && { REDIS_URL: to.redis.through(redis.url) }),

@@ -46,7 +46,7 @@ export const processFaults = (stage: StageOf): void => {
 
   /** Each at the upstream for a while: whichever worker has it. */
   const slowWrites = ({ log, oracle, agents }: ChaosScene, count: number) => {
-    const effects = Array.from({ length: count }, (_, index) => effectOf('ok', 3_000, `slow${index}`));
+    const effects = Array.from({ length: count }, (_, index) => effectOf('ok', 6_000, `slow${index}`));
     const answered = Promise.all(
       effects.map((id) =>
         log.call('POST', '/v1/actions', {
@@ -105,7 +105,7 @@ export const processFaults = (stage: StageOf): void => {
         await delay(2_000);
       });
       expectHeld('F-19', report);
-      expect(await holders()).toEqual(ONE_OF_EACH);
+      await vi.waitFor(async () => expect(await holders()).toEqual(ONE_OF_EACH), PATIENCE);
     },
     DEADLINE_MS,
   );
