@@ -5,6 +5,7 @@ import { verifyBundle } from '#libs/crypto';
 import { undescribedIn } from '../http/described-answer.js';
 import { connectCrm, UPSTREAM_TOKEN } from '../support/crm.js';
 import { startService, type Answer, type RunningService } from '../support/service.js';
+import { upToDate } from '../support/up-to-date.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
 let service: RunningService;
@@ -65,7 +66,7 @@ describe('POST /v1/actions', () => {
     ]);
     const read = await service.call('GET', `/v1/actions/${String(json['id'])}`, { key: service.agentKey });
     expect(read.json).toMatchObject({ trace_id: trace });
-    const list = await service.call('GET', '/v1/actions?limit=1', { key: service.agentKey });
+    const list = await upToDate(() => service.call('GET', '/v1/actions?limit=1', { key: service.agentKey }));
     expect(list.json).toMatchObject({ data: [{ id: json['id'], trace_id: trace }] });
   });
 
@@ -237,7 +238,7 @@ describe('GET /v1/actions/{id}', () => {
 describe('what was done is evidence', () => {
   it('the list shows it, newest first, right after the answer', async () => {
     const { json } = await submit(note('listed'));
-    const list = await service.call('GET', '/v1/actions?limit=1', { key: service.agentKey });
+    const list = await upToDate(() => service.call('GET', '/v1/actions?limit=1', { key: service.agentKey }));
     expect(list).toMatchObject({
       status: 200,
       json: { object: 'list', data: [{ id: json['id'], state: 'sealed' }], has_more: true },

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRoot, STRANGER } from '../support/as-stranger.js';
 import { runAgs, type AgsRun } from '../support/run-ags.js';
 import { removeStateDir, ROOT, startService, temporaryStateDir, type RunningService } from '../support/service.js';
+import { upToDate } from '../support/up-to-date.js';
 
 let service: RunningService;
 let folder: string;
@@ -259,11 +260,12 @@ describe('ags restore', () => {
   });
 
   it('serves on: keys, lists, export and verification are those of before', async () => {
-    restored = await startService({ stateDir: restoredDir, env: { LOG_LEVEL: 'error' } });
-    await act(restored, service.agentKey);
-    const { status, json } = await restored.call('GET', '/v1/ledger/check', { key: service.adminKey });
+    const running = await startService({ stateDir: restoredDir, env: { LOG_LEVEL: 'error' } });
+    restored = running;
+    await act(running, service.agentKey);
+    const { status, json } = await running.call('GET', '/v1/ledger/check', { key: service.adminKey });
     expect([status, json['result']]).toEqual([200, 'intact']);
-    const listed = await restored.call('GET', '/v1/actions?limit=100', { key: service.adminKey });
+    const listed = await upToDate(() => running.call('GET', '/v1/actions?limit=100', { key: service.adminKey }));
     expect((listed.json['data'] as unknown[]).length).toBeGreaterThan(5);
     const bundle = join(folder, 'deeds.tar.gz');
     const exported = await fetch(`${restored.baseUrl}/v1/deeds/export`, {
@@ -278,7 +280,7 @@ describe('ags restore', () => {
 
 /** Of the first deed. */
 const firstHash = async (): Promise<string> => {
-  const { json } = await service.call('GET', '/v1/deeds?limit=100', { key: service.adminKey });
+  const { json } = await upToDate(() => service.call('GET', '/v1/deeds?limit=100', { key: service.adminKey }));
   const deeds = json['data'] as { seq: number; body_hash: string }[];
   return deeds.find(({ seq }) => seq === 1)?.body_hash ?? '';
 };

@@ -62,7 +62,7 @@ describe('ags keys', () => {
     const upstream = await startUpstream((_seen, response) => {
       release = () => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"secret":"result"}');
     });
-    await connectCrm(service, upstream.baseUrl);
+    await connectCrm(service, upstream.baseUrl, { timeoutMs: 60_000 });
     const made = await ags('keys', 'create', '--agent', service.agent);
     const body = { tool: 'crm.add_note', args: { id: '42', text: 'x' }, wait: 25 };
     const waiting = service.call('POST', '/v1/actions', { key: String(made.object['secret']), body });

@@ -4,6 +4,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/infra/postgr
 import { connectCrm } from '../support/crm.js';
 import { startService, type RunningService } from '../support/service.js';
 import { silentLogger } from '../support/silent-logger.js';
+import { upToDate } from '../support/up-to-date.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
 let service: RunningService;
@@ -67,7 +68,7 @@ describe('kill -9 between outcome and seal (CP-21)', () => {
       expect(json).toMatchObject({ state: 'sealed', execution: { status: 'succeeded' } });
       expect(upstream.countFor(id)).toBe(1);
     }
-    const deeds = await service.call('GET', '/v1/deeds?kind=action', { key: service.adminKey });
+    const deeds = await upToDate(() => service.call('GET', '/v1/deeds?kind=action', { key: service.adminKey }));
     const sealed = (deeds.json['data'] as { action: string; seq: number }[]).map(({ action }) => action);
     expect([...sealed].sort()).toEqual([...ids].sort());
     const check = await service.call('GET', '/v1/ledger/check', { key: service.adminKey });

@@ -154,7 +154,8 @@ const whileNobodyStarts = <Result>(stateDir: string, work: () => Promise<Result>
 const setLoneStage = async (): Promise<ChaosStage> => {
   const oracle = await startOracle();
   const service = await startService({ env: CHAOS_SETTINGS });
-  await connectCrm(service, oracle.baseUrl);
+  // A write that is held must outlast what is done to the database meanwhile.
+  await connectCrm(service, oracle.baseUrl, { timeoutMs: 60_000 });
   const server = await startEmbeddedPostgres({ stateDir: service.stateDir, log: silentLogger });
   const connectionString = server.connectionString(EMBEDDED_DATABASE);
   await server.release();

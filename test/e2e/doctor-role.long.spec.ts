@@ -5,7 +5,9 @@ import { connectCrm } from '../support/crm.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { giveToRole } from '../support/role-of-its-own.js';
 import { runAgs } from '../support/run-ags.js';
+import { runDoctor } from '../support/run-doctor.js';
 import { startService, type RunningService } from '../support/service.js';
+import { upToDate } from '../support/up-to-date.js';
 import { startUpstream } from '../support/upstream.js';
 
 describe('ags doctor with the role that DATABASE_URL names', () => {
@@ -28,7 +30,7 @@ describe('ags doctor with the role that DATABASE_URL names', () => {
   });
 
   const examined = async (env: NodeJS.ProcessEnv = {}) => {
-    const run = await runAgs(['doctor', '--json'], { env: { ...served.environment, ...env } });
+    const run = await runDoctor([], { env: { ...served.environment, ...env } });
     return { code: run.code, ...run.objects.find(({ check }) => check === 'database_role') };
   };
   /** The statements that the finding names. */
@@ -83,7 +85,7 @@ describe('ags doctor with the role that DATABASE_URL names', () => {
       expect(removed.status).toBeLessThan(300);
       const rebuilt = await runAgs(['projections', 'rebuild', '--json'], { env: served.environment });
       expect(rebuilt).toMatchObject({ code: 0, stderr: '' });
-      const listed = await served.call('GET', '/v1/actions', { key: served.adminKey });
+      const listed = await upToDate(() => served.call('GET', '/v1/actions', { key: served.adminKey }));
       expect(listed.json['data']).toHaveLength(2);
     } finally {
       await upstream.close();

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isEmbeddedPostgresRunning } from '#libs/infra/postgres';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { runAgs, type AgsRun } from '../support/run-ags.js';
+import { runDoctor } from '../support/run-doctor.js';
 import { ROOT, startService, type RunningService } from '../support/service.js';
 
 const CHECKS = [
@@ -65,6 +66,9 @@ const act = async (tool: string): Promise<void> => {
 };
 
 const doctor = (args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<AgsRun> =>
+  runDoctor(args, { env: { ...service.environment, ...env } });
+/** Where what it asks for is counted, or there is only once. */
+const doctorOnce = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<AgsRun> =>
   runAgs(['doctor', ...args, '--json'], { env: { ...service.environment, ...env } });
 const beside = (...args: string[]): Promise<AgsRun> => doctor(['--url', service.baseUrl, ...args]);
 const found = ({ objects }: AgsRun, check: string) => objects.find((object) => object['check'] === check);
@@ -227,7 +231,7 @@ describe('ags doctor where something else is wrong', () => {
     });
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
-    const run = await doctor(['--url', url], { AGS_API_KEY: service.adminKey });
+    const run = await doctorOnce(['--url', url], { AGS_API_KEY: service.adminKey });
     await new Promise((resolve) => other.close(resolve));
     expect([run.code, unwell(run).includes('server_health')]).toEqual([1, true]);
     expect(found(run, 'server_health')).toMatchObject({
@@ -328,7 +332,10 @@ describe('ags doctor where something else is wrong', () => {
     });
     const pipe = join(folder, 'key.pipe');
     execFileSync('mkfifo', ['-m', '644', pipe]);
-    const [piped] = await Promise.all([beside('--key-file', pipe), writeFile(pipe, `${service.adminKey}\n`)]);
+    const [piped] = await Promise.all([
+      doctorOnce(['--url', service.baseUrl, '--key-file', pipe]),
+      writeFile(pipe, `${service.adminKey}\n`),
+    ]);
     expect(found(piped, 'ledger_chain')?.['message']).toContain('The service was asked');
   });
 
@@ -347,7 +354,7 @@ describe('ags doctor beside an embedded database', () => {
     const env = { SERVICE_STATE_DIR: stateDir, SERVICE_PORT: '0' };
     expect((await runAgs(['init'], { env })).code).toBe(0);
     const names = readdirSync(stateDir).sort();
-    const run = await runAgs(['doctor', '--json'], { env });
+    const run = await runDoctor([], { env });
     expect([run.code, run.stderr]).toEqual([0, '']);
     expect(found(run, 'database')?.['message']).toContain('was not running: it was started to look');
     expect(await isEmbeddedPostgresRunning(stateDir)).toBe(false);

@@ -12,7 +12,9 @@ import { FleetProcess } from '../support/fleet-process.js';
 import { KurrentServerProcess } from '../support/kurrent/kurrent-server-process.js';
 import { newEvent } from '../support/new-event.js';
 import { runAgs } from '../support/run-ags.js';
+import { runDoctor } from '../support/run-doctor.js';
 import { removeStateDir, ROOT, startService, temporaryStateDir, type RunningService } from '../support/service.js';
+import { upToDate } from '../support/up-to-date.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
 const PATIENCE = { timeout: 30_000, interval: 50 };
@@ -59,7 +61,7 @@ describe(`a service whose log is in an event store of its own: ${KURRENT_UNDER_T
     const done = await submit(service, body);
     expect(done).toMatchObject({ status: 200, json: { state: 'sealed', status: 'executed' } });
     expect(await submit(service)).toMatchObject({ status: 404, error: { action: { state: 'sealed' } } });
-    const list = await service.call('GET', '/v1/actions', { key: service.adminKey });
+    const list = await upToDate(() => service.call('GET', '/v1/actions', { key: service.adminKey }));
     expect((list.json['data'] as { id: string }[]).map(({ id }) => id)).toContain(done.json['id']);
     const verdict = await verifyBundle(inOnePiece(await bundleOf(service)), { org: service.org, pins: [service.pin] });
     expect(verdict.result).toBe('intact');
@@ -149,7 +151,7 @@ describe('a service whose user loses the right to append', () => {
         }, PATIENCE),
       ]);
       expect(refused).toMatchObject({ status: 503, error: { code: 'service_unavailable' } });
-      const doctor = await runAgs(['doctor', '--json'], { env: service.environment });
+      const doctor = await runDoctor([], { env: service.environment });
       expect(doctor.objects.find(({ check }) => check === 'event_store')).toMatchObject({
         status: 'problem',
         message: expect.stringContaining('its user may not append to') as string,
@@ -190,7 +192,7 @@ describe('a log that moves to another store', () => {
     const { stateDir } = service;
     for (let count = 0; count < 5; count += 1) await submit(service);
     const listed = async (running: RunningService) =>
-      (await running.call('GET', '/v1/actions?limit=100', { key: service.adminKey })).json['data'];
+      (await upToDate(() => running.call('GET', '/v1/actions?limit=100', { key: service.adminKey }))).json['data'];
     const before = await listed(service);
     const to = ['migrate', 'events', '--to', server.url, '--json'];
     const refused = await runAgs(to, { env: service.environment });
@@ -280,7 +282,7 @@ describe('a target that takes no log', () => {
     expect(target).toMatchObject({ code: 1, said: 'event_store_unusable' });
     expect(target.message).toContain('Give one in which nothing was ever written');
     const there = { ...service.environment, EVENT_STORE_URL: server.url };
-    const found = (await runAgs(['doctor', '--json'], { env: there })).objects;
+    const found = (await runDoctor([], { env: there })).objects;
     expect(found.find(({ check }) => check === 'event_store')).toMatchObject({ status: 'problem' });
     expect((await startThatFails(there)).split('\n').at(-2), 'and no stack').toBe(target.message);
     expect(await log.readAll(-1n, 10)).toHaveLength(1);

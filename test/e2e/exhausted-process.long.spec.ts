@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { CHAOS_SETTINGS } from '../chaos/chaos-scene.js';
+import { CHAOS_SETTINGS, FLEET_SETTINGS } from '../chaos/chaos-scene.js';
 import { effectOf, startOracle, type Oracle } from '../chaos/oracle.js';
 import { openSocketsTo } from '../http/malformed-requests/held-sockets.js';
 import { errorOf, RawConnection, type RawAnswer } from '../http/raw-http.js';
@@ -168,13 +168,14 @@ describe('a process of two that is out of memory (F-13)', () => {
     cleanups.push(() => removeStateDir(stateDir));
     const oracle = await startOracle();
     cleanups.push(() => oracle.close());
-    const env = { ...CHAOS_SETTINGS, DATABASE_URL: database.connectionString };
+    const env = { ...FLEET_SETTINGS, DATABASE_URL: database.connectionString };
     const memory = { NODE_OPTIONS: `--max-old-space-size=${MEMORY_MIB}` };
     const small = await startService({ stateDir, env: { ...env, ...memory } });
     cleanups.push(() => small.stop());
     const other = await startService({ stateDir, env });
     cleanups.push(() => other.stop());
-    await connectCrm(small, oracle.baseUrl);
+    // A call that is held must outlast the collecting of garbage that comes before the end.
+    await connectCrm(small, oracle.baseUrl, { timeoutMs: 60_000 });
     return { oracle, small, other, key: small.agentKey };
   };
 

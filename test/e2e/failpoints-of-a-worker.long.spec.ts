@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureDatabase } from '#libs/infra/postgres';
 import { ChaosFleet } from '../chaos/chaos-fleet.js';
-import { CHAOS_SETTINGS, ChaosScene } from '../chaos/chaos-scene.js';
+import { ChaosScene, FLEET_SETTINGS } from '../chaos/chaos-scene.js';
 import { violationsIn } from '../chaos/checker.js';
 import { membersOf, textOf } from '../chaos/dossier.js';
 import { effectOf, startOracle, type Oracle } from '../chaos/oracle.js';
@@ -36,7 +36,7 @@ describe('kill -9 of the workers of a fleet, at the claim', () => {
     oracle = await startOracle();
     closing.unshift(() => oracle.close());
     // One that starts beside others must not be taken for dead.
-    const settings = { ...CHAOS_SETTINGS, SERVICE_EXECUTOR_SILENCE_MS: '3000', DATABASE_URL: connectionString };
+    const settings = { ...FLEET_SETTINGS, DATABASE_URL: connectionString };
     const fleet = await ChaosFleet.start(settings, PROCESSES_EACH);
     closing.unshift(() => fleet.stop());
     await connectCrm(fleet, oracle.baseUrl);

@@ -6,13 +6,14 @@ import { Fleet } from '../support/fleet.js';
 import { hasRedisServer, NO_REDIS, RedisServer } from '../support/redis-server.js';
 import { runAgs } from '../support/run-ags.js';
 import type { Answer } from '../support/service.js';
+import { upToDate } from '../support/up-to-date.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
 const DEADLINE_MS = 120_000;
 const PATIENCE = { timeout: 30_000, interval: 50 };
 /** The longest there is: an agent that waits for a sweep gives up waiting. */
 const NO_SWEEPS = { SERVICE_SWEEP_INTERVAL_MS: '60000' };
-const SWEEPS = { SERVICE_SWEEP_INTERVAL_MS: '500', SERVICE_EXECUTOR_SILENCE_MS: '2000' };
+const SWEEPS = { SERVICE_SWEEP_INTERVAL_MS: '500', SERVICE_EXECUTOR_SILENCE_MS: '5000' };
 
 const isThere = hasRedisServer();
 
@@ -45,7 +46,7 @@ describe.skipIf(!isThere)(`two of each program, woken by Redis (${isThere ? 'red
   const write = (effect: string): Promise<Answer> =>
     fleet.call('POST', '/v1/actions', {
       key: fleet.agentKey,
-      body: { tool: 'crm.add_note', args: { id: effect, text: 'x' } },
+      body: { tool: 'crm.add_note', args: { id: effect, text: 'x' }, wait: 25 },
     });
   const writeAll = (prefix: string, count: number): Promise<readonly Answer[]> =>
     Promise.all(Array.from({ length: count }, (_, index) => write(`${prefix}-${index}`)));
@@ -65,7 +66,7 @@ describe.skipIf(!isThere)(`two of each program, woken by Redis (${isThere ? 'red
     async () => {
       expect(states(await writeAll('at-once', 30))).toEqual(['200 sealed']);
       expectSentOnce('at-once', 30);
-      const list = await fleet.call('GET', '/v1/actions?limit=100', { key: fleet.adminKey });
+      const list = await upToDate(() => fleet.call('GET', '/v1/actions?limit=100', { key: fleet.adminKey }));
       expect((list.json['data'] as unknown[]).length).toBeGreaterThanOrEqual(30);
     },
     DEADLINE_MS,

@@ -12,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { runAgs, type AgsRun } from '../support/run-ags.js';
 import { objectsIn } from '../support/run-program.js';
 import { ROOT, startService, type RunningService } from '../support/service.js';
+import { upToDate } from '../support/up-to-date.js';
 import { writtenTerminal } from '../support/written-terminal.js';
 
 let database: TestDatabase;
@@ -40,7 +41,7 @@ const listed = async (): Promise<readonly string[]> => {
   const tools: string[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const path = `/v1/actions?limit=100${cursor && `&cursor=${cursor}`}`;
-    const { status, headers, json } = await service.call('GET', path, { key: service.adminKey });
+    const { status, headers, json } = await upToDate(() => service.call('GET', path, { key: service.adminKey }));
     expect([status, headers.get('service-projection-lag')]).toEqual([200, null]);
     tools.push(...(json['data'] as { tool: string }[]).map(({ tool }) => tool));
     cursor = json['next_cursor'] as string | null;
@@ -49,7 +50,7 @@ const listed = async (): Promise<readonly string[]> => {
 };
 
 const newest = async (): Promise<unknown> => {
-  const { json } = await service.call('GET', '/v1/actions?limit=1', { key: service.adminKey });
+  const { json } = await upToDate(() => service.call('GET', '/v1/actions?limit=1', { key: service.adminKey }));
   return (json['data'] as { tool: string }[])[0]?.tool;
 };
 

@@ -11,6 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { runAgs, type AgsRun } from '../support/run-ags.js';
 import { objectsIn } from '../support/run-program.js';
 import { ROOT, startService, type RunningService } from '../support/service.js';
+import { upToDate } from '../support/up-to-date.js';
 import { writtenTerminal } from '../support/written-terminal.js';
 
 let database: TestDatabase;
@@ -38,7 +39,9 @@ const act = async (tool: string): Promise<void> => {
 };
 /** Deeds as lists show them, the first hundred, once the rows tell of all there are. */
 const listed = async (): Promise<readonly Readonly<Record<string, unknown>>[]> => {
-  const { status, headers, json } = await service.call('GET', '/v1/deeds?limit=100', { key: service.adminKey });
+  const { status, headers, json } = await upToDate(() =>
+    service.call('GET', '/v1/deeds?limit=100', { key: service.adminKey }),
+  );
   expect([status, headers.get('service-projection-lag')]).toEqual([200, null]);
   return json['data'] as Readonly<Record<string, unknown>>[];
 };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Fleet } from '../support/fleet.js';
 import type { FleetProcess, ProgramName } from '../support/fleet-process.js';
@@ -27,9 +28,14 @@ describe('the standby of a lease', () => {
 
   /** A refusal is sealed by the one, and its deed listed by the other. */
   const sealedAndListed = async (): Promise<void> => {
-    const { json } = await fleet.call('POST', '/v1/actions', { key: fleet.agentKey, body: { tool: 'x.y' } });
-    const { error } = json as { readonly error?: { readonly action?: { readonly id: string } } };
-    const id = String(error?.action?.id);
+    // Answered with 503 where it is not sealed in its time; asked for again, it is the same one.
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const ask = () => fleet.call('POST', '/v1/actions', { key: fleet.agentKey, body: { tool: 'x.y' }, headers });
+    const { id } = await vi.waitFor(async () => {
+      const { error } = await ask();
+      expect(error).toMatchObject({ action: { state: 'sealed' } });
+      return error['action'] as { readonly id: string };
+    }, PATIENCE);
     await vi.waitFor(async () => {
       const list = await fleet.call('GET', '/v1/deeds?kind=action&limit=100', { key: fleet.adminKey });
       const deeds = list.json['data'] as readonly { readonly action: string }[];

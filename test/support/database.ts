@@ -78,10 +78,10 @@ const copyOf = async (template: Template): Promise<TestDatabase> => {
 
 /**
  * A pool says that it has ended before the server has let go of its connections. Ended by force meanwhile, such a connection
- * has nobody left who hears of it, and the run fails. So up to a second they are waited for.
+ * has nobody left who hears of it, and the run fails. So up to ten seconds they are waited for.
  */
 const farewells = (database: string): string => `do $$ begin
-  for round in 1..100 loop
+  for round in 1..1000 loop
     perform pg_stat_clear_snapshot();
     exit when not exists (select from pg_stat_activity where datname = '${database}');
     perform pg_sleep(0.01);

@@ -51,8 +51,8 @@ export class LoadBalancer {
   private async probe(): Promise<void> {
     const asked = this.targets().filter((target) => !this.out.has(target));
     for (const target of asked) {
-      const answer = await this.ask(target, 'GET', '/v1/health', {}).catch(() => null);
-      if (answer === null || answer.json['status'] === 'draining') this.out.add(target);
+      const answer = await this.ask(target, 'GET', '/v1/health', {}).catch(() => 'ask again');
+      if (answer === null || (typeof answer === 'object' && answer.json['status'] === 'draining')) this.out.add(target);
     }
   }
 
