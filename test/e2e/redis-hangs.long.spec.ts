@@ -153,9 +153,8 @@ describe.skipIf(!isThere || EXTENT === undefined)(
         await vi.waitFor(() => expect(sent(`slow-${program}`)).toBe(1), PATIENCE);
         const toldAt = performance.now();
         const old = program === 'api' ? first : fleet.running(program)[0]!;
-        expect(await old.end('SIGTERM')).toBe(0);
+        expect(await fleet.retire(old)).toBe(0);
         expect(performance.now() - toldAt).toBeLessThan(DRAIN_TIMEOUT_MS);
-        fleet.takeOut(old);
         await fleet.start(program, 1);
         const { status, json } = await underWay;
         expect([200, 202]).toContain(status);

@@ -70,9 +70,15 @@ export class Fleet {
 
   /** Ended as an operator would, and then another in its place. Resolves with the exit code of the one that ended. */
   async replace(process: FleetProcess, env: Readonly<Record<string, string>> = {}): Promise<unknown> {
+    const code = await this.retire(process);
+    await this.start(process.program, 1, env);
+    return code;
+  }
+
+  /** Ends one as a supervisor does. @returns its exit code */
+  async retire(process: FleetProcess): Promise<unknown> {
     const code = await process.end('SIGTERM');
     this.takeOut(process);
-    await this.start(process.program, 1, env);
     return code;
   }
 

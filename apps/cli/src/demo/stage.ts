@@ -113,7 +113,10 @@ export const act = (
   });
 
 /** The action once it is sealed, as the agent waits for it: each answer tells of a change. */
-export const sealed = async ({ service, agentKey: key }: Stage, action: string): Promise<Answer> => {
+export const sealed = async (
+  { service, agentKey: key }: Pick<Stage, 'service' | 'agentKey'>,
+  action: string,
+): Promise<Answer> => {
   for (;;) {
     const answer = await service.call('GET', `/v1/actions/${action}?wait=25`, { key });
     if (answer.json['state'] === 'sealed' || answer.status >= 300) return answer;

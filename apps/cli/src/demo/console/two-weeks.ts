@@ -1,4 +1,5 @@
 import { member, type Answer, type Json, type ScratchService } from '../scratch-service.js';
+import { sealed } from '../stage.js';
 import { shadow, must, type AgentName, type Furnished } from './furniture.js';
 import { ODD } from './invented-shop.js';
 import { APPROVER, OWNER, type PeopleOfTheDemo } from './people-of-the-demo.js';
@@ -232,10 +233,6 @@ export class TwoWeeks {
 
   private async ended(agent: AgentName, action: string): Promise<Json> {
     const { service, furnished } = this.stage;
-    for (;;) {
-      const { key } = furnished.agents[agent];
-      const read = must(await service.call('GET', `/v1/actions/${action}?wait=25`, { key }));
-      if (read['state'] === 'sealed') return read;
-    }
+    return must(await sealed({ service, agentKey: furnished.agents[agent].key }, action));
   }
 }
