@@ -45,6 +45,22 @@ describe('a reservation', () => {
     expect(answers.map(isReserved)).toEqual([true, true, false]);
   });
 
+  it('counts in its own period, and in none before or after it', async () => {
+    const on = (days: number, number: number) => {
+      const reservedMs = NOON_MS + days * 24 * HOUR_MS;
+      return reservation(number, {
+        reservedMs,
+        charges: [charge({ period: localPeriodAt('day', 'UTC', reservedMs) })],
+      });
+    };
+    for (const [number, days] of [0, 1, 2, 1].entries()) await tables.reservations.reserve(on(days, number));
+    expect(await usedNow()).toEqual({
+      'pol_1/daily calls 10-01 00:00': 1,
+      'pol_1/daily calls 10-02 00:00': 2,
+      'pol_1/daily calls 10-03 00:00': 1,
+    });
+  });
+
   it('of money takes what still fits, whatever came before', async () => {
     const amounts = [700, 400, 300, 1, 0];
     const answers = [];
