@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import {
   approvalOf,
   costIn,
-  displayOf,
   hiddenCharactersIn,
   medianExceededBy,
   paymentsIn,
@@ -12,7 +11,7 @@ import {
   type CallCost,
   type LivingAction,
 } from '#libs/domain/gate';
-import { DamagedPayload, DomainError, PayloadStore } from '#libs/domain/kernel';
+import { DamagedPayload, displayOf, DomainError, PayloadStore } from '#libs/domain/kernel';
 import { ActionRow, ApprovalRow, ReadModels } from '#libs/infra/read-models';
 
 export interface ApprovalWarning {

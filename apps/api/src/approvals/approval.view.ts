@@ -5,7 +5,6 @@ import {
   changedPaths,
   costIn,
   countingSigners,
-  displayOf,
   isApprovable,
   isOpen,
   signersOf,
@@ -13,7 +12,7 @@ import {
   whyNotSigned,
   type ApprovalReview,
 } from '#libs/domain/gate';
-import type { DeedId, ErrorCode, UserId } from '#libs/domain/kernel';
+import { amountsIn, displayOf, type DeedId, type ErrorCode, type UserId } from '#libs/domain/kernel';
 import type { ApprovalWarning } from './approval-warnings.js';
 
 /** What every caller sees of an approval: lists, admin keys and people alike. */
@@ -100,11 +99,13 @@ const contextView = (review: ApprovalReview, { description, budgets }: AboutRevi
   return {
     tool: {
       name: context.tool,
+      title: context.tool_title ?? null,
       description: context.tool_description,
       side_effect: context.side_effect,
       digest: context.tool_digest,
     },
     args: context.args,
+    amounts: amountsIn(context.args, context.money).map((amount) => ({ ...amount })),
     agent: { id: context.agent.id, name: context.agent.name, labels: { ...context.agent.labels } },
     on_behalf_of: context.on_behalf_of,
     session: context.session,

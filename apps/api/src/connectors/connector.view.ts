@@ -32,6 +32,7 @@ export const toolView = (connector: LiveConnector, tool: ToolDescription): JsonO
   object: 'tool',
   name: `${connector.name}.${tool.name}`,
   connector: connector.id,
+  title: tool.title ?? null,
   description: tool.description,
   side_effect: tool.sideEffect,
   levels: tool.readBack === undefined ? ['L0'] : ['L0', 'L1'],

@@ -9,7 +9,17 @@ import { FindActionDeeds, type SealedDeed } from '../ledger/find-action-deeds.qu
 import { ActionReader, type ReadAction } from './action-reader.js';
 import { actionView, readWhenWritten } from './action.view.js';
 import { redactedPaths } from './redacted-paths.js';
+import { JudgedAmounts } from './judged-amounts.js';
 import { RuleDescriptions } from './rule-descriptions.js';
+
+/** What a record leaves to others to say, for people who read it. */
+@Injectable()
+export class ActionWords {
+  constructor(
+    readonly rules: RuleDescriptions,
+    readonly amounts: JudgedAmounts,
+  ) {}
+}
 
 /** ActionDetail (document 1): the action with everything that is known of it. */
 @Injectable()
@@ -18,7 +28,7 @@ export class ActionDetail {
     private readonly reader: ActionReader,
     private readonly queries: QueryBus,
     private readonly site: Site,
-    private readonly rules: RuleDescriptions,
+    private readonly words: ActionWords,
     private readonly clock: Clock,
   ) {}
 
@@ -28,8 +38,9 @@ export class ActionDetail {
       this.reader.detailedResultOf(read),
       this.reader.evidenceOf(read),
       this.deedsOf(read),
-      this.rules.ofDecision(read.action.decision),
+      this.words.rules.ofDecision(read.action.decision),
     ]);
+    const amounts = await this.words.amounts.of(read.action, request);
     const view = actionView(read, { baseUrl: this.site.baseUrl, clock: this.clock }, { result });
     const decision = view['decision'] as JsonObject | null;
     const witness = view['witness'] as JsonObject | null;
@@ -38,6 +49,7 @@ export class ActionDetail {
       decision: decision && { ...decision, rule: rule && { ...rule } },
       witness: witness && { ...witness, detail: readWhenWritten(() => shownTo(caller, evidence())) },
       request,
+      amounts,
       sent,
       result: readWhenWritten(result),
       redactions: readWhenWritten(() => redactedPaths(result())),

@@ -6,11 +6,12 @@ import {
   SubmitActionHandler,
 } from '#libs/domain/gate';
 import { ActionReader } from './action-reader.js';
-import { ActionDetail } from './action-detail.js';
+import { ActionDetail, ActionWords } from './action-detail.js';
 import { AwaitAction } from './await-action.js';
 import { CancelActionController } from './cancel-action.controller.js';
 import { ConfirmAgainController } from './confirm-again.controller.js';
 import { GetActionController } from './get-action.controller.js';
+import { JudgedAmounts } from './judged-amounts.js';
 import { ListActionsController } from './list-actions.controller.js';
 import { ListActionsHandler } from './list-actions.query-handler.js';
 import { ListAnswers } from '../lists/list-answers.js';
@@ -46,6 +47,8 @@ import { VerifyIntentController } from './verify-intent.controller.js';
     ListAnswers,
     RuleDescriptions,
     ActionDetail,
+    ActionWords,
+    JudgedAmounts,
   ],
   exports: [ActionReader, RuleDescriptions],
 })

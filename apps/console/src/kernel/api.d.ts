@@ -2503,6 +2503,11 @@ export interface components {
                 mode: string | null;
             } | components["schemas"]["RemovedBody"];
             /**
+             * @description Those of the arguments that the tool marks as amounts of money, as people read them. Empty where it marks none,
+             *     and where the tool has changed since it was judged, so that nobody can say.
+             */
+            amounts: components["schemas"]["ShownAmount"][];
+            /**
              * @description What was sent to the upstream, as it was judged before; of an unknown outcome, what may have been sent. The query is
              *     not recorded, since a credential may stand in it. Null where nothing was sent or nobody knows yet.
              */
@@ -3046,6 +3051,8 @@ export interface components {
             /** @description The qualified name. */
             name: string;
             connector: components["schemas"]["ConnectorId"];
+            /** @description What it does, after "wants to": refund a customer. Null where it has no title. */
+            title: string | null;
             description: string | null;
             side_effect: components["schemas"]["SideEffect"];
             levels: components["schemas"]["Level"][];
@@ -3978,15 +3985,36 @@ export interface components {
         };
         /** @description `<policy>/<id>` in every version of the policy, `<agent>/calls_per_day` or `<agent>/spend_per_day`. */
         BudgetName: string;
+        /**
+         * @description An argument that its tool marks as an amount of money, in minor units. What is sent stands in the arguments, and is
+         *     shown beside it.
+         */
+        ShownAmount: {
+            /** @description Its name. */
+            argument: string;
+            /** @description ISO 4217, lower case. Null where the call does not say it, or says no code of three letters. */
+            currency: string | null;
+            /**
+             * @description For people, such as `€80.00`, with the minor-unit digits of the currency. Of a currency that is not known the plain
+             *     number, and that it is of minor units. Null where the value is no whole number or the currency is null.
+             */
+            display: string | null;
+            /** @description Why it is not shown as money, as a sentence. Null where it is. */
+            hint: string | null;
+        };
         ApprovalContext: {
             tool: {
                 name: string;
+                /** @description What the tool does, after "wants to": refund a customer. Null where it has no title. */
+                title: string | null;
                 description: string | null;
                 side_effect: components["schemas"]["SideEffect"];
                 digest: null | components["schemas"]["Digest"];
             };
             /** @description The arguments, all of them, as they were judged and as they would be sent. */
             args: Record<string, never>;
+            /** @description Those of the arguments that the tool marks as amounts of money, as people read them. */
+            amounts: components["schemas"]["ShownAmount"][];
             agent: {
                 id: components["schemas"]["AgentId"];
                 name: string;

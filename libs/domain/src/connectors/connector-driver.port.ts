@@ -1,7 +1,7 @@
 import type { Digest, JsonObject } from '#libs/crypto';
 
 import type { ErrorCode } from '../kernel/index.js';
-import type { ActionId, OrgId } from '../kernel/index.js';
+import type { ActionId, MoneyMarks, OrgId } from '../kernel/index.js';
 import type { ConnectorType } from './connector.events.js';
 import type { LiveConnector } from './connector.state.js';
 import { nothingToRead, type Observation, type ReadBackTerms } from './read-back.js';
@@ -13,6 +13,10 @@ export interface ToolDescription {
   /** Without the connector's part. */
   readonly name: string;
   readonly description: string | null;
+  /** A verb phrase that goes on after `wants to`: `refund a customer`. Absent where the config gives none. */
+  readonly title?: string;
+  /** Its arguments that are amounts of money; absent where none is marked. */
+  readonly money?: MoneyMarks;
   readonly sideEffect: SideEffect;
   /**
    * The class of its executions. A repeatable call may be sent again after a crash or a passing failure; any other is

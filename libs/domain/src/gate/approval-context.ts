@@ -1,6 +1,6 @@
 import { canonicalize, digestOf, type Digest, type JsonObject, type JsonValue } from '#libs/crypto';
 import type { ToolDescription } from '../connectors/index.js';
-import type { ActionId, Timestamp } from '../kernel/index.js';
+import type { ActionId, MoneyMarks, Timestamp } from '../kernel/index.js';
 import type { PolicyInput } from '../policies/index.js';
 import type { ReviewedTerms } from './approvers.js';
 
@@ -25,6 +25,13 @@ export type ApprovalContext = {
   readonly side_effect: PolicyInput['side_effect'];
   readonly tool: string;
   readonly tool_description: string | null;
+  /** What a call of it does, after `wants to`. Absent where the tool has none, as in contexts from before there were titles. */
+  readonly tool_title?: string;
+  /**
+   * Which arguments are amounts of money, in minor units, and of which currency. Absent where none is marked. How they are
+   * written for people is no part of it: two processes may write a currency differently.
+   */
+  readonly money?: MoneyMarks;
   /** Null where no connector provides the tool, or none does any more. */
   readonly tool_digest: Digest | null;
 };
@@ -33,7 +40,7 @@ export interface ContextParts {
   readonly action: ActionId;
   /** As the policy judges it: with the facts of the tool that is shown. */
   readonly input: PolicyInput;
-  readonly tool: Pick<ToolDescription, 'digest' | 'description'> | null;
+  readonly tool: Pick<ToolDescription, 'digest' | 'title' | 'description' | 'money'> | null;
   readonly terms: ReviewedTerms;
   readonly expiresAt: Timestamp;
 }
@@ -54,6 +61,8 @@ export const contextOf = ({ action, input, tool, terms, expiresAt }: ContextPart
   tool: input.tool,
   tool_description: tool?.description ?? null,
   tool_digest: tool?.digest ?? null,
+  ...(tool?.title === undefined ? {} : { tool_title: tool.title }),
+  ...(tool?.money === undefined ? {} : { money: tool.money }),
 });
 
 /** The payload document of a context: RFC 8785 text and its digest. */

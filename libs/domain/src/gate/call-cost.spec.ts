@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costIn, displayOf, medianExceededBy, paymentsIn } from './call-cost.js';
+import { costIn, medianExceededBy, paymentsIn } from './call-cost.js';
 
 describe('what a call spends', () => {
   it('is a fact of its request', () => {
@@ -17,15 +17,6 @@ describe('what a call spends', () => {
     [{ cost: { amount: 890, currency: 'EUR' } }],
     [{ cost: { amount: 890 } }],
   ])('is not known of %j', (request) => expect(costIn(request)).toBeNull());
-
-  it.each([
-    [{ amount: 89_000, currency: 'eur' }, '€890.00'],
-    [{ amount: 5, currency: 'usd' }, '$0.05'],
-    [{ amount: 89_000, currency: 'jpy' }, '¥89,000'],
-    [{ amount: 1_234, currency: 'kwd' }, 'KWD\u00a01.234'],
-    [{ amount: 9_007_199_254_740_991, currency: 'eur' }, '€90,071,992,547,409.91'],
-    [{ amount: 890, currency: 'zzz' }, '890 minor units of ZZZ'],
-  ])('is shown to people: %j as %s', (cost, display) => expect(displayOf(cost)).toBe(display));
 
   it.each([
     ['nothing was spent before', 500, [], null],

@@ -16,6 +16,7 @@ const LAYOUT = /[\t\n\r]/g;
 export const hiddenCharactersIn = ({
   args,
   tool,
+  tool_title,
   tool_description,
   on_behalf_of,
   session,
@@ -23,6 +24,7 @@ export const hiddenCharactersIn = ({
 }: ApprovalContext): string | null =>
   placeIn(args, 'args') ??
   placeIn(tool, 'tool') ??
+  placeIn(tool_title ?? null, 'tool.title') ??
   placeIn(tool_description, 'tool.description') ??
   placeIn(agent.name, 'agent.name') ??
   placeIn(on_behalf_of, 'on_behalf_of') ??

@@ -20,7 +20,7 @@ export { changedPaths, type ApprovalContext } from './approval-context.js';
 export * from './approval-links.port.js';
 export * from './approval-review.js';
 export { signersOf } from './approvers.js';
-export { costIn, displayOf, medianExceededBy, paymentsIn, type CallCost } from './call-cost.js';
+export { costIn, medianExceededBy, paymentsIn, type CallCost } from './call-cost.js';
 export * from './connector-registry.port.js';
 export * from './due-action.process.js';
 export * from './due-actions.port.js';

@@ -21,6 +21,7 @@ export * from './job-queue.port.js';
 export * from './local-period.js';
 export * from './logger.port.js';
 export * from './meter.port.js';
+export * from './money.js';
 export * from './broken-stream.js';
 export * from './payload-store.port.js';
 export * from './payload.js';

@@ -339,9 +339,10 @@ export class Deployment {
 
   approvalMailClerk(): ApprovalMailClerk {
     const { directory, links } = this.people;
-    const { clock, randomness, streams } = this;
+    const { clock, randomness, streams, payloads } = this;
     const linkOf = (token: string): string => approvalLink(this.baseUrl, token);
-    return new ApprovalMailClerk(streams, links, directory, { clock, randomness }, linkOf);
+    const stored = { people: directory, payloads };
+    return new ApprovalMailClerk(streams, links, stored, { clock, randomness }, linkOf);
   }
 
   private mailSender(): MailSender {

@@ -1,6 +1,6 @@
 // What the driver of libs/infra/src/connectors/rest needs of the rules.
 export { inputSchemaOf } from './rest-arguments.js';
-export { isRepeatable, type RestConfig, restConfigOf, type RestTool } from './rest-config.js';
+export { isRepeatable, moneyMarksOf, type RestConfig, restConfigOf, type RestTool } from './rest-config.js';
 export { isAllowedPath } from './rest-paths.js';
 export {
   type ConfirmedTool,

@@ -1,5 +1,6 @@
 import type { JsonValue } from '#libs/crypto';
 
+import type { MoneyMark } from '../../kernel/index.js';
 import { ConfigReader } from '../config-reader.js';
 import { isOfType } from './rest-arguments.js';
 import {
@@ -20,6 +21,8 @@ const ARGUMENT_NAME = /^[A-Za-z_$][A-Za-z0-9_.$[\]-]{0,63}$/;
 /** Means the prototype to JavaScript readers of the same JSON. */
 const REFUSED_NAME = '__proto__';
 
+const NAME_MAX_CHARACTERS = 64;
+
 const MAX_LENGTH_LIMIT = 262_144;
 
 /** Document 3, Arg. Undefined, and problems, when it cannot be used. */
@@ -33,7 +36,21 @@ export const readArguments = (tool: ConfigReader): Readonly<Record<string, RestA
   }
   const read = names.map((name) => [name, readNamed(args, name)] as const);
   const isUsable = (entry: (typeof read)[number]): entry is readonly [string, RestArgument] => entry[1] !== undefined;
-  return read.every(isUsable) ? withUsablePatterns(args, Object.fromEntries(read.filter(isUsable))) : undefined;
+  if (!read.every(isUsable)) return undefined;
+  const usable = Object.fromEntries(read.filter(isUsable));
+  checkCurrencyArguments(args, usable);
+  return withUsablePatterns(args, usable);
+};
+
+/** An amount whose currency another argument names needs that argument, as a text. */
+const checkCurrencyArguments = (reader: ConfigReader, args: Readonly<Record<string, RestArgument>>): void => {
+  for (const [name, { money }] of Object.entries(args)) {
+    if (money === undefined || !('currency_arg' in money)) continue;
+    const named = Object.hasOwn(args, money.currency_arg) ? args[money.currency_arg] : undefined;
+    if (named?.type === 'string') continue;
+    const why = named === undefined ? 'has none of that name' : `has one of type ${named.type} there`;
+    reader.report(`${name}.money.currency_arg`, `must name an argument of type string, and the tool ${why}.`);
+  }
 };
 
 const withUsablePatterns = (
@@ -85,6 +102,7 @@ const readArgument = (reader: ConfigReader): RestArgument | undefined => {
   }
   const style = readStyle(reader, place, type);
   const header = readHeader(reader, place);
+  const money = readMoney(reader, type);
   return {
     in: place,
     type,
@@ -96,7 +114,32 @@ const readArgument = (reader: ConfigReader): RestArgument | undefined => {
     ...(description === undefined ? {} : { description }),
     ...(style === undefined ? {} : { style }),
     ...(header === undefined ? {} : { header }),
+    ...(money === undefined ? {} : { money }),
   };
+};
+
+/** Document 1: money is integer minor units and a lower-case code of ISO 4217. */
+const CURRENCY = /^[a-z]{3}$/;
+
+const readMoney = (reader: ConfigReader, type: RestArgument['type']): MoneyMark | undefined => {
+  if (!reader.has('money')) return undefined;
+  if (type !== 'integer') {
+    return reader.report('money', 'is for integers only: an amount of money is a whole number of minor units.');
+  }
+  const money = ConfigReader.of(reader.raw('money'), reader.at('money'), reader.problems);
+  if (money === null) return undefined;
+  money.refuseUnknown(REST_PLACES.money);
+  if (money.has('currency') === money.has('currency_arg')) {
+    return reader.report(
+      'money',
+      'must have either currency, a code such as eur, or currency_arg, the argument that names it.',
+    );
+  }
+  const name = money.text('currency_arg', { maxCharacters: NAME_MAX_CHARACTERS });
+  if (name !== undefined) return { currency_arg: name };
+  const currency = money.text('currency', { maxCharacters: NAME_MAX_CHARACTERS });
+  if (currency === undefined || CURRENCY.test(currency)) return currency === undefined ? undefined : { currency };
+  return money.report('currency', 'must be a code of ISO 4217, three lower-case letters such as eur.');
 };
 
 const readStyle = (

@@ -335,3 +335,59 @@ describe('REST config: arguments', () => {
       }),
     ).toBe('config.tools[0].args.key'));
 });
+
+describe('REST config: amounts of money', () => {
+  const charged = (money: JsonValue, others: JsonObject = {}): JsonObject =>
+    withTool({ method: 'POST', args: { amount: { in: 'body', type: 'integer', money }, ...others } });
+  const currency = { in: 'body', type: 'string' };
+
+  it.each([
+    [{ currency: 'eur' }, {}],
+    [{ currency_arg: 'currency' }, { currency }],
+  ])('%j is kept', (money, others) =>
+    expect(read(charged(money, others)).tools[0]?.args['amount']?.money).toEqual(money),
+  );
+
+  it.each<[string, JsonValue, JsonObject?]>([
+    ['money', 'eur'],
+    ['money', {}],
+    ['money', { currency: 'eur', currency_arg: 'currency' }, { currency }],
+    ['money.currency', { currency: 'EUR' }],
+    ['money.currency', { currency: 'euro' }],
+    ['money.currency', { currency: 978 }],
+    ['money.unit', { currency: 'eur', unit: 'cent' }],
+    ['money.currency_arg', { currency_arg: 'currency' }],
+    ['money.currency_arg', { currency_arg: 'toString' }],
+    ['money.currency_arg', { currency_arg: 1 }],
+    ['money.currency_arg', { currency_arg: 'amount' }],
+    ['money.currency_arg', { currency_arg: 'currency' }, { currency: { in: 'body', type: 'integer' } }],
+  ])('%s of %j is refused', (key, money, others = {}) =>
+    expect(paramOf(charged(money, others))).toBe(`config.tools[0].args.amount.${key}`),
+  );
+
+  it.each(['string', 'number', 'boolean', 'array'])('a %s is no amount', (type) => {
+    const x = { in: 'body', type, money: { currency: 'eur' } };
+    expect(paramOf(withTool({ method: 'POST', args: { x } }))).toBe('config.tools[0].args.x.money');
+  });
+});
+
+describe('REST config: the title of a tool', () => {
+  it.each(['refund a customer', 'PATCH a record', 'e-mail a customer'])('%s is kept', (title) =>
+    expect(read(withTool({ title })).tools[0]?.title).toBe(title),
+  );
+
+  it.each([
+    '',
+    ' refund',
+    'refund ',
+    'a\nb',
+    'a\u202eb',
+    'Refund a customer',
+    'to refund',
+    'refund.',
+    'a'.repeat(81),
+    1,
+  ])('%j is refused, since it would not read after "wants to"', (title) =>
+    expect(paramOf(withTool({ title }))).toBe('config.tools[0].title'),
+  );
+});

@@ -26,12 +26,14 @@ const mapped = (schema: ConfigSchema): ConfigSchema => schema.additionalProperti
 const toolSchema = member(REST_CONFIG_SCHEMA, 'tools').items as ConfigSchema;
 const argument = mapped(member(toolSchema, 'args'));
 const readback = member(toolSchema, 'readback');
+const money = member(argument, 'money');
 const AT: Readonly<Record<keyof typeof REST_PLACES, ConfigSchema>> = {
   config: REST_CONFIG_SCHEMA,
   auth: member(REST_CONFIG_SCHEMA, 'auth'),
   test: member(REST_CONFIG_SCHEMA, 'test'),
   tool: toolSchema,
   argument,
+  money,
   readback,
 };
 
@@ -54,7 +56,13 @@ describe('the schema of a REST config', () => {
     const full = withTool({
       method: 'DELETE',
       idempotency_header: 'Idempotency-Key',
-      args: { ids: { in: 'query', type: 'array', style: 'comma', enum: [['a'], ['b']] } },
+      title: 'forget some of them',
+      args: {
+        ids: { in: 'query', type: 'array', style: 'comma', enum: [['a'], ['b']] },
+        fee: { in: 'query', type: 'integer', money: { currency: 'eur' } },
+        most: { in: 'query', type: 'integer', money: { currency_arg: 'in' } },
+        in: { in: 'query', type: 'string' },
+      },
     });
     for (const sent of [config(), full, (JSON.parse(example) as { config: JsonObject }).config]) {
       expect([fits(sent), fits.errors]).toEqual([true, null]);
@@ -107,6 +115,7 @@ describe('the schema of a REST config', () => {
       test: config({ test: { path: '/v1/x', ...chosen } }),
       tool: config({ ...anywhere, tools: [tool(chosen)] }),
       argument: withTool({ method: 'POST', path, args: { x } }),
+      money: withTool({ method: 'POST', args: { x: { in: 'body', type: 'integer', money: chosen } } }),
       readback: config({
         tools: [tool(), tool({ name: 'put', method: 'POST', readback: { tool: 'get_user', ...chosen } })],
       }),

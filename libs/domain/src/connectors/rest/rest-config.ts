@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
+import type { MoneyMark, MoneyMarks } from '../../kernel/index.js';
 import type { CredentialKind } from '../connector.events.js';
 import type { SideEffect } from '../connector-driver.port.js';
 import { READ_BACK_ATTEMPTS_MAX, READ_BACK_INTERVAL_MAX_MS } from '../read-back.js';
@@ -15,6 +16,7 @@ export const REST_LIMITS = {
   enumEntries: 256,
   patternCharacters: 1_024,
   descriptionCharacters: 1_024,
+  titleCharacters: 80,
   headers: 16,
   headerValueBytes: 1_024,
   timeoutMs: { min: 100, max: 60_000, fallback: 10_000 },
@@ -52,6 +54,8 @@ export interface RestArgument {
   readonly style?: QueryStyle;
   /** Name of the header a header argument travels in. */
   readonly header?: string;
+  /** An amount of money, in minor units. Only integers have it. */
+  readonly money?: MoneyMark;
 }
 
 export interface ReadBack {
@@ -68,6 +72,8 @@ export interface ReadBack {
 
 export interface RestTool {
   readonly name: string;
+  /** A verb phrase that goes on after `wants to`. */
+  readonly title?: string;
   readonly description?: string;
   readonly method: RestMethod;
   /** Below the path of `base_url`. */
@@ -103,6 +109,12 @@ export interface RestConfig {
 
 /** What the log holds was checked before it was written. */
 export const restConfigOf = (stored: JsonObject): RestConfig => stored as unknown as RestConfig;
+
+/** Null where no argument of the tool is an amount. */
+export const moneyMarksOf = ({ args }: RestTool): MoneyMarks | null => {
+  const marked = Object.entries(args).flatMap(([name, { money }]) => (money === undefined ? [] : [[name, money]]));
+  return marked.length === 0 ? null : (Object.fromEntries(marked) as MoneyMarks);
+};
 
 /** Document 3, Connector: GET and HEAD read, DELETE is destructive, all others write. */
 export const sideEffectOfMethod = (method: RestMethod): RestTool['side_effect'] => {

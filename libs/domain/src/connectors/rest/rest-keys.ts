@@ -21,6 +21,7 @@ const tool: ConfigPlace = {
   path: 'config.tools[]',
   keys: [
     'name',
+    'title',
     'description',
     'method',
     'path',
@@ -49,6 +50,7 @@ const argument: ConfigPlace = {
     'description',
     'style',
     'header',
+    'money',
   ],
   within: tool,
 };
@@ -66,5 +68,6 @@ export const REST_PLACES = {
   test: { path: 'config.test', keys: ['method', 'path'], within: config },
   tool,
   argument,
+  money: { path: 'config.tools[].args.*.money', keys: ['currency', 'currency_arg'], within: argument },
   readback,
 } as const satisfies Readonly<Record<string, ConfigPlace>>;

@@ -17,6 +17,7 @@ import { cleanedPath, fillPath, isUnderAnyPrefix, parsePathTemplate, placeholder
 
 /** Document 3, Connector: the names of native types. */
 const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
+const ONE_LINE = /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]+(?<!\s)$/u;
 /** From harmless to grave: a tool may be declared graver than its method says, never lighter. */
 const SIDE_EFFECTS = ['read', 'write', 'destructive'] as const;
 const METHODS_WITHOUT_BODY: readonly RestMethod[] = ['GET', 'HEAD'];
@@ -41,6 +42,7 @@ export const readTool = (
   const tool = ConfigReader.of(value, path, reader.problems);
   if (tool === null) return undefined;
   const name = readName(tool);
+  const title = readTitle(tool);
   const description = tool.text('description', { maxCharacters: REST_LIMITS.descriptionCharacters });
   const method = readMethod(tool, context);
   const toolPath = tool.text('path', { maxCharacters: REST_LIMITS.pathCharacters, isRequired: true });
@@ -53,7 +55,7 @@ export const readTool = (
   const postcondition = readPostcondition(tool);
   tool.refuseUnknown(REST_PLACES.tool);
   if (name === undefined || method === undefined || toolPath === undefined || args === undefined) return undefined;
-  const given = { description, idempotency_header: idempotencyHeader, readback, postcondition };
+  const given = { title, description, idempotency_header: idempotencyHeader, readback, postcondition };
   return {
     name,
     method,
@@ -89,6 +91,20 @@ const readName = (tool: ConfigReader): string | undefined => {
   const name = tool.text('name', { maxCharacters: 64, isRequired: true });
   if (name === undefined || TOOL_NAME.test(name)) return name;
   return tool.report('name', 'must have 1 to 64 lower-case letters, digits or underscores, a letter first.');
+};
+
+/** Goes on after `wants to`, wherever people read what an agent asks for. */
+const readTitle = (tool: ConfigReader): string | undefined => {
+  const title = tool.text('title', { maxCharacters: REST_LIMITS.titleCharacters });
+  if (title === undefined) return undefined;
+  if (!ONE_LINE.test(title)) return tool.report('title', 'must be one line of text, without spaces at its ends.');
+  if (/^to\s/iu.test(title) || /^\p{Lu}\p{Ll}/u.test(title) || title.endsWith('.')) {
+    return tool.report(
+      'title',
+      'must go on after "wants to", such as refund a customer: a verb first, in lower case, without to before it and without a full stop.',
+    );
+  }
+  return title;
 };
 
 const readMethod = (tool: ConfigReader, context: ToolContext): RestMethod | undefined => {

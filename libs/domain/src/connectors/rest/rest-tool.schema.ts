@@ -30,6 +30,28 @@ const ARGUMENT: ConfigSchema = {
       description: 'Read by agents, and by who approves a call.',
       maxLength: REST_LIMITS.descriptionCharacters,
     },
+    money: {
+      type: 'object',
+      title: 'An amount of money',
+      description: 'In minor units, such as cents. Whoever approves a call then reads €80.00 beside 8000.',
+      additionalProperties: false,
+      properties: {
+        currency: {
+          type: 'string',
+          title: 'Always in this currency',
+          description: 'Three lower-case letters.',
+          pattern: '^[a-z]{3}$',
+          maxLength: 3,
+          examples: ['eur'],
+        },
+        currency_arg: {
+          type: 'string',
+          title: 'Or in the one that this argument names',
+          examples: ['currency'],
+        },
+      },
+      'x-service-form': { when: { type: ['integer'] } },
+    },
     required: {
       type: 'boolean',
       title: 'Required',
@@ -174,6 +196,13 @@ export const TOOL_SCHEMA: ConfigSchema = {
       description: 'Under one of the paths above. What changes from call to call is a whole segment in braces: {id}.',
       maxLength: REST_LIMITS.pathCharacters,
       examples: ['/customers/{id}'],
+    },
+    title: {
+      type: 'string',
+      title: 'What an agent wants with it',
+      description: 'A verb first. Whoever approves a call reads it after "wants to".',
+      maxLength: REST_LIMITS.titleCharacters,
+      examples: ['refund a customer'],
     },
     description: {
       type: 'string',

@@ -1,14 +1,19 @@
+import type { Digest } from '#libs/crypto';
 import {
+  amountsIn,
+  DamagedPayload,
   epochMsOf,
   failpoint,
   streamRef,
   type ActionId,
   type Clock,
   type FoldedStreams,
+  type PayloadStore,
   type Randomness,
 } from '../../kernel/index.js';
 import {
   approvalMail,
+  type ApprovalMailFacts,
   organizationDecider,
   SECRET_BYTES,
   secretHash,
@@ -24,6 +29,7 @@ import {
   type ApprovalLinks,
   type ApprovalMail,
 } from '../approval-links.port.js';
+import type { ApprovalContext } from '../approval-context.js';
 import { signersOf } from '../approvers.js';
 import { isLiving } from './execution.js';
 
@@ -42,7 +48,10 @@ export class ApprovalMailClerk {
   constructor(
     private readonly streams: FoldedStreams,
     private readonly links: ApprovalLinks,
-    private readonly people: Pick<PeopleDirectory, 'addressesOf'>,
+    private readonly stored: {
+      readonly people: Pick<PeopleDirectory, 'addressesOf'>;
+      readonly payloads: Pick<PayloadStore, 'get'>;
+    },
     private readonly sources: { readonly clock: Clock; readonly randomness: Randomness },
     private readonly linkOf: (token: string) => string,
   ) {}
@@ -115,7 +124,8 @@ export class ApprovalMailClerk {
       0,
       APPROVAL_MAIL_PEOPLE_MAX,
     );
-    const addresses = await this.people.addressesOf(signers);
+    const shown = await this.shown(submission.action, terms.context_digest);
+    const addresses = await this.stored.people.addressesOf(signers);
     return signers.flatMap((user) => {
       const to = addresses.get(user);
       if (to === undefined) return [];
@@ -124,7 +134,9 @@ export class ApprovalMailClerk {
         link: this.linkOf(token),
         organization: name,
         tool: submission.tool,
+        title: shown?.tool_title ?? null,
         agent: submission.agent_name,
+        amounts: shown === null ? [] : amountsOf(shown),
         rule: terms.rule_id,
         expiresAt: terms.expires_at,
         isDecidedByLink: approvals.mail === 'decide',
@@ -132,4 +144,21 @@ export class ApprovalMailClerk {
       return [{ user, tokenHash: secretHash(token) as Uint8Array, mail: { to, ...mail } }];
     });
   }
+
+  /** What people are asked about; null where it is stored no more, and then the mail says less. */
+  private async shown(action: ActionId, digest: Digest): Promise<ApprovalContext | null> {
+    try {
+      const body = await this.stored.payloads.get(action, 'approval_context', digest);
+      return body === null ? null : (JSON.parse(body) as ApprovalContext);
+    } catch (error) {
+      if (error instanceof DamagedPayload) return null;
+      throw error;
+    }
+  }
 }
+
+/** Those that can be shown as money. What does not fit is for the page, where all arguments stand as they are. */
+const amountsOf = ({ args, money }: ApprovalContext): ApprovalMailFacts['amounts'] =>
+  amountsIn(args, money).flatMap(({ argument, display }) =>
+    display === null ? [] : [{ argument, sent: args[argument] as number, display }],
+  );

@@ -86,7 +86,9 @@ describe('the mail of who may approve', () => {
     link: `https://ags.example/auth/approve#token=${'t'.repeat(43)}`,
     organization: 'Acme',
     tool: 'pay.refund',
+    title: null,
     agent: 'support-1',
+    amounts: [],
     rule: 'large-refunds',
     expiresAt: '2026-10-01T12:34:56.789Z',
     isDecidedByLink: true,
@@ -101,6 +103,17 @@ describe('the mail of who may approve', () => {
     expect(text.split('\n')).toContain(asked.link);
   });
 
+  it('says what the tool does where it has a title, and every amount as money beside what is sent', () => {
+    const amounts = [
+      { argument: 'amount', sent: 8_000, display: '€80.00' },
+      { argument: 'fee', sent: 1_500, display: 'KWD\u00a01.500' },
+    ];
+    const { text } = approvalMail({ ...asked, title: 'refund a customer', amounts });
+    expect(text).toContain('"support-1" of "Acme" wants to "refund a customer" with "pay.refund", and the call waits');
+    expect(text).toContain('\n\n"amount" is €80.00, and is sent as 8000 in minor units.\n\n');
+    expect(text).toContain('\n\n"fee" is KWD 1.500, and is sent as 1500 in minor units.\n\n');
+  });
+
   it('says so where the default asks, and where the Console alone decides', () => {
     expect(approvalMail({ ...asked, rule: null }).text).toContain('The policy asks for it by its default.');
     const { text } = approvalMail({ ...asked, isDecidedByLink: false });
@@ -109,10 +122,13 @@ describe('the mail of who may approve', () => {
   });
 
   it('keeps its form whatever an agent and a tool are called', () => {
-    const lines = approvalMail(asked).text.split('\n').length;
+    const given = { ...asked, amounts: [{ argument: 'amount', sent: 1, display: '€0.01' }] };
+    const lines = approvalMail(given).text.split('\n').length;
+    const anything = fc.string({ unit: 'binary' });
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (tool, agent) => {
-        const { subject, text } = approvalMail({ ...asked, tool, agent });
+      fc.property(anything, anything, anything, anything, (tool, agent, title, argument) => {
+        const amounts = [{ argument, sent: 1, display: '€0.01' }];
+        const { subject, text } = approvalMail({ ...given, tool, agent, title, amounts });
         expect(subject).not.toMatch(/[\p{Cc}\p{Cf}]/u);
         expect(text.split('\n')).toHaveLength(lines);
       }),

@@ -44,13 +44,25 @@ export const invitationMail = ({ link, organization, role, minutes }: Invitation
   };
 };
 
-/** Who may approve a call: what is asked, and never with which arguments. */
+/** An argument that is marked as an amount of money. */
+interface ApprovalMailAmount {
+  /** Named by an admin. */
+  readonly argument: string;
+  readonly sent: number;
+  /** `€80.00` */
+  readonly display: string;
+}
+
+/** Who may approve a call: what is asked, and of all arguments those alone that are marked as amounts of money. */
 export interface ApprovalMailFacts {
   readonly link: string;
   /** Names that agents and admins chose: not to be trusted. */
   readonly organization: string;
   readonly tool: string;
+  /** What the tool does, after `wants to`; null where it has no title. */
+  readonly title: string | null;
   readonly agent: string;
+  readonly amounts: readonly ApprovalMailAmount[];
   /** Null where the policy's default asks. */
   readonly rule: string | null;
   /** RFC 3339, in UTC. */
@@ -63,16 +75,20 @@ export const approvalMail = ({
   link,
   organization,
   tool,
+  title,
   agent,
+  amounts,
   rule,
   expiresAt,
   isDecidedByLink,
 }: ApprovalMailFacts): MailText => {
   const [call, by] = [inQuotes(tool, 'a tool'), inQuotes(agent, 'an agent')];
+  const wants = title === null ? `call ${call}` : `${inQuotes(title, 'do something')} with ${call}`;
   return {
     subject: `Approval needed: ${call}`,
     text: paragraphs(
-      `The agent ${by} of ${organizationInWords(organization)} wants to call ${call}, and the call waits for people.`,
+      `The agent ${by} of ${organizationInWords(organization)} wants to ${wants}, and the call waits for people.`,
+      ...amounts.map(amountInWords),
       `${rule === null ? 'The policy asks for it by its default.' : `The rule ${inQuotes(rule, 'of the policy')} asks for it.`} It can be approved until ${minuteOf(expiresAt)} UTC.`,
       isDecidedByLink
         ? `Open this link to look at the call and to approve or deny it:\n\n${link}`
@@ -81,6 +97,10 @@ export const approvalMail = ({
     ),
   };
 };
+
+/** A space that no mail program breaks a line at is one like any other where text is plain. */
+const amountInWords = ({ argument, sent, display }: ApprovalMailAmount): string =>
+  `${inQuotes(argument, 'An argument')} is ${display.replaceAll('\u00a0', ' ')}, and is sent as ${sent} in minor units.`;
 
 /** `2026-10-01 12:00` of `2026-10-01T12:00:59.000Z`: rather too early than too late. */
 const minuteOf = (timestamp: string): string => timestamp.slice(0, 16).replace('T', ' ');

@@ -23,6 +23,7 @@ import {
   inputSchemaOf,
   isConfirmed,
   isRepeatable,
+  moneyMarksOf,
   planReadBack,
   readBackTermsOf,
   type RestConfig,
@@ -294,9 +295,12 @@ const toolNamed = (config: JsonObject, toolName: string): RestTool | undefined =
 
 const describe = (config: RestConfig, tool: RestTool): ToolDescription => {
   const readBack = readBackTermsOf(tool);
+  const money = moneyMarksOf(tool);
   return {
     name: tool.name,
     description: tool.description ?? null,
+    ...(tool.title === undefined ? {} : { title: tool.title }),
+    ...(money === null ? {} : { money }),
     sideEffect: tool.side_effect,
     isRepeatable: isRepeatable(tool),
     digest: digestOfJson(definitionOf(config, tool)),
