@@ -45,8 +45,14 @@ const APPROVAL = {
   approvable: true,
   blocked_by: null as { code: string; message: string } | null,
   context: {
-    tool: { name: 'pay.create_refund', description: 'Gives <b>money</b> back', side_effect: 'destructive' },
+    tool: {
+      name: 'pay.create_refund',
+      title: null as string | null,
+      description: 'Gives <b>money</b> back',
+      side_effect: 'destructive',
+    },
     args: ARGS,
+    amounts: [] as { argument: string; currency: string | null; display: string | null; hint: string | null }[],
     sends: { method: 'POST', url: 'https://pay.example.com/v1/refunds' },
     changed: [] as string[],
     complete: true,

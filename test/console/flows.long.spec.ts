@@ -74,7 +74,7 @@ describeConsole('people at the Console', () => {
         await outcome.getByText('Executed', { exact: true }).waitFor();
         expect(await page.evaluate('document.activeElement.textContent')).toContain('Approved by you');
         expect(await page.getByText('If you approve').count()).toBe(0);
-        expect(await page.getByText('asked to').isVisible()).toBe(true);
+        expect(await page.getByText('wanted to').isVisible()).toBe(true);
         const onward = button(page, /^(Next: crm\.add_note \(\d+ left\)|All approvals)$/);
         await eventually(() => onward.getAttribute('aria-disabled')).toBeNull();
         await onward.tap();

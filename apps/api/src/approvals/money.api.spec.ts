@@ -54,7 +54,8 @@ const held = async (tool: string, args: object): Promise<string> => {
 const approvalOf = (action: string): string => action.replace('act_', 'apr_');
 const contextOf = async (action: string): Promise<unknown> =>
   (await admin.get(`/v1/approvals/${approvalOf(action)}`)).json['context'];
-const amountsOf = async (action: string): Promise<unknown> => (await admin.get(`/v1/actions/${action}`)).json['amounts'];
+const amountsOf = async (action: string): Promise<unknown> =>
+  (await admin.get(`/v1/actions/${action}`)).json['amounts'];
 
 const shown = (argument: string, currency: string, display: string) => ({ argument, currency, display, hint: null });
 

@@ -64,6 +64,7 @@ const configOf = (baseUrl: string) => ({
     },
     {
       name: 'set_plan',
+      title: 'change the plan of a customer',
       method: 'POST',
       path: '/customers/{id}/plan',
       args: { id: CUSTOMER, plan: { in: 'body', type: 'string', required: true } },
@@ -71,6 +72,7 @@ const configOf = (baseUrl: string) => ({
     },
     {
       name: 'close_account',
+      title: 'close the account of a customer',
       description: 'Closes the account of a customer for good',
       method: 'POST',
       path: '/customers/{id}/closing',

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { answerOf, api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
+import { useNames } from '../kernel/members.ts';
 import { ApprovalBadge, EffectBadge } from '../kit/badges.tsx';
 import { ChoiceChip, GivenChip } from '../kit/filters.tsx';
 import { Empty, Money, Said, Time } from '../kit/kit.tsx';
@@ -73,26 +74,27 @@ const NothingWaits = () => (
 const TOLD_ROWS = 20;
 
 /** What tells one call from another of the same tool. */
-const useAsked = ({ id, status }: Schemas['Approval'], isWanted: boolean) =>
+const useAsked = ({ id }: Schemas['Approval'], isWanted: boolean) =>
   useQuery({
     // Not the card's, which each event of an approval has read again.
     queryKey: ['approval-asked', id],
     queryFn: () => bodyOf(api.GET('/v1/approvals/{id}', { params: { path: { id } } })),
-    enabled: isWanted && status === 'pending',
+    enabled: isWanted,
     staleTime: 60_000,
     select: ({ cost, context }) => ({ cost, context: context ?? null }),
   }).data;
 
 const QueueRow = ({ approval, isTold }: { readonly approval: Schemas['Approval']; readonly isTold: boolean }) => {
   const asked = useAsked(approval, isTold);
-  const does = asked?.context?.tool.description ?? null;
-  const args = inShort(asked?.context?.args ?? {});
+  const title = asked?.context?.tool.title ?? null;
+  const args = inShort(asked?.context?.args ?? {}, asked?.context?.amounts);
   return (
     <li>
       <div>
         <Link href={`/approvals/${approval.id}`} className={kit['rowLink'] ?? ''} data-row>
-          <Said text={approval.agent.name} /> {approval.status === 'pending' ? 'asks to' : 'asked to'}{' '}
-          {does === null ? 'run' : <Said text={does} />}{' '}
+          <Said text={approval.agent.name} /> {approval.status === 'pending' ? 'wants to' : 'wanted to'}{' '}
+          {title === null ? 'run' : <Said text={title} />}
+          {title === null ? ' ' : ' with '}
           <code>
             <Said text={approval.tool} />
           </code>
@@ -130,7 +132,7 @@ const QueueEnd = ({ approval }: { readonly approval: Schemas['Approval'] }) => (
     )}
     {approval.decided_at === null ? null : (
       <small>
-        decided <Time at={approval.decided_at} />
+        <DecidedBy approval={approval} /> <Time at={approval.decided_at} />
       </small>
     )}
     <small>
@@ -140,3 +142,14 @@ const QueueEnd = ({ approval }: { readonly approval: Schemas['Approval'] }) => (
     {approval.side_effect === 'destructive' ? <EffectBadge effect={approval.side_effect} /> : null}
   </div>
 );
+
+/** Who ended it: a person by name, and else who by its kind. */
+const DecidedBy = ({ approval: { decided_by: by } }: { readonly approval: Schemas['Approval'] }) => {
+  const nameOf = useNames();
+  if (by?.id === null || by?.id === undefined) return <>decided</>;
+  return (
+    <>
+      by <Said text={by.type === 'user' ? nameOf(by.id) : by.type} />
+    </>
+  );
+};

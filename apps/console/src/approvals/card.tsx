@@ -54,7 +54,7 @@ export const Card = ({
         {context === null || context === undefined ? (
           <p>The arguments are stored no more.</p>
         ) : (
-          <Arguments args={context.args} empty="It has no arguments." />
+          <Arguments args={context.args} amounts={context.amounts} empty="It has no arguments." />
         )}
         <LastArgument digest={approval.context_digest} onSeen={onSeen} />
       </section>
@@ -89,6 +89,7 @@ const RunsElsewhere = ({ approval }: { readonly approval: Approval }) => {
 
 const Asks = ({ approval }: { readonly approval: Approval }) => {
   const { context, cost, agent, tool, on_behalf_of: reference } = approval;
+  const title = context?.tool.title ?? null;
   const does = context?.tool.description ?? null;
   return (
     <>
@@ -96,24 +97,31 @@ const Asks = ({ approval }: { readonly approval: Approval }) => {
         <Link href={`/agents/${agent.id}`}>
           <Said text={agent.name} />
         </Link>{' '}
-        {approval.status === 'pending' ? 'asks to' : 'asked to'}
+        {approval.status === 'pending' ? 'wants to' : 'wanted to'}
       </p>
       <ScreenHead
-        title={`${plain(does ?? 'Run')} ${tool}`}
+        title={title === null ? `run ${tool}` : `${plain(title)} with ${tool}`}
         name={
           <>
-            <Said text={does ?? 'Run'} />{' '}
+            {title === null ? 'run ' : <Said text={title} />}
+            {title === null ? null : ' with '}
             <code>
               <Said text={tool} />
             </code>
           </>
         }
       />
+      {does === null ? null : (
+        <p className={styles['quiet']}>
+          <Said text={does} />
+        </p>
+      )}
       {cost === null ? null : (
         <p className={styles['amount']}>
           <Money {...cost} />
         </p>
       )}
+      {cost === null ? <Amounts context={context ?? null} /> : null}
       <p>
         on behalf of{' '}
         {reference === null ? (
@@ -132,6 +140,19 @@ const Asks = ({ approval }: { readonly approval: Approval }) => {
     </>
   );
 };
+
+/** What of the arguments is money, before all of them: each with the value that is sent. */
+const Amounts = ({ context }: { readonly context: Schemas['ApprovalContext'] | null }) =>
+  (context?.amounts ?? []).map(({ argument, display }) =>
+    display === null ? null : (
+      <p key={argument} className={styles['amount']}>
+        {display}{' '}
+        <small className={styles['quiet']}>
+          <Said text={argument} /> {String(context?.args[argument])}, in minor units
+        </small>
+      </p>
+    ),
+  );
 
 const Signatures = ({ approval }: { readonly approval: Approval }) => {
   const nameOf = useNames();

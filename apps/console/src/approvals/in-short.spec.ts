@@ -11,5 +11,13 @@ describe('a call in short', () => {
   it('cuts what is long between two characters', () =>
     expect(inShort({ note: '👍'.repeat(50) })).toBe(`note ${'👍'.repeat(39)}…`));
 
+  it('has money as people read it, beside what is sent', () => {
+    const amounts = [
+      { argument: 'amount', display: '€489.00' },
+      { argument: 'fee', display: null },
+    ];
+    expect(inShort({ amount: 48_900, fee: 1.5 }, amounts)).toBe('amount €489.00 (48900), fee 1.5');
+  });
+
   it('says nothing of none', () => expect(inShort({})).toBe(''));
 });

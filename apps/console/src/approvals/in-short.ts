@@ -1,10 +1,20 @@
+import type { Schemas } from '../kernel/client.ts';
+
 const ARGUMENTS_MAX = 3;
 const VALUE_MAX = 40;
 
-/** `amount 48900, id o-48120 and 2 more`: the first arguments of a call, enough to tell two calls apart in a list. */
-export const inShort = (args: Readonly<Record<string, unknown>>): string => {
+type Amount = Pick<Schemas['ShownAmount'], 'argument' | 'display'>;
+
+/**
+ * `amount €489.00 (48900), id o-48120 and 2 more`: the first arguments of a call, enough to tell two calls apart in a list.
+ * @param amounts those of them that are money
+ */
+export const inShort = (args: Readonly<Record<string, unknown>>, amounts: readonly Amount[] = []): string => {
   const all = Object.entries(args);
-  const shown = all.slice(0, ARGUMENTS_MAX).map(([name, value]) => `${name} ${cut(value)}`);
+  const shown = all.slice(0, ARGUMENTS_MAX).map(([name, value]) => {
+    const money = amounts.find(({ argument }) => argument === name)?.display ?? null;
+    return money === null ? `${name} ${cut(value)}` : `${name} ${money} (${cut(value)})`;
+  });
   const more = all.length - shown.length;
   return `${shown.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 };

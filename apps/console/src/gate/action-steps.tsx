@@ -32,7 +32,7 @@ export const ActionSteps = ({
   return (
     <ol className={styles['steps']}>
       <Step icon="send" title="Submitted" after={<Time at={action.created_at} />}>
-        <Request request={action.request} />
+        <Request request={action.request} amounts={action.amounts} />
       </Step>
       {decision === null ? null : <DecisionStep action={action} decision={decision} after={after(/Decided$/)} />}
       {approval === null ? null : (
@@ -72,10 +72,10 @@ export const ActionSteps = ({
 
 const Removed = () => <p>Removed, since the days that bodies are kept for are over. The deed holds its digest.</p>;
 
-const Request = ({ request }: { readonly request: ActionDetail['request'] }) => {
+const Request = ({ request, amounts }: Pick<ActionDetail, 'request' | 'amounts'>) => {
   if (request === null) return <p>The request is lost. An audit names it.</p>;
   if (isRemoved(request)) return <Removed />;
-  return <Arguments args={request.args ?? {}} empty="No arguments." />;
+  return <Arguments args={request.args ?? {}} amounts={amounts} empty="No arguments." />;
 };
 
 const EXECUTIONS = {

@@ -1,3 +1,4 @@
+import type { Schemas } from '../kernel/client.ts';
 import { Said } from './kit.tsx';
 import styles from './kit.module.css';
 
@@ -7,9 +8,12 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 /** The members of an object, all of them, none cut. */
 export const Arguments = ({
   args,
+  amounts = [],
   empty = 'none',
 }: {
   readonly args: Readonly<Record<string, unknown>>;
+  /** Those of them that are amounts of money. */
+  readonly amounts?: readonly Schemas['ShownAmount'][];
   readonly empty?: string;
 }) => {
   const members = Object.entries(args);
@@ -22,10 +26,28 @@ export const Arguments = ({
             <Said text={name} />
           </dt>
           <dd>
-            <Said text={textOf(value)} isMultiline />
+            <Value text={textOf(value)} amount={amounts.find(({ argument }) => argument === name) ?? null} />
           </dd>
         </div>
       ))}
     </dl>
   );
 };
+
+/** Money as people read it, with what is sent below; what cannot be read so as it is, with the reason. */
+const Value = ({ text, amount }: { readonly text: string; readonly amount: Schemas['ShownAmount'] | null }) =>
+  amount === null ? (
+    <Said text={text} isMultiline />
+  ) : amount.display === null ? (
+    <>
+      <Said text={text} isMultiline />
+      <small className={styles['asSentBelow']}>
+        Shown as it is sent. <Said text={amount.hint ?? ''} />
+      </small>
+    </>
+  ) : (
+    <>
+      <strong>{amount.display}</strong>
+      <small className={styles['asSentBelow']}>sent as {text}, in minor units</small>
+    </>
+  );

@@ -60,11 +60,15 @@ budgets:
 
 const idArg = (description: string) => ({ in: 'path', type: 'string', required: true, description });
 const text = (description: string) => ({ in: 'body', type: 'string', required: true, description });
-const cents = (description: string) => ({ in: 'body', type: 'integer', required: true, min: 1, description });
+const cents = (description: string) => ({
+  ...{ in: 'body', type: 'integer', required: true, min: 1, description },
+  money: { currency: 'eur' },
+});
 
 const SHOP = [
   {
     name: 'get_order',
+    title: 'read an order',
     description: 'Read an order',
     method: 'GET',
     path: '/orders/{id}',
@@ -72,6 +76,7 @@ const SHOP = [
   },
   {
     name: 'refund_order',
+    title: 'refund an order',
     description: 'Refund an order, in whole or in part',
     method: 'POST',
     path: '/orders/{id}/refunds',
@@ -79,6 +84,7 @@ const SHOP = [
   },
   {
     name: 'get_product',
+    title: 'read a product',
     description: 'Read a product',
     method: 'GET',
     path: '/products/{id}',
@@ -86,6 +92,7 @@ const SHOP = [
   },
   {
     name: 'set_price',
+    title: 'change the price of a product',
     description: 'Change the price of a product',
     method: 'PUT',
     path: '/products/{id}',
@@ -97,6 +104,7 @@ const SHOP = [
 const CRM = [
   {
     name: 'get_customer',
+    title: 'read a customer',
     description: 'Read a customer',
     method: 'GET',
     path: '/customers/{id}',
@@ -104,6 +112,7 @@ const CRM = [
   },
   {
     name: 'add_note',
+    title: 'write a note about a customer',
     description: 'Write a note about a customer',
     method: 'POST',
     path: '/customers/{id}/notes',
@@ -111,6 +120,7 @@ const CRM = [
   },
   {
     name: 'set_plan',
+    title: 'change the plan of a customer',
     description: 'Change the plan of a customer',
     method: 'POST',
     path: '/customers/{id}/plan',
@@ -119,6 +129,7 @@ const CRM = [
   },
   {
     name: 'delete_customer',
+    title: 'delete a customer for good',
     description: 'Delete a customer for good',
     method: 'DELETE',
     path: '/customers/{id}',

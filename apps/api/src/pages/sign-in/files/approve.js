@@ -7,7 +7,11 @@ const waitingStep = () =>
   step(
     'waiting',
     make('h1', { id: 'waiting-title', tabindex: -1 }, 'An agent asks'),
-    make('p', { class: 'asks' }, ...[make('b', { id: 'agent' }), ' wants to run ', make('code', { id: 'tool' })]),
+    make(
+      'p',
+      { class: 'asks' },
+      ...[make('b', { id: 'agent' }), ' wants to ', make('span', { id: 'title' }), ' ', make('code', { id: 'tool' })],
+    ),
     make('p', { id: 'cost', class: 'cost' }),
     make('ul', { id: 'warnings', class: 'warnings', 'aria-label': 'Warnings' }),
     make(
@@ -126,15 +130,25 @@ const showWarnings = ({ warnings = [], context }) => {
   byId('warnings').replaceChildren(...said.map((text) => write(make('li'), text)));
 };
 
+/** The arguments that are money, each beside what is sent. */
+const amountsInWords = (context) =>
+  (context?.amounts ?? [])
+    .filter(({ display }) => display !== null)
+    .map(({ argument, display }) => `${display} (${argument} ${context.args[argument]}, in minor units)`)
+    .join(', ');
+
 const showCall = ({ context, agent, tool, side_effect: effect, on_behalf_of: behalf, cost }) => {
+  const title = context?.tool.title ?? null;
+  write(byId('title'), title === null ? 'run' : `${title} with`);
   write(byId('tool'), context?.tool.name ?? tool);
   writeRow('description', context?.tool.description);
   byId('effect').textContent = EFFECTS[context?.tool.side_effect ?? effect] ?? '';
   byId('effect').dataset.effect = context?.tool.side_effect ?? effect;
   write(byId('agent'), agent.name);
   writeRow('behalf', behalf);
-  byId('cost').hidden = !cost;
-  write(byId('cost'), cost ? `${cost.display} (${cost.amount} ${cost.currency})` : '');
+  const money = cost ? `${cost.display} (${cost.amount} ${cost.currency})` : amountsInWords(context);
+  byId('cost').hidden = money === '';
+  write(byId('cost'), money);
   const sends = context?.sends ?? null;
   byId('request-part').hidden = sends === null;
   write(byId('request'), sends === null ? '' : `${sends.method} ${sends.url}`);

@@ -89,9 +89,18 @@ const longText = (text, onOpen) => {
 };
 
 /** Strings as they are, everything else as JSON. */
-const argumentRow = ([name, value], onOpen) => {
+const argumentRow = ([name, value], amounts, onOpen) => {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 1);
-  return make('div', {}, write(make('dt'), name), longText(text, onOpen));
+  const amount = amounts.find(({ argument }) => argument === name);
+  return make('div', {}, write(make('dt'), name), amount ? amountText(amount, text, onOpen) : longText(text, onOpen));
+};
+
+/** Money as people read it, with what is sent; what cannot be read so as it is, with the reason. */
+const amountText = ({ display, hint }, text, onOpen) => {
+  if (display !== null) return write(make('dd'), `${display}, sent as ${text} in minor units`);
+  const all = longText(text, onOpen);
+  all.append(write(make('p', { class: 'note' }), `Shown as it is sent. ${hint}`));
+  return all;
 };
 
 const rowsOf = (args) => {
@@ -131,9 +140,9 @@ const argumentsIn = ({ list, end, bar }, onRead) => {
   return {
     isRead: () => isRead,
     /** They must be on the page already: what covers them is measured. */
-    show: (args) => {
+    show: (args, amounts) => {
       isRead = false;
-      list.replaceChildren(...rowsOf(args).map((member) => argumentRow(member, watch)));
+      list.replaceChildren(...rowsOf(args).map((member) => argumentRow(member, amounts, watch)));
       watch();
     },
     /** Opens what is long and was reached; else shows the next screen of them. */
@@ -188,7 +197,7 @@ export const approveButton = (onApprove) => {
       approval = now;
       if (now.context_digest !== null && now.context_digest === seen) return;
       [seen, isArmed] = [now.context_digest, false];
-      args.show(now.context?.args);
+      args.show(now.context?.args, now.context?.amounts ?? []);
       render();
     },
     digest: () => seen,
