@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DamagedEvent, MissingEvent, recordedAt, UnknownEventType } from '#libs/domain/kernel';
+import { DamagedEvent, MissingEvent, recordedAt, StoreUnavailable, UnknownEventType } from '#libs/domain/kernel';
 import { explain } from './cli-error.js';
 
 const damaged = recordedAt({ id: '', type: 'AgentStopped', data: '{', metadata: '{}' }, 'org-org_1', 4, 9n);
@@ -25,5 +25,41 @@ describe('what a command says of an event', () => {
     expect(message).toContain(`org-org_1 ${what}`);
     expect(message).toContain(advice);
     expect(message).not.toContain('DATABASE_URL');
+  });
+});
+
+const errno = (code: string, path?: string): Error =>
+  Object.assign(new Error(`${code}: no space left on device, write`), {
+    code,
+    syscall: 'write',
+    ...(path && { path }),
+  });
+
+/** As pg gives what a server says. */
+const said = (code: string, message: string): Error => Object.assign(new Error(message), { code, severity: 'ERROR' });
+
+describe('what a command says where nothing can be written', () => {
+  it.each([
+    [
+      'of a file',
+      errno('ENOSPC', '/s/postgres.lock'),
+      '/s/postgres.lock cannot be used: no space is left. Free some space',
+    ],
+    ['of a file that Node does not name', errno('ENOSPC'), 'cannot be used: no space is left. Free some space'],
+    ['of a quota', errno('EDQUOT', '/s/x'), 'no space is left for this user. Free some space'],
+    [
+      'of the database',
+      said('53100', 'could not extend file'),
+      'could not extend file. The disk of the database is full: free',
+    ],
+    [
+      'of an append',
+      new StoreUnavailable('the database did not answer (53100)', { cause: said('53100', 'could not extend file') }),
+      'The disk of the database is full: free some space there, then try again.',
+    ],
+    ['of a standby', said('25006', 'cannot execute INSERT'), 'name the primary in DATABASE_URL'],
+    ['of a disk that fails', said('58030', 'could not write block'), 'The disk of the database fails'],
+  ])('%s is why, and what to do', (_, error, message) => {
+    expect(explain(error)).toMatchObject({ message: expect.stringContaining(message) as string, exitCode: 2 });
   });
 });

@@ -1,6 +1,6 @@
 import { BrokenStream, DomainError, type Position, StoreUnavailable } from '#libs/domain/kernel';
-import { ConfigError, fileFaultOf, SecretFileError, StateDirectoryError } from '#libs/infra/config';
-import { EmbeddedPostgresError, isDatabaseUnusable } from '#libs/infra/postgres';
+import { ConfigError, fileFaultOf, isFullDisk, SecretFileError, StateDirectoryError } from '#libs/infra/config';
+import { adviceOnRefusedWrite, EmbeddedPostgresError, isDatabaseUnusable } from '#libs/infra/postgres';
 
 /** The whole vocabulary: scripts branch on it. */
 export const EXIT = {
@@ -113,14 +113,18 @@ const explainDomainError = ({ code, message, status }: DomainError): Explanation
   return { code, message, exitCode: isRefused ? EXIT.refused : EXIT.unusable };
 };
 
+const FREE_SPACE = 'Free some space on that disk and try again; `npm run ags -- doctor` says how much there is.';
+
 /** What the file system said, as a sentence about `path`. Null for any other error. */
 export const explainFileError = (error: Error, path?: string): Explanation | null => {
   if (!('syscall' in error) || !('code' in error)) return null;
-  const why = fileFaultOf(String(error.code));
-  const place = path ?? ('path' in error ? String(error.path) : null);
+  const code = String(error.code);
+  const why = fileFaultOf(code);
+  // Of an open file Node names no path. What fills a disk is the same wherever it lies on it.
+  const place = path ?? ('path' in error ? String(error.path) : isFullDisk(code) ? 'A file of this program' : null);
   if (why === undefined || place === null) return null;
-  const message = `${place} cannot be used: ${why}. Check the path and try again.`;
-  return { code: 'file_unusable', message, exitCode: EXIT.unusable };
+  const advice = isFullDisk(code) ? FREE_SPACE : 'Check the path and try again.';
+  return { code: 'file_unusable', message: `${place} cannot be used: ${why}. ${advice}`, exitCode: EXIT.unusable };
 };
 
 /**
@@ -164,9 +168,10 @@ const explainDatabaseError = (error: Error, option?: string): StoreExplanation |
   if (!(error instanceof StoreUnavailable) && !isDatabaseUnusable(cause)) return null;
   // Node's and PostgreSQL's words name the host, the port and the login, and hold no password.
   const said = cause === error && error instanceof StoreUnavailable ? '' : ` It said: ${cause.message}.`;
-  return {
-    code,
-    message: `The database cannot be used.${said} Check ${option ?? 'DATABASE_URL'} and that it runs, then try again.`,
-    exitCode,
-  };
+  const advice = adviceOnRefusedWrite(cause);
+  const message =
+    advice === null
+      ? `The database cannot be used.${said} Check ${option ?? 'DATABASE_URL'} and that it runs, then try again.`
+      : `The database takes no writes.${said} ${advice}, then try again.`;
+  return { code, message, exitCode };
 };

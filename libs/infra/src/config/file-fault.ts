@@ -12,5 +12,10 @@ const FILE_FAULTS: Readonly<Record<string, string>> = {
   EIO: 'the disk failed',
 };
 
+/** Node's codes for a disk on which nothing more can be written. */
+const FULL_DISK: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
+
+export const isFullDisk = (code: string): boolean => FULL_DISK.has(code);
+
 /** Node's word for what is wrong with a file, as a part of a sentence. Undefined for any other code. */
 export const fileFaultOf = (code: string): string | undefined => FILE_FAULTS[code];

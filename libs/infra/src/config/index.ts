@@ -24,7 +24,7 @@ export {
 export { InvalidSmtpUrl, parseSmtpUrl, type SmtpServer } from './smtp-url.js';
 export { givenText } from './given-text.js';
 export { callerFolder } from './caller-folder.js';
-export { fileFaultOf } from './file-fault.js';
+export { fileFaultOf, isFullDisk } from './file-fault.js';
 export { EMBEDDED_DATABASE } from './embedded-database.js';
 export {
   ensureSecretFile,

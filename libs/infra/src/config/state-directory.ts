@@ -1,6 +1,6 @@
 import { chmod, mkdir, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import { fileFaultOf } from './file-fault.js';
+import { fileFaultOf, isFullDisk } from './file-fault.js';
 
 /** The state directory cannot be used. The message says why and what to do. */
 export class StateDirectoryError extends Error {
@@ -158,6 +158,10 @@ const understood = async (stateDir: string, error: NodeJS.ErrnoException): Promi
   }
   const why = syscall === 'mkdir' && code === 'ENOENT' ? 'no folder can be made there' : fileFaultOf(code);
   if (why === undefined) return null;
+  if (isFullDisk(code)) {
+    const message = `${path} cannot be used: ${why}. Free some space on that disk and try again.`;
+    return new StateDirectoryError(message, { cause: error });
+  }
   return new StateDirectoryError(`${path} cannot be used: ${why}. S${elsewhere}`, { cause: error });
 };
 

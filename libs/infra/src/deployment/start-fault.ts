@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '#libs/domain/kernel';
-import { fileFaultOf, type ListenAddress } from '../config/index.js';
+import { fileFaultOf, isFullDisk, type ListenAddress } from '../config/index.js';
 import { KurrentUnavailable } from '../event-store/index.js';
-import { isDatabaseUnusable } from '../postgres/index.js';
+import { adviceOnRefusedWrite, isDatabaseUnusable } from '../postgres/index.js';
 
 /** The settings that say where something listens. */
 interface ListenSettings {
@@ -59,6 +59,8 @@ const listenFault = ({ code, syscall, address, port }: SystemError): string | nu
 
 const fileFault = ({ code, path }: SystemError): string | null => {
   const why = fileFaultOf(code);
+  if (isFullDisk(code))
+    return `${path ?? 'A file'} cannot be written: ${why}. Free some space on that disk, then start again.`;
   if (why === undefined || path === undefined) return null;
   const advice = 'Check whose it is, and the settings that name files and folders: `npm run ags -- config` shows them.';
   return `${path} cannot be used: ${why}. ${advice}`;
@@ -70,6 +72,8 @@ const databaseFault = (error: Error): string | null => {
   }
   const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
   if (!isDatabaseUnusable(cause)) return null;
+  const advice = adviceOnRefusedWrite(cause);
+  if (advice !== null) return `The database takes no writes: ${cause.message}. ${advice}, then start again.`;
   // Node's and PostgreSQL's words name the host, the port and the login, and hold no password.
   return `The database cannot be used: ${cause.message}. Check that it runs and that DATABASE_URL names it.`;
 };

@@ -23,5 +23,6 @@ export {
   type PoolOptions,
   poolVerify,
 } from './pools.js';
+export { adviceOnRefusedWrite } from './refused-writes.js';
 export { isPassing, isRefusedStatement, sqlStateOf } from './sql-state.js';
 export { isDatabaseUnusable } from './unusable.js';

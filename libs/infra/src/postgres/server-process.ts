@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { commandLineOf, processIdentity } from './live-process.js';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
+import { isOutOfSpace } from './refused-writes.js';
 import { readIfPresent, SUPERUSER, syncDirectory, type ServerSite } from './server-site.js';
 
 const STOP_DEADLINE_MS = 30_000;
@@ -92,7 +93,13 @@ const initdb = async (site: ServerSite, directory: string, passwordFile: string)
     ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C', '--data-checksums', '--no-instructions'],
   ]);
   const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new EmbeddedPostgresError(`initdb failed:\n${await logSince(site, logFrom)}`);
+  if (code === 0) return;
+  const said = await logSince(site, logFrom);
+  throw new EmbeddedPostgresError(
+    isOutOfSpace(said)
+      ? `No database can be made in ${site.stateDir}: no space is left on that disk. Free some, then start again.`
+      : `initdb failed:\n${said}`,
+  );
 };
 
 /**

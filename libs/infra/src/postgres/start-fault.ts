@@ -1,6 +1,7 @@
 import { chmod, stat } from 'node:fs/promises';
 import type { Logger } from '#libs/domain/kernel';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
+import { isOutOfSpace } from './refused-writes.js';
 import type { ServerSite } from './server-site.js';
 
 /** PostgreSQL refuses a directory that its group may write to, or that others may enter. */
@@ -53,6 +54,7 @@ const nextStepAfter = (fatal: string, dataDir: string): string => {
   if (/Permission denied|permissions|ownership/.test(fatal)) {
     return `Give every file in it back to one user, the owner of the directory: chown -R --reference=${quoted(dataDir)} ${quoted(dataDir)}.`;
   }
+  if (isOutOfSpace(fatal)) return 'Free some space on that disk, then start again.';
   if (/incompatible/.test(fatal)) {
     return 'Start the version of the service that made it, or restore a backup beside it.';
   }

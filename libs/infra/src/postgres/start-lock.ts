@@ -37,7 +37,10 @@ export const withStartLock = async <Result>(path: string, body: () => Promise<Re
   const file = await open(draft, 'wx', 0o600);
   try {
     try {
-      await file.writeFile(JSON.stringify(mine));
+      await file.writeFile(JSON.stringify(mine)).catch((error: unknown) => {
+        // Of an open file Node names no path.
+        throw Object.assign(error as NodeJS.ErrnoException, { path });
+      });
       await take(path, draft);
     } finally {
       await rm(draft, { force: true });
