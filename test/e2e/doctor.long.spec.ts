@@ -187,11 +187,15 @@ describe('ags doctor beside a running service', () => {
 });
 
 describe('ags doctor where something else is wrong', () => {
-  it('says that no service runs, which is no problem', async () => {
+  it('warns of a service that does not answer, and says how to start it', async () => {
     const url = await unusedAddress();
     const run = await doctor(['--url', url]);
     expect(run.code).toBe(0);
-    expect(found(run, 'server_health')).toMatchObject({ status: 'ok', message: `No service runs at ${url}.` });
+    expect(found(run, 'server_health')).toMatchObject({
+      status: 'warning',
+      message: `The service does not answer: nothing listens at ${url}.`,
+      next: expect.stringContaining('`npm start`') as string,
+    });
     expect(found(run, 'version_drift')).toMatchObject({ status: 'skipped' });
   });
 

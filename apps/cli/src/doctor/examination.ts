@@ -57,6 +57,11 @@ export class Examination {
     }
   }
 
+  /** Whether the database was looked at, and answers. */
+  async isOpened(): Promise<boolean> {
+    return Boolean(await this.opening?.catch(() => null));
+  }
+
   /** Whether a process of one of these programs is connected to the database; false where that was not looked at. */
   async isConnected(...programs: readonly ('api' | 'worker' | 'projector' | 'standalone')[]): Promise<boolean> {
     const opened = await this.opening?.catch(() => null);

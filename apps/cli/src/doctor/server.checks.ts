@@ -5,10 +5,10 @@ import { isAnswer, Server, serverAddressOf, type ServerAnswer, type Silence } fr
 const SEAL_KEYS_PATH = '/.well-known/service/keys.json';
 const RESTART_HELP = 'Restart the service, so that both are of one version.';
 
-/** A service that does not run is what it is: said, and no problem. */
 export const checkServerHealth = async (examination: Examination, url: string | undefined): Promise<Finding> => {
   const address = url ?? serverAddressOf(examination.config);
   if (address === null) {
+    if (await isNobodyConnected(examination)) return notRunning('No service of this deployment runs.');
     return skipped('The port is chosen at every start (SERVICE_PORT=0): name the address with --url to look at it.');
   }
   const server = new Server(address);
@@ -19,9 +19,12 @@ export const checkServerHealth = async (examination: Examination, url: string | 
   ]);
   if (!isAnswer(said)) {
     if (said.kind === 'not_running') {
-      if (url !== undefined) return ok(`No service runs at ${address}.`);
+      if (url !== undefined) return notRunning(`The service does not answer: nothing listens at ${address}.`);
       if (await examination.isConnected('api', 'standalone')) return elsewhere(address);
-      return ok(`No service runs at ${address}. One that listens elsewhere is looked at with --url.`);
+      return notRunning(
+        `The service does not answer: nothing listens at ${address}.`,
+        ' One that listens elsewhere is looked at with --url.',
+      );
     }
     if (said.kind === 'blocked_port') {
       return problem(
@@ -59,6 +62,13 @@ export const checkServerHealth = async (examination: Examination, url: string | 
   const health = judgeHealth(address, said);
   return whose === 'ours' || health.status !== 'ok' ? health : unknownService(address, whose, examination.apiKey);
 };
+
+const notRunning = (message: string, more = ''): Finding =>
+  warning(message, `Start it: \`npm start\`, or the program that serves the API (\`npm run start:api\`).${more}`);
+
+/** Also false where the database was not looked at. */
+const isNobodyConnected = async (examination: Examination): Promise<boolean> =>
+  (await examination.isOpened()) && !(await examination.isConnected('api', 'standalone'));
 
 /** `ours`, `another`, or why it cannot be told. */
 type Whose = 'ours' | 'another' | 'not_listed' | 'not_known_here';
