@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
-import { mkdtempSync, rmdirSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -15,6 +13,7 @@ import { connectCrm } from '../support/crm.js';
 import { postmasterPidIn } from '../support/own-server.js';
 import { removeStateDir, startService } from '../support/service.js';
 import { silentLogger } from '../support/silent-logger.js';
+import { canMount, mountSmallDisk } from '../support/small-disk.js';
 import { takeAllConnections } from '../support/taken-connections.js';
 
 const DEADLINE_MS = 180_000;
@@ -48,66 +47,53 @@ const expectIntact = async ({ scene }: ChaosStage): Promise<void> => {
   expect(violationsIn(await scene.gather({ isRebuilt: true }))).toEqual([]);
 };
 
-const canMount = ((): boolean => {
-  const folder = mkdtempSync(join(tmpdir(), 'ags-mount-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], { stdio: 'ignore' });
-    execFileSync('umount', [folder]);
-    return true;
-  } catch (error) {
-    return error === null;
-  } finally {
-    rmdirSync(folder);
-  }
-})();
-
 describe.skipIf(!canMount)('a disk that is full (where a small one can be mounted: root, with CAP_SYS_ADMIN)', () => {
-  const DISK_MIB = 192;
-
   it(
     'records and runs nothing more, is still read, and goes on when there is room',
     async () => {
-      const disk = await mkdtemp(join(tmpdir(), 'ags-disk-'));
-      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=711`, 'tmpfs', disk]);
-      const stateDir = join(disk, 'state');
+      const disk = await mountSmallDisk();
+      const stateDir = join(disk.folder, 'state');
       try {
         stage = await setStage({ restLimitMs: REST_LIMIT_MS, stateDir });
         const { scene } = stage;
         const first = await write(stage);
         expect(first.answer).toMatchObject(SEALED);
         scene.markFaults(true);
-        await fill(disk);
+        await disk.fill();
         const refused = await writeUntilRefused(stage);
         expect(refused.answer).toMatchObject(UNAVAILABLE);
         expect(scene.oracle.requests.filter(({ effect }) => effect === refused.effect)).toEqual([]);
+        await vi.waitFor(async () => expect(await healthOf(scene)).toEqual(FULL), WAITED);
         const [caller = null] = scene.agents;
         const read = await scene.log.call('GET', `/v1/actions/${String(first.answer?.json['id'])}`, { caller });
         expect(read.answer).toMatchObject(SEALED);
-        await rm(join(disk, 'filler'));
+        await disk.empty();
         // What was accepted before is sealed from here on: it waited for room, and nothing else.
         await scene.recovered(performance.now());
+        // By itself, where nobody calls meanwhile: a load balancer sends no call to who is down.
+        await vi.waitFor(async () => expect(await healthOf(scene)).toMatchObject(WELL), WAITED);
         const again = await write(stage, refused.effect, refused.characters);
         expect(again.answer).toMatchObject({ status: 200, json: { state: 'sealed' } });
         await expectIntact(stage);
       } finally {
         // Where there is no room, nobody can let go of the database.
-        await rm(join(disk, 'filler'), { force: true });
+        await disk.empty();
         await stage?.close();
         stage = null;
         await removeStateDir(stateDir);
-        execFileSync('umount', [disk]);
-        await rm(disk, { recursive: true });
+        await disk.remove();
       }
     },
     DEADLINE_MS,
   );
 
-  /** To the last byte. The database takes room of its own meanwhile, so the file may be cut short. */
-  const fill = async (disk: string): Promise<void> => {
-    const { bavail, bsize } = await statfs(disk);
-    await writeFile(join(disk, 'filler'), Buffer.alloc(bavail * bsize)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOSPC') throw error;
-    });
+  const FULL = { status: 503, health: 'down', database: 'ok', event_store: 'down', disk: 'degraded' };
+  const WELL = { status: 200, health: 'ok', event_store: 'ok', disk: 'ok' };
+
+  const healthOf = async ({ log }: ChaosScene) => {
+    const { answer } = await log.call('GET', '/v1/health', { caller: null });
+    const { database, event_store, disk } = answer?.json['checks'] as Record<string, unknown>;
+    return { status: answer?.status, health: answer?.json['status'], database, event_store, disk };
   };
 
   /** What the database still has room for is recorded as ever. */

@@ -3,6 +3,7 @@ import { appendEvents, START, timestampOf } from '#libs/domain/kernel';
 import { LedgerTails, UnsealedEvents } from '#libs/domain/ledger';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import {
+  diskCheck,
   projectionsCheck,
   type ProjectionSource,
   sealingCheck,
@@ -128,6 +129,18 @@ describe('the projections check', () => {
     await log.grow(3_600_000, 5n);
     expect(await checkOf(log).check()).toBe('ok');
     expect(log.reads).toEqual([]);
+  });
+});
+
+describe('the disk check', () => {
+  it.each([500, 10_000])('is ok with %i MiB', async (mebibytes) => {
+    expect(await diskCheck('/s', async () => mebibytes * 1024 ** 2).check()).toBe('ok');
+  });
+
+  it('is degraded below 500 MiB, and says in the log how much there is and what to do', async () => {
+    const disk = diskCheck('/s', async () => 500 * 1024 ** 2 - 1);
+    expect(disk.isVital).toBeUndefined();
+    await expect(disk.check()).rejects.toThrow('only 499 MiB are free in the file system of /s: free some');
   });
 });
 

@@ -4,6 +4,7 @@ import { executionPatienceFor, sealingPatienceFor } from '#libs/domain/gate';
 import { ONLY_STREAM, streamRef, timestampOf } from '#libs/domain/kernel';
 import { nextSeal, sealKeyDecider } from '#libs/domain/ledger';
 import type { Deployment } from '#libs/infra/deployment';
+import { freeBytesAt } from '#libs/infra/runtime';
 import { PROJECTION_NAMES, READ_YOUR_WRITES_TIMEOUT_MS } from '#libs/infra/read-models';
 import { AgentRoutesModule } from './agents/agent-routes.module.js';
 import { AgentsModule } from './agents/agents.module.js';
@@ -14,6 +15,7 @@ import { EventsModule } from './events/events.module.js';
 import { GateModule } from './gate/gate.module.js';
 import {
   databaseCheck,
+  diskCheck,
   eventStoreCheck,
   executionsCheck,
   projectionsCheck,
@@ -67,6 +69,7 @@ export class ApiModule {
 }
 
 const healthChecksOf = ({
+  config: { databaseUrl, stateDir },
   database: { durable, store },
   clock,
   projectionProgress,
@@ -80,6 +83,8 @@ const healthChecksOf = ({
 }: Deployment): readonly HealthCheck[] => [
   databaseCheck(durable),
   eventStoreCheck(store),
+  // Another machine's disk is that machine's to watch.
+  ...(databaseUrl === null ? [diskCheck(stateDir, () => freeBytesAt(stateDir))] : []),
   projectionsCheck({
     store,
     projected: async (position, timeoutMs) => {

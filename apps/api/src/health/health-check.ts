@@ -9,6 +9,7 @@ import {
 } from '#libs/domain/kernel';
 import type { LookAtLog, UnsealedEvents } from '#libs/domain/ledger';
 import type { CodeMisses } from '#libs/domain/people';
+import { SCARCE_SPACE_BYTES, spaceText } from '#libs/infra/runtime';
 import { TimeInLog } from './time-in-log.js';
 
 /** One thing that the service needs. What is wrong goes to the log; the answer shows statuses only (document 1, health). */
@@ -41,6 +42,21 @@ export const eventStoreCheck = (store: Pick<EventStore, 'requireUsable'>): Healt
   check: async () => {
     await store.requireUsable();
     return 'ok';
+  },
+});
+
+/**
+ * `degraded`, and an error in the log, where the disk of an embedded database has little room: what is recorded last is a
+ * matter of time. Where nothing can be recorded any more, the event store's check says so.
+ */
+export const diskCheck = (stateDir: string, freeBytes: () => Promise<number>): HealthCheck => ({
+  name: 'disk',
+  check: async () => {
+    const free = await freeBytes();
+    if (free >= SCARCE_SPACE_BYTES) return 'ok';
+    throw new Error(
+      `only ${spaceText(free)} are free in the file system of ${stateDir}: free some, or calls are refused`,
+    );
   },
 });
 

@@ -1,4 +1,4 @@
-import { stat, statfs } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readRestoredMark } from '#libs/infra/backup';
 import {
@@ -9,6 +9,7 @@ import {
   requireOwnStateDirectory,
   type Config,
 } from '#libs/infra/config';
+import { freeBytesAt, LITTLE_SPACE_BYTES, SCARCE_SPACE_BYTES, spaceText } from '#libs/infra/runtime';
 import { ok, problem, warning, type Finding } from './finding.js';
 
 const IN_DEVELOPMENT = 'SERVICE_ENV is dev: connectors may reach private addresses, every port and plain http.';
@@ -70,25 +71,16 @@ export const checkStateDirectory = async (config: Config): Promise<Finding> => {
 const isAllElsewhere = ({ databaseUrl, vaultKeyFile, pepperFile }: Config): boolean =>
   databaseUrl !== null && vaultKeyFile !== null && pepperFile !== null;
 
-const GIBIBYTE = 1024 ** 3;
-const MEBIBYTE = 1024 ** 2;
-/** Document 3, Local setup and diagnostics. */
-const WARNING_BELOW_BYTES = 2 * GIBIBYTE;
-const PROBLEM_BELOW_BYTES = 500 * MEBIBYTE;
-
 export const checkDiskSpace = async ({ stateDir }: Config): Promise<Finding> => {
   let folder = stateDir;
   // It would be made there.
   while (!(await isThere(stateDir, folder)) && folder !== dirname(folder)) folder = dirname(folder);
-  const { bavail, bsize } = await statfs(folder);
-  return judgeFreeSpace(stateDir, bavail * bsize);
+  return judgeFreeSpace(stateDir, await freeBytesAt(folder));
 };
 
 export const judgeFreeSpace = (stateDir: string, freeBytes: number): Finding => {
-  const free =
-    freeBytes < GIBIBYTE ? `${Math.floor(freeBytes / MEBIBYTE)} MiB` : `${(freeBytes / GIBIBYTE).toFixed(1)} GiB`;
-  const message = `${free} are free in the file system of ${stateDir}.`;
-  if (freeBytes >= WARNING_BELOW_BYTES) return ok(message);
+  const message = `${spaceText(freeBytes)} are free in the file system of ${stateDir}.`;
+  if (freeBytes >= LITTLE_SPACE_BYTES) return ok(message);
   const next = 'Free some, or move the state directory to a larger file system: without space nothing is recorded.';
-  return freeBytes < PROBLEM_BELOW_BYTES ? problem(message, next) : warning(message, next);
+  return freeBytes < SCARCE_SPACE_BYTES ? problem(message, next) : warning(message, next);
 };

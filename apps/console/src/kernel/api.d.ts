@@ -2278,7 +2278,7 @@ export interface components {
             object: "health";
             /** @enum {string} */
             status: "ok" | "degraded" | "down" | "draining";
-            /** @description Each thing that the service needs. */
+            /** @description Each thing that the service needs. `disk` is there where the database is embedded. */
             checks: {
                 [key: string]: "ok" | "degraded" | "down";
             };
@@ -4716,6 +4716,7 @@ export interface operations {
                      *       "checks": {
                      *         "database": "ok",
                      *         "event_store": "ok",
+                     *         "disk": "ok",
                      *         "projections": "ok",
                      *         "executions": "ok",
                      *         "sealing": "ok",
@@ -4743,6 +4744,7 @@ export interface operations {
                      *       "checks": {
                      *         "database": "ok",
                      *         "event_store": "ok",
+                     *         "disk": "ok",
                      *         "projections": "ok",
                      *         "executions": "ok",
                      *         "sealing": "ok",

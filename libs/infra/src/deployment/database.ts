@@ -20,6 +20,7 @@ import {
   requireReachable,
   requireServerSite,
   startEmbeddedPostgres,
+  WriteDoubt,
   type EmbeddedPostgres,
 } from '../postgres/index.js';
 import type { DataSource } from 'typeorm';
@@ -96,12 +97,22 @@ const connected = async (
     if (!isClosing) log.warn('an idle database connection was lost', { error });
   };
   const seenLog = new SeenLog(onWentBack);
-  const common = { connectionString, applicationName, onError, verify: seenLog.verify };
+  const doubt = new WriteDoubt();
+  const common = { connectionString, applicationName, onError, verify: seenLog.verify, doubt };
   const durable = createDurablePool({ ...common, maxConnections: DURABLE_CONNECTIONS });
   const relaxed = createRelaxedPool({ ...common, maxConnections: RELAXED_CONNECTIONS });
   const store = openEventStore(
     { eventStoreUrl, connectionString },
-    { applicationName, log, onConnectionLost: onError, onWentBack, seenLog, storesPayloads: true, isLongLived: true },
+    {
+      applicationName,
+      log,
+      onConnectionLost: onError,
+      onWentBack,
+      seenLog,
+      doubt,
+      storesPayloads: true,
+      isLongLived: true,
+    },
   );
   const readModels = readModelSource({
     ...common,

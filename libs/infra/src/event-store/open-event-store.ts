@@ -1,5 +1,6 @@
 import type { EventStore, Logger } from '#libs/domain/kernel';
 import { parseKurrentUrl } from '../config/index.js';
+import type { WriteDoubt } from '../postgres/index.js';
 import { KurrentEventStore } from './kurrent/kurrent-event-store.js';
 import type { KurrentUnavailable } from './kurrent/kurrent-failures.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
@@ -19,6 +20,8 @@ export interface OpenEventStoreOptions {
   readonly onConnectionLost: (error: Error) => void;
   /** Of the process, where it makes other connections to the same PostgreSQL. */
   readonly seenLog?: SeenLog;
+  /** As above: whether it takes writes. */
+  readonly doubt?: WriteDoubt;
   /** The log went back in time: the process must end. */
   readonly onWentBack?: (error: Error) => void;
   /** The gate's tables are there. Default false. */

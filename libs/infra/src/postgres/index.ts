@@ -10,7 +10,7 @@ export {
 } from './embedded-server.js';
 export { DatabaseClient } from './database-client.js';
 export { ensureDatabase, requireReachable } from './ensure-database.js';
-export { inTransaction, type Transaction } from './in-transaction.js';
+export { inTransaction, type Transaction, withoutTrace } from './in-transaction.js';
 export { installSchema } from './install-schema.js';
 export { MortalClient } from './mortal-client.js';
 export { packagedPostgresVersion } from './server-binaries.js';
@@ -26,3 +26,4 @@ export {
 export { adviceOnRefusedWrite } from './refused-writes.js';
 export { isPassing, isRefusedStatement, sqlStateOf } from './sql-state.js';
 export { isDatabaseUnusable } from './unusable.js';
+export { WriteDoubt } from './write-doubt.js';

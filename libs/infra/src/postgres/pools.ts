@@ -1,5 +1,7 @@
 import pg from 'pg';
 import { MortalClient } from './mortal-client.js';
+import { adviceOnRefusedWrite } from './refused-writes.js';
+import type { WriteDoubt } from './write-doubt.js';
 
 export interface PoolOptions {
   readonly connectionString: string;
@@ -17,6 +19,8 @@ export interface PoolOptions {
   readonly onError: (error: Error) => void;
   /** Asked of each new connection before it is used; what it throws is its first user's error. */
   readonly verify?: (connection: pg.ClientBase) => Promise<void>;
+  /** Raised when the server says that it takes no writes. */
+  readonly doubt?: WriteDoubt;
 }
 
 const STATEMENT_TIMEOUT_MS = 5_000;
@@ -64,7 +68,17 @@ const createPool = (options: PoolOptions, settings: string): pg.Pool => {
   });
   // An idle connection's error without a listener would end the process.
   pool.on('error', options.onError);
+  const { doubt } = options;
+  if (doubt !== undefined) pool.on('connect', (client) => raiseOnRefusal(client, doubt));
   return pool;
+};
+
+/** By what the server says, whoever asked: nothing is looked at where all is well. */
+const raiseOnRefusal = (client: pg.PoolClient, doubt: WriteDoubt): void => {
+  const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
+  connection.on('errorMessage', (said: unknown) => {
+    if (adviceOnRefusedWrite(said) !== null) doubt.raise();
+  });
 };
 
 /** As a pool wants it: a connection that is refused is ended, and whoever waits for it gets the error. */

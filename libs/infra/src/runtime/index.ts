@@ -1,5 +1,6 @@
 export { BuildFacts, packageRoot, readBuildFacts } from './build-facts.js';
 export { compileSooner } from './compile-sooner.js';
+export { freeBytesAt, LITTLE_SPACE_BYTES, SCARCE_SPACE_BYTES, spaceText } from './free-space.js';
 export { giveBackWhatStartUsed } from './give-back.js';
 export { GatheredCalls, type GatheredCallsOptions } from './gathered-calls.js';
 export { GrowingBuffer } from './growing-buffer.js';

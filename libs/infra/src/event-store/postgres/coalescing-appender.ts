@@ -3,7 +3,6 @@ import type pg from 'pg';
 import {
   type Append,
   type AppendResult,
-  type Companions,
   type NewEvent,
   type Payload,
   type Position,
@@ -14,9 +13,9 @@ import {
   StoreUnavailable,
   TransientMap,
 } from '#libs/domain/kernel';
-import { bigintArray, isPassing, isRefusedStatement, textArray, uuidArray } from '../../postgres/index.js';
+import { isPassing, isRefusedStatement, translateDatabaseError, withoutTrace } from '../../postgres/index.js';
 import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
-import { payloadArrays } from './payload-arrays.js';
+import { type Departure, statementOf, trialAppend } from './append-statement.js';
 
 const MAX_BATCH_APPENDS = 256;
 const MAX_BATCH_BYTES = 1_000_000;
@@ -24,23 +23,6 @@ const MAX_BATCH_BYTES = 1_000_000;
 const MAX_WAITING_APPENDS = 20_000;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 250;
-
-const APPEND = {
-  name: 'event_store_append',
-  text: 'select stream, is_recorded, revision, log_position from event_store.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
-} as const;
-
-/** Installed with the gate's tables, which hold the payloads. */
-const APPEND_WITH_PAYLOADS = {
-  name: 'event_store_append_with_payloads',
-  text: 'select stream, is_recorded, revision, log_position from gate.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
-} as const;
-
-/** Installed with them. */
-const APPEND_ACCOMPANIED = {
-  name: 'event_store_append_accompanied',
-  text: 'select stream, is_recorded, revision, log_position, is_accompanied from gate.append_accompanied($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)',
-} as const;
 
 interface OutcomeRow {
   readonly stream: string | null;
@@ -65,21 +47,13 @@ export interface AnsweredCall {
   readonly found: readonly RecordedEvent[];
 }
 
-/** What is known of a call before it is made. */
-export interface Departure {
-  /** The end of the log as far as this process has seen it. */
-  readonly head: Position;
-  /** Where its events will stand if the log still ends there. */
-  readonly events: readonly RecordedEvent[];
-  /** Who goes with it, if the log still ends there. */
-  readonly companions: Companions | null;
-}
-
 export interface AppenderListener {
   /** Asked once about appends that depart; null where nobody may go with them. */
   onDeparture(appends: readonly Append[]): Departure | null;
   /** Told before the callers are. */
   onAnswered(answered: AnsweredCall): void;
+  /** Told of every call that the store did not answer, or answered with an error that is no matter of its values. */
+  onFailed(error: unknown): void;
 }
 
 /** An append on its way; it settles once, by its result or by its deadline. */
@@ -87,6 +61,8 @@ class Waiting {
   readonly result: Promise<AppendResult>;
   readonly bytes: number;
   isSettled = false;
+  /** What the store last said of it, which may pass. */
+  refusal: unknown = null;
   private resolve: (result: AppendResult) => void = () => undefined;
   private reject: (error: unknown) => void = () => undefined;
   private readonly timer: NodeJS.Timeout;
@@ -101,7 +77,13 @@ class Waiting {
       this.resolve = resolve;
       this.reject = reject;
     });
-    this.timer = setTimeout(() => this.fail(new StoreUnavailable(`no answer within ${deadlineMs} ms`)), deadlineMs);
+    this.timer = setTimeout(() => this.fail(this.lateness(deadlineMs)), deadlineMs);
+  }
+
+  /** What kept it: the server may have answered all the time, and refused it each time. */
+  private lateness(deadlineMs: number): unknown {
+    if (this.refusal !== null) return translateDatabaseError(this.refusal);
+    return new StoreUnavailable(`no answer within ${deadlineMs} ms`);
   }
 
   succeed(result: AppendResult): void {
@@ -219,6 +201,7 @@ export class CoalescingAppender {
         return;
       } catch (error) {
         companions?.ended('unclear');
+        if (!isRefusedStatement(error)) this.listener.onFailed(error);
         // What was refused may be one of several, or who went with them.
         if ((isRefusedStatement(error) && due.length > 1) || (companions !== null && !isPassing(error))) {
           for (const waiting of due) await this.tryUntilSettled([waiting], null);
@@ -228,12 +211,21 @@ export class CoalescingAppender {
           for (const waiting of due) waiting.fail(error);
           return;
         }
+        for (const waiting of due) waiting.refusal = error;
         await delay(waitMs);
       }
       departure = null;
       due = due.filter((waiting) => !waiting.isSettled);
       if (due.length === 0) return;
     }
+  }
+
+  /**
+   * Makes a call that would write, and takes it back: whether one would be recorded now.
+   * @throws {StoreUnavailable} why not
+   */
+  async requireAppends(): Promise<void> {
+    await withoutTrace(this.pool, (client) => client.query(statementOf([trialAppend()], null)));
   }
 
   private async send(batch: readonly Waiting[], departure: Departure | null): Promise<void> {
@@ -258,61 +250,6 @@ export class CoalescingAppender {
     }
   }
 }
-
-const statementOf = (appends: readonly Append[], departure: Departure | null): pg.QueryConfig => {
-  const payloads = appends.flatMap((append) => append.payloads ?? []);
-  if (departure !== null && departure.companions !== null) {
-    const { head, events, companions } = departure;
-    const demanded = [...companions.requires];
-    const conditions = [
-      appends.length,
-      events.length,
-      head,
-      textArray(demanded.map(([stream]) => stream)),
-      bigintArray(demanded.map(([, revision]) => revision)),
-    ];
-    const all = argumentsOf([...appends, ...companions.appends]);
-    return { values: [...conditions, ...all, ...payloadArrays(payloads)], ...APPEND_ACCOMPANIED };
-  }
-  if (payloads.length === 0) return { values: [...argumentsOf(appends)], ...APPEND };
-  return { values: [...argumentsOf(appends), ...payloadArrays(payloads)], ...APPEND_WITH_PAYLOADS };
-};
-
-const argumentsOf = (appends: readonly Append[]): readonly Buffer[] => {
-  const [events, streams, revisions]: [NewEvent[], string[], number[]] = [[], [], []];
-  for (const append of appends) {
-    let revision = revisionNumber(append.expectedRevision);
-    for (const event of append.events) {
-      revision += 1;
-      events.push(event);
-      streams.push(append.stream);
-      revisions.push(revision);
-    }
-  }
-  return [
-    textArray(appends.map(({ stream }) => stream)),
-    bigintArray(appends.map(({ expectedRevision }) => revisionNumber(expectedRevision))),
-    textArray(streams),
-    bigintArray(revisions),
-    uuidArray(events.map(({ id }) => id)),
-    textArray(events.map(({ type }) => type)),
-    textArray(events.map(({ data }) => data)),
-    textArray(events.map(({ metadata }) => metadata)),
-    ...requirementArrays(appends),
-  ];
-};
-
-/** Per requirement: whose it is, the stream that must stand still, and where. */
-const requirementArrays = (appends: readonly Append[]): readonly Buffer[] => {
-  const requirements = appends.flatMap(({ stream, requires }) =>
-    [...(requires ?? [])].map(([required, revision]) => ({ stream, required, revision })),
-  );
-  return [
-    textArray(requirements.map(({ stream }) => stream)),
-    textArray(requirements.map(({ required }) => required)),
-    bigintArray(requirements.map(({ revision }) => revision)),
-  ];
-};
 
 const addBody = (bytes: number, { body }: Payload): number => bytes + Buffer.byteLength(body);
 

@@ -19,7 +19,7 @@ import {
   type SubscribeOptions,
   type Subscription,
 } from '#libs/domain/kernel';
-import { createDurablePool, isPassing, textArray, translateDatabaseError } from '../../postgres/index.js';
+import { createDurablePool, isPassing, textArray, translateDatabaseError, WriteDoubt } from '../../postgres/index.js';
 import { GatheredCalls, SystemClock, SystemRandomness } from '../../runtime/index.js';
 import { AppendBell } from '../append-bell.js';
 import { isSendable } from '../append-rules.js';
@@ -28,7 +28,8 @@ import { isNextOfGapless, type LogReader, RecentEvents } from '../recent-events.
 import { SharedBell } from '../shared-bell.js';
 import { STORE_DEADLINE_MS } from '../store-deadline.js';
 import { storeIdOf } from '../store-id.js';
-import { CoalescingAppender, type Departure, recordedAfter } from './coalescing-appender.js';
+import type { Departure } from './append-statement.js';
+import { CoalescingAppender, recordedAfter } from './coalescing-appender.js';
 import { SeenLog } from './seen-log.js';
 
 export interface PostgresEventStoreOptions {
@@ -39,6 +40,8 @@ export interface PostgresEventStoreOptions {
   readonly onConnectionLost: (error: Error) => void;
   /** Shared with the process's other connections. Default: one of its own, and where the log went back every call fails. */
   readonly seenLog?: SeenLog;
+  /** Shared with the process's other connections, whose rows may be refused before an append is. Default: one of its own. */
+  readonly doubt?: WriteDoubt;
   /** The gate's tables are in the same database: an append takes the payloads along that its events name. Default false. */
   readonly storesPayloads?: boolean;
   /** How long one call keeps trying while the server does not answer. Default 5 s. */
@@ -114,10 +117,13 @@ export class PostgresEventStore extends EventStore {
   private knownStoreId: string | null = null;
   private accompanyDeparting: Accompany | null = null;
   private readonly seen: SeenLog;
+  private readonly doubt: WriteDoubt;
+  private trial: Promise<void> | null = null;
 
   constructor(private readonly options: PostgresEventStoreOptions) {
     super();
     this.deadlineMs = options.deadlineMs ?? STORE_DEADLINE_MS;
+    this.doubt = options.doubt ?? new WriteDoubt();
     this.seen = options.seenLog ?? new SeenLog(() => undefined);
     const common = {
       connectionString: options.connectionString,
@@ -143,6 +149,7 @@ export class PostgresEventStore extends EventStore {
       { deadlineMs, storesPayloads },
       {
         onDeparture: (appends) => this.onDeparture(appends),
+        onFailed: () => this.doubt.raise(),
         onAnswered: ({ events, found }) => {
           this.seen.see(found);
           this.recent.add(events);
@@ -224,6 +231,18 @@ export class PostgresEventStore extends EventStore {
   async head(): Promise<Position> {
     const [row] = await this.read<{ position: string }>(HEAD, []);
     return row ? BigInt(row.position) : START;
+  }
+
+  /**
+   * Once an append was not taken, or a row was refused that goes before one, whoever asks has an append tried that is taken
+   * back, until one succeeds. It may be the only one for long: health keeps callers away meanwhile.
+   */
+  override async requireUsable(): Promise<void> {
+    await this.head();
+    if (!this.doubt.isRaised) return;
+    this.trial ??= this.appender.requireAppends().finally(() => (this.trial = null));
+    await this.trial;
+    this.doubt.settle();
   }
 
   async readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {

@@ -1,0 +1,102 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import type { Append, Companions, NewEvent, Position, RecordedEvent } from '#libs/domain/kernel';
+import { bigintArray, textArray, uuidArray } from '../../postgres/index.js';
+import { revisionNumber } from '../append-rules.js';
+import { payloadArrays } from './payload-arrays.js';
+
+const APPEND = {
+  name: 'event_store_append',
+  text: 'select stream, is_recorded, revision, log_position from event_store.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+} as const;
+
+/** Installed with the gate's tables, which hold the payloads. */
+const APPEND_WITH_PAYLOADS = {
+  name: 'event_store_append_with_payloads',
+  text: 'select stream, is_recorded, revision, log_position from gate.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
+} as const;
+
+/** Installed with them. */
+const APPEND_ACCOMPANIED = {
+  name: 'event_store_append_accompanied',
+  text: 'select stream, is_recorded, revision, log_position, is_accompanied from gate.append_accompanied($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)',
+} as const;
+
+/** What is known of a call before it is made. */
+export interface Departure {
+  /** The end of the log as far as this process has seen it. */
+  readonly head: Position;
+  /** Where its events will stand if the log still ends there. */
+  readonly events: readonly RecordedEvent[];
+  /** Who goes with it, if the log still ends there. */
+  readonly companions: Companions | null;
+}
+
+/** The call that writes these appends, and what goes with them. */
+export const statementOf = (appends: readonly Append[], departure: Departure | null): pg.QueryConfig => {
+  const payloads = appends.flatMap((append) => append.payloads ?? []);
+  if (departure !== null && departure.companions !== null) {
+    const { head, events, companions } = departure;
+    const demanded = [...companions.requires];
+    const conditions = [
+      appends.length,
+      events.length,
+      head,
+      textArray(demanded.map(([stream]) => stream)),
+      bigintArray(demanded.map(([, revision]) => revision)),
+    ];
+    const all = argumentsOf([...appends, ...companions.appends]);
+    return { values: [...conditions, ...all, ...payloadArrays(payloads)], ...APPEND_ACCOMPANIED };
+  }
+  if (payloads.length === 0) return { values: [...argumentsOf(appends)], ...APPEND };
+  return { values: [...argumentsOf(appends), ...payloadArrays(payloads)], ...APPEND_WITH_PAYLOADS };
+};
+
+const argumentsOf = (appends: readonly Append[]): readonly Buffer[] => {
+  const [events, streams, revisions]: [NewEvent[], string[], number[]] = [[], [], []];
+  for (const append of appends) {
+    let revision = revisionNumber(append.expectedRevision);
+    for (const event of append.events) {
+      revision += 1;
+      events.push(event);
+      streams.push(append.stream);
+      revisions.push(revision);
+    }
+  }
+  return [
+    textArray(appends.map(({ stream }) => stream)),
+    bigintArray(appends.map(({ expectedRevision }) => revisionNumber(expectedRevision))),
+    textArray(streams),
+    bigintArray(revisions),
+    uuidArray(events.map(({ id }) => id)),
+    textArray(events.map(({ type }) => type)),
+    textArray(events.map(({ data }) => data)),
+    textArray(events.map(({ metadata }) => metadata)),
+    ...requirementArrays(appends),
+  ];
+};
+
+/** Per requirement: whose it is, the stream that must stand still, and where. */
+const requirementArrays = (appends: readonly Append[]): readonly Buffer[] => {
+  const requirements = appends.flatMap(({ stream, requires }) =>
+    [...(requires ?? [])].map(([required, revision]) => ({ stream, required, revision })),
+  );
+  return [
+    textArray(requirements.map(({ stream }) => stream)),
+    textArray(requirements.map(({ required }) => required)),
+    bigintArray(requirements.map(({ revision }) => revision)),
+  ];
+};
+
+/** Of one event, large enough to need room on the disk, and of what no server can compress. */
+const TRIAL_BYTES = 12_288;
+
+export const trialAppend = (): Append => {
+  const data = JSON.stringify({ trial: randomBytes(TRIAL_BYTES).toString('base64') });
+  const id = randomUUID();
+  return {
+    stream: `trial-${id}`,
+    expectedRevision: 'no_stream',
+    events: [{ id, type: 'Trial', data, metadata: '{}' }],
+  };
+};
