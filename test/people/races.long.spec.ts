@@ -74,7 +74,8 @@ describe(`${ROUNDS} races of two processes`, () => {
     await rounds(async (round) => {
       const address = requireMailAddress(`code-${round}@example.com`);
       await people.first.persons().setAddress(org, owner, address, people.asOperator());
-      const browser = await people.first.signIn().request(address, null, `code-${round}`);
+      const by = { requestId: `code-${round}`, network: '192.0.2.1', browser: null };
+      const browser = await people.first.signIn().request(address, null, by);
       const { code } = await people.mailTo(address.spelling);
       const before = await count('people.sessions');
       const wrong = code === '000000' ? '000001' : '000000';

@@ -9,21 +9,28 @@ const HOUR_MS = 60 * 60 * 1000;
 
 /** Document 2, Limits. */
 const REQUESTS_AN_ADDRESS = 20;
+/** Of one /48 of IPv6, whose clients could else write to as many mailboxes as they like. */
+const REQUESTS_A_SITE = 200;
 const REQUESTS_A_MAILBOX = 5;
 const FAILURES_AN_ADDRESS = 30;
 /** Of one /48 of IPv6, which towards the pause of codes counts like one client: this is what ends guessing from it. */
 const FAILURES_A_SITE = 300;
 
-/** What one client, and what one mailbox, may ask for in an hour. In this process; known and unknown addresses alike. */
+/**
+ * What one client may ask for in an hour, and one site for one mailbox: a stranger uses up nothing of the owner's, who asks
+ * from elsewhere. In this process; known and unknown addresses alike.
+ */
 @Injectable()
 export class SignInLimits {
   private readonly requests: WindowLimit;
+  private readonly requestsOfSites: WindowLimit;
   private readonly mailboxes: WindowLimit;
   private readonly failures: AttemptLimit;
   private readonly failuresOfSites: AttemptLimit;
 
   constructor(clock: Clock) {
     this.requests = new WindowLimit(clock, REQUESTS_AN_ADDRESS, HOUR_MS);
+    this.requestsOfSites = new WindowLimit(clock, REQUESTS_A_SITE, HOUR_MS);
     this.mailboxes = new WindowLimit(clock, REQUESTS_A_MAILBOX, HOUR_MS);
     this.failures = new AttemptLimit(new WindowLimit(clock, FAILURES_AN_ADDRESS, HOUR_MS));
     this.failuresOfSites = new AttemptLimit(new WindowLimit(clock, FAILURES_A_SITE, HOUR_MS));
@@ -31,10 +38,14 @@ export class SignInLimits {
 
   /** @throws {DomainError} rate_limited */
   admitRequest(ip: string, { normal }: MailAddress): void {
-    const [network, mailbox] = [networkOf(ip), sha256Hex(normal)];
+    const network = networkOf(ip);
+    const site = siteOf(network);
+    const mailbox = `${sha256Hex(normal)} ${site}`;
     this.requests.require(network);
+    this.requestsOfSites.require(site);
     this.mailboxes.require(mailbox);
     this.requests.count(network);
+    this.requestsOfSites.count(site);
     this.mailboxes.count(mailbox);
   }
 

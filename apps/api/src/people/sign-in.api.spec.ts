@@ -120,6 +120,26 @@ describe('signing in', () => {
     expect((await bench.browser('198.51.100.8').post('/v1/auth/preview', { token: 't' })).status).toBe(400);
   });
 
+  it('is taken from nobody by a stranger, who asks again and again and tries codes', async () => {
+    const owner = await bench.ownerBrowser();
+    await bench.member(owner, 'wanted@example.com', 'viewer');
+    const [person, stranger] = [bench.browser('198.51.100.11'), bench.browser('198.51.100.12')];
+    await person.post('/v1/auth/login', { email: 'wanted@example.com' });
+    const held = await bench.mail('wanted@example.com');
+    for (let count = 0; count < 5; count += 1) {
+      expect((await stranger.post('/v1/auth/login', { email: 'wanted@example.com' })).status).toBe(202);
+      await bench.mail('wanted@example.com');
+      await stranger.post('/v1/auth/callback', { email: 'wanted@example.com', code: held.code });
+    }
+    expect(await stranger.post('/v1/auth/login', { email: 'wanted@example.com' })).toMatchObject({ status: 429 });
+    // The code first, which works in this browser still; then another mail, and its link.
+    const byCode = { email: 'wanted@example.com', code: held.code };
+    expect(await person.post('/v1/auth/callback', byCode)).toMatchObject({ status: 200 });
+    const elsewhere = bench.browser('198.51.100.13');
+    expect((await elsewhere.post('/v1/auth/login', { email: 'wanted@example.com' })).status).toBe(202);
+    expect((await elsewhere.use((await bench.mail('wanted@example.com')).token)).status).toBe(200);
+  });
+
   it('is void by what was mailed to an address that its person no longer has', async () => {
     const owner = await bench.ownerBrowser();
     const member = await bench.member(owner, 'moving@example.com', 'viewer');
@@ -144,6 +164,27 @@ describe('signing in', () => {
 });
 
 describe('codes that are guessed all over the deployment', () => {
+  it('are paused by no attempt that could not have been right', async () => {
+    const browser = bench.browser('198.51.100.41');
+    await browser.post('/v1/auth/login', { email: 'owner@example.com' });
+    const { code } = await bench.mail('owner@example.com');
+    const malformed = bench.browser('198.51.100.42');
+    await malformed.post('/v1/auth/login', { email: 'owner@example.com' });
+    for (const guess of ['', '12 3456', '1234567']) {
+      await malformed.post('/v1/auth/callback', { email: 'owner@example.com', code: guess });
+    }
+    await bench.mail('owner@example.com');
+    for (let client = 0; client < 10; client += 1) {
+      for (let count = 0; count < 6; count += 1) {
+        const guess = { email: 'owner@example.com', code: '000000' };
+        const answer = await bench.browser(`203.0.113.${client}`).post('/v1/auth/callback', guess);
+        expect(answer.error['code']).toBe('login_code_invalid');
+      }
+    }
+    expect(await bench.deployment.people.misses.areTooMany(Date.now())).toBe(false);
+    expect((await browser.post('/v1/auth/callback', { email: 'owner@example.com', code })).status).toBe(200);
+  });
+
   it('are paused, also the right one; links go on, and health says so (L-10)', async () => {
     const browser = bench.browser('198.51.100.40');
     await browser.post('/v1/auth/login', { email: 'owner@example.com' });

@@ -4,6 +4,7 @@ import type { JsonObject } from '#libs/crypto';
 import { DomainError, timestampOf } from '#libs/domain/kernel';
 import { CODE_DIGITS, requireMailAddress, SIGN_IN_MS, SignIn, type SignedIn } from '#libs/domain/people';
 import type { Exchange } from '../http/exchange.js';
+import { networkOf } from '../http/failed-key-limiter.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route, type RouteOptions } from '../http/route.decorator.js';
 import { readCookie, setCookie } from '../http/session-cookies.js';
@@ -45,7 +46,12 @@ export class SignInController {
   ): Promise<JsonObject> {
     const address = requireMailAddress(email);
     this.limits.admitRequest(exchange.ip, address);
-    const browser = await this.signIn.request(address, nextPath(next), exchange.requestId);
+    const by = {
+      requestId: exchange.requestId,
+      network: networkOf(exchange.ip),
+      browser: readCookie(exchange, 'login', this.site),
+    };
+    const browser = await this.signIn.request(address, nextPath(next), by);
     const seconds = SIGN_IN_MS / 1000;
     void reply.header('Set-Cookie', setCookie('login', browser, seconds, this.site));
     return { object: 'login_request', expires_in_s: seconds, code_digits: CODE_DIGITS };

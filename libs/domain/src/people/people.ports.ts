@@ -21,6 +21,8 @@ export abstract class PeopleDirectory {
    */
   abstract claim(address: MailAddress, user: UserId): Promise<UserId>;
   abstract find(addressHash: Uint8Array): Promise<UserId | null>;
+  /** Whose these addresses are; those that are nobody's are left out. */
+  abstract usersAt(addresses: readonly MailAddress[]): Promise<readonly UserId[]>;
   /** Where they read mail now, as it was typed; who was erased is missing. */
   abstract addressesOf(users: readonly UserId[]): Promise<ReadonlyMap<UserId, string>>;
   /** As they were last invited to this organization, whatever address they have by now. */
@@ -105,16 +107,19 @@ export abstract class LoginTokens {
   /** Every link and code of the person so far is void, and what was ordered or waits to be sent to them is not sent. */
   abstract voidAll(user: UserId, nowMs: number): Promise<void>;
   /**
-   * Counts an attempt at the live sign-in token of an address and, where code and browser are the token's, uses it and makes
-   * the session row, the two of them or neither: of any number of attempts at once five are judged and one wins. A wrong one
-   * is one statement, whoever's the address is.
+   * Counts an attempt at the live sign-in token that this browser asked for at an address and, where the code is the token's,
+   * uses it and makes the session row, the two of them or neither: of any number of attempts at once five are judged and one
+   * wins. A wrong one is one statement, whoever's the address is. Another browser's token is neither judged nor counted.
    * @param opening asked only for the right code of a person, with nothing locked; null: there is nowhere to sign in to
    */
   abstract tryCode<Opened extends { readonly row: NewSessionRow }>(
     attempt: CodeAttempt,
     opening: (token: LoginToken) => Promise<Opened | null>,
-  ): Promise<{ readonly opened: Opened; readonly token: LoginToken } | null>;
+  ): Promise<CodeTrial<Opened>>;
 }
+
+/** `wrong`: a guess at a live token. `nothing_to_guess`: no code at all could have been right. */
+export type CodeTrial<Opened> = { readonly opened: Opened; readonly token: LoginToken } | 'wrong' | 'nothing_to_guess';
 
 export interface IssuedToken {
   readonly tokenHash: Uint8Array;
@@ -137,6 +142,10 @@ export interface LoginRequest {
   readonly id: string;
   readonly address: MailAddress;
   readonly browserHash: Uint8Array;
+  /** Of what the browser got when it asked before; null where it brought nothing. */
+  readonly formerBrowserHash: Uint8Array | null;
+  /** Where it comes from, as {@link siteOf} names it: mails are counted and replaced by it. */
+  readonly site: string;
   /** Where the Console goes afterwards. */
   readonly next: string | null;
   readonly requestedAtMs: number;
@@ -207,10 +216,11 @@ export abstract class MailDesk {
   /** Oldest first. @param after the last one of the page before */
   abstract orders(limit: number, after: MailOrder | null): Promise<MailOrdersPage>;
   /**
-   * Token, mail and the end of the order, all or nothing. A newer sign-in token of an address replaces the older ones;
-   * of an order that is older than the newest token nothing is written.
+   * Token, mail and the end of the order, all or nothing. A newer sign-in token of an address replaces the older ones that
+   * were asked for from the same site or by the same browser, and nobody else's: a stranger voids no link that a person holds.
+   * Of an order that is older than the newest token of its site nothing is written.
    * @param mail null: a decoy, of which nothing is sent
-   * @returns false when the order was settled meanwhile, or {@link MAILS_PER_HOUR} were written in this hour
+   * @returns false when the order was settled meanwhile, or {@link mayMail} says no
    */
   abstract write(order: MailOrder, token: NewToken, mail: OutgoingMail | null): Promise<boolean>;
   /** Ends an order of which nothing is to be written. */
@@ -245,7 +255,10 @@ export abstract class MailSender {
  * limits by client and by site end.
  */
 export abstract class CodeMisses {
-  /** @param network of the client: its address, or its /64 */
+  /**
+   * Counts a guess: a wrong code for a live token of the browser that sent it. What could not have been right is none.
+   * @param network of the client: its address, or its /64
+   */
   abstract count(nowMs: number, network: string): Promise<void>;
   /** So many codes were wrong lately that none is accepted for now. */
   abstract areTooMany(nowMs: number): Promise<boolean>;

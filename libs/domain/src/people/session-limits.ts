@@ -7,8 +7,12 @@ export const SIGN_IN_MS = 15 * 60 * 1000;
 export const INVITATION_MS = 7 * 24 * 60 * 60 * 1000;
 export const CODE_ATTEMPTS_MAX = 5;
 export const CODE_DIGITS = 6;
-/** Sign-in mails to one address in an hour; for more requests none is sent. */
+/** Sign-in mails to one address in an hour that one site may ask for; for more requests none is sent. */
 export const MAILS_PER_HOUR = 5;
+/** So many to one address in an hour, of all sites together: then a site that had none in that hour gets one, and no site more. */
+export const MAILS_OF_ALL_SITES = 10;
+/** So many to one address in an hour: then only sites get one where the person is signed in. */
+export const MAILS_OF_STRANGERS = 20;
 /** Invitations that are mailed to one address in an hour, by all organizations together. */
 export const INVITATIONS_PER_ADDRESS = 5;
 /** Invitations that an organization mails in an hour. */

@@ -44,8 +44,11 @@ const STATEMENTS = [
      requested_ms bigint not null,
      expires_ms bigint
    )`,
+  // Who asked, so that a stranger's request neither voids nor uses up what is another's.
+  `alter table people.mail_orders add column if not exists site text not null default ''`,
+  `alter table people.mail_orders add column if not exists former_browser_hash bytea`,
   `create index if not exists mail_orders_by_age on people.mail_orders (requested_ms)`,
-  // `user_id` is null in a decoy. One sign-in row an address is live: the newest.
+  // `user_id` is null in a decoy. Of what one site asked for, one sign-in row an address is live: the newest.
   `create table if not exists people.tokens (
      token_hash bytea primary key,
      purpose text not null,
@@ -62,6 +65,7 @@ const STATEMENTS = [
      used_ms bigint,
      replaced_ms bigint
    )`,
+  `alter table people.tokens add column if not exists site text not null default ''`,
   `create index if not exists tokens_by_address on people.tokens (address_hash, requested_ms)`,
   `create index if not exists invitations_by_org on people.tokens (org, requested_ms) where purpose = 'invite'`,
   `create table if not exists people.outbox (

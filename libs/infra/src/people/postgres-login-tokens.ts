@@ -4,6 +4,7 @@ import {
   CODE_ATTEMPTS_MAX,
   LoginTokens,
   type CodeAttempt,
+  type CodeTrial,
   type IssuedToken,
   type LoginToken,
   type NewSessionRow,
@@ -71,7 +72,7 @@ export class PostgresLoginTokens extends LoginTokens {
   override async tryCode<Opened extends { readonly row: NewSessionRow }>(
     { addressHash, codeHash, browserHash, nowMs }: CodeAttempt,
     opening: (token: LoginToken) => Promise<Opened | null>,
-  ): Promise<{ readonly opened: Opened; readonly token: LoginToken } | null> {
+  ): Promise<CodeTrial<Opened>> {
     const { rows } = await answered(
       this.pool.query<StoredToken & { token_hash: Buffer; is_right: boolean }>(TRY_CODE, [
         addressHash,
@@ -82,20 +83,22 @@ export class PostgresLoginTokens extends LoginTokens {
       ]),
     );
     const [tried] = rows;
-    if (!tried?.is_right) return null;
+    if (tried === undefined) return 'nothing_to_guess';
+    if (!tried.is_right) return 'wrong';
     const token = tokenOf(tried);
     // No connection and no lock is held meanwhile: it asks for more of the same pool.
     const opened = await opening(token);
-    if (opened === null) return null;
-    return (await this.use(tried.token_hash, nowMs, opened.row)) ? { opened, token } : null;
+    if (opened === null) return 'nothing_to_guess';
+    return (await this.use(tried.token_hash, nowMs, opened.row)) ? { opened, token } : 'nothing_to_guess';
   }
 }
 
 // The row's lock is what counts: of 200 at once each finds what the one before it left.
 const TRY_CODE = `
   update people.tokens set attempts = attempts + 1
-   where address_hash = $1 and purpose = 'sign_in' and code_hash is not null and ${LIVE} and expires_ms > $4 and attempts < $5
-  returning token_hash, ${COLUMNS}, (code_hash = $2 and browser_hash = $3 and user_id is not null) as is_right`;
+   where address_hash = $1 and purpose = 'sign_in' and code_hash is not null and browser_hash = $3
+     and ${LIVE} and expires_ms > $4 and attempts < $5
+  returning token_hash, ${COLUMNS}, (code_hash = $2 and user_id is not null) as is_right`;
 
 /** A select gives its values no types of its own; these are the columns' ({@link INSERT_SESSION}). */
 const TYPES = [

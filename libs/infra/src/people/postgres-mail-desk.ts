@@ -2,8 +2,9 @@ import type pg from 'pg';
 import type { MembershipId, OrgId, UserId } from '#libs/domain/kernel';
 import {
   MailDesk,
-  MAILS_PER_HOUR,
+  mayMail,
   readMailAddress,
+  siteOf,
   type MailAddress,
   type MailOrder,
   type MailOrdersPage,
@@ -60,7 +61,8 @@ export class PostgresMailDesk extends MailDesk {
       if (taken.rowCount !== 1) return false;
       if (token.user !== null && (await this.readsElsewhere(query, token.user, order))) return true;
       if (order.kind === 'login' && (await this.isOvertaken(query, order))) return true;
-      if (order.kind === 'login' && !(await this.replaceOlder(query, order))) return false;
+      if (order.kind === 'login' && !(await this.hasRoom(query, order, token.user))) return false;
+      if (order.kind === 'login') await this.replaceOlder(query, order);
       await query(INSERT_TOKEN, tokenValues(order, token));
       if (mail === null) return true;
       await query(
@@ -136,31 +138,41 @@ export class PostgresMailDesk extends MailDesk {
     return rows[0] !== undefined && !rows[0].address_hash.equals(addressHash);
   }
 
-  /** Whether another worker has already written a mail that was asked for later: that one is the newest. */
-  private async isOvertaken(query: Transaction, { addressHash, requestedAtMs }: MailOrder): Promise<boolean> {
+  /** Whether another worker has already written a mail that the same site asked for later: that one is the newest. */
+  private async isOvertaken(query: Transaction, { addressHash, requestedAtMs, site }: LoginOrder): Promise<boolean> {
     const { rowCount } = await query(
       `select from people.tokens
-        where address_hash = $1 and purpose = 'sign_in' and code_hash is not null and requested_ms > $2 limit 1`,
-      [addressHash, requestedAtMs],
+        where address_hash = $1 and purpose = 'sign_in' and code_hash is not null and site = $3 and requested_ms > $2
+        limit 1`,
+      [addressHash, requestedAtMs, site],
     );
     return rowCount === 1;
   }
 
-  /** @returns false when so many were written in this hour that no more are */
-  private async replaceOlder(query: Transaction, { addressHash, requestedAtMs }: MailOrder): Promise<boolean> {
-    const { rows } = await query<{ count: number }>(
-      `select count(*)::int as count from people.tokens
+  private async hasRoom(query: Transaction, order: LoginOrder, user: UserId | null): Promise<boolean> {
+    const { addressHash, requestedAtMs, site } = order;
+    const { rows } = await query<{ of_site: number; of_all: number }>(
+      `select count(*) filter (where site = $3)::int as of_site, count(*)::int as of_all from people.tokens
         where address_hash = $1 and purpose = 'sign_in' and code_hash is not null and requested_ms > $2`,
-      [addressHash, requestedAtMs - HOUR_MS],
+      [addressHash, requestedAtMs - HOUR_MS, site],
     );
-    if ((rows[0]?.count ?? 0) >= MAILS_PER_HOUR) return false;
+    const [ofSite, ofAllSites] = [rows[0]?.of_site ?? 0, rows[0]?.of_all ?? 0];
+    const sessions = await query<{ network: string }>(
+      `select distinct network from people.sessions where user_id = $1 and least(expires_ms, idle_expires_ms) > $2`,
+      [user, requestedAtMs],
+    );
+    const isFamiliar = sessions.rows.some(({ network }) => siteOf(network) === site);
+    return mayMail({ ofSite, ofAllSites, isFamiliar });
+  }
+
+  private async replaceOlder(query: Transaction, order: LoginOrder): Promise<void> {
+    const { addressHash, requestedAtMs, site, formerBrowserHash } = order;
     await query(
       `update people.tokens set replaced_ms = $2
         where address_hash = $1 and purpose = 'sign_in' and code_hash is not null
-          and used_ms is null and replaced_ms is null`,
-      [addressHash, requestedAtMs],
+          and (site = $3 or browser_hash = $4) and used_ms is null and replaced_ms is null`,
+      [addressHash, requestedAtMs, site, formerBrowserHash],
     );
-    return true;
   }
 
   private orderOf(row: StoredOrder): MailOrder {
@@ -171,7 +183,8 @@ export class PostgresMailDesk extends MailDesk {
       requestedAtMs: Number(row.requested_ms),
     };
     if (row.kind === 'login') {
-      return { kind: 'login', ...common, browserHash: row.browser_hash as Buffer, next: row.next };
+      const { browser_hash: browserHash, former_browser_hash: formerBrowserHash, site, next } = row;
+      return { kind: 'login', ...common, browserHash: browserHash as Buffer, formerBrowserHash, site, next };
     }
     return {
       kind: 'invitation',
@@ -189,6 +202,8 @@ export class PostgresMailDesk extends MailDesk {
   }
 }
 
+type LoginOrder = Extract<MailOrder, { kind: 'login' }>;
+
 /** Null for what does not open: sealed under another vault key, or damaged. */
 const opened = <Value>(open: () => Value): Value | null => {
   try {
@@ -201,8 +216,9 @@ const opened = <Value>(open: () => Value): Value | null => {
 
 const INSERT_TOKEN = `
   insert into people.tokens
-    (token_hash, purpose, user_id, address_hash, org, invitation, next, code_hash, browser_hash, requested_ms, expires_ms)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+    (token_hash, purpose, user_id, address_hash, org, invitation, next, code_hash, browser_hash, site, requested_ms,
+     expires_ms)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
 
 const tokenValues = (order: MailOrder, token: NewToken): unknown[] => {
   const isLogin = order.kind === 'login';
@@ -216,6 +232,7 @@ const tokenValues = (order: MailOrder, token: NewToken): unknown[] => {
     isLogin ? order.next : null,
     token.codeHash,
     isLogin ? order.browserHash : null,
+    isLogin ? order.site : '',
     order.requestedAtMs,
     token.expiresAtMs,
   ];
@@ -239,6 +256,8 @@ interface StoredOrder {
   readonly address_hash: Buffer;
   readonly address: Buffer;
   readonly browser_hash: Buffer | null;
+  readonly former_browser_hash: Buffer | null;
+  readonly site: string;
   readonly next: string | null;
   readonly user_id: string | null;
   readonly org: string | null;

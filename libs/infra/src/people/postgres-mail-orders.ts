@@ -22,17 +22,21 @@ export class PostgresMailOrders extends MailOrders {
     super();
   }
 
-  override async requestLogin({ id, address, browserHash, next, requestedAtMs }: LoginRequest): Promise<void> {
+  override async requestLogin(request: LoginRequest): Promise<void> {
+    const { id, address, browserHash, formerBrowserHash, site, next, requestedAtMs } = request;
     await answered(
       this.pool.query({
         name: 'login-request',
-        text: `insert into people.mail_orders (id, kind, address_hash, address, browser_hash, next, requested_ms)
-               values ($1, 'login', $2, $3, $4, $5, $6)`,
+        text: `insert into people.mail_orders
+                 (id, kind, address_hash, address, browser_hash, former_browser_hash, site, next, requested_ms)
+               values ($1, 'login', $2, $3, $4, $5, $6, $7, $8)`,
         values: [
           id,
           this.hasher.addressHash(address),
           this.addresses.seal(address, 'order', id),
           browserHash,
+          formerBrowserHash,
+          site,
           next,
           requestedAtMs,
         ],

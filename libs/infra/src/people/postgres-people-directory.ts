@@ -39,6 +39,15 @@ export class PostgresPeopleDirectory extends PeopleDirectory {
     return rows[0]?.user_id ?? null;
   }
 
+  override async usersAt(addresses: readonly MailAddress[]): Promise<readonly UserId[]> {
+    const { rows } = await answered(
+      this.pool.query<{ user_id: UserId }>(`select user_id from people.people where address_hash = any($1::bytea[])`, [
+        addresses.map((address) => this.hasher.addressHash(address)),
+      ]),
+    );
+    return rows.map(({ user_id }) => user_id);
+  }
+
   override async addressesOf(users: readonly UserId[]): Promise<ReadonlyMap<UserId, string>> {
     const { rows } = await answered(
       this.pool.query<{ user_id: UserId; address: Buffer }>(

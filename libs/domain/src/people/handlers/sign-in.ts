@@ -12,6 +12,7 @@ import {
   type Randomness,
   type RequestId,
 } from '../../kernel/index.js';
+import { siteOf } from '../client-site.js';
 import { readMailAddress, type MailAddress } from '../mail-address.js';
 import type { Membership } from '../membership.js';
 import { organizationDecider } from '../organization.decider.js';
@@ -59,6 +60,15 @@ export interface SignedIn {
   readonly next: string | null;
 }
 
+/** Who asks for a mail, as far as anybody can tell before it is used. */
+export interface MailRequester {
+  readonly requestId: string;
+  /** Of the client: its address, or its /64. */
+  readonly network: string;
+  /** What the browser got when it asked before. */
+  readonly browser: string | null;
+}
+
 export interface SignInRequest {
   readonly place: ClientPlace;
   readonly requestId: RequestId;
@@ -80,14 +90,16 @@ export class SignIn {
    * The same for every address: one row written, none read.
    * @returns what the browser keeps, so that a code is worth something in it alone
    */
-  async request(address: MailAddress, next: string | null, requestId: string): Promise<string> {
+  async request(address: MailAddress, next: string | null, by: MailRequester): Promise<string> {
     const { clock, randomness, bus } = this.sources;
     const browser = secretText(randomness.bytes(SECRET_BYTES));
     const browserHash = secretHash(browser) as Uint8Array;
     await this.parts.orders.requestLogin({
-      id: requestId,
+      id: by.requestId,
       address,
       browserHash,
+      formerBrowserHash: by.browser === null ? null : secretHash(by.browser),
+      site: siteOf(by.network),
       next,
       requestedAtMs: clock.nowMs(),
     });
@@ -145,16 +157,17 @@ export class SignIn {
       browserHash: (browser === null ? null : secretHash(browser)) ?? sha256(''),
       nowMs,
     };
-    const right = await tokens.tryCode(attempt, async ({ user }) => {
+    const trial = await tokens.tryCode(attempt, async ({ user }) => {
       const belonging = user === null ? null : await this.last(user);
       return belonging === null ? null : this.sessions.prepare(belonging, 'code', request.place);
     });
-    if (right === null) {
-      await misses.count(nowMs, request.place.network);
+    if (trial === 'wrong' || trial === 'nothing_to_guess') {
+      // What could not have been right is no guess: counted here, it would pause everybody's codes for the price of a request.
+      if (trial === 'wrong' && CODE.test(code)) await misses.count(nowMs, request.place.network);
       throw new DomainError('login_code_invalid');
     }
-    await this.sessions.start(right.opened.row, request.requestId);
-    return { opened: right.opened, next: right.token.next };
+    await this.sessions.start(trial.opened.row, request.requestId);
+    return { opened: trial.opened, next: trial.token.next };
   }
 
   private async found(token: string) {
