@@ -54,7 +54,7 @@ class Instance {
     store: EventStore,
     readonly bench: GateBench,
   ) {
-    const { registry, randomness, settings, nonces, budgets } = bench.gate;
+    const { registry, randomness, settings, nonces, budgets, people } = bench.gate;
     const { clock } = this;
     const streams = new FoldedStreams(store);
     const runner = new CommandRunner(store, streams);
@@ -69,6 +69,7 @@ class Instance {
       settings,
       nonces,
       budgets,
+      people,
       backlog,
     });
     this.scene = new ApprovalScene(bench, new ManualStarter(null, null), this.gate);

@@ -181,9 +181,14 @@ describe('who may decide', () => {
   it.each([
     ['id', () => anna.user as string],
     ['reference', () => 'anna@crm'],
+    ['reference in another spelling', () => 'mailto:Anna@CRM'],
+    ['id in another spelling', () => `USER:${anna.user.toUpperCase()}`],
+    ['address', () => 'anna@example.com'],
+    ['address in another spelling', () => 'mailto:ANNA@Example.com'],
   ])('is not, by a yes, whom the call runs for: named by %s', async (_, name) => {
     const data = { membership: anna.membership, references: ['anna@crm'] };
     await scene.organization({ type: 'ChangeMemberReferences', data });
+    scene.bench.mailboxes.set('anna@example.com', anna.user);
     const id = await held({ onBehalfOf: name() });
     expect(await refusal(scene.approve(id, anna))).toBe('self_approval');
     expect(await statusOf(id)).toBe('pending');

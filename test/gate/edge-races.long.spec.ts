@@ -35,7 +35,7 @@ class ManualClock extends Clock {
 /** A process of its own: it hears of the others by the log alone. */
 const processOn = (
   store: EventStore,
-  { registry, randomness, settings, nonces, budgets }: GateKernel,
+  { registry, randomness, settings, nonces, budgets, people }: GateKernel,
   bench: GateBench,
 ) => {
   const clock = new ManualClock();
@@ -44,7 +44,19 @@ const processOn = (
   const { backlog } = bench;
   return {
     clock,
-    gate: new GateKernel({ store, streams, runner, registry, clock, randomness, settings, nonces, budgets, backlog }),
+    gate: new GateKernel({
+      store,
+      streams,
+      runner,
+      registry,
+      clock,
+      randomness,
+      settings,
+      nonces,
+      budgets,
+      people,
+      backlog,
+    }),
   };
 };
 

@@ -47,6 +47,7 @@ import {
   type Payload,
   type PayloadKind,
   type PolicyId,
+  type UserId,
 } from '#libs/domain/kernel';
 import {
   ActivatePolicyVersion,
@@ -166,6 +167,8 @@ export class GateBench {
   readonly bus = new InProcessBus(silentLogger);
   readonly payloads = new HeldPayloads();
   readonly backlog = new NothingWaits();
+  /** Whose an address is, by its normal form. */
+  readonly mailboxes = new Map<string, UserId>();
   readonly gate: GateKernel;
   readonly executorId = 'exe_test';
   readonly executor: ActionExecutor;
@@ -209,6 +212,7 @@ export class GateBench {
       settings: { ...GATE_DEFAULTS, ...settings },
       nonces,
       budgets,
+      people: { usersAt: async (asked) => asked.flatMap(({ normal }) => this.mailboxes.get(normal) ?? []) },
       backlog,
     });
     this.executor = new ActionExecutor(this.gate, this.executorId, this.payloads, this.bus, silentLogger);

@@ -133,9 +133,9 @@ const contextView = (review: ApprovalReview, { description, budgets }: AboutRevi
 
 /** Who could sign, and when and with which reason who did. */
 const approversOf = (review: ApprovalReview): JsonValue => {
-  const { org, terms, approval, action } = review;
+  const { org, terms, approval, calledFor } = review;
   const signed = new Set(countingSigners(review));
-  const able = isOpen(review) ? signersOf(org.members, terms.approvers, action.submission.on_behalf_of) : [];
+  const able = isOpen(review) ? signersOf(org.members, terms.approvers, calledFor) : [];
   return [...new Set([...signed, ...able])].map((user) => {
     const signature = signed.has(user) ? approval.signatures.findLast(({ by }) => by === user) : undefined;
     return { user, countersigned_at: signature?.at ?? null, reason: signature?.reason ?? null };

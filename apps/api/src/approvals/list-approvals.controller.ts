@@ -2,8 +2,16 @@ import { Controller, Get, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import { recordedReview, type ApprovalReview } from '#libs/domain/gate';
-import { Clock, DomainError, FoldedStreams, streamRef, timestampOf, type OrgId } from '#libs/domain/kernel';
-import { organizationDecider, type LivingOrganization } from '#libs/domain/people';
+import {
+  Clock,
+  DomainError,
+  FoldedStreams,
+  streamRef,
+  timestampOf,
+  type OrgId,
+  type UserId,
+} from '#libs/domain/kernel';
+import { organizationDecider, PeopleDirectory, type LivingOrganization } from '#libs/domain/people';
 import type { ApprovalRow } from '#libs/infra/read-models';
 import { READ } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
@@ -24,6 +32,7 @@ export class ListApprovalsController {
     private readonly lists: ListAnswers,
     private readonly streams: FoldedStreams,
     private readonly clock: Clock,
+    private readonly people: PeopleDirectory,
   ) {}
 
   /** A person sees of each whether it is theirs to decide; what would be decided on is for the single read to say. */
@@ -38,8 +47,9 @@ export class ListApprovalsController {
     const filters = parseApprovalFilters(query);
     const organization = await this.organization(caller.org);
     const now = timestampOf(this.clock.nowMs());
+    const reader = caller.kind === 'person' ? await this.reader(caller.user) : null;
     const item = ({ folded, deed }: ApprovalRow): JsonObject => {
-      const review = recordedReview(folded, organization, now) as ApprovalReview;
+      const review = recordedReview(folded, organization, now, reader) as ApprovalReview;
       const view = approvalView(review, deed);
       return caller.kind === 'person' ? { ...view, you: standingOf(review, caller.user) } : view;
     };
@@ -48,6 +58,10 @@ export class ListApprovalsController {
       (page: PageRequest<ExpiryPosition>) => new ListApprovals(caller.org, filters, page),
       { item, position: expiryPositionOf },
     );
+  }
+
+  private async reader(user: UserId) {
+    return { user, address: (await this.people.addressesOf([user])).get(user) };
   }
 
   private async organization(org: OrgId): Promise<LivingOrganization> {

@@ -117,7 +117,7 @@ export class EventHydration {
     const now = this.place.now;
     return new Map(
       rows.map(({ folded, deed }) => {
-        const review = recordedReview(folded, state, now) as ApprovalReview;
+        const review = recordedReview(folded, state, now, null) as ApprovalReview;
         return [approvalOf(folded.submission.action), approvalView(review, deed)];
       }),
     );

@@ -6,6 +6,7 @@ import type { EdgeTerms, ExecutionTerms } from './action.commands.js';
 import type { Decision } from './action.events.js';
 import type { Approval, LivingAction } from './action.state.js';
 import type { ApprovalContext } from './approval-context.js';
+import { calledForAmong, type CalledFor } from './called-for.js';
 import { isApprover, runsFor, type ReviewedTerms } from './approvers.js';
 
 /** Why something may not be, in the words for whoever wants it. */
@@ -25,6 +26,8 @@ export interface ApprovalReview {
   readonly action: LivingAction;
   readonly approval: Approval;
   readonly org: LivingOrganization;
+  /** Whom the call runs for, who may not approve it. Null where it runs for nobody in particular. */
+  readonly calledFor: CalledFor | null;
   /**
    * Whom the rule asks now, and for how many, which are never fewer than it asked for first; where it allows the call by
    * now, whom it asked before.
@@ -57,8 +60,14 @@ export interface ApprovalReview {
 /**
  * An approval as its events alone tell it, for a list: nothing is asked about the connector or the policy, so it does not
  * say whether what was signed still holds. Never to be decided by.
+ * @param reader who looks at it, with the address that the person has: nobody else's is looked up
  */
-export const recordedReview = (action: LivingAction, org: LivingOrganization, at: Timestamp): ApprovalReview | null => {
+export const recordedReview = (
+  action: LivingAction,
+  org: LivingOrganization,
+  at: Timestamp,
+  reader: { readonly user: UserId; readonly address: string | undefined } | null,
+): ApprovalReview | null => {
   const { approval } = action;
   if (approval === null) return null;
   const { terms, signatures, decidedUnder } = approval;
@@ -68,6 +77,7 @@ export const recordedReview = (action: LivingAction, org: LivingOrganization, at
     action,
     approval,
     org,
+    calledFor: calledForAmong(action.submission.on_behalf_of, reader),
     terms,
     digest: decidedUnder ?? signatures.at(-1)?.context_digest ?? terms.context_digest,
     ...nothingAsked,
@@ -86,16 +96,15 @@ export const isApprovable = (review: ApprovalReview): boolean => isOpen(review) 
  * for something else. Once it is decided: those by which it was.
  */
 export const countingSigners = (review: ApprovalReview): readonly UserId[] => {
-  const { approval, digest, org, terms, action } = review;
+  const { approval, digest, org, terms, calledFor } = review;
   if (approval.status === 'approved') return approval.counted;
-  const { on_behalf_of: onBehalfOf } = action.submission;
   const signers = approval.signatures
     .filter((signature) => signature.context_digest === digest)
     .map(({ by }) => by)
     .filter((by) => {
       if (approval.status !== 'pending') return true;
       const member = activeMembershipOf(org.members, by);
-      return member !== null && isApprover(member, terms.approvers) && !runsFor(member, onBehalfOf);
+      return member !== null && isApprover(member, terms.approvers) && !runsFor(member, calledFor);
     });
   return [...new Set(signers)];
 };
@@ -111,7 +120,7 @@ export const whyNotSigned = (review: ApprovalReview, user: UserId): ErrorCode | 
   const refused = whyNotDecided(review, user);
   if (refused !== null) return refused;
   const member = activeMembershipOf(review.org.members, user) as Membership;
-  if (runsFor(member, review.action.submission.on_behalf_of)) return 'self_approval';
+  if (runsFor(member, review.calledFor)) return 'self_approval';
   return countingSigners(review).includes(user) ? 'already_countersigned' : null;
 };
 

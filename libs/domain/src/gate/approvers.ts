@@ -1,6 +1,7 @@
 import type { UserId } from '../kernel/index.js';
-import { isAtLeast, isRole, type Membership, type Memberships } from '../people/index.js';
+import { isAtLeast, isNamedBy, isRole, type Membership, type Memberships } from '../people/index.js';
 import type { ApprovalTerms } from './action.events.js';
+import type { CalledFor } from './called-for.js';
 
 /** Who may approve and how many must: what a rule says of it. */
 export type ReviewedTerms = Pick<ApprovalTerms, 'rule_id' | 'approvers' | 'required'>;
@@ -17,17 +18,17 @@ export const isApprover = ({ status, user, role }: Membership, approvers: readon
   });
 
 /** Whether the call is made on this person's behalf: who asks for something is not who allows it (four-eyes). */
-export const runsFor = ({ user, references }: Membership, onBehalfOf: string | null): boolean =>
-  onBehalfOf !== null && (onBehalfOf === user || references.includes(onBehalfOf));
+export const runsFor = (member: Membership, calledFor: CalledFor | null): boolean =>
+  calledFor !== null && (calledFor.persons.includes(member.user) || isNamedBy(member, calledFor.reference));
 
 /** Who could sign now, the person whom the call runs for not counted. */
 export const signersOf = (
   members: Memberships,
   approvers: readonly string[],
-  onBehalfOf: string | null,
+  calledFor: CalledFor | null,
 ): ReadonlySet<UserId> =>
   new Set(
     [...members.values()]
-      .filter((member) => isApprover(member, approvers) && !runsFor(member, onBehalfOf))
+      .filter((member) => isApprover(member, approvers) && !runsFor(member, calledFor))
       .map(({ user }) => user),
   );

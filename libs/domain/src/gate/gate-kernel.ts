@@ -7,13 +7,14 @@ import {
   type OrgId,
   type Randomness,
 } from '../kernel/index.js';
+import type { PeopleDirectory } from '../people/index.js';
 import type { BudgetReservations } from './budget-reservations.port.js';
 import type { ConnectorRegistry } from './connector-registry.port.js';
 import type { GateSettings } from './gate.settings.js';
 import type { IntentNonces } from './intent-nonces.port.js';
 import type { SealingBacklog } from './sealing-backlog.port.js';
 
-/** What every handler of the gate stands on. One value instead of the same eight constructor parameters in each. */
+/** What every handler of the gate stands on. One value instead of the same nine constructor parameters in each. */
 export class GateKernel {
   readonly store: EventStore;
   readonly streams: FoldedStreams;
@@ -24,6 +25,8 @@ export class GateKernel {
   readonly settings: GateSettings;
   readonly nonces: IntentNonces;
   readonly budgets: BudgetReservations;
+  /** Whose an address is that an agent says a call runs for. */
+  readonly people: Pick<PeopleDirectory, 'usersAt'>;
   private readonly backlog: SealingBacklog;
 
   constructor(parts: {
@@ -36,6 +39,7 @@ export class GateKernel {
     settings: GateSettings;
     nonces: IntentNonces;
     budgets: BudgetReservations;
+    people: Pick<PeopleDirectory, 'usersAt'>;
     backlog: SealingBacklog;
   }) {
     this.store = parts.store;
@@ -47,6 +51,7 @@ export class GateKernel {
     this.settings = parts.settings;
     this.nonces = parts.nonces;
     this.budgets = parts.budgets;
+    this.people = parts.people;
     this.backlog = parts.backlog;
   }
 

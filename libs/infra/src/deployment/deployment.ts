@@ -265,7 +265,8 @@ export class Deployment {
     const { streams, runner, clock, randomness, gateSettings: settings, drivers: registry } = this;
     const { nonces, budgets, backlog } = this;
     const { store } = this.database;
-    return new GateKernel({ store, streams, runner, registry, clock, randomness, settings, nonces, budgets, backlog });
+    const of = { store, streams, runner, registry, clock, randomness, settings, nonces, budgets, backlog };
+    return new GateKernel({ people: this.people.directory, ...of });
   }
 
   /** @param heads as {@link openSealedHeads} gives them */

@@ -21,7 +21,8 @@ const clerkOf = (count: number, damaged: ReadonlySet<ActionId> = new Set()) => {
       all.filter((id) => after === null || id > after).slice(0, limit),
   } as unknown as ApprovalLinks;
   const sources = { clock: { nowMs: () => 0 }, randomness: {} } as ConstructorParameters<typeof ApprovalMailClerk>[3];
-  const stored = { people: { addressesOf: async () => new Map() }, payloads: { get: async () => null } };
+  const people = { addressesOf: async () => new Map(), usersAt: async () => [] };
+  const stored = { people, payloads: { get: async () => null } };
   return { clerk: new ApprovalMailClerk(streams, links, stored, sources, (token) => token), looked };
 };
 

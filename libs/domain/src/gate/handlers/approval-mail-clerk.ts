@@ -31,6 +31,7 @@ import {
 } from '../approval-links.port.js';
 import type { ApprovalContext } from '../approval-context.js';
 import { signersOf } from '../approvers.js';
+import { calledFor } from '../called-for.js';
 import { isLiving } from './execution.js';
 
 const PAGE_SIZE = 50;
@@ -49,7 +50,7 @@ export class ApprovalMailClerk {
     private readonly streams: FoldedStreams,
     private readonly links: ApprovalLinks,
     private readonly stored: {
-      readonly people: Pick<PeopleDirectory, 'addressesOf'>;
+      readonly people: Pick<PeopleDirectory, 'addressesOf' | 'usersAt'>;
       readonly payloads: Pick<PayloadStore, 'get'>;
     },
     private readonly sources: { readonly clock: Clock; readonly randomness: Randomness },
@@ -120,10 +121,8 @@ export class ApprovalMailClerk {
     { members, approvals, name }: LivingOrganization,
   ): Promise<readonly ApprovalMail[]> {
     if (approvals.mail === 'off') return [];
-    const signers = [...signersOf(members, terms.approvers, submission.on_behalf_of)].slice(
-      0,
-      APPROVAL_MAIL_PEOPLE_MAX,
-    );
+    const runsFor = await calledFor(this.stored.people, submission.on_behalf_of);
+    const signers = [...signersOf(members, terms.approvers, runsFor)].slice(0, APPROVAL_MAIL_PEOPLE_MAX);
     const shown = await this.shown(submission.action, terms.context_digest);
     const addresses = await this.stored.people.addressesOf(signers);
     return signers.flatMap((user) => {

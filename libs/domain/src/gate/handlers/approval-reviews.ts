@@ -20,6 +20,7 @@ import type { Decision, Submission } from '../action.events.js';
 import type { Action, Approval, LivingAction } from '../action.state.js';
 import { actionOfApproval } from '../approval-id.js';
 import { contextDocument, contextOf, type ApprovalContext } from '../approval-context.js';
+import { calledFor } from '../called-for.js';
 import { obstacleOf, type ApprovalReview, type Obstacle } from '../approval-review.js';
 import { expectedWitness } from '../expected-witness.js';
 import type { ReviewedTerms } from '../approvers.js';
@@ -72,7 +73,8 @@ export class ApprovalReviews {
       throw new DomainError('not_found');
     }
     const { standing, requires } = await this.standing(action);
-    const known = { folded, requires, action, approval: action.approval, org: standing.org, at };
+    const runsFor = await calledFor(this.gate.people, action.submission.on_behalf_of);
+    const known = { folded, requires, action, approval: action.approval, org: standing.org, calledFor: runsFor, at };
     const askedContext = await this.reviewed(id, action.approval.terms.context_digest);
     if (action.approval.status !== 'pending') return { ...known, askedContext, ...(await this.decided(action)) };
     return { ...known, askedContext, ...(await this.pending(action, standing, at)) };

@@ -4,6 +4,8 @@ import type { ApprovalTerms, Decision } from '../action.events.js';
 import { contextDocument, contextOf } from '../approval-context.js';
 import { approvalOf } from '../approval-id.js';
 import { signersOf, type ReviewedTerms } from '../approvers.js';
+import { calledFor } from '../called-for.js';
+import type { GateKernel } from '../gate-kernel.js';
 import type { Judgement } from '../policy-judge.js';
 import type { CallAtGate } from './call-at-gate.js';
 
@@ -22,12 +24,24 @@ export const unheld = (decision: Decision): HeldCall => ({ decision, approval: n
  * Document 1: a call that a rule asks an approval for waits for people. Where too few could ever sign, the person whom the
  * call runs for not counted, nobody waits for what cannot come: the gate refuses.
  */
-export const heldCall = (call: CallAtGate, input: PolicyInput, { decision, approval }: Judgement): HeldCall => {
-  if (approval === null) return unheld(decision);
+export const heldCall = (
+  gate: GateKernel,
+  call: CallAtGate,
+  input: PolicyInput,
+  { decision, approval }: Judgement,
+): Promise<HeldCall> | HeldCall =>
+  approval === null ? unheld(decision) : waiting(gate, call, input, { decision, approval });
+
+const waiting = async (
+  gate: GateKernel,
+  call: CallAtGate,
+  input: PolicyInput,
+  { decision, approval }: Waiting,
+): Promise<HeldCall> => {
   const { id, org, resolved } = call;
   const { approvers, required } = approval;
   const terms = { rule_id: decision.rule_id, approvers, required };
-  const able = signersOf(org.members, approvers, input.user.ref).size;
+  const able = signersOf(org.members, approvers, await calledFor(gate.people, input.user.ref)).size;
   if (able < required) return unheld(unsatisfiable(decision, tooFew(terms, able)));
   const expiresInS = approval.expiresInS ?? org.approvals.expires_in_s;
   const expiresAt = timestampOf(Date.parse(input.now) + expiresInS * 1000);
@@ -39,6 +53,11 @@ export const heldCall = (call: CallAtGate, input: PolicyInput, { decision, appro
     context: { owner: id, org: org.org, kind: 'approval_context', ...document },
   };
 };
+
+interface Waiting {
+  readonly decision: Decision;
+  readonly approval: NonNullable<Judgement['approval']>;
+}
 
 const unsatisfiable = (asked: Decision, message: string): Decision => ({
   ...asked,

@@ -157,7 +157,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const refused = refusedByGate(call);
     const judgement = refused ? null : await judgedByPolicy(this.policy, call, input);
     const shadow = judgement && judgedInShadow(this.policy, call, input, judgement);
-    const held = judgement ? heldCall(call, input, judgement) : unheld(refused as Decision);
+    const held = judgement ? await heldCall(this.gate, call, input, judgement) : unheld(refused as Decision);
     const { signed } = call.request;
     if (signed !== null) await reserveNonce(this.gate, call, signed);
     const budgets = judgement?.budgets ?? [];
