@@ -51,6 +51,22 @@ describe('a progress line', () => {
   });
 });
 
+describe('what was stored', () => {
+  it('gives the terminal no orders, on either stream, and stays the same JSON', () => {
+    const { terminal, out, err } = writtenTerminal({ isTTY: true });
+    const name = 'a\u001b]0;title\u0007\u009b2J\u007f\rb\tc\r\n';
+    present(terminal, false, { objects: [], text: name });
+    present(terminal, true, { objects: [{ name }], text: '' });
+    terminal.err(name);
+    new ProgressLine(terminal).show(name);
+    const shown = 'a\\u001b]0;title\\u0007\\u009b2J\\u007f\\u000db\tc\r\n';
+    const [text, json] = [out().slice(0, shown.length), out().slice(shown.length + 1)];
+    expect([text, err()]).toEqual([shown, `${shown}${ANEW}${shown}`]);
+    expect(json).not.toMatch(/[\u007f-\u009f]/);
+    expect(JSON.parse(json)).toEqual({ name });
+  });
+});
+
 describe('a stream that takes nothing', () => {
   const failing = (code: string): Writable =>
     new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error(code), { code })) });

@@ -25,11 +25,27 @@ export const processTerminal = (): StreamTerminal => terminalOn(process.stdout, 
 /** A reader that has seen enough (`| head`), and a terminal that was closed. */
 const READER_IS_GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EIO']);
 
+/** To the begin of the line, and empty it. */
+const LINE_ANEW = '\r\u001b[K';
+
+/** All but what ends a line, and tabs: C0, DEL and C1. */
+const CONTROL = /(?![\t\n]|\r\n)\p{Cc}/gu;
+
+/**
+ * What was stored, by whomever and however long ago, gives the terminal no orders: a control character is shown as JSON spells it,
+ * and so JSON stays the same JSON.
+ */
+const shown = (text: string): string =>
+  text.replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 /** Whoever reads no more, or a full disk, ends the output, not the work: that comes to its own end. */
 export const terminalOn = (output: Writable, messages: Messages): StreamTerminal => {
   let isOutputOpen = true;
   let isCut = false;
-  const err = (text: string): void => void messages.write(text);
+  const err = (text: string): void => {
+    const isProgress = text.startsWith(LINE_ANEW);
+    messages.write(isProgress ? `${LINE_ANEW}${shown(text.slice(LINE_ANEW.length))}` : shown(text));
+  };
   // Nobody is there to be told.
   messages.on('error', () => undefined);
   output.on('error', (error: NodeJS.ErrnoException) => {
@@ -40,7 +56,7 @@ export const terminalOn = (output: Writable, messages: Messages): StreamTerminal
   });
   return {
     out: (text) => {
-      if (isOutputOpen) output.write(text);
+      if (isOutputOpen) output.write(shown(text));
     },
     err,
     taken: async () => {
@@ -73,11 +89,11 @@ export class ProgressLine {
   show(text: string): void {
     if (!this.terminal.isWatched) return;
     this.isShown = true;
-    this.terminal.err(`\r\u001b[K${text}`);
+    this.terminal.err(`${LINE_ANEW}${text}`);
   }
 
   clear(): void {
-    if (this.isShown) this.terminal.err('\r\u001b[K');
+    if (this.isShown) this.terminal.err(LINE_ANEW);
     this.isShown = false;
   }
 }

@@ -124,6 +124,16 @@ describe('POST /v1/actions/{id}/result', () => {
     expect(json).toMatchObject({ status: 'failed', witness: null, execution: { ...words, result: null } });
   });
 
+  it('takes no words that a terminal would obey', async () => {
+    const { id } = (await submit()).json;
+    const { started_at, finished_at } = REPORT;
+    const words = { error_code: 'no_such_row', error_message: 'Row 42\u001b[2J is gone.' };
+    expect(await report(id, { status: 'failed', started_at, finished_at, ...words })).toMatchObject({
+      status: 400,
+      json: { error: { code: 'validation_failed', param: 'error_message' } },
+    });
+  });
+
   it('takes the digest of a result that stays where it is', async () => {
     const { id } = (await submit()).json;
     const { result, ...rest } = REPORT;

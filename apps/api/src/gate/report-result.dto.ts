@@ -1,6 +1,13 @@
 import { canonicalize, isDigest, type Digest, type JsonValue } from '#libs/crypto';
 import type { EdgeResult, ExecutionStatus, ReportEdgeResult } from '#libs/domain/gate';
-import { DomainError, parseTimestamp, timestampOf, type Timestamp } from '#libs/domain/kernel';
+import {
+  DomainError,
+  isPlainText,
+  parseTimestamp,
+  timestampOf,
+  WITHOUT_CONTROL_CHARACTERS,
+  type Timestamp,
+} from '#libs/domain/kernel';
 import { IsIn, IsString, Matches, MaxLength, ValidateIf } from 'class-validator';
 import { IfPresent } from '../http/shape.js';
 
@@ -51,6 +58,9 @@ export class ReportResultBody {
 export const reportIn = (body: ReportResultBody, nowMs: number): Pick<ReportEdgeResult, 'report' | 'result'> => {
   const { status, error_code = null, error_message = null } = body;
   const result = resultIn(body);
+  if (error_message !== null && !isPlainText(error_message)) {
+    throw fault('error_message', `must be a text ${WITHOUT_CONTROL_CHARACTERS}.`);
+  }
   if (status === 'succeeded' && error_code !== null) throw fault('error_code', NO_ERROR);
   if (status === 'succeeded' && error_message !== null) throw fault('error_message', NO_ERROR);
   return { report: { status, ...timesIn(body, nowMs), error_code, error_message }, result };

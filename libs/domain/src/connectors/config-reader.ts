@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
+import { isPlainText, WITHOUT_CONTROL_CHARACTERS } from '../kernel/index.js';
 
 import { type ConfigPlace, isKnownKey, nextAfterUnknownKey } from './config-keys.js';
 import type { ConfigProblems } from './config-problems.js';
@@ -55,6 +56,13 @@ export class ConfigReader {
     if (characterCount(value) > rule.maxCharacters)
       return this.report(key, `must have at most ${rule.maxCharacters} characters.`);
     return value;
+  }
+
+  /** What people read, and nobody's terminal takes for an order. */
+  description(maxCharacters: number): string | undefined {
+    const value = this.text('description', { maxCharacters });
+    if (value === undefined || isPlainText(value)) return value;
+    return this.report('description', `must be a text ${WITHOUT_CONTROL_CHARACTERS}.`);
   }
 
   integer(key: string, { min, max }: IntegerRule): number | undefined {

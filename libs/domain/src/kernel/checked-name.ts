@@ -1,10 +1,11 @@
 import { DomainError } from './domain-error.js';
+import { isOneLine } from './plain-text.js';
 
 const NAME_PATTERN = /^[^\p{C}]{1,120}$/u;
 
 /** Of an agent or an organization. @throws {DomainError} validation_failed */
 export const checkedName = (name: string): string => {
-  if (NAME_PATTERN.test(name)) return name;
+  if (NAME_PATTERN.test(name) && isOneLine(name)) return name;
   throw new DomainError('validation_failed', {
     param: 'name',
     message: 'A name must be one line of 1 to 120 characters.',

@@ -1,4 +1,4 @@
-import { DomainError, type CommandMetadata, type Decider, type OrgId } from '../kernel/index.js';
+import { DomainError, isOneLine, type CommandMetadata, type Decider, type OrgId } from '../kernel/index.js';
 import type { FileDescription, FileEvent } from './sealed-file.events.js';
 
 type SealedFile = { readonly status: 'none' } | { readonly status: 'sealed' };
@@ -10,12 +10,10 @@ type SealFileCommand = {
 };
 
 const LABEL_MAX_CHARACTERS = 120;
-/** Every character that a reader may see as the end of a line, and every other control character. */
-const LINE_BREAK_OR_CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 const requireLabel = (label: string): void => {
   const { length } = [...label];
-  if (length >= 1 && length <= LABEL_MAX_CHARACTERS && !LINE_BREAK_OR_CONTROL.test(label)) return;
+  if (length >= 1 && length <= LABEL_MAX_CHARACTERS && isOneLine(label)) return;
   throw new DomainError('validation_failed', {
     param: 'label',
     message: `The field label must be one line of 1 to ${LABEL_MAX_CHARACTERS} characters.`,

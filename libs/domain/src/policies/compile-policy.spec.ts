@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { digestOf, digestOfJson } from '#libs/crypto';
-import { compilePolicy } from './compile-policy.js';
+import { compilePolicy, compilePolicyInTurns } from './compile-policy.js';
 import type { CompiledPolicy } from './compiled-policy.js';
 import { STARTER_POLICY } from './starter-policy.js';
 
@@ -231,4 +231,20 @@ describe('policy source: unreachable rules', () => {
         ),
       ),
     ).toEqual(['r1']));
+});
+
+describe('what people read of a rule', () => {
+  const withText = (field: string): string =>
+    `version: 1\ndefault: deny\nrules:\n  - id: spoken\n    decision: deny\n    ${field}: "Ask\\e[2J an admin"\n`;
+
+  it.each(['message', 'description'])('holds no control character in %s, which an escape could bring in', (field) => {
+    const result = compilePolicy(withText(field));
+    expect(result.ok ? [] : result.diagnostics).toMatchObject([
+      { code: 'invalid_value', rule_id: 'spoken', message: expect.stringContaining(`The ${field} of the rule`) },
+    ]);
+  });
+
+  it('is let through in a version that was saved before this was refused', async () => {
+    expect((await compilePolicyInTurns(withText('message'), 'stored')).ok).toBe(true);
+  });
 });

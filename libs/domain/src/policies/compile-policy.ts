@@ -1,7 +1,7 @@
 import { digestOf, digestOfJson, type JsonObject, type JsonValue } from '#libs/crypto';
 import { isScalar } from 'yaml';
 
-import { Turns } from '../kernel/index.js';
+import { isPlainText, Turns } from '../kernel/index.js';
 import { type CompiledExpression, compileExpression, type ExpressionResult } from './cel/compile-expression.js';
 import { FACTS } from './cel/facts.js';
 import { scanExpression } from './cel/expression-text.js';
@@ -36,9 +36,12 @@ export const compilePolicy = (text: string): CompileResult => {
 
 const turns = new Turns();
 
-/** The same, a piece at a time: for a process that answers requests meanwhile. */
-export const compilePolicyInTurns = async (text: string): Promise<CompileResult> => {
-  const pieces = compileInPieces(text);
+/**
+ * The same, a piece at a time: for a process that answers requests meanwhile.
+ * @param as `stored`: it was taken once, so what is refused only of new ones is let through
+ */
+export const compilePolicyInTurns = async (text: string, as: 'new' | 'stored' = 'new'): Promise<CompileResult> => {
+  const pieces = compileInPieces(text, as);
   for (;;) {
     await turns.next();
     const piece = pieces.next();
@@ -50,7 +53,16 @@ export const compilePolicyInTurns = async (text: string): Promise<CompileResult>
 const PIECE_WEIGHT = 500;
 const CHARACTERS_PER_WEIGHT = 20;
 
-function* compileInPieces(text: string): Generator<void, CompileResult> {
+/** Escapes of a double-quoted text are the one way for a control character into what people read of a rule. */
+const checkTexts = (report: Report, { id, idEntry, message, description }: SourceRule): void => {
+  for (const [field, text] of Object.entries({ message, description })) {
+    if (text === null || isPlainText(text)) continue;
+    const finding = `The ${field} of the rule "${id}" holds a control character other than tabs and line breaks.`;
+    report.about(id).add('invalid_value', idEntry.place, finding, 'Remove the character from the text.');
+  }
+};
+
+function* compileInPieces(text: string, as: 'new' | 'stored' = 'new'): Generator<void, CompileResult> {
   const { source, diagnostics } = checkSource(text);
   if (diagnostics.hasErrors) return { ok: false, diagnostics: diagnostics.list() };
   yield;
@@ -58,6 +70,7 @@ function* compileInPieces(text: string): Generator<void, CompileResult> {
   yield;
   const report = new Report(diagnostics);
   const policy = root === undefined ? null : readPolicy(report, root);
+  if (as === 'new') policy?.rules.forEach((rule) => checkTexts(report, rule));
   yield;
   const rules = policy === null ? [] : yield* compileRules(report, source, policy.rules);
   if (policy === null || diagnostics.hasErrors) return { ok: false, diagnostics: diagnostics.list() };

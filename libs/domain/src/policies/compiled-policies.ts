@@ -68,7 +68,7 @@ export class CompiledPolicies {
   private async read(state: Policy, version: PolicyVersionId): Promise<LoadedPolicy> {
     const found = state.status === 'none' ? null : findVersion(state, version);
     if (found === null) return { isUsable: false, reason: 'version not found' };
-    const result = await compilePolicyInTurns(found.source);
+    const result = await compilePolicyInTurns(found.source, 'stored');
     return this.keep(
       version,
       result.ok ? { isUsable: true, policy: result.policy } : { isUsable: false, reason: 'version does not compile' },

@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq } from 'yaml';
 import type { JsonValue } from '#libs/crypto';
-import { Turns } from '../kernel/index.js';
+import { isOneLine, Turns } from '../kernel/index.js';
 import { checkSource } from './check-source.js';
 import { DIAGNOSTICS_MAX, POLICY_DIAGNOSTICS, type PolicyDiagnostic, Report } from './diagnostics.js';
 import { POLICY_OUTCOMES, type PolicyOutcome } from './policy-source.js';
@@ -152,7 +152,7 @@ const readName = (report: Report, mapping: Mapping): string | null => {
   }
   const name = readText(report, entry)?.trim() ?? null;
   if (name === null) return null;
-  if (name !== '' && [...name].length <= NAME_MAX_CHARACTERS && !name.includes('\n')) return name;
+  if (name !== '' && [...name].length <= NAME_MAX_CHARACTERS && isOneLine(name)) return name;
   report.add(
     'invalid_value',
     entry.place,

@@ -108,6 +108,9 @@ describe('policy: notes hold at most 2,000 characters', () => {
     given(created, added(1, 'first'))
       .when(add(checked(2, 'second', 'x'.repeat(2_001))))
       .thenRefuses('validation_failed', 'notes'));
+  it.each(['\u001b[2J', '\u009b2J', 'a\rb'])('%j is refused: a terminal would obey it', (notes) =>
+    given().when(create('Support', notes)).thenRefuses('validation_failed', 'notes'),
+  );
 });
 
 describe('policy: versions are immutable and numbered without a gap', () => {
@@ -170,7 +173,7 @@ it('policy: creation with the largest source and notes stays below the limit of 
   const source = '"'.repeat(262_144);
   const command: PolicyCommand = {
     type: 'CreatePolicy',
-    data: { ...checked(1, source, '\u0001'.repeat(2_000)), org, policy, name: '"'.repeat(120) },
+    data: { ...checked(1, source, '🎉'.repeat(2_000)), org, policy, name: '"'.repeat(120) },
     metadata,
   };
   const events = policyDecider.decide(command, policyDecider.initialState());

@@ -1,13 +1,17 @@
-import { DomainError, type Decider, type PolicyVersionId } from '../kernel/index.js';
+import {
+  DomainError,
+  isOneLine,
+  isPlainText,
+  WITHOUT_CONTROL_CHARACTERS,
+  type Decider,
+  type PolicyVersionId,
+} from '../kernel/index.js';
 import type { CheckedVersion, PolicyCommand } from './policy.commands.js';
 import type { PolicyEvent } from './policy.events.js';
 import { type ExistingPolicy, findVersionBySource, latestVersion, type Policy } from './policy.state.js';
 
 const POLICY_NAME_MAX_CHARACTERS = 120;
 const POLICY_NOTES_MAX_CHARACTERS = 2_000;
-
-// Every character that a reader may see as the end of a line, and every other control character.
-const LINE_BREAK_OR_CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 const initialState = (): Policy => ({ status: 'none' });
 
@@ -69,7 +73,7 @@ const requireLatest = (policy: ExistingPolicy, expected: PolicyVersionId | undef
 
 const requireName = (name: string): void => {
   const length = lengthInCharacters(name);
-  if (length >= 1 && length <= POLICY_NAME_MAX_CHARACTERS && !LINE_BREAK_OR_CONTROL.test(name) && name.trim() !== '') {
+  if (length >= 1 && length <= POLICY_NAME_MAX_CHARACTERS && isOneLine(name) && name.trim() !== '') {
     return;
   }
   throw new DomainError('validation_failed', {
@@ -79,10 +83,10 @@ const requireName = (name: string): void => {
 };
 
 const requireNotes = (notes: string | null): void => {
-  if (notes === null || lengthInCharacters(notes) <= POLICY_NOTES_MAX_CHARACTERS) return;
+  if (notes === null || (lengthInCharacters(notes) <= POLICY_NOTES_MAX_CHARACTERS && isPlainText(notes))) return;
   throw new DomainError('validation_failed', {
     param: 'notes',
-    message: `Notes must have at most ${POLICY_NOTES_MAX_CHARACTERS} characters.`,
+    message: `Notes must have at most ${POLICY_NOTES_MAX_CHARACTERS} characters, ${WITHOUT_CONTROL_CHARACTERS}.`,
   });
 };
 

@@ -1,12 +1,12 @@
 import { parsePublicKeyText, PublicKeyError, type PublicKeyReason, type VerifiedPublicKey } from '#libs/crypto';
-import { DomainError } from '../../kernel/index.js';
+import { DomainError, isOneLine } from '../../kernel/index.js';
 import type { AgentSettings } from '../agent.commands.js';
 import { AGENT_SCOPES, INTENT_MODES, type AgentBudgets, type AgentScope, type Money } from '../agent.events.js';
 
 const LABELS_MAX = 16;
 const LABEL_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 /** Characters are code points: what a person counts as one takes no more room for being outside the first plane. */
-const LABEL_VALUE = /^[^\p{Cc}]{0,128}$/u;
+const LABEL_VALUE_MAX_CHARACTERS = 128;
 /** ISO 4217, in the lower case of deeds and policies. */
 const CURRENCY = /^[a-z]{3}$/;
 
@@ -40,11 +40,16 @@ export const checkedLabels = (labels: Readonly<Record<string, unknown>>): Readon
           'must have names of 1 to 32 characters: a lower-case letter, then lower-case letters, digits, _ or -',
         );
       }
-      if (typeof value === 'string' && LABEL_VALUE.test(value)) return [name, value];
-      throw refused(`labels.${name}`, 'must be a text of at most 128 characters, without control characters');
+      if (typeof value === 'string' && isLabelValue(value)) return [name, value];
+      throw refused(
+        `labels.${name}`,
+        `must be a text of at most ${LABEL_VALUE_MAX_CHARACTERS} characters, without control characters`,
+      );
     }),
   );
 };
+
+const isLabelValue = (value: string): boolean => [...value].length <= LABEL_VALUE_MAX_CHARACTERS && isOneLine(value);
 
 const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 

@@ -86,7 +86,7 @@ const readArgument = (reader: ConfigReader): RestArgument | undefined => {
   const type = reader.choice('type', ARGUMENT_TYPES);
   const required = reader.flag('required');
   const sensitive = reader.flag('sensitive');
-  const description = reader.text('description', { maxCharacters: REST_LIMITS.descriptionCharacters });
+  const description = reader.description(REST_LIMITS.descriptionCharacters);
   reader.refuseUnknown(REST_PLACES.argument);
   if (place === undefined || type === undefined) return undefined;
   if (place === 'path' && required === false)

@@ -43,7 +43,7 @@ export const readTool = (
   if (tool === null) return undefined;
   const name = readName(tool);
   const title = readTitle(tool);
-  const description = tool.text('description', { maxCharacters: REST_LIMITS.descriptionCharacters });
+  const description = tool.description(REST_LIMITS.descriptionCharacters);
   const method = readMethod(tool, context);
   const toolPath = tool.text('path', { maxCharacters: REST_LIMITS.pathCharacters, isRequired: true });
   const sideEffect = readSideEffect(tool, method);

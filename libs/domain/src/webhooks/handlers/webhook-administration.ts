@@ -9,11 +9,13 @@ import {
   DomainError,
   type Folded,
   type FoldedStreams,
+  isPlainText,
   type OrgId,
   type Randomness,
   streamOf,
   streamRef,
   type WebhookId,
+  WITHOUT_CONTROL_CHARACTERS,
 } from '../../kernel/index.js';
 import type { Deliveries } from '../deliveries.port.js';
 import { SECRET_PREFIX } from '../signature.js';
@@ -204,9 +206,10 @@ const endpointIn = ({ endpoints }: Webhooks, webhook: WebhookId): Webhook => {
 };
 
 const checkedDescription = (description: string | null): string | null => {
-  if (description === null || [...description].length <= DESCRIPTION_MAX_CHARACTERS) return description;
+  if (description === null) return null;
+  if ([...description].length <= DESCRIPTION_MAX_CHARACTERS && isPlainText(description)) return description;
   throw new DomainError('validation_failed', {
     param: 'description',
-    message: `The field description must have at most ${DESCRIPTION_MAX_CHARACTERS} characters.`,
+    message: `The field description must have at most ${DESCRIPTION_MAX_CHARACTERS} characters, ${WITHOUT_CONTROL_CHARACTERS}.`,
   });
 };
