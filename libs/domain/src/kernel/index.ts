@@ -3,6 +3,7 @@ export * from './bus.port.js';
 export * from './call-end.js';
 export * from './checked-name.js';
 export * from './checked-reason.js';
+export * from './host-labels.js';
 export * from './plain-text.js';
 export * from './clock.port.js';
 export * from './closest-name.js';

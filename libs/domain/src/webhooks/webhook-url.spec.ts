@@ -37,6 +37,8 @@ describe('the URL of a webhook endpoint', () => {
     ['https://exam\tple.com', /blanks/],
     ['https://example.com/\n', /blanks/],
     ['https://example.com:65536', /port/],
+    [`https://${'a'.repeat(64)}.example.com/hooks`, /63 characters between two dots/],
+    ['https://hooks..example.com', /nothing between two dots/],
     [`https://example.com/${'a'.repeat(2_048)}`, /2048 characters/],
   ])('may not be %j', (url, message) => {
     expect(judged(url)).toMatchObject({

@@ -1,4 +1,4 @@
-import { DomainError } from '../kernel/index.js';
+import { DomainError, hostNameFault } from '../kernel/index.js';
 
 const URL_MAX_CHARACTERS = 2_048;
 /** Nothing that a URL parser would drop, decode or read as something else. */
@@ -22,7 +22,9 @@ const faultOf = (text: string, isProduction: boolean): string | null => {
   const authority = /^https?:\/\/([^/?#]*)/.exec(text)?.[1] ?? '';
   if (authority.includes('@')) return 'must have no user or password: deliveries are proved by their signature.';
   if (text.includes('#')) return 'must have no fragment: nothing from "#" on.';
-  return WHOLE_URL.test(text) && URL.canParse(text)
-    ? null
-    : 'must be a whole URL: a host, with a port from 0 to 65535 where it has one, and no blanks or backslashes.';
+  if (!WHOLE_URL.test(text) || !URL.canParse(text)) {
+    return 'must be a whole URL: a host, with a port from 0 to 65535 where it has one, and no blanks or backslashes.';
+  }
+  const hostFault = hostNameFault(text);
+  return hostFault === null ? null : `${hostFault}, so it leads nowhere.`;
 };

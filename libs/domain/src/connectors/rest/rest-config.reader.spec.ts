@@ -79,6 +79,8 @@ describe('REST config: base_url (E-11, E-12)', () => {
     'https://api.example.com/ü',
     'https://[::1',
     `https://${'a'.repeat(2_050)}.example`,
+    `https://${'a'.repeat(64)}.example`,
+    'https://api..example.com',
     42,
     null,
   ])('%j is refused', (baseUrl) => expect(paramOf(config({ base_url: baseUrl }))).toBe('config.base_url'));
@@ -124,6 +126,7 @@ describe('REST config: keys, limits and cross-rules', () => {
     ['config', 'text'],
     ['config', config({ tools: [tool({ description: 'é'.repeat(1_000), postcondition: 'x'.repeat(70_000) })] })],
     ['config.unknown', config({ unknown: 1 })],
+    ['config.tools[0].description', config({ tools: [tool({ description: 'Reads\u001b[2J' })] })],
     ['config.auth', config({ auth: 'bearer' })],
     ['config.auth.kind', config({ auth: { kind: 'oauth' } })],
     ['config.auth.token', config({ auth: { kind: 'bearer', token: 'x' } })],

@@ -1,4 +1,5 @@
 import { canonicalBytes, type JsonObject, type JsonValue } from '#libs/crypto';
+import { hostNameFault } from '../../kernel/index.js';
 
 import { ConfigProblems } from '../config-problems.js';
 import { ConfigReader } from '../config-reader.js';
@@ -103,8 +104,11 @@ const baseUrlFault = (text: string, isProduction: boolean): string | null => {
   if (fragment !== undefined) return 'must have no fragment: nothing from "#" on.';
   const pathFault = literalPathFault(path);
   if (pathFault !== null) return `has a path that ${pathFault}.`;
-  const isUsable = BASE_URL.test(text) && URL.canParse(text);
-  return isUsable ? null : 'must be a whole URL: a host, with a port from 0 to 65535 where it has one.';
+  if (!BASE_URL.test(text) || !URL.canParse(text)) {
+    return 'must be a whole URL: a host, with a port from 0 to 65535 where it has one.';
+  }
+  const hostFault = hostNameFault(text);
+  return hostFault === null ? null : `${hostFault}, so it leads nowhere.`;
 };
 
 const splitAt = (text: string, mark: string): [string, string?] => {
