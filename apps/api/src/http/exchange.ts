@@ -14,6 +14,7 @@ import {
 } from '#libs/domain/kernel';
 import { encodeHex } from '#libs/crypto';
 import type { PersonPrincipal, Principal } from './authenticator.port.js';
+import { clientAddress } from './client-address.js';
 import type { EdgeResponse } from './edge-response.js';
 import type { ArgumentsFault } from './json-body.js';
 import type { RouteEntry } from './route-table.js';
@@ -80,7 +81,7 @@ export class Exchange {
     this.requestId = idOf('req', sources.randomness.bytes(16));
     this.startedAtMs = sources.clock.monotonicMs();
     this.path = pathOf(request.url ?? '');
-    this.ip = request.socket.remoteAddress ?? '';
+    this.ip = clientAddress(request.socket.remoteAddress ?? '');
     this.apiVersion = latestVersion;
     response.once('close', () => {
       if (!response.writableFinished) this.leave();

@@ -1,6 +1,7 @@
 import { type Clock, DomainError } from '#libs/domain/kernel';
 import { sha256Hex } from '#libs/crypto';
 import ipaddr from 'ipaddr.js';
+import { parsedAddress } from './client-address.js';
 
 /** Failures an address may make at once; then one every {@link REFILL_MS}. */
 export const FAILURE_BURST = 100;
@@ -69,16 +70,13 @@ export class FailedKeyLimiter {
 const NO_ADDRESS = 'no address';
 
 /**
- * One client: an IPv4 address, or the /64 of an IPv6 one, which a single host may use up as it likes. Some proxies write
- * the client's port behind its address; it says nothing of who that is.
+ * One client: an IPv4 address, or the /64 of an IPv6 one, which a single host may use up as it likes.
  */
 export const networkOf = (ip: string): string => {
-  const bare = /^\[(.+)\](?::\d+)?$/.exec(ip)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(ip)?.[1] ?? ip;
-  // As people write it: 4 decimal parts. The library also reads 1.2, 0x1 and 017 as addresses.
-  if (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !ipaddr.IPv6.isValid(bare)) return NO_ADDRESS;
-  const address = ipaddr.process(bare);
-  if (address.kind() === 'ipv4') return address.toString();
-  return `${(address as ipaddr.IPv6).parts
+  const address = parsedAddress(ip);
+  if (address === null) return NO_ADDRESS;
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  return `${address.parts
     .slice(0, 4)
     .map((part) => part.toString(16))
     .join(':')}::/64`;

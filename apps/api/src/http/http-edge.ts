@@ -6,6 +6,7 @@ import type { FastifyServerOptions } from 'fastify';
 import { AccessLog } from './access-log.js';
 import { ApiVersions } from './api-versions.js';
 import { CursorCodec } from './cursor-codec.js';
+import { trustOf } from './client-address.js';
 import { Drain } from './drain.js';
 import type { EdgeParts } from './edge-parts.js';
 import { createEdgeServer, DEFAULT_TIMEOUTS, type HttpTimeouts } from './edge-server.js';
@@ -94,7 +95,7 @@ const createAdapter = (edge: HttpEdge, options: HttpEdgeOptions): FastifyAdapter
     serverFactory: (handler) => createEdgeServer(edge, handler, timeouts),
     clientErrorHandler: (error, socket) => answerMalformed(edge, error, socket),
     frameworkErrors: (_error, request, reply) => answerUnrouted(edge, request, reply),
-    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    trustProxy: trustedProxies.length === 0 ? false : trustOf(trustedProxies),
     routerOptions: {
       // Bounded by the header limit; the router's own answer to a long parameter would have no envelope.
       maxParamLength: 65_536,

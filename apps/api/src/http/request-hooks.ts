@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { clientAddress } from './client-address.js';
 import { ShuttingDown } from './drain.js';
 import { type Exchange, exchangeOf } from './exchange.js';
 import type { EdgeParts } from './edge-parts.js';
@@ -17,7 +18,7 @@ export const judgeArrival = (
   proceed: () => void,
 ): void => {
   const exchange = exchangeOf(request.raw);
-  exchange.ip = request.ip;
+  exchange.ip = clientAddress(request.ip);
   try {
     checkMessage(exchange);
     exchange.route = routeOf(edge, request);
