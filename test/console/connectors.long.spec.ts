@@ -41,7 +41,7 @@ describeConsole('connectors in the Console', () => {
         await page.getByText('Give each tool a name, a method, a path and its arguments.').waitFor();
         await page.getByRole('link', { name: 'Set up: REST API' }).click();
         await page.getByLabel('Name', { exact: true }).fill('billing');
-        await page.getByLabel('What it is for (may be left out)').fill('Invoices and refunds');
+        await page.getByLabel('What it is for (optional)').fill('Invoices and refunds');
         await page.getByLabel('Address of the API').fill(scene.upstream.baseUrl);
         await page.getByLabel('Kind', { exact: true }).selectOption({ label: 'Bearer token' });
         for (const method of ['GET', 'POST']) await page.getByLabel(method, { exact: true }).check();
@@ -51,14 +51,12 @@ describeConsole('connectors in the Console', () => {
         await page.keyboard.type('get_invoice');
         await page.getByLabel('Method', { exact: true }).selectOption('GET');
         await page.getByLabel('Path', { exact: true }).fill('/v1/invoices/{id}');
-        await button(page, 'Describe id, which stands in the path').click();
         await button(page, 'Add another tool').click();
         await page.keyboard.type('pay_invoice');
         const pay = page.locator('details[data-param="config.tools[1]"]');
         await pay.getByLabel('What it does', { exact: false }).first().fill('Pay an invoice');
         await pay.getByLabel('Method', { exact: true }).selectOption('POST');
         await pay.getByLabel('Path', { exact: true }).fill('/v1/invoices/{id}/pay');
-        await button(page, 'Describe id, which stands in the path').click();
         await pay.getByText('More').last().click();
         await pay.getByLabel('Read back what was written').check();
         await pay.getByLabel('By which tool').selectOption('get_invoice');
@@ -139,7 +137,7 @@ describeConsole('connectors in the Console', () => {
         await way.getByRole('link', { name: 'support' }).waitFor();
         expect(await way.locator('pre').innerText()).toContain('"tool":"shared.');
         await page.getByRole('link', { name: 'Change shared' }).click();
-        await page.getByLabel('What it is for (may be left out)').fill('Mine');
+        await page.getByLabel('What it is for (optional)').fill('Mine');
         const config = (await connector('shared'))['config'] as JsonObject;
         await scene.make('PATCH', '/v1/connectors/shared', { config: { ...config, timeout_ms: 5_000 } });
         await button(page, 'Save the changes').click();
@@ -158,14 +156,14 @@ describeConsole('connectors in the Console', () => {
       const made = await another('looked-away');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/connectors/${made['id'] as string}?edit=`));
-        await page.getByLabel('What it is for (may be left out)').fill('Half a th');
+        await page.getByLabel('What it is for (optional)').fill('Half a th');
         await page
           .getByRole('navigation', { name: 'Screens', exact: true })
           .getByRole('link', { name: 'Deeds' })
           .click();
         await page.locator('h1', { hasText: 'Deeds' }).waitFor();
         await page.goBack();
-        await eventually(() => page.getByLabel('What it is for (may be left out)').inputValue()).toBe('Half a th');
+        await eventually(() => page.getByLabel('What it is for (optional)').inputValue()).toBe('Half a th');
         await button(page, 'Discard the draft').click();
         await page.getByRole('link', { name: 'Change looked-away' }).waitFor();
       });

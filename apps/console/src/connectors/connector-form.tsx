@@ -10,7 +10,7 @@ import { type Fault, type Draft, type DraftObject, type Json, toJson } from './d
 import type { ConnectorDraft } from './drafts.ts';
 import { FormProvider, isWithin } from './form-context.ts';
 import { Members } from './members.tsx';
-import { restBelow } from './rest-below.tsx';
+import { restAfter, restBelow } from './rest-below.tsx';
 import type { Schema } from './schema.ts';
 
 /** What is sent. */
@@ -49,6 +49,9 @@ const UNUSED_JSON: Fault = {
 
 const NAMELESS: Fault = { param: 'name', message: 'Nothing stands here yet.' };
 
+const REST = { after: restAfter, below: restBelow };
+const ANY = { after: (_name: string, object: DraftObject) => object, below: () => null };
+
 /** A form drawn from the schema of the type, with the same as JSON behind it. */
 export const ConnectorForm = (props: Props) => {
   const { schema, draft, onChange, onSave, type } = props;
@@ -79,7 +82,7 @@ export const ConnectorForm = (props: Props) => {
         submit();
       }}
     >
-      <FormProvider value={{ root: draft.config, error, below: type === 'rest' ? restBelow : () => null }}>
+      <FormProvider value={{ root: draft.config, error, ...(type === 'rest' ? REST : ANY) }}>
         <Panel title={draft.base === null ? 'Name and purpose' : 'Purpose'}>
           <Names draft={draft} onChange={onChange} error={error} />
         </Panel>
@@ -117,7 +120,7 @@ const Names = ({ draft, onChange, error }: Pick<Props, 'draft' | 'onChange' | 'e
     ) : null}
     <div className={styles['member']} data-room="line" data-param="description">
       <TextField
-        label="What it is for (may be left out)"
+        label="What it is for (optional)"
         param="description"
         error={error}
         value={draft.description}

@@ -150,5 +150,15 @@ describe('values that stand somewhere in the config', () => {
     expect(
       valuesAt(toDraft(schema, { tools: [{ name: 'get' }, {}, { name: 'put' }] }, 'config'), 'tools[].name'),
     ).toEqual(['get', 'put']));
+  it('are those of some objects alone, where the schema says of which', () => {
+    const among = { method: ['GET'], side_effect: ['', 'read'] };
+    const row = (members: Record<string, string>) => ({ members, others: {} });
+    const rows = [
+      row({ name: 'get', method: 'GET' }),
+      row({ name: 'put', method: 'PUT' }),
+      row({ name: 'spend', method: 'GET', side_effect: 'write' }),
+    ].reduce<ReturnType<typeof addedTo>['rows']>((all, value) => addedTo(all, '', value).rows, []);
+    expect(valuesAt(object({ tools: { rows } }), 'tools[].name', among)).toEqual(['get']);
+  });
   it('are none where nothing stands', () => expect(valuesAt(emptyDraft(schema), 'tools[].name')).toEqual([]));
 });

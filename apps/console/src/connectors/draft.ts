@@ -175,12 +175,16 @@ const objectToJson = (schema: Schema, draft: DraftObject, param: string, faults:
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
     if (!isWanted(member, schema, draft)) continue;
     const value = toJson(member, draft.members[name], `${param}.${name}`, faults);
-    const isNothing = value === undefined || (isList(value) && value.length === 0);
+    const isNothing = value === undefined || (isList(value) ? value.length === 0 : isEmptyGroup(member, value));
     if (isNothing && schema.required?.includes(name) === true) faults.push(missing(`${param}.${name}`, member));
     else if (!isNothing) json[name] = value;
   }
   return { ...json, ...draft.others };
 };
+
+/** A group of fields of which none was filled in, and none has to be. */
+const isEmptyGroup = (schema: Schema, value: Json): boolean =>
+  kindOf(schema) === 'object' && (schema.required ?? []).length === 0 && Object.keys(value as object).length === 0;
 
 /** The service would say the same of its type: that nothing stands there is plainer. */
 const missing = (param: string, member: Schema): Fault => ({
@@ -200,13 +204,29 @@ const mapToJson = (schema: Schema, rows: readonly Row[], param: string, faults: 
   return Object.fromEntries(named);
 };
 
-/** Values that stand somewhere in the draft: `tools[].name`. */
-export const valuesAt = (draft: Draft | undefined, path: string): readonly string[] => {
+/**
+ * Values that stand somewhere in the draft: `tools[].name`.
+ * @param among only of objects of a list whose members are one of these texts, an empty one where a member is left out
+ */
+export const valuesAt = (
+  draft: Draft | undefined,
+  path: string,
+  among: Readonly<Record<string, readonly string[]>> = {},
+): readonly string[] => {
   if (draft === undefined) return [];
   if (path === '') return typeof draft === 'string' && draft !== '' ? [draft] : [];
   if (typeof draft !== 'object') return [];
-  if (path.startsWith('[]'))
-    return 'rows' in draft ? draft.rows.flatMap(({ value }) => valuesAt(value, path.slice(2).replace(/^\./, ''))) : [];
+  if (path.startsWith('[]')) {
+    if (!('rows' in draft)) return [];
+    const rows = draft.rows.filter(({ value }) => isAmong(value, among));
+    return rows.flatMap(({ value }) => valuesAt(value, path.slice(2).replace(/^\./, '')));
+  }
   const [, name = '', rest = ''] = /^([^.[]+)\.?(.*)$/.exec(path) ?? [];
-  return 'members' in draft ? valuesAt(draft.members[name], rest) : [];
+  return 'members' in draft ? valuesAt(draft.members[name], rest, among) : [];
 };
+
+const isAmong = (value: Draft, among: Readonly<Record<string, readonly string[]>>): boolean =>
+  Object.entries(among).every(([name, texts]) => {
+    const member = typeof value === 'object' && 'members' in value ? value.members[name] : undefined;
+    return texts.includes(typeof member === 'string' ? member : '');
+  });

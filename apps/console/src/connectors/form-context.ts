@@ -8,6 +8,8 @@ interface FormState {
   readonly root: Draft;
   /** What the service refused, or the form itself; its `param` names the field. */
   readonly error: ApiError | null;
+  /** What a type's own form makes of an object of which this member was typed. */
+  readonly after: (name: string, object: DraftObject) => DraftObject;
   /** What a type's own form has below a member, where it knows more than the schema says. */
   readonly below: (name: string, object: DraftObject, onChange: (object: DraftObject) => void) => ReactNode;
 }

@@ -28,7 +28,7 @@ export const Members = ({
   readonly object: DraftObject;
   readonly onChange: (object: DraftObject) => void;
 }) => {
-  const { below } = useForm();
+  const { after, below } = useForm();
   const wanted = Object.entries(schema.properties ?? {}).filter(([, member]) => isWanted(member, schema, object));
   const draw = ([name, member]: (typeof wanted)[number]) => (
     <div key={name} className={styles['member']} data-room={roomOf(member)} data-param={`${param}.${name}`}>
@@ -38,7 +38,7 @@ export const Members = ({
         name={name}
         isRequired={schema.required?.includes(name) === true}
         value={object.members[name]}
-        onChange={(value) => onChange(withMember(object, name, value))}
+        onChange={(value) => onChange(after(name, withMember(object, name, value)))}
       />
       {below(name, object, onChange)}
     </div>
@@ -201,7 +201,7 @@ const Named = (props: MemberProps) => {
   const { schema, param, value, onChange } = props;
   const { root, error } = useForm();
   const text = typeof value === 'string' ? value : '';
-  const known = valuesAt(root, schema['x-service-form']?.choices ?? '');
+  const known = valuesAt(root, schema['x-service-form']?.choices ?? '', schema['x-service-form']?.among);
   const all = text === '' || known.includes(text) ? known : [...known, text];
   return (
     <SelectField
@@ -222,7 +222,7 @@ const Text = (props: MemberProps) => {
     typeof schema.default === 'string' || typeof schema.default === 'number' ? `${schema.default}` : undefined;
   return (
     <TextField
-      label={isRequired || byDefault !== undefined ? labelOf(props) : `${labelOf(props)} (may be left out)`}
+      label={isRequired || byDefault !== undefined ? labelOf(props) : `${labelOf(props)} (optional)`}
       hint={hintOf(schema)}
       param={param}
       error={useForm().error}

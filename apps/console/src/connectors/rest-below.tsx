@@ -1,7 +1,11 @@
 import { Button } from '../kit/kit.tsx';
 import styles from './connectors.module.css';
 import { addedTo, type DraftObject } from './draft.ts';
-import { undescribed } from './rest-path.ts';
+import { undescribed, withPathArguments } from './rest-path.ts';
+
+/** The path of a REST tool says which arguments it has. */
+export const restAfter = (name: string, object: DraftObject): DraftObject =>
+  name === 'path' ? withPathArguments(object) : object;
 
 /** Below the arguments of a REST tool: what stands in its path and must be described. */
 export const restBelow = (name: string, object: DraftObject, onChange: (object: DraftObject) => void) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { undescribed } from './rest-path.ts';
+import { addedTo, type DraftObject } from './draft.ts';
+import { undescribed, withPathArguments } from './rest-path.ts';
 
 describe('what stands in a path and is not described yet', () => {
   it.each([
@@ -9,4 +10,41 @@ describe('what stands in a path and is not described yet', () => {
     ['/a/x{id}', [], []],
     ['/a/{', [], []],
   ])('%s, with %j described: %j', (path, described, missing) => expect(undescribed(path, described)).toEqual(missing));
+});
+
+describe('a path that is typed', () => {
+  const tool = (path: string, args?: DraftObject['members'][string]): DraftObject => ({
+    members: { path, ...(args === undefined ? {} : { args }) },
+    others: {},
+  });
+  const named = ({ members: { args } }: DraftObject) =>
+    typeof args === 'object' && 'rows' in args ? args.rows.map(({ name, value }) => [name, value]) : [];
+  const bare = { members: { in: 'path', type: 'string' }, others: {} };
+
+  it('has what stands in braces as arguments, without a further press', () =>
+    expect(named(withPathArguments(tool('/customers/{id}/notes/{note}')))).toEqual([
+      ['id', bare],
+      ['note', bare],
+    ]));
+
+  it('leaves none behind of a name that is still being typed', () => {
+    const typed = withPathArguments(tool('/customers/{i}'));
+    const further = withPathArguments({ ...typed, members: { ...typed.members, path: '/customers/{id}' } });
+    expect(named(further)).toEqual([['id', bare]]);
+    const emptied = withPathArguments({ ...further, members: { ...further.members, path: '/customers' } });
+    expect(named(emptied)).toEqual([]);
+  });
+
+  it('keeps what somebody has said of an argument, and what stands elsewhere', () => {
+    const described = { members: { ...bare.members, description: 'Customer id' }, others: {} };
+    const query = { members: { in: 'query', type: 'string' }, others: {} };
+    const args = addedTo(addedTo([], 'id', described).rows, 'q', query);
+    const after = withPathArguments(tool('/customers/{customer}', args));
+    expect(named(after).map(([name]) => name)).toEqual(['id', 'q', 'customer']);
+  });
+
+  it('is the same tool where nothing of its arguments changes', () => {
+    const once = withPathArguments(tool('/customers/{id}'));
+    expect(withPathArguments(once)).toBe(once);
+  });
 });

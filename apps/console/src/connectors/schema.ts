@@ -19,6 +19,7 @@ export interface Schema {
     readonly when?: Readonly<Record<string, readonly string[]>>;
     readonly more?: boolean;
     readonly choices?: string;
+    readonly among?: Readonly<Record<string, readonly string[]>>;
   };
 }
 

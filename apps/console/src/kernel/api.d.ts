@@ -3079,8 +3079,8 @@ export interface components {
             /**
              * @description JSON Schema (2020-12) of the config, for forms and editors: its members in the order in which a person goes through
              *     them, each with a title. `x-service-form` holds hints: `when` (drawn and sent only where those members of the same
-             *     object have one of these values, or would by default), `more` (most leave it as it is) and `choices` (where in the
-             *     config its possible values stand). A config that fits may still break a rule of its type.
+             *     object have one of these values, or would by default), `more` (most leave it as it is), `choices` (where in the
+             *     config its possible values stand) and `among` (only of the objects whose members have one of these values). A config that fits may still break a rule of its type.
              */
             config_schema: Record<string, never>;
             /** @description Whether the config decides which tools there are. */

@@ -8,6 +8,8 @@ interface FormHint {
   readonly more?: boolean;
   /** Where in the config the values stand that it may have, for example `tools[].name`. */
   readonly choices?: string;
+  /** Of `choices`: only of the objects whose members have one of these values, an empty one where the member is left out. */
+  readonly among?: Readonly<Record<string, readonly string[]>>;
 }
 
 /**

@@ -123,7 +123,10 @@ const READ_BACK: ConfigSchema = {
       type: 'string',
       title: 'By which tool',
       description: 'One of this connector that reads.',
-      'x-service-form': { choices: 'tools[].name' },
+      'x-service-form': {
+        choices: 'tools[].name',
+        among: { method: ['GET', 'HEAD'], side_effect: ['', 'read'] },
+      },
     },
     args: {
       type: 'object',
@@ -217,6 +220,14 @@ export const TOOL_SCHEMA: ConfigSchema = {
       maxProperties: REST_LIMITS.args,
       additionalProperties: ARGUMENT,
     },
+    readback: READ_BACK,
+    postcondition: {
+      type: 'string',
+      title: 'And what must hold then',
+      description: 'CEL over args and observation, the answer of that read: observation.body.status == "paid"',
+      maxLength: REST_LIMITS.postconditionCharacters,
+      'x-service-form': { more: true },
+    },
     side_effect: {
       title: 'What it does to the system',
       description: 'Left out, it follows from the method: GET and HEAD read, DELETE destroys. It can only be raised.',
@@ -237,14 +248,6 @@ export const TOOL_SCHEMA: ConfigSchema = {
       title: 'Header that keeps a repeated call from counting twice',
       description: 'Where the API has one. It carries the action’s id, and the call may then be sent again.',
       examples: ['Idempotency-Key'],
-      'x-service-form': { more: true },
-    },
-    readback: READ_BACK,
-    postcondition: {
-      type: 'string',
-      title: 'And what must hold then',
-      description: 'CEL over args and observation, the answer of that read: observation.body.status == "paid"',
-      maxLength: REST_LIMITS.postconditionCharacters,
       'x-service-form': { more: true },
     },
   },
