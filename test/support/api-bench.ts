@@ -4,7 +4,15 @@ import { CqrsModule } from '@nestjs/cqrs';
 import pg from 'pg';
 import { expect } from 'vitest';
 import { AgentAdministration, Authenticate, IssueKeys } from '#libs/domain/agents';
-import { ConnectorSettings, ConnectorStreams, EgressPolicy, RunningExecutions, Vault } from '#libs/domain/connectors';
+import {
+  ConnectorHealth,
+  ConnectorSettings,
+  ConnectorStreams,
+  ConnectorTests,
+  EgressPolicy,
+  RunningExecutions,
+  Vault,
+} from '#libs/domain/connectors';
 import { BudgetReservations, ConnectorRegistry, PolicyJudge } from '#libs/domain/gate';
 import {
   Bus,
@@ -22,8 +30,9 @@ import { organizationDecider } from '#libs/domain/people';
 import { CompiledPolicies } from '#libs/domain/policies';
 import { Replays } from '#libs/domain/replays';
 import { PepperKeyHasher } from '#libs/infra/agents';
+import { installConnectorHealthSchema, PostgresConnectorHealth } from '#libs/infra/connector-health';
 import { ConnectorDrivers } from '#libs/infra/connectors';
-import { EgressDoor } from '#libs/infra/egress';
+import { EgressDoor, type EgressDoorOptions } from '#libs/infra/egress';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { PostgresPayloadStore } from '#libs/infra/gate';
 import { installIdempotencySchema } from '#libs/infra/idempotency';
@@ -82,6 +91,12 @@ class SetExecutions extends RunningExecutions {
   }
 }
 
+/** What connectors reach: any public name, and nothing inside; no connection ever comes up. */
+const CLOSED_DOOR: EgressDoorOptions = {
+  settings: { allowPrivate: false, allowPlainText: true, allow: [], ownEndpoints: () => [] },
+  resolve: (host) => Promise.resolve([host.startsWith('inner.') ? '10.0.0.1' : '93.184.216.34']),
+};
+
 @Module({})
 class PortsModule {}
 
@@ -107,6 +122,7 @@ export class ApiBench {
     private readonly readModels: TestReadModels,
     readonly store: PostgresEventStore,
     readonly pool: pg.Pool,
+    private readonly door: EgressDoorOptions,
   ) {
     this.progress = new ProjectionOnDemand(store, readModels);
     this.ledger = new LedgerBench(store);
@@ -114,7 +130,11 @@ export class ApiBench {
     this.authenticate = new Authenticate(this.ledger.streams, this.directory, this.hasher, new SystemClock());
   }
 
-  static async start(imports: NonNullable<ModuleMetadata['imports']>): Promise<ApiBench> {
+  /** @param door of connectors, for tests that reach what they serve: as in development, plain text is open with it */
+  static async start(
+    imports: NonNullable<ModuleMetadata['imports']>,
+    door: EgressDoorOptions = CLOSED_DOOR,
+  ): Promise<ApiBench> {
     const readModels = await createTestReadModels();
     const { connectionString } = readModels;
     const store = new PostgresEventStore({
@@ -125,7 +145,8 @@ export class ApiBench {
     const pool = new pg.Pool({ connectionString, max: 2 });
     await installVaultSchema(pool);
     await installIdempotencySchema(pool);
-    const bench = new ApiBench(readModels, store, pool);
+    await installConnectorHealthSchema(pool);
+    const bench = new ApiBench(readModels, store, pool, door);
     await bench.makeOrganization();
     const ports: DynamicModule = {
       module: PortsModule,
@@ -199,10 +220,11 @@ export class ApiBench {
     const randomness = new SystemRandomness();
     const clock = new SystemClock();
     const vault = new PostgresVault(this.pool, new VaultCipher(randomBytes(32), randomness));
-    const egress = new EgressDoor({
-      settings: { allowPrivate: false, allowPlainText: true, allow: [], ownEndpoints: () => [] },
-      resolve: (host) => Promise.resolve([host.startsWith('inner.') ? '10.0.0.1' : '93.184.216.34']),
-    });
+    const egress = new EgressDoor(this.door);
+    const registry = new ConnectorDrivers({ door: egress, vault, clock, randomness, logger: this.logger });
+    const settings = new ConnectorSettings(this.door === CLOSED_DOOR);
+    const connectors = new ConnectorStreams(runner, streams);
+    const health = new PostgresConnectorHealth(this.pool);
     const issue = new IssueKeys(this.directory, this.hasher, randomness);
     return [
       { provide: AgentAdministration, useValue: new AgentAdministration(runner, issue, randomness, ledger.bus) },
@@ -218,11 +240,13 @@ export class ApiBench {
       { provide: SealKeyAdministration, useValue: new SealKeyAdministration(runner, streams, ledger.keys) },
       { provide: ReadModels, useValue: new ReadModels(this.readModels.source) },
       { provide: ProjectionWaiter, useValue: new ProjectionWaiter(store, this.progress) },
-      { provide: ConnectorStreams, useValue: new ConnectorStreams(runner, streams) },
-      { provide: ConnectorSettings, useValue: new ConnectorSettings(true) },
+      { provide: ConnectorStreams, useValue: connectors },
+      { provide: ConnectorSettings, useValue: settings },
+      { provide: ConnectorRegistry, useValue: registry },
+      { provide: ConnectorHealth, useValue: health },
       {
-        provide: ConnectorRegistry,
-        useValue: new ConnectorDrivers({ door: egress, vault, clock, randomness, logger: this.logger }),
+        provide: ConnectorTests,
+        useValue: new ConnectorTests(connectors, health, { vault, egress, registry, settings, clock }),
       },
       { provide: RunningExecutions, useValue: this.executions },
       { provide: EgressPolicy, useValue: egress },

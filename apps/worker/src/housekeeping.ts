@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CredentialSweeper } from '#libs/domain/connectors';
+import type { ConnectorHealthSweeper, CredentialSweeper } from '#libs/domain/connectors';
 import type { BudgetRows, IntentNonces, Liveness, PayloadSweeper } from '#libs/domain/gate';
 import type { Logger, Meter } from '#libs/domain/kernel';
 import type { IdempotencyStore } from '#libs/infra/idempotency';
@@ -19,6 +19,8 @@ const DEFAULTS: HousekeepingSettings = { intervalMs: 5 * 60 * 1000, pagePauseMs:
 export interface HousekeepingParts {
   /** What calls held of budgets in periods that are over. */
   readonly budgets: { removeEnded(): ReturnType<BudgetRows['removeEnded']> };
+  /** Results of tests of connectors that are gone. */
+  readonly connectorHealth: Pick<ConnectorHealthSweeper, 'sweep'>;
   readonly credentials: Pick<CredentialSweeper, 'sweep'>;
   readonly idempotency: Pick<IdempotencyStore, 'purge'>;
   readonly liveness: Pick<Liveness, 'removeForgotten'>;
@@ -63,8 +65,9 @@ export class Housekeeping {
   }
 
   private async tidy(): Promise<void> {
-    const { budgets, credentials, idempotency, liveness, nonces, people, webhooks } = this.parts;
+    const { budgets, connectorHealth, credentials, idempotency, liveness, nonces, people, webhooks } = this.parts;
     await this.remove('credential versions', () => credentials.sweep());
+    await this.remove('tests of removed connectors', () => connectorHealth.sweep());
     await this.remove('idempotency keys', () => this.counted(idempotency.purge()));
     await this.remove('beats of ended processes', () => liveness.removeForgotten(FORGOTTEN_AFTER_MS));
     await this.remove('nonces of expired intents', () => nonces.removeExpired());

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CredentialSweeper } from '#libs/domain/connectors';
+import { ConnectorHealthSweeper, CredentialSweeper } from '#libs/domain/connectors';
 import {
   ActionExecutor,
   DueActionSweeper,
@@ -72,6 +72,7 @@ export class Worker {
         budgets: {
           removeEnded: () => deployment.budgetRows.removeEnded(deployment.clock.nowMs() - KEPT_AFTER_PERIOD_MS),
         },
+        connectorHealth: new ConnectorHealthSweeper(deployment.streams, deployment.connectorHealth, deployment.clock),
         credentials: new CredentialSweeper(deployment.streams, deployment.vault),
         idempotency: deployment.idempotency,
         liveness,

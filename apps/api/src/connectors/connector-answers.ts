@@ -4,7 +4,9 @@ import type { JsonObject } from '#libs/crypto';
 import {
   type ConnectorAddress,
   connectorDecider,
+  ConnectorHealth,
   connectorStreamId,
+  type ConnectorTest,
   isConnectorName,
   type LiveConnector,
 } from '#libs/domain/connectors';
@@ -21,6 +23,7 @@ export class ConnectorAnswers {
     private readonly queries: QueryBus,
     private readonly registry: ConnectorRegistry,
     private readonly deeds: ChangeDeeds,
+    private readonly health: ConnectorHealth,
   ) {}
 
   /**
@@ -38,13 +41,19 @@ export class ConnectorAnswers {
     throw new DomainError('not_found');
   }
 
-  view(connector: LiveConnector): JsonObject {
-    return connectorView(connector, this.registry.driverOf(connector.type));
+  async view(connector: LiveConnector): Promise<JsonObject> {
+    const last = await this.health.lastOf([connector.id]);
+    return this.viewWith(connector, last.get(connector.id) ?? null);
+  }
+
+  /** @param last its last test, as it was read with others */
+  viewWith(connector: LiveConnector, last: ConnectorTest | null): JsonObject {
+    return connectorView(connector, this.registry.driverOf(connector.type), last);
   }
 
   /** The connector after a change, and the deed that seals it; null when nothing changed. */
   async changed(connector: LiveConnector, command: CommandMetadata): Promise<JsonObject> {
-    return { ...this.view(connector), deed: await this.deedOf(connector, command) };
+    return { ...(await this.view(connector)), deed: await this.deedOf(connector, command) };
   }
 
   deedOf({ org, name }: { org: OrgId; name: string }, command: CommandMetadata): Promise<DeedId | null> {

@@ -1,8 +1,21 @@
 import type { JsonObject } from '#libs/crypto';
-import type { ConnectorDriver, LiveConnector, ToolDescription } from '#libs/domain/connectors';
+import {
+  type ConnectorDriver,
+  type ConnectorTest,
+  healthOf,
+  type LiveConnector,
+  type ToolDescription,
+} from '#libs/domain/connectors';
 
-/** The connector object (document 3, Connector). Of its credential: what is known, never a value. */
-export const connectorView = (connector: LiveConnector, driver: ConnectorDriver | null): JsonObject => ({
+/**
+ * The connector object (document 3, Connector). Of its credential: what is known, never a value.
+ * @param last its last test; null where none was made
+ */
+export const connectorView = (
+  connector: LiveConnector,
+  driver: ConnectorDriver | null,
+  last: ConnectorTest | null,
+): JsonObject => ({
   object: 'connector',
   id: connector.id,
   name: connector.name,
@@ -12,11 +25,32 @@ export const connectorView = (connector: LiveConnector, driver: ConnectorDriver 
   config: connector.config,
   config_hash: connector.configHash,
   credential: credentialView(connector),
-  // No connection test is served yet, so a breaker's reason is all that can be known.
-  health: { status: 'not_tested', reason: connector.disabledReason },
+  health: healthView(connector, last),
   tools: (driver?.toolsOf(connector.config) ?? []).map((tool) => toolView(connector, tool)),
   created_at: connector.createdAt,
   updated_at: connector.updatedAt,
+});
+
+/** `tested_at` goes with the status; the last test stays to be read when the connector has changed since. */
+const healthView = (connector: LiveConnector, last: ConnectorTest | null): JsonObject => {
+  const status = healthOf(connector, last);
+  return {
+    status,
+    reason: connector.disabledReason,
+    tested_at: status === 'not_tested' || last === null ? null : last.testedAt,
+    last_test: last === null ? null : connectorTestView(last),
+  };
+};
+
+/** The `connector_test` object (document 3, Connector). */
+export const connectorTestView = (test: ConnectorTest): JsonObject => ({
+  object: 'connector_test',
+  connector: test.connector,
+  status: test.status,
+  checks: test.checks.map(({ check, status, detail, fix }) => ({ check, status, detail, fix })),
+  tested_at: test.testedAt,
+  config_hash: test.configHash,
+  credential_version: test.credentialVersion,
 });
 
 const credentialView = ({ credential }: LiveConnector): JsonObject | null =>

@@ -82,7 +82,7 @@ describe('POST /v1/connectors', () => {
       config: expect.objectContaining({ base_url: 'https://api.example.com', timeout_ms: 10_000 }),
       config_hash: expect.stringMatching(/^sha256:/),
       credential: null,
-      health: { status: 'not_tested', reason: null },
+      health: { status: 'not_tested', reason: null, tested_at: null, last_test: null },
       tools: [
         {
           object: 'tool',

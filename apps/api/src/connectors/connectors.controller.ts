@@ -42,7 +42,7 @@ export class ConnectorsController {
       { query, exchange, reply },
       (page: PageRequest<TimePosition>) => new ListConnectors(exchange.caller.org, page),
       {
-        item: ({ folded }) => this.answers.view(folded),
+        item: ({ folded, lastTest }) => this.answers.viewWith(folded, lastTest),
         position: timePositionOf,
       },
     );

@@ -10,6 +10,7 @@ import { LedgerModule } from '../ledger/ledger.module.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { PolicyLinter } from '../policies/policy-linter.js';
 import { ConnectorAnswers } from './connector-answers.js';
+import { ConnectorTestsController } from './connector-tests.controller.js';
 import { ConnectorTypesController } from './connector-types.controller.js';
 import { ConnectorsController } from './connectors.controller.js';
 import { CredentialsController } from './credentials.controller.js';
@@ -21,7 +22,13 @@ import { OrganizationTools } from './organization-tools.js';
 
 @Module({
   imports: [LedgerModule],
-  controllers: [ConnectorsController, CredentialsController, ConnectorTypesController, ListToolsController],
+  controllers: [
+    ConnectorsController,
+    CredentialsController,
+    ConnectorTestsController,
+    ConnectorTypesController,
+    ListToolsController,
+  ],
   providers: [
     CreateConnectorHandler,
     UpdateConnectorHandler,

@@ -1,3 +1,5 @@
+import pg from 'pg';
+import { installConnectorHealthSchema, PostgresConnectorHealth } from '#libs/infra/connector-health';
 import { ConnectorRow, ReadModels } from '#libs/infra/read-models';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { caughtUp } from '../../../../test/support/caught-up.js';
@@ -11,19 +13,27 @@ const OTHER_ORG = testId('org', 2);
 
 describe('list of connectors', () => {
   let readModels: TestReadModels;
+  let pool: pg.Pool;
   let handler: ListConnectorsHandler;
 
   beforeAll(async () => {
     readModels = await createTestReadModels();
+    pool = new pg.Pool({ connectionString: readModels.connectionString, max: 2 });
+    await installConnectorHealthSchema(pool);
+    const health = new PostgresConnectorHealth(pool);
     const rows = [connectorRow(1), connectorRow(2), connectorRow(3), connectorRow(4, { org: OTHER_ORG })];
     await writeRows(readModels.source, ConnectorRow, rows);
-    handler = new ListConnectorsHandler(new ReadModels(readModels.source), caughtUp());
+    handler = new ListConnectorsHandler(new ReadModels(readModels.source), caughtUp(), health);
   });
-  afterAll(() => readModels.drop());
+  afterAll(async () => {
+    await pool?.end();
+    await readModels?.drop();
+  });
 
   it("shows an organization's own connectors, newest first, whole", async () => {
     const { rows, hasMore } = await handler.execute(new ListConnectors(TEST_ORG, { limit: 20, after: null }));
-    expect([rows, hasMore]).toEqual([[connectorRow(3), connectorRow(2), connectorRow(1)], false]);
+    const untested = [connectorRow(3), connectorRow(2), connectorRow(1)].map((row) => ({ ...row, lastTest: null }));
+    expect([rows, hasMore]).toEqual([untested, false]);
   });
 
   it('goes on where a page ended', async () => {

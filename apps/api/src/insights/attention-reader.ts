@@ -6,6 +6,7 @@ import { CheckLedger } from '#libs/domain/ledger';
 import type { LivingOrganization } from '#libs/domain/people';
 import { ActionRow, ApprovalRow, type CountedPeriod, ReadModels } from '#libs/infra/read-models';
 import { ATTENTION_MAX, attentionOf, EXPIRING_MS } from './attention.js';
+import { FailingConnectors } from './failing-connectors.js';
 import { NearBudgets } from './near-budgets.js';
 
 /** Of the ledger's last deeds: a chain that broke lately is seen, and each takes but a tenth of a millisecond. */
@@ -18,6 +19,7 @@ export class AttentionReader {
     private readonly readModels: ReadModels,
     private readonly ledger: CheckLedger,
     private readonly budgets: NearBudgets,
+    private readonly connectors: FailingConnectors,
     private readonly clock: Clock,
   ) {}
 
@@ -28,13 +30,14 @@ export class AttentionReader {
     active: readonly BoundedAgent[],
   ): Promise<JsonObject[]> {
     const { org } = organization;
-    const [ledger, mismatches, expiring, budgets] = await Promise.all([
+    const [ledger, mismatches, expiring, budgets, connectors] = await Promise.all([
       this.ledger.check(org, { last: DEEDS_CHECKED }, new AbortController().signal),
       this.mismatches(org, window),
       this.expiring(org),
       this.budgets.of(organization, active),
+      this.connectors.of(org),
     ]);
-    return attentionOf({ organization, ledger, mismatches, expiring, budgets });
+    return attentionOf({ organization, ledger, mismatches, expiring, budgets, connectors });
   }
 
   private async mismatches(org: OrgId, { from, to }: CountedPeriod): Promise<readonly ActionRow[]> {

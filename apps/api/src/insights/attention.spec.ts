@@ -10,6 +10,7 @@ const calm = {
   mismatches: [],
   expiring: [],
   budgets: [],
+  connectors: [],
 } satisfies AttentionSources;
 const at = '2026-10-01T09:00:00.000Z';
 const mismatch = (number: number) => ({
@@ -43,7 +44,14 @@ describe('what needs attention', () => {
     const organization = { ...calm.organization, status: 'stopped', stop: { at, by } } as LivingOrganization;
     const ledger = { result: 'broken', reason: 'bad_signature', first_bad_seq: 7 } as never;
     expect(
-      attentionOf({ organization, ledger, mismatches: [mismatch(1)], expiring: [expiring], budgets: [nearlyUsed] }),
+      attentionOf({
+        organization,
+        ledger,
+        mismatches: [mismatch(1)],
+        expiring: [expiring],
+        budgets: [nearlyUsed],
+        connectors: [{ id: testId('con', 1), name: 'crm', testedAt: at }],
+      }),
     ).toEqual([
       { kind: 'chain_broken', ids: [TEST_ORG], reason: 'bad_signature', first_bad_seq: 7 },
       { kind: 'org_stopped', ids: [TEST_ORG], stopped_at: at, stopped_by: by },
@@ -64,6 +72,7 @@ describe('what needs attention', () => {
         limit: 10,
         resets_at: '2026-10-02T00:00:00.000Z',
       },
+      { kind: 'connector_failing', ids: [testId('con', 1)], connector: 'crm', tested_at: at },
     ]);
   });
 

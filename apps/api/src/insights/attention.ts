@@ -4,6 +4,7 @@ import { timestampOf } from '#libs/domain/kernel';
 import type { LivingOrganization } from '#libs/domain/people';
 import type { LedgerCheck } from '#libs/domain/ledger';
 import type { ActionRow, ApprovalRow } from '#libs/infra/read-models';
+import type { FailingConnector } from './failing-connectors.js';
 import type { BudgetUse } from './near-budgets.js';
 
 /** Document 1: so many things at most that a person must look at. */
@@ -21,6 +22,8 @@ export interface AttentionSources {
   readonly expiring: readonly Pick<ApprovalRow, 'id' | 'action' | 'tool' | 'expiresAt'>[];
   /** Nearly used up, the fullest first. */
   readonly budgets: readonly BudgetUse[];
+  /** That fail their test, the last one tested first. */
+  readonly connectors: readonly FailingConnector[];
 }
 
 /**
@@ -45,6 +48,13 @@ export const attentionOf = (sources: AttentionSources): JsonObject[] =>
       expires_at: expiresAt,
     })),
     ...sources.budgets.map(nearBudget),
+    // After the kinds that the specification names, which keep their order.
+    ...sources.connectors.map(({ id, name, testedAt }) => ({
+      kind: 'connector_failing',
+      ids: [id],
+      connector: name,
+      tested_at: testedAt,
+    })),
   ].slice(0, ATTENTION_MAX);
 
 /** A check that came to no end proves nothing, and is no finding. */

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { Fact, Facts } from '../kit/facts.tsx';
 import { CopyButton, Panel, Said, Time } from '../kit/kit.tsx';
-import { HealthBadge } from './connector-badges.tsx';
 import { choicesOf, isMore, kindOf, type Schema } from './schema.ts';
 import type { Connector, ConnectorType } from './types.ts';
 
@@ -28,9 +27,6 @@ export const ConfigFacts = ({
     >
       <Facts>
         <Fact name="Type">{type?.title ?? connector.type}</Fact>
-        <Fact name="Health">
-          <HealthBadge health={connector.health} />
-        </Fact>
         {told.map(([name, said]) => (
           <Fact key={name} name={name}>
             {said}

@@ -18,6 +18,6 @@ const HEALTH: Readonly<Record<Connector['health']['status'], BadgeLook>> = {
   not_tested: ['plainBadge', 'question', 'Not tested'],
 };
 
-export const HealthBadge = ({ health }: { readonly health: Connector['health'] }) => (
+export const HealthBadge = ({ health }: { readonly health: Pick<Connector['health'], 'status'> }) => (
   <LookBadge look={HEALTH[health.status]} />
 );

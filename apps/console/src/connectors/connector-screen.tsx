@@ -15,6 +15,7 @@ import { EditConnector } from './edit-connector.tsx';
 import { ConnectorEnd } from './ends.tsx';
 import { Misfit } from './draft.ts';
 import { draftOf, hasDraft } from './drafts.ts';
+import { TestPanel } from './test-panel.tsx';
 import { ToolsPanel } from './tools-panel.tsx';
 import { TryPanel } from './try-panel.tsx';
 import { type Connector, type ConnectorType, useConnector, useTypes } from './types.ts';
@@ -72,6 +73,7 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
         </div>
         <div className={kit['stack']}>
           {isCredentialMissing(connector) ? null : credential}
+          <TestPanel connector={connector} />
           <ConfigFacts connector={connector} type={type} />
           {may ? <ConnectorEnd connector={connector} onWarnings={setWarnings} /> : null}
         </div>

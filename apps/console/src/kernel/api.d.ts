@@ -1058,6 +1058,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/connectors/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The connector's id or its name. */
+                id: components["parameters"]["Connector"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test a connector
+         * @description Goes through a checklist and keeps the result as the connector's health: whether the config keeps to its rules, the
+         *     credential opens, the destination can be reached, its certificate is good, and the config's `test` request is answered
+         *     with 2xx. It reads alone, seals no deed, and works on a disabled connector, too. A connector that does not work is an
+         *     answer like any other: `failing`, with what to do. At most 10 a minute and connector.
+         */
+        post: operations["testConnector"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/connector-types": {
         parameters: {
             query?: never;
@@ -2891,12 +2917,7 @@ export interface components {
             config_hash: components["schemas"]["Digest"];
             /** @description What may be known of it; null when there is none. */
             credential: components["schemas"]["CredentialFacts"] | null;
-            health: {
-                /** @enum {string} */
-                status: "passing" | "warnings" | "failing" | "not_tested";
-                /** @description Why a breaker disabled it. */
-                reason: string | null;
-            };
+            health: components["schemas"]["ConnectorHealth"];
             tools: components["schemas"]["Tool"][];
             /** @description On answers to changes; null when nothing changed. */
             deed?: components["schemas"]["DeedId"] | null;
@@ -2904,6 +2925,47 @@ export interface components {
             policy_warnings?: components["schemas"]["PolicyDiagnostic"][];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
+        };
+        /** @description What the last test found. A test speaks of the config and the credential that it tested, and of no others. */
+        ConnectorHealth: {
+            /**
+             * @description `not_tested` also where config or credential have changed since the last test.
+             * @enum {string}
+             */
+            status: "passing" | "warnings" | "failing" | "not_tested";
+            /** @description Why a breaker disabled it. */
+            reason: string | null;
+            /** @description When the test was made that `status` comes from; null where it is `not_tested`. */
+            tested_at: components["schemas"]["Timestamp"] | null;
+            /** @description The last test, also one of an earlier config or credential; null where none was made. */
+            last_test: components["schemas"]["ConnectorTest"] | null;
+        };
+        ConnectorTest: {
+            /** @constant */
+            object: "connector_test";
+            connector: components["schemas"]["ConnectorId"];
+            /**
+             * @description `failing` where a check failed; `warnings` where calls may work all the same, as when the system answered 429;
+             *     `passing` where none failed, whatever was skipped.
+             * @enum {string}
+             */
+            status: "passing" | "warnings" | "failing";
+            /** @description In the order in which they were made. What rests on a check that failed is skipped. */
+            checks: {
+                /** @description `config`, `credentials`, `destination`, `tls`, `auth`, and what a type checks beside them. */
+                check: string;
+                /** @enum {string} */
+                status: "passed" | "skipped" | "failed";
+                /** @description What was found. Holds no word of the system's answer. */
+                detail: string;
+                /** @description What to do. */
+                fix: string | null;
+            }[];
+            /** @description When it began. */
+            tested_at: components["schemas"]["Timestamp"];
+            config_hash: components["schemas"]["Digest"];
+            /** @description Names the stored credential, and says nothing of it; null where there was none. */
+            credential_version: string | null;
         };
         DeletedConnector: {
             /** @constant */
@@ -3354,7 +3416,7 @@ export interface components {
         };
         Attention: {
             /** @enum {unknown} */
-            kind: "chain_broken" | "org_stopped" | "mismatch" | "approval_expiring" | "budget_near";
+            kind: "chain_broken" | "org_stopped" | "mismatch" | "approval_expiring" | "budget_near" | "connector_failing";
             /** @description What it is about. Of `approval_expiring` the approval and its action. */
             ids: string[];
             /** @description Of `chain_broken`, as GET /v1/ledger/check says it of the last 100 deeds. */
@@ -3383,6 +3445,10 @@ export interface components {
             limit?: number;
             /** @description Of `budget_near`, when its period ends. */
             resets_at?: components["schemas"]["Timestamp"];
+            /** @description Of `connector_failing`, its name; `ids` has its id. */
+            connector?: string;
+            /** @description Of `connector_failing`, when its last test was made. */
+            tested_at?: components["schemas"]["Timestamp"];
         };
         DecisionStatsSums: {
             total: number;
@@ -7125,7 +7191,9 @@ export interface operations {
                      *       },
                      *       "health": {
                      *         "status": "not_tested",
-                     *         "reason": null
+                     *         "reason": null,
+                     *         "tested_at": null,
+                     *         "last_test": null
                      *       },
                      *       "tools": [
                      *         {
@@ -7334,6 +7402,89 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    testConnector: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The connector's id or its name. */
+                id: components["parameters"]["Connector"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "connector_test",
+                     *       "connector": "con_01h2xcejqtf2nbrexx3vqjhp49",
+                     *       "status": "failing",
+                     *       "checks": [
+                     *         {
+                     *           "check": "config",
+                     *           "status": "passed",
+                     *           "detail": "The config keeps to the rules of its type, rest.",
+                     *           "fix": null
+                     *         },
+                     *         {
+                     *           "check": "credentials",
+                     *           "status": "passed",
+                     *           "detail": "A credential of kind bearer is stored, and opens.",
+                     *           "fix": null
+                     *         },
+                     *         {
+                     *           "check": "destination",
+                     *           "status": "passed",
+                     *           "detail": "api.example.com leads to 1 public address, and takes connections.",
+                     *           "fix": null
+                     *         },
+                     *         {
+                     *           "check": "tls",
+                     *           "status": "failed",
+                     *           "detail": "The certificate of api.example.com has expired.",
+                     *           "fix": "Renew the certificate there."
+                     *         },
+                     *         {
+                     *           "check": "auth",
+                     *           "status": "skipped",
+                     *           "detail": "Skipped, because the check tls failed.",
+                     *           "fix": null
+                     *         }
+                     *       ],
+                     *       "tested_at": "2026-10-01T09:00:00.000Z",
+                     *       "config_hash": "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+                     *       "credential_version": "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConnectorTest"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["RateLimited"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
         };

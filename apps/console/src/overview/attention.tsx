@@ -98,6 +98,20 @@ const Told = ({ item }: { readonly item: Attention }) => {
       );
     case 'budget_near':
       return <BudgetLine item={item} />;
+    case 'connector_failing':
+      return (
+        <NeedLine icon="plug" tone="warn" to={`/connectors/${firstOf(item, 'con_')}`} step="See its checks">
+          The connector <code>{item.connector ?? ''}</code> failed its test
+          {item.tested_at === undefined ? (
+            '.'
+          ) : (
+            <>
+              {' '}
+              <Time at={item.tested_at} />.
+            </>
+          )}
+        </NeedLine>
+      );
     // Those two have lines of their own.
     case 'mismatch':
     case 'approval_expiring':

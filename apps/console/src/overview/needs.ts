@@ -46,7 +46,7 @@ export const needsOf = (
     ...told('chain_broken', 'org_stopped'),
     ...(waiting === null ? [] : waitingOf(waiting, nowMs)),
     ...grouped(attention.filter(({ kind }) => kind === 'mismatch')),
-    ...told('budget_near'),
+    ...told('budget_near', 'connector_failing'),
   ];
   const isSure = waiting !== null && (waiting.data.length > 0 || pending === 0);
   return needs.length === 0 && !isSure ? null : needs;

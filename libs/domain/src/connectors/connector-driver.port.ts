@@ -4,6 +4,7 @@ import type { ErrorCode } from '../kernel/index.js';
 import type { ActionId, MoneyMarks, OrgId } from '../kernel/index.js';
 import type { ConnectorType } from './connector.events.js';
 import type { LiveConnector } from './connector.state.js';
+import type { ConnectorCheck } from './connector-test.js';
 import { nothingToRead, type Observation, type ReadBackTerms } from './read-back.js';
 
 export type SideEffect = 'read' | 'write' | 'destructive' | 'unknown';
@@ -137,7 +138,7 @@ export const failedOutcome = (errorCode: ErrorCode, errorMessage: string): CallO
 
 /**
  * One per connector type. The other questions are pure functions over a stored config and may be asked on every
- * request; only `send` touches the world. Adapters: libs/infra/src/connectors.
+ * request; only `send`, `observe` and what `checks` gives touch the world. Adapters: libs/infra/src/connectors.
  */
 export abstract class ConnectorDriver {
   abstract readonly type: ConnectorType;
@@ -169,5 +170,13 @@ export abstract class ConnectorDriver {
    */
   observe(_write: ReadBackCall): Promise<Observation> {
     return Promise.resolve(nothingToRead('tool_unknown'));
+  }
+
+  /**
+   * What a connection test asks beside the common checks and after them, in order. One that has the name of a common check
+   * takes its place: for types whose protocol the common one does not speak.
+   */
+  checks(): readonly ConnectorCheck[] {
+    return [];
   }
 }

@@ -29,6 +29,10 @@ export const requireServedType = (type: string): ConnectorType => {
   });
 };
 
+/** Where a connector of the type leads to; a type that is not served any more leads nowhere. */
+export const destinationsOf = (type: ConnectorType, config: JsonObject): readonly string[] =>
+  RULES[type]?.destinationsOf(config) ?? [];
+
 export interface StoredConfig {
   readonly config: JsonObject;
   readonly configHash: Digest;

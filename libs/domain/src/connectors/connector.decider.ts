@@ -77,7 +77,7 @@ const requireFittingKind = (kind: string, state: LiveConnector): void => {
 };
 
 /** Every type that takes credentials says so in `auth.kind` of its config. */
-const authKindOf = ({ config }: LiveConnector): string => {
+export const authKindOf = ({ config }: LiveConnector): string => {
   const auth = config['auth'];
   if (auth === null || typeof auth !== 'object' || Array.isArray(auth)) return 'none';
   return typeof auth['kind'] === 'string' ? auth['kind'] : 'none';

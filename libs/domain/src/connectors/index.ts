@@ -24,10 +24,24 @@ export {
 } from './connector-driver.port.js';
 export { ConnectorSettings } from './connector-settings.js';
 export { ConnectorStreams } from './connector-streams.js';
+export { ConnectorHealth, TESTS_A_MINUTE } from './connector-health.port.js';
+export { ConnectorHealthSweeper } from './connector-health-sweeper.js';
+export {
+  type CheckFinding,
+  COMMON_CHECKS,
+  type ConnectorCheck,
+  type ConnectorTest,
+  failedCheck,
+  healthOf,
+  passedCheck,
+  skippedCheck,
+  type TestedConnector,
+  type TestedPlace,
+} from './connector-test.js';
 export { CONNECTOR_CATALOGUE, readConfig, SERVED_TYPES, type StoredConfig } from './connector-types.js';
 export { CREDENTIAL_BODY_MAX_BYTES, CREDENTIAL_FIELDS } from './credential.js';
 export { CredentialSweeper } from './credential-sweeper.js';
-export { EgressPolicy } from './egress-policy.port.js';
+export { EgressPolicy, type Reach, type ReachedAddresses, type TlsFault } from './egress-policy.port.js';
 export {
   type ConnectorAddress,
   CreateConnector,
@@ -36,6 +50,7 @@ export {
   RemoveCredentials,
   UpdateConnector,
 } from './handlers/connector.messages.js';
+export { ConnectorTests } from './handlers/connector-tests.js';
 export { CreateConnectorHandler } from './handlers/create-connector.handler.js';
 export { DeleteConnectorHandler } from './handlers/delete-connector.handler.js';
 export { PutCredentialsHandler } from './handlers/put-credentials.handler.js';

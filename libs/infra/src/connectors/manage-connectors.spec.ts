@@ -5,8 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { JsonObject } from '#libs/crypto';
 import {
+  ConnectorHealthSweeper,
   ConnectorSettings,
   ConnectorStreams,
+  type ConnectorTest,
   CreateConnector,
   CreateConnectorHandler,
   CredentialSweeper,
@@ -21,11 +23,12 @@ import {
   UpdateConnector,
   UpdateConnectorHandler,
 } from '#libs/domain/connectors';
-import { type CommandMetadata, CommandRunner, derivedId, FoldedStreams, idOf } from '#libs/domain/kernel';
+import { type Clock, type CommandMetadata, CommandRunner, derivedId, FoldedStreams, idOf } from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
+import { installConnectorHealthSchema, PostgresConnectorHealth } from '#libs/infra/connector-health';
 import { EgressDoor } from '#libs/infra/egress';
 import { MemoryEventStore } from '#libs/infra/event-store';
-import { SystemRandomness } from '#libs/infra/runtime';
+import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 import { installVaultSchema, PostgresVault, VaultCipher } from '#libs/infra/vault';
 
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
@@ -53,6 +56,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   pool = new pg.Pool({ connectionString: database.connectionString, max: 2 });
   await installVaultSchema(pool);
+  await installConnectorHealthSchema(pool);
 });
 afterAll(async () => {
   await pool.end();
@@ -69,6 +73,7 @@ const given = (isProduction = true) => {
     resolve: (host) => Promise.resolve([host === 'inner.example.com' ? '10.0.0.1' : '93.184.216.34']),
   });
   const executions = new CountedExecutions();
+  const health = new PostgresConnectorHealth(pool);
   const settings = new ConnectorSettings(isProduction);
   // Ids derive from command ids, and all these connectors share one vault.
   const run = randomBytes(4).toString('hex');
@@ -97,6 +102,7 @@ const given = (isProduction = true) => {
     streams,
     vault,
     executions,
+    health,
     address,
     create: (changes: object = {}, meta = metadata()) =>
       new CreateConnectorHandler(connectors, egress, settings).execute(
@@ -105,7 +111,7 @@ const given = (isProduction = true) => {
     update: (changes: UpdateConnector['changes'], to = address()) =>
       new UpdateConnectorHandler(connectors, egress, settings).execute(new UpdateConnector(to, changes, metadata())),
     remove: (to = address(), meta = metadata()) =>
-      new DeleteConnectorHandler(connectors, executions, vault).execute(new DeleteConnector(to, meta)),
+      new DeleteConnectorHandler(connectors, executions, vault, health).execute(new DeleteConnector(to, meta)),
     put: (secret: JsonObject, kind = 'bearer', meta = metadata()) =>
       new PutCredentialsHandler(connectors, vault).execute(new PutCredentials(address(), { kind, secret }, meta)),
     removeCredentials: () =>
@@ -293,4 +299,37 @@ describe('deleting a connector', () => {
     await remove(address(), meta);
     await expect(remove()).rejects.toEqual(refused('not_found'));
   });
+
+  it('takes the result of its test along, and a row that a crash left is swept', async () => {
+    const { createOrganization, create, remove, address, streams, health } = given();
+    await createOrganization();
+    const tested = async (connector: LiveConnector) => {
+      await health.begin({ org, name: 'crm', connector: connector.id }, 0);
+      await health.record(testOf(connector));
+    };
+    const gone = await create();
+    await tested(gone);
+    await remove(address(gone));
+    expect(await health.lastOf([gone.id])).toEqual(new Map());
+    await tested(gone);
+    const alive = await create();
+    await tested(alive);
+    const wrongStore = new ConnectorHealthSweeper(new FoldedStreams(new MemoryEventStore()), health, new SystemClock());
+    expect(await wrongStore.sweep(), 'a store that knows nothing of the organization').toBe(0);
+    expect(await new ConnectorHealthSweeper(streams, health, epoch).sweep(), 'young').toBe(0);
+    expect(await new ConnectorHealthSweeper(streams, health, new SystemClock()).sweep()).toBe(1);
+    expect([...(await health.lastOf([gone.id, alive.id])).keys()]).toEqual([alive.id]);
+  });
+});
+
+/** At the beginning of time nothing is old. */
+const epoch: Clock = { nowMs: () => 0, monotonicMs: () => 0 };
+
+const testOf = ({ id, configHash }: LiveConnector): ConnectorTest => ({
+  connector: id,
+  status: 'passing',
+  checks: [],
+  testedAt: '2026-10-01T12:00:00.000Z',
+  configHash,
+  credentialVersion: null,
 });

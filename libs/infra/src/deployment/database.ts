@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { EventStore, Logger } from '#libs/domain/kernel';
 import { installKeySchema } from '../agents/index.js';
 import { EMBEDDED_DATABASE, type Config } from '../config/index.js';
+import { installConnectorHealthSchema } from '../connector-health/index.js';
 import {
   EventStoreWithFailpoints,
   installEventStoreSchema,
@@ -143,6 +144,7 @@ const connected = async (
 
 const ROW_SCHEMAS = [
   installVaultSchema,
+  installConnectorHealthSchema,
   installGateSchema,
   installKeySchema,
   installLedgerSchema,

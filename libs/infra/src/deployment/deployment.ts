@@ -48,9 +48,10 @@ import {
   type MailSender,
 } from '#libs/domain/people';
 import { CompiledPolicies } from '#libs/domain/policies';
-import type { Vault } from '#libs/domain/connectors';
+import type { ConnectorHealth, Vault } from '#libs/domain/connectors';
 import { isInitialized, PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
 import { approvalLink, baseUrlOf, parseKurrentUrl, signInLink, type Config } from '../config/index.js';
+import { PostgresConnectorHealth } from '../connector-health/index.js';
 import { ConnectorDrivers } from '../connectors/index.js';
 import { EgressDoor, endpointOf, publicEndpointOf, type OwnEndpoint } from '../egress/index.js';
 import {
@@ -126,6 +127,7 @@ export class Deployment {
   readonly vault: Vault;
   readonly egress: EgressDoor;
   readonly drivers: ConnectorDrivers;
+  readonly connectorHealth: ConnectorHealth;
   readonly directory: PostgresKeyDirectory;
   readonly hasher: KeyHasher;
   readonly ids: IdempotentIds;
@@ -190,6 +192,7 @@ export class Deployment {
       randomness: this.randomness,
       logger: this.logger,
     });
+    this.connectorHealth = new PostgresConnectorHealth(relaxed);
     this.directory = new PostgresKeyDirectory(durable);
     this.hasher = new PepperKeyHasher(secrets.pepper);
     this.ids = new PepperIds(secrets.pepper);

@@ -1,6 +1,14 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { AgentAdministration, Authenticate, OrganizationAdministration } from '#libs/domain/agents';
-import { ConnectorSettings, ConnectorStreams, EgressPolicy, RunningExecutions, Vault } from '#libs/domain/connectors';
+import {
+  ConnectorHealth,
+  ConnectorSettings,
+  ConnectorStreams,
+  ConnectorTests,
+  EgressPolicy,
+  RunningExecutions,
+  Vault,
+} from '#libs/domain/connectors';
 import {
   ApprovalLinks,
   ConnectorRegistry,
@@ -72,8 +80,7 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(Vault, deployment.vault),
     value(EgressPolicy, deployment.egress),
     value(ConnectorRegistry, deployment.drivers),
-    value(ConnectorSettings, new ConnectorSettings(deployment.config.env === 'production')),
-    value(ConnectorStreams, new ConnectorStreams(deployment.runner, deployment.streams)),
+    ...connectorsOf(deployment),
     value(RunningExecutions, new LoggedRunningExecutions(deployment.openExecutions, store)),
     value(GateKernel, deployment.gateKernel()),
     value(BudgetReservations, deployment.budgets),
@@ -92,6 +99,18 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(Replays, replaysOf(deployment)),
     value(WebhookAdministration, webhooks.endpoints),
     value(WebhookDeliveries, webhooks.asked),
+  ];
+};
+
+const connectorsOf = (deployment: Deployment): Provider[] => {
+  const { connectorHealth, vault, egress, drivers: registry, clock } = deployment;
+  const settings = new ConnectorSettings(deployment.config.env === 'production');
+  const streams = new ConnectorStreams(deployment.runner, deployment.streams);
+  return [
+    value(ConnectorSettings, settings),
+    value(ConnectorStreams, streams),
+    value(ConnectorHealth, connectorHealth),
+    value(ConnectorTests, new ConnectorTests(streams, connectorHealth, { vault, egress, registry, settings, clock })),
   ];
 };
 

@@ -16,6 +16,7 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'agents.first_organization': KEPT,
   'agents.key_prefixes': KEPT,
   'agents.pepper_check': KEPT,
+  'connectors.health': ANY,
   'event_store.event_store_schema': KEPT,
   'event_store.events': KEPT,
   'gate.budget_counters': ANY,

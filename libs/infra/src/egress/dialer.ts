@@ -1,9 +1,10 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, rootCertificates, type TLSSocket } from 'node:tls';
 
+import type { Reach, ReachedAddresses, TlsFault } from '#libs/domain/connectors';
 import type { EndSignal } from '#libs/domain/kernel';
 
-import { parseAddress } from './address-class.js';
+import { classifyAddress, parseAddress } from './address-class.js';
 import { bareName } from './allow-entry.js';
 import type { DestinationRules } from './destination-rules.js';
 import { EgressFailure } from './egress-failure.js';
@@ -67,14 +68,64 @@ export class Dialer {
     throw new EgressFailure('unreachable', false, { cause: last });
   }
 
+  /**
+   * The way of {@link dial}, and what became of it. Whatever came up is closed again.
+   * @throws {EgressFailure} blocked, unreachable when the name has no address, timeout
+   */
+  async reach(destination: Destination, signal: EndSignal): Promise<Reach> {
+    const addresses = await unlessAborted(this.addressesOf(destination), signal);
+    let reach: Reach = { kind: 'unconnected', why: 'failed' };
+    for (const address of addresses.slice(0, MAX_TRIED_ADDRESSES)) {
+      let socket: Socket;
+      try {
+        socket = await this.connected(destination, address, signal);
+      } catch (error) {
+        if (error instanceof EgressFailure && error.reason === 'blocked') throw error;
+        if (reach.kind === 'unconnected') reach = { kind: 'unconnected', why: whyUnconnected(error) };
+        continue;
+      }
+      const tls = await this.tlsOver(socket, destination, signal);
+      reach = { kind: 'reached', addresses: countOf(addresses), tls };
+      // As a call does: another address is asked where no TLS came up, and none where a certificate was no good.
+      if (tls !== 'no_tls') return reach;
+    }
+    return reach;
+  }
+
+  private async tlsOver(
+    socket: Socket,
+    destination: Destination,
+    signal: EndSignal,
+  ): Promise<'none' | 'trusted' | TlsFault> {
+    try {
+      (await this.secured(socket, destination, signal)).destroy();
+      return destination.isTls ? 'trusted' : 'none';
+    } catch (error) {
+      return error instanceof EgressFailure && error.reason === 'untrusted' ? certificateFault(error.cause) : 'no_tls';
+    }
+  }
+
   private async dialAddress(destination: Destination, address: string, signal: EndSignal): Promise<Socket> {
+    return this.secured(await this.connected(destination, address, signal), destination, signal);
+  }
+
+  private async connected(destination: Destination, address: string, signal: EndSignal): Promise<Socket> {
     const socket = heard(connect({ host: address, port: destination.port, autoSelectFamily: false, noDelay: true }));
     try {
       await settled(socket, 'connect', signal, CONNECT_TIMEOUT_MS);
       // What was dialled is what was judged; this asks the kernel instead of trusting ourselves.
       const connected = socket.remoteAddress;
       if (connected === undefined || !isSameAddress(connected, address)) throw new EgressFailure('blocked', false);
-      if (!destination.isTls) return socket;
+      return socket;
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+  }
+
+  private async secured(socket: Socket, destination: Destination, signal: EndSignal): Promise<Socket> {
+    if (!destination.isTls) return socket;
+    try {
       const secure = this.secure(socket, bareName(destination.host));
       await settled(secure, 'secureConnect', signal, CONNECT_TIMEOUT_MS);
       return secure;
@@ -125,11 +176,46 @@ const heard = <AnySocket extends Socket>(socket: AnySocket): AnySocket => socket
 const isSameAddress = (one: string, other: string): boolean =>
   one === other || parseAddress(one)?.toNormalizedString() === parseAddress(other)?.toNormalizedString();
 
+const whyUnconnected = (error: unknown): Extract<Reach, { kind: 'unconnected' }>['why'] => {
+  if (error instanceof ConnectTimeout || (error instanceof EgressFailure && error.reason === 'timeout'))
+    return 'silent';
+  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED' ? 'refused' : 'failed';
+};
+
+const countOf = (addresses: readonly string[]): ReachedAddresses => {
+  const classes = addresses.map(classifyAddress);
+  const count = (wanted: (typeof classes)[number]): number => classes.filter((each) => each === wanted).length;
+  return { public: count('public'), private: count('private'), special: count('never') };
+};
+
+/** Of OpenSSL's verification results and Node's identity check, by code. */
+const CERTIFICATE_FAULTS: Readonly<Record<string, TlsFault>> = {
+  CERT_HAS_EXPIRED: 'expired',
+  CERT_NOT_YET_VALID: 'not_yet_valid',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'other_name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'self_signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'unknown_authority',
+  UNABLE_TO_GET_ISSUER_CERT: 'unknown_authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'unknown_authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unknown_authority',
+};
+
+const certificateFault = (error: unknown): TlsFault => {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return CERTIFICATE_FAULTS[code] ?? 'untrusted';
+};
+
 /** OpenSSL's verification results and Node's identity check, told by code. */
 const isCertificateError = (error: unknown): boolean => {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return code.startsWith('ERR_TLS_CERT') || /CERT|SIGNATURE|ISSUER|CRL/.test(code);
 };
+
+class ConnectTimeout extends Error {
+  constructor() {
+    super('no answer to the connection attempt');
+  }
+}
 
 /** Waits for one event of a socket; its error, a timeout or the caller's signal end the wait. */
 const settled = (socket: Socket, event: string, signal: EndSignal, timeoutMs: number): Promise<void> =>
@@ -156,7 +242,7 @@ const settled = (socket: Socket, event: string, signal: EndSignal, timeoutMs: nu
       socket.destroy();
     };
     const timer = setTimeout(() => {
-      onError(new Error('no answer to the connection attempt'));
+      onError(new ConnectTimeout());
     }, timeoutMs);
     socket.once(event, onEvent).once('error', onError).once('close', onClose);
     signal.addEventListener('abort', onAbort);

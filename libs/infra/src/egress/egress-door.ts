@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import type { EgressPolicy } from '#libs/domain/connectors';
+import type { EgressPolicy, Reach } from '#libs/domain/connectors';
 import { DomainError, type ErrorCode } from '#libs/domain/kernel';
 
 import { ConnectionPool } from './connection-pool.js';
@@ -33,6 +33,8 @@ export interface EgressDoorOptions {
 }
 
 const CHECK_TIMEOUT_MS = 3_000;
+/** Of a whole way to a destination. A name with several addresses may have some that do not answer. */
+const REACH_TIMEOUT_MS = 10_000;
 
 /**
  * The door that every outbound call passes (reliability 3.6): names are resolved once, every answer is judged, the judged
@@ -55,6 +57,16 @@ export class EgressDoor implements EgressPolicy {
     } catch (error) {
       if (!(error instanceof EgressFailure)) throw error;
       if (error.reason === 'blocked') throw new DomainError('destination_blocked', { cause: error });
+    }
+  }
+
+  async reach(url: string): Promise<Reach> {
+    try {
+      return await this.dialer.reach(destinationOf(url), AbortSignal.timeout(REACH_TIMEOUT_MS));
+    } catch (error) {
+      if (!(error instanceof EgressFailure)) throw error;
+      // A name that is not answered in time has no address either.
+      return error.reason === 'blocked' ? { kind: 'blocked' } : { kind: 'unresolved' };
     }
   }
 

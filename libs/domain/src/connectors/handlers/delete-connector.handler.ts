@@ -2,6 +2,7 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 
 import { DomainError } from '../../kernel/index.js';
 import { isLive } from '../connector.state.js';
+import { ConnectorHealth } from '../connector-health.port.js';
 import { ConnectorStreams } from '../connector-streams.js';
 import { RunningExecutions } from '../running-executions.port.js';
 import { Vault } from '../vault.port.js';
@@ -13,6 +14,7 @@ export class DeleteConnectorHandler implements ICommandHandler<DeleteConnector> 
     private readonly connectors: ConnectorStreams,
     private readonly executions: RunningExecutions,
     private readonly vault: Vault,
+    private readonly health: ConnectorHealth,
   ) {}
 
   /**
@@ -38,7 +40,9 @@ export class DeleteConnectorHandler implements ICommandHandler<DeleteConnector> 
       metadata,
     });
     for (const event of events) {
-      if (event.type !== 'ConnectorDeleted' || event.data.credential_version === null) continue;
+      if (event.type !== 'ConnectorDeleted') continue;
+      await this.health.forget(event.data.connector);
+      if (event.data.credential_version === null) continue;
       await this.vault.destroy({ org, object: event.data.connector, version: event.data.credential_version });
     }
   }

@@ -2,8 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { digestOfJson, type JsonObject, type JsonValue } from '#libs/crypto';
 import {
+  ATTEMPTS_MAX,
   type CallOutcome,
+  type CheckFinding,
+  COMMON_CHECKS,
   type ConnectorCall,
+  type ConnectorCheck,
   ConnectorDriver,
   failedOutcome,
   isRetriedStatus,
@@ -14,6 +18,7 @@ import {
   type RequestFacts,
   retryDelayMs,
   type ShownRequest,
+  type TestedConnector,
   type ToolDescription,
   type Vault,
   verdictOfStatus,
@@ -35,6 +40,7 @@ import {
   shownRestRequest,
 } from '#libs/domain/connectors/rest';
 import {
+  type ActionId,
   CallEnd,
   type Clock,
   DomainError,
@@ -55,14 +61,20 @@ import {
   needsCredential,
   NO_CREDENTIAL,
 } from './rest-credential.js';
+import { authFindingOf, NO_TEST_REQUEST, testToolOf } from './rest-auth-check.js';
 import { type EndedCall, observationOf } from './rest-observation.js';
 import { redirectOf, type RequestTarget } from './rest-redirects.js';
 import { recordedResult, RESULT_MAX_BYTES } from './rest-result.js';
 import { retryAfterMs } from '../retry-after.js';
 
+/** A call, or the request of a connection test, which is no action. */
+interface RestCall extends Omit<ConnectorCall, 'action' | 'toolName'> {
+  readonly action: ActionId | null;
+}
+
 /** One attempt under way: what every step of it reads. */
 interface Attempt {
-  readonly call: ConnectorCall;
+  readonly call: RestCall;
   readonly config: RestConfig;
   readonly tool: RestTool;
   readonly request: RestRequest;
@@ -146,11 +158,41 @@ export class RestDriver extends ConnectorDriver {
     }
   }
 
+  override checks(): readonly ConnectorCheck[] {
+    return [{ name: 'auth', restsOn: COMMON_CHECKS, run: (tested) => this.checkAuth(tested) }];
+  }
+
+  /** As a call of a tool that reads, once, on a connection of its own, and with nothing of ours in its headers. */
+  private async checkAuth({ connector, deadlineMonotonicMs, mayStillSend }: TestedConnector): Promise<CheckFinding> {
+    const config = { ...restConfigOf(connector.config), send_action_id: false };
+    const tool = testToolOf(config);
+    if (tool === null) return NO_TEST_REQUEST;
+    const itsDeadlineMs = this.clock.monotonicMs() + config.timeout_ms;
+    const call: RestCall = {
+      org: connector.org,
+      action: null,
+      connector,
+      args: {},
+      attempt: ATTEMPTS_MAX,
+      traceparent: null,
+      deadlineMonotonicMs: Math.min(deadlineMonotonicMs, itsDeadlineMs),
+      mayStillSend,
+    };
+    return authFindingOf(config, tool, await this.callTool({ call, config, tool }));
+  }
+
   private async call(call: ConnectorCall, alsoSensitive: readonly JsonValue[] = []): Promise<EndedCall> {
     const config = restConfigOf(call.connector.config);
     const tool = toolNamed(call.connector.config, call.toolName);
     if (tool === undefined) return withoutAnswer(failedOutcome('tool_unknown', TOOL_GONE));
-    const built = buildRestRequest(config, tool, call.args, call.action, call.traceparent);
+    return this.callTool({ call, config, tool }, alsoSensitive);
+  }
+
+  private async callTool(
+    { call, config, tool }: Pick<Attempt, 'call' | 'config' | 'tool'>,
+    alsoSensitive: readonly JsonValue[] = [],
+  ): Promise<EndedCall> {
+    const built = buildRestRequest(config, tool, call.args, call.action ?? '', call.traceparent);
     if (!built.ok) return withoutAnswer(failedOutcome('validation_failed', `${built.fault.message} Nothing was sent.`));
     const deadline = deadlineAfter(call.deadlineMonotonicMs - this.clock.monotonicMs());
     let secret: OpenedSecret | null = null;
@@ -174,7 +216,7 @@ export class RestDriver extends ConnectorDriver {
   }
 
   /** Null when none is stored, another kind is, or it was removed while this call was on its way (R-19). */
-  private async openCredential(config: RestConfig, { org, connector }: ConnectorCall): Promise<OpenedSecret | null> {
+  private async openCredential(config: RestConfig, { org, connector }: RestCall): Promise<OpenedSecret | null> {
     if (connector.credential === null || !hasFittingCredential(config, connector)) return null;
     return this.vault.open({ org, object: connector.id, version: connector.credential.version });
   }
@@ -212,8 +254,9 @@ export class RestDriver extends ConnectorDriver {
       headers: [...request.headers, ...credential.headers],
       body: request.body === null ? null : Buffer.from(request.body),
       maxResponseBytes: config.max_response_bytes,
-      keptResponseBytes: RESULT_MAX_BYTES,
-      mayReuseConnection: isRepeatable(tool),
+      // Nothing of the answer to a test is kept.
+      keptResponseBytes: call.action === null ? 0 : RESULT_MAX_BYTES,
+      mayReuseConnection: call.action !== null && isRepeatable(tool),
       mayStillSend: () => call.mayStillSend(hasSent),
       signal,
     });
@@ -265,8 +308,9 @@ export class RestDriver extends ConnectorDriver {
   private report({ call, tool }: Attempt, { reason, cause }: EgressFailure): void {
     if (reason === 'withdrawn') return;
     const fault = (cause as NodeJS.ErrnoException | undefined)?.code;
-    this.logger.warn('a call had no answer from its upstream', {
-      action_id: call.action,
+    const what = call.action === null ? 'a connection test' : 'a call';
+    this.logger.warn(`${what} had no answer from its upstream`, {
+      ...(call.action === null ? {} : { action_id: call.action }),
       org_id: call.org,
       connector: call.connector.id,
       tool: tool.name,

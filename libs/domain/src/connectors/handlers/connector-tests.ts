@@ -1,0 +1,85 @@
+import { type Clock, DomainError, type ErrorCode, type OrgId, timestampOf } from '../../kernel/index.js';
+import { commonChecks, type CommonCheckParts } from '../common-checks.js';
+import type { ConnectorDriver } from '../connector-driver.port.js';
+import { type ConnectorHealth, TESTS_A_MINUTE } from '../connector-health.port.js';
+import { type LiveConnector, isLive } from '../connector.state.js';
+import type { ConnectorStreams } from '../connector-streams.js';
+import { type ConnectorCheck, type ConnectorTest, runChecks } from '../connector-test.js';
+import type { ConnectorType } from '../connector.events.js';
+import type { ConnectorAddress } from './connector.messages.js';
+
+/** Of a test: the longest request that a config allows takes a minute, and what stands around it moments. */
+const TEST_TIME_MS = 75_000;
+
+interface ConnectorTestParts extends CommonCheckParts {
+  readonly registry: { driverOf(type: ConnectorType): ConnectorDriver | null };
+  readonly clock: Clock;
+}
+
+/** `POST /v1/connectors/{id}/test`: whether a connector works, found by reading alone. */
+export class ConnectorTests {
+  constructor(
+    private readonly connectors: ConnectorStreams,
+    private readonly health: ConnectorHealth,
+    private readonly parts: ConnectorTestParts,
+  ) {}
+
+  /**
+   * Runs the checklist and keeps the result as the connector's health. It is made on behalf of a person, so no Stop holds it
+   * back, and a disabled connector can be tested before it is enabled. What it found of a config or a credential that was
+   * replaced meanwhile is kept, and counts for nothing.
+   * @throws {DomainError} not_found, also of a connector that was deleted meanwhile; rate_limited
+   */
+  async test(address: ConnectorAddress): Promise<ConnectorTest> {
+    const { clock } = this.parts;
+    const connector = await this.connectors.live(address);
+    const { org, name, id, configHash } = connector;
+    const startedMs = clock.nowMs();
+    const waitMs = await this.health.begin({ org, name, connector: id }, startedMs);
+    if (waitMs !== null) throw tooMany(waitMs);
+    const ran = await runChecks(this.checksOf(connector), {
+      connector,
+      deadlineMonotonicMs: clock.monotonicMs() + TEST_TIME_MS,
+      mayStillSend: () => this.changeSince(connector),
+    });
+    const credentialVersion = connector.credential?.version ?? null;
+    const test = { connector: id, ...ran, testedAt: timestampOf(startedMs), configHash, credentialVersion };
+    await this.health.record(test);
+    // Asked after the row was written: whichever of the two comes last, a deletion or this, leaves none.
+    if (!(await this.isThere(org, name, id))) {
+      await this.health.forget(id);
+      throw new DomainError('not_found');
+    }
+    return test;
+  }
+
+  /** The common checks, those that the type has instead of one, and those that it has beside them. */
+  private checksOf({ type }: LiveConnector): readonly ConnectorCheck[] {
+    const own = this.parts.registry.driverOf(type)?.checks() ?? [];
+    const common = commonChecks(this.parts);
+    const isCommon = ({ name }: ConnectorCheck): boolean => common.some((check) => check.name === name);
+    return [
+      ...common.map((check) => own.find(({ name }) => name === check.name) ?? check),
+      ...own.filter((check) => !isCommon(check)),
+    ];
+  }
+
+  /** Why nothing may be sent with what was read at the beginning; null where it still stands. */
+  private async changeSince({ org, name, id, configHash, credential }: LiveConnector): Promise<ErrorCode | null> {
+    const { state } = await this.connectors.load(org, name);
+    if (!isLive(state) || state.id !== id) return 'not_found';
+    const isSame = state.configHash === configHash && state.credential?.version === credential?.version;
+    return isSame ? null : 'conflict';
+  }
+
+  private async isThere(org: OrgId, name: string, id: LiveConnector['id']): Promise<boolean> {
+    const { state } = await this.connectors.load(org, name);
+    return isLive(state) && state.id === id;
+  }
+}
+
+const tooMany = (waitMs: number): DomainError =>
+  new DomainError('rate_limited', {
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
+    message: `A connector is tested at most ${TESTS_A_MINUTE} times a minute. Wait as long as Retry-After says.`,
+  });

@@ -1,0 +1,2 @@
+export { installConnectorHealthSchema } from './health-schema.js';
+export { PostgresConnectorHealth } from './postgres-connector-health.js';
