@@ -17,7 +17,9 @@ import {
   keyFrom,
   packed,
   rawOf,
+  streamOf,
 } from '../../libs/crypto/src/testing/given-chain.js';
+import { flipped } from '../../libs/crypto/src/testing/attacked-bundle.js';
 import { ATTACKS, honestBundle, HONEST_OPTIONS } from '../../libs/crypto/src/testing/bundle-attacks.js';
 
 const SCRIPT = fileURLToPath(new URL('verify_bundle.py', import.meta.url));
@@ -34,6 +36,12 @@ for line in sys.stdin:
         print(json.dumps(verify(file.read(), case["org"], case["pins"], case["heads"], case["keys"])))
 `;
 
+/** A bundle, and what its reader knows beside what the reader of an honest one does. */
+interface GivenBundle {
+  readonly bytes: () => Promise<Buffer>;
+  readonly options?: Partial<VerifyOptions>;
+}
+
 const hasPython = spawnSync(PYTHON, ['-c', 'import cryptography']).status === 0;
 
 describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptography)', () => {
@@ -42,12 +50,10 @@ describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptograph
   let folder = '';
   let honestPath = '';
 
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'bundles-'));
-    honestPath = join(folder, 'honest.tar.gz');
-    writeFileSync(honestPath, await honestBundle());
+  /** What Python says of each of these bundles, all in one process. */
+  const verdictsOf = async (bundles: readonly GivenBundle[]): Promise<unknown[]> => {
     const cases = [];
-    for (const [index, { bytes, options }] of attacks.entries()) {
+    for (const [index, { bytes, options }] of bundles.entries()) {
       const { org, pins, heads = [], keySet }: VerifyOptions = { ...HONEST_OPTIONS, ...options };
       const path = join(folder, `${index}.tar.gz`);
       writeFileSync(path, await bytes());
@@ -58,8 +64,18 @@ describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptograph
       encoding: 'utf8',
     });
     expect(stderr).toBe('');
-    for (const [index, line] of stdout.trim().split('\n').entries()) {
-      verdicts.set(attacks[index]?.name ?? '', JSON.parse(line));
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown);
+  };
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'bundles-'));
+    honestPath = join(folder, 'honest.tar.gz');
+    writeFileSync(honestPath, await honestBundle());
+    for (const [index, verdict] of (await verdictsOf(attacks)).entries()) {
+      verdicts.set(attacks[index]?.name ?? '', verdict);
     }
   });
   afterAll(() => {
@@ -88,6 +104,23 @@ describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptograph
     const { status, stdout } = run(path, '--org', org, ...pinning);
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toEqual(verdict);
+  });
+
+  it('agrees on a bundle with any bit turned, and on one that ends anywhere', async () => {
+    const chain = rawOf(givenChain(4));
+    const bundles = await Promise.all([
+      packed(chain),
+      packed({ ...chain, lines: chain.lines.with(2, Buffer.from('no line\n')) }),
+    ]);
+    const damaged = bundles.flatMap((bundle) =>
+      [...bundle.keys()]
+        .filter((place) => place % 41 === 0 || place < 8 || place > bundle.length - 10)
+        .flatMap((place) => [flipped(bundle, place * 8 + (place % 8)), bundle.subarray(0, place)]),
+    );
+    const said = await verdictsOf(damaged.map((bytes) => ({ bytes: () => Promise.resolve(bytes) })));
+    for (const [index, bytes] of damaged.entries()) {
+      expect(said[index]).toEqual(await verifyBundle(streamOf([bytes]), HONEST_OPTIONS));
+    }
   });
 
   it('exits with 1 when a bundle is not intact', () => {

@@ -389,15 +389,12 @@ class Archive:
         known = min(len(file), 4)
         if file[:known] != bytes.fromhex("1f8b0800")[:known]:
             raise Refused("bad_gzip")
-        inflate, self.content = zlib.decompressobj(-15), b""
-        try:
-            self.content = inflate.decompress(file[10:])
-            rest = inflate.unused_data
-            if inflate.eof and len(rest) >= 8:
-                trailer = zlib.crc32(self.content).to_bytes(4, "little") + (len(self.content) % 2**32).to_bytes(4, "little")
-                self.fault = None if rest == trailer else "bad_gzip"
-        except zlib.error:
+        self.content, rest, state = inflated(file[10:])
+        if state == "wrong" or (state == "ended" and len(rest) > 8):
             self.fault = "bad_gzip"
+        elif state == "ended" and len(rest) == 8:
+            trailer = zlib.crc32(self.content).to_bytes(4, "little") + (len(self.content) % 2**32).to_bytes(4, "little")
+            self.fault = None if rest == trailer else "bad_gzip"
 
     def take(self, count):
         if self.at + count > len(self.content):
@@ -439,6 +436,28 @@ class Archive:
             raise Refused(self.fault)
 
 
+def inflated(data):
+    """What a deflate stream holds before it ends or is wrong, what follows its end, and how it stands with it."""
+    inflate, content = zlib.decompressobj(-15), []
+    for at in range(0, len(data), 4_096):
+        before, piece = inflate.copy(), data[at : at + 4_096]
+        try:
+            content.append(inflate.decompress(piece))
+        except zlib.error:
+            content.extend(before_the_wrong_byte(before, piece))
+            return b"".join(content), b"", "wrong"
+    return b"".join(content), inflate.unused_data, "ended" if inflate.eof else "open"
+
+
+def before_the_wrong_byte(inflate, piece):
+    """zlib gives nothing together with an error: so byte after byte."""
+    for byte in piece:
+        try:
+            yield inflate.decompress(bytes((byte,)))
+        except zlib.error:
+            return
+
+
 def tar_header(name, size):
     block = name.encode().ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2 + size + b"0" * 11 + b"\0"
     block += b" " * 8 + b"0" + bytes(100) + b"ustar\x0000" + bytes(64) + b"0000000\0" * 2
@@ -455,7 +474,7 @@ def read_manifest(data):
     if first is None or last is None:
         consistent = consistent and (first, last, manifest["prev_hash"], manifest["count"]) == (None, None, None, 0)
     else:
-        consistent = consistent and last - first + 1 == manifest["count"]
+        consistent = consistent and 1 <= manifest["count"] == last - first + 1
         consistent = consistent and (manifest["prev_hash"] is None) == (first == 1)
         consistent = consistent and manifest["head"] is not None and manifest["head"]["seq"] >= last
     if not consistent:
@@ -575,6 +594,8 @@ class Check:
             return broken
         if trust is not None:
             self.distrust(n, trust)
+        if line_kid in self.revoked:
+            self.distrust(n, "seal_key_revoked")
         return self.judge_place(n, body, body_hash) or self.advance(n, body, body_hash, trust)
 
     def judge_seal(self, body, body_hash, signature):
@@ -627,7 +648,7 @@ class Check:
             return "incomplete", "front_missing", 1
         early = [head["seq"] for head in self.user_heads if head["seq"] < first - 1]
         if early:
-            return "incomplete", "front_missing", early[0]
+            return "incomplete", "front_missing", min(early)
         heads = self.heads if manifest["to"] is None else self.user_heads
         if any(head["seq"] > last for head in heads):
             return "incomplete", "tail_missing", last + 1

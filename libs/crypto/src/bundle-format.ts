@@ -90,7 +90,7 @@ const isConsistent = ({ from, to, first_seq, last_seq, count, prev_hash, head }:
   if (first_seq === null || last_seq === null) {
     return first_seq === null && last_seq === null && count === 0 && prev_hash === null;
   }
-  if (last_seq - first_seq + 1 !== count || (prev_hash === null) !== (first_seq === 1)) return false;
+  if (count < 1 || last_seq - first_seq + 1 !== count || (prev_hash === null) !== (first_seq === 1)) return false;
   return head !== null && head.seq >= last_seq;
 };
 

@@ -59,6 +59,8 @@ export class ChainWalk<Fault extends string> {
   ): Fault | PlaceFault | null {
     if (isSigned === false) return 'bad_signature';
     if (trustFault !== null) this.distrust({ seq: body.seq, reason: trustFault });
+    // Also of a deed that does not get into the chain: its key is not trusted, whatever else is wrong with it.
+    if (this.#revokedKids.has(body.chain.kid)) this.distrust({ seq: body.seq, reason: 'seal_key_revoked' });
     return linkFault(this.#position, body) ?? this.rule(body, bodyHash);
   }
 

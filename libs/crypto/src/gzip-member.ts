@@ -11,7 +11,7 @@ const TRAILER_BYTES = 8;
 const TWO_TO_32 = 2 ** 32;
 const DEFLATED_CHUNK_BYTES = 131_072;
 const INFLATED_CHUNK_BYTES = 262_144;
-const PIECE_BYTES = 32_768;
+const PIECE_BYTES = 16_384;
 
 /** Compresses a stream into exactly one gzip member (RFC 1952) with a header that never changes. */
 export async function* writeGzipMember(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -33,115 +33,140 @@ export async function* writeGzipMember(source: AsyncIterable<Uint8Array>): Async
  * Decompresses exactly one gzip member and refuses everything else a gzip file may hold: flags with names and comments,
  * a second member, bytes after the end. The checksum and the length are compared when the last chunk was taken, so a
  * reader must read to the end before it believes. The time, hint and system fields of the header carry no content and
- * are not compared. Throws `BundleFormatError`: `truncated` when the file ends early, `bad_gzip` otherwise.
+ * are not compared. Throws `BundleFormatError`: `truncated` when the file ends early, `bad_gzip` otherwise, and not before
+ * it has given all content that docs/deed-format.md counts: the same for one file, however its bytes arrive.
  */
 export async function* readGzipMember(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-  const frame = new MemberFrame(source);
   const content = new ContentSum();
-  const inflate = new Inflate();
+  const inflate = new ReplayableInflate();
+  let trailer: Buffer = Buffer.alloc(0);
   try {
-    for await (const piece of frame.deflated()) {
-      yield* content.pass(await inflate.write(piece));
-      if (inflate.hasEndedEarly) throw new BundleFormatError('bad_gzip');
+    for await (const piece of afterHeader(source)) {
+      const { chunks, rest, isWrong } = await inflate.write(piece);
+      yield* content.pass(chunks);
+      if (isWrong) throw new BundleFormatError('bad_gzip');
+      trailer = Buffer.concat([trailer, rest]);
+      if (trailer.length > TRAILER_BYTES) throw new BundleFormatError('bad_gzip');
     }
-    yield* content.pass(await inflate.end());
   } finally {
     inflate.close();
   }
-  if (!content.trailer().equals(frame.trailer)) throw new BundleFormatError('bad_gzip');
+  if (trailer.length < TRAILER_BYTES) throw new BundleFormatError('truncated');
+  if (!content.trailer().equals(trailer)) throw new BundleFormatError('bad_gzip');
+}
+
+/** What follows the header, in pieces of at most 16 KiB. The header is judged as far as it arrives. */
+async function* afterHeader(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let header: Buffer = Buffer.alloc(0);
+  for await (const chunk of source) {
+    let bytes: Buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (header.length < HEADER.length) {
+      const missing = HEADER.length - header.length;
+      header = Buffer.concat([header, bytes.subarray(0, missing)]);
+      if (gzipHeaderFault(header) !== null) throw new BundleFormatError('bad_gzip');
+      bytes = bytes.subarray(missing);
+    }
+    for (let start = 0; start < bytes.length; start += PIECE_BYTES) yield bytes.subarray(start, start + PIECE_BYTES);
+  }
+}
+
+/** What a piece of a deflate stream gives. */
+interface Inflated {
+  readonly chunks: readonly Buffer[];
+  /** The bytes behind the end of the deflate stream, where it has ended. */
+  readonly rest: Buffer;
+  /** The deflate stream breaks its format in this piece; `chunks` holds what stands before. */
+  readonly isWrong: boolean;
+}
+
+/**
+ * Says where a wrong deflate stream begins to be wrong. zlib gives no content with an error, so that a decompressor alone
+ * would lose more or less of it, as its input happens to be cut. A second one stays one piece behind: when the first one
+ * meets an error, the second takes the piece byte after byte, and gives what the bytes before the wrong one hold.
+ */
+class ReplayableInflate {
+  private readonly first = new Inflate();
+  private readonly second = new Inflate();
+  private previous: Buffer = Buffer.alloc(0);
+
+  async write(piece: Buffer): Promise<Inflated> {
+    const previous = this.previous;
+    this.previous = piece;
+    const [result] = await Promise.all([this.first.write(piece), this.second.write(previous)]);
+    return result.isWrong ? { ...result, chunks: await this.replayed(piece) } : result;
+  }
+
+  close(): void {
+    this.first.close();
+    this.second.close();
+  }
+
+  private async replayed(piece: Buffer): Promise<Buffer[]> {
+    const content: Buffer[] = [];
+    for (let at = 0; at < piece.length; at += 1) {
+      const { chunks, isWrong } = await this.second.write(piece.subarray(at, at + 1));
+      if (isWrong) break;
+      content.push(...chunks);
+    }
+    return content;
+  }
 }
 
 /**
  * A raw deflate stream (RFC 1951), fed piece by piece. Each piece gives all of its content before the next is taken:
- * a piece of 32 KiB holds at most 33 MiB of content, so no ratio fills the memory. A pipeline of streams would close its
+ * a piece of 16 KiB holds at most 17 MiB of content, so no ratio fills the memory. A pipeline of streams would close its
  * source early where the format ends, and whether an error comes of that would be a matter of timing.
  */
 class Inflate {
   private readonly stream = createInflateRaw({ chunkSize: INFLATED_CHUNK_BYTES });
-  private content: Buffer[] = [];
+  private chunks: Buffer[] = [];
   private fedBytes = 0;
+  private hasEnded = false;
   private fail: (error: Error) => void = () => undefined;
 
   constructor() {
-    this.stream.on('data', (chunk: Buffer) => this.content.push(chunk));
+    this.stream.on('data', (chunk: Buffer) => this.chunks.push(chunk));
     this.stream.on('error', (error) => {
       this.fail(error);
     });
   }
 
-  async write(piece: Buffer): Promise<Buffer[]> {
-    await this.step((done) => this.stream.write(piece, done));
-    this.fedBytes += piece.length;
-    return this.taken();
-  }
-
-  /** The decompressor stops where its format ends; what it leaves unread stands where nothing may stand. */
-  get hasEndedEarly(): boolean {
-    return this.stream.bytesWritten !== this.fedBytes;
-  }
-
-  async end(): Promise<Buffer[]> {
-    await this.step((done) => this.stream.once('end', done).end());
-    return this.taken();
+  async write(piece: Buffer): Promise<Inflated> {
+    if (this.hasEnded || piece.length === 0) return { chunks: [], rest: piece, isWrong: false };
+    const isWrong = !(await this.isTaken(piece));
+    const chunks = this.chunks;
+    this.chunks = [];
+    return { chunks, rest: isWrong ? Buffer.alloc(0) : this.restOf(piece), isWrong };
   }
 
   close(): void {
     this.stream.destroy();
   }
 
-  private async step(action: (done: () => void) => void): Promise<void> {
+  /** The decompressor stops where its format ends, and leaves the rest unread. */
+  private restOf(piece: Buffer): Buffer {
+    this.fedBytes += piece.length;
+    const restBytes = this.fedBytes - this.stream.bytesWritten;
+    this.hasEnded = restBytes > 0;
+    return piece.subarray(piece.length - restBytes);
+  }
+
+  private async isTaken(piece: Buffer): Promise<boolean> {
     try {
       await new Promise<void>((resolve, reject) => {
         this.fail = reject;
-        action(resolve);
+        this.stream.write(piece, () => resolve());
       });
+      return true;
     } catch (error) {
-      throw translate(error);
+      if (isFormatError(error)) return false;
+      throw error;
     }
-  }
-
-  private taken(): Buffer[] {
-    const content = this.content;
-    this.content = [];
-    return content;
   }
 }
 
-const translate = (error: unknown): unknown => {
-  const code = error instanceof Error && 'code' in error ? error.code : null;
-  if (code === 'Z_BUF_ERROR') return new BundleFormatError('truncated', { cause: error });
-  if (code === 'Z_DATA_ERROR' || code === 'Z_NEED_DICT') return new BundleFormatError('bad_gzip', { cause: error });
-  return error;
-};
-
-/** Takes a member apart: its header is judged, its last eight bytes are kept back, the rest is compressed content. */
-class MemberFrame {
-  trailer: Buffer = Buffer.alloc(0);
-
-  constructor(private readonly source: AsyncIterable<Uint8Array>) {}
-
-  /** The compressed content in pieces of at most 32 KiB. */
-  async *deflated(): AsyncGenerator<Buffer> {
-    let pending = Buffer.alloc(0);
-    let isHeaderRead = false;
-    for await (const chunk of this.source) {
-      pending = pending.length === 0 ? Buffer.from(chunk) : Buffer.concat([pending, chunk]);
-      if (!isHeaderRead) {
-        judgeHeader(pending);
-        if (pending.length < HEADER.length) continue;
-        isHeaderRead = true;
-        pending = pending.subarray(HEADER.length);
-      }
-      while (pending.length > TRAILER_BYTES) {
-        const piece = pending.subarray(0, Math.min(pending.length - TRAILER_BYTES, PIECE_BYTES));
-        pending = pending.subarray(piece.length);
-        yield piece;
-      }
-    }
-    if (!isHeaderRead || pending.length < TRAILER_BYTES) throw new BundleFormatError('truncated');
-    this.trailer = pending;
-  }
-}
+const isFormatError = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'Z_DATA_ERROR' || error.code === 'Z_NEED_DICT');
 
 /**
  * Why a file that begins so is no bundle: `not_gzip`, or `other_header` for gzip with another method or with flags, as
@@ -156,11 +181,6 @@ export const gzipHeaderFault = (beginning: Uint8Array): 'not_gzip' | 'other_head
 const isHeaderSoFar = (bytes: Uint8Array, count: number): boolean => {
   const known = Math.min(bytes.length, count);
   return HEADER.subarray(0, known).equals(bytes.subarray(0, known));
-};
-
-/** Judges as much of a header as has arrived: magic, method and flags. */
-const judgeHeader = (bytes: Buffer): void => {
-  if (gzipHeaderFault(bytes) !== null) throw new BundleFormatError('bad_gzip');
 };
 
 /** CRC-32 and length of what passes by: the trailer of RFC 1952 section 2.3.1. */

@@ -214,8 +214,8 @@ const missingDeeds = (manifest: BundleManifest, nextSeq: number, knownHeads: rea
   if (firstSeq === null || lastSeq === null) return incomplete('no_deeds', null);
   if (nextSeq <= lastSeq) return incomplete('missing_deeds', nextSeq);
   if (from === null && firstSeq > 1) return incomplete('front_missing', 1);
-  const early = knownHeads.find(({ seq }) => seq < firstSeq - 1);
-  if (early !== undefined) return incomplete('front_missing', early.seq);
+  const earliest = Math.min(...knownHeads.map(({ seq }) => seq));
+  if (earliest < firstSeq - 1) return incomplete('front_missing', earliest);
   // A range with an open end reaches the head that the manifest names.
   const laterHeads = to === null && head !== null ? [head, ...knownHeads] : knownHeads;
   return laterHeads.some(({ seq }) => seq > lastSeq) ? incomplete('tail_missing', lastSeq + 1) : INTACT;

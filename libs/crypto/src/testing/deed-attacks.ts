@@ -262,6 +262,26 @@ export const sealAttacks: BundleAttack[] = [
     () => packed(rawOf(revokedInChain(), [entryOf(KEY), entryOf(next)])),
     { linksIntact: true },
   ),
+  broken('seal_key_revoked', AT, 'sealed by a key that an earlier deed revokes, and linked to another deed', () =>
+    packed(rawOf(revokedAndForked(), [entryOf(KEY), entryOf(next)])),
+  ),
+  broken('bad_signature', AT, 'signed by nobody, under a key that an earlier deed revokes', () =>
+    packed(rawOf(revokedAndForked(KEY), [entryOf(KEY), entryOf(next)])),
+  ),
+  broken(
+    'seal_key_revoked',
+    1,
+    'a key that revokes itself',
+    () => packed(rawOf(givenChain(DEEDS, { changeAt: (seq) => (seq === 6 ? revocationOf(KEY) : {}) }))),
+    { linksIntact: true },
+  ),
+  broken(
+    'seal_key_revoked',
+    1,
+    'two keys that revoke each other',
+    () => packed(rawOf(revokingEachOther(), [entryOf(KEY), entryOf(next)])),
+    { linksIntact: true },
+  ),
   broken('seal_key_revoked', AT, 'windows of the bundle against a key set of the user', withKey({}), {
     options: { keySet: [entryOf(KEY), entryOf(next, { revoked_at: at(100) })] },
     linksIntact: true,
@@ -337,12 +357,31 @@ export const sealAttacks: BundleAttack[] = [
   ),
 ];
 
-/** Deed 8 revokes the key that sealed deeds 1 to 3. */
+/** The admin section of a deed that revokes a key. */
+function revocationOf(key: SigningKey): Pick<DeedBody, 'admin'> {
+  const target = { type: 'seal_key', id: key.publicKey.kid };
+  return { admin: { action: 'seal_key.revoked', target, reason: null, data_digest: null } };
+}
+
+/** Deed 9 revokes the key that sealed deeds 1 to 3. */
 function revokedInChain(): SealedDeed[] {
-  const target = { type: 'seal_key', id: KEY.publicKey.kid };
   return givenChain(9, {
     keyAt: (seq) => (seq < AT ? KEY : next),
-    changeAt: (seq) =>
-      seq === 9 ? { admin: { action: 'seal_key.revoked', target, reason: null, data_digest: null } } : {},
+    changeAt: (seq) => (seq === 9 ? revocationOf(KEY) : {}),
+  });
+}
+
+/** Deed 3 revokes the key that seals deed 4, which links to another deed than that. */
+function revokedAndForked(signer: SigningKey = next): SealedDeed[] {
+  const chain = givenChain(DEEDS, { changeAt: (seq) => (seq === 3 ? revocationOf(next) : {}) });
+  const { body, seal: made } = seal(bodyAfter({ ...before, bodyHash: digestOf('fork') }, next.publicKey.kid), signer);
+  return chain.with(AT - 1, { seq: AT, body, seal: { ...made, kid: next.publicKey.kid } });
+}
+
+/** Deed 3 revokes the key of deed 4 and on; deed 6, sealed by that key, revokes the one that sealed deeds 1 to 3. */
+function revokingEachOther(): SealedDeed[] {
+  return givenChain(DEEDS, {
+    keyAt: (seq) => (seq < AT ? KEY : next),
+    changeAt: (seq) => (seq === 3 ? revocationOf(next) : seq === 6 ? revocationOf(KEY) : {}),
   });
 }

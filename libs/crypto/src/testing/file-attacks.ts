@@ -1,6 +1,9 @@
 /** Attacks on what a bundle says of itself and on the file around it. */
+import { constants, deflateRawSync } from 'node:zlib';
+
 import { digestOf } from '../digest.js';
 import {
+  AT,
   broken,
   type BundleAttack,
   deedAt,
@@ -51,6 +54,13 @@ export const promiseAttacks: BundleAttack[] = [
     () => packed(rawOf(deeds.slice(2), [entryOf(KEY)], { from: at(3), prev_hash: deedAt(2).seal.bodyHash })),
     { options: { heads: [{ seq: 1, body_hash: deedAt(1).seal.bodyHash }] } },
   ),
+  incomplete(
+    'front_missing',
+    1,
+    'begins after several heads that the user knows, the first of them not given first',
+    () => packed(rawOf(deeds.slice(3), [entryOf(KEY)], { from: at(4), prev_hash: deedAt(3).seal.bodyHash })),
+    { options: { heads: [2, 1].map((seq) => ({ seq, body_hash: deedAt(seq).seal.bodyHash })) } },
+  ),
   broken(
     'head_mismatch',
     8,
@@ -63,6 +73,12 @@ export const promiseAttacks: BundleAttack[] = [
   broken('outside_range', 1, 'a deed before the range', inRange({ from: at(2) })),
   broken('outside_range', 8, 'a deed at the end of the range, which is exclusive', inRange({ to: at(8) })),
   broken('bad_manifest', null, 'a count that is not that of the range', inRange({ count: 7 })),
+  broken('bad_manifest', null, 'a range that ends before it begins, and holds nothing', () =>
+    packed({
+      ...rawOf([]),
+      manifest: { ...raw.manifest, first_seq: 5, last_seq: 4, count: 0, prev_hash: deedAt(4).seal.bodyHash },
+    }),
+  ),
   broken(
     'bad_keys',
     null,
@@ -103,6 +119,25 @@ const badTar = (name: string, bytes: () => Promise<Buffer>): BundleAttack => bro
 
 const badGzip = (name: string, change: (bundle: Buffer) => Buffer): BundleAttack =>
   broken('bad_gzip', null, name, async () => change(await honestBundle()));
+
+/** Deflate blocks that hold this and do not end, with a trailer behind them. */
+const openDeflate = (content: Buffer): Buffer => deflateRawSync(content, { finishFlush: constants.Z_SYNC_FLUSH });
+
+/** A bundle whose deflate stream goes wrong behind the end of its tar, or before. */
+const wrongAfter = (bytes: number): Buffer =>
+  Buffer.concat([GZIP_HEADER, openDeflate(tarOf(entriesOf(raw)).subarray(0, bytes)), NO_BLOCK, Buffer.alloc(8)]);
+
+const GZIP_HEADER = Buffer.from('1f8b08000000000000ff', 'hex');
+/** A block of the type that deflate does not have. */
+const NO_BLOCK = Buffer.of(0b111);
+
+/** The bundle with a line in the middle that is none, and its deflate stream wrong behind the deed after it. */
+const wrongAfterBadLine = (): Buffer => {
+  const lines = raw.lines.with(AT - 1, Buffer.from('no line\n'));
+  const tar = tarOf(entriesOf({ ...raw, lines }));
+  const end = tar.indexOf('no line\n') + 10;
+  return Buffer.concat([GZIP_HEADER, openDeflate(tar.subarray(0, end)), NO_BLOCK, Buffer.alloc(8)]);
+};
 
 const withDirtyEnd = (tar: Buffer): Buffer => Buffer.concat([tar.subarray(0, -1), Buffer.of(1)]);
 
@@ -158,9 +193,24 @@ export const fileAttacks: BundleAttack[] = [
   ),
   badGzip('a wrong checksum of the content', (bundle) => flipped(bundle, (bundle.length - 8) * 8)),
   badGzip('a wrong length of the content', (bundle) => flipped(bundle, (bundle.length - 4) * 8)),
+  badGzip('a wrong checksum of an archive that ends early', () =>
+    Buffer.concat([GZIP_HEADER, deflateRawSync(tarOf(entriesOf(raw)).subarray(0, -512)), Buffer.alloc(8)]),
+  ),
+  badGzip('a deflate stream that is wrong in its first byte', () => wrongAfter(0)),
+  badGzip('a deflate stream that is wrong behind the first deeds', () => wrongAfter(6_000)),
+  badGzip('a deflate stream that is wrong behind the whole archive', () => wrongAfter(Infinity)),
+  broken('bad_line', AT, 'a deflate stream that is wrong behind a line that is none', () =>
+    Promise.resolve(wrongAfterBadLine()),
+  ),
+  broken('bad_line', AT, 'a file that ends early behind a line that is none', () =>
+    Promise.resolve(wrongAfterBadLine().subarray(0, -9)),
+  ),
   incomplete('truncated', null, 'an empty file', () => Promise.resolve(Buffer.alloc(0))),
   incomplete('truncated', null, 'a file cut in its header', async () => (await honestBundle()).subarray(0, 5)),
   incomplete('truncated', DEEDS + 1, 'a file cut in its last byte', async () => (await honestBundle()).subarray(0, -1)),
+  incomplete('truncated', DEEDS + 1, 'a file cut in its trailer, which is wrong', async () =>
+    flipped(await honestBundle(), ((await honestBundle()).length - 8) * 8).subarray(0, -1),
+  ),
   incomplete('truncated', DEEDS + 1, 'an archive cut in its end, well compressed', async () =>
     gzipOf(tarOf(entriesOf(raw)).subarray(0, -512)),
   ),
