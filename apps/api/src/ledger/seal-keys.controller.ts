@@ -1,30 +1,24 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, Headers, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Clock, DomainError } from '#libs/domain/kernel';
-import { SealKeyAdministration } from '#libs/domain/ledger';
+import { DomainError } from '#libs/domain/kernel';
+import { SealKeyAdministration, type SealKeys } from '#libs/domain/ledger';
 import { isTagKnown } from '../http/entity-tag.js';
 import { Route } from '../http/route.decorator.js';
 import { keySetView } from './seal-key.view.js';
 
-/** Document 1, Limits: server side. */
-const CACHE_MS = 60_000;
-
-interface CachedSet {
+interface WrittenSet {
+  readonly keys: SealKeys;
   readonly body: string;
   readonly etag: string;
-  readonly readAtMs: number;
 }
 
 /** GET /.well-known/service/keys.json: every seal key the deployment ever registered, oldest first, whole or not at all. */
 @Controller()
 export class SealKeysController {
-  private cached: CachedSet | null = null;
+  private written: WrittenSet | null = null;
 
-  constructor(
-    private readonly keys: SealKeyAdministration,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly keys: SealKeyAdministration) {}
 
   @Get('/.well-known/service/keys.json')
   @Route({ auth: 'public', since: '2026-10-01', unversioned: true })
@@ -38,16 +32,23 @@ export class SealKeysController {
     void reply.header('Content-Type', 'application/json; charset=utf-8').send(body);
   }
 
-  private async current(): Promise<CachedSet> {
-    const nowMs = this.clock.monotonicMs();
-    if (this.cached && nowMs - this.cached.readAtMs < CACHE_MS) return this.cached;
+  /**
+   * Document 1, Limits, allows a copy of up to 60 s. That is at most: the store is asked each time whether the keys have
+   * changed, wherever that was done, since a copy of a minute ago would call an honest bundle broken after a rotation,
+   * and a revoked key good. Only what is written of them is kept.
+   */
+  private async current(): Promise<WrittenSet> {
     try {
-      const body = JSON.stringify(keySetView(await this.keys.list()));
-      const etag = `"sha256:${createHash('sha256').update(body).digest('hex')}"`;
-      this.cached = { body, etag, readAtMs: nowMs };
-      return this.cached;
+      const keys = await this.keys.list();
+      if (this.written?.keys !== keys) this.written = write(keys);
+      return this.written;
     } catch (error) {
       throw new DomainError('service_unavailable', { cause: error, retryAfterSeconds: 1 });
     }
   }
 }
+
+const write = (keys: SealKeys): WrittenSet => {
+  const body = JSON.stringify(keySetView(keys));
+  return { keys, body, etag: `"sha256:${createHash('sha256').update(body).digest('hex')}"` };
+};

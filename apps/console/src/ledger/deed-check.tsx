@@ -11,14 +11,9 @@ import { type ReadDeed, useDeed } from './deed.ts';
 import styles from './deed-check.module.css';
 import type { Shown } from './this-page.ts';
 
-const readKeys = async (cache: RequestCache): Promise<readonly Schemas['SealKey'][]> =>
-  (await bodyOf(api.GET('/.well-known/service/keys.json', { cache }))).keys;
-
-const keysFor = async (kids: readonly string[]): Promise<readonly Schemas['SealKey'][]> => {
-  const keys = await readKeys('default');
-  // A key that the copy does not know may be a new one.
-  return kids.every((kid) => keys.some((key) => key.kid === kid)) ? keys : readKeys('reload');
-};
+/** The browser may keep a copy for minutes, in which a key can be revoked: it asks each time whether its copy still stands. */
+const readKeys = async (): Promise<readonly Schemas['SealKey'][]> =>
+  (await bodyOf(api.GET('/.well-known/service/keys.json', { cache: 'no-cache' }))).keys;
 
 /** What is checked, each as it was read last: other bytes, or the same read anew, are another question. */
 interface Question {
@@ -42,8 +37,7 @@ const useChecks = ({ deed, amendment, shown, org }: Question) => {
     staleTime: ({ state }) => (state.data?.checks.some(({ holds }) => holds === false) === true ? 0 : Infinity),
     queryFn: async () => {
       if (given === null) throw new Error('asked without a deed');
-      const kids = [given.envelope.kid, ...(later === null ? [] : [later.envelope.kid])];
-      const [{ checkDeed }, keys] = await Promise.all([import('./check-deed.ts'), keysFor(kids)]);
+      const [{ checkDeed }, keys] = await Promise.all([import('./check-deed.ts'), readKeys()]);
       const startedAt = performance.now();
       const page = shown === null ? {} : { page: shown };
       const checks = await checkDeed({ ...given, keys, org, ...page, ...(later === null ? {} : { amendment: later }) });

@@ -72,8 +72,7 @@ const VersionPanel = () => {
 const KeysPanel = () => {
   const { data, error, refetch } = useQuery({
     queryKey: ['seal-keys'],
-    queryFn: () => bodyOf(api.GET('/.well-known/service/keys.json', { cache: 'default' })),
-    staleTime: 300_000,
+    queryFn: () => bodyOf(api.GET('/.well-known/service/keys.json', { cache: 'no-cache' })),
   });
   return (
     <Panel title="Keys that seal deeds">
