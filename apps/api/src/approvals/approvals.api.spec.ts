@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { digestOfJson, type JsonObject, type JsonValue } from '#libs/crypto';
 import type { ConnectorDriver } from '#libs/domain/connectors';
 import { type Browser, type BrowserAnswer, PeopleBench } from '../../../../test/support/people-bench.js';
 import { startUpstream, type Upstream } from '../../../../test/support/upstream.js';
@@ -276,6 +277,18 @@ describe('a decision', () => {
       expect(await by(headers)).toMatchObject({ status: 403, error: { code: 'approval_needs_person' } });
       expect(await by(headers, 'apr_00000000000000000000000009')).toMatchObject({ status: 404 });
     }
+  });
+
+  it('names what is looked at by a digest that is computed from what is shown (docs/deed-format.md)', async () => {
+    const one = await held();
+    const { action, context, context_digest } = (await read(admin, one)) as { [member: string]: JsonObject };
+    const { tool, rule, facts: request, ...shown } = context as { [member: string]: JsonObject };
+    const { agent, approvers, args, expires_at, intent_signed, on_behalf_of, required, session } = shown;
+    const { name, description, digest, side_effect } = tool as JsonObject;
+    const same = { action, agent, approvers, args, expires_at, intent_signed, on_behalf_of, required, session };
+    const ofTool = { side_effect, tool: name, tool_description: description, tool_digest: digest };
+    const whole = { ...same, ...ofTool, request, rule_id: rule?.['id'] } as { [member: string]: JsonValue };
+    expect(context_digest).toBe(digestOfJson(whole));
   });
 
   it('names what was looked at', async () => {
