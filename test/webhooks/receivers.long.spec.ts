@@ -87,6 +87,15 @@ describe.each(RECEIVERS)('the receiver in %s', (_name, language, file, [program,
     expect(await handledOf('evt_2')).toBe(1);
   });
 
+  it.skipIf(!isThere)('handles an event once, however often it arrives at the same time', async () => {
+    for (const id of Array.from({ length: 12 }, (_, round) => `evt_round_${round}`)) {
+      const body = event(id);
+      const answers = await Promise.all(Array.from({ length: 6 }, () => send(body, sign(body))));
+      expect(new Set(answers)).toEqual(new Set([204]));
+      expect(await handledOf(id)).toBe(1);
+    }
+  });
+
   it.skipIf(!isThere).each<[string, (body: Buffer) => [Buffer, string | null]]>([
     ['no signature', (body) => [body, null]],
     ['another secret', (body) => [body, sign(body, ['whsec_unknown'])]],
