@@ -1,5 +1,6 @@
 import { gzipHeaderFault, type BundleVerdict, type VerdictReason } from '#libs/crypto';
 import { facts } from '../terminal.js';
+import { layoutFault } from './layout-fault.js';
 
 /**
  * The verdict as a person reads it. `keys` is the file whose key set it was judged by, if one was given; `beginning` is
@@ -71,6 +72,7 @@ const factsOf = (verdict: BundleVerdict, keys: string | undefined): [string, str
 
 /** What stands in the place of a bundle is named where it can be told: most such files come of unpacking one. */
 const sentenceOf = (reason: VerdictReason, beginning: Buffer): string => {
+  if (reason === 'bad_tar') return `${layoutFault(beginning)} ${REASONS.bad_tar}`;
   if (reason !== 'bad_gzip') return REASONS[reason];
   switch (gzipHeaderFault(beginning)) {
     case null:
@@ -78,7 +80,7 @@ const sentenceOf = (reason: VerdictReason, beginning: Buffer): string => {
     case 'other_header':
       return (
         'The gzip header is not the one that a bundle has (docs/deed-format.md): it keeps a file name, for example. ' +
-        'Was the bundle packed again? Unpacked and packed by gzip -n, it is one again.'
+        'Was the bundle packed again? Unpacked and packed by gzip -n, it is one again; or take the file that the export answered.'
       );
     case 'not_gzip':
       return beginning.subarray(0, TAR_OPENING.length).equals(TAR_OPENING)
@@ -93,8 +95,12 @@ const TAR_OPENING = Buffer.from('manifest.json\0');
 /** Closed: a reason without a sentence does not compile. */
 const REASONS: Record<VerdictReason, string> = {
   truncated: 'The file ends early. Fetch the bundle again.',
-  bad_gzip: 'The file is not one whole gzip member, so it cannot be read as a bundle.',
-  bad_tar: 'The archive inside is not laid out as a bundle.',
+  bad_gzip:
+    'The file is not one whole gzip member: bytes in it were changed, or stand behind its end. Take the file that the ' +
+    'export answered, unchanged.',
+  bad_tar:
+    'A bundle that was unpacked and packed again is none, although its files are the same. Take the file that the export ' +
+    'answered, unchanged.',
   bad_manifest: 'manifest.json is not what a bundle holds.',
   bad_keys: 'keys.json is not what a bundle holds, or does not match the manifest; or a pinned key is none to trust.',
   key_conflict: 'The key set given has another public key than the bundle under the same kid. One of them is forged.',

@@ -24,8 +24,8 @@ interface VerifyOptions extends JsonOption {
   readonly keys?: string;
 }
 
-/** The first name of the archive inside, were it not packed. */
-const BEGINNING_BYTES = 100;
+/** Enough for the first header of the archive inside, packed by any program. */
+const BEGINNING_BYTES = 2_048;
 const KEY_SET_PATH = '/.well-known/service/keys.json';
 
 /** `ags verify`: needs no server, no database and no state directory. */

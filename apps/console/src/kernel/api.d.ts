@@ -292,7 +292,9 @@ export interface paths {
          * Every seal key the deployment ever registered, oldest first
          * @description Not versioned. A deed is valid under a key when `activated_at <= issued_at < retired_at` and the key is not
          *     revoked. A key is listed from its activation on, since before it can have sealed nothing and has no window; retired
-         *     and revoked keys stay. Never a partial list: when the keys cannot be read the answer is 503.
+         *     and revoked keys stay. Never a partial list: when the keys cannot be read the answer is 503. A change shows in the next
+         *     answer, of every process. The answer may be kept for five minutes by whoever asked: who judges deeds sends
+         *     `Cache-Control: no-cache`, with `If-None-Match` where there is a copy.
          */
         get: operations["getSealKeys"];
         put?: never;
