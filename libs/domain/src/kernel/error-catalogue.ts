@@ -138,15 +138,15 @@ export const ERROR_CATALOGUE = {
   ),
   agent_suspended: permission(
     403,
-    'This agent is suspended. An admin can resume it with POST /v1/agents/{id}/resume, an operator with `npm run ags -- agents resume`.',
+    'This agent is suspended, so none of its calls runs. Stop calling: a person may let it work again.',
   ),
   agent_stopped: permission(
     403,
-    'This agent is stopped. An admin can resume it with POST /v1/agents/{id}/resume, an operator with `npm run ags -- agents resume`.',
+    'This agent is stopped, so none of its calls runs. Stop calling: a person may start it again.',
   ),
   org_stopped: permission(
     403,
-    'All agents of this organization are stopped. An owner can start them again with POST /v1/org/start, an operator with `npm run ags -- org start`.',
+    'All agents of this organization are stopped, so none of their calls runs. Stop calling: a person may start them again.',
   ),
   insufficient_scope: permission(403, 'The key lacks the scope this endpoint needs. WWW-Authenticate names it.'),
   intent_required: permission(403, 'This agent must sign its requests. Send a Service-Intent header.'),

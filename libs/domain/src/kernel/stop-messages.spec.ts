@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest';
+import { ERROR_CATALOGUE } from './error-catalogue.js';
+
+describe('what an agent is told of its Stop', () => {
+  it.each(['agent_stopped', 'agent_suspended', 'org_stopped'] as const)(
+    '%s says that a person may end it, and no way to do so',
+    (code) => {
+      const { message } = ERROR_CATALOGUE[code];
+      expect(message).toContain('a person may');
+      expect(message).not.toMatch(/\/v1\/|\b(?:GET|POST|PATCH|PUT|DELETE)\b|npm|ags\b|`/);
+    },
+  );
+});
