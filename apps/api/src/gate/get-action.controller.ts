@@ -1,8 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { IsIn } from 'class-validator';
 import type { JsonObject } from '#libs/crypto';
-import { isReportable } from '#libs/domain/gate';
-import { Clock, timestampOf } from '#libs/domain/kernel';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { QueryInteger } from '../http/query-shape.js';
@@ -34,7 +32,6 @@ export class GetActionController {
     private readonly waiting: AwaitAction,
     private readonly polls: LongPolls,
     private readonly details: ActionDetail,
-    private readonly clock: Clock,
   ) {}
 
   /** ActionDetail (document 1). An agent sees its own actions; another's is as absent as one that never was. */
@@ -54,13 +51,8 @@ export class GetActionController {
   ): Promise<JsonObject> {
     const known = await visibleAction(this.reader, idText, exchange);
     const waitMs = (query.wait ?? 0) * 1000;
-    const read = waitMs === 0 || this.isSettled(known) ? known : await this.wait(known, waitMs, exchange);
+    const read = waitMs === 0 || known.deed !== null ? known : await this.wait(known, waitMs, exchange);
     return this.details.of(read, exchange.caller);
-  }
-
-  /** Or its caller's turn: who waits for what only the caller can do would wait until it is too late for it. */
-  private isSettled({ action, deed }: ReadAction): boolean {
-    return deed !== null || isReportable(action, timestampOf(this.clock.nowMs()));
   }
 
   private async wait(known: ReadAction, waitMs: number, exchange: Exchange): Promise<ReadAction> {
