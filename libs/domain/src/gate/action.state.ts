@@ -110,6 +110,10 @@ export const awaitsReadBack = ({ state, readBack }: LivingAction): boolean =>
 export const currentAttempt = (action: LivingAction): ExecutionAttempt | null =>
   action.outcome ? null : (action.attempts.at(-1) ?? null);
 
+/** When the call began: its first attempt, however many there were since. Each has its own time in its event. */
+export const beganAt = ({ attempts }: LivingAction, attempt: ExecutionAttempt): Timestamp =>
+  attempts[0]?.at ?? attempt.at;
+
 /**
  * What was left of the whole call's time when an attempt was claimed, in milliseconds. Both moments are of the
  * claimer's clock. A clock that was set back between two attempts gives a call no more than its whole time.

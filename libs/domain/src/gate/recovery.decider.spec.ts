@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { after, givenFor } from '../../../../test/support/given.js';
+import { after, givenFor, NOW } from '../../../../test/support/given.js';
 import {
   accepted,
   failed,
@@ -51,6 +51,13 @@ describe('giving up an execution', () => {
     given(...runningRepeatable)
       .when(giveUp('c1', silent))
       .thenNothing());
+
+  it('began with its first attempt, however often it was begun again', () => {
+    const [event] = given(...runningRepeatable, started('c2', 2, 'repeatable', after(1_000)))
+      .when(giveUp('c2', { isPastDeadline: true }), after(5_000))
+      .events();
+    expect(event?.data).toMatchObject({ started_at: NOW, finished_at: after(5_000) });
+  });
 
   it('the third attempt of a repeatable one ends unknown', () =>
     expect(

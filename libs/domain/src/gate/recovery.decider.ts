@@ -1,7 +1,7 @@
 import type { Timestamp } from '../kernel/index.js';
 import type { ActionCommand } from './action.commands.js';
 import type { ActionEvent, ExecutionOutcome } from './action.events.js';
-import { currentAttempt, type ExecutionAttempt, type LivingAction } from './action.state.js';
+import { beganAt, currentAttempt, type LivingAction } from './action.state.js';
 import { finished, isRepeatableNow } from './execution.decider.js';
 
 type GiveUpExecution = Extract<ActionCommand, { type: 'GiveUpExecution' }>;
@@ -17,15 +17,15 @@ export const giveUp = ({ data, metadata }: GiveUpExecution, state: LivingAction)
   if (attempt?.claim !== data.claim) return [];
   if (!data.isExecutorSilent && !data.isPastDeadline) return [];
   if (!data.isPastDeadline && isRepeatableNow(state, now)) return [];
-  return finished(state, attempt, lostOutcome(attempt, now), now, 'executor_lost');
+  return finished(state, attempt, lostOutcome(beganAt(state, attempt), now), now, 'executor_lost');
 };
 
-const lostOutcome = (attempt: ExecutionAttempt, now: Timestamp): ExecutionOutcome => ({
+const lostOutcome = (startedAt: Timestamp, now: Timestamp): ExecutionOutcome => ({
   status: 'unknown',
   error_code: 'timeout',
   error_message: 'The process that ran this call was lost before it could say what happened. Check the tool itself.',
   result_digest: null,
-  started_at: attempt.at,
+  started_at: startedAt,
   finished_at: now,
   latency_ms: null,
 });

@@ -13,7 +13,7 @@ import {
 } from '../../kernel/index.js';
 import { actionDecider } from '../action.decider.js';
 import type { ExecutionOutcome } from '../action.events.js';
-import type { Action, ExecutionAttempt, LivingAction } from '../action.state.js';
+import { beganAt, type Action, type ExecutionAttempt, type LivingAction } from '../action.state.js';
 import type { GateKernel } from '../gate-kernel.js';
 import { executorMetadata } from './execution.js';
 import { patiently, STORE_PATIENCE_MS } from './patiently.js';
@@ -57,15 +57,16 @@ export class OutcomeRecorder {
   async record({ folded, attempt, outcome, withdrawn }: AttemptOutcome): Promise<Folded<Action>> {
     const action = folded.state as LivingAction;
     const now = timestampOf(this.gate.clock.nowMs());
+    const startedAt = beganAt(action, attempt);
     const result = outcome.result === null ? null : resultOf(action, outcome.result);
     const data: ExecutionOutcome = {
       status: outcome.status,
       error_code: outcome.errorCode,
       error_message: outcome.errorMessage,
       result_digest: result?.digest ?? null,
-      started_at: attempt.at,
+      started_at: startedAt,
       finished_at: now,
-      latency_ms: Math.max(0, Date.parse(now) - Date.parse(attempt.at)),
+      latency_ms: Math.max(0, Date.parse(now) - Date.parse(startedAt)),
       ...(outcome.cost === undefined ? {} : { cost: outcome.cost }),
     };
     const metadata = executorMetadata(action, `outcome:${attempt.claim}`, now);
