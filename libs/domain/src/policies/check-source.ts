@@ -4,30 +4,44 @@ import { Diagnostics, type PolicyDiagnosticCode } from './diagnostics.js';
 import { isTooLarge, POLICY_SOURCE_MAX_BYTES, POLICY_SOURCE_MAX_LINES, SourceText } from './source-text.js';
 import { ESCAPE_HINT } from './yaml-nodes.js';
 
+/** What findings about the size of a text call it, and what they advise; without advice, that of their code. */
+export interface CheckedText {
+  readonly name: string;
+  readonly sizeHint: string | null;
+}
+
+const POLICY_TEXT: CheckedText = { name: 'The policy', sizeHint: null };
+
+const hintOf = ({ sizeHint }: CheckedText): { readonly hint?: string } => (sizeHint === null ? {} : { hint: sizeHint });
+
 /**
  * What is refused before a parser builds anything, so that no text can make one slow: the size, the characters, the
  * number of lines and tokens, and every part of YAML that a policy does without (architecture, Policy language).
  */
-export const checkSource = (text: string): { source: SourceText; diagnostics: Diagnostics } => {
-  if (isTooLarge(text)) return tooLarge();
+export const checkSource = (
+  text: string,
+  what: CheckedText = POLICY_TEXT,
+): { source: SourceText; diagnostics: Diagnostics } => {
+  if (isTooLarge(text)) return tooLarge(what);
   const source = new SourceText(text);
   const diagnostics = new Diagnostics(source);
   if (source.lineCount > POLICY_SOURCE_MAX_LINES) {
-    const message = `The policy has ${source.lineCount} lines; at most ${POLICY_SOURCE_MAX_LINES} are read.`;
-    diagnostics.report('too_many_lines', source.lineStart(POLICY_SOURCE_MAX_LINES), message);
+    const message = `${what.name} has ${source.lineCount} lines; at most ${POLICY_SOURCE_MAX_LINES} are read.`;
+    diagnostics.report('too_many_lines', source.lineStart(POLICY_SOURCE_MAX_LINES), message, hintOf(what));
     return { source, diagnostics };
   }
   checkLineEndings(source, diagnostics);
   checkCharacters(source, diagnostics);
   // The lexer gives control characters a meaning of its own: it never sees a text that holds one.
-  if (!diagnostics.hasErrors) new TokenCheck(source, diagnostics).run();
+  if (!diagnostics.hasErrors) new TokenCheck(source, diagnostics, what).run();
   return { source, diagnostics };
 };
 
-const tooLarge = (): { source: SourceText; diagnostics: Diagnostics } => {
+const tooLarge = (what: CheckedText): { source: SourceText; diagnostics: Diagnostics } => {
   const source = new SourceText('');
   const diagnostics = new Diagnostics(source);
-  diagnostics.report('source_too_large', 0, `The policy is larger than ${POLICY_SOURCE_MAX_BYTES} bytes of UTF-8.`);
+  const message = `${what.name} is larger than ${POLICY_SOURCE_MAX_BYTES / 1024} KiB of UTF-8.`;
+  diagnostics.report('source_too_large', 0, message, hintOf(what));
   return { source, diagnostics };
 };
 
@@ -99,6 +113,7 @@ class TokenCheck {
   constructor(
     private readonly source: SourceText,
     private readonly diagnostics: Diagnostics,
+    private readonly what: CheckedText,
   ) {}
 
   run(): void {
@@ -110,7 +125,8 @@ class TokenCheck {
       }
       this.tokens += 1;
       if (this.tokens > TOKENS_MAX) {
-        this.diagnostics.report('too_complex', this.offset, 'The policy has too many keys and values to be read.');
+        const message = `${this.what.name} has too many keys and values to be read.`;
+        this.diagnostics.report('too_complex', this.offset, message, hintOf(this.what));
         return;
       }
       // What follows the mark of a scalar is its text, whatever character it begins with.

@@ -146,6 +146,24 @@ describe('a file of cases', () => {
     expect((await read(oneCase(...INPUT, ...EXPECT).repeat(CASES_MAX))).length).toBe(CASES_MAX);
   });
 
+  it.each([
+    [
+      'its bytes',
+      `    args:\n      text: ${'x'.repeat(262_144)}\n`,
+      'source_too_large',
+      'is larger than 256 KiB of UTF-8.',
+    ],
+    ['its lines', `    args:\n${'      # a line\n'.repeat(5_001)}`, 'too_many_lines', 'lines; at most 5000 are read.'],
+  ])('of one case names the case where the limit is that of %s', async (_what, args, code, end) => {
+    const large = `- name: "refunds"\n  input:\n    tool: a.b\n${args}  expect:\n    decision: deny\n`;
+    const found = await readCasesInTurns(oneCase(...INPUT, ...EXPECT) + large);
+    if (found.ok) throw new Error('it was read');
+    expect(found.diagnostics).toMatchObject([{ code, line: expect.any(Number) as number }]);
+    expect(found.diagnostics[0]?.message).toMatch(/^Case 2, "refunds", /);
+    expect(found.diagnostics[0]?.message).toContain(end);
+    expect(found.diagnostics[0]?.hint).not.toContain('policy');
+  });
+
   it('tells every problem of every case', async () => {
     const bad = oneCase(...INPUT);
     expect(await problems(bad + bad)).toEqual([

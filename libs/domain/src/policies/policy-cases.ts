@@ -19,6 +19,8 @@ import {
 const CASES_MAX_BYTES = 1_048_576;
 export const CASES_MAX = 1_000;
 const NAME_MAX_CHARACTERS = 120;
+/** Of a case, where its name is looked for when the case itself is not read. */
+const FIRST_LINE_MAX = 1_024;
 
 /** One call and what a policy is to say of it. */
 export interface PolicyCase {
@@ -118,7 +120,10 @@ const readCase = (
   { text, linesBefore }: Piece,
   index: number,
 ): { readonly read: PolicyCase | null; readonly diagnostics: readonly PolicyDiagnostic[] } => {
-  const { source, diagnostics } = checkSource(text);
+  const { source, diagnostics } = checkSource(text, {
+    name: nameOf(text, index),
+    sizeHint: 'Shorten its arguments, or take them from a smaller call.',
+  });
   const entry = diagnostics.hasErrors ? undefined : parsed(parseYaml(source, diagnostics));
   const [item] = entry === undefined ? [] : (readList(new Report(diagnostics), entry, 1) ?? []);
   const path = `cases[${index}]`;
@@ -126,6 +131,14 @@ const readCase = (
   const read = here === undefined ? null : caseOf(new Report(diagnostics), here, linesBefore + 1);
   const placed = diagnostics.list().map((found) => ({ ...found, line: found.line + linesBefore }));
   return { read: diagnostics.hasErrors ? null : read, diagnostics: placed };
+};
+
+/** What a case is called before it was read: by its name where that stands on its first line, and by its number. */
+const nameOf = (text: string, index: number): string => {
+  const [, name = ''] = /^-[ \t]+name:[ \t]*(.*)$/m.exec(text.slice(0, FIRST_LINE_MAX)) ?? [];
+  const written = name.trim().replace(/^(["'])(.*)\1$/, '$2');
+  const isName = written !== '' && [...written].length <= NAME_MAX_CHARACTERS;
+  return isName ? `Case ${index + 1}, "${written}",` : `Case ${index + 1}`;
 };
 
 const parsed = (pieces: ReturnType<typeof parseYaml>): Entry | undefined => {
