@@ -223,12 +223,17 @@ describe('ags org', () => {
 
   it('when there are several must be named', async () => {
     const made = await ags('org', 'create', 'Support Europe');
-    expect(made).toMatchObject({ code: 0, object: { name: 'Support Europe', policy: null, active_admin_keys: 1 } });
+    expect(made).toMatchObject({
+      code: 0,
+      object: { name: 'Support Europe', policy_version: 1, active_admin_keys: 1 },
+    });
     const other = String(made.object['id']);
     expect(await service.call('GET', '/v1/policies', { key: String(made.object['admin_key']) })).toMatchObject({
       status: 200,
-      json: { data: [] },
+      json: { data: [{ id: made.object['policy'], name: 'Default deny', activation: 'enforce' }] },
     });
+    const again = await ags('org', 'create', 'Support Europe', '--org', other);
+    expect(again).toMatchObject({ code: 0, object: { id: other, policy: made.object['policy'], admin_key: null } });
     const unnamed = await ags('org', 'stop');
     expect(unnamed).toMatchObject({ code: 2, error: { code: 'usage' } });
     expect(unnamed.error['message']).toContain(other);

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import type { OrganizationChange } from '#libs/domain/agents';
-import { operatorMetadata, timestampOf, type Timestamp } from '#libs/domain/kernel';
+import { type DeedId, operatorMetadata, type OrgId, timestampOf, type Timestamp } from '#libs/domain/kernel';
+import { DEFAULT_DENY_POLICY } from '#libs/domain/policies';
 import { isKeyActive, type LivingOrganization } from '#libs/domain/people';
-import type { Deployment } from '#libs/infra/deployment';
+import { type Deployment, ensureFirstPolicy } from '#libs/infra/deployment';
 import { idArgument } from '../arguments.js';
+import { usage } from '../cli-error.js';
 import {
   REASON_HELP,
   withAdministration,
@@ -74,24 +76,60 @@ const registerCreate = (org: Command, context: CommandContext): void => {
       .command('create')
       .description(
         'Makes an organization with an owner, whose link to sign in works once within 15 minutes, and an admin key, ' +
-          'whose secret is shown once. It has no policy yet, so everything its agents ask for is denied until an admin activates one.',
+          'whose secret is shown once. It enforces a policy that denies everything, until an admin adds rules to it or enforces another.',
       )
       .argument('<name>', '1 to 120 characters')
+      .option(
+        '--org <id>',
+        'go on with the organization that an interrupted create of this name left',
+        idArgument('org'),
+      )
       .option('--json', 'one JSON object')
-      .action(async (name: string, { json }: JsonOption) =>
+      .action(async (name: string, { org: begun, json }: OrgOption & JsonOption) =>
         withDeploymentChange(context, async (deployment) => {
-          present(context.terminal, json === true, await created(deployment, context, name));
+          present(context.terminal, json === true, await created(deployment, context, name, begun ?? null));
         }),
       ),
     'npm run ags -- org create "Support Europe"',
+    'npm run ags -- org create "Support Europe" --org org_...',
   );
 };
 
-const created = async (deployment: Deployment, { terminal }: CommandContext, name: string): Promise<Answer> => {
+const FIRST_POLICY = {
+  name: 'Default deny',
+  source: DEFAULT_DENY_POLICY,
+  origin: 'starter',
+  reason: 'A new organization denies everything',
+  commands: 'org-create',
+} as const;
+
+/** What an earlier try has made is left as it is. */
+const begunOrNew = async (
+  deployment: Deployment,
+  name: string,
+  begun: OrgId | null,
+): Promise<{ readonly organization: LivingOrganization; readonly deed: DeedId | null }> => {
+  if (begun === null) return deployment.organizations().create(name, operatorMetadata(deployment, null));
+  const organization = await deployment.members().organization(begun);
+  if (organization.name === name) return { organization, deed: null };
+  throw usage(`${begun} is named "${organization.name}". Give that name, or leave out --org to make another one.`);
+};
+
+const created = async (
+  deployment: Deployment,
+  { terminal }: CommandContext,
+  name: string,
+  begun: OrgId | null,
+): Promise<Answer> => {
   const organizations = deployment.organizations();
-  const { organization, deed } = await organizations.create(name, operatorMetadata(deployment, null));
+  const { organization, deed } = await begunOrNew(deployment, name, begun);
   const { org, owner } = organization;
-  const { secret } = await organizations.createAdminKey(org, true, operatorMetadata(deployment, org));
+  // Before any key: whoever holds one finds the policy there.
+  await ensureFirstPolicy(deployment, org, FIRST_POLICY);
+  const { secret } =
+    organization.adminKeys.size > 0
+      ? { secret: null }
+      : await organizations.createAdminKey(org, true, operatorMetadata(deployment, org));
   const token = await deployment.persons().issueLink(org, owner, operatorMetadata(deployment, org));
   const link = shownSignInLink(deployment, terminal, token);
   const now = await deployment.members().organization(org);
@@ -99,7 +137,11 @@ const created = async (deployment: Deployment, { terminal }: CommandContext, nam
   const text = `${facts([
     ['organization', org],
     ['owner', owner],
-    ['admin key', secret ?? ''],
+    ['policy', 'Default deny: everything is denied'],
+    [
+      'admin key',
+      secret ?? `(shown once, when it was made; \`npm run ags -- keys create --admin --org ${org}\` makes another)`,
+    ],
   ])}\n\nThe key is shown once: only a hash of it is kept. Sign in as the owner, once, within 15 minutes:\n${link}\n\nLater \`npm run ags -- people login-link --org ${org}\` makes another link.`;
   return { objects: [view], text };
 };

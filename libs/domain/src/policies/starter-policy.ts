@@ -1,3 +1,10 @@
+/** Enforced where an operator makes an organization: what its agents may do is for its admins to say. */
+export const DEFAULT_DENY_POLICY = `# Everything is denied. Add a rule to allow something:
+# every field and every condition stands in docs/policy-language.md.
+version: 1
+default: deny
+`;
+
 /** Enforced by a first start: reads go through, nothing is destroyed, every write needs a rule of its own. */
 export const STARTER_POLICY = `# The first rule that matches a call decides; what no rule matches is denied.
 # Every field and every condition: docs/policy-language.md.

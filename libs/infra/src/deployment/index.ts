@@ -1,5 +1,6 @@
 export { type Database, installRowSchemas, openDatabase } from './database.js';
 export { Deployment } from './deployment.js';
+export { ensureFirstPolicy } from './first-policy.js';
 export { openSecrets, type Secrets } from './secrets.js';
 export { InfraModule } from './infra.module.js';
 export { payloadRetentionOf } from './retention.js';

@@ -3,13 +3,7 @@ import { parsePublicKeyText } from '#libs/crypto';
 import { agentDecider } from '#libs/domain/agents';
 import { operatorMetadata, streamRef, type CommandMetadata, type Logger, type OrgId } from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
-import {
-  ActivatePolicyVersion,
-  ActivatePolicyVersionHandler,
-  CreatePolicy,
-  CreatePolicyHandler,
-  STARTER_POLICY,
-} from '#libs/domain/policies';
+import { STARTER_POLICY } from '#libs/domain/policies';
 import { type FirstIds, firstIds, PepperMismatch } from '../agents/index.js';
 import {
   ensureSecretFile,
@@ -24,6 +18,7 @@ import { VaultKeyMismatch } from '../vault/index.js';
 import type { ServiceMetrics } from '../metrics/index.js';
 import { requireDatabase } from './database.js';
 import { Deployment } from './deployment.js';
+import { ensureFirstPolicy } from './first-policy.js';
 import { ensureSealKey } from './seal-key-rotation.js';
 
 export type StepStatus = 'done' | 'changed' | 'skipped' | 'failed';
@@ -185,20 +180,13 @@ const ensureAgent = async (deployment: Deployment, ids: FirstIds): Promise<[Step
 };
 
 const ensurePolicy = async (deployment: Deployment, { org }: FirstIds): Promise<StepStatus> => {
-  const { state } = await deployment.streams.load(streamRef(organizationDecider, org));
-  // An operator who emptied the slot meant it: only an organization that never had a policy gets one.
-  if (state.status === 'none' || state.enforced !== null) return 'skipped';
-  const commandId = `first-start:policy:${org}`;
-  const metadata = { ...operatorMetadata(deployment, org), commandId };
-  const source = { name: 'Starter policy', source: STARTER_POLICY, notes: null, origin: 'starter' as const };
-  const policy = await new CreatePolicyHandler(deployment.runner).execute(
-    new CreatePolicy({ org, ...source }, metadata),
-  );
-  const activation = { ...operatorMetadata(deployment, org), commandId: `first-start:activate:${org}` };
-  const reason = 'Starter policy of the first start';
-  const named = { policy: policy.policy, version: '1', mode: 'enforce' as const };
-  const activate = new ActivatePolicyVersion(org, named, reason, activation);
-  const { deed } = await new ActivatePolicyVersionHandler(deployment.streams, deployment.runner).execute(activate);
+  const deed = await ensureFirstPolicy(deployment, org, {
+    name: 'Starter policy',
+    source: STARTER_POLICY,
+    origin: 'starter',
+    reason: 'Starter policy of the first start',
+    commands: 'first-start',
+  });
   return deed === null ? 'skipped' : 'done';
 };
 
