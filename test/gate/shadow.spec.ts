@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PolicyJudge, type ActionEvent, type Decision, type LivingAction } from '#libs/domain/gate';
 import {
   decodeEvent,
@@ -11,7 +11,7 @@ import {
 } from '#libs/domain/kernel';
 import { actionSections } from '#libs/domain/ledger';
 import { organizationDecider, type ActivePolicy, type LivingOrganization } from '#libs/domain/people';
-import { compilePolicy, type CompiledPolicies, type CompiledPolicy } from '#libs/domain/policies';
+import { compilePolicy, CompiledPolicies, type CompiledPolicy } from '#libs/domain/policies';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { GateBench } from '../support/gate-bench.js';
 import { testId } from '../support/given-log.js';
@@ -71,7 +71,18 @@ describe('a version in shadow', () => {
     expect((await act()).shadow).toMatchObject({ outcome: 'allow', reason: 'default allow', differs: false });
   });
 
-  it('is not waited for: the first call says that it is being loaded, and a later one has its word', async () => {
+  it('is put to the first call where its activation was announced, in the process that answered and in every other', async () => {
+    const policy = await bench.activate(DENY, 'shadow');
+    const { state } = await bench.streams.load(streamRef(organizationDecider, bench.org));
+    const shadow = (state as LivingOrganization).shadow!;
+    const other = new CompiledPolicies(bench.streams);
+    new PolicyJudge(other, silentLogger).followShadows(bench.bus);
+    await bench.judge.announceShadow(bench.org, shadow, bench.bus);
+    expect((await act()).shadow).toMatchObject({ outcome: 'deny', reason: 'default deny', policy, differs: true });
+    await vi.waitUntil(() => other.known(shadow.versionId) !== null, { timeout: 20_000 });
+  });
+
+  it('is not waited for: where nobody was told of it, the first call says that it is being loaded, and a later one has its word', async () => {
     await bench.activate(DENY, 'shadow');
     expect((await act()).shadow).toMatchObject({ outcome: null, reason: 'loading', differs: false });
     await loaded();

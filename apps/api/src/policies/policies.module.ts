@@ -20,6 +20,7 @@ import { PolicyVersionsController } from './policy-versions.controller.js';
 import { PreviewPolicyController } from './preview-policy.controller.js';
 import { ReadPolicySlotsController } from './read-policy-slots.controller.js';
 import { RecordedCalls } from './recorded-calls.js';
+import { ShadowReadiness } from './shadow-readiness.js';
 import { TestPolicyController } from './test-policy.controller.js';
 
 @Module({
@@ -45,6 +46,7 @@ import { TestPolicyController } from './test-policy.controller.js';
     PolicyLinter,
     RecordedCalls,
     OrganizationTools,
+    ShadowReadiness,
     ListAnswers,
   ],
 })

@@ -12,6 +12,7 @@ import { ChangeDeeds } from '../ledger/change-deeds.js';
 import { ChangeSlotBody } from './policy.dto.js';
 import { PolicyLinter } from './policy-linter.js';
 import { policyId, PolicyReader } from './policy-reader.js';
+import { ShadowReadiness } from './shadow-readiness.js';
 import { diagnosticsView, outlinedVersionView, policyView } from './policy.view.js';
 
 /** Which version decides, and which one is only asked what it would. */
@@ -22,6 +23,7 @@ export class PolicySlotsController {
     private readonly policies: PolicyReader,
     private readonly deeds: ChangeDeeds,
     private readonly linter: PolicyLinter,
+    private readonly shadows: ShadowReadiness,
   ) {}
 
   /**
@@ -43,6 +45,7 @@ export class PolicySlotsController {
       new ActivatePolicyVersion(org, { policy: policyId(id), version: v, mode }, reason ?? null, metadata),
     );
     const deed = await this.deedOf(metadata, 'PolicyActivated');
+    if (mode === 'shadow') await this.shadows.ready(org, policy.policy, version.id);
     const view = await outlinedVersionView(policy.policy, version, organization);
     // Tools may have changed since it was saved.
     const { diagnostics } = await this.linter.lint(org, version.source);

@@ -1,4 +1,13 @@
-import { NO_METER, type Logger, type Meter, type OrgId } from '../kernel/index.js';
+import {
+  type Bus,
+  NO_METER,
+  type Logger,
+  type Meter,
+  type OrgId,
+  type PolicyId,
+  type PolicyVersionId,
+  SHADOW_CHANNEL,
+} from '../kernel/index.js';
 import type { ActivePolicy } from '../people/index.js';
 import {
   evaluatePolicy,
@@ -13,7 +22,7 @@ import {
   visibilityTo,
 } from '../policies/index.js';
 import type { Decision, ShadowDecision } from './action.events.js';
-import { askShadow, shadowDecision } from './shadow-decision.js';
+import { askShadow, FIRST_SHADOW_LIMIT_MS, SHADOW_LIMIT_MS, shadowDecision } from './shadow-decision.js';
 
 /** What the policy says of a call. */
 export interface Judgement {
@@ -26,6 +35,9 @@ export interface Judgement {
 
 /** Asks the enforced policy. Every failure of its own is a refusal with `policy_unavailable` (document 1, Limits). */
 export class PolicyJudge {
+  /** Loaded for the shadow slot and never asked: the machine has yet to compile what evaluates them. */
+  private readonly unasked = new Set<PolicyVersionId>();
+
   constructor(
     private readonly policies: CompiledPolicies,
     private readonly logger: Logger,
@@ -60,12 +72,13 @@ export class PolicyJudge {
   shadowOf(org: OrgId, shadow: ActivePolicy, input: PolicyInput, enforced: Decision): ShadowDecision {
     const loaded = this.policies.known(shadow.versionId);
     if (loaded === null) {
-      void this.loadInBackground(org, shadow);
+      void this.prepareShadow(org, shadow);
       return shadowDecision(shadow, 'loading', enforced);
     }
     const about = { org_id: org, policy_version: shadow.versionId };
     try {
-      const answer = askShadow(loaded, input);
+      const isFirst = this.unasked.delete(shadow.versionId);
+      const answer = askShadow(loaded, input, isFirst ? FIRST_SHADOW_LIMIT_MS : SHADOW_LIMIT_MS);
       if (answer === 'time limit') {
         this.meter.policyTimeLimitTripped('shadow');
         this.logger.warn('an evaluation in shadow took too long', about);
@@ -77,10 +90,31 @@ export class PolicyJudge {
     }
   }
 
-  private async loadInBackground(org: OrgId, { policy, versionId }: ActivePolicy): Promise<void> {
+  /**
+   * Makes a version that was put into the shadow slot ready, here and, as far as their processes can be reached, everywhere:
+   * the first call after the answer is put to it. Resolves also where it could not be loaded, which the log tells.
+   */
+  async announceShadow(org: OrgId, shadow: Pick<ActivePolicy, 'policy' | 'versionId'>, bus: Bus): Promise<void> {
+    bus.publish(SHADOW_CHANNEL, [org, shadow.policy, shadow.versionId].join(' '));
+    await this.prepareShadow(org, shadow);
+  }
+
+  /** Makes ready what other processes announce. */
+  followShadows(bus: Bus): void {
+    bus.subscribe(SHADOW_CHANNEL, (message) => {
+      const [org, policy, versionId] = message.split(' ') as [OrgId, PolicyId, PolicyVersionId];
+      void this.prepareShadow(org, { policy, versionId });
+    });
+  }
+
+  private async prepareShadow(
+    org: OrgId,
+    { policy, versionId }: Pick<ActivePolicy, 'policy' | 'versionId'>,
+  ): Promise<void> {
     const about = { org_id: org, policy_version: versionId };
     try {
       const loaded = await this.policies.load(policy, versionId);
+      this.unasked.add(versionId);
       if (!loaded.isUsable)
         this.logger.error('the policy in shadow cannot be used', { ...about, reason: loaded.reason });
     } catch (error) {

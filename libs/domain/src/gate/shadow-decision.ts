@@ -9,7 +9,9 @@ import {
 import type { Decision, ShadowDecision } from './action.events.js';
 
 /** What a version in shadow may take of a call's time. What takes longer is not known, and nobody waits for it. */
-const SHADOW_EVALUATION_LIMIT_MS = 5;
+export const SHADOW_LIMIT_MS = 5;
+/** The same at its first call in a process, which is slower than every later one: as long as an enforced version may take. */
+export const FIRST_SHADOW_LIMIT_MS = 50;
 
 /** Why nothing is known of what a version would have said. */
 export type ShadowSilence = 'loading' | 'time limit' | 'fault';
@@ -18,12 +20,12 @@ export type ShadowSilence = 'loading' | 'time limit' | 'fault';
  * A version that cannot be used would deny every call once it was enforced, and so it is told. One that runs out of the
  * shorter time of a shadow might still answer within the time of an enforced one: that is silence.
  *
- * @param limitMs for tests
+ * @param limitMs other than at a first call, for tests alone
  */
 export const askShadow = (
   loaded: LoadedPolicy,
   input: PolicyInput,
-  limitMs = SHADOW_EVALUATION_LIMIT_MS,
+  limitMs = SHADOW_LIMIT_MS,
 ): PolicyDecision | ShadowSilence => {
   if (!loaded.isUsable) return policyUnavailable(loaded.reason);
   const judged = evaluatePolicy(loaded.policy, input, { limitMs });

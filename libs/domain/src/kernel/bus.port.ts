@@ -26,6 +26,9 @@ export const orgChannel = (orgId: string): string => `org:${orgId}`;
 /** Rung when a session of the person ended: what is open in its name asks again at once. */
 export const userChannel = (userId: string): string => `user:${userId}`;
 
+/** Rung when a version was put into the shadow slot. The message: organization, policy and version, by spaces. */
+export const SHADOW_CHANNEL = 'shadow';
+
 /** Rung when a mail is to be written or sent. */
 export const MAIL_CHANNEL = 'mail';
 

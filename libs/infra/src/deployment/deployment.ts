@@ -292,7 +292,9 @@ export class Deployment {
   }
 
   policyJudge(): PolicyJudge {
-    return new PolicyJudge(new CompiledPolicies(this.streams, this.metrics), this.logger, this.metrics);
+    const judge = new PolicyJudge(new CompiledPolicies(this.streams, this.metrics), this.logger, this.metrics);
+    judge.followShadows(this.bus);
+    return judge;
   }
 
   authenticate(): Authenticate {
