@@ -99,6 +99,31 @@ describe('webhooks of a service that is killed meanwhile', () => {
     }
   });
 
+  it('is heard again after a kill long before the claims of the process that is gone end', async () => {
+    // As many as may be under way to one endpoint, each until its process says what came of it.
+    const hanging = await startUpstream((seen, response) => void (isHanging ? seen : response.writeHead(204).end()));
+    let isHanging = true;
+    const asked = { url: `${hanging.baseUrl}/hanging`, events: ['action.decided'] };
+    const { json } = await service.call('POST', '/v1/webhooks', { key: service.adminKey, body: asked });
+    const call = () =>
+      service.call('POST', '/v1/actions', { key: service.agentKey, body: { tool: 'nobody.nothing', args: {} } });
+    for (let count = 0; count < 5; count += 1) await call();
+    await vi.waitFor(() => expect(hanging.seen).toHaveLength(4), PATIENT);
+    isHanging = false;
+    const { rows: claims } = await rows.query<{ ends: string }>(
+      `select min(due_ms) as ends from webhooks.deliveries where webhook = $1 and status = 'delivering'`,
+      [json['id']],
+    );
+    await service.kill('SIGKILL');
+    await service.start();
+    await vi.waitFor(() => expect(new Set(hanging.seen.map(deliveryOf)).size).toBe(5), PATIENT);
+    expect(Date.now()).toBeLessThan(Number(claims[0]?.ends));
+    await vi.waitFor(() => expect(hanging.seen).toHaveLength(9), PATIENT);
+    expect(Date.now()).toBeLessThan(Number(claims[0]?.ends));
+    await service.call('DELETE', `/v1/webhooks/${String(json['id'])}`, { key: service.adminKey });
+    await hanging.close();
+  });
+
   it('goes on with what happens next, within a second', async () => {
     const before = receiver.seen.length;
     await service.call('POST', '/v1/actions', { key: service.agentKey, body: { tool: 'nobody.nothing', args: {} } });

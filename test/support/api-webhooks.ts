@@ -34,7 +34,7 @@ export const webhookPorts = ({ pool, vault, streams, runner, bus, clock, logger 
   const deliveries = new PostgresDeliveries(pool);
   const randomness = new SystemRandomness();
   const door = new EgressWebhookDoor(egress);
-  const sending = { deliveries, door, vault, clock, randomness, logger, meter: NO_METER };
+  const sending = { claimer: () => null, deliveries, door, vault, clock, randomness, logger, meter: NO_METER };
   const sender = new WebhookSender(runner, streams, sending, settings);
   const endpoints = new WebhookAdministration(
     runner,

@@ -15,6 +15,7 @@ import { organizationDecider } from '#libs/domain/people';
 import {
   type Delivery,
   type DescribedWebhook,
+  LostClaims,
   signatureHeader,
   type Webhook,
   WebhookAdministration,
@@ -61,6 +62,7 @@ export interface WebhookProcess {
   readonly deliveries: PostgresDeliveries;
   readonly sender: WebhookSender;
   readonly dispatcher: WebhookDispatcher;
+  readonly lost: LostClaims;
   readonly fold: WebhookFold;
   readonly endpoints: WebhookAdministration;
   readonly asked: WebhookDeliveries;
@@ -129,8 +131,8 @@ export class WebhookScene {
     return `http://127.0.0.1:${this.receiver.port}/hooks`;
   }
 
-  /** Another process, as after a crash. */
-  process(): WebhookProcess {
+  /** Another process, as after a crash. @param claimer what its claims are signed with */
+  process(claimer: string | null = null): WebhookProcess {
     const { clock, vault, logger, bus, options, store } = this;
     const settings = new WebhookSettings({ isProduction: false, ...options.settings });
     const streams = new FoldedStreams(store);
@@ -143,7 +145,7 @@ export class WebhookScene {
     });
     const randomness = new SystemRandomness();
     const door = new EgressWebhookDoor(egress);
-    const parts = { deliveries, door, vault, clock, randomness, logger, meter: NO_METER };
+    const parts = { deliveries, door, vault, clock, randomness, logger, meter: NO_METER, claimer: () => claimer };
     const sender = new WebhookSender(runner, streams, parts, settings);
     const faults: unknown[] = [];
     const watch = { met: (error: unknown) => void faults.push(error), over: () => undefined };
@@ -160,6 +162,7 @@ export class WebhookScene {
       deliveries,
       sender,
       dispatcher: new WebhookDispatcher(sender, deliveries, watch),
+      lost: new LostClaims(deliveries, clock),
       fold: new WebhookFold(store, clock),
       endpoints,
       asked: new WebhookDeliveries(endpoints, deliveries, sender, { clock, bus, testEvent }),

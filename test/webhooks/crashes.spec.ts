@@ -1,11 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { placeFailpoints } from '#libs/domain/kernel';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { placeFailpoints, type WebhookId } from '#libs/domain/kernel';
+import { PostgresLeases, ProcessPresence } from '#libs/infra/leases';
 import { deferred } from '../support/deferred.js';
 import { headerOf, HOOK_ORG, ok, refused, type WebhookProcess, WebhookScene } from '../support/webhook-scene.js';
 
 const HOUR_MS = 3_600_000;
 /** By then a process that has said nothing has fallen silent. */
 const SILENCE_MS = 60_000;
+/** Between two looks for processes that are gone. */
+const LOOK_MS = 500;
 
 let scene: WebhookScene;
 let survivor: WebhookProcess;
@@ -23,6 +26,20 @@ beforeEach(async () => {
   await scene.fold(survivor);
 });
 afterEach(() => placeFailpoints(null));
+
+/** A process of that name is there until it is ended, as a kill ends it: its connection is gone. */
+const presence = async (name: string): Promise<{ end(): Promise<void> }> => {
+  const shown = new ProcessPresence(new PostgresLeases(scene.readModels.connectionString), name);
+  const leaving = new AbortController();
+  const present = shown.hold(leaving.signal, () => undefined);
+  await vi.waitUntil(() => shown.shownAs !== null, { timeout: 20_000 });
+  return {
+    end: () => {
+      leaving.abort();
+      return present;
+    },
+  };
+};
 
 /** How often the receiver heard each event since. */
 const heardSince = (index: number): readonly number[] => {
@@ -73,6 +90,38 @@ describe('a crash', () => {
     await scene.fold(scene.process());
     await scene.send(survivor);
     expect(heardSince(before)).toEqual([times]);
+  });
+
+  it('of a process that held four deliveries ends its claims when it was absent for a while, and no claim of a living one', async () => {
+    const { webhook } = await scene.endpoint(survivor);
+    for (let count = 0; count < 6; count += 1) await scene.happen();
+    await scene.fold(survivor);
+    const [doomed, living] = [await presence('doomed'), await presence('living')];
+    const claimed = await scene
+      .process('doomed')
+      .deliveries.claim(webhook.id, scene.process('doomed').sender.termsOf(3));
+    const held = await scene.process('living').deliveries.claim(webhook.id, scene.process('living').sender.termsOf(1));
+    expect([claimed.length, held.length]).toEqual([3, 1]);
+    const look = async (): Promise<readonly WebhookId[]> => {
+      scene.clock.ms += LOOK_MS;
+      return survivor.lost.end();
+    };
+    for (let looks = 0; looks < 5; looks += 1) expect(await look()).toEqual([]);
+    await doomed.end();
+    // A database that was away for a moment has lost the connection of everybody: who lives has it again by the next look.
+    for (let looks = 0; looks < 3; looks += 1) expect(await look()).toEqual([]);
+    expect(await look()).toEqual([webhook.id]);
+    expect(await look()).toEqual([]);
+    const before = scene.receiver.requests.length;
+    await scene.send(survivor);
+    // All but the one that is the living process's to send.
+    expect(heardSince(before)).toEqual([1, 1, 1, 1, 1]);
+    const rows = await scene.deliveriesOf(survivor, webhook);
+    expect(rows.map(({ attempt }) => attempt)).toEqual(Array(6).fill(1));
+    expect(rows.filter(({ status }) => status !== 'delivered')).toMatchObject([
+      { event: held[0]?.event, status: 'delivering' },
+    ]);
+    await living.end();
   });
 
   it('of every process that sends it ends a delivery with its last attempt, and never counts beyond', async () => {

@@ -52,7 +52,9 @@ export class Worker {
   private readonly replays: ReplayLoop;
   private readonly webhooks: WebhookLoop;
   private readonly stopping = new AbortController();
+  private readonly leaving = new AbortController();
   private background: Promise<unknown> = Promise.resolve();
+  private present: Promise<void> = Promise.resolve();
   private consumer: JobConsumer | null = null;
   private lastJobs: Promise<void> | undefined;
   private heads: SealedHeadsFile | null = null;
@@ -103,11 +105,15 @@ export class Worker {
   }
 
   async start(): Promise<void> {
-    const { leases, logger, queue } = this.deployment;
+    const { leases, logger, presence, queue } = this.deployment;
     const heads = await this.deployment.openSealedHeads();
     this.heads = heads;
     // The first beat comes before anything can be claimed: a claim without one would look like a silent executor's.
     await this.recovery.start();
+    const unshown = new RepeatedFault((fault) =>
+      logger.error('other processes cannot see that this one lives: the database does not answer', fault),
+    );
+    this.present = presence.hold(this.leaving.signal, (error) => unshown.met(error));
     for (const sweep of this.sweeps) sweep.start();
     this.housekeeping.start();
     this.mails.start();
@@ -152,6 +158,9 @@ export class Worker {
     const loops = [this.housekeeping, this.recovery, ...this.sweeps, this.mails, this.replays, this.webhooks];
     const ended = Promise.all([this.background, ...loops.map((loop) => loop.stop())]);
     await Promise.race([ended, grace.then(() => after(LAST_WRITES_MS))]);
+    // Last: what this process sends is its own until then.
+    this.leaving.abort();
+    await Promise.race([this.present, after(LAST_WRITES_MS)]);
     await this.heads?.close();
     return left;
   }
@@ -231,11 +240,14 @@ const replaysOf = ({ config, database, logger, metrics: meter }: Deployment): Re
   return new ReplayLoop({ rows, start: (id) => startReplay({ config, connectionString }, id), logger, meter });
 };
 
-const webhookLoopOf = (deployment: Deployment, { fold, sender, deliveries }: WebhookParts): WebhookLoop => {
+const webhookLoopOf = (deployment: Deployment, { fold, sender, deliveries, lost }: WebhookParts): WebhookLoop => {
   const { queue, bus, clock, logger, gateSettings } = deployment;
   const unsent = new RepeatedFault((fault) =>
     logger.error('webhook deliveries could not be taken up or recorded', fault),
   );
   const dispatcher = new WebhookDispatcher(sender, deliveries, unsent);
-  return new WebhookLoop({ fold, dispatcher, deliveries, queue, bus, clock, logger }, gateSettings.sweepIntervalMs);
+  return new WebhookLoop(
+    { fold, dispatcher, deliveries, lost, queue, bus, clock, logger },
+    gateSettings.sweepIntervalMs,
+  );
 };

@@ -36,6 +36,7 @@ const loopWith = (changes: Partial<WebhookLoopParts> = {}) => {
     fold: { resume: () => Promise.resolve(beginning), fold: () => Promise.resolve(at(START)) },
     dispatcher,
     deliveries: { dueEndpoints: () => Promise.resolve([]) },
+    lost: { end: () => Promise.resolve([]) },
     queue: new InProcessJobQueue(silentLogger),
     bus,
     clock: { nowMs: () => 0 },
@@ -90,6 +91,22 @@ describe('the loop of the webhooks', () => {
     await pass();
     await loop.stop();
     expect(sweeps).toBe(3);
+    expect(logger.errors).toHaveLength(1);
+  });
+
+  it('rings at once, and again and again, for what a process had under way that is gone, and says once what fails', async () => {
+    const answers = [Promise.resolve([ONE]), Promise.reject(new Error('no rows')), Promise.resolve([TWO])];
+    for (const answer of answers) answer.catch(() => undefined);
+    const { loop, rung, logger } = loopWith({ lost: { end: () => answers.shift() ?? Promise.resolve([]) } });
+    loop.start();
+    await turn();
+    expect(rung).toEqual([ONE]);
+    for (let look = 0; look < 2; look += 1) {
+      vi.advanceTimersByTime(500);
+      await turn();
+    }
+    await loop.stop();
+    expect(rung).toEqual([ONE, TWO]);
     expect(logger.errors).toHaveLength(1);
   });
 

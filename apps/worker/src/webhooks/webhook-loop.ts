@@ -9,13 +9,15 @@ import {
   type Logger,
   type WebhookId,
 } from '#libs/domain/kernel';
-import type { Deliveries, WebhookDispatcher } from '#libs/domain/webhooks';
+import type { Deliveries, LostClaims, WebhookDispatcher } from '#libs/domain/webhooks';
 import type { LeaseSession } from '#libs/infra/leases';
 import { RepeatedFault } from '#libs/infra/logging';
 import type { FoldPlace, WebhookFold } from '#libs/infra/webhooks';
 
 /** Where no bell is heard. */
 const POLL_MS = 1_000;
+/** How often the claims of processes that are gone are looked for: an endpoint hears again within 5 s of a start. */
+const LOOK_MS = 500;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 /** A job says to whom something is due, and is over when that is heard. */
@@ -27,6 +29,7 @@ export interface WebhookLoopParts {
   readonly fold: Pick<WebhookFold, 'resume' | 'fold'>;
   readonly dispatcher: Pick<WebhookDispatcher, 'ring' | 'close' | 'idle'>;
   readonly deliveries: Pick<Deliveries, 'dueEndpoints'>;
+  readonly lost: Pick<LostClaims, 'end'>;
   readonly queue: Pick<JobQueue, 'add' | 'process'>;
   readonly bus: Bus;
   readonly clock: Pick<Clock, 'nowMs'>;
@@ -39,11 +42,14 @@ export interface WebhookLoopParts {
  */
 export class WebhookLoop {
   private timer: NodeJS.Timeout | null = null;
+  private looking: NodeJS.Timeout | null = null;
   private consumer: JobConsumer | null = null;
   private underWay: Promise<void> | null = null;
+  private look: Promise<void> | null = null;
   private isStopping = false;
   private unsubscribe: () => void = () => undefined;
   private readonly unswept: RepeatedFault;
+  private readonly unlooked: RepeatedFault;
   private readonly unfolded: RepeatedFault;
 
   constructor(
@@ -53,6 +59,9 @@ export class WebhookLoop {
     const { logger } = parts;
     this.unswept = new RepeatedFault((fault) =>
       logger.error('webhook deliveries that are due could not be read', fault),
+    );
+    this.unlooked = new RepeatedFault((fault) =>
+      logger.error('webhook deliveries of processes that are gone could not be looked for', fault),
     );
     this.unfolded = new RepeatedFault((fault) =>
       logger.error('public events could not be made into webhook deliveries', fault),
@@ -68,12 +77,15 @@ export class WebhookLoop {
     });
     this.timer = setInterval(() => this.sweepOnce(), this.intervalMs);
     this.sweepOnce();
+    this.looking = setInterval(() => this.lookOnce(), LOOK_MS);
+    this.lookOnce();
   }
 
   /** Takes up nothing more; what is under way ends by itself. */
   takeUpNothingMore(): void {
     this.isStopping = true;
     if (this.timer) clearInterval(this.timer);
+    if (this.looking) clearInterval(this.looking);
     this.unsubscribe();
     this.parts.dispatcher.close();
   }
@@ -81,7 +93,7 @@ export class WebhookLoop {
   /** Ends after the deliveries under way. */
   async stop(): Promise<void> {
     this.takeUpNothingMore();
-    await Promise.all([this.consumer?.close(), this.underWay, this.parts.dispatcher.idle()]);
+    await Promise.all([this.consumer?.close(), this.underWay, this.look, this.parts.dispatcher.idle()]);
   }
 
   /** Makes public events into deliveries until `held` ends it. @param session of the lease that one process holds */
@@ -127,6 +139,23 @@ export class WebhookLoop {
     this.underWay ??= this.sweep().finally(() => {
       this.underWay = null;
     });
+  }
+
+  private lookOnce(): void {
+    if (this.isStopping) return;
+    this.look ??= this.endLost().finally(() => {
+      this.look = null;
+    });
+  }
+
+  private async endLost(): Promise<void> {
+    const { dispatcher, lost } = this.parts;
+    try {
+      for (const webhook of await lost.end()) dispatcher.ring(webhook);
+      this.unlooked.over();
+    } catch (error) {
+      this.unlooked.met(error);
+    }
   }
 
   private async sweep(): Promise<void> {

@@ -10,6 +10,8 @@ export interface ClaimTerms {
   readonly maxAttempts: number;
   /** At most so many are claimed now. */
   readonly limit: number;
+  /** Names the process that claims, so that others find out when it is gone; null where nothing shows that it lives. */
+  readonly claimer: string | null;
   /** A new random token at each call. */
   readonly token: () => string;
   /** From 0 to 1, at each call: where a retry falls. */
@@ -64,6 +66,12 @@ export abstract class Deliveries {
 
   /** Ends what is open to an endpoint that is disabled or gone, and is under way nowhere else. */
   abstract cancelOpen(webhook: WebhookId, delivery: ClaimedDelivery | null): Promise<void>;
+
+  /** Processes with a claim under way that nothing shows to be alive. */
+  abstract absentClaimers(nowMs: number): Promise<readonly string[]>;
+
+  /** Ends the claims of a process that is gone: what it had under way is due. @returns to which endpoints */
+  abstract endClaimsOf(claimer: string, nowMs: number): Promise<readonly WebhookId[]>;
 
   /** Endpoints that something is due to, those that wait longest first. */
   abstract dueEndpoints(nowMs: number, limit: number): Promise<readonly WebhookId[]>;

@@ -17,6 +17,7 @@ export {
   stepAfter,
 } from './delivery-attempts.js';
 export { EndpointsAsOf } from './handlers/endpoints-as-of.js';
+export { LostClaims } from './handlers/lost-claims.js';
 export { type DescribedWebhook, type ShownOnce, WebhookAdministration } from './handlers/webhook-administration.js';
 export { WebhookDeliveries } from './handlers/webhook-deliveries.js';
 export { WebhookDispatcher } from './handlers/webhook-dispatcher.js';

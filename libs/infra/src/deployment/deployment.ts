@@ -66,7 +66,7 @@ import {
   PostgresPayloadStore,
 } from '../gate/index.js';
 import { IdempotencyStore } from '../idempotency/index.js';
-import { type LeaseSession, PostgresLeases } from '../leases/index.js';
+import { type LeaseSession, PostgresLeases, ProcessPresence } from '../leases/index.js';
 import {
   PolledSealingBacklog,
   PostgresSealerProgress,
@@ -143,6 +143,8 @@ export class Deployment {
   readonly idempotency: IdempotencyStore;
   readonly people: PeopleRows;
   readonly leases: PostgresLeases;
+  /** Held by programs that send webhooks. */
+  readonly presence: ProcessPresence;
   readonly localProjections = new LocalProjections();
   /** How far the projections are, wherever they run. */
   readonly projectionProgress: ProjectionProgress;
@@ -218,6 +220,7 @@ export class Deployment {
     this.projectionProgress = new LocalProjectionProgress(this.localProjections, polled, this.clock);
     this.baseUrl = baseUrlOf(config, config.port);
     this.leases = new PostgresLeases(database.connectionString, { verify: database.seenLog.verify });
+    this.presence = new ProcessPresence(this.leases, this.executorId);
   }
 
   /**

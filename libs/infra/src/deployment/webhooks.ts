@@ -1,6 +1,7 @@
 import { PUBLIC_EVENT_TYPES } from '#libs/domain/events';
 import {
   type Deliveries,
+  LostClaims,
   WebhookAdministration,
   WebhookDeliveries,
   WebhookSecretSweeper,
@@ -14,6 +15,7 @@ import type { Deployment } from './deployment.js';
 export interface WebhookParts {
   readonly deliveries: Deliveries;
   readonly sender: WebhookSender;
+  readonly lost: LostClaims;
   readonly fold: WebhookFold;
   readonly secrets: WebhookSecretSweeper;
   readonly endpoints: WebhookAdministration;
@@ -33,6 +35,7 @@ export const webhooksOf = (deployment: Deployment): WebhookParts => {
     randomness,
     bus,
     logger,
+    presence,
     metrics: meter,
   } = deployment;
   const settings = new WebhookSettings({
@@ -45,7 +48,8 @@ export const webhooksOf = (deployment: Deployment): WebhookParts => {
   const deliveries = new PostgresDeliveries(database.durable);
   const door = new EgressWebhookDoor(egress);
   const sources = { clock, randomness, logger, meter };
-  const sender = new WebhookSender(runner, streams, { deliveries, door, vault, ...sources }, settings);
+  const claimer = (): string | null => presence.shownAs;
+  const sender = new WebhookSender(runner, streams, { deliveries, door, vault, claimer, ...sources }, settings);
   const endpoints = new WebhookAdministration(
     runner,
     streams,
@@ -55,6 +59,7 @@ export const webhooksOf = (deployment: Deployment): WebhookParts => {
   return {
     deliveries,
     sender,
+    lost: new LostClaims(deliveries, clock),
     fold: new WebhookFold(database.store, clock),
     secrets: new WebhookSecretSweeper(streams, vault, clock),
     endpoints,

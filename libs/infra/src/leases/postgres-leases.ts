@@ -4,6 +4,7 @@ import { type Clock, ForeseenFault } from '#libs/domain/kernel';
 import { MortalClient } from '../postgres/index.js';
 import { SystemClock } from '../runtime/index.js';
 import { HolderWatch, type HolderBeat } from './holder-watch.js';
+import { isLockOf, keyOf } from './lease-keys.js';
 
 /** How often a process that waits for a lease asks again: takeover is well within 5 s of a kill. */
 const RETRY_MS = 500;
@@ -21,9 +22,7 @@ const KEEP_ALIVE_DELAY_MS = 10_000;
 
 /** The session that holds the lock, and when its last statement began: each heartbeat is one. */
 const HOLDER = `pg_locks held join pg_stat_activity session using (pid)
-  where held.locktype = 'advisory' and held.granted and held.objsubid = 1
-    and held.database = (select oid from pg_database where datname = current_database())
-    and (held.classid::bigint << 32) | held.objid::bigint = hashtextextended($1, 0)`;
+  where ${isLockOf('$1')}`;
 const BEAT = `session.pid::text || ' ' || session.backend_start::text || ' ' || session.query_start::text`;
 
 class StandingStill extends ForeseenFault {
@@ -132,8 +131,6 @@ export class PostgresLeases {
 const letGo = async (client: pg.Client): Promise<void> => {
   await Promise.race([client.end().catch(() => undefined), sleep(CONNECTION_TIMEOUT_MS, undefined, { ref: false })]);
 };
-
-const keyOf = (name: string): string => `lease:${name}`;
 
 const beatOf = async (client: pg.Client, name: string): Promise<HolderBeat> => {
   const { rows } = await client.query<{ beat: HolderBeat }>(`select ${BEAT} as beat from ${HOLDER}`, [keyOf(name)]);

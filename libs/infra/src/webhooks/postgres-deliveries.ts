@@ -17,6 +17,7 @@ import {
   TEST_EVENT_TYPE,
 } from '#libs/domain/webhooks';
 import type pg from 'pg';
+import { absentOf } from '../leases/index.js';
 import { answered, inTransaction, type Transaction } from '../postgres/index.js';
 import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOf } from './delivery-row.js';
 
@@ -149,6 +150,32 @@ export class PostgresDeliveries extends Deliveries {
     );
   }
 
+  override async absentClaimers(nowMs: number): Promise<readonly string[]> {
+    const { rows } = await answered(
+      this.pool.query<{ claimer: string }>(
+        `select distinct claimer from webhooks.deliveries
+          where status = 'delivering' and claimer is not null and due_ms > $1`,
+        [nowMs],
+      ),
+    );
+    if (rows.length === 0) return [];
+    return absentOf(
+      this.pool,
+      rows.map(({ claimer }) => claimer),
+    );
+  }
+
+  override async endClaimsOf(claimer: string, nowMs: number): Promise<readonly WebhookId[]> {
+    const { rows } = await answered(
+      this.pool.query<{ webhook: WebhookId }>(
+        `update webhooks.deliveries set due_ms = $2
+          where status = 'delivering' and claimer = $1 and due_ms > $2 returning webhook`,
+        [claimer, nowMs],
+      ),
+    );
+    return [...new Set(rows.map(({ webhook }) => webhook))];
+  }
+
   override async dueEndpoints(nowMs: number, limit: number): Promise<readonly WebhookId[]> {
     const { rows } = await answered(this.pool.query<{ webhook: WebhookId }>(DUE_ENDPOINTS, [nowMs, limit]));
     return rows.map(({ webhook }) => webhook);
@@ -197,7 +224,7 @@ export class PostgresDeliveries extends Deliveries {
   override async addClaimed(
     webhook: WebhookId,
     event: OutgoingEvent,
-    { nowMs, timeoutMs, token }: ClaimTerms,
+    { nowMs, timeoutMs, claimer, token }: ClaimTerms,
   ): Promise<ClaimedDelivery | null> {
     return inTransaction(this.pool, async (query) => {
       await lockEndpoint(query, webhook);
@@ -210,7 +237,7 @@ export class PostgresDeliveries extends Deliveries {
       const claim = token();
       const values = valuesOf(webhook, event, nowMs);
       const end = claimEndMs(nowMs, timeoutMs);
-      const { rowCount } = await query(INSERT, [...values, 'delivering', 1, claim, end]);
+      const { rowCount } = await query(INSERT, [...values, 'delivering', 1, claim, end, claimer]);
       const { id, org, type, body, traceparent } = event;
       return rowCount === 1 ? { webhook, org, event: id, type, body, traceparent, attempt: 1, claim } : null;
     });
@@ -244,8 +271,8 @@ export class PostgresDeliveries extends Deliveries {
 }
 
 const INSERT = `insert into webhooks.deliveries
-    (webhook, event, org, type, body, traceparent, created_ms, status, attempt, claim, due_ms)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict do nothing`;
+    (webhook, event, org, type, body, traceparent, created_ms, status, attempt, claim, due_ms, claimer)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict do nothing`;
 
 const valuesOf = (webhook: WebhookId, event: OutgoingEvent, nowMs: number): unknown[] => [
   webhook,
@@ -291,13 +318,14 @@ const take = async (
   webhook: WebhookId,
   { event, org, type, body, traceparent }: OpenRow,
   { attempt, isSecondTry }: { readonly attempt: number; readonly isSecondTry: boolean },
-  { nowMs, timeoutMs, token }: ClaimTerms,
+  { nowMs, timeoutMs, claimer, token }: ClaimTerms,
 ): Promise<ClaimedDelivery> => {
   const claim = token();
   await query(
-    `update webhooks.deliveries set status = 'delivering', attempt = $3, is_second_try = $4, claim = $5, due_ms = $6
+    `update webhooks.deliveries
+        set status = 'delivering', attempt = $3, is_second_try = $4, claim = $5, due_ms = $6, claimer = $7
       where webhook = $1 and event = $2`,
-    [webhook, event, attempt, isSecondTry, claim, claimEndMs(nowMs, timeoutMs)],
+    [webhook, event, attempt, isSecondTry, claim, claimEndMs(nowMs, timeoutMs), claimer],
   );
   return { webhook, org, event, type, body, traceparent, attempt, claim };
 };

@@ -4,7 +4,7 @@ import { installSchema } from '../postgres/index.js';
 /**
  * What is to be sent to webhooks. One row for each event and endpoint, written in the transaction that moves the checkpoint
  * past the event, and one row for each endpoint, which is the lock under which its deliveries are taken up. Times are Unix
- * milliseconds. `due_ms`: of a delivery under way the end of its claim. `store_id` and `seq` are those of the last public event
+ * milliseconds. `due_ms`: of a delivery under way the end of its claim; `claimer`: the process of the last one. `store_id` and `seq` are those of the last public event
  * that was folded; what happened before `since_ms` is passed over.
  */
 const STATEMENTS = [
@@ -35,6 +35,8 @@ const STATEMENTS = [
      where status in ('pending', 'delivering', 'retrying')`,
   `create index if not exists deliveries_by_time on webhooks.deliveries (webhook, created_ms, event)`,
   `create index if not exists deliveries_ended on webhooks.deliveries (ended_ms) where ended_ms is not null`,
+  `alter table webhooks.deliveries add column if not exists claimer text`,
+  `create index if not exists deliveries_claimed on webhooks.deliveries (claimer) where status = 'delivering'`,
   `create table if not exists webhooks.checkpoint (
      name text primary key,
      store_id text not null,

@@ -36,6 +36,8 @@ export interface SenderParts {
   readonly randomness: Randomness;
   readonly logger: Logger;
   readonly meter: Meter;
+  /** What the claims of this process are signed with: {@link ClaimTerms}. */
+  readonly claimer: () => string | null;
 }
 
 /**
@@ -52,10 +54,11 @@ export class WebhookSender {
 
   /** Terms for claims of this process at this moment. */
   termsOf(limit: number): ClaimTerms {
-    const { clock, randomness } = this.parts;
+    const { clock, randomness, claimer } = this.parts;
     const { timeoutMs, maxAttempts } = this.settings;
     const token = (): string => encodeHex(randomness.bytes(16));
-    return { nowMs: clock.nowMs(), timeoutMs, maxAttempts, limit, token, chance: () => chanceOf(randomness) };
+    const chance = (): number => chanceOf(randomness);
+    return { nowMs: clock.nowMs(), timeoutMs, maxAttempts, limit, claimer: claimer(), token, chance };
   }
 
   async send(delivery: ClaimedDelivery): Promise<void> {

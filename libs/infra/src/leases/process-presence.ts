@@ -1,0 +1,50 @@
+import type pg from 'pg';
+import { answered } from '../postgres/index.js';
+import { isHeld, keyOf } from './lease-keys.js';
+import type { PostgresLeases } from './postgres-leases.js';
+
+/**
+ * Shows that a process lives, by a lease of its own: the server frees it the moment the process is killed, however it was
+ * killed. A process that stands still, or whose machine vanished, keeps it. So an absent process may be taken for dead at
+ * once, and a present one is not known to work.
+ */
+export class ProcessPresence {
+  private isShown = false;
+
+  /** @param process names one run of a process: one that starts again has another name */
+  constructor(
+    private readonly leases: Pick<PostgresLeases, 'hold'>,
+    private readonly process: string,
+  ) {}
+
+  /** What work may be signed with, so that others find out when its process is gone; null while the lease is not held. */
+  get shownAs(): string | null {
+    return this.isShown ? this.process : null;
+  }
+
+  /** Until `signal` ends it. Taken again where its connection was lost. */
+  async hold(signal: AbortSignal, onError: (error: unknown) => void): Promise<void> {
+    const show = async (held: AbortSignal): Promise<void> => {
+      this.isShown = true;
+      await new Promise<void>((resolve) => {
+        if (held.aborted) resolve();
+        held.addEventListener('abort', () => resolve(), { once: true });
+      });
+      this.isShown = false;
+    };
+    await this.leases.hold(leaseOf(this.process), signal, show, onError);
+  }
+}
+
+/** Of these processes those that nobody shows to be alive. */
+export const absentOf = async (pool: pg.Pool, processes: readonly string[]): Promise<readonly string[]> => {
+  const { rows } = await answered(
+    pool.query<{ process: string }>(
+      `select process from unnest($1::text[], $2::text[]) as asked (process, key) where not ${isHeld('asked.key')}`,
+      [processes, processes.map((process) => keyOf(leaseOf(process)))],
+    ),
+  );
+  return rows.map(({ process }) => process);
+};
+
+const leaseOf = (process: string): string => `process ${process}`;
