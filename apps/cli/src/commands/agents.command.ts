@@ -23,6 +23,7 @@ import {
 } from '../command-context.js';
 import { refuseInterrupted } from '../interruption.js';
 import { facts, ProgressLine, table, type Answer } from '../terminal.js';
+import { TEST_KEY_RUNS_TOOLS } from '../test-key.js';
 
 const EVENTS_PER_PROGRESS = 20_000;
 
@@ -96,7 +97,10 @@ const registerCreate = (agents: Command, context: CommandContext): void => {
       .argument('<name>', '1 to 120 characters; never changes')
       .option('--org <id>', 'whose; needed when there are several organizations', idArgument('org'))
       .option('--label <name=value>', 'may be repeated; policies match on labels', labelArgument)
-      .option('--live', 'make a live key; a test key otherwise')
+      .option(
+        '--live',
+        'make a live key; otherwise a test key, which marks its calls as test and runs them all the same',
+      )
       .option('--json', 'one JSON object')
       .action(async (name: string, { org: wanted, label: labels = {}, live, json }: CreateOptions) =>
         withChange(context, json === true, async (administration) => {
@@ -112,7 +116,8 @@ const registerCreate = (agents: Command, context: CommandContext): void => {
             ['name', view.name],
             ['agent key', secret ?? ''],
           ]);
-          return { objects: [view], text: `${text}\n\nThe key is shown once: only a hash of it is kept.` };
+          const said = live === true ? '' : `\n${TEST_KEY_RUNS_TOOLS}`;
+          return { objects: [view], text: `${text}\n\nThe key is shown once: only a hash of it is kept.${said}` };
         }),
       ),
     'npm run ags -- agents create support-bot',

@@ -15,6 +15,7 @@ import {
   type OrgOption,
 } from '../command-context.js';
 import { table, type Answer } from '../terminal.js';
+import { TEST_KEY_RUNS_TOOLS } from '../test-key.js';
 
 const NOT_BOTH = 'Give --agent or --admin, not both.';
 
@@ -110,7 +111,10 @@ const registerCreate = (keys: Command, context: CommandContext): void => {
         `with --agent: out of ${AGENT_SCOPES.join(', ')} (default: all)`,
         listArgument(AGENT_SCOPES),
       )
-      .option('--live', 'with --agent: a live key; a test key otherwise')
+      .option(
+        '--live',
+        'with --agent: a live key; otherwise a test key, which marks its calls as test and runs them all the same',
+      )
       .option('--json', 'one JSON object')
       .action(async (options: CreateOptions) => {
         requireOneHolder(options);
@@ -230,6 +234,7 @@ const issued = async (
   ];
   const overlap = oldExpiresAt === null ? '' : ` The old key works until ${oldExpiresAt}.`;
   lines.push(`The secret is shown once: only a hash of it is kept.${overlap}`);
+  if (!view.livemode && view.agent !== null) lines.push(TEST_KEY_RUNS_TOOLS);
   return { objects: [view], text: lines.join('\n') };
 };
 

@@ -48,7 +48,7 @@ export const KeyFields = ({
           {
             value: 'test',
             name: 'Test',
-            about: 'Begins svc_test_. It runs tools like a live one, and every action says test.',
+            about: 'Begins svc_test_. A mark alone: tools run as with a live one, and every action says test.',
           },
           { value: 'live', name: 'Live', about: 'Begins svc_live_.' },
         ]}

@@ -85,7 +85,8 @@ const KeyRow = ({ of: key, onAsk }: { readonly of: Key; readonly onAsk: ((asked:
   <li>
     <code>{key.prefix}…</code>
     <small>
-      {key.livemode ? 'live' : 'test'}, {key.scopes.join(', ')}, made <Time at={key.created_at} />
+      {key.livemode ? 'live' : 'test, runs tools all the same'}, {key.scopes.join(', ')}, made{' '}
+      <Time at={key.created_at} />
       {key.revoked_at !== null ? (
         <>
           , revoked <Time at={key.revoked_at} />

@@ -12,6 +12,7 @@ import { DeedCheck } from '../ledger/deed-check.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { ActionSteps } from './action-steps.tsx';
 import { newestAmendment, shownOf } from './shown.ts';
+import { TestMark } from './test-mark.tsx';
 
 type ActionDetail = Schemas['ActionDetail'];
 
@@ -58,6 +59,7 @@ export const ActionScreen = ({ id }: { readonly id: string }) => {
         badges={
           <>
             <StatusBadge {...action} />
+            <TestMark {...action} />
             {action.witness === null ? null : <EvidenceBadge witness={action.witness} />}
           </>
         }
@@ -101,7 +103,7 @@ const ActionFacts = ({ action }: { readonly action: ActionDetail }) => {
             </Link>
           )}
         </Fact>
-        <Fact name="Key">{action.livemode ? 'live' : 'test'}</Fact>
+        <Fact name="Key">{action.livemode ? 'live' : 'test: a mark alone, the tool runs all the same'}</Fact>
         <Fact name="Mode">{action.mode === 'proxy' ? 'at the edge' : 'run by the service'}</Fact>
         <Fact name="State">{action.state}</Fact>
         {action.execution?.latency_ms === null || action.execution?.latency_ms === undefined ? null : (

@@ -11,6 +11,7 @@ import { ListFrame } from '../kit/list-frame.tsx';
 import { useAgentNames } from '../ledger/names.ts';
 import { ScreenHead } from '../shell/screen.tsx';
 import styles from './gate.module.css';
+import { TestMark } from './test-mark.tsx';
 import { whyOf } from './why.ts';
 
 /** Names of the API, as they stand in the address too. */
@@ -198,7 +199,8 @@ const ActionRow = ({ action }: { readonly action: Schemas['Action'] }) => {
           <code>
             <Said text={action.tool} />
           </code>
-        </Link>
+        </Link>{' '}
+        <TestMark {...action} />
       </td>
       <td>
         <StatusBadge {...action} />

@@ -5,6 +5,7 @@ import { StatusBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Panel, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { TestMark } from './test-mark.tsx';
 
 const RECENT = 10;
 
@@ -45,6 +46,7 @@ export const RecentActions = ({
                 <Said text={action.tool} />
               </code>
             </Link>
+            <TestMark {...action} />
             <StatusBadge {...action} />
             {action.execution?.error_code === null || action.execution?.error_code === undefined ? null : (
               <code className={kit['dim']}>{action.execution.error_code}</code>

@@ -24,7 +24,7 @@ interface Making {
 
 const MODES = [
   { value: 'live', name: 'Live', about: 'What it does is real. It begins with svc_live_.' },
-  { value: 'test', name: 'Test', about: 'Marked as a test wherever it stands. It begins with svc_test_.' },
+  { value: 'test', name: 'Test', about: 'A mark alone: what it changes is as real. It begins with svc_test_.' },
 ] as const;
 
 export const CreateKey = ({ onMade, onClose }: Making) => {
