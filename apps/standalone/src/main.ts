@@ -72,6 +72,9 @@ const firstWords = ({ org, owner, agent, adminKey, agentKey, sealKeyFingerprint 
     adminKey === null && agentKey === null
       ? '  Older deeds may need older seal keys pinned too: `npm run ags -- seal-keys list` shows them.'
       : '  Keep the two keys now: they are shown this once, and only their hashes are kept.',
+    ...(agentKey === null
+      ? []
+      : ['  The agent key is a test key: its calls are marked as test, and their tools run all the same.']),
     '',
     '',
   ].join('\n');
@@ -99,6 +102,8 @@ const welcome = (baseUrl: string, env: Config['env'], { agentKey, signInToken }:
     `  curl -s ${baseUrl}/v1/actions \\`,
     `    -H 'Authorization: Bearer ${agentKey ?? '<agent key>'}' -H 'Content-Type: application/json' \\`,
     `    -d '{"tool": "crm.get_customer", "args": {"id": "42"}}'`,
+    '',
+    '  The same key asks POST /v1/tools/resolve, with the body {}, which tools there are (docs/proxy-mode.md).',
     '',
     '',
   ].join('\n');

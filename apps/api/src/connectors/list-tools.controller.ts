@@ -12,13 +12,15 @@ import type { PageRequest } from '../lists/listed.js';
 import { toolView } from './connector.view.js';
 import { ListTools, type ToolPosition } from './list-tools.query-handler.js';
 
+const AGENTS_INSTEAD = 'An agent finds its tools with POST /v1/tools/resolve and the body {}.';
+
 @Controller()
 export class ListToolsController {
   constructor(private readonly lists: ListAnswers) {}
 
   /** Every tool that actions of the organization can name, by the name they call it by. */
   @Get('/v1/tools')
-  @Route(READ)
+  @Route({ ...READ, agentsInstead: AGENTS_INSTEAD })
   async list(
     @Query() query: ListQuery,
     @RequestContext() exchange: Exchange,

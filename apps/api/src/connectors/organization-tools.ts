@@ -6,6 +6,13 @@ import type { OrgId } from '#libs/domain/kernel';
 import type { DeclaredTool, TriedTool } from '#libs/domain/policies';
 import { ConnectorRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
 
+export interface OfferedTool {
+  readonly connector: string;
+  readonly name: string;
+  readonly described: { readonly description: string | null; readonly input_schema: JsonObject };
+  readonly isDisabled: boolean;
+}
+
 /** The tools of an organization as its connectors declare them now, for whoever tries a policy on them. */
 export class ToolsNow {
   constructor(
@@ -20,6 +27,23 @@ export class ToolsNow {
         sideEffect: tool.sideEffect,
         inputSchema: tool.inputSchema,
         namesCost: tool.namesCost ?? false,
+      })),
+    );
+  }
+
+  /** Whether a connector has that name, active or disabled. */
+  has(connector: string): boolean {
+    return this.connectors.some(({ name }) => name === connector);
+  }
+
+  /** As an agent is told of them, those of disabled connectors too. */
+  offered(): readonly OfferedTool[] {
+    return this.connectors.flatMap(({ name, type, config, status }) =>
+      (this.registry.driverOf(type)?.toolsOf(config) ?? []).map((tool) => ({
+        connector: name,
+        name: tool.name,
+        described: { description: tool.description, input_schema: tool.inputSchema },
+        isDisabled: status !== 'active',
       })),
     );
   }
@@ -50,11 +74,17 @@ export class OrganizationTools {
   ) {}
 
   async of(org: OrgId): Promise<ToolsNow> {
-    await this.waiter.catchUp(['connectors']);
+    return (await this.read(org)).tools;
+  }
+
+  /** Besides, how many events they do not show yet. */
+  async read(org: OrgId): Promise<{ readonly tools: ToolsNow; readonly lagEvents: number }> {
+    const { lagEvents } = await this.waiter.catchUp(['connectors']);
     const rows = await this.readModels.of(org, ConnectorRow).orderBy('name', 'ASC').all();
-    return new ToolsNow(
+    const tools = new ToolsNow(
       rows.map(({ folded }) => folded),
       this.registry,
     );
+    return { tools, lagEvents };
   }
 }

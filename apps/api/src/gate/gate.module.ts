@@ -15,7 +15,9 @@ import { JudgedAmounts } from './judged-amounts.js';
 import { ListActionsController } from './list-actions.controller.js';
 import { ListActionsHandler } from './list-actions.query-handler.js';
 import { ListAnswers } from '../lists/list-answers.js';
+import { OrganizationTools } from '../connectors/organization-tools.js';
 import { LongPolls } from './long-polls.js';
+import { OfferedTools } from './offered-tools.js';
 import { ReportResultController } from './report-result.controller.js';
 import { SealedAnswers } from './sealed-answers.js';
 import { ResolveToolsController } from './resolve-tools.controller.js';
@@ -49,6 +51,8 @@ import { VerifyIntentController } from './verify-intent.controller.js';
     ActionDetail,
     ActionWords,
     JudgedAmounts,
+    OfferedTools,
+    OrganizationTools,
   ],
   exports: [ActionReader, RuleDescriptions],
 })

@@ -5,10 +5,17 @@ import { OPERATOR, timestampOf } from '#libs/domain/kernel';
 import { bearer } from '../../../../test/http/edge-client.js';
 import { AGENT, ORG } from '../../../../test/http/edge-harness.js';
 import { ApiBench } from '../../../../test/support/api-bench.js';
+import { ConnectorsModule } from '../connectors/connectors.module.js';
+import { OrganizationTools } from '../connectors/organization-tools.js';
 import { PoliciesModule } from '../policies/policies.module.js';
+import { OfferedTools } from './offered-tools.js';
 import { ResolveToolsController } from './resolve-tools.controller.js';
 
-@Module({ imports: [PoliciesModule], controllers: [ResolveToolsController] })
+@Module({
+  imports: [PoliciesModule, ConnectorsModule],
+  controllers: [ResolveToolsController],
+  providers: [OfferedTools, OrganizationTools],
+})
 class ResolveToolsModule {}
 
 type Json = Record<string, unknown>;
@@ -111,6 +118,97 @@ describe('POST /v1/tools/resolve', () => {
     });
   });
 
+  describe('without tools', () => {
+    const tool = (name: string) => ({ name, method: 'GET', path: `/v1/${name}`, description: `Reads ${name}` });
+    const config = (tools: readonly object[]) => ({
+      base_url: 'https://api.example.com',
+      allowed_methods: ['GET', 'DELETE'],
+      allowed_path_prefixes: ['/v1'],
+      tools,
+    });
+    const connector = async (name: string, tools: readonly object[]): Promise<void> => {
+      const body = { type: 'rest', name, config: config(tools) };
+      expect((await send('/v1/connectors', body, 'admin')).status).toBe(201);
+    };
+    const page = async (body: object) => {
+      const { status, json } = await send('/v1/tools/resolve', body, 'agent');
+      expect([status, json?.['object']]).toEqual([200, 'list']);
+      return json as Json & { data: Json[]; has_more: boolean; next_cursor: string | null };
+    };
+
+    beforeAll(async () => {
+      await connector('crm', [
+        { ...tool('get_order'), args: { id: { in: 'query', type: 'string', required: true } } },
+        { ...tool('delete_order'), method: 'DELETE' },
+      ]);
+      await connector('chat', [tool('read')]);
+    });
+
+    it('tells of all tools there are, the visible ones described, by the names of connectors and tools', async () => {
+      const { data, has_more, next_cursor, policy_version } = await page({});
+      expect([has_more, next_cursor, typeof policy_version]).toEqual([false, null, 'string']);
+      expect(data).toEqual([
+        {
+          ...{ object: 'tool_visibility', name: 'read', tool: 'chat.read', visibility: 'hidden', rule_id: null },
+          ...{ reason: 'default deny', description: null, input_schema: null },
+        },
+        {
+          ...{ object: 'tool_visibility', name: 'delete_order', tool: 'crm.delete_order', visibility: 'hidden' },
+          ...{ rule_id: 'no-deletes', reason: 'rule no-deletes', description: null, input_schema: null },
+        },
+        {
+          ...{ object: 'tool_visibility', name: 'get_order', tool: 'crm.get_order', visibility: 'visible' },
+          ...{ rule_id: 'support', reason: 'rule support', description: 'Reads get_order' },
+          input_schema: expect.objectContaining({ required: ['id'], additionalProperties: false }) as object,
+        },
+      ]);
+    });
+
+    it('tells of those of one connector, and of a connector that is not there', async () => {
+      expect((await page({ connector: 'crm' })).data.map(({ tool: name }) => name)).toEqual([
+        'crm.delete_order',
+        'crm.get_order',
+      ]);
+      const { status, error } = await send('/v1/tools/resolve', { connector: 'nobody' }, 'agent');
+      expect([status, error['code'], error['param']]).toEqual([404, 'not_found', 'connector']);
+    });
+
+    it('hides those of a disabled connector', async () => {
+      const patch = (status: string) =>
+        bench.send('PATCH', '/v1/connectors/crm', {
+          headers: { ...bearer('admin'), 'Content-Type': 'application/json' },
+          body: JSON.stringify({ status }),
+        });
+      expect((await patch('disabled')).status).toBe(200);
+      expect((await page({ connector: 'crm' })).data).toMatchObject([
+        { visibility: 'hidden', reason: 'connector disabled', description: null, input_schema: null },
+        { visibility: 'hidden', reason: 'connector disabled', description: null, input_schema: null },
+      ]);
+      expect((await patch('active')).status).toBe(200);
+    });
+
+    it('tells of many in pages of 500, each once', async () => {
+      const many = Array.from({ length: 64 }, (_, index) => tool(`t${index}`));
+      for (let count = 0; count < 8; count += 1) await connector(`many-${count}`, many);
+      const first = await page({});
+      expect([first.data.length, first.has_more]).toEqual([500, true]);
+      const second = await page({ cursor: first.next_cursor });
+      expect([second.has_more, second.next_cursor]).toEqual([false, null]);
+      const names = [...first.data, ...second.data].map(({ tool: name }) => name);
+      expect(new Set(names).size).toBe(8 * 64 + 3);
+      expect(names).toHaveLength(8 * 64 + 3);
+      // Issued for all connectors, and not for one.
+      const { error } = await send('/v1/tools/resolve', { connector: 'crm', cursor: first.next_cursor }, 'agent');
+      expect([error['code'], error['param']]).toEqual(['validation_failed', 'cursor']);
+    });
+  });
+
+  it('is what GET /v1/tools tells an agent to use', async () => {
+    const { status, error } = await bench.send('GET', '/v1/tools', { headers: bearer('agent') });
+    expect([status, error['code']]).toEqual([403, 'insufficient_scope']);
+    expect(error['message']).toContain('POST /v1/tools/resolve');
+  });
+
   it('takes 500 tools and no more', async () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => `tool_${index}_${'x'.repeat(110)}`);
     expect(await told(many(500))).toHaveLength(500);
@@ -121,7 +219,11 @@ describe('POST /v1/tools/resolve', () => {
 
   it.each([
     [{ tools: [] }, 'connector'],
-    [{ connector: 'crm' }, 'tools'],
+    [{ tools: [{ name: 'a' }] }, 'connector'],
+    [{ connector: 'crm', tools: null }, 'tools'],
+    [{ connector: 'crm', tools: [], cursor: 'x' }, 'cursor'],
+    [{ cursor: 'never issued' }, 'cursor'],
+    [{ connector: 5 }, 'connector'],
     [{ connector: 'crm', tools: 'get' }, 'tools'],
     [{ connector: 'crm', tools: [{ name: 'a' }, {}] }, 'tools[1].name'],
     [{ connector: 'crm', tools: [{ name: 'a', title: 'A' }] }, 'tools[0].title'],

@@ -1,13 +1,15 @@
-import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import { agentDecider } from '#libs/domain/agents';
 import { parseToolName, PolicyJudge } from '#libs/domain/gate';
 import { DomainError, FoldedStreams, streamRef, Turns } from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
-import { hiddenSince } from '#libs/domain/policies';
+import { hiddenSince, type ToolVisibility } from '#libs/domain/policies';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
+import { OfferedTools } from './offered-tools.js';
 import { ResolveToolsBody } from './resolve-tools.dto.js';
 
 /** 500 names at their longest, escaped. */
@@ -17,8 +19,18 @@ const TOOLS_A_TURN = 10;
 
 /** No call can be made by such a name: the gate refuses it before it asks the policy. */
 const unknownTool = hiddenSince('tool_unknown');
+const ofDisabledConnector = hiddenSince('connector disabled');
 
-/** For whoever lists an MCP server's tools to an agent: what the policy denies whatever is asked need not be shown. */
+/** A tool to tell of, as it was named or as its connector declares it. */
+interface AskedTool {
+  readonly connector: string;
+  readonly name: string;
+  /** What is told of it where it is visible. */
+  readonly described?: { readonly description: string | null; readonly input_schema: JsonObject };
+  readonly isDisabled?: boolean;
+}
+
+/** For an agent that looks for its tools, and for whoever lists an MCP server's tools to an agent. */
 @Controller()
 export class ResolveToolsController {
   private readonly turns = new Turns();
@@ -26,15 +38,36 @@ export class ResolveToolsController {
   constructor(
     private readonly streams: FoldedStreams,
     private readonly policy: PolicyJudge,
+    private readonly offered: OfferedTools,
   ) {}
 
   /** Nothing is recorded, and the answer never replaces a decision. */
   @Post('/v1/tools/resolve')
   @HttpCode(200)
   @Route({ auth: 'agent_key', scopes: ['actions:execute'], since: '2026-10-01', maxBodyBytes: MAX_BODY_BYTES })
-  async resolve(@Body() body: ResolveToolsBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+  async resolve(
+    @Body() body: ResolveToolsBody,
+    @RequestContext() exchange: Exchange,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<JsonObject> {
     const { caller } = exchange;
     if (caller.kind !== 'agent') throw new DomainError('insufficient_scope');
+    const named = namedIn(body);
+    const { tools, next }: { readonly tools: readonly AskedTool[]; readonly next: string | null } =
+      named === null ? await this.offered.page(body, exchange, reply) : { tools: named, next: null };
+    const { told, version } = await this.visibility(caller);
+    const data: JsonObject[] = [];
+    for (const [index, tool] of tools.entries()) {
+      if (index % TOOLS_A_TURN === 0) await this.turns.next();
+      data.push(visibilityView(tool, told));
+    }
+    return { object: 'list', data, has_more: next !== null, next_cursor: next, policy_version: version };
+  }
+
+  private async visibility(caller: Extract<Exchange['caller'], { kind: 'agent' }>): Promise<{
+    readonly told: (tool: string) => ToolVisibility;
+    readonly version: string | null;
+  }> {
     const loaded = await this.streams.loadAll({
       agent: streamRef(agentDecider, caller.agent),
       org: streamRef(organizationDecider, caller.org),
@@ -43,19 +76,31 @@ export class ResolveToolsController {
     if (agent.status === 'none' || org.status === 'none') throw new DomainError('invalid_api_key');
     const { agent: id, name, labels } = agent;
     const told = await this.policy.visibility(org.enforced, { id, name, labels });
-    const data: JsonObject[] = [];
-    for (const [index, listed] of body.tools.entries()) {
-      if (index % TOOLS_A_TURN === 0) await this.turns.next();
-      const tool = `${body.connector}.${listed.name}`;
-      const { visibility, ruleId, reason } = parseToolName(tool) ? told(tool) : unknownTool(tool);
-      data.push({ object: 'tool_visibility', name: listed.name, tool, visibility, rule_id: ruleId, reason });
-    }
-    return {
-      object: 'list',
-      data,
-      has_more: false,
-      next_cursor: null,
-      policy_version: org.enforced?.versionId ?? null,
-    };
+    return { told, version: org.enforced?.versionId ?? null };
   }
 }
+
+/** Null where they are to be looked up. */
+const namedIn = ({ connector, tools, cursor }: ResolveToolsBody): readonly AskedTool[] | null => {
+  if (tools === undefined) return null;
+  if (connector === undefined) {
+    const message = 'connector must be there with tools: the names of tools are those of one connector.';
+    throw new DomainError('validation_failed', { param: 'connector', message });
+  }
+  if (cursor !== undefined) {
+    const message = 'cursor is for a list without tools. Leave out tools to go on with that list, or leave out cursor.';
+    throw new DomainError('validation_failed', { param: 'cursor', message });
+  }
+  return tools.map(({ name }) => ({ connector, name }));
+};
+
+const visibilityView = (
+  { connector, name, described, isDisabled }: AskedTool,
+  told: (tool: string) => ToolVisibility,
+): JsonObject => {
+  const tool = `${connector}.${name}`;
+  const judged = isDisabled === true ? ofDisabledConnector : parseToolName(tool) ? told : unknownTool;
+  const { visibility, ruleId, reason } = judged(tool);
+  const shown = visibility === 'visible' ? described : described && { description: null, input_schema: null };
+  return { object: 'tool_visibility', name, tool, visibility, rule_id: ruleId, reason, ...shown };
+};

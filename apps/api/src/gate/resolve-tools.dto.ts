@@ -1,21 +1,28 @@
 import { ArrayMaxSize, IsArray, IsString } from 'class-validator';
-import { Nested } from '../http/shape.js';
+import { IfPresent, Nested } from '../http/shape.js';
 
-/** Document 1, Limits. */
-const TOOLS_MAX = 500;
+/** Document 1, Limits: that are asked about at once, and that one page of an answer has. */
+export const TOOLS_MAX = 500;
 
-class ListedTool {
+class NamedTool {
   @IsString({ message: 'must be a string' })
   name!: string;
 }
 
 /** POST /v1/tools/resolve. */
 export class ResolveToolsBody {
+  @IfPresent()
   @IsString({ message: 'must be a string' })
-  connector!: string;
+  connector?: string;
 
+  /** Left out: all that the connector has, or all of every connector. */
+  @IfPresent()
   @IsArray({ message: 'must be an array of objects with a name' })
   @ArrayMaxSize(TOOLS_MAX, { message: `must have at most ${TOOLS_MAX} tools` })
-  @Nested(() => ListedTool, { each: true })
-  tools!: ListedTool[];
+  @Nested(() => NamedTool, { each: true })
+  tools?: NamedTool[];
+
+  @IfPresent()
+  @IsString({ message: 'must be a string' })
+  cursor?: string;
 }

@@ -44,6 +44,7 @@ export class RouteTable {
       sameOrigin: false,
       scopes: [],
       admin: false,
+      agentsInstead: '',
       maxBodyBytes: DEFAULT_MAX_BODY_BYTES,
       largeBodyAdvice: 'Send less.',
       ledgerList: false,

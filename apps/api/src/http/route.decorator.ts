@@ -19,6 +19,8 @@ export interface RouteOptions {
   readonly sameOrigin?: boolean;
   /** A control-plane route: agent keys get 403 `insufficient_scope`, reads included. */
   readonly admin?: boolean;
+  /** What an agent uses in its stead, as a sentence: said to its key, which is refused here. */
+  readonly agentsInstead?: string;
   /** The API version that introduced the route: `x-service-since`. */
   readonly since: string;
   /** Bytes a body may have; more is 413. Default {@link DEFAULT_MAX_BODY_BYTES}. */

@@ -21,9 +21,10 @@ export const insufficientScope = (principal: Principal, route: RouteEntry): Doma
 
 const MADE_BY = 'an operator makes one with `npm run ags -- keys create';
 
-const wordsFor = ({ kind }: Principal, { admin }: RouteEntry): readonly [what: string, next: string] => {
+const wordsFor = ({ kind }: Principal, { admin, agentsInstead }: RouteEntry): readonly [what: string, next: string] => {
   if (kind === 'admin_key')
     return ['the key of an agent, with the scope', `. Send such a key instead of an admin key; ${MADE_BY} --agent\`.`];
+  if (agentsInstead !== '') return ['the scope', `, which no agent’s key has. ${agentsInstead}`];
   return admin
     ? ['the scope', `, which no agent’s key has. Send an admin key of the organization; ${MADE_BY} --admin\`.`]
     : ['the scope', `, which this key lacks. Send a key that has it; ${MADE_BY} --agent\`.`];

@@ -1150,9 +1150,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Which tools the policy hides from the agent
-         * @description For whoever lists an MCP server's tools to an agent: of each tool, whether the enforced policy denies every call of it by
-         *     this agent. The first rule that covers `<connector>.<name>` and the agent tells. One with `when`, `mode` or `side_effect`
+         * Which tools the agent has, and which the policy hides from it
+         * @description How an agent finds its tools: `{}` lists those of all connectors, `{"connector": "crm"}` those of one, by the names of
+         *     connectors and tools, at most 500 on a page, the visible ones with description and arguments. With `tools` it tells of
+         *     those, for whoever lists an MCP server's tools to an agent.
+         *
+         *     Of each tool it says whether the enforced policy denies every call of it by this agent. The first rule that covers `<connector>.<name>` and the agent tells. One with `when`, `mode` or `side_effect`
          *     denies some calls at most, so its tool is visible; where no rule covers it the default tells. Nothing is recorded, and
          *     the answer never replaces the decision on `POST /v1/actions`.
          */
@@ -2395,7 +2398,7 @@ export interface components {
             /** @constant */
             object: "action";
             id: components["schemas"]["ActionId"];
-            /** @description Whether the key was an `svc_live_` key. Recorded, not enforced. */
+            /** @description Whether the key was an `svc_live_` key. Recorded, not enforced: tools run under test keys, too. */
             livemode: boolean;
             agent: {
                 id: components["schemas"]["AgentId"];
@@ -2484,9 +2487,13 @@ export interface components {
             status: components["schemas"]["ExecutionStatus"];
             /** @description Of the service; none where the agent ran the tool itself. */
             attempts: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its first attempt began; each later one stands in `events` of the action. Null where nothing was begun.
+             */
             started_at: string | null;
             finished_at: components["schemas"]["Timestamp"];
+            /** @description From `started_at` to `finished_at`. */
             latency_ms: number | null;
             /** @description A code of the catalogue; where the agent ran the tool itself, its own word. */
             error_code: components["schemas"]["ErrorCode"] | string | null;
@@ -2650,8 +2657,12 @@ export interface components {
             deed: components["schemas"]["Deed"];
         };
         ToolsToResolve: {
-            connector: string;
-            tools: {
+            /** @description Required with `tools`; left out, all connectors. */
+            connector?: string;
+            /** @description Of a page before, without `tools`: its `next_cursor`. */
+            cursor?: string;
+            /** @description Left out, all that there are. */
+            tools?: {
                 name: string;
             }[];
         };
@@ -2667,9 +2678,13 @@ export interface components {
             rule_id: string | null;
             /**
              * @description Short and stable: `rule <id>`, `default <outcome>`, `no policy enforced`; `tool_unknown` for a name that no call
-             *     could be made by.
+             *     could be made by; `connector disabled`.
              */
             reason: string;
+            /** @description Where the request named no tools. Null where the tool is hidden, or its connector describes none. */
+            description?: string | null;
+            /** @description The JSON Schema of the arguments, where the request named no tools. Null where the tool is hidden. */
+            input_schema?: Record<string, never> | null;
         };
         DeedSummary: {
             /** @constant */
@@ -2870,7 +2885,7 @@ export interface components {
         };
         CreateKey: {
             /**
-             * @description Recorded with every action; test keys begin with `svc_test_`.
+             * @description Recorded with every action; test keys begin with `svc_test_`, and run tools all the same.
              * @default false
              */
             livemode: boolean;
@@ -7622,26 +7637,14 @@ export interface operations {
         /** @description At most 512 KiB. */
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "connector": "crm",
-                 *       "tools": [
-                 *         {
-                 *           "name": "get_customer"
-                 *         },
-                 *         {
-                 *           "name": "delete_customer"
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["ToolsToResolve"];
             };
         };
         responses: {
-            /** @description The tools in the order sent, all on one page. */
+            /** @description The tools in the order sent, all on one page; a page of them where none were named. */
             200: {
                 headers: {
+                    "Service-Projection-Lag": components["headers"]["Service-Projection-Lag"];
                     "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
                     "Service-Request-Id": components["headers"]["Service-Request-Id"];
                     "Service-Version": components["headers"]["Service-Version"];
@@ -7684,6 +7687,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

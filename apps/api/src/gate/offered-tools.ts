@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { DomainError } from '#libs/domain/kernel';
+import { OrganizationTools, type OfferedTool } from '../connectors/organization-tools.js';
+import { CursorCodec } from '../http/cursor-codec.js';
+import type { Exchange } from '../http/exchange.js';
+import { tellLag } from '../lists/projection-lag.js';
+import { type ResolveToolsBody, TOOLS_MAX } from './resolve-tools.dto.js';
+
+/** The name of the last tool that was told of. */
+type Place = [connector: string, tool: string];
+
+interface OfferedPage {
+  readonly tools: readonly OfferedTool[];
+  /** Null where there is no more. */
+  readonly next: string | null;
+}
+
+/** The tools that connectors of an organization have, in pages: by the names of the connectors and of the tools. */
+@Injectable()
+export class OfferedTools {
+  constructor(
+    private readonly tools: OrganizationTools,
+    private readonly cursors: CursorCodec,
+  ) {}
+
+  /**
+   * @throws {DomainError} not_found for a connector that is not there; validation_failed with `param: cursor`
+   */
+  async page(
+    { connector, cursor }: Pick<ResolveToolsBody, 'connector' | 'cursor'>,
+    exchange: Exchange,
+    reply: FastifyReply,
+  ): Promise<OfferedPage> {
+    const asked = {
+      limit: TOOLS_MAX,
+      ...(cursor === undefined ? {} : { cursor }),
+      ...(connector === undefined ? {} : { connector }),
+    };
+    const cursors = this.cursors.forList(exchange, asked);
+    const { tools: now, lagEvents } = await this.tools.read(exchange.caller.org);
+    tellLag(reply, { lagEvents });
+    if (connector !== undefined && !now.has(connector)) throw noSuchConnector(connector);
+    const after = cursors.after as Place | null;
+    const all = now
+      .offered()
+      .filter((tool) => connector === undefined || tool.connector === connector)
+      .filter((tool) => after === null || compared(placeOf(tool), after) > 0)
+      .toSorted((one, other) => compared(placeOf(one), placeOf(other)));
+    const tools = all.slice(0, TOOLS_MAX);
+    const last = tools.at(-1);
+    return { tools, next: last !== undefined && all.length > TOOLS_MAX ? cursors.next(placeOf(last)) : null };
+  }
+}
+
+const placeOf = ({ connector, name }: OfferedTool): Place => [connector, name];
+
+const compared = ([connector, tool]: Place, [otherConnector, otherTool]: Place): number =>
+  order(connector, otherConnector) || order(tool, otherTool);
+
+const order = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+const noSuchConnector = (connector: string): DomainError =>
+  new DomainError('not_found', {
+    param: 'connector',
+    message: `Your organization has no connector ${connector}. Leave out connector to list the tools of all of them.`,
+  });
