@@ -108,7 +108,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       const text = await page.locator('#waiting').innerText();
       for (const said of [
         'pay.create_refund',
-        'Destroys something',
+        'Destructive',
         'customer:4711',
         'large-refunds',
         '0 of 2',

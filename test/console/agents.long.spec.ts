@@ -51,12 +51,12 @@ describeConsole('agents in the Console', () => {
         await page.getByLabel('Name of label 1').fill('Team');
         await page.getByLabel('Value of label 1').fill('support');
         await page.getByLabel('Calls', { exact: true }).fill('1000');
-        await inDialog(page, 'Make the agent and its key').tap();
+        await inDialog(page, 'Create agent and key').tap();
         // The service judges; what it says stands at the field, and all that was typed is still there.
         await page.getByText('The field labels must have names').waitFor();
         await page.getByLabel('Name of label 1').fill('team');
-        await inDialog(page, 'Make the agent and its key').tap();
-        await page.getByText('This is shown once.').waitFor();
+        await inDialog(page, 'Create agent and key').tap();
+        await page.getByText('This secret is shown only once.').waitFor();
         secret = await secretOf(page);
         await inDialog(page, 'I have stored it').tap();
         await page.locator('h1', { hasText: 'refunder' }).waitFor();
@@ -79,19 +79,19 @@ describeConsole('agents in the Console', () => {
         await page.goto(scene.url(`/app/agents/${id}`));
         const keys = page.getByRole('region', { name: 'Keys' });
         await button(page, 'New key').click();
-        await page.getByLabel('read deeds and check the ledger').uncheck();
-        await inDialog(page, 'Make the key').click();
-        await page.getByText('This is shown once.').waitFor();
+        await page.getByLabel('Read deeds and verify the ledger').uncheck();
+        await inDialog(page, 'Create key').click();
+        await page.getByText('This secret is shown only once.').waitFor();
         const first = await secretOf(page);
-        await inDialog(page, 'Copy the secret').click();
+        await inDialog(page, 'Copy secret').click();
         await inDialog(page, 'I have stored it').click();
         await eventually(() => keys.locator('li').count()).toBe(2);
         expect(await works(first)).toBe('works');
         const prefix = first.slice(0, 17);
         await keys.locator('li', { hasText: prefix }).getByRole('button', { name: /^Roll/ }).click();
-        await page.getByText('Not at all').click();
-        await inDialog(page, 'Roll the key').click();
-        await page.getByText('This is shown once.').waitFor();
+        await page.getByText('Immediately').click();
+        await inDialog(page, 'Roll key').click();
+        await page.getByText('This secret is shown only once.').waitFor();
         const second = await secretOf(page);
         await inDialog(page, 'I have stored it').click();
         await eventually(() => works(first)).toBe('api_key_expired');
@@ -101,7 +101,7 @@ describeConsole('agents in the Console', () => {
           .getByRole('button', { name: /^Revoke/ })
           .click();
         await inDialog(page, 'Revoke key').click();
-        await page.getByText('2 keys that have ended').waitFor();
+        await page.getByText('2 inactive keys').waitFor();
         await eventually(() => works(second)).toBe('api_key_revoked');
       });
     });
@@ -119,10 +119,10 @@ describeConsole('agents in the Console', () => {
           await route.fetch();
           return route.abort('connectionreset');
         });
-        await inDialog(page, 'Make the key').click();
+        await inDialog(page, 'Create key').click();
         await page.getByText('The service did not answer.').waitFor();
-        await inDialog(page, 'Make the key').click();
-        await page.getByText('The answer that held the secret did not arrive').waitFor();
+        await inDialog(page, 'Create key').click();
+        await page.getByText('The response with the secret did not arrive').waitFor();
       });
       expect((await scene.make('GET', `/v1/agents/${id}`))['active_keys']).toBe(2);
     });
@@ -155,16 +155,16 @@ describeConsole('agents in the Console', () => {
         await page.goto(scene.url(`/app/agents/${id}`));
         const intents = page.getByRole('region', { name: 'Signed intents' });
         await intents.getByLabel('Mode').selectOption('required');
-        await button(page, 'Set the mode to required').click();
+        await button(page, 'Set mode to required').click();
         await intents.getByText('cannot be required while the agent has no intent key').waitFor();
-        await button(page, 'Register an intent key').click();
+        await button(page, 'Add intent key').click();
         await page.getByLabel('Public key').fill('ed25519:AAAA');
-        await inDialog(page, 'Register the key').click();
+        await inDialog(page, 'Add key').click();
         await page.getByRole('dialog').getByText('43 characters of base64url').waitFor();
         await page.getByLabel('Public key').fill(publicKey());
-        await inDialog(page, 'Register the key').click();
+        await inDialog(page, 'Add key').click();
         await eventually(() => intents.locator('li').count()).toBe(1);
-        await button(page, 'Set the mode to required').click();
+        await button(page, 'Set mode to required').click();
         await eventually(async () => (await scene.make('GET', `/v1/agents/${id}`))['intent_mode']).toBe('required');
         await intents.getByRole('button', { name: /^Remove/ }).click();
         await inDialog(page, 'Remove intent key').click();
@@ -181,7 +181,7 @@ describeConsole('agents in the Console', () => {
       expect(await button(page, 'New agent').count()).toBe(0);
       await page.goto(scene.url(`/app/agents/${id}`));
       await page.getByRole('region', { name: 'Keys' }).locator('li').first().waitFor();
-      expect(await page.getByRole('button', { name: /New key|Roll|Revoke|Change|Register|Set/ }).count()).toBe(0);
+      expect(await page.getByRole('button', { name: /New key|Roll|Revoke|Change|Add intent|Set/ }).count()).toBe(0);
     });
   });
 
@@ -208,7 +208,7 @@ describeConsole('agents in the Console', () => {
     const dialogs = [
       ['agent-new-key', 'New key'],
       ['agent-change', 'Change labels and budgets'],
-      ['agent-intent-key', 'Register an intent key'],
+      ['agent-intent-key', 'Add intent key'],
       ['agent-roll', /^Roll/],
       ['agent-revoke', /^Revoke/],
     ] as const;
@@ -225,8 +225,8 @@ describeConsole('agents in the Console', () => {
         await page.keyboard.press('Escape');
       }
       await button(page, 'New key').click();
-      await inDialog(page, 'Make the key').click();
-      await page.getByText('This is shown once.').waitFor();
+      await inDialog(page, 'Create key').click();
+      await page.getByText('This secret is shown only once.').waitFor();
       await judgeWhole(page, 'agent-secret', look);
     });
   });

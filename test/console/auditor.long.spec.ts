@@ -58,7 +58,7 @@ describeConsole('who looks back', () => {
   it('sees the first action come by itself: an empty list has no row that could move', async () => {
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app/actions'));
-      await page.getByRole('heading', { name: 'No action yet' }).waitFor();
+      await page.getByRole('heading', { name: 'No actions yet' }).waitFor();
       await eventually(() => page.locator('header [data-status]').getAttribute('data-status')).toBe('live');
       await scene.act('crm.get_customer', { id: '1' });
       await eventually(() => rows(page).count()).toBe(1);
@@ -92,7 +92,7 @@ describeConsole('who looks back', () => {
           ofStoppedAgent,
           /The agent was stopped, so no policy was asked\. Stopped .* by admin key .*: It asks too much/,
         ],
-        [unknownTool, /Nothing provides this tool, so no policy was asked/],
+        [unknownTool, /No connector provides this tool, so the call was denied before/],
       ] as const) {
         await page.goto(scene.url(`/app/actions/${action}`));
         await eventually(() => main.innerText()).toMatch(sentence);
@@ -105,7 +105,7 @@ describeConsole('who looks back', () => {
     await asViewer(async (page) => {
       await page.goto(scene.url('/app/actions'));
       for (const why of [
-        ...['all agents were stopped', 'the agent was stopped', 'nothing provides this tool'],
+        ...['all agents were stopped', 'the agent was stopped', 'no connector provides this tool'],
         ...['rule no-exports', 'by a person'],
       ])
         await rows(page).filter({ hasText: why }).filter({ hasText: 'Denied' }).first().waitFor();
@@ -128,14 +128,14 @@ describeConsole('who looks back', () => {
       await button(page, 'Clear all').click();
       await eventually(() => new URL(page.url()).search).toBe('');
       await button(page, 'rule').click();
-      await page.getByLabel('Id of the rule that decided').fill('no-exports');
-      await button(page, 'Show these').click();
+      await page.getByLabel('Rule id').fill('no-exports');
+      await button(page, 'Apply').click();
       await eventually(() => rows(page).count()).toBe(1);
       await button(page, 'Clear all').click();
       await button(page, 'time').click();
       await page.getByLabel(/^From/).fill('2020-01-01T00:00');
       await page.getByLabel(/^Until/).fill('2020-01-02T00:00');
-      await button(page, 'Show these').click();
+      await button(page, 'Apply').click();
       await page.getByRole('heading', { name: 'No action fits these filters' }).waitFor();
       // Vienna's midnight, as an instant: the link means the same tomorrow.
       expect(new URL(page.url()).searchParams.get('created_at[gte]')).toBe('2019-12-31T23:00:00.000Z');
@@ -145,10 +145,10 @@ describeConsole('who looks back', () => {
   it('is told of a filter that there is none of, and not shown all as if it were the answer', async () => {
     await asViewer(async (page) => {
       await page.goto(scene.url('/app/actions?status=executed&decision=deny'));
-      await page.getByText('This list has no filter called “status”').waitFor();
-      await button(page, 'Take it out of the address').click();
+      await page.getByText('Unknown filter “status”').waitFor();
+      await button(page, 'Remove it from the address').click();
       await eventually(() => new URL(page.url()).search).toBe('?decision=deny');
-      expect(await page.getByText('This list has no filter').count()).toBe(0);
+      expect(await page.getByText('Unknown filter').count()).toBe(0);
     });
   });
 
@@ -179,10 +179,10 @@ describeConsole('who looks back', () => {
       await page.goto(scene.url(`/app/deeds/${deed}`));
       const titles = page.locator('main section > div:first-child h2');
       await eventually(async () => (await titles.allInnerTexts()).slice(0, 7)).toEqual([
-        ...['Who', 'Asked what', 'By which rule', 'Who approved', 'What ran', 'How it is known'],
-        'Its place in the chain',
+        ...['Who', 'Request', 'Decision', 'Approval', 'Execution', 'Evidence'],
+        'Chain',
       ]);
-      const approval = page.getByRole('region', { name: 'Who approved' });
+      const approval = page.getByRole('region', { name: 'Approval' });
       await approval.getByText(OWNER).first().waitFor();
       await page.getByRole('region', { name: 'Who', exact: true }).getByText('customer:1294').waitFor();
       expect(await page.locator('main dl').allInnerTexts()).not.toContain('null');
@@ -196,8 +196,8 @@ describeConsole('who looks back', () => {
         await route.fulfill({ response, body: (await response.text()).slice(0, 300) });
       });
       await page.goto(scene.url(`/app/deeds/${deed}`));
-      await page.getByText('These bytes are no deed.').waitFor();
-      await page.getByRole('heading', { name: 'It does not hold' }).waitFor();
+      await page.getByText('These bytes are not a valid deed.').waitFor();
+      await page.getByRole('heading', { name: 'Check failed' }).waitFor();
     });
   });
 

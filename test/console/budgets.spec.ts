@@ -47,7 +47,7 @@ describe('what a browser loads, gzipped,', () => {
       .map((name) => readFileSync(join(FOLDER, 'assets', name), 'utf8'))
       .join('');
     expect(text).toContain('/v1/org/stop');
-    expect(text).toContain('Arguments, all of them');
+    expect(text).toContain('All arguments');
     expect(all.map((name) => name.split('-')[0])).toEqual(expect.arrayContaining(['actions', 'agents', 'overview']));
   });
 });

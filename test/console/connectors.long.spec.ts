@@ -41,7 +41,7 @@ describeConsole('connectors in the Console', () => {
         await page.getByText('Give each tool a name, a method, a path and its arguments.').waitFor();
         await page.getByRole('link', { name: 'Set up: REST API' }).click();
         await page.getByLabel('Name', { exact: true }).fill('billing');
-        await page.getByLabel('What it is for (optional)').fill('Invoices and refunds');
+        await page.getByLabel('Description (optional)').fill('Invoices and refunds');
         await page.getByLabel('Address of the API').fill(scene.upstream.baseUrl);
         await page.getByLabel('Kind', { exact: true }).selectOption({ label: 'Bearer token' });
         for (const method of ['GET', 'POST']) await page.getByLabel(method, { exact: true }).check();
@@ -64,12 +64,12 @@ describeConsole('connectors in the Console', () => {
         await readBack.getByRole('button', { name: 'Add the first value' }).click();
         await page.keyboard.type('id');
         await readBack.getByLabel('Value of value 1').fill('{{args.id}}');
-        await button(page, 'Create the connector').click();
+        await button(page, 'Create connector').click();
         await page.locator('h1', { hasText: 'billing' }).waitFor();
-        await page.getByText('There is none. Every call fails before anything is sent').waitFor();
-        await button(page, 'Store the credential').click();
+        await page.getByText('No credential is stored. Every call fails').waitFor();
+        await button(page, 'Store credential').click();
         await page.getByLabel('token').fill(TOKEN);
-        await page.getByRole('dialog').getByRole('button', { name: 'Store the credential' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Store credential' }).click();
         await page.getByText('…2026').waitFor();
         expect(await page.content()).not.toContain(TOKEN);
       });
@@ -96,7 +96,7 @@ describeConsole('connectors in the Console', () => {
       await inWindow(OWNER, PHONE, async (page) => {
         await page.goto(scene.url('/app/connectors?add=rest'));
         await page.getByLabel('Name', { exact: true }).fill('faulty');
-        await page.getByText('As JSON').tap();
+        await page.getByText('Edit as JSON').tap();
         const config = {
           base_url: scene.upstream.baseUrl,
           allowed_methods: ['GET'],
@@ -107,11 +107,11 @@ describeConsole('connectors in the Console', () => {
         };
         const json = page.getByLabel('The config as JSON');
         await json.fill('{');
-        await button(page, 'Create the connector').tap();
-        await page.getByText('What was typed as JSON is not in the form yet.').waitFor();
+        await button(page, 'Create connector').tap();
+        await page.getByText('The JSON has not been applied to the form.').waitFor();
         await json.fill(JSON.stringify(config));
-        await button(page, 'Use this in the form').tap();
-        await button(page, 'Create the connector').tap();
+        await button(page, 'Apply to the form').tap();
+        await button(page, 'Create connector').tap();
         const pattern = page.getByLabel('Pattern');
         await pattern.waitFor();
         await eventually(() => pattern.getAttribute('aria-invalid')).toBe('true');
@@ -120,7 +120,7 @@ describeConsole('connectors in the Console', () => {
         ).toContain('Pattern');
         await pattern.fill('^[a-z]+$');
         await page.getByLabel('Name', { exact: true }).first().fill('mended');
-        await button(page, 'Create the connector').tap();
+        await button(page, 'Create connector').tap();
         await page.locator('h1', { hasText: 'mended' }).waitFor();
       });
       expect(await connector('mended')).toMatchObject({
@@ -133,20 +133,20 @@ describeConsole('connectors in the Console', () => {
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/connectors/${made['id'] as string}`));
         // What is next: the policy that must allow its tools, and a call of one.
-        const way = page.getByRole('region', { name: 'Call one of its tools' });
+        const way = page.getByRole('region', { name: 'Call a tool' });
         await way.getByRole('link', { name: 'support' }).waitFor();
         expect(await way.locator('pre').innerText()).toContain('"tool":"shared.');
         await page.getByRole('link', { name: 'Change shared' }).click();
-        await page.getByLabel('What it is for (optional)').fill('Mine');
+        await page.getByLabel('Description (optional)').fill('Mine');
         const config = (await connector('shared'))['config'] as JsonObject;
         await scene.make('PATCH', '/v1/connectors/shared', { config: { ...config, timeout_ms: 5_000 } });
-        await button(page, 'Save the changes').click();
-        await page.getByText('Somebody else changed this connector since you began.').waitFor();
+        await button(page, 'Save changes').click();
+        await page.getByText('Another person changed this connector after you started editing.').waitFor();
         await page.getByText('config.timeout_ms').waitFor();
         expect((await connector('shared'))['description']).toBeNull();
-        await button(page, 'Go on with my draft').click();
+        await button(page, 'Continue with my draft').click();
         await page.getByText('Time for a call').first().waitFor({ state: 'attached' });
-        await button(page, 'Save the changes').click();
+        await button(page, 'Save changes').click();
         await page.getByText('Mine').waitFor();
       });
       expect(await connector('shared')).toMatchObject({ description: 'Mine', config: { timeout_ms: 10_000 } });
@@ -156,14 +156,14 @@ describeConsole('connectors in the Console', () => {
       const made = await another('looked-away');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/connectors/${made['id'] as string}?edit=`));
-        await page.getByLabel('What it is for (optional)').fill('Half a th');
+        await page.getByLabel('Description (optional)').fill('Half a th');
         await page
           .getByRole('navigation', { name: 'Screens', exact: true })
           .getByRole('link', { name: 'Deeds' })
           .click();
         await page.locator('h1', { hasText: 'Deeds' }).waitFor();
         await page.goBack();
-        await eventually(() => page.getByLabel('What it is for (optional)').inputValue()).toBe('Half a th');
+        await eventually(() => page.getByLabel('Description (optional)').inputValue()).toBe('Half a th');
         await button(page, 'Discard the draft').click();
         await page.getByRole('link', { name: 'Change looked-away' }).waitFor();
       });
@@ -177,9 +177,9 @@ describeConsole('connectors in the Console', () => {
         const tool = page.locator('details', { hasText: 'export_customers' });
         await tool.locator('summary').first().click();
         await button(page, 'Remove export_customers').click();
-        await page.getByText('Calls of crm.export_customers are refused from then on.').waitFor();
-        await button(page, 'Save the changes').click();
-        const told = page.getByRole('region', { name: 'What the enforced policy says of this change' });
+        await page.getByText('Calls of crm.export_customers are denied from then on.').waitFor();
+        await button(page, 'Save changes').click();
+        const told = page.getByRole('region', { name: 'Findings of the enforced policy about this change' });
         await told.getByText('crm.export_customers').first().waitFor();
         await told.getByText('no-exports').first().waitFor();
       });
@@ -220,7 +220,7 @@ describeConsole('connectors in the Console', () => {
         await page.keyboard.press('Enter');
         await page.locator('h1', { hasText: 'Change by-keys' }).waitFor();
         const label = () => page.evaluate<string>('document.activeElement.labels?.[0]?.textContent ?? ""');
-        for (let tabs = 0; tabs < 60 && !(await label()).startsWith('What it is for'); tabs += 1)
+        for (let tabs = 0; tabs < 60 && !(await label()).startsWith('Description'); tabs += 1)
           await page.keyboard.press('Tab');
         await page.keyboard.type('By keys');
         await page.keyboard.press('Enter');
@@ -264,8 +264,8 @@ describeConsole('connectors in the Console', () => {
       }
       await page.goto(scene.url(screens['connectors-new']));
       await page.getByLabel('Name', { exact: true }).fill('crm');
-      await button(page, 'Create the connector').click();
-      await page.getByText('Nothing stands here yet.').first().waitFor();
+      await button(page, 'Create connector').click();
+      await page.getByText('This field is required.').first().waitFor();
       await judgeWhole(page, 'connectors-new-refused', look);
       await page.goto(scene.url(screens['connector-edit']));
       await page.locator('summary', { hasText: 'set_status' }).click();
@@ -274,7 +274,7 @@ describeConsole('connectors in the Console', () => {
       await page.locator('details[data-param="config.tools[2]"]').scrollIntoViewIfNeeded();
       await judgeWhole(page, 'connector-edit-tool', look);
       await page.goto(scene.url(screens['connector-no-credential']));
-      await button(page, 'Store the credential').click();
+      await button(page, 'Store credential').click();
       await judgeWhole(page, 'connector-credential', look);
       await page.keyboard.press('Escape');
       await button(page, /^Remove \S+ …$/).click();

@@ -158,7 +158,7 @@ export class ConsoleScene {
     return (action['approval'] as JsonObject)['id'] as string;
   }
 
-  /** A window of the browser, signed in by the code of a mail; the mail of each person is asked for once. */
+  /** A window of the browser, signed in with a mail code; the mail of each person is asked for once. */
   async window(
     email: string,
     options: Parameters<Browser['newContext']>[0] = {},

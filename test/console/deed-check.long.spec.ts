@@ -23,9 +23,9 @@ const sealed = async (tool: string, args: { id?: string; status?: string }): Pro
 
 const checkIn = (page: Page) => page.getByRole('region', { name: 'Checked in your browser' });
 
-/** The names of what does not hold, once something does not. */
+/** The names of what failed, once something does not. */
 const crosses = async (page: Page): Promise<readonly string[]> => {
-  await checkIn(page).getByRole('heading', { name: 'It does not hold' }).waitFor();
+  await checkIn(page).getByRole('heading', { name: 'Check failed' }).waitFor();
   return checkIn(page).locator('li[data-tone=bad] h3').allInnerTexts();
 };
 
@@ -90,8 +90,8 @@ describeConsole('the check of a deed', () => {
     await asOwner(async (page) => {
       await page.goto(scene.url(path.replace('/v1', '/app')));
       await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
-      await checkIn(page).getByText('It was not removed').waitFor();
-      expect(await page.getByText('Removed, since the days').count()).toBe(0);
+      await checkIn(page).getByText('Not removed').waitFor();
+      expect(await page.getByText('Removed at the end').count()).toBe(0);
     });
   });
 
@@ -122,10 +122,10 @@ describeConsole('the check of a deed', () => {
       await changed(page, one, { result: null });
       await page.goto(scene.url(`/app/actions/${one.action}`));
       const line = checkIn(page).locator('li').filter({ hasText: 'This result' });
-      await line.getByText('It is not shown here').waitFor();
+      await line.getByText('Not shown here').waitFor();
       expect(
         await checkIn(page)
-          .getByText(/, 2 cannot be said|, 1 cannot be said/)
+          .getByText(/, 2 could not be checked|, 1 could not be checked/)
           .count(),
       ).toBe(1);
     });
@@ -136,7 +136,7 @@ describeConsole('the check of a deed', () => {
       await changed(page, one, { tool: 'crm.close_account', on_behalf_of: 'usr:ceo' });
       await page.goto(scene.url(`/app/actions/${one.action}`));
       expect(await crosses(page)).toEqual(['This page']);
-      await checkIn(page).getByText('Otherwise than it was sealed: the tool, for whom').waitFor();
+      await checkIn(page).getByText('Differs from what was sealed: the tool, for whom').waitFor();
     });
   });
 
@@ -153,7 +153,7 @@ describeConsole('the check of a deed', () => {
       await page.goBack();
       await page.getByText('crm.add_note0000').first().waitFor();
       expect(await crosses(page)).toEqual(['Unchanged', 'Sealed', 'Followed']);
-      // And what does not hold is not remembered either.
+      // And what failed is not remembered either.
       await page.unroute(`**/v1/deeds/${one.deed}`);
       await checkIn(page).getByRole('button', { name: 'Check again' }).click();
       await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();

@@ -44,7 +44,7 @@ describeConsole({ title: 'the Console while something ends', port: freePort }, (
     await page.locator('h1').waitFor();
     await page.route('**/app/assets/deed*', (route) => route.abort());
     await rail(page, 'Deeds').click();
-    await page.getByText('A new version of the Console is here.').waitFor();
+    await page.getByText('A new version of the Console is available.').waitFor();
     await button(page, 'Stop').click();
     await page.getByRole('button', { name: /^Stop all / }).waitFor();
     await context.close();
@@ -74,7 +74,7 @@ describeConsole({ title: 'the Console while something ends', port: freePort }, (
     const { context, page, complaints } = await scene.window(VIEWER);
     await page.goto(scene.url('/app/agents'));
     await page.locator('tbody tr a').first().click();
-    const reason = button(page, 'Stop this agent');
+    const reason = button(page, 'Stop agent');
     await reason.waitFor();
     await giveViewer('viewer');
     await reason.click();

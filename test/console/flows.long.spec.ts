@@ -69,11 +69,11 @@ describeConsole('people at the Console', () => {
         await page.getByText('Approved', { exact: true }).waitFor();
         await eventually(() => reached(id)).toBe(1);
         expect(await button(page, /Approve$|Deny/).count()).toBe(0);
-        // What became of it, and nothing of what would become of it.
+        // Status, and nothing of what would become of it.
         const outcome = page.getByRole('status').filter({ hasText: 'Approved' });
         await outcome.getByText('Executed', { exact: true }).waitFor();
         expect(await page.evaluate('document.activeElement.textContent')).toContain('Approved by you');
-        expect(await page.getByText('If you approve').count()).toBe(0);
+        expect(await page.getByText('If approved').count()).toBe(0);
         expect(await page.getByText('wanted to').isVisible()).toBe(true);
         const onward = button(page, /^(Next: crm\.add_note \(\d+ left\)|All approvals)$/);
         await eventually(() => onward.getAttribute('aria-disabled')).toBeNull();
@@ -101,7 +101,7 @@ describeConsole('people at the Console', () => {
         // Twice at once is once: the second press is one of who has read what the first one led to.
         await page.keyboard.press('Enter');
         await page.keyboard.press('Enter');
-        await page.getByText('This cannot be taken back.').waitFor();
+        await page.getByText('This cannot be undone.').waitFor();
         expect(await focused()).toBe('Yes, approve');
         await eventually(settled).toBeNull();
         expect(reached(id)).toBe(0);
@@ -169,7 +169,7 @@ describeConsole('people at the Console', () => {
         });
         await page.context().setOffline(true);
         await button(page, 'Approve').click();
-        await page.getByText('We do not know yet').waitFor();
+        await page.getByText('The connection broke before').waitFor();
         await page.context().setOffline(false);
         await button(page, 'Approve').click();
         await page.getByText('Approved', { exact: true }).waitFor();
@@ -192,10 +192,10 @@ describeConsole('people at the Console', () => {
         await button(page, 'Close').last().tap();
         await page.getByText(/^All agents are stopped since \d\d:\d\d:\d\d by you\.$/).waitFor();
         await button(page, 'Start again …').tap();
-        await page.getByLabel('Reason to start').fill('It was a drill');
+        await page.getByLabel('Reason, sealed in the deed').fill('It was a drill');
         await button(page, 'Start all agents again').tap();
-        await page.getByRole('heading', { name: 'All agents run again' }).waitFor();
-        await page.getByText(/^All agents run again since \d\d:\d\d:\d\d\./).waitFor();
+        await page.getByRole('heading', { name: 'All agents are started again' }).waitFor();
+        await page.getByText(/^All agents are started again since \d\d:\d\d:\d\d\./).waitFor();
         // Who looked on would be asked to stop them anew by a question in its place.
         expect(await button(page, /^Stop all/).count()).toBe(0);
         await button(page, 'Close').last().tap();
@@ -211,9 +211,9 @@ describeConsole('people at the Console', () => {
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app/agents?q=night-shift'));
         await page.getByRole('link', { name: 'night-shift' }).click();
-        await button(page, 'Stop this agent').click();
+        await button(page, 'Stop agent').click();
         await page.getByText('Stopped', { exact: true }).waitFor();
-        await button(page, 'Let it work again').click();
+        await button(page, 'Resume agent').click();
         await page.getByText('Active', { exact: true }).waitFor();
       });
     });
@@ -252,9 +252,7 @@ describeConsole('people at the Console', () => {
         for (const name of ['Canonical', 'Unchanged', 'Sealed', 'Key valid', 'Yours', 'In time', 'Follows'])
           await check.getByText(name, { exact: true }).waitFor();
         for (const name of ['These arguments', 'This result'])
-          expect(await check.locator('li').filter({ hasText: name }).innerText()).toContain(
-            'What you see is what was sealed',
-          );
+          expect(await check.locator('li').filter({ hasText: name }).innerText()).toContain('Matches what was sealed');
         // Somebody between the service and the browser, which the service would not notice.
         await page.route('**/v1/deeds/deed_*', async (route) => {
           const response = await route.fetch();
@@ -262,11 +260,11 @@ describeConsole('people at the Console', () => {
           await route.fulfill({ response, body });
         });
         await page.reload();
-        await check.getByRole('heading', { name: 'It does not hold' }).waitFor();
+        await check.getByRole('heading', { name: 'Check failed' }).waitFor();
         expect(await check.locator('li[data-tone=bad]').allInnerTexts()).toEqual([
           expect.stringContaining('Unchanged'),
           expect.stringContaining('Sealed'),
-          expect.stringContaining('Otherwise than it was sealed: what ran'),
+          expect.stringContaining('Differs from what was sealed: what ran'),
         ]);
       });
     });

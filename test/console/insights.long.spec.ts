@@ -6,8 +6,8 @@ import { DESK, describeConsole, inWindow, scene } from './describe-console.js';
 import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
 
 const panel = (page: Page, name: string) => page.getByRole('region', { name });
-const DECIDED = 'What was decided';
-const KNOWN = 'How it is known what happened';
+const DECIDED = 'Decisions';
+const KNOWN = 'Verification';
 
 /** Reads again until the rows behind the numbers have caught up. */
 const untilCounted = async (page: Page, path: string, total: string): Promise<void> => {
@@ -26,7 +26,7 @@ describeConsole('insights in the Console', () => {
   it('says what will stand there before there is anything', async () => {
     await inWindow(VIEWER, DESK, async (page) => {
       await page.goto(scene.url('/app/insights'));
-      await page.getByText('No action in these days').waitFor();
+      await page.getByText('No actions in this period').waitFor();
       expect(await page.getByText('/v1/insights/decisions').isVisible()).toBe(true);
     });
   });

@@ -37,7 +37,7 @@ describeConsole('the Console and the event stream', () => {
     const approval = await scene.ask('crm.add_note', { id: '4', note: 'x' });
     const { context, page, complaints } = await scene.window(OWNER);
     await page.goto(scene.url('/app/actions?state=pending_approval'));
-    await page.locator('tbody').getByText('Waits for a person').waitFor();
+    await page.locator('tbody').getByText('Waiting for approval').waitFor();
     await eventually(() => dot(page)).toBe('live');
     const other = await context.newPage();
     await other.goto(scene.url(`/app/approvals/${approval}`));

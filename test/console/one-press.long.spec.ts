@@ -31,11 +31,11 @@ describeConsole('one press', () => {
     const id = await made(`agent-of-a-page-${gapMs}`);
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url(`/app/agents/${id}`));
-      const stop = page.getByRole('button', { name: 'Stop this agent' });
+      const stop = page.getByRole('button', { name: 'Stop agent' });
       await stop.waitFor();
       await stop.scrollIntoViewIfNeeded();
       await pressTwice(page, stop, gapMs);
-      const again = page.getByRole('button', { name: 'Let it work again' });
+      const again = page.getByRole('button', { name: 'Resume agent' });
       await again.waitFor();
       await eventually(() => again.getAttribute('aria-disabled')).toBeNull();
       expect(await statusesOf(id)).toEqual(['stopped']);
@@ -91,7 +91,7 @@ describeConsole('one press', () => {
     });
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url(`/app/approvals/${String(json['id']).replace('act_', 'apr_')}`));
-      await page.getByText('The agent runs this itself').waitFor();
+      await page.getByText('The agent runs this call itself').waitFor();
       expect(await page.getByText('stored credential').count()).toBe(0);
     });
   });

@@ -5,18 +5,18 @@ import { OWNER } from './console-scene.js';
 import { DESK, describeConsole, inWindow, scene } from './describe-console.js';
 import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
 
-const needs = (page: Page) => page.getByRole('list', { name: 'What needs a person' });
+const needs = (page: Page) => page.getByRole('list', { name: 'Needs attention' });
 
 describeConsole('the overview', () => {
   it('never says less than the rail, and tells what waits as soon as it waits', async () => {
     await scene.act('crm.get_customer', { id: '1' });
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app'));
-      await page.getByText('Nothing needs you.').waitFor();
+      await page.getByText('Nothing needs your attention.').waitFor();
       await scene.ask('crm.add_note', { id: '2', note: 'x' });
-      await page.getByText('A call waits for a person:').waitFor();
-      expect(await page.getByText('Nothing needs you.').count()).toBe(0);
-      const figure = page.getByRole('link', { name: /^Waiting for a person/ });
+      await page.getByText('A call waits for approval:').waitFor();
+      expect(await page.getByText('Nothing needs your attention.').count()).toBe(0);
+      const figure = page.getByRole('link', { name: /^Waiting for approval/ });
       expect(await figure.innerText()).toMatch(/\b1\b/);
       expect(
         await page
@@ -28,7 +28,7 @@ describeConsole('the overview', () => {
       await page.getByRole('button', { name: 'Deny' }).click();
       await page.getByText('Denied', { exact: true }).waitFor();
       await page.goBack();
-      await page.getByText('Nothing needs you.').waitFor();
+      await page.getByText('Nothing needs your attention.').waitFor();
     });
   });
 
@@ -42,7 +42,7 @@ describeConsole('the overview', () => {
       await eventually(async () =>
         (await needs(page).locator('li').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')),
       ).toEqual([
-        expect.stringMatching(/^A call waits for a person: .* left\. Decide$/),
+        expect.stringMatching(/^A call waits for approval: .* left\. Decide$/),
         expect.stringMatching(
           /^2 times crm\.set_status by \S+, last \d\d:\d\d:\d\d: body\.status should be "lost", and was read back as "active"\. See all 2$/,
         ),
@@ -66,25 +66,25 @@ describeConsole('the overview', () => {
     it('says where to begin, and ticks what is done', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app'));
-        const begin = page.getByRole('region', { name: 'Begin here' });
+        const begin = page.getByRole('region', { name: 'Get started' });
         await begin.waitFor();
         expect(await page.getByText('in the window before').count()).toBe(0);
         expect(await begin.locator('li[data-done]').count()).toBe(0);
-        expect(await begin.getByLabel('The first call').innerText()).toContain('/v1/actions');
-        await begin.getByRole('link', { name: 'Make an agent and its key' }).click();
+        expect(await begin.getByLabel('First call').innerText()).toContain('/v1/actions');
+        await begin.getByRole('link', { name: 'Create an agent and its key' }).click();
         await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('first-bot');
-        await page.getByRole('button', { name: 'Make the agent and its key' }).click();
+        await page.getByRole('button', { name: 'Create agent and key' }).click();
         await page.getByRole('button', { name: 'I have stored it' }).click();
         await page.locator('h1', { hasText: 'first-bot' }).waitFor();
         await page.keyboard.press('g');
         await page.keyboard.press('o');
         await eventually(() => begin.locator('li[data-done]').allInnerTexts()).toEqual([
-          expect.stringContaining('Make an agent and its key'),
+          expect.stringContaining('Create an agent and its key'),
         ]);
         await begin.getByRole('link', { name: 'Connect a system' }).click();
         await page.locator('h1', { hasText: 'connector' }).waitFor();
         await page.goBack();
-        await begin.getByRole('link', { name: 'Say what agents may do' }).click();
+        await begin.getByRole('link', { name: 'Create and enforce a policy' }).click();
         await page.getByRole('dialog', { name: 'New policy' }).waitFor();
       });
     });
@@ -92,7 +92,7 @@ describeConsole('the overview', () => {
     it.each(LOOKS)('is whole at $width, $colorScheme', async (look) => {
       await inWindow(OWNER, windowOf(look), async (page) => {
         await page.goto(scene.url('/app'));
-        await page.getByRole('region', { name: 'Begin here' }).waitFor();
+        await page.getByRole('region', { name: 'Get started' }).waitFor();
         await judgeWhole(page, 'overview-begin', look);
       });
     });

@@ -18,8 +18,8 @@ describeConsole('a policy that was just made', () => {
   it('leads into shadow or into force from where it is read, and to Save alone while there is a draft', async () => {
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app/policies?new='));
-      await dialog(page).getByLabel('Name, for people').fill('Night shift');
-      await button(page, 'Make the policy').click();
+      await dialog(page).getByLabel('Name').fill('Night shift');
+      await button(page, 'Create policy').click();
       await page.locator('h1', { hasText: 'Night shift' }).waitFor();
       await button(page, 'Enforce …').click();
       await dialog(page).getByRole('heading', { name: 'Enforce version 1' }).waitFor();
@@ -29,8 +29,8 @@ describeConsole('a policy that was just made', () => {
       await page.keyboard.insertText('# More.\n');
       await button(page, 'Save …').waitFor();
       expect(await button(page, /^(Run in shadow|Enforce) …$/).count()).toBe(0);
-      await button(page, 'Throw away').click();
-      await button(page, 'Yes, throw it away').click();
+      await button(page, 'Discard').click();
+      await button(page, 'Confirm discard').click();
       await button(page, 'Run in shadow …').click();
       await dialog(page).getByRole('button', { name: 'Run version 1 in shadow' }).click();
       await page.getByText('runs in shadow since').waitFor();
@@ -48,13 +48,13 @@ describeConsole('a policy that was just made', () => {
     });
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url(`/app/policies/${policy['id'] as string}?tool=cases`));
-      await eventually(() => page.getByLabel('The file, as YAML').inputValue()).toMatch(
+      await eventually(() => page.getByLabel('Cases (YAML)').inputValue()).toMatch(
         /tool: crm\.(get|export)_\w+\n {2}expect/,
       );
-      await button(page, 'Run the cases').click();
+      await button(page, 'Run cases').click();
       await page.getByText('1 case, all as they should be').waitFor();
-      await page.getByLabel('The file, as YAML').fill(UNKNOWN_TOOL);
-      await button(page, 'Run the cases').click();
+      await page.getByLabel('Cases (YAML)').fill(UNKNOWN_TOOL);
+      await button(page, 'Run cases').click();
       await page.getByText('No connector provides nobody.has_it, so its side effect is unknown.').waitFor();
     });
   });

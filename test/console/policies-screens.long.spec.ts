@@ -105,14 +105,14 @@ const STATES: readonly (readonly [name: string, path: () => string, come?: (page
   ['policy-dry-run', () => `/app/policies/${ids.refunds}?tool=dry-run`, dryRun],
   ['policy-replays', () => `/app/policies/${ids.refunds}?tool=replays`, replay],
   ['policy-versions', () => `/app/policies/${ids.refunds}?tool=versions`],
-  [
-    'policy-diff',
-    () => `/app/policies/${ids.refunds}?tool=versions`,
-    (page) => button(page, 'What it changed').click(),
-  ],
+  ['policy-diff', () => `/app/policies/${ids.refunds}?tool=versions`, (page) => button(page, 'Show changes').click()],
   ['policy-save', () => `/app/policies/${ids.refunds}`, save],
   ['policy-enforce', () => `/app/policies/${ids.refunds}`, (page) => button(page, /^Enforce version \d+ …$/).click()],
-  ['policy-take-out', () => `/app/policies/${ids.support}`, (page) => button(page, /^Take version \d+ out …$/).click()],
+  [
+    'policy-take-out',
+    () => `/app/policies/${ids.support}`,
+    (page) => button(page, /^Deactivate version \d+ …$/).click(),
+  ],
 ];
 
 async function write(page: Page, text: string): Promise<void> {
@@ -123,14 +123,14 @@ async function write(page: Page, text: string): Promise<void> {
 }
 
 async function cases(page: Page): Promise<void> {
-  await button(page, 'Run the cases').click();
-  await page.getByText(/as they should be|than it should be/).waitFor();
+  await button(page, 'Run cases').click();
+  await page.getByText(/cases? passed|cases? failed/).waitFor();
 }
 
 async function dryRun(page: Page): Promise<void> {
-  await page.getByLabel('A call that I describe').check();
+  await page.getByLabel('Describe a call').check();
   await page.getByLabel('Tool', { exact: true }).fill('crm.set_status');
-  await page.getByLabel('Arguments, as JSON').fill('{"id": "1", "status": "paused"}');
+  await page.getByLabel('Arguments (JSON)').fill('{"id": "1", "status": "paused"}');
   await button(page, 'Ask').click();
   await page.getByText('Why', { exact: true }).waitFor();
 }
@@ -138,7 +138,7 @@ async function dryRun(page: Page): Promise<void> {
 async function replay(page: Page): Promise<void> {
   const started = await page.getByText('Done', { exact: true }).count();
   await button(page, '24 hours').click();
-  await button(page, 'Start the replay').click();
+  await button(page, 'Start replay').click();
   await eventually(() => page.getByText('Done', { exact: true }).count()).toBeGreaterThan(started);
   await page
     .getByText(/calls judged, \d+ otherwise/)
@@ -232,16 +232,16 @@ describeConsole('the screens of policies', () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await page.goto(scene.url('/app/policies'));
-    await page.getByRole('region', { name: 'What decides' }).getByText('support').waitFor();
+    await page.getByRole('region', { name: 'Enforced version' }).getByText('support').waitFor();
     expect(await button(page, 'New policy').count()).toBe(0);
     await page.goto(scene.url(`/app/policies/${ids.refunds}`));
-    await page.getByText('Your role reads.').waitFor();
+    await page.getByText('Your role is read-only.').waitFor();
     await page.getByRole('tabpanel', { name: 'Preview' }).getByText('decided otherwise').waitFor();
     await page.getByRole('tab', { name: 'Versions' }).click();
     await page.getByRole('tabpanel', { name: 'Versions' }).getByText('Version 1').waitFor();
     await page.getByRole('tab', { name: 'Replays' }).click();
     await page.getByRole('tabpanel', { name: 'Replays' }).getByText('Done').first().waitFor();
-    const changing = /Save|Enforce|shadow …|Take version|Start the replay|Throw away|draft/;
+    const changing = /Save|Enforce|shadow …|Deactivate version|Start replay|Discard|draft/;
     expect(await button(page, changing).count()).toBe(0);
     expect(await editor(page).getAttribute('contenteditable')).toBe('false');
     expect(asked).not.toContain('/v1/policies/lint');
@@ -256,7 +256,7 @@ describeConsole('the screens of policies', () => {
     });
     await page.goto(scene.url(`/app/policies/${ids.refunds}`));
     // Each press follows the answer to the one before: a press that met a button on its way to waiting would wait with it.
-    const again = button(page, 'Judge again');
+    const again = button(page, 'Refresh');
     const answers: number[] = [];
     while (answers.length <= 20 && answers.at(-1) !== 429) {
       await again.click({ trial: true });
@@ -264,7 +264,7 @@ describeConsole('the screens of policies', () => {
       await again.click();
       answers.push((await answer).status());
     }
-    await page.getByText('You have asked 20 times within a minute.').waitFor();
+    await page.getByText('You have reached 20 previews in a minute.').waitFor();
     await page.getByText('decided otherwise').first().waitFor();
     await context.close();
     expect(complaints).toEqual([]);

@@ -22,15 +22,15 @@ describeConsole('people and policies', () => {
     it('makes a policy, and finds it with the others and the two slots', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app/policies'));
-        const decides = page.getByRole('region', { name: 'What decides' });
+        const decides = page.getByRole('region', { name: 'Enforced version' });
         await decides.getByText('support, version 1').waitFor();
         await decides.getByText('put there by an admin key').waitFor();
         await button(page, 'New policy').click();
-        await dialog(page).getByLabel('Name, for people').fill('Night shift');
-        await button(page, 'Make the policy').click();
+        await dialog(page).getByLabel('Name').fill('Night shift');
+        await button(page, 'Create policy').click();
         await page.locator('h1', { hasText: 'Night shift' }).waitFor();
         await eventually(() => editor(page).innerText()).toContain('id: reads');
-        await page.getByText('Nothing of this policy decides').waitFor();
+        await page.getByText('This policy is not in use').waitFor();
         await page
           .getByRole('navigation', { name: 'Screens', exact: true })
           .getByRole('link', { name: 'Policies' })
@@ -43,7 +43,7 @@ describeConsole('people and policies', () => {
       const id = await makePolicy('faults');
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, id);
-        await page.getByText('Nothing to correct').waitFor();
+        await page.getByText('No problems found').waitFor();
         await append(page, RULE.replace('deny', 'denied'));
         const finding = page.getByRole('listitem').getByRole('button', { name: /^error 11:15/ });
         await finding.waitFor();
@@ -55,7 +55,7 @@ describeConsole('people and policies', () => {
         await page.keyboard.press('End');
         for (let letters = 0; letters < 3; letters += 1) await page.keyboard.press('Backspace');
         await page.keyboard.insertText('y');
-        await page.getByText('Nothing to correct').waitFor();
+        await page.getByText('No problems found').waitFor();
         await eventually(() => page.locator('.cm-lintRange-error').count()).toBe(0);
       });
     });
@@ -125,18 +125,18 @@ describeConsole('people and policies', () => {
         await open(page, id);
         await append(page, `# Nobody reads, for once.\n`);
         await button(page, 'Save …').click();
-        await dialog(page).getByLabel('What changed').fill('All is denied');
+        await dialog(page).getByLabel('Description of the change').fill('All is denied');
         await button(page, 'Save version 2').click();
         await dialog(page).getByRole('heading', { name: 'Version 2 is saved' }).waitFor();
-        await button(page, 'Run it in shadow …').click();
-        await dialog(page).getByText('It decides nothing and refuses nobody').waitFor();
+        await button(page, 'Run in shadow …').click();
+        await dialog(page).getByText('evaluates every call from now on but decides none').waitFor();
         await dialog(page).getByLabel('Reason').fill('To see');
         await button(page, 'Run version 2 in shadow').click();
         await page.getByText('runs in shadow since').waitFor();
         expect(await slots()).toMatchObject({ shadow: { policy: { id }, version: 2, by: { type: 'user' } } });
         await page.goto(scene.url('/app/policies'));
-        const differs = page.getByRole('region', { name: 'Where the shadow differs' });
-        await differs.getByText('Nowhere yet').waitFor();
+        const differs = page.getByRole('region', { name: 'Shadow differences' });
+        await differs.getByText('No differences since').waitFor();
         // The first call after an activation finds it not loaded yet.
         await eventually(async () => {
           await scene.act('crm.get_customer', { id: '8' });
@@ -148,16 +148,16 @@ describeConsole('people and policies', () => {
         await dialog(page).getByText('It takes the place of version 1 of support').waitFor();
         await dialog(page).getByText('would have decided').waitFor();
         await dialog(page).getByRole('button', { name: 'Enforce version 2' }).click();
-        await page.getByText('decides every call since').waitFor();
+        await page.getByText('is enforced since').waitFor();
         expect(await slots()).toMatchObject({ enforced: { policy: { id }, version: 2 }, shadow: null });
         expect(await scene.act('crm.get_customer', { id: '9' })).toMatchObject({ status: 'denied' });
         await button(page, 'Take version 2 out …').click();
         await dialog(page).getByText('every call of every agent').waitFor();
-        await button(page, 'Deny every call from now on').click();
-        await page.getByText('Nothing of this policy decides').waitFor();
+        await button(page, 'Deactivate and deny every call').click();
+        await page.getByText('This policy is not in use').waitFor();
         expect(await slots()).toMatchObject({ enforced: null });
         await page.goto(scene.url('/app/policies'));
-        await page.getByText('Nothing: every call is denied.').waitFor();
+        await page.getByText('No version is enforced: every call is denied.').waitFor();
       });
       await scene.make('POST', `/v1/policies/${support}/versions/1/activate`, { mode: 'enforce' });
     });
@@ -175,13 +175,13 @@ describeConsole('people and policies', () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, id);
         const preview = page.getByRole('tabpanel', { name: 'Preview' });
-        await preview.getByText('1 call that a person denied would go through').waitFor();
+        await preview.getByText('1 call denied by a person would be allowed').waitFor();
         await preview.getByText('decided otherwise').waitFor();
         const first = preview
           .getByRole('listitem')
           .filter({ has: page.getByRole('link') })
           .first();
-        expect(await first.innerText()).toContain('A person denied it');
+        expect(await first.innerText()).toContain('Denied by a person');
         await first.getByRole('link').click();
         await page.locator('h1', { hasText: 'crm.add_note' }).waitFor();
       });
@@ -190,17 +190,17 @@ describeConsole('people and policies', () => {
     it('holds it against a file of cases, and is led to the case and to the rule', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, support, '?tool=cases');
-        await page.getByLabel('The file, as YAML').fill(CASES);
-        await button(page, 'Run the cases').click();
-        await page.getByText('1 of 2 cases otherwise than it should be').waitFor();
+        await page.getByLabel('Cases (YAML)').fill(CASES);
+        await button(page, 'Run cases').click();
+        await page.getByText('1 of 2 cases failed').waitFor();
         const failed = page.getByRole('listitem').filter({ hasText: 'export_customers' });
         await failed.getByText('expected allow').waitFor();
         await failed.getByRole('button', { name: 'no-exports' }).click();
         await eventually(() => page.locator('.cm-activeLine').innerText()).toContain('no-exports');
-        await page.getByLabel('The file, as YAML').fill('- nonsense\n');
-        await button(page, 'Run the cases').click();
+        await page.getByLabel('Cases (YAML)').fill('- nonsense\n');
+        await button(page, 'Run cases').click();
         await page.getByRole('alert').getByText('policy_invalid').waitFor();
-        await eventually(() => page.getByLabel('The file, as YAML').getAttribute('aria-invalid')).toBe('true');
+        await eventually(() => page.getByLabel('Cases (YAML)').getAttribute('aria-invalid')).toBe('true');
       });
     });
 
@@ -208,20 +208,20 @@ describeConsole('people and policies', () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, support, '?tool=dry-run');
         const dryRun = page.getByRole('tabpanel', { name: 'Dry run' });
-        await dryRun.getByLabel('One of the newest').selectOption({ index: 1 });
+        await dryRun.getByLabel('Recent action').selectOption({ index: 1 });
         await button(page, 'Ask').click();
         await dryRun.getByText('It was decided').waitFor();
-        await dryRun.getByLabel('A call that I describe').check();
+        await dryRun.getByLabel('Describe a call').check();
         await dryRun.getByLabel('Tool').fill('crm.close_account');
-        await dryRun.getByLabel('Arguments, as JSON').fill('{"id": ');
+        await dryRun.getByLabel('Arguments (JSON)').fill('{"id": ');
         await button(page, 'Ask').click();
         await dryRun.getByText('This is not JSON.').waitFor();
-        await dryRun.getByLabel('Arguments, as JSON').fill('{"id": "1"}');
+        await dryRun.getByLabel('Arguments (JSON)').fill('{"id": "1"}');
         await button(page, 'Ask').click();
         await dryRun.getByText('It would wait for 1 of role:admin').waitFor();
         const trace = dryRun.getByRole('listitem');
         await eventually(() => trace.allInnerTexts()).toEqual([
-          'no-exports passed over: another tool',
+          'no-exports no match: tool',
           'closing-needs-a-person decides',
         ]);
       });
@@ -232,19 +232,19 @@ describeConsole('people and policies', () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, id, '?tool=replays');
         const replays = page.getByRole('tabpanel', { name: 'Replays' });
-        await replays.getByText('None of this policy yet.').waitFor();
+        await replays.getByText('No replays yet.').waitFor();
         await button(page, '24 hours').click();
-        await button(page, 'Start the replay').click();
+        await button(page, 'Start replay').click();
         await replays.getByText('Done', { exact: true }).waitFor({ timeout: 60_000 });
         await replays.getByText(/calls judged, \d+ otherwise/).click();
         await replays.getByText('By tool').waitFor();
         // One runs at a time, so the last of many waits.
         for (let more = 0; more < 8; more += 1) await scene.make('POST', `/v1/policies/${id}/versions/1/replay`, {});
-        await button(page, 'Start the replay').click();
+        await button(page, 'Start replay').click();
         await replays.getByRole('button', { name: 'Cancel this replay' }).first().click();
         await replays.getByText('Cancelled', { exact: true }).waitFor();
         await replays.getByLabel('From').fill('2026-01-01T00:00');
-        await button(page, 'Start the replay').click();
+        await button(page, 'Start replay').click();
         await replays.getByRole('alert').getByText('replay_window_invalid').waitFor();
         await eventually(() => replays.getByLabel('From').getAttribute('aria-invalid')).toBe('true');
       });
@@ -264,9 +264,9 @@ describeConsole('people and policies', () => {
         await button(page, 'Replace it in shadow by version 1').tap();
         await page.getByText('runs in shadow since').waitFor();
         expect(await slots()).toMatchObject({ shadow: { policy: { id } } });
-        await button(page, /^End the shadow of version \d+ …$/).tap();
-        await dialog(page).getByRole('button', { name: 'End its shadow' }).tap();
-        await page.getByText('Nothing of this policy decides').waitFor();
+        await button(page, /^End shadow of version \d+ …$/).tap();
+        await dialog(page).getByRole('button', { name: 'End shadow' }).tap();
+        await page.getByText('This policy is not in use').waitFor();
         expect(await slots()).toMatchObject({ shadow: null });
       });
     });

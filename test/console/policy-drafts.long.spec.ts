@@ -15,13 +15,13 @@ describeConsole('what is written of a policy, and not saved yet: whoever', () =>
       await button(page, 'Save …').click();
       await button(page, 'Save version 2').click();
       await dialog(page).getByText('Version 2 was saved since you read the policy.').waitFor();
-      await button(page, 'See what was saved; my draft is kept').click();
+      await button(page, 'View the saved version and keep my draft').click();
       await page.getByText('Version 2 was saved meanwhile').waitFor();
-      await button(page, 'What they changed').click();
+      await button(page, 'Their changes').click();
       await page.getByText('1 line added, 0 lines taken away').waitFor();
       await button(page, 'Back to the text').click();
       expect(await editor(page).innerText()).toContain('no-deletes');
-      await button(page, /^I have looked/).click();
+      await button(page, /^Save on top of version/).click();
       await save(page, 3);
       await button(page, 'Later').click();
     });
@@ -102,7 +102,7 @@ describeConsole('what is written of a policy, and not saved yet: whoever', () =>
       await eventually(() => Promise.resolve(refused)).toContain(401);
       await page.context().addCookies(cookies);
       isIn.resolve();
-      await page.getByText('Nothing to correct').waitFor();
+      await page.getByText('No problems found').waitFor();
       expect(await editor(page).innerText()).toContain('no-deletes');
       await save(page, 2);
     });

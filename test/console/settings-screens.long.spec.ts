@@ -27,12 +27,12 @@ const SECTIONS: readonly (readonly [name: string, title: string])[] = [
 
 /** What opens above a section. */
 const DIALOGS: readonly (readonly [name: string, section: string, open: (page: Page) => Promise<void>])[] = [
-  ['invite', 'members', (page) => button(page, 'Invite a person').click()],
+  ['invite', 'members', (page) => button(page, 'Invite person').click()],
   [
     'member-menu',
     'members',
     (page) =>
-      button(page, /^What can be done about/)
+      button(page, /^Actions for/)
         .first()
         .click(),
   ],
@@ -40,7 +40,7 @@ const DIALOGS: readonly (readonly [name: string, section: string, open: (page: P
     'change-member',
     'members',
     async (page) => {
-      await button(page, `What can be done about ${VIEWER}`).click();
+      await button(page, `Actions for ${VIEWER}`).click();
       await button(page, 'Change role and references').click();
     },
   ],
@@ -64,7 +64,7 @@ const DIALOGS: readonly (readonly [name: string, section: string, open: (page: P
     'retention',
     'organization',
     async (page) => {
-      await panel(page, 'Retention').getByLabel('For days of your choice').check();
+      await panel(page, 'Retention').getByLabel('Custom').check();
       await panel(page, 'Retention').getByLabel('Days', { exact: true }).fill('7');
       await page.getByText('Bodies older than 7 days').scrollIntoViewIfNeeded();
     },
@@ -76,7 +76,7 @@ const DIALOGS: readonly (readonly [name: string, section: string, open: (page: P
       await button(page, 'New webhook').click();
       await page.getByLabel('Address').fill('ftp://example.com');
       await dialog(page).getByText('Agents', { exact: true }).click();
-      await button(page, /^Make webhook$/).click();
+      await button(page, /^Create webhook$/).click();
       await dialog(page).getByRole('alert').first().waitFor();
     },
   ],
@@ -112,7 +112,7 @@ describeConsole('the screens of the settings', () => {
     }
     await open(page, hook);
     await button(page, 'Send a test').click();
-    await page.getByText('The receiver has it').waitFor();
+    await page.getByText('The receiver accepted the test').waitFor();
     await judgeWhole(page, 'settings-webhook', look);
     for (const [name, section, press] of DIALOGS) {
       await open(page, section);
@@ -121,7 +121,7 @@ describeConsole('the screens of the settings', () => {
     }
     await open(page, 'admin-keys');
     await button(page, 'New admin key').click();
-    await button(page, /^Make admin key$/).click();
+    await button(page, /^Create admin key$/).click();
     await page.getByLabel('Secret').waitFor();
     await judgeWhole(page, 'settings-dialog-secret', look);
     await context.close();
@@ -150,8 +150,8 @@ describeConsole('the screens of the settings', () => {
         ]);
         await settings(page).getByRole('link', { name: 'Members' }).click();
         await row(page, OWNER).waitFor();
-        expect(await button(page, 'Invite a person').count()).toBe(0);
-        expect(await button(page, /^What can be done about/).count()).toBe(1);
+        expect(await button(page, 'Invite person').count()).toBe(0);
+        expect(await button(page, /^Actions for/).count()).toBe(1);
       });
     });
 
@@ -160,7 +160,7 @@ describeConsole('the screens of the settings', () => {
       async (section) => {
         await inWindow(VIEWER, PHONE, async (page) => {
           await open(page, section);
-          await page.getByText('Your role only reads.').waitFor();
+          await page.getByText('Your role is read-only.').waitFor();
           await page.getByText(OWNER).waitFor();
         });
       },
@@ -169,7 +169,7 @@ describeConsole('the screens of the settings', () => {
     it('leaves by two presses, and is signed out at once', async () => {
       await inWindow(VIEWER, PHONE, async (page) => {
         await open(page, 'members');
-        await button(page, `What can be done about ${VIEWER}`).tap();
+        await button(page, `Actions for ${VIEWER}`).tap();
         await button(page, 'Leave').tap();
         await button(dialog(page), 'Leave').tap();
         // By the answer, or by what another question of the page is refused: both lead there.
@@ -187,13 +187,13 @@ describeConsole('the screens of the settings', () => {
       expect(await page.locator('main form').count()).toBe(1);
       await panel(page, 'Name and time zone').getByLabel('Name').fill('Südlicht GmbH');
       await button(page, 'Save name and time zone').click();
-      await page.getByText('Name and time zone are saved.').waitFor();
+      await page.getByText('Name and time zone saved.').waitFor();
       await open(page, 'members');
-      await button(page, 'Invite a person').click();
+      await button(page, 'Invite person').click();
       expect(await dialog(page).getByRole('radio').count()).toBe(2);
       await button(page, 'Cancel').click();
       // Over the owner there is nothing to press, and over oneself no more than to leave.
-      await button(page, /^What can be done about/).click();
+      await button(page, /^Actions for/).click();
       expect(await page.locator('[popover]:popover-open button').allInnerTexts()).toEqual(['Leave']);
     });
   });

@@ -29,10 +29,10 @@ describeConsole('the settings of the Console', () => {
         await form.getByLabel('Name').fill('Nordlicht AG');
         await form.getByLabel('Time zone').selectOption('Asia/Tokyo');
         await button(form, 'Save name and time zone').click();
-        await form.getByText('Name and time zone are saved.').waitFor();
+        await form.getByText('Name and time zone saved.').waitFor();
         await page.getByText('Times: Tokyo, GMT+9').first().waitFor();
         await page.getByRole('navigation', { name: 'Screens', exact: true }).getByText('Nordlicht AG').waitFor();
-        await form.getByRole('link', { name: 'Its deed' }).click();
+        await form.getByRole('link', { name: 'View deed' }).click();
         await page.getByText('org.updated').first().waitFor();
       });
     });
@@ -54,11 +54,11 @@ describeConsole('the settings of the Console', () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, 'organization');
         const form = panel(page, 'Retention');
-        await form.getByLabel('For days of your choice').check();
+        await form.getByLabel('Custom').check();
         await form.getByLabel('Days', { exact: true }).fill('30');
         await form.getByText('Bodies older than 30 days are removed').waitFor();
-        await button(form, 'Shorten retention, and remove them').click();
-        await form.getByText('Retention is saved.').waitFor();
+        await button(form, 'Shorten retention and remove older bodies').click();
+        await form.getByText('Retention saved.').waitFor();
         expect((await scene.make('GET', '/v1/org'))['retention_days']).toBe(30);
         await form.getByLabel('90 days').check();
         await button(form, 'Save retention').click();
@@ -71,17 +71,17 @@ describeConsole('the settings of the Console', () => {
         await open(page, 'organization');
         const form = panel(page, 'Approvals');
         await form
-          .getByRole('group', { name: 'By mail' })
-          .getByLabel(/told there/)
+          .getByRole('group', { name: 'Mail' })
+          .getByLabel(/decide in the Console/)
           .check();
-        await form.getByLabel('A call waits for').fill('90');
+        await form.getByLabel('Approvals expire after').fill('90');
         await form.getByLabel('in', { exact: true }).selectOption('minutes');
-        await button(form, 'Save how people are asked').click();
-        await form.getByText('How people are asked is saved.').waitFor();
+        await button(form, 'Save approval settings').click();
+        await form.getByText('Approval settings saved.').waitFor();
         const { approvals } = await scene.make('GET', '/v1/org');
         expect(approvals).toEqual({ mail: 'review_only', chat: 'off', expires_in_s: 5_400 });
-        await form.getByLabel('A call waits for').fill('90000');
-        await button(form, 'Save how people are asked').click();
+        await form.getByLabel('Approvals expire after').fill('90000');
+        await button(form, 'Save approval settings').click();
         await form
           .getByRole('alert')
           .getByText(/2592000/)
@@ -95,21 +95,21 @@ describeConsole('the settings of the Console', () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, 'members');
         await row(page, VIEWER).waitFor();
-        await button(page, 'Invite a person').click();
+        await button(page, 'Invite person').click();
         await page.getByLabel('E-mail address').fill('not an address');
         await dialog(page).getByLabel('Admin').check();
-        await button(page, 'Send the invitation').click();
+        await button(page, 'Send invitation').click();
         await dialog(page)
           .getByRole('alert')
           .getByText(/plain address/)
           .waitFor();
         await page.getByLabel('E-mail address').fill('ada@example.com');
-        await button(page, 'Send the invitation').click();
+        await button(page, 'Send invitation').click();
         await row(page, 'ada@example.com').getByText('Invited').waitFor();
         await row(page, 'ada@example.com').getByText('link works until').waitFor();
         await button(page, /about ada@example.com/).click();
         await button(page, 'Invite again').click();
-        await button(page, 'Send the invitation').click();
+        await button(page, 'Send invitation').click();
         await page.getByText('ada@example.com is invited.').waitFor();
         await button(page, /about ada@example.com/).click();
         await button(page, 'Withdraw invitation').click();
@@ -122,7 +122,7 @@ describeConsole('the settings of the Console', () => {
     it('have their role and references changed by an owner, by keys alone', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, 'members');
-        await button(page, `What can be done about ${VIEWER}`).focus();
+        await button(page, `Actions for ${VIEWER}`).focus();
         await page.keyboard.press('Enter');
         await page.keyboard.press('Tab');
         await page.keyboard.press('Enter');
@@ -131,9 +131,9 @@ describeConsole('the settings of the Console', () => {
         await page.keyboard.press('ArrowDown');
         expect(await dialog(page).getByLabel('Admin').isChecked()).toBe(true);
         await page.keyboard.press('ArrowUp');
-        await dialog(page).getByLabel('References, one a line').focus();
+        await dialog(page).getByLabel('References, one per line').focus();
         await page.keyboard.insertText('customer:1');
-        await button(page, 'Save this member').focus();
+        await button(page, 'Save member').focus();
         await page.keyboard.press('Enter');
         await page.getByText(`${VIEWER} is viewer, as the deed says.`).waitFor();
         const { data } = (await scene.make('GET', '/v1/org/members')) as { data: Record<string, unknown>[] };
@@ -147,13 +147,13 @@ describeConsole('the settings of the Console', () => {
     it('keep their last owner, who is told why in words', async () => {
       await inWindow(OWNER, PHONE, async (page) => {
         await open(page, 'members');
-        await button(page, `What can be done about ${OWNER}`).tap();
+        await button(page, `Actions for ${OWNER}`).tap();
         await button(page, 'Leave').tap();
         await button(dialog(page), 'Leave').tap();
         await dialog(page).getByRole('alert').getByText('Make someone else an owner first.').waitFor();
         await dialog(page).getByText('last_owner').waitFor();
         await button(page, 'Cancel').tap();
-        await row(page, OWNER).getByText('this is you').waitFor();
+        await row(page, OWNER).getByText('you', { exact: true }).waitFor();
       });
     });
   });
@@ -164,13 +164,13 @@ describeConsole('the settings of the Console', () => {
         await open(page, 'admin-keys');
         await button(page, 'New admin key').click();
         await dialog(page).getByLabel('Test').check();
-        await button(dialog(page), 'Make admin key').click();
+        await button(dialog(page), 'Create admin key').click();
         const made = dialog(page).getByLabel('Secret');
         const secret = await made.innerText();
         expect(secret).toMatch(/^svc_test_/);
         await page.keyboard.press('Escape');
-        await dialog(page).getByText('It was not copied yet').waitFor();
-        await button(dialog(page), 'Copy the secret').click();
+        await dialog(page).getByText('You have not copied the secret').waitFor();
+        await button(dialog(page), 'Copy secret').click();
         await dialog(page).getByText('Copied.').waitFor();
         expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
         await button(dialog(page), 'I have stored it').click();
@@ -179,7 +179,7 @@ describeConsole('the settings of the Console', () => {
 
         const prefix = secret.slice(0, 17);
         await button(page, `Roll ${prefix}`).click();
-        await dialog(page).getByLabel('An hour').check();
+        await dialog(page).getByLabel('After 1 hour').check();
         await button(dialog(page), 'Roll key').click();
         const rolled = await made.innerText();
         await button(dialog(page), 'I have stored it').click();
@@ -204,10 +204,10 @@ describeConsole('the settings of the Console', () => {
         await open(page, 'admin-keys');
         await button(page, 'New admin key').click();
         await page.context().setOffline(true);
-        await button(dialog(page), 'Make admin key').click();
+        await button(dialog(page), 'Create admin key').click();
         await dialog(page).getByText('The service did not answer.').waitFor();
         await page.context().setOffline(false);
-        await button(dialog(page), 'Make admin key').click();
+        await button(dialog(page), 'Create admin key').click();
         await dialog(page).getByLabel('Secret').waitFor();
         expect(keys).toEqual([expect.stringMatching(/^console-/), keys[0]]);
       });
@@ -230,10 +230,10 @@ describeConsole('the settings of the Console', () => {
       const other = await anotherWindow();
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, 'sessions');
-        await page.getByText('This one', { exact: true }).waitFor();
+        await page.getByText('This session', { exact: true }).waitFor();
         const ends = button(page, 'End session');
         await ends.first().click();
-        await page.getByText('This is the only one.').waitFor();
+        await page.getByText('No other sessions.').waitFor();
         expect(await ends.count()).toBe(0);
       });
       await other.goto(scene.url('/app/agents'));
@@ -246,10 +246,10 @@ describeConsole('the settings of the Console', () => {
       await inWindow(OWNER, PHONE, async (page) => {
         await open(page, 'sessions');
         await eventually(() => button(page, 'End session').count()).toBe(2);
-        await button(page, 'End all others').tap();
-        await page.getByText('This is the only one.').waitFor();
+        await button(page, 'End all other sessions').tap();
+        await page.getByText('No other sessions.').waitFor();
         await page.reload();
-        await page.getByText('This is the only one.').waitFor();
+        await page.getByText('No other sessions.').waitFor();
       });
       for (const other of others) await other.context().close();
     });
@@ -257,9 +257,9 @@ describeConsole('the settings of the Console', () => {
     it('leave their traces among the security events', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, 'security');
-        await row(page, OWNER).getByText('signed in by the code of a mail').first().waitFor();
-        await row(page, VIEWER).getByText('signed in by an invitation').first().waitFor();
-        await row(page, OWNER).getByText('session was ended from another one').first().waitFor();
+        await row(page, OWNER).getByText('signed in with a mail code').first().waitFor();
+        await row(page, VIEWER).getByText('signed in with an invitation').first().waitFor();
+        await row(page, OWNER).getByText('session ended from another session').first().waitFor();
       });
     });
   });
@@ -270,8 +270,8 @@ describeConsole('the settings of the Console', () => {
     };
     await inWindow(VIEWER, PHONE, async (page) => {
       await open(page, 'about');
-      const text = panel(page, 'Keys that seal deeds');
-      await text.getByText('Seals').waitFor();
+      const text = panel(page, 'Seal keys');
+      await text.getByText('Active').waitFor();
       await text.getByText(fingerprintOf(keys[0])).waitFor();
       for (const link of await panel(page, 'Read on').getByRole('link').all())
         expect((await fetch(scene.url((await link.getAttribute('href')) ?? ''))).status).toBe(200);

@@ -27,40 +27,40 @@ describeConsole('webhooks in the Console', () => {
   it('are made for chosen types, tested, paused, rolled and deleted', async () => {
     await inWindow(OWNER, DESK, async (page) => {
       await open(page, 'webhooks');
-      await page.getByText('No webhook yet').waitFor();
+      await page.getByText('No webhooks yet').waitFor();
       await button(page, 'New webhook').click();
       await page.getByLabel('Address').fill('not an address');
-      await button(page, /^Make webhook$/).click();
+      await button(page, /^Create webhook$/).click();
       await dialog(page).getByRole('alert').getByText(/url/).waitFor();
       await page.getByLabel('Address').fill(`${receiver.baseUrl}/hooks`);
-      await page.getByLabel('What it is for').fill('The pager');
+      await page.getByLabel('Description').fill('The pager');
       await dialog(page).getByText('Agents', { exact: true }).click();
       await dialog(page).getByLabel('agent.stopped').check();
-      await button(page, /^Make webhook$/).click();
+      await button(page, /^Create webhook$/).click();
       expect(await dialog(page).getByLabel('Secret').innerText()).toMatch(/^whsec_/);
       await button(dialog(page), 'I have stored it').click();
 
       await page.getByRole('link', { name: `${receiver.baseUrl}/hooks` }).click();
       await page.getByText('approval.*, deed.sealed, agent.stopped').waitFor();
       await button(page, 'Send a test').click();
-      await page.getByText('The receiver has it, and answered 204.').waitFor();
+      await page.getByText('The receiver accepted the test with 204.').waitFor();
       expect(receiver.seen.map(({ headers }) => headers['service-event-type'])).toContain('webhook.test');
 
       await button(page, 'Pause').click();
-      await page.getByText('A person paused it.').waitFor();
-      await button(page, 'Let it go on').click();
-      await page.getByText('Each event that it is told of is sent').waitFor();
+      await page.getByText('This webhook is paused.').waitFor();
+      await button(page, 'Resume').click();
+      await page.getByText('Every subscribed event is delivered').waitFor();
 
       await button(page, 'Roll secret').click();
       await button(dialog(page), 'Roll secret').click();
       const secret = await dialog(page).getByLabel('Secret').innerText();
       await button(dialog(page), 'I have stored it').click();
       await page.getByText(`…${secret.slice(-4)}`).waitFor();
-      await page.getByText('An older one').waitFor();
+      await page.getByText('Previous secret').waitFor();
 
       await button(page, 'Delete').click();
       await button(dialog(page), 'Delete webhook').click();
-      await page.getByText('No webhook yet').waitFor();
+      await page.getByText('No webhooks yet').waitFor();
       expect(new URL(page.url()).pathname).toBe('/app/settings/webhooks');
     });
   });
@@ -73,11 +73,11 @@ describeConsole('webhooks in the Console', () => {
     await inWindow(OWNER, PHONE, async (page) => {
       answer = 500;
       await open(page, made['id'] as string);
-      await page.getByText('Nothing was sent yet.').waitFor();
+      await page.getByText('No deliveries yet.').waitFor();
       await scene.act('crm.get_customer', { id: '901' });
       await button(page, '1 new').tap();
-      await row(page, 'action.created').getByText('500: it did not answer with 2xx').waitFor();
-      await row(page, 'action.created').getByText('next try').waitFor();
+      await row(page, 'action.created').getByText('500: the receiver did not answer with 2xx').waitFor();
+      await row(page, 'action.created').getByText('next attempt').waitFor();
       answer = 204;
       await button(row(page, 'action.created'), /^Send now/).tap();
       await row(page, 'action.created').getByText('Delivered').waitFor();
@@ -109,7 +109,7 @@ describeConsole('webhooks in the Console', () => {
       await button(page, 'status').tap();
       await button(page, 'Tried again').tap();
       await eventually(() => rows.count()).toBe(1);
-      await rows.getByText('next try').waitFor();
+      await rows.getByText('next attempt').waitFor();
       expect(new URL(page.url()).searchParams.get('status')).toBe('retrying');
       // What fits the filter no more changes where it stands, and is gone when the page is opened anew.
       answer = 204;
@@ -117,13 +117,13 @@ describeConsole('webhooks in the Console', () => {
       await button(rows, /^Send now/).tap();
       await rows.getByText('Delivered').waitFor();
       await page.reload();
-      await page.getByText('No delivery fits this filter.').waitFor();
-      await button(page, 'Take the filter away').tap();
+      await page.getByText('No deliveries match this filter.').waitFor();
+      await button(page, 'Clear filter').tap();
       await eventually(() => rows.count()).toBe(2);
       expect(new URL(page.url()).search).toBe('');
       await page.goto(`${page.url()}?status=nothing`);
       await page.getByRole('alert').getByText('validation_failed').waitFor();
-      expect(await page.getByText('Nothing was sent yet').count()).toBe(0);
+      expect(await page.getByText('No deliveries yet').count()).toBe(0);
     });
     await scene.make('DELETE', `/v1/webhooks/${id}`);
   });

@@ -48,7 +48,7 @@ export const AgentScreen = ({ id }: { readonly id: string }) => {
     <>
       <ScreenHead title={agent.name} name={<Said text={agent.name} />} badges={<AgentBadge status={agent.status} />} />
       <p className={kit['meta']}>
-        <Id id={agent.id} /> made <Time at={agent.created_at} isExact />
+        <Id id={agent.id} /> created <Time at={agent.created_at} isExact />
       </p>
       <div className={kit['columns']}>
         <div className={kit['stack']}>
@@ -57,14 +57,14 @@ export const AgentScreen = ({ id }: { readonly id: string }) => {
             title="Recent actions"
             of={['agent', agent.id]}
             filter={{ agent: agent.id }}
-            more={{ to: `/actions?agent=${agent.id}`, words: 'All of them' }}
-            none="None yet."
+            more={{ to: `/actions?agent=${agent.id}`, words: 'All actions' }}
+            none="No actions yet."
           />
         </div>
         <div className={kit['stack']}>
           <Panel title="Today">
             <p className={styles['calls']}>
-              {usage?.calls ?? 0} {usage?.calls === 1 ? 'call' : 'calls'}, refused ones too
+              {usage?.calls ?? 0} {usage?.calls === 1 ? 'call' : 'calls'}, including denied calls
             </p>
             <AgentBudgets agent={{ budgets: agent.budgets, ...(usage === undefined ? {} : { usage }) }} />
           </Panel>
@@ -97,7 +97,7 @@ const AgentFacts = ({ agent }: { readonly agent: Agent }) => {
         <Fact name="Owner">{agent.owner === null ? 'nobody' : <Said text={nameOf(agent.owner)} />}</Fact>
         <Fact name="Labels">
           {labels.length === 0 ? (
-            <span className={kit['dim']}>none; policies match on them</span>
+            <span className={kit['dim']}>No labels. Policies can match agents by label.</span>
           ) : (
             <ul>
               {labels.map(([name, value]) => (

@@ -28,7 +28,7 @@ export const AgentsScreen = () => {
     <>
       <ScreenHead
         title="Agents"
-        about={`Programs that act through this service, each with keys and limits of its own. ${isWhole ? 'Last active first.' : 'Made last, first.'}`}
+        about={`Programs that call tools through this service, each with its own keys and limits. ${isWhole ? 'Most recently active first.' : 'Newest first.'}`}
         action={
           may ? (
             <Button kind="primary" onClick={begin}>
@@ -64,13 +64,13 @@ const Chips = () => (
 
 const NoAgents = () => (
   <Empty
-    title="No agent yet"
+    title="No agents yet"
     code={[
       `curl -sS '${location.origin}/v1/agents' -H "Authorization: Bearer $ADMIN_KEY" \\`,
       `  -H 'Content-Type: application/json' -d '{"name": "support-bot", "key": {"scopes": ["actions:execute", "actions:read"]}}'`,
     ].join('\n')}
   >
-    An agent is a program that calls tools through this service. An admin makes it, with a key that is shown once:
+    An agent is a program that calls tools through this service. An admin creates it with an API key that is shown once:
   </Empty>
 );
 
@@ -81,7 +81,7 @@ const AgentsTable = ({ rows }: { readonly rows: readonly Schemas['Agent'][] }) =
         <th scope="col">Name</th>
         <th scope="col">Status</th>
         <th scope="col">Calls today</th>
-        <th scope="col">Budget of the day</th>
+        <th scope="col">Daily budget</th>
         <th scope="col">Keys</th>
         <th scope="col">Last action</th>
       </tr>
@@ -109,7 +109,7 @@ const AgentsTable = ({ rows }: { readonly rows: readonly Schemas['Agent'][] }) =
           </td>
           <td data-wide className={kit['number']}>
             {agent.usage?.last_action_at === null || agent.usage?.last_action_at === undefined ? (
-              <span className={kit['dim']}>no action yet</span>
+              <span className={kit['dim']}>no actions yet</span>
             ) : (
               <>
                 <span className={styles['onPhone']}>last action </span>

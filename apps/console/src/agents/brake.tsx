@@ -13,9 +13,9 @@ type Agent = Schemas['Agent'];
 type Move = 'stop' | 'suspend' | 'resume';
 
 const STANDS = {
-  active: 'It acts. Every call is decided by the policy.',
-  stopped: 'It is stopped: every call is refused, recorded and sealed.',
-  suspended: 'It is suspended: every call is refused, recorded and sealed, also after a Stop was lifted.',
+  active: 'The agent is active. The policy decides every call.',
+  stopped: 'The agent is stopped. Every call is denied, recorded and sealed.',
+  suspended: 'The agent is suspended. Every call is denied, recorded and sealed, even after “Start all agents again”.',
 } as const;
 
 const useMove = (agent: Agent, onChanged: () => void) => {
@@ -62,14 +62,14 @@ export const AgentBrake = ({ agent }: { readonly agent: Agent }) => {
       )}
       {may && agent.status !== 'suspended' ? (
         <p className={kit['dim']}>
-          Stop it when something is wrong right now. Suspend it when it is not to work until somebody decides so: a
-          Stop, and a start after it, leave it suspended. Both refuse every call until you let it work again.
+          Stop the agent in an emergency. Suspend the agent to take it out of service: starting all agents again leaves
+          it suspended. Either way, every call is denied until you resume the agent.
         </p>
       ) : null}
       {change.error === null ? null : <Failure error={change.error} />}
       {may ? (
         <label className={cx(kit['label'], styles['reason'])}>
-          Reason, sealed in the deed (may be left out)
+          Reason, sealed in the deed (optional)
           <input
             className={kit['field']}
             maxLength={280}
@@ -87,20 +87,20 @@ export const AgentBrake = ({ agent }: { readonly agent: Agent }) => {
             disabled={!may || change.isPending}
             onClick={() => ask('stop')}
           >
-            Stop this agent
+            Stop agent
           </Button>
         ) : may ? (
           <Button {...waits} icon="play" disabled={change.isPending} onClick={() => ask('resume')}>
-            Let it work again
+            Resume agent
           </Button>
         ) : null}
         {may && agent.status !== 'suspended' ? (
           <Button {...waits} icon="pause" disabled={change.isPending} onClick={() => ask('suspend')}>
-            Suspend
+            Suspend agent
           </Button>
         ) : null}
       </div>
-      {may ? null : <p className={kit['dim']}>Your role only reads. An admin or owner may stop it.</p>}
+      {may ? null : <p className={kit['dim']}>Your role is read-only. An admin or owner can stop this agent.</p>}
     </Panel>
   );
 };

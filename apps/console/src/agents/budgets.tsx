@@ -20,7 +20,7 @@ export const AgentBudgets = ({ agent }: { readonly agent: WithBudgets }) => {
       {spend === null ? null : (
         <>
           <Budget used={usedSpend} limit={spend.amount} unit={`${spend.currency} (smallest unit)`} />
-          <small className={styles['held']}>Holds nothing back: no connector of this version names a price.</small>
+          <small className={styles['held']}>Not enforced: no connector reports prices yet.</small>
         </>
       )}
     </div>

@@ -18,9 +18,9 @@ type Mode = Agent['intent_mode'];
 const KEYS_MAX = 2;
 
 const MODES: readonly (readonly [Mode, string])[] = [
-  ['off', 'off: signed intents are not asked for'],
-  ['optional', 'optional: one that is there is checked'],
-  ['required', 'required: every call is signed'],
+  ['off', 'Off: signatures are ignored'],
+  ['optional', 'Optional: signatures are checked when present'],
+  ['required', 'Required: unsigned calls are denied'],
 ];
 
 /** Whether its runtime signs what it means to call, and by which keys. */
@@ -39,7 +39,7 @@ export const IntentsPanel = ({ agent }: { readonly agent: Agent }) => {
       aside={
         may && keys !== undefined && keys.length < KEYS_MAX ? (
           <Button isSmall onClick={() => setAdding(true)}>
-            Register an intent key
+            Add intent key
           </Button>
         ) : null
       }
@@ -54,7 +54,8 @@ export const IntentsPanel = ({ agent }: { readonly agent: Agent }) => {
         {keys === undefined && error === null ? <Bones count={1} /> : null}
         {keys?.length === 0 ? (
           <p className={kit['dim']}>
-            No intent key. With one, its runtime signs each call, and its API key alone is not enough.
+            No intent keys. With an intent key, the agent’s runtime signs each call, so that a leaked API key alone is
+            not enough.
           </p>
         ) : null}
         <ul className={kit['rows']}>
@@ -62,7 +63,7 @@ export const IntentsPanel = ({ agent }: { readonly agent: Agent }) => {
             <li key={key.kid}>
               <Id id={key.kid} />
               <small>
-                registered <Time at={key.created_at} />
+                added <Time at={key.created_at} />
               </small>
               {may ? (
                 <Button isSmall kind="danger" onClick={() => setRemoved(key)}>
@@ -100,7 +101,7 @@ const ModeChoice = ({ agent }: { readonly agent: Agent }) => {
       {mode === agent.intent_mode ? null : (
         <div>
           <Button kind="primary" disabled={set.isPending} onClick={() => set.mutate(mode)}>
-            {set.isPending ? 'Setting …' : `Set the mode to ${mode}`}
+            {set.isPending ? 'Setting …' : `Set mode to ${mode}`}
           </Button>
         </div>
       )}
@@ -126,9 +127,9 @@ const AddIntentKey = ({ agent, onClose }: { readonly agent: Agent; readonly onCl
   );
   return (
     <FormDialog
-      title="Register an intent key"
-      action="Register the key"
-      busy="Registering …"
+      title="Add intent key"
+      action="Add key"
+      busy="Adding …"
       isPending={add.isPending}
       error={add.error}
       params={['public_key']}
@@ -136,12 +137,12 @@ const AddIntentKey = ({ agent, onClose }: { readonly agent: Agent; readonly onCl
       onClose={onClose}
     >
       <p>
-        Its runtime makes the pair and keeps the private half. Only the public half comes here:{' '}
+        Create the key pair where the agent runs and keep the private key there. Paste the public key here:{' '}
         <code>npm run --silent ags -- intent keygen intent.pem --json</code>
       </p>
       <TextField
         label="Public key"
-        hint="ed25519: and 43 characters."
+        hint="Starts with ed25519: followed by 43 characters."
         param="public_key"
         error={add.error}
         placeholder="ed25519:…"
@@ -183,7 +184,7 @@ const RemoveIntentKey = ({
       onSubmit={() => remove.mutate(of.kid)}
       onClose={onClose}
     >
-      <p>Calls that are signed with it are refused from the next one on. It can be registered again.</p>
+      <p>Calls signed with this key are denied from now on. You can add the key again later.</p>
     </FormDialog>
   );
 };

@@ -8,9 +8,9 @@ type Scope = Schemas['AgentScope'];
 
 /** What a key may be made for. `actions:undo` is reserved, and nothing asks for it. */
 const SCOPES: readonly (readonly [Scope, string])[] = [
-  ['actions:execute', 'ask for tool calls'],
-  ['actions:read', 'read its own actions, and hear of them'],
-  ['deeds:read', 'read deeds and check the ledger'],
+  ['actions:execute', 'Call tools'],
+  ['actions:read', 'Read its own actions and their events'],
+  ['deeds:read', 'Read deeds and verify the ledger'],
 ];
 
 export interface TypedKey {
@@ -41,19 +41,19 @@ export const KeyFields = ({
   return (
     <>
       <Choices
-        legend="Kind of key"
+        legend="Key type"
         chosen={typed.livemode ? 'live' : 'test'}
         onChoose={(kind) => onChange({ ...typed, livemode: kind === 'live' })}
         of={[
           {
             value: 'test',
             name: 'Test',
-            about: 'Begins svc_test_. A mark alone: tools run as with a live one, and every action says test.',
+            about: 'Starts with svc_test_. Only a mark: tools run as with a live key, and every action says test.',
           },
-          { value: 'live', name: 'Live', about: 'Begins svc_live_.' },
+          { value: 'live', name: 'Live', about: 'Starts with svc_live_.' },
         ]}
       />
-      <FieldGroup legend="It may" fault={fault}>
+      <FieldGroup legend="Permissions" fault={fault}>
         {SCOPES.map(([scope, word]) => (
           <CheckField
             key={scope}

@@ -47,7 +47,7 @@ export const KeysPanel = ({ agent }: { readonly agent: Agent }) => {
     >
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {keys === undefined && error === null ? <Bones count={2} /> : null}
-      {keys?.length === ended.length ? <p className={kit['dim']}>No key that works: it cannot act.</p> : null}
+      {keys?.length === ended.length ? <p className={kit['dim']}>No active key. The agent cannot call tools.</p> : null}
       <ul className={kit['rows']}>
         {keys
           ?.filter((key) => !hasEnded(key))
@@ -67,14 +67,14 @@ const Ended = ({ keys, hasMore }: { readonly keys: readonly Key[]; readonly hasM
   keys.length === 0 ? null : (
     <details className={styles['ended']}>
       <summary>
-        {keys.length} {keys.length === 1 ? 'key that has ended' : 'keys that have ended'}
+        {keys.length} {keys.length === 1 ? 'inactive key' : 'inactive keys'}
       </summary>
       <ul className={kit['rows']}>
         {keys.map((key) => (
           <KeyRow key={key.id} of={key} onAsk={null} />
         ))}
       </ul>
-      {hasMore ? <p className={kit['dim']}>Older ones are not shown.</p> : null}
+      {hasMore ? <p className={kit['dim']}>Older keys are not shown.</p> : null}
     </details>
   );
 
@@ -85,7 +85,7 @@ const KeyRow = ({ of: key, onAsk }: { readonly of: Key; readonly onAsk: ((asked:
   <li>
     <code>{key.prefix}…</code>
     <small>
-      {key.livemode ? 'live' : 'test, runs tools all the same'}, {key.scopes.join(', ')}, made{' '}
+      {key.livemode ? 'live' : 'test (tools run all the same)'}, {key.scopes.join(', ')}, created{' '}
       <Time at={key.created_at} />
       {key.revoked_at !== null ? (
         <>
@@ -124,9 +124,9 @@ const Issued = ({
   readonly children: string;
 }) => (
   <SecretDialog
-    title={`A key of ${plain(agent.name)}`}
+    title={`API key of ${plain(agent.name)}`}
     secret={secret}
-    lost="Revoke the newest key of the list, and make another."
+    lost="Revoke the newest key in the list and create another one."
     onClose={onClose}
   >
     <p className={kit['dim']}>{children}</p>
@@ -153,15 +153,15 @@ const NewKey = ({ agent, onClose }: Dialogue) => {
   if (make.shown !== null) {
     return (
       <Issued agent={agent} secret={make.shown.secret} onClose={onClose}>
-        Give it to the program. Keys that it has already go on working.
+        Give this key to the agent. Its other keys keep working.
       </Issued>
     );
   }
   return (
     <FormDialog
-      title={`New key for ${plain(agent.name)}`}
-      action="Make the key"
-      busy="Making …"
+      title={`New API key for ${plain(agent.name)}`}
+      action="Create key"
+      busy="Creating …"
       isPending={make.isPending}
       error={make.error}
       params={['scopes']}
@@ -188,21 +188,21 @@ const RollKey = ({ agent, of, onClose }: Dialogue & { readonly of: Key }) => {
   if (roll.shown !== null) {
     return (
       <Issued agent={agent} secret={roll.shown.secret} onClose={onClose}>
-        Give it to the program in place of the old one.
+        Replace the old key in the agent with this one.
       </Issued>
     );
   }
   return (
     <FormDialog
       title={`Roll key ${of.prefix}…`}
-      action="Roll the key"
+      action="Roll key"
       busy="Rolling …"
       isPending={roll.isPending}
       error={roll.error}
       onSubmit={() => roll.mutate(Number(overlap))}
       onClose={onClose}
     >
-      <p>It is replaced by a new key that may do the same, and works at once.</p>
+      <p>A new key with the same permissions replaces this key and works immediately.</p>
       <OverlapChoice chosen={overlap} onChoose={setOverlap} />
     </FormDialog>
   );
@@ -229,7 +229,7 @@ const RevokeKey = ({ agent, of, onClose }: Dialogue & { readonly of: Key }) => {
       onClose={onClose}
     >
       <p>
-        Whoever uses it is refused from the next call on. It cannot be brought back; another key can be made at any
+        Requests with this key are denied from now on. A revoked key cannot be restored; you can create a new one at any
         time.
       </p>
     </FormDialog>

@@ -45,14 +45,14 @@ export const NewAgent = ({ onClose }: { readonly onClose: () => void }) => {
   };
   return (
     <SecretDialog
-      title={`The key of ${plain(made.name)}`}
+      title={`API key of ${plain(made.name)}`}
       secret={shown.secret}
-      lost="The agent was made. Revoke the key on its page, and make another there."
+      lost="The agent was created. Revoke this key on the agent’s page and create another one there."
       onClose={goOn}
     >
       <p className={kit['dim']}>
-        Give it to the program, which sends it with every call as <code>Authorization: Bearer …</code>. What it may do
-        then, the enforced policy says.
+        Give this key to the agent, which sends it with every call as <code>Authorization: Bearer …</code>. The enforced
+        policy decides what the agent can do.
       </p>
     </SecretDialog>
   );
@@ -93,8 +93,8 @@ const AgentForm = ({
   return (
     <FormDialog
       title="New agent"
-      action="Make the agent and its key"
-      busy="Making …"
+      action="Create agent and key"
+      busy="Creating …"
       isPending={isPending}
       isReady={double === null}
       error={error}
@@ -104,7 +104,7 @@ const AgentForm = ({
     >
       <TextField
         label="Name"
-        hint="For people. It never changes."
+        hint="Shown to people. The name cannot be changed later."
         param="name"
         error={error}
         placeholder="support-bot"
@@ -114,7 +114,7 @@ const AgentForm = ({
         onChange={setName}
       />
       <SelectField
-        label="Owner, who answers for it"
+        label="Owner"
         param="owner"
         error={error}
         choices={[

@@ -21,7 +21,11 @@ export const LabelsFields = ({
     onChange(rows.map((row) => (row.id === id ? { ...row, ...part } : row)));
   const faults = ['labels', ...rows.map(({ name }) => `labels.${name}`)].flatMap((at) => faultAt(error, at) ?? []);
   return (
-    <FieldGroup legend="Labels" hint="Policies match on them: team, tier, region." fault={faults[0] ?? null}>
+    <FieldGroup
+      legend="Labels"
+      hint="Policies can match on labels, such as team, tier or region."
+      fault={faults[0] ?? null}
+    >
       {rows.map(({ id, name, value }, index) => (
         <div key={id} className={styles['label']}>
           <input
@@ -71,10 +75,10 @@ export const BudgetFields = ({
   readonly error: Error | null;
   readonly onChange: (budgets: TypedBudgets) => void;
 }) => (
-  <FieldGroup legend="Budget of a day">
+  <FieldGroup legend="Daily budget">
     <TextField
       label="Calls"
-      hint="Empty: no limit. Refused calls count too."
+      hint="Leave empty for no limit. Denied calls do not count."
       param="budgets.calls_per_day"
       error={error}
       inputMode="numeric"
@@ -109,5 +113,5 @@ export const BudgetFields = ({
 
 /** Told before anything is sent. */
 export const DoubleLabel = ({ name }: { readonly name: string | null }) => (
-  <Fault text={name === null ? null : `The label ${name} stands here twice. Give one of them another name.`} />
+  <Fault text={name === null ? null : `The label ${name} is used twice. Rename one of them.`} />
 );

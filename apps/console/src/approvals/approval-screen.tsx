@@ -101,7 +101,7 @@ const Outcome = ({
         <BecameOf id={approval.action} />
       ) : (
         <p>
-          Nothing of it ran. <Link href={`/actions/${approval.action}`}>The call</Link> <Id id={approval.action} />
+          The call did not run. <Link href={`/actions/${approval.action}`}>The call</Link> <Id id={approval.action} />
         </p>
       )}
     </div>
@@ -119,7 +119,7 @@ const BecameOf = ({ id }: { readonly id: string }) => {
       <Link href={`/actions/${id}`}>The call</Link>
       {action === undefined ? (
         error === null ? (
-          <span>is being read …</span>
+          <span>is loading …</span>
         ) : (
           <Id id={id} />
         )

@@ -29,8 +29,8 @@ export const ApprovalsScreen = () => {
         name="Approvals"
         about={
           list.isFiltered
-            ? 'Calls that were to be read by a person, by when they run out, or would have.'
-            : 'Calls that wait for a person. What runs out first stands on top.'
+            ? 'Calls that needed approval, by expiry.'
+            : 'Calls waiting for approval. The first to expire is on top.'
         }
       />
       <ListFrame list={list} one="approval" chips={<Chips />} bones={4} none={<NothingWaits />}>
@@ -64,9 +64,9 @@ const Chips = () => (
 );
 
 const NothingWaits = () => (
-  <Empty title="Nothing waits for a person">
-    A rule of the policy with <code>decision: require_approval</code> lets a call wait here until somebody has read it
-    and said yes or no. <Link href="/policies">See the policies</Link>
+  <Empty title="No calls waiting for approval">
+    A rule of the policy with <code>decision: require_approval</code> holds a call here until a person approves or
+    denies it. <Link href="/policies">See the policies</Link>
   </Empty>
 );
 
@@ -137,7 +137,7 @@ const QueueEnd = ({ approval }: { readonly approval: Schemas['Approval'] }) => (
     )}
     <small>
       {approval.countersigned} of {approval.required} signed
-      {approval.status === 'pending' && approval.you?.eligible === true ? ', yours to decide' : ''}
+      {approval.status === 'pending' && approval.you?.eligible === true ? ', waiting for you' : ''}
     </small>
     {approval.side_effect === 'destructive' ? <EffectBadge effect={approval.side_effect} /> : null}
   </div>

@@ -34,11 +34,11 @@ export const Card = ({
       </section>
       {approval.status === 'pending' ? <RunsElsewhere approval={approval} /> : null}
       {warnings.length + changed.length === 0 ? null : (
-        <section className={styles['warnings']} aria-label="Look at twice">
+        <section className={styles['warnings']} aria-label="Warnings">
           {changed.length === 0 ? null : (
             <Warning>
               <span role="alert">
-                It is not what people were asked about first. Changed: {changed.map(plain).join(', ')}.
+                The call has changed since approval was first requested. Changed: {changed.map(plain).join(', ')}.
               </span>
             </Warning>
           )}
@@ -50,11 +50,11 @@ export const Card = ({
         </section>
       )}
       <section>
-        <h2>Arguments, all of them</h2>
+        <h2>All arguments</h2>
         {context === null || context === undefined ? (
-          <p>The arguments are stored no more.</p>
+          <p>The arguments are no longer stored.</p>
         ) : (
-          <Arguments args={context.args} amounts={context.amounts} empty="It has no arguments." />
+          <Arguments args={context.args} amounts={context.amounts} empty="The call has no arguments." />
         )}
         <LastArgument digest={approval.context_digest} onSeen={onSeen} />
       </section>
@@ -80,8 +80,8 @@ const RunsElsewhere = ({ approval }: { readonly approval: Approval }) => {
   return (
     <section className={styles['warnings']} aria-label="Who runs it">
       <Warning>
-        The agent runs this itself: no connector of this service is asked, and what it does is what it says of it. Even
-        the name of the tool is the agent’s word.
+        The agent runs this call itself, outside this service. The tool name and the result are reported by the agent
+        and cannot be checked here.
       </Warning>
     </section>
   );
@@ -123,9 +123,9 @@ const Asks = ({ approval }: { readonly approval: Approval }) => {
       )}
       {cost === null ? <Amounts context={context ?? null} /> : null}
       <p>
-        on behalf of{' '}
+        On behalf of:{' '}
         {reference === null ? (
-          'nobody it named'
+          'not stated'
         ) : (
           <code>
             <Said text={reference} />
@@ -214,16 +214,16 @@ const Consequences = ({
   readonly context: Schemas['ApprovalContext'];
 }) => (
   <section>
-    <h2>If you approve</h2>
+    <h2>If approved</h2>
     <p>
       {context.sends === null ? (
-        'What is sent cannot be shown'
+        'The request cannot be shown'
       ) : (
         <code>
           <Said text={`${context.sends.method} ${context.sends.url}`} />
         </code>
       )}
-      {approval.required - approval.countersigned > 1 ? ', once enough people have signed.' : ', at once.'}
+      {approval.required - approval.countersigned > 1 ? ', after the remaining approvals.' : ', immediately.'}
     </p>
     {context.verify === null ? null : (
       <p className={styles['quiet']}>
@@ -232,7 +232,7 @@ const Consequences = ({
     )}
     {context.budgets_after.map(({ id, used, max, currency }) => (
       <p key={id} className={styles['quiet']}>
-        Budget <code>{id}</code> after it: {used} of {max} {currency ?? 'calls'}
+        Budget <code>{id}</code> after this call: {used} of {max} {currency ?? 'calls'}
         {currency === null ? '' : ' (smallest unit)'}
       </p>
     ))}
@@ -246,17 +246,17 @@ const approverInWords = (approver: string): string => approver.replace(/^role:/,
 const FactsRead = ({ facts }: { readonly facts: Schemas['ApprovalContext']['facts'] }) =>
   Object.keys(facts).length === 0 ? null : (
     <section>
-      <h2>Facts that the connector read before</h2>
+      <h2>Facts read by the connector</h2>
       <Arguments args={facts} />
     </section>
   );
 
 const Why = ({ approval, context }: { readonly approval: Approval; readonly context: Schemas['ApprovalContext'] }) => (
   <section>
-    <h2>{approval.status === 'pending' ? 'Why you are asked' : 'Why people were asked'}</h2>
+    <h2>{approval.status === 'pending' ? 'Why approval is needed' : 'Why approval was needed'}</h2>
     <p>
       {context.rule.id === null ? (
-        'The default of the policy asks a person.'
+        'The policy’s default requires approval.'
       ) : (
         <>
           Rule <code>{context.rule.id}</code>
@@ -269,12 +269,12 @@ const Why = ({ approval, context }: { readonly approval: Approval; readonly cont
       )}
     </p>
     <p className={styles['quiet']}>
-      {approval.status === 'pending' ? 'It asks' : 'It asked'} {context.approvers.map(approverInWords).join(', ')}.
-      Asked <Time at={approval.created_at} />.{' '}
-      {context.intent_signed ? 'The agent’s runtime signed what it means to do.' : 'The agent signed no intent.'}
+      {approval.status === 'pending' ? 'Approvers:' : 'Approvers were:'}{' '}
+      {context.approvers.map(approverInWords).join(', ')}. Requested <Time at={approval.created_at} />.{' '}
+      {context.intent_signed ? 'Signed call: the agent’s runtime signed its intent.' : 'Unsigned call.'}
     </p>
     <p className={styles['quiet']}>
-      <Link href={`/actions/${approval.action}`}>The action</Link> <Id id={approval.action} />
+      <Link href={`/actions/${approval.action}`}>View action</Link> <Id id={approval.action} />
     </p>
   </section>
 );

@@ -82,7 +82,7 @@ export const Decide = ({
       {against === null ? null : <p className={styles['why']}>{against}</p>}
       {isArmed && press === 'approve' ? (
         <p className={styles['why']} role="status">
-          This cannot be taken back. Press once more if you mean it.
+          This cannot be undone. Press again to confirm.
         </p>
       ) : null}
       {against !== null && !mayDeny ? null : (
@@ -128,8 +128,8 @@ const Reason = ({ reason, onChange }: { readonly reason: string; readonly onChan
 const DecisionFailure = ({ error }: { readonly error: Error }) =>
   error instanceof ApiError && error.isAnswerLost ? (
     <p className={kit['warning']} role="alert">
-      We do not know yet whether your answer arrived: the connection broke. What is shown is being read again. If it
-      still waits, press once more: it cannot count twice.
+      The connection broke before your decision was confirmed. The approval is being reloaded. If it is still waiting,
+      press again: your decision cannot count twice.
     </p>
   ) : (
     <Failure error={error} />

@@ -53,10 +53,10 @@ describe('why a person may not approve', () => {
 
   it.each([
     [{ you: { eligible: false, why_not: 'self_approval', may_deny: true } }, 'on your behalf'],
-    [{ you: { eligible: false, why_not: 'already_countersigned', may_deny: true } }, 'You have signed'],
-    [{ you: { eligible: false, why_not: 'approver_not_eligible', may_deny: false } }, 'somebody else'],
-    [{ context: null }, 'stored no more'],
-    [{ context: { complete: false } }, 'Not all that would be sent'],
+    [{ you: { eligible: false, why_not: 'already_countersigned', may_deny: true } }, 'You have approved'],
+    [{ you: { eligible: false, why_not: 'approver_not_eligible', may_deny: false } }, 'not an approver'],
+    [{ context: null }, 'no longer stored'],
+    [{ context: { complete: false } }, 'The full request cannot be shown'],
     [{ approvable: false, blocked_by: { code: 'org_stopped', message: 'All are stopped.' } }, 'All are stopped.'],
   ])('is said in words for %j', (change, words) => expect(whyNot(approval(change))).toContain(words));
 });

@@ -30,18 +30,18 @@ export const whyNot = (approval: Approval): string | null => {
   if (approval.status !== 'pending') return null;
   if (approval.you !== undefined && !approval.you.eligible) return WHY[approval.you.why_not ?? 'approver_not_eligible'];
   if (approval.context === null || approval.context === undefined)
-    return 'The arguments are stored no more, so nobody can say what would be approved.';
-  if (!approval.context.complete) return 'Not all that would be sent can be shown here, so nobody can approve it.';
-  if (approval.approvable === false) return approval.blocked_by?.message ?? 'It cannot be approved as it stands.';
+    return 'The arguments are no longer stored, so this call cannot be approved.';
+  if (!approval.context.complete) return 'The full request cannot be shown here, so this call cannot be approved.';
+  if (approval.approvable === false) return approval.blocked_by?.message ?? 'This call cannot be approved as it is.';
   return null;
 };
 
 const WHY: Readonly<Record<NonNullable<NonNullable<Approval['you']>['why_not']>, string>> = {
-  approval_expired: 'It has run out. Nothing of it ran.',
-  approval_decided: 'It is decided already.',
-  approver_not_eligible: 'The rule asks somebody else.',
-  self_approval: 'It runs on your behalf, so another person must sign. You may deny it.',
-  already_countersigned: 'You have signed. Another person must sign next.',
+  approval_expired: 'This approval has expired. The call did not run.',
+  approval_decided: 'This approval has already been decided.',
+  approver_not_eligible: 'You are not an approver of this rule.',
+  self_approval: 'The call runs on your behalf, so another person must approve it. You can deny it.',
+  already_countersigned: 'You have approved. Another person must approve next.',
 };
 
 /** What the button says: with the amount, where the service knows one. */

@@ -20,7 +20,7 @@ export const TimeLeft = ({ until }: { readonly until: string }) => {
   const leftMs = Date.parse(until) - useServerNow();
   return (
     <span className={styles['left']} data-soon={leftMs < SOON_MS ? '' : undefined}>
-      {leftMs <= 0 ? 'run out' : `${timeLeft(leftMs)} left`}
+      {leftMs <= 0 ? 'expired' : `${timeLeft(leftMs)} left`}
     </span>
   );
 };
@@ -28,5 +28,5 @@ export const TimeLeft = ({ until }: { readonly until: string }) => {
 export const TimeBar = ({ from, until }: { readonly from: string; readonly until: string }) => {
   const whole = Date.parse(until) - Date.parse(from);
   const over = useServerNow() - Date.parse(from);
-  return <Meter used={Math.max(0, Math.min(over, whole))} limit={whole} label="Time that is over" />;
+  return <Meter used={Math.max(0, Math.min(over, whole))} limit={whole} label="Elapsed time" />;
 };

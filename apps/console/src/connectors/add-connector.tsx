@@ -31,14 +31,14 @@ export const AddConnector = ({ type }: { readonly type: string }) => {
 const STATUS = { stable: 'Stable', beta: 'Beta', dev: 'For development' } as const;
 
 const MODES = {
-  sandbox_only: 'It works with sandboxes alone, never with live accounts.',
-  drafts_only: 'It makes drafts alone; a person sends them.',
-  dev_only: 'It is for development alone.',
+  sandbox_only: 'Works with sandbox accounts only, never with live accounts.',
+  drafts_only: 'Creates drafts only; a person sends them.',
+  dev_only: 'For development only.',
 } as const;
 
 const Catalogue = ({ types }: { readonly types: readonly ConnectorType[] }) => (
   <>
-    <ScreenHead title="New connector" about="What kind of system should agents act on?" />
+    <ScreenHead title="New connector" about="Choose the kind of system that agents act on." />
     <ul className={styles['catalogue']}>
       {types.map((type) => (
         <li key={type.type}>
@@ -57,11 +57,11 @@ const Catalogue = ({ types }: { readonly types: readonly ConnectorType[] }) => (
           )}
           {type.tools.length === 0 ? null : (
             <p className={kit['dim']}>
-              Its tools: <code>{type.tools.map(({ name }) => name).join(', ')}</code>
+              Tools: <code>{type.tools.map(({ name }) => name).join(', ')}</code>
             </p>
           )}
           <Link href={`/connectors?add=${type.type}`} className={kit['button'] ?? ''}>
-            {hasDraft(`new:${type.type}`) ? 'Go on with your draft' : `Set up: ${type.title}`}
+            {hasDraft(`new:${type.type}`) ? 'Continue your draft' : `Set up: ${type.title}`}
           </Link>
           <Steps steps={type.setup_steps} />
         </li>
@@ -106,7 +106,7 @@ const NewConnector = ({ type }: { readonly type: ConnectorType }) => {
   );
   return (
     <>
-      <ScreenHead title={`New connector: ${type.title}`} about="Nothing is stored before you press Create." />
+      <ScreenHead title={`New connector: ${type.title}`} about="Nothing is stored until you press Create." />
       <div className={kit['columns']}>
         <ConnectorForm
           schema={schema}
@@ -115,7 +115,7 @@ const NewConnector = ({ type }: { readonly type: ConnectorType }) => {
           onChange={change}
           error={create.error}
           isPending={create.isPending}
-          save="Create the connector"
+          save="Create connector"
           onSave={(written) => create.mutate(written)}
           onLeave={() => navigate('/connectors')}
           onDiscard={() => {
@@ -123,8 +123,8 @@ const NewConnector = ({ type }: { readonly type: ConnectorType }) => {
             navigate('/connectors');
           }}
         />
-        <aside className={styles['aside']} aria-label="How it is set up">
-          <h2>How it is set up</h2>
+        <aside className={styles['aside']} aria-label="Setup guide">
+          <h2>Setup guide</h2>
           <Steps steps={type.setup_steps} />
         </aside>
       </div>

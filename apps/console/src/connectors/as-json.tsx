@@ -38,7 +38,7 @@ export const AsJson = ({
       forget();
     } catch (error) {
       if (!(error instanceof SyntaxError || error instanceof Misfit)) throw error;
-      setFault(error instanceof Misfit ? error.message : `This is no JSON yet: ${error.message}`);
+      setFault(error instanceof Misfit ? error.message : `This is not valid JSON: ${error.message}`);
     }
   };
   return (
@@ -48,7 +48,7 @@ export const AsJson = ({
       open={isOpen}
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
-      <summary>As JSON</summary>
+      <summary>Edit as JSON</summary>
       {isOpen ? (
         <div className={kit['stack']}>
           <textarea
@@ -63,11 +63,11 @@ export const AsJson = ({
           <Fault text={fault} />
           <div className={kit['buttons']}>
             <Button isSmall disabled={typed === null} onClick={take}>
-              Use this in the form
+              Apply to the form
             </Button>
             {typed === null ? null : (
               <Button isSmall onClick={forget}>
-                Back to what the form holds
+                Discard and return to the form
               </Button>
             )}
           </div>

@@ -44,10 +44,10 @@ const errorOf = ({ param, message }: Fault): ApiError =>
 
 const UNUSED_JSON: Fault = {
   param: 'config',
-  message: 'What was typed as JSON is not in the form yet. Use it in the form, or go back to what the form holds.',
+  message: 'The JSON has not been applied to the form. Apply it, or discard it and return to the form.',
 };
 
-const NAMELESS: Fault = { param: 'name', message: 'Nothing stands here yet.' };
+const NAMELESS: Fault = { param: 'name', message: 'This field is required.' };
 
 const REST = { after: restAfter, below: restBelow };
 const ANY = { after: (_name: string, object: DraftObject) => object, below: () => null };
@@ -83,10 +83,10 @@ export const ConnectorForm = (props: Props) => {
       }}
     >
       <FormProvider value={{ root: draft.config, error, ...(type === 'rest' ? REST : ANY) }}>
-        <Panel title={draft.base === null ? 'Name and purpose' : 'Purpose'}>
+        <Panel title={draft.base === null ? 'Name and description' : 'Description'}>
           <Names draft={draft} onChange={onChange} error={error} />
         </Panel>
-        <Panel title="What it reaches, and how">
+        <Panel title="Configuration">
           <Members schema={schema} param="config" object={draft.config as DraftObject} onChange={change} />
         </Panel>
         <AsJson
@@ -107,7 +107,7 @@ const Names = ({ draft, onChange, error }: Pick<Props, 'draft' | 'onChange' | 'e
       <div className={styles['member']} data-room="line" data-param="name">
         <TextField
           label="Name"
-          hint="2 to 32 lower-case letters, digits or hyphens, a letter first. Its tools are called by it, as in crm.get_customer. It never changes."
+          hint="2 to 32 lower-case letters, digits or hyphens, starting with a letter. The name is the prefix of the tool names, as in crm.get_customer, and cannot be changed later."
           param="name"
           error={error}
           placeholder="crm"
@@ -120,7 +120,7 @@ const Names = ({ draft, onChange, error }: Pick<Props, 'draft' | 'onChange' | 'e
     ) : null}
     <div className={styles['member']} data-room="line" data-param="description">
       <TextField
-        label="What it is for (optional)"
+        label="Description (optional)"
         param="description"
         error={error}
         value={draft.description}
@@ -146,7 +146,7 @@ const Foot = ({
       (notice ?? (error === null ? null : <Failure error={error} />))
     ) : (
       <div className={kit['notice']} role="alert">
-        {fault.param === UNUSED_JSON.param ? fault.message : 'Nothing was sent. What is missing is marked above.'}
+        {fault.param === UNUSED_JSON.param ? fault.message : 'Nothing was saved. Correct the fields marked above.'}
       </div>
     )}
     <div role="status">
@@ -162,9 +162,9 @@ const Foot = ({
       {draft.isTouched ? (
         <>
           <Button kind="danger" onClick={onDiscard}>
-            Discard the draft
+            Discard draft
           </Button>
-          <small className={styles['keeps']}>Back keeps what you typed, until this tab is closed.</small>
+          <small className={styles['keeps']}>Your draft is kept until you close this tab.</small>
         </>
       ) : null}
     </div>

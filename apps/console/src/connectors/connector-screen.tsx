@@ -95,7 +95,7 @@ const isDrawn = (type: ConnectorType, connector: Connector): boolean => {
 
 const NoForm = () => (
   <Warning>
-    This Console has no form for its config. Change it over the API: <code>PATCH /v1/connectors/…</code>
+    The Console has no form for this configuration. Change it with the API: <code>PATCH /v1/connectors/…</code>
   </Warning>
 );
 
@@ -108,18 +108,19 @@ const Head = ({ connector, mayEdit }: { readonly connector: Connector; readonly 
       action={
         mayEdit ? (
           <Link href={`/connectors/${connector.id}?edit=`} className={cx(kit['button'], kit['primary'])}>
-            {hasDraft(connector.id) ? 'Go on with your draft' : `Change ${connector.name}`}
+            {hasDraft(connector.id) ? 'Continue your draft' : `Change ${connector.name}`}
           </Link>
         ) : null
       }
       about={connector.description === null ? undefined : <Said text={connector.description} />}
     />
     <p className={kit['meta']}>
-      <Id id={connector.id} /> made <Time at={connector.created_at} isExact />
+      <Id id={connector.id} /> created <Time at={connector.created_at} isExact />
     </p>
     {connector.health.reason === null ? null : (
       <Warning>
-        The service disabled it by itself: <Said text={connector.health.reason} />. See to that first, then enable it.
+        The service disabled this connector: <Said text={connector.health.reason} />. Resolve the cause, then enable the
+        connector.
       </Warning>
     )}
   </>
@@ -128,7 +129,7 @@ const Head = ({ connector, mayEdit }: { readonly connector: Connector; readonly 
 /** What the enforced policy has to say since a change, and did not before. */
 const PolicyWarnings = ({ findings }: { readonly findings: readonly Finding[] }) =>
   findings.length === 0 ? null : (
-    <Panel title="What the enforced policy says of this change">
+    <Panel title="Findings of the enforced policy about this change">
       <div className={kit['stack']} role="status">
         {findings.map((finding) => (
           <Warning key={`${finding.line}:${finding.column}:${finding.code}`}>
@@ -152,8 +153,8 @@ const RecentCalls = ({ id, name }: { readonly id: string; readonly name: string 
       title="Recent calls"
       of={['connector', id]}
       filter={{ tool }}
-      more={{ to: `/actions?tool=${encodeURIComponent(tool)}&execution=failed,unknown`, words: 'What failed' }}
-      none="None yet. A call runs once the enforced policy allows its tool to the agent."
+      more={{ to: `/actions?tool=${encodeURIComponent(tool)}&execution=failed,unknown`, words: 'Failed calls' }}
+      none="No calls yet. A call runs when the enforced policy allows the tool for the agent."
     />
   );
 };

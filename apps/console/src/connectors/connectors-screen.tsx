@@ -31,7 +31,7 @@ const ConnectorsList = ({ mayAdd }: { readonly mayAdd: boolean }) => {
     <>
       <ScreenHead
         title="Connectors"
-        about="Systems that agents act on, each with its tools and its one credential."
+        about="Systems that agents act on, each with its tools and credential."
         action={
           mayAdd ? (
             <Link href="/connectors?add=" className={cx(kit['button'], kit['primary'])}>
@@ -60,7 +60,7 @@ const useCatchingUp = ({ lag, dataUpdatedAt, refetch }: ReturnType<typeof useFil
 
 const NoConnectors = ({ mayAdd }: { readonly mayAdd: boolean }) => (
   <Empty
-    title="No connector yet"
+    title="No connectors yet"
     code={[
       `curl -sS '${location.origin}/v1/connectors' -H "Authorization: Bearer $ADMIN_KEY" \\`,
       `  -H 'Content-Type: application/json' -d '{"type": "rest", "name": "crm", "config": {`,
@@ -70,9 +70,9 @@ const NoConnectors = ({ mayAdd }: { readonly mayAdd: boolean }) => (
       `      "path": "/v1/customers/{id}", "args": {"id": {"in": "path", "type": "string", "required": true}}}]}}'`,
     ].join('\n')}
   >
-    A connector turns a system, such as an HTTP API, into tools that agents may ask for. The service adds the credential
-    when it sends a call: agents never see it.{' '}
-    {mayAdd ? <Link href="/connectors?add=">Add the first one</Link> : 'An admin adds one, here or by a request:'}
+    A connector turns a system, such as an HTTP API, into tools that agents can call. The service adds the credential
+    when it sends a call; agents never see the credential.{' '}
+    {mayAdd ? <Link href="/connectors?add=">Add a connector</Link> : 'An admin adds connectors, here or with the API:'}
   </Empty>
 );
 
@@ -82,7 +82,7 @@ const ConnectorsTable = ({ rows }: { readonly rows: readonly Connector[] }) => (
       <tr>
         <th scope="col">Name</th>
         <th scope="col">Status</th>
-        <th scope="col">What it is for</th>
+        <th scope="col">Description</th>
         <th scope="col">Tools</th>
         <th scope="col">Credential</th>
         <th scope="col">Changed</th>

@@ -14,7 +14,7 @@ describe('what a change of a config brings with it', () => {
     [
       'its credential goes to another address',
       { ...config, base_url: 'https://b.example' },
-      [/goes to the new address/],
+      [/is sent to the new address/],
     ],
     [
       'another kind of credential is needed',
@@ -22,7 +22,7 @@ describe('what a change of a config brings with it', () => {
       [/until a credential of the new kind/],
     ],
     ['no credential is needed', { ...config, auth: { kind: 'none' } }, []],
-    ['tools are gone', { ...config, tools: [{ name: 'get' }] }, [/^Calls of crm\.put are refused/]],
+    ['tools are gone', { ...config, tools: [{ name: 'get' }] }, [/^Calls of crm\.put are denied/]],
     ['nothing is left', {}, [/new address/, /Calls of crm\.get, crm\.put/]],
   ])('%s', (_, next, said) =>
     expect(consequencesOf(stored, next)).toEqual(said.map((text) => expect.stringMatching(text) as string)),

@@ -30,11 +30,13 @@ export const consequencesOf = ({ name, config, credential }: Stored, next: Json)
   const gone = toolsOf(config).filter((tool) => !toolsOf(next).includes(tool));
   return [
     ...(credential !== null && differs('base_url')
-      ? ['The stored credential goes to the new address from the next call on. Where it must not, destroy it first.']
+      ? [
+          'From the next call on, the stored credential is sent to the new address. If it must not be, destroy the credential first.',
+        ]
       : []),
     ...(isOtherKind && kind !== 'none' ? ['Calls fail until a credential of the new kind is stored.'] : []),
     ...(gone.length > 0
-      ? [`Calls of ${gone.map((tool) => `${name}.${tool}`).join(', ')} are refused from then on.`]
+      ? [`Calls of ${gone.map((tool) => `${name}.${tool}`).join(', ')} are denied from then on.`]
       : []),
   ];
 };

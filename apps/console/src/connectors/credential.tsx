@@ -30,27 +30,29 @@ export const ConnectorCredential = ({ connector, kinds }: { readonly connector: 
     <Panel title="Credential">
       {credential === null ? (
         kind === 'none' ? (
-          <p className={kit['dim']}>The API needs none.</p>
+          <p className={kit['dim']}>This connector needs no credential.</p>
         ) : (
-          <Warning>There is none. Every call fails before anything is sent, until one is stored.</Warning>
+          <Warning>No credential is stored. Every call fails, and nothing is sent, until you store one.</Warning>
         )
       ) : (
         <Stored credential={credential} />
       )}
       {credential !== null && credential.kind !== kind ? (
-        <Warning>The config asks for another kind by now. Calls fail until one of that kind is stored.</Warning>
+        <Warning>
+          The configuration now needs another kind of credential. Calls fail until you store one of that kind.
+        </Warning>
       ) : null}
       {may && known !== undefined && (kind !== 'none' || credential !== null) ? (
         <div className={kit['foot']}>
           <div className={kit['buttons']}>
             {kind === 'none' ? null : (
               <Button icon="key" onClick={() => setOpen('store')}>
-                {credential === null ? 'Store the credential' : 'Replace it'}
+                {credential === null ? 'Store credential' : 'Replace credential'}
               </Button>
             )}
             {credential === null ? null : (
               <Button kind="danger" onClick={() => setOpen('destroy')}>
-                Destroy it …
+                Destroy credential …
               </Button>
             )}
           </div>
@@ -117,8 +119,8 @@ const StoreDialog = ({
   });
   return (
     <FormDialog
-      title={connector.credential === null ? 'Store the credential' : 'Replace the credential'}
-      action={connector.credential === null ? 'Store the credential' : 'Replace the credential'}
+      title={connector.credential === null ? 'Store credential' : 'Replace credential'}
+      action={connector.credential === null ? 'Store credential' : 'Replace credential'}
       busy="Storing …"
       isPending={store.isPending}
       error={store.error}
@@ -127,8 +129,8 @@ const StoreDialog = ({
       onClose={onClose}
     >
       <p>
-        {kind.summary} It is encrypted at once, and can be replaced and destroyed, but not read: not here, not over the
-        API, not by an operator.
+        {kind.summary} The credential is encrypted immediately. It can be replaced or destroyed, but never read: not
+        here, not with the API, not by an operator.
       </p>
       <div ref={fields} className={kit['stack']}>
         {kind.fields.map((field, index) => (
@@ -137,7 +139,7 @@ const StoreDialog = ({
             label={field.name}
             param={`secret.${field.name}`}
             error={store.error}
-            hint={field.prefix_hint === null ? field.help : `${field.help} It begins with ${field.prefix_hint}.`}
+            hint={field.prefix_hint === null ? field.help : `${field.help} Starts with ${field.prefix_hint}.`}
           >
             {(control) => (
               <input
@@ -164,7 +166,7 @@ const DestroyDialog = ({ connector, onClose }: { readonly connector: Connector; 
   return (
     <FormDialog
       title="Destroy the credential?"
-      action="Destroy the credential"
+      action="Destroy credential"
       busy="Destroying …"
       kind="stop"
       isPending={destroy.isPending}
@@ -173,8 +175,8 @@ const DestroyDialog = ({ connector, onClose }: { readonly connector: Connector; 
       onClose={onClose}
     >
       <p>
-        Every call of {connector.name} then fails with <code>credentials_missing</code>, and nothing is sent. It cannot
-        be brought back: only another one can be stored.
+        Every call of {connector.name} then fails with <code>credentials_missing</code>, and nothing is sent. A
+        destroyed credential cannot be restored; you can store a new one.
       </p>
     </FormDialog>
   );

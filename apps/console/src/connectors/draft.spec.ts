@@ -102,9 +102,9 @@ describe('what is typed', () => {
   it('is left out where nothing stands, and told where something must', () => {
     const { json, faults } = back(object({ base_url: '', timeout_ms: '', tools: { rows: [] }, methods: [] }));
     expect(json).toEqual({});
-    expect(faults).toEqual([{ param: 'config.tools', message: 'There must be one at least.' }]);
+    expect(faults).toEqual([{ param: 'config.tools', message: 'Add at least one.' }]);
     const nameless = back(object({ tools: addedTo([], '', emptyDraft(schema.properties?.['tools']?.items ?? {})) }));
-    expect(nameless.faults).toEqual([{ param: 'config.tools[0].name', message: 'Nothing stands here yet.' }]);
+    expect(nameless.faults).toEqual([{ param: 'config.tools[0].name', message: 'This field is required.' }]);
   });
 
   it('is sent as it is where it should be a number and is none: the service says so', () =>
@@ -126,7 +126,7 @@ describe('what is typed', () => {
     const rows = addedTo(addedTo([], 'X-A', '1').rows, 'X-A', '2');
     const headers: Schema = { type: 'object', additionalProperties: { type: 'string' } };
     expect(back(rows, headers).faults).toEqual([
-      { param: 'config.X-A', message: expect.stringContaining('stands here twice') as string },
+      { param: 'config.X-A', message: expect.stringContaining('is used twice') as string },
     ]);
   });
 

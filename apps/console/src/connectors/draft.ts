@@ -189,7 +189,7 @@ const isEmptyGroup = (schema: Schema, value: Json): boolean =>
 /** The service would say the same of its type: that nothing stands there is plainer. */
 const missing = (param: string, member: Schema): Fault => ({
   param,
-  message: kindOf(member) === 'list' ? 'There must be one at least.' : 'Nothing stands here yet.',
+  message: kindOf(member) === 'list' ? 'Add at least one.' : 'This field is required.',
 });
 
 const mapToJson = (schema: Schema, rows: readonly Row[], param: string, faults: Fault[]): Json => {
@@ -198,7 +198,7 @@ const mapToJson = (schema: Schema, rows: readonly Row[], param: string, faults: 
     const at = `${param}.${name}`;
     const of = toJson(valuesOf(schema), value, at, faults);
     if (name === '' && (of === undefined || of === '')) continue;
-    if (named.has(name)) faults.push({ param: at, message: `${at} stands here twice. Give one of them another name.` });
+    if (named.has(name)) faults.push({ param: at, message: `${at} is used twice. Rename one of them.` });
     named.set(name, of ?? '');
   }
   return Object.fromEntries(named);

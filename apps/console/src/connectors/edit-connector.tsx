@@ -58,7 +58,7 @@ export const EditConnector = ({ connector, type, onRead, onDone }: Props) => {
   };
   return (
     <>
-      <ScreenHead title={`Change ${connector.name}`} about="Calls that run now go on as they were decided." />
+      <ScreenHead title={`Change ${connector.name}`} about="Calls that are already running are not affected." />
       <ConnectorForm
         schema={schema}
         type={type.type}
@@ -66,7 +66,7 @@ export const EditConnector = ({ connector, type, onRead, onDone }: Props) => {
         onChange={change}
         error={isOvertaken ? null : error}
         isPending={save.isPending}
-        save="Save the changes"
+        save="Save changes"
         notice={
           isOvertaken ? (
             <Overtaken
@@ -118,24 +118,24 @@ const Overtaken = ({
     <div className={kit['notice']} role="alert">
       <strong>
         {wasLost
-          ? 'This connector has changed since you began: by your press before, whose answer got lost, or by somebody else.'
-          : 'Somebody else changed this connector since you began. Your draft is kept, and nothing was saved.'}
+          ? 'This connector has changed since you started editing: by your previous save, whose answer was lost, or by another person.'
+          : 'Another person changed this connector after you started editing. Your draft is kept, and nothing was saved.'}
       </strong>
       {isRead ? (
         <>
           <div>
-            Changed meanwhile: <code>{places.join(', ')}</code>. Put what you want to keep of it into your draft, then
-            go on and save.
+            Changed fields: <code>{places.join(', ')}</code>. Copy what you want to keep into your draft, then continue
+            and save.
           </div>
           <div className={kit['buttons']}>
             <Button isSmall onClick={() => onGoOn({ hash: connector.config_hash, config })}>
-              Go on with my draft
+              Continue with my draft
             </Button>
-            <CopyButton text={JSON.stringify(config, null, 2)}>Copy what is stored as JSON</CopyButton>
+            <CopyButton text={JSON.stringify(config, null, 2)}>Copy the saved version as JSON</CopyButton>
           </div>
         </>
       ) : (
-        <div>What they changed is being read …</div>
+        <div>Loading the changes …</div>
       )}
     </div>
   );

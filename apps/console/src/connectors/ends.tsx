@@ -34,8 +34,8 @@ export const ConnectorEnd = ({
     <Panel title="Disable and remove">
       <p className={kit['dim']}>
         {isActive
-          ? 'Disabled, it refuses every call from then on. What was sent goes on to its end.'
-          : 'It is disabled: every call is refused, recorded and sealed.'}
+          ? 'A disabled connector denies every call. Calls already sent run to their end.'
+          : 'This connector is disabled. Every call is denied, recorded and sealed.'}
       </p>
       {turn.error === null ? null : <Failure error={turn.error} />}
       <div className={kit['foot']}>
@@ -82,8 +82,9 @@ const RemoveDialog = ({ connector, onClose }: { readonly connector: Connector; r
       onClose={onClose}
     >
       <p>
-        Its {connector.tools.length} {connector.tools.length === 1 ? 'tool is' : 'tools are'} gone at once, and its
-        credential is destroyed. Nobody can bring either back. What it did stays in the ledger; its name is free again.
+        Its {connector.tools.length} {connector.tools.length === 1 ? 'tool is' : 'tools are'} removed immediately, and
+        its credential is destroyed. Neither can be restored. Past calls stay in the ledger, and the name can be used
+        again.
       </p>
     </FormDialog>
   );

@@ -182,7 +182,7 @@ const labelOf = ({ schema, name }: MemberProps): string => schema.title ?? name;
 const Choice = (props: MemberProps) => {
   const { schema, param, isRequired, value, onChange } = props;
   const byDefault = typeof schema.default === 'string' ? schema.default : '';
-  const nothing = [['', isRequired ? 'Choose one' : 'Left out']] as const;
+  const nothing = [['', isRequired ? 'Choose one' : 'Not set']] as const;
   return (
     <SelectField
       label={labelOf(props)}
@@ -239,7 +239,7 @@ const Text = (props: MemberProps) => {
 /** What it means, and how much it may be. */
 const hintOf = ({ description, minimum, maximum, default: byDefault }: Schema): string | undefined => {
   const range = minimum === undefined || maximum === undefined ? [] : [`${minimum} to ${maximum}`];
-  const unless = typeof byDefault === 'number' ? [`${byDefault} unless set`] : [];
+  const unless = typeof byDefault === 'number' ? [`default: ${byDefault}`] : [];
   const limits = [...range, ...unless].join(', ');
   const parts = [...(description === undefined ? [] : [description]), ...(limits === '' ? [] : [`${limits}.`])];
   return parts.length === 0 ? undefined : parts.join(' ');

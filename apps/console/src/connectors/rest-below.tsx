@@ -25,7 +25,7 @@ export const restBelow = (name: string, object: DraftObject, onChange: (object: 
     <p className={styles['below']}>
       {missing.map((placeholder) => (
         <Button key={placeholder} isSmall icon="right" onClick={() => describe(placeholder)}>
-          Describe {placeholder}, which stands in the path
+          Describe {placeholder}, a placeholder in the path
         </Button>
       ))}
     </p>

@@ -11,7 +11,7 @@ type Tool = Connector['tools'][number];
 export const ToolsPanel = ({ connector }: { readonly connector: Connector }) => (
   <Panel title={`Tools (${connector.tools.length})`} aside={<AllCalls name={connector.name} />}>
     {connector.status === 'disabled' ? (
-      <p className={kit['dim']}>It is disabled: every call of these is refused.</p>
+      <p className={kit['dim']}>This connector is disabled: every call is denied.</p>
     ) : null}
     <ul className={styles['tools']}>
       {connector.tools.map((tool) => (
@@ -45,7 +45,7 @@ export const ToolsPanel = ({ connector }: { readonly connector: Connector }) => 
 );
 
 const AllCalls = ({ name }: { readonly name: string }) => (
-  <Link href={`/actions?tool=${encodeURIComponent(`${name}.*`)}`}>All their calls</Link>
+  <Link href={`/actions?tool=${encodeURIComponent(`${name}.*`)}`}>All calls</Link>
 );
 
 /** `Takes id, amount and (if given) note.` */

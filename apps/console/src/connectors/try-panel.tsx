@@ -19,12 +19,12 @@ export const TryPanel = ({ connector }: { readonly connector: Connector }) => {
   const code = curlOf(location.origin, { tool: tool.name, args: exampleArgs(tool), mode: 'gateway' });
   const enforced = slots?.enforced ?? null;
   return (
-    <Panel title="Call one of its tools">
+    <Panel title="Call a tool">
       <p className={styles['tryWay']}>
-        A call runs once the enforced policy allows its tool:{' '}
+        A call runs when the enforced policy allows the tool:{' '}
         {enforced === null ? (
           <>
-            none is enforced yet, so every call is denied. <Link href="/policies">Enforce a policy</Link>.
+            no policy is enforced yet, so every call is denied. <Link href="/policies">Enforce a policy</Link>.
           </>
         ) : (
           <>
@@ -32,16 +32,16 @@ export const TryPanel = ({ connector }: { readonly connector: Connector }) => {
             <Link href={`/policies/${enforced.policy.id}`}>
               <Said text={enforced.policy.name} />
             </Link>
-            , and try it there.
+            and try the call there.
           </>
         )}{' '}
         Then, with the key of an <Link href="/agents">agent</Link>:
       </p>
       <div className={styles['try']}>
-        <pre className={kit['code']} tabIndex={0} aria-label={`A call of ${tool.name}`}>
+        <pre className={kit['code']} tabIndex={0} aria-label={`Example call of ${tool.name}`}>
           {code}
         </pre>
-        <CopyButton text={code}>Copy the call</CopyButton>
+        <CopyButton text={code}>Copy call</CopyButton>
       </div>
     </Panel>
   );

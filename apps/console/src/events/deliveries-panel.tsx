@@ -111,15 +111,15 @@ const NoDelivery = ({ isFiltered }: { readonly isFiltered: boolean }) => {
   if (!isFiltered)
     return (
       <p className={kit['dim']}>
-        Nothing was sent yet. It begins with the next event that this webhook is told of; a test shows at once whether
+        No deliveries yet. The next event that this webhook subscribes to is delivered here. Send a test to see whether
         your receiver answers.
       </p>
     );
   return (
     <>
-      <p className={kit['dim']}>No delivery fits this filter.</p>
+      <p className={kit['dim']}>No deliveries match this filter.</p>
       <div className={kit['foot']}>
-        <Button onClick={clear}>Take the filter away</Button>
+        <Button onClick={clear}>Clear filter</Button>
       </div>
     </>
   );
@@ -130,10 +130,10 @@ const Table = ({ rows, isActive }: { readonly rows: readonly DeliveryRow[]; read
     <thead>
       <tr>
         <th scope="col">Event</th>
-        <th scope="col">Stands</th>
+        <th scope="col">Status</th>
         <th scope="col">Attempts</th>
         <th scope="col">Last answer</th>
-        <th scope="col">Next try, or arrived</th>
+        <th scope="col">Next attempt, or delivered</th>
         <th scope="col">
           <span className="visually-hidden">Actions</span>
         </th>
@@ -192,14 +192,14 @@ const Due = ({ row: { status, next_attempt_at: next, delivered_at: arrived } }: 
   if (arrived !== null)
     return (
       <>
-        <span className={styles['onPhone']}>arrived </span>
+        <span className={styles['onPhone']}>delivered </span>
         <Time at={arrived} />
       </>
     );
   if (next === null || isOver({ status })) return <None />;
   return (
     <>
-      <span className={styles['onPhone']}>next try </span>
+      <span className={styles['onPhone']}>next attempt </span>
       <Time at={next} />
     </>
   );

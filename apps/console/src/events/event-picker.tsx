@@ -15,8 +15,8 @@ export const EventPicker = ({ chosen, onChoose, error }: Picking & { readonly er
   const wrong = error instanceof ApiError && error.param?.startsWith('events') === true ? error.message : null;
   return (
     <fieldset className={form['choices']}>
-      <legend>What it is told</legend>
-      <Tick pattern="*" name="Everything" about="Types that come later, too" chosen={chosen} onChoose={onChoose} />
+      <legend>Events</legend>
+      <Tick pattern="*" name="Everything" about="Include event types added later" chosen={chosen} onChoose={onChoose} />
       <div className={styles['groups']} hidden={chosen.includes('*')}>
         {GROUPS.map((group) => (
           <Group key={group.family} group={group} chosen={chosen} onChoose={onChoose} />
@@ -46,7 +46,7 @@ const Group = ({ group, chosen, onChoose }: Picking & { readonly group: (typeof 
         <Tick
           pattern={family}
           name={`All of ${family}`}
-          about="Types that come later, too"
+          about="Include event types added later"
           chosen={chosen}
           onChoose={onChoose}
         />

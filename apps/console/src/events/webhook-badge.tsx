@@ -16,9 +16,9 @@ export const WebhookBadge = ({ webhook }: { readonly webhook: Schemas['Webhook']
 );
 
 const DELIVERIES: Readonly<Record<Schemas['WebhookDelivery']['status'], BadgeLook>> = {
-  pending: ['accent', 'clock', 'Not tried yet'],
-  delivering: ['accent', 'spinner', 'Under way'],
-  retrying: ['warn', 'clock', 'Tried again'],
+  pending: ['accent', 'clock', 'Waiting'],
+  delivering: ['accent', 'spinner', 'Sending'],
+  retrying: ['warn', 'clock', 'Retrying'],
   delivered: ['ok', 'checkCircle', 'Delivered'],
   dead: ['bad', 'crossCircle', 'Given up'],
   cancelled: ['quiet', 'ban', 'Not sent'],

@@ -41,7 +41,7 @@ const Parts = ({
       label="Address"
       param="url"
       error={error}
-      hint="Where your receiver listens: https, at port 443 unless an operator opens others."
+      hint="The https address of your receiver. Port 443, unless an operator allows others."
     >
       {(control) => (
         <input
@@ -58,7 +58,7 @@ const Parts = ({
         />
       )}
     </Field>
-    <Field label="What it is for (may be left out)" param="description" error={error}>
+    <Field label="Description (optional)" param="description" error={error}>
       {(control) => (
         <input
           {...control}
@@ -93,8 +93,8 @@ export const CreateWebhook = ({
   return (
     <FormDialog
       title="New webhook"
-      action="Make webhook"
-      busy="Making …"
+      action="Create webhook"
+      busy="Creating …"
       isPending={create.isPending}
       isReady={draft.url.trim() !== '' && draft.events.length > 0}
       error={create.error}
@@ -128,7 +128,7 @@ export const ChangeWebhook = ({
   }, onChanged);
   return (
     <FormDialog
-      title="Change this webhook"
+      title="Change webhook"
       action="Save webhook"
       busy="Saving …"
       isPending={change.isPending}
@@ -154,7 +154,7 @@ export const RollSecret = ({ webhook, onMade, onClose }: Changing & { readonly o
   });
   return (
     <FormDialog
-      title="Roll the secret"
+      title="Roll secret"
       action="Roll secret"
       busy="Rolling …"
       isPending={roll.isPending}
@@ -162,7 +162,7 @@ export const RollSecret = ({ webhook, onMade, onClose }: Changing & { readonly o
       onSubmit={() => roll.mutate(Number(overlap))}
       onClose={onClose}
     >
-      <p>Both secrets sign until the old one ends. Give the new one to your receiver before that.</p>
+      <p>Deliveries are signed with both secrets until the old one ends. Update your receiver before then.</p>
       <OverlapChoice chosen={overlap} onChoose={setOverlap} />
     </FormDialog>
   );
@@ -175,7 +175,7 @@ export const DeleteWebhook = ({ webhook, onDeleted, onClose }: Changing & { read
   );
   return (
     <FormDialog
-      title="Delete this webhook"
+      title="Delete webhook"
       action="Delete webhook"
       busy="Deleting …"
       kind="stop"
@@ -186,7 +186,7 @@ export const DeleteWebhook = ({ webhook, onDeleted, onClose }: Changing & { read
     >
       <p>
         Nothing more is sent to <Said text={webhook.url} />, its secrets are destroyed, and its deliveries are no longer
-        shown. To stop it for a while, pause it.
+        shown. To stop deliveries for a while, pause the webhook.
       </p>
     </FormDialog>
   );
@@ -195,13 +195,13 @@ export const DeleteWebhook = ({ webhook, onDeleted, onClose }: Changing & { read
 /** The secret, once; and how a receiver uses it. */
 export const ShownSecret = ({ secret, onClose }: { readonly secret: string | null; readonly onClose: () => void }) => (
   <SecretDialog
-    title="The secret of this webhook"
+    title="Webhook secret"
     secret={secret}
-    lost="Roll the secret of the webhook, which makes another."
+    lost="Roll the webhook’s secret to create another one."
     onClose={onClose}
   >
     <p className={kit['dim']}>
-      Your receiver checks each <code>Service-Signature</code> with it, over the raw bytes of the body.
+      Your receiver verifies each <code>Service-Signature</code> with this secret, over the raw bytes of the body.
     </p>
   </SecretDialog>
 );

@@ -63,7 +63,7 @@ const Stand = ({ webhook }: { readonly webhook: Webhook }) => {
     close();
   };
   return (
-    <Panel title="How it stands">
+    <Panel title="Status">
       <div className={styles['stack']}>
         <Why webhook={webhook} />
         <Switch webhook={webhook} onChanged={changed}>
@@ -107,21 +107,21 @@ const Why = ({ webhook }: { readonly webhook: Webhook }) => {
   const since = webhook.failing_since === null ? null : <Time at={webhook.failing_since} />;
   switch (standOfWebhook(webhook)) {
     case 'active':
-      return <p>Each event that it is told of is sent as it happens.</p>;
+      return <p>Every subscribed event is delivered as it happens.</p>;
     case 'failing':
       return (
         <p>
-          Every attempt since {since} has failed; the deliveries below say why. After 72 hours of that the service
-          disables it.
+          Every attempt since {since} has failed; the deliveries below show why. After 72 hours of failures the service
+          disables this webhook.
         </p>
       );
     case 'paused':
-      return <p>A person paused it. Nothing is sent, and what happens meanwhile is not kept for it.</p>;
+      return <p>This webhook is paused. Events that happen while it is paused are not delivered later.</p>;
     case 'given up':
       return (
         <p className={kit['warning']}>
-          The service disabled it: every attempt since {since} had failed, for 72 hours. What it missed meanwhile stands
-          in the lists. Mend the receiver, send a test, then let it go on.
+          The service disabled this webhook because every attempt since {since} failed, for 72 hours. Missed events are
+          still in the lists. Fix the receiver, send a test, then resume.
         </p>
       );
   }
@@ -159,14 +159,14 @@ const Switch = ({
       {test.data === undefined || test.isPending ? null : <TestAnswer delivery={test.data} />}
       <div className={styles['tools']}>
         <Button icon="send" disabled={test.isPending} onClick={() => test.mutate(webhook.id)}>
-          {test.isPending ? 'Waiting for its answer …' : 'Send a test'}
+          {test.isPending ? 'Waiting for the answer …' : 'Send test'}
         </Button>
         <Button
           icon={isActive ? 'pause' : 'play'}
           disabled={change.isPending}
           onClick={() => change.mutate(isActive ? 'disabled' : 'active')}
         >
-          {isActive ? 'Pause' : 'Let it go on'}
+          {isActive ? 'Pause' : 'Resume'}
         </Button>
         {children}
       </div>
@@ -177,19 +177,19 @@ const Switch = ({
 const TestAnswer = ({ delivery }: { readonly delivery: Schemas['WebhookDelivery'] }) => (
   <p role="status" className={delivery.status === 'delivered' ? undefined : kit['warning']}>
     {delivery.status === 'delivered'
-      ? `The receiver has it, and answered ${delivery.http_status ?? '2xx'}.`
-      : `The test did not arrive: ${answerInWords(delivery) ?? 'nobody knows why'}.`}
+      ? `The receiver accepted the test with ${delivery.http_status ?? '2xx'}.`
+      : `The test was not delivered: ${answerInWords(delivery) ?? 'the reason is not known'}.`}
   </p>
 );
 
 const Facts = ({ webhook }: { readonly webhook: Webhook }) => (
   <Panel title="Facts" aside={<Link href="/settings/webhooks">All webhooks</Link>}>
     <dl className={styles['facts']}>
-      <dt>Is told of</dt>
+      <dt>Events</dt>
       <dd>
         <code>{inWords(webhook.events)}</code>
       </dd>
-      <dt>Secret ends in</dt>
+      <dt>Secret ending</dt>
       <dd>
         <code>…{webhook.secret_hint}</code>
       </dd>
@@ -198,13 +198,13 @@ const Facts = ({ webhook }: { readonly webhook: Webhook }) => (
       ))}
       {webhook.oldest_pending_at === null ? null : (
         <>
-          <dt>Oldest that waits</dt>
+          <dt>Oldest waiting event</dt>
           <dd>
-            since <Time at={webhook.oldest_pending_at} />. Far back, it answers too slowly.
+            since <Time at={webhook.oldest_pending_at} />. If this is long ago, the receiver answers too slowly.
           </dd>
         </>
       )}
-      <dt>Made</dt>
+      <dt>Created</dt>
       <dd>
         <Time at={webhook.created_at} isExact />
       </dd>
@@ -218,7 +218,7 @@ const Facts = ({ webhook }: { readonly webhook: Webhook }) => (
 
 const OldSecret = ({ until }: { readonly until: string }) => (
   <>
-    <dt>An older one</dt>
+    <dt>Previous secret</dt>
     <dd>
       signs until <Time at={until} />
     </dd>

@@ -17,8 +17,8 @@ describe('how an endpoint stands', () => {
 describe('what an attempt met', () => {
   it.each([
     [204, null, '204'],
-    [500, 'upstream_error', '500: it did not answer with 2xx'],
-    [null, 'timeout', 'it did not answer within the time that an attempt has'],
+    [500, 'upstream_error', '500: the receiver did not answer with 2xx'],
+    [null, 'timeout', 'the receiver did not answer in time'],
     [null, 'of_tomorrow', 'of_tomorrow'],
     [null, null, null],
   ])('%j and %j', (status, code, words) => {

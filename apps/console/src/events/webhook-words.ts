@@ -14,15 +14,15 @@ export const standOfWebhook = ({
   status === 'active' ? (since === null ? 'active' : 'failing') : since === null ? 'paused' : 'given up';
 
 const ERRORS: Readonly<Record<string, string>> = {
-  upstream_error: 'it did not answer with 2xx',
-  upstream_rate_limited: 'it says that it is asked too often',
-  timeout: 'it did not answer within the time that an attempt has',
-  connector_unavailable: 'no connection, or a certificate that is not good for the name',
-  destination_blocked: 'its address leads where this service may not go',
-  vault_unavailable: 'its secret does not open, and nothing was sent',
+  upstream_error: 'the receiver did not answer with 2xx',
+  upstream_rate_limited: 'the receiver limits the rate of requests',
+  timeout: 'the receiver did not answer in time',
+  connector_unavailable: 'no connection, or an invalid certificate',
+  destination_blocked: 'the address is not allowed for this service',
+  vault_unavailable: 'the secret could not be decrypted, and nothing was sent',
 };
 
-/** What the last attempt met: `204`, or `500: it did not answer with 2xx`. Null before there was one. */
+/** What the last attempt met: `204`, or `500: the receiver did not answer with 2xx`. Null before there was one. */
 export const answerInWords = ({
   http_status: status,
   error_code: code,

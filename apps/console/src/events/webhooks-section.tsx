@@ -66,15 +66,15 @@ export const WebhooksSection = () => {
 
 const NoWebhooks = () => (
   <Empty
-    title="No webhook yet"
+    title="No webhooks yet"
     code={[
       `curl -sS '${location.origin}/v1/webhooks' -H "Authorization: Bearer $ADMIN_KEY" \\`,
       `  -H 'Content-Type: application/json' \\`,
       `  -d '{"url": "https://your-receiver.example/hooks", "events": ["approval.*", "deed.sealed"]}'`,
     ].join('\n')}
   >
-    A webhook is an address of yours. What happens here is sent to it as it happens, signed, and again until your
-    receiver says 2xx. A pager that rings for each approval begins with:
+    A webhook delivers signed events to your address as they happen, and retries until your receiver answers with 2xx.
+    Example, for approvals and deeds:
   </Empty>
 );
 
@@ -83,9 +83,9 @@ const WebhooksTable = ({ rows }: { readonly rows: readonly Schemas['Webhook'][] 
     <thead>
       <tr>
         <th scope="col">Address</th>
-        <th scope="col">Stands</th>
-        <th scope="col">Told</th>
-        <th scope="col">Fails since</th>
+        <th scope="col">Status</th>
+        <th scope="col">Events</th>
+        <th scope="col">Failing since</th>
       </tr>
     </thead>
     <tbody>
@@ -112,7 +112,7 @@ const WebhooksTable = ({ rows }: { readonly rows: readonly Schemas['Webhook'][] 
               <None />
             ) : (
               <>
-                <span className={styles['onPhone']}>fails since </span>
+                <span className={styles['onPhone']}>failing since </span>
                 <Time at={webhook.failing_since} />
               </>
             )}

@@ -68,7 +68,7 @@ export const ActionScreen = ({ id }: { readonly id: string }) => {
         <Link href={`/agents/${action.agent.id}`}>
           <Said text={action.agent.name} />
         </Link>
-        asked for it <Time at={action.created_at} isExact /> <Id id={action.id} />
+        submitted this call <Time at={action.created_at} isExact /> <Id id={action.id} />
       </p>
       <div className={kit['columns']}>
         <ActionSteps action={action} people={approval.data ?? null} />
@@ -96,20 +96,20 @@ const ActionFacts = ({ action }: { readonly action: ActionDetail }) => {
       <Facts>
         <Fact name="On behalf of">
           {action.on_behalf_of === null ? (
-            'nobody named'
+            'not stated'
           ) : (
             <Link href={`/actions?on_behalf_of=${encodeURIComponent(action.on_behalf_of)}`}>
               <Said text={action.on_behalf_of} />
             </Link>
           )}
         </Fact>
-        <Fact name="Key">{action.livemode ? 'live' : 'test: a mark alone, the tool runs all the same'}</Fact>
-        <Fact name="Mode">{action.mode === 'proxy' ? 'at the edge' : 'run by the service'}</Fact>
+        <Fact name="Key">{action.livemode ? 'live' : 'test: only a mark, the tool runs all the same'}</Fact>
+        <Fact name="Mode">{action.mode === 'proxy' ? 'proxy: run by the agent' : 'gateway: run by the service'}</Fact>
         <Fact name="State">{action.state}</Fact>
         {action.execution?.latency_ms === null || action.execution?.latency_ms === undefined ? null : (
-          <Fact name="Took">{duration(action.execution.latency_ms)}</Fact>
+          <Fact name="Duration">{duration(action.execution.latency_ms)}</Fact>
         )}
-        <Fact name="Request">
+        <Fact name="Request digest">
           <Id id={action.request_digest} />
         </Fact>
         {action.deeds.map((deed) => (
@@ -143,9 +143,12 @@ const SameSession = ({ action }: { readonly action: ActionDetail }) => {
   const others = data?.data.filter(({ id }) => id !== action.id).slice(0, SESSION_MAX) ?? [];
   if (session === null) return null;
   return (
-    <Panel title="Same session" aside={<Link href={`/actions?session=${encodeURIComponent(session)}`}>All of it</Link>}>
+    <Panel
+      title="Same session"
+      aside={<Link href={`/actions?session=${encodeURIComponent(session)}`}>All actions</Link>}
+    >
       {others.length === 0 ? (
-        <p className={kit['dim']}>Nothing else.</p>
+        <p className={kit['dim']}>No other actions.</p>
       ) : (
         <ul className={kit['stack']}>
           {others.map((other) => (

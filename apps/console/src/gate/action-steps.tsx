@@ -58,11 +58,13 @@ export const ActionSteps = ({
       <Step icon="stamp" title={action.deed === null ? 'Not sealed yet' : 'Sealed'} after="">
         {action.deed === null ? (
           <p>
-            {action.state === 'pending_approval' ? 'It is sealed when it is over.' : 'It is sealed within moments.'}
+            {action.state === 'pending_approval'
+              ? 'The action is sealed when it is completed.'
+              : 'The action will be sealed in a moment.'}
           </p>
         ) : (
           <p>
-            <Link href={`/deeds/${action.deed}`}>The deed</Link> <Id id={action.deed} />
+            <Link href={`/deeds/${action.deed}`}>View deed</Link> <Id id={action.deed} />
           </p>
         )}
       </Step>
@@ -70,10 +72,10 @@ export const ActionSteps = ({
   );
 };
 
-const Removed = () => <p>Removed, since the days that bodies are kept for are over. The deed holds its digest.</p>;
+const Removed = () => <p>Removed at the end of the retention period. The deed keeps the digest.</p>;
 
 const Request = ({ request, amounts }: Pick<ActionDetail, 'request' | 'amounts'>) => {
-  if (request === null) return <p>The request is lost. An audit names it.</p>;
+  if (request === null) return <p>The request is missing from the store. Run an audit.</p>;
   if (isRemoved(request)) return <Removed />;
   return <Arguments args={request.args ?? {}} amounts={amounts} empty="No arguments." />;
 };
@@ -92,10 +94,10 @@ const ExecutionStep = ({ action, after }: { readonly action: ActionDetail; reado
     <Step icon={icon} tone={tone} title={title} after={after}>
       <p>
         {execution.attempts === 0
-          ? 'Run by the agent at the edge'
+          ? 'Run by the agent'
           : execution.attempts === 1
             ? 'Sent once'
-            : `Tried ${execution.attempts} times`}
+            : `Sent ${execution.attempts} times`}
         {execution.latency_ms === null ? '.' : `, took ${duration(execution.latency_ms)}.`}
       </p>
       {sent === null ? null : (
@@ -113,7 +115,7 @@ const ExecutionStep = ({ action, after }: { readonly action: ActionDetail; reado
       <Result result={result} deed={action.deed} />
       {redactions.length === 0 ? null : (
         <p>
-          Redacted before anybody held it:{' '}
+          Redacted:{' '}
           {redactions.map((path) => (
             <code key={path}>{path} </code>
           ))}
@@ -137,7 +139,7 @@ const Result = ({ result, deed }: { readonly result: unknown; readonly deed: str
   if (result === null || result === undefined) return null;
   if (typeof result !== 'object' || Array.isArray(result)) return <Arguments args={{ result }} />;
   if (isRemoved(result)) return deed === null ? <Removed /> : <RemovedOrSo deed={deed} />;
-  return <Arguments args={result as Readonly<Record<string, unknown>>} empty="The tool answered with nothing." />;
+  return <Arguments args={result as Readonly<Record<string, unknown>>} empty="The tool returned an empty result." />;
 };
 
 const WitnessDetail = ({ detail }: { readonly detail: NonNullable<ActionDetail['witness']>['detail'] }) => {
@@ -150,12 +152,12 @@ const Compared = ({ evidence }: { readonly evidence: Schemas['ReadBackEvidence']
   const expected = evidence.expected as Readonly<Record<string, unknown>>;
   const observed = evidence.observed as Readonly<Record<string, unknown>>;
   const show = (value: unknown): ReactNode =>
-    value === undefined ? <em>not there</em> : <Said text={JSON.stringify(value)} isMultiline />;
+    value === undefined ? <em>missing</em> : <Said text={JSON.stringify(value)} isMultiline />;
   return (
     <table className={styles['compare']}>
       <thead>
         <tr>
-          <th scope="col">What</th>
+          <th scope="col">Field</th>
           <th scope="col">Expected</th>
           <th scope="col">Observed</th>
         </tr>

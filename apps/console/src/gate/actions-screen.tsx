@@ -24,7 +24,7 @@ export const ActionsScreen = () => {
   const list = useFilteredList('actions', FILTERS, (query) => answerOf(api.GET('/v1/actions', { params: { query } })));
   return (
     <>
-      <ScreenHead title="Actions" about="Every tool call that an agent asked for, and what became of it." />
+      <ScreenHead title="Actions" about="Every tool call of your agents, with its decision and outcome." />
       <ListFrame list={list} one="action" chips={<Chips />} bones={12} none={<NoActions />} nothing={<NothingFound />}>
         <ActionsTable rows={list.rows} />
       </ListFrame>
@@ -37,14 +37,14 @@ const Chips = () => (
     <SearchField name="q" label="Tool or error code" />
     <TimeChip name="created_at" />
     <AgentChip />
-    <TextChip name="on_behalf_of" label="for whom" hint="Whom it was for, as the agent named them" />
-    <TextChip name="rule_id" label="rule" hint="Id of the rule that decided" />
+    <TextChip name="on_behalf_of" label="on behalf of" hint="Reference that the agent sent" />
+    <TextChip name="rule_id" label="rule" hint="Rule id" />
     <ChoiceChip
       name="decision"
       choices={[
         ['allow', 'allowed'],
         ['deny', 'denied'],
-        ['require_approval', 'asked a person'],
+        ['require_approval', 'approval required'],
       ]}
     />
     <ChoiceChip
@@ -58,7 +58,7 @@ const Chips = () => (
     <ChoiceChip
       name="level"
       choices={[
-        ['L0', 'L0, the tool’s own word'],
+        ['L0', 'L0, reported by the tool'],
         ['L1', 'L1, read back'],
         ['L2', 'L2, the system of record'],
       ]}
@@ -75,15 +75,15 @@ const Chips = () => (
     <ChoiceChip
       name="state"
       choices={[
-        ['pending_approval', 'waits for a person'],
+        ['pending_approval', 'waiting for approval'],
         ['executing', 'executing'],
         ['witnessing', 'witnessing'],
         ['recorded', 'recorded'],
         ['sealed', 'sealed'],
       ]}
     />
-    <TextChip name="tool" label="tool" hint="Name of the tool; * stands for any letters" />
-    <TextChip name="session" label="session" hint="Session, as the agent named it" />
+    <TextChip name="tool" label="tool" hint="Tool name; * matches any text" />
+    <TextChip name="session" label="session" hint="Session reference that the agent sent" />
     <GivenChip name="shadow_differs" label="shadow differs" />
   </>
 );
@@ -113,7 +113,7 @@ const NothingFound = () => {
   const named = [...agents].filter(([, name]) => name.toLowerCase().includes(text.toLowerCase())).slice(0, 3);
   return (
     <>
-      <p>The search looks through the names of tools and error codes. Did you mean</p>
+      <p>Search covers tool names and error codes. Did you mean:</p>
       <ul className={styles['instead']}>
         {named.map(([id, name]) => (
           <li key={id}>
@@ -150,14 +150,14 @@ const NothingFound = () => {
 
 const NoActions = () => (
   <Empty
-    title="No action yet"
+    title="No actions yet"
     code={[
       `curl -sS '${location.origin}/v1/actions' -H "Authorization: Bearer $AGENT_KEY" \\`,
       `  -H 'Content-Type: application/json' -d '{"tool": "crm.get_customer", "args": {"id": "42"}}'`,
     ].join('\n')}
   >
-    An action is one call of a tool by an agent. It is decided by the policy, run under control and sealed. With the key
-    of an agent, ask for the first one:
+    An action is one tool call by an agent. The policy decides each action, and every outcome is sealed. Submit the
+    first one with an agent’s API key:
   </Empty>
 );
 
@@ -172,7 +172,7 @@ export const ActionsTable = ({ rows }: { readonly rows: readonly Schemas['Action
         <th scope="col">Status</th>
         <th scope="col">Evidence</th>
         <th scope="col">On behalf of</th>
-        <th scope="col">Took</th>
+        <th scope="col">Duration</th>
       </tr>
     </thead>
     <tbody>

@@ -12,7 +12,7 @@ import { Step } from './step.tsx';
 type Action = Schemas['ActionDetail'];
 type Decision = NonNullable<Action['decision']>;
 
-const OUTCOMES = { allow: 'Allowed', deny: 'Denied', require_approval: 'A person must approve' } as const;
+const OUTCOMES = { allow: 'Allowed', deny: 'Denied', require_approval: 'Approval required' } as const;
 
 /** Who decided, in one true sentence: a policy is named only where it did. */
 export const DecisionStep = ({
@@ -37,12 +37,12 @@ export const DecisionStep = ({
       )}
       {decision.message === null ? null : (
         <p>
-          The agent was told: <Said text={decision.message} />
+          Message to the agent: <Said text={decision.message} />
         </p>
       )}
       {shadow?.differs === true ? (
         <p className={kit['warning']}>
-          The version in shadow would have said: {shadow.outcome === null ? 'nothing' : OUTCOMES[shadow.outcome]}
+          The shadow version would have decided: {shadow.outcome === null ? 'no decision' : OUTCOMES[shadow.outcome]}
           {shadow.rule_id === null ? '' : `, by rule ${shadow.rule_id}`}.
         </p>
       ) : null}
@@ -61,20 +61,21 @@ const By = ({ action, decision }: { readonly action: Action; readonly decision: 
         </>
       );
     case 'default':
-      if (decision.policy_version === null) return <>No policy was enforced, and then nothing is allowed.</>;
-      return <>No rule of {version} is about this call: its default decided.</>;
+      if (decision.policy_version === null) return <>No policy was enforced, so the call was denied.</>;
+      return <>No rule of {version} matches this call, so the default decided.</>;
     case 'stop':
       return <Stopped action={action} code={code} />;
     case 'budget': {
       const budget = <code>{reason?.replace(/^budget /, '')}</code>;
-      if (code === 'budget_exceeded') return <>The budget {budget} was used up.</>;
-      return <>The budget {budget} counts another currency than this call spends.</>;
+      if (code === 'budget_exceeded') return <>Budget {budget} is used up.</>;
+      return <>Budget {budget} has a different currency than this call.</>;
     }
     case 'builtin':
       if (code === 'tool_unknown') {
         return (
           <>
-            Nothing provides this tool, so no policy was asked: see the <Link href="/connectors">connectors</Link>.
+            No connector provides this tool, so the call was denied before the policy was evaluated: see the{' '}
+            <Link href="/connectors">connectors</Link>.
           </>
         );
       }
@@ -88,7 +89,7 @@ const By = ({ action, decision }: { readonly action: Action; readonly decision: 
                 Rule <code>{rule}</code>
               </>
             )}{' '}
-            of {version} asks for people, and too few could say yes.
+            of {version} requires approval, but there are not enough approvers.
           </>
         );
       }
@@ -100,13 +101,13 @@ const By = ({ action, decision }: { readonly action: Action; readonly decision: 
                 Rule <code>{rule}</code> of{' '}
               </>
             )}
-            {version} had no answer, and then nothing is run.
+            {version} could not be evaluated, so the call was denied.
           </>
         );
       }
       return (
         <>
-          By the service itself: <code>{code}</code>
+          Decided by the service: <code>{code}</code>
         </>
       );
   }
@@ -164,11 +165,11 @@ const useStopDeed = ({ id, agent, created_at: at }: Action, [stopped, undone]: r
 };
 
 const Stopped = ({ action, code }: { readonly action: Action; readonly code: string | null }) => {
-  const names = STOPS[code ?? ''] ?? ['', '', 'It was stopped'];
+  const names = STOPS[code ?? ''] ?? ['', '', 'The agent was stopped'];
   const { data: deed } = useStopDeed(action, names);
   return (
     <>
-      {names[2]}, so no policy was asked.
+      {names[2]}, so the call was denied before the policy was evaluated.
       {deed === undefined || deed === null ? null : <StoppedBy deed={deed} />}
     </>
   );

@@ -22,7 +22,7 @@ export const PeopleStep = ({
 }) => (
   <Step
     icon="people"
-    title="A person is asked"
+    title="Approval"
     badge={<ApprovalBadge status={status} />}
     tone={status === 'approved' ? 'ok' : 'plain'}
     after={after}
@@ -34,7 +34,7 @@ export const PeopleStep = ({
       </>
     )}
     <p>
-      <Link href={`/approvals/${id}`}>The approval</Link> <Id id={id} />
+      <Link href={`/approvals/${id}`}>View approval</Link> <Id id={id} />
     </p>
   </Step>
 );
@@ -55,12 +55,12 @@ const Signatures = ({ approval: { approvers = [], status, required } }: { readon
     <>
       {required < 2 ? null : (
         <p>
-          {signed.length} of {required} signed.
+          {signed.length} of {required} approvals given.
         </p>
       )}
       {signed.map(({ user, at, reason }) => (
         <p key={user} className={styles['said']}>
-          {status === 'approved' ? 'Approved' : 'Signed'} by <ActorName actor={{ type: 'user', id: user }} />,{' '}
+          {status === 'approved' ? 'Approved' : 'Approved'} by <ActorName actor={{ type: 'user', id: user }} />,{' '}
           <Time at={at} />
           <Reason text={reason} />
         </p>
@@ -76,14 +76,14 @@ const Ended = ({ approval }: { readonly approval: Approval }) => {
   if (status === 'pending') {
     return (
       <p>
-        It waits until <Time at={until} />.
+        Waiting until <Time at={until} />.
       </p>
     );
   }
   if (status === 'expired') {
     return (
       <p>
-        Nobody decided before <Time at={until} />, and then nothing is run.
+        No decision before <Time at={until} />, so the call did not run.
       </p>
     );
   }

@@ -18,11 +18,11 @@ describe('why a call was decided so', () => {
     ['all agents were stopped', { source: 'stop', rule_id: null, code: 'org_stopped' }],
     ['the agent was stopped', { source: 'stop', rule_id: null, code: 'agent_stopped' }],
     ['the agent was suspended', { source: 'stop', rule_id: null, code: 'agent_suspended' }],
-    ['a budget was used up', { source: 'budget', rule_id: null, code: 'budget_exceeded' }],
-    ['no budget counts its currency', { source: 'budget', rule_id: null }],
-    ['nothing provides this tool', { source: 'builtin', rule_id: null, code: 'tool_unknown' }],
-    ['too few people could approve', { source: 'builtin', code: 'approval_unsatisfiable' }],
-    ['the policy had no answer', { source: 'builtin', code: 'policy_unavailable' }],
+    ['budget used up', { source: 'budget', rule_id: null, code: 'budget_exceeded' }],
+    ['budget in a different currency', { source: 'budget', rule_id: null }],
+    ['no connector provides this tool', { source: 'builtin', rule_id: null, code: 'tool_unknown' }],
+    ['not enough approvers', { source: 'builtin', code: 'approval_unsatisfiable' }],
+    ['the policy could not be evaluated', { source: 'builtin', code: 'policy_unavailable' }],
   ])('%s', (words, change) => expect(because(change)).toBe(words));
 });
 
@@ -34,7 +34,7 @@ describe('why a row says what it says', () => {
   it.each([
     ['rule no-exports', { status: 'denied' }],
     ['by a person', { status: 'denied', decision: asked }],
-    ['nobody decided in time', { status: 'expired', decision: asked }],
+    ['no decision in time', { status: 'expired', decision: asked }],
     ['upstream_refused', { status: 'failed', execution: { error_code: 'upstream_refused' } }],
     [null, { status: 'executed' }],
     [null, { status: 'denied', decision: null }],

@@ -12,9 +12,9 @@ const STOPS: Readonly<Record<string, string>> = {
 };
 
 const BUILTIN: Readonly<Record<string, string>> = {
-  tool_unknown: 'nothing provides this tool',
-  approval_unsatisfiable: 'too few people could approve',
-  policy_unavailable: 'the policy had no answer',
+  tool_unknown: 'no connector provides this tool',
+  approval_unsatisfiable: 'not enough approvers',
+  policy_unavailable: 'the policy could not be evaluated',
 };
 
 /** Who or what decided, in few words: `rule no-exports`, `all agents were stopped`. A policy is named only where one decided. */
@@ -28,9 +28,9 @@ export const decidedBecause = ({ outcome, code, source, rule_id: rule, policy_ve
     case 'stop':
       return STOPS[code ?? ''] ?? 'stopped';
     case 'budget':
-      return code === 'budget_exceeded' ? 'a budget was used up' : 'no budget counts its currency';
+      return code === 'budget_exceeded' ? 'budget used up' : 'budget in a different currency';
     case 'builtin':
-      return BUILTIN[code ?? ''] ?? code ?? 'by the service itself';
+      return BUILTIN[code ?? ''] ?? code ?? 'the service';
   }
 };
 
@@ -41,7 +41,7 @@ export const whyOf = ({ status, decision, execution }: Schemas['Action']): strin
       if (decision === null) return null;
       return decision.outcome === 'deny' ? decidedBecause(decision) : 'by a person';
     case 'expired':
-      return 'nobody decided in time';
+      return 'no decision in time';
     case 'failed':
       return execution?.error_code ?? null;
     default:

@@ -41,7 +41,7 @@ export const DayBars = ({
       </svg>
       <div className={chart['ticks']} aria-hidden="true">
         <span>{lines[0]?.day}</span>
-        <span>most in one day: {most}</span>
+        <span>highest: {most}</span>
         <span>today</span>
       </div>
     </div>

@@ -51,7 +51,7 @@ const useStats = (window: Window, by: By) => {
   return { decisions, verdicts };
 };
 
-/** What was decided and what was found, over days: every number leads to the actions that it counts. */
+/** Decisions and what was found, over days: every number leads to the actions that it counts. */
 export const InsightsScreen = () => {
   const { filters } = useFilters();
   const window = WINDOWS.find(([value]) => value === filters.get('window'))?.[0] ?? '7d';
@@ -64,8 +64,8 @@ export const InsightsScreen = () => {
       <ScreenHead title="Insights" about="Decisions and verdicts over whole days of UTC, today included." />
       <div className={styles['choices']}>
         <div>
-          <Segments name="window" label="How far back" choices={WINDOWS} chosen={window} byDefault="7d" />
-          <Segments name="by" label="What each line is about" choices={GROUPS} chosen={by} byDefault="day" />
+          <Segments name="window" label="Time range" choices={WINDOWS} chosen={window} byDefault="7d" />
+          <Segments name="by" label="Group by" choices={GROUPS} chosen={by} byDefault="day" />
         </div>
         <Lag events={decisions.data?.lag ?? 0} />
       </div>
@@ -77,8 +77,8 @@ export const InsightsScreen = () => {
         <NoActions window={window} />
       ) : (
         <div className={kit['stack']}>
-          <Stats title="What was decided" stats={decisions.data.body} parts={DECISION_PARTS} names={names} />
-          <Stats title="How it is known what happened" stats={verdicts.data.body} parts={VERDICT_PARTS} names={names} />
+          <Stats title="Decisions" stats={decisions.data.body} parts={DECISION_PARTS} names={names} />
+          <Stats title="Verification" stats={verdicts.data.body} parts={VERDICT_PARTS} names={names} />
         </div>
       )}
     </>
@@ -87,11 +87,11 @@ export const InsightsScreen = () => {
 
 const NoActions = ({ window }: { readonly window: Window }) => (
   <Empty
-    title="No action in these days"
+    title="No actions in this period"
     code={`curl -sS '${location.origin}/v1/insights/decisions?window=${window}&by=rule' -H "Authorization: Bearer $ADMIN_KEY"`}
   >
-    Here stands what the policy decided and what the witness found, as soon as an agent has asked for something.{' '}
-    <Link href="/actions">All actions</Link>. The same numbers, for a dashboard of yours:
+    Decisions and verification results appear here after the first action. <Link href="/actions">All actions</Link>. The
+    same numbers from the API:
   </Empty>
 );
 
@@ -129,7 +129,7 @@ const Stats = ({
         names={names}
       />
       {stats.by === 'day' && lines.some(({ total }) => total === 0) ? (
-        <p className={kit['dim']}>Days without an action are left out of the table.</p>
+        <p className={kit['dim']}>Days without actions are not shown in the table.</p>
       ) : null}
     </Panel>
   );

@@ -72,7 +72,7 @@ const About = ({ line, by, names }: { readonly line: Line; readonly by: By; read
       );
     case 'rule':
       return line.rule_id === null || line.rule_id === undefined ? (
-        <span className={kit['dim']}>no rule: the default, a budget or a Stop</span>
+        <span className={kit['dim']}>no rule (default, budget or Stop)</span>
       ) : (
         <code>
           <Said text={line.rule_id} />
@@ -122,8 +122,8 @@ const noteOf = (line: Line, { name }: Part): string => {
           ['by budget', count('denied_by_budget')],
           ['by Stop', count('denied_by_stop')],
         ]
-      : name === 'Asked a person'
-        ? [['refused', count('refused_by_person')]]
+      : name === 'Approval required'
+        ? [['denied by a person', count('refused_by_person')]]
         : [];
   return said.flatMap(([word, number]) => (number === 0 ? [] : [`${number} ${word}`])).join(', ');
 };
@@ -154,7 +154,7 @@ const Count = ({
       ) : (
         <Link href={list}>
           {shown}
-          <span className="visually-hidden"> {what}: the actions</span>
+          <span className="visually-hidden"> {what}: view actions</span>
         </Link>
       )}
       {note === '' ? null : <small> ({note})</small>}

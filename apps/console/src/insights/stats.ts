@@ -28,7 +28,7 @@ const member = (name: string) => (line: Line) => Number(line[name] ?? 0);
 
 export const DECISION_PARTS: readonly Part[] = [
   { name: 'Allowed', tone: 'accent', count: member('allowed'), finds: { decision: 'allow' } },
-  { name: 'Asked a person', tone: 'warn', count: member('asked'), finds: { decision: 'require_approval' } },
+  { name: 'Approval required', tone: 'warn', count: member('asked'), finds: { decision: 'require_approval' } },
   { name: 'Denied', tone: 'bad', count: member('denied'), finds: { decision: 'deny' } },
 ];
 
@@ -47,7 +47,7 @@ export const VERDICT_PARTS: readonly Part[] = [
   },
   { name: 'Unverifiable', tone: 'warn', count: member('unverifiable'), finds: { verdict: 'UNVERIFIABLE' } },
   { name: 'Mismatch', tone: 'bad', count: member('mismatch'), finds: { verdict: 'MISMATCH' } },
-  { name: 'Not witnessed', tone: 'quiet', count: member('not_witnessed'), finds: null },
+  { name: 'Not verified', tone: 'quiet', count: member('not_witnessed'), finds: null },
 ];
 
 const DAY_MS = 86_400_000;

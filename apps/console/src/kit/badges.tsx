@@ -47,7 +47,7 @@ export interface Evidence {
 }
 
 const LEVELS = {
-  L0: { bars: 1, verified: 'Reported', means: 'the tool’s own word' },
+  L0: { bars: 1, verified: 'Reported', means: 'reported by the tool' },
   L1: { bars: 2, verified: 'Confirmed', means: 'read back' },
   L2: { bars: 3, verified: 'Witnessed', means: 'the system of record' },
 } as const;
@@ -86,8 +86,8 @@ const STATUSES: Readonly<Record<ActionStatus | 'unknown', BadgeLook>> = {
   executed: ['ok', 'checkCircle', 'Executed'],
   failed: ['bad', 'crossCircle', 'Failed'],
   processing: ['accent', 'spinner', 'Processing'],
-  authorized: ['accent', 'dashes', 'At the edge'],
-  pending_approval: ['warn', 'clock', 'Waits for a person'],
+  authorized: ['accent', 'dashes', 'Authorized'],
+  pending_approval: ['warn', 'clock', 'Waiting for approval'],
   denied: ['refused', 'ban', 'Denied'],
   expired: ['quiet', 'clock', 'Expired'],
   cancelled: ['quiet', 'ban', 'Cancelled'],
@@ -106,7 +106,7 @@ export const StatusBadge = ({ status, execution }: Outcome) => {
 };
 
 const APPROVALS = {
-  pending: ['warn', 'clock', 'Waits for a person'],
+  pending: ['warn', 'clock', 'Waiting for approval'],
   approved: ['ok', 'checks', 'Approved'],
   denied: ['refused', 'ban', 'Denied'],
   expired: ['quiet', 'clock', 'Expired'],
@@ -126,7 +126,7 @@ const AGENTS = {
 export const AgentBadge = ({ status }: { readonly status: keyof typeof AGENTS }) => <LookBadge look={AGENTS[status]} />;
 
 const LEVEL_WORDS = {
-  L0: ['Only reported', 'L0: the tool’s own word'],
+  L0: ['Reported only', 'L0: reported by the tool'],
   L1: ['Can be confirmed', 'L1: read back'],
   L2: ['Can be witnessed', 'L2: the system of record'],
 } as const;
@@ -143,12 +143,12 @@ export const LevelsBadge = ({ levels }: { readonly levels: readonly (keyof typeo
 };
 
 const EFFECTS: Readonly<Record<string, BadgeLook>> = {
-  read: ['plainBadge', 'eye', 'Only reads'],
-  write: ['plainBadge', 'send', 'Changes something'],
-  destructive: ['bad', 'triangle', 'Destroys something'],
+  read: ['plainBadge', 'eye', 'Read'],
+  write: ['plainBadge', 'send', 'Write'],
+  destructive: ['bad', 'triangle', 'Destructive'],
 };
 
-const UNKNOWN_EFFECT: BadgeLook = ['warn', 'question', 'What it does is not known'];
+const UNKNOWN_EFFECT: BadgeLook = ['warn', 'question', 'Unknown effect'];
 
 export const EffectBadge = ({ effect }: { readonly effect: string }) => (
   <LookBadge look={EFFECTS[effect] ?? UNKNOWN_EFFECT} />

@@ -19,7 +19,7 @@ export const Failure = ({
         {known?.requestId === null || known?.requestId === undefined ? null : <Id id={known.requestId} isWhole />}
         {known?.docUrl === null || known?.docUrl === undefined ? null : (
           <a href={known.docUrl} target="_blank" rel="noreferrer">
-            What this means
+            Learn more
           </a>
         )}
         {onRetry === undefined ? null : (
@@ -36,6 +36,6 @@ export const Failure = ({
 export const Lag = ({ events }: { readonly events: number }) =>
   events === 0 ? null : (
     <p className={styles['dim']} role="status">
-      The list is {events} {events === 1 ? 'event' : 'events'} behind. It catches up by itself.
+      The list is {events} {events === 1 ? 'event' : 'events'} behind. The list catches up automatically.
     </p>
   );

@@ -123,7 +123,7 @@ const FormChip = ({
       >
         {children}
         <Button kind="primary" type="submit">
-          Show these
+          Apply
         </Button>
       </form>
     </>
@@ -178,7 +178,7 @@ export const GivenChip = ({ name, label }: { readonly name: string; readonly lab
     <button type="button" className={styles['chip']} data-on="" onClick={() => set(name, null)}>
       {label}: <Said text={value} />
       <Icon name="cross" size={14} />
-      <span className="visually-hidden">take this filter away</span>
+      <span className="visually-hidden">remove this filter</span>
     </button>
   );
 };
@@ -274,7 +274,7 @@ export const SearchField = ({ name, label }: { readonly name: string; readonly l
           if (key === 'Enter') ask();
         }}
       />
-      {isShort ? <span className={styles['dim']}>two characters at least</span> : null}
+      {isShort ? <span className={styles['dim']}>at least two characters</span> : null}
     </>
   );
 };

@@ -21,13 +21,13 @@ const STATUSES = [
 export const KitPage = () => (
   <main className={styles['page']}>
     <h1>The kit</h1>
-    <h2>How it is known</h2>
+    <h2>Evidence</h2>
     <div className={styles['grid']}>
       {LEVELS.flatMap((level) =>
         VERDICTS.map((verdict) => <EvidenceBadge key={`${level}${verdict}`} witness={{ level, verdict }} />),
       )}
     </div>
-    <h2>What became of it</h2>
+    <h2>Status</h2>
     <p className={styles['row']}>
       {STATUSES.map((status) => (
         <StatusBadge key={status} status={status} execution={null} />
@@ -42,7 +42,7 @@ export const KitPage = () => (
         <AgentBadge key={status} status={status} />
       ))}
     </p>
-    <h2>What can be pressed</h2>
+    <h2>Buttons</h2>
     <p className={styles['row']}>
       <Button kind="primary">Approve €890.00</Button>
       <Button>Deny</Button>
@@ -53,7 +53,7 @@ export const KitPage = () => (
       <Button disabled>Needs admin</Button>
       <CopyButton text="curl">Copy as curl</CopyButton>
     </p>
-    <h2>Ids, money, what an agent says</h2>
+    <h2>Ids, money, text from agents</h2>
     <p className={styles['row']}>
       <Id id="act_482v3k9w1x2y3z4a5b6c7dnfbs" />
       <Id id={`sha256:${'876c5aef'.repeat(8)}`} />
@@ -77,7 +77,7 @@ export const KitPage = () => (
       onRetry={() => undefined}
     />
     <Warning>The charge is 94 days old</Warning>
-    <Empty title="No agent yet" code="curl …">
+    <Empty title="No agents yet" code="curl …">
       An agent is a program that calls tools through this service.
     </Empty>
     <Bones count={2} />

@@ -13,8 +13,7 @@ export const ListFoot = ({
   readonly isFull: boolean;
   readonly fetchNextPage: () => unknown;
 }) => {
-  if (isFull)
-    return <p className={styles['dim']}>These are 500 rows, and more are not kept. Narrow them by a filter.</p>;
+  if (isFull) return <p className={styles['dim']}>Only 500 rows are shown. Use a filter to find older ones.</p>;
   if (!hasNextPage) return null;
   return (
     <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>

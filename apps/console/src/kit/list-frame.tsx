@@ -53,9 +53,9 @@ export const ListFrame = ({
     ) : list.rows.length > 0 ? (
       <div className={cx(styles['panel'], styles['listPanel'])}>{children}</div>
     ) : list.isFiltered ? (
-      <Empty title={`No ${one} fits these filters`}>
+      <Empty title={`No ${one}s match these filters`}>
         {nothing}
-        <Button onClick={list.clearFilters}>Take the filters away</Button>
+        <Button onClick={list.clearFilters}>Clear filters</Button>
       </Empty>
     ) : (
       none
@@ -71,10 +71,9 @@ const Unknown = ({ names }: { readonly names: readonly string[] }) => {
   const { change } = useFilters();
   return (
     <Warning>
-      This list has no filter called {names.map((name) => `“${plain(name)}”`).join(', ')}: the rows below are not
-      narrowed by it.{' '}
+      Unknown filter {names.map((name) => `“${plain(name)}”`).join(', ')}. The rows below are not filtered by it.{' '}
       <Button isSmall onClick={() => change(Object.fromEntries(names.map((name) => [name, null])))}>
-        Take it out of the address
+        Remove it from the address
       </Button>
     </Warning>
   );

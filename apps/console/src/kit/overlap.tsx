@@ -2,10 +2,10 @@ import { Choices } from './field.tsx';
 
 /** How long what is replaced goes on, in seconds: document 2, 0 to 7 days. */
 const OVERLAPS = [
-  { value: '0', name: 'Not at all', about: 'The old one ends at once. For one that leaked.' },
-  { value: '3600', name: 'An hour', about: 'For who can change it everywhere within an hour.' },
-  { value: '86400', name: 'A day', about: 'What most need.' },
-  { value: '604800', name: 'A week', about: 'The longest there is.' },
+  { value: '0', name: 'Immediately', about: 'The old one stops working at once. Use this if it leaked.' },
+  { value: '3600', name: 'After 1 hour', about: 'If you can replace it everywhere within an hour.' },
+  { value: '86400', name: 'After 1 day', about: 'Recommended.' },
+  { value: '604800', name: 'After 1 week', about: 'The longest possible.' },
 ] as const;
 
 export type Overlap = (typeof OVERLAPS)[number]['value'];
@@ -16,4 +16,4 @@ export const OverlapChoice = ({
 }: {
   readonly chosen: Overlap;
   readonly onChoose: (overlap: Overlap) => void;
-}) => <Choices legend="The old one goes on for" chosen={chosen} onChoose={onChoose} of={OVERLAPS} />;
+}) => <Choices legend="The old one stops working" chosen={chosen} onChoose={onChoose} of={OVERLAPS} />;

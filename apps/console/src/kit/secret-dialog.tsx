@@ -39,10 +39,10 @@ export const SecretDialog = ({
   return (
     <Dialog title={title} onClose={close}>
       {secret === null ? (
-        <Warning>The answer that held the secret did not arrive, and it is never shown again. {lost}</Warning>
+        <Warning>The response with the secret did not arrive, and the secret cannot be shown again. {lost}</Warning>
       ) : (
         <>
-          <p>This is shown once. Copy it now: nobody can read it again, not even an operator.</p>
+          <p>This secret is shown only once. Copy it now: nobody can read it later, not even an operator.</p>
           <code className={styles['secret']} tabIndex={0} aria-label="Secret">
             {secret}
           </code>
@@ -53,17 +53,20 @@ export const SecretDialog = ({
         {copy === 'done'
           ? 'Copied.'
           : copy === 'refused'
-            ? 'The browser does not let it be copied. Select it above.'
+            ? 'The browser does not allow copying. Select the secret above and copy it.'
             : ''}
       </p>
       {isWarned && copy !== 'done' ? (
-        <Warning>It was not copied yet. Close it once more, and it is gone: a new one would have to be made.</Warning>
+        <Warning>
+          You have not copied the secret. If you close this dialog, the secret cannot be shown again. Close again to
+          confirm.
+        </Warning>
       ) : null}
       <DialogFoot>
         <Button onClick={onClose}>{secret === null ? 'Close' : 'I have stored it'}</Button>
         {secret === null ? null : (
           <Button kind="primary" icon={copy === 'done' ? 'check' : 'copy'} data-first onClick={() => copyIt(secret)}>
-            Copy the secret
+            Copy secret
           </Button>
         )}
       </DialogFoot>

@@ -11,7 +11,7 @@ const shownId = (type: string, id: string): string =>
 
 /** `refund-agent: shop.refund_order, Executed`; `Policy activated: Refunds`. Nobody is said to have decided who only asked. */
 export const AboutLine = ({ told, names }: { readonly told: Told; readonly names: Names }) => {
-  if (told.kind === 'unread') return <span className={kit['dim']}>being read</span>;
+  if (told.kind === 'unread') return <span className={kit['dim']}>loading</span>;
   if (told.kind === 'change') {
     const { type, id } = told.target;
     // The organization is where one is.

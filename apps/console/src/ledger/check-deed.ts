@@ -200,30 +200,30 @@ const chainChecks = async (body: Body, hash: string, given: Given): Promise<read
         envelope.prev_hash === body.chain.prev_hash,
       says:
         body.id === given.id
-          ? 'It is the one that was asked for, and the list tells the same of it'
-          : 'It is another than the one that was asked for',
+          ? 'This is the requested deed, and the list agrees with it'
+          : 'This is not the requested deed',
     },
     {
       name: 'Yours',
       holds: body.org === org && body.id === id && body.seq === envelope.seq,
-      says: 'It is of your organization, and its id follows from the event that it seals',
+      says: 'The deed belongs to your organization, and its id matches the event that it seals',
     },
     {
       name: 'In time',
       holds: isFirst || (before !== null && before.issued_at <= body.issued_at),
-      says: isFirst ? 'It is the first deed' : 'Issued no earlier than the deed before',
+      says: isFirst ? 'This is the first deed' : 'Issued no earlier than the deed before',
     },
     {
       name: 'Follows',
       holds: isFirst ? body.chain.prev_hash === null : before !== null && before.body_hash === body.chain.prev_hash,
-      says: isFirst ? 'It begins the chain' : `Holds the hash of deed #${body.seq - 1}`,
+      says: isFirst ? 'This is the first deed of the chain' : `Holds the hash of deed #${body.seq - 1}`,
     },
     after === null
       ? { name: 'Followed', holds: null, says: 'No deed follows yet' }
       : {
           name: 'Followed',
           holds: after.prev_hash === hash,
-          says: `Deed #${body.seq + 1} holds its hash: it cannot be taken out`,
+          says: `Deed #${body.seq + 1} holds the hash of this deed, so it cannot be removed`,
         },
   ];
 };
@@ -235,29 +235,28 @@ const compared = async (name: string, stands: Stands, digest: unknown): Promise<
   if (typeof digest !== 'string') return { name, ...withoutDigest(stands) };
   if ('value' in stands) {
     const holds = (await digestOfValue(stands.value)) === digest;
-    return { name, holds, says: holds ? 'What you see is what was sealed' : 'What you see is not what was sealed' };
+    return { name, holds, says: holds ? 'Matches what was sealed' : 'Does not match what was sealed' };
   }
   // An agent may have reported what looks like the mark of a removed body: then that is what was sealed.
   if (stands.absent === 'removed' && digest === (await digestOfValue({ removed: true })))
-    return { name, holds: true, says: 'It was not removed: {"removed": true} is what the tool answered with' };
+    return { name, holds: true, says: 'Not removed: {"removed": true} is what the tool returned' };
   // A tool may have answered with nothing at all.
   if (stands.absent === 'none' && digest === (await digestOfValue(null)))
-    return { name, holds: true, says: 'Nothing stands here, and nothing was sealed' };
+    return { name, holds: true, says: 'Nothing is shown here, and nothing was sealed' };
   return {
     name,
     holds: null,
     says:
       stands.absent === 'removed'
-        ? 'The service says that the days it is kept for are over; its digest stays'
-        : 'It is not shown here, and cannot be compared; its digest was sealed',
+        ? 'Removed at the end of the retention period, according to the service; the digest remains'
+        : 'Not shown here, so it cannot be compared; the digest was sealed',
   };
 };
 
 const withoutDigest = (stands: Stands): Omit<Check, 'name'> => {
-  if ('value' in stands) return { holds: false, says: 'It stands here, and the deed has none' };
-  if (stands.absent === 'removed')
-    return { holds: false, says: 'It was removed, says the page, and the deed never had one' };
-  return { holds: true, says: 'There is none, here and in the deed' };
+  if ('value' in stands) return { holds: false, says: 'Shown here, but missing from the deed' };
+  if (stands.absent === 'removed') return { holds: false, says: 'Shown as removed, but the deed never had one' };
+  return { holds: true, says: 'None, neither here nor in the deed' };
 };
 
 const isAbout = (body: Body, page: Shown): boolean => body.action?.['id'] === page.id && page.action === page.id;
@@ -277,10 +276,10 @@ const amended = async (
       name: 'Amended',
       holds: failed.length === 0 && isOne,
       says: !isOne
-        ? 'The newest amendment is none of this action'
+        ? 'The newest amendment belongs to a different action'
         : failed.length === 0
-          ? `Deed #${body.seq} has the newest verdict, and holds in every check`
-          : `Deed #${body.seq} has the newest verdict, and does not hold: ${failed.join(', ')}`,
+          ? `Deed #${body.seq} has the newest verdict and passes every check`
+          : `Deed #${body.seq} has the newest verdict and fails these checks: ${failed.join(', ')}`,
     },
     body,
   ];
@@ -295,7 +294,7 @@ const pageChecks = async (body: Body, given: Given, page: Shown): Promise<readon
     {
       name: 'This action',
       holds: isThis,
-      says: isThis ? 'The deed is that of the action on this page' : 'The deed is of something else than this action',
+      says: isThis ? 'The deed belongs to the action on this page' : 'The deed belongs to something else',
     },
     ...(amendment === null ? [] : [amendment]),
     {
@@ -303,8 +302,8 @@ const pageChecks = async (body: Body, given: Given, page: Shown): Promise<readon
       holds: differing.length === 0,
       says:
         differing.length === 0
-          ? 'Tool, agent, for whom, decision, outcome and evidence stand here as they were sealed. Names, reasons and descriptions beside them are in no deed'
-          : `Otherwise than it was sealed: ${differing.join(', ')}`,
+          ? 'Tool, agent, for whom, decision, outcome and evidence are shown as sealed. Names, reasons and descriptions are not part of a deed'
+          : `Differs from what was sealed: ${differing.join(', ')}`,
     },
     await compared('These arguments', page.args, body.action?.['args_digest']),
     await compared('This result', page.result, body.execution?.['result_digest']),
@@ -320,7 +319,7 @@ export const checkDeed = async (given: Given): Promise<readonly Check[]> => {
     {
       name: 'Canonical',
       holds: body !== null,
-      says: 'The bytes are written in the one form that a deed may have',
+      says: 'The bytes are in canonical form',
     },
     {
       name: 'Unchanged',

@@ -75,7 +75,7 @@ export const DeedCheck = ({
     return (
       <section className={kit['panel']}>
         <p className={styles['foot']}>
-          This browser checks nothing over plain http. Open the Console by https, or at localhost.
+          Browsers cannot check deeds over plain http. Open the Console with https, or at localhost.
         </p>
       </section>
     );
@@ -114,8 +114,8 @@ const NotListed = ({ onRetry }: { readonly onRetry: () => void }) => (
     <div>
       <h2>Not checked</h2>
       <p>
-        The ledger’s list does not have this deed. It may be a moment behind; where this stays, the deed has no place in
-        the chain.
+        This deed is not in the ledger’s list. The list may be a moment behind; if this message stays, the deed has no
+        place in the chain.
       </p>
       <Button isSmall onClick={onRetry}>
         Try again
@@ -140,10 +140,10 @@ const Verdict = ({
     <div className={styles['verdict']} data-tone={failed === 0 ? 'ok' : 'bad'} role="status">
       <Icon name={failed === 0 ? 'shield' : 'shieldCross'} size={18} />
       <div>
-        <h2>{failed === 0 ? 'Checked in your browser' : 'It does not hold'}</h2>
+        <h2>{failed === 0 ? 'Checked in your browser' : 'Check failed'}</h2>
         <p>
-          {failed === 0 ? `${done} checks hold` : `${failed} of ${done} checks failed`}
-          {open === 0 ? '' : `, ${open} cannot be said`}, {Math.round(tookMs)} ms
+          {failed === 0 ? `${done} checks passed` : `${failed} of ${done} checks failed`}
+          {open === 0 ? '' : `, ${open} could not be checked`}, {Math.round(tookMs)} ms
         </p>
         {failed === 0 ? null : (
           <Button isSmall onClick={onRetry}>
@@ -161,7 +161,7 @@ const OneCheck = ({ check: { name, holds, says } }: { readonly check: Check }) =
     <div>
       <h3>{name}</h3>
       <span className="visually-hidden">
-        {holds === false ? 'does not hold' : holds === null ? 'cannot be said' : 'holds'}
+        {holds === false ? 'failed' : holds === null ? 'could not be checked' : 'holds'}
       </span>
       <p>{says}</p>
     </div>

@@ -40,7 +40,7 @@ export const DeedScreen = ({ id }: { readonly id: string }) => {
         badges={told?.kind === 'action' && told.witness !== null ? <EvidenceBadge witness={told.witness} /> : null}
         about={
           told === null ? (
-            'These bytes are no deed.'
+            'These bytes are not a valid deed.'
           ) : (
             <>
               {body?.kind === 'amendment' ? 'A later verdict about ' : null}
@@ -57,7 +57,7 @@ export const DeedScreen = ({ id }: { readonly id: string }) => {
           <DeedCheck id={id} />
           <Verify org={me.org.id} />
         </div>
-        <Panel title="The bytes" aside={<CopyButton text={bytes}>Copy</CopyButton>}>
+        <Panel title="Canonical bytes" aside={<CopyButton text={bytes}>Copy</CopyButton>}>
           <pre className={kit['code']} tabIndex={0}>
             <Said text={bytes} />
           </pre>
@@ -75,10 +75,10 @@ const Neighbours = ({ deed: { envelope, before, after } }: { readonly deed: Read
         <Id id={envelope.body_hash} />
       </Fact>
       <Fact name="Before">
-        <Neighbour deed={before} none="none: it is the first" />
+        <Neighbour deed={before} none="none (first deed)" />
       </Fact>
       <Fact name="After">
-        <Neighbour deed={after} none="none follows yet" />
+        <Neighbour deed={after} none="none yet" />
       </Fact>
     </>
   );
@@ -89,10 +89,10 @@ const Neighbour = ({ deed, none }: { readonly deed: Schemas['Deed'] | null; read
 
 /** What a page of the service cannot prove: it comes from where the deed comes from. */
 const Verify = ({ org }: { readonly org: string }) => (
-  <Panel title="Check it without us">
+  <Panel title="Verify independently">
     <p className={styles['note']}>
-      This page, the keys and the deed come from the same service. Export all deeds from the ledger’s page, and check
-      them where you trust the program and the key:
+      This page, the keys and the deed come from the same service. To verify independently, export all deeds from the
+      Deeds page and check them on a machine that you trust:
     </p>
     <VerifyLine org={org} />
   </Panel>

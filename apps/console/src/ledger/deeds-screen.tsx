@@ -29,10 +29,7 @@ export const DeedsScreen = () => {
   );
   return (
     <>
-      <ScreenHead
-        title="Deeds"
-        about="What happened, sealed and chained. Nothing here can be changed, only added to."
-      />
+      <ScreenHead title="Deeds" about="Sealed, chained records of every outcome. Deeds are never changed or removed." />
       <LedgerCheck />
       <ListFrame list={list} one="deed" chips={<Chips />} none={<NoDeeds />}>
         <DeedsTable rows={list.rows} />
@@ -48,7 +45,7 @@ const Chips = () => (
       choices={[
         ['action', 'actions'],
         ['amendment', 'amendments'],
-        ['admin', 'changes by people'],
+        ['admin', 'admin changes'],
       ]}
     />
     <TimeChip name="issued_at" />
@@ -57,8 +54,8 @@ const Chips = () => (
 );
 
 const NoDeeds = () => (
-  <Empty title="No deed yet">
-    A deed is the sealed record of an action, of a later verdict about one, or of a change that people made.
+  <Empty title="No deeds yet">
+    A deed is the sealed record of an action, of a later verdict, or of an administrative change.
   </Empty>
 );
 
@@ -96,14 +93,14 @@ const LedgerCheck = () => {
                 {data.result === 'broken' ? 'Broken' : 'Incomplete'}
               </Badge>
             )}{' '}
-            {data.checked} {data.checked === 1 ? 'deed holds' : 'deeds hold'}
+            {data.checked} {data.checked === 1 ? 'deed is valid' : 'deeds are valid'}
             {data.reason === null ? '' : `; ${data.reason}`}
-            {data.first_bad_seq === null ? '' : ` at #${data.first_bad_seq}`}. The service says so of itself.
+            {data.first_bad_seq === null ? '' : ` at #${data.first_bad_seq}`}. This check was run by the service itself.
           </>
         )}
       </span>
       <details>
-        <summary>Check it without the service</summary>
+        <summary>Verify without the service</summary>
         <VerifyLine org={me.org.id} />
       </details>
       {check.error === null ? null : <Failure error={check.error} onRetry={() => check.mutate()} />}

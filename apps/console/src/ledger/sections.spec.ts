@@ -20,18 +20,18 @@ describe('the sections of a deed', () => {
 
   it('stand in the order in which a deed is read', () => {
     expect(sections.map(({ title }) => title)).toEqual([
-      ...['Who', 'Asked what', 'By which rule', 'What ran', 'Its place in the chain', 'The event that it seals'],
+      ...['Who', 'Request', 'Decision', 'Execution', 'Chain', 'Sealed event'],
     ]);
-    expect(absent).toEqual(['Who approved', 'How it is known', 'What it cost', 'What was changed']);
+    expect(absent).toEqual(['Approval', 'Evidence', 'Cost', 'Change']);
   });
 
   it('have labels, name what is empty, and leave nothing out', () => {
-    expect(labels('who')).toEqual(['By', 'Agent', 'With the key']);
+    expect(labels('who')).toEqual(['By', 'Agent', 'API key']);
     expect(sections[0]?.empty).toEqual(['On behalf of', 'Session']);
     // A test key is something to say; that a name was not cut is nothing.
     expect(labels('action')).toEqual(['Tool', 'Action', 'Key', 'later']);
     expect(labels('chain')).toEqual([
-      ...['Place', 'Issued at', 'Deed', 'Kind', 'Hash of the deed before', 'Sealed by the key', 'Organization'],
+      ...['Sequence number', 'Issued at', 'Deed', 'Kind', 'Previous deed hash', 'Seal key', 'Organization'],
       'Format',
     ]);
   });

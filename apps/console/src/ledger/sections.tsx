@@ -58,28 +58,28 @@ const LONG = /^(sha256:[0-9a-f]{64}|[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0
 
 /** What the format calls by a word, for people; by section and member. */
 const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'action.mode': { gateway: 'the service', proxy: 'the agent, at the edge' },
+  'action.mode': { gateway: 'the service', proxy: 'the agent' },
   'action.livemode': { true: 'live', false: 'test' },
-  'policy.outcome': { allow: 'allowed', deny: 'denied', require_approval: 'a person must approve' },
+  'policy.outcome': { allow: 'allowed', deny: 'denied', require_approval: 'approval required' },
   'policy.source': {
-    rule: 'a rule of the policy',
-    default: 'the policy’s default',
-    budget: 'a budget',
-    stop: 'a Stop',
-    builtin: 'the service itself',
+    rule: 'rule',
+    default: 'default of the policy',
+    budget: 'budget',
+    stop: 'Stop',
+    builtin: 'the service',
   },
   'witness.method': {
-    reported: 'the tool’s own word',
-    edge_reported: 'the agent’s own word',
+    reported: 'reported by the tool',
+    edge_reported: 'reported by the agent',
     read_back: 'read back',
-    none: 'nobody could say',
+    none: 'not verifiable',
   },
   'witness.level': {
-    L0: 'L0, the tool’s own word',
+    L0: 'L0, reported by the tool',
     L1: 'L1, read back',
     L2: 'L2, the system of record',
   },
-  'chain.kind': { action: 'an action', amendment: 'an amendment: a later verdict', admin: 'a change' },
+  'chain.kind': { action: 'action', amendment: 'amendment (later verdict)', admin: 'admin change' },
 };
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -98,11 +98,11 @@ describe('the page of an action', () => {
   it.each<[word: string, change: Partial<Shown>]>([
     ['the tool', { tool: 'crm.close_account' }],
     ['the agent', { agent: 'agt_2' }],
-    ['for whom', { on_behalf_of: 'usr:ceo' }],
+    ['on behalf of', { on_behalf_of: 'usr:ceo' }],
     ['the session', { session: 'shift:7' }],
     ['live or test', { livemode: false }],
-    ['where it ran', { mode: 'proxy' }],
-    ['when it was asked', { created_at: '2026-10-01T12:00:01.000Z' }],
+    ['mode', { mode: 'proxy' }],
+    ['submission time', { created_at: '2026-10-01T12:00:01.000Z' }],
     ['the request', { request_digest: digestOf('another') }],
     ['the status', { status: 'failed' }],
     ['the decision', { decision: { ...policy, rule_id: 'another' } }],
@@ -112,7 +112,7 @@ describe('the page of an action', () => {
     ['the evidence', { witness: null }],
   ])('names what it says otherwise: %s', async (word, change) => {
     const no = await found('This page', { ...PAGE, ...change });
-    expect(no).toMatchObject({ holds: false, says: `Otherwise than it was sealed: ${word}` });
+    expect(no).toMatchObject({ holds: false, says: `Differs from what was sealed: ${word}` });
   });
 });
 
@@ -138,9 +138,9 @@ describe('a value on the page', () => {
 
   it('that is not there, though it was sealed, is told with its reason', async () => {
     const removed = await found('This result', { ...PAGE, result: { absent: 'removed' } });
-    expect(removed).toMatchObject({ holds: null, says: expect.stringContaining('the days it is kept for are over') });
+    expect(removed).toMatchObject({ holds: null, says: expect.stringContaining('the end of the retention period') });
     const hidden = await found('This result', { ...PAGE, result: { absent: 'none' } });
-    expect(hidden).toMatchObject({ holds: null, says: expect.stringContaining('not shown') });
+    expect(hidden).toMatchObject({ holds: null, says: expect.stringContaining('Not shown') });
     const nothing = sealed(5, {
       who,
       action: action('act_a'),
@@ -159,7 +159,7 @@ describe('what looks like the mark of a removed body', () => {
     });
     expect(await found('This result', { ...PAGE, result: { absent: 'removed' } }, reported)).toMatchObject({
       holds: true,
-      says: expect.stringContaining('was not removed'),
+      says: expect.stringContaining('Not removed'),
     });
   });
 });
@@ -185,7 +185,7 @@ describe('people', () => {
   ])('%s is a cross', async (_title, shown) => {
     expect(await found('This page', { ...page, people: shown }, deed)).toMatchObject({
       holds: false,
-      says: 'Otherwise than it was sealed: who decided',
+      says: 'Differs from what was sealed: who decided',
     });
   });
 });

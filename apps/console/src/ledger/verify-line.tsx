@@ -9,8 +9,9 @@ export const VerifyLine = ({ org }: { readonly org: string }) => (
       {`npm run ags -- verify deeds-${org}-*.tar.gz --org ${org} --pin FINGERPRINT`}
     </pre>
     <p className={styles['note']}>
-      FINGERPRINT is that of the seal key, sha256: and 64 digits. The service printed it at its first start: what was
-      written down then proves more than what <Link href="/settings/about">this service says</Link> today.
+      FINGERPRINT is the fingerprint of the seal key (sha256: and 64 digits). Prefer the copy that was written down when
+      the service printed it at its first start over the one that <Link href="/settings/about">this service shows</Link>{' '}
+      today.
     </p>
   </>
 );

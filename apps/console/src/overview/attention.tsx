@@ -11,7 +11,7 @@ import styles from './overview.module.css';
 type Attention = Schemas['Attention'];
 
 /**
- * What needs a person, each with its one next step.
+ * Needs attention, each with its one next step.
  * @param needs null while it is not known that there is nothing
  * @param from the beginning of the window
  */
@@ -19,19 +19,19 @@ export const AttentionList = ({ needs, from }: { readonly needs: readonly Need[]
   if (needs === null) {
     return (
       <p className={styles['calm']} data-unsure="" role="status">
-        Reading what needs you …
+        Loading …
       </p>
     );
   }
   if (needs.length === 0) {
     return (
       <p className={styles['calm']}>
-        <Icon name="checkCircle" size={18} /> Nothing needs you.
+        <Icon name="checkCircle" size={18} /> Nothing needs your attention.
       </p>
     );
   }
   return (
-    <ul className={styles['attention']} aria-label="What needs a person">
+    <ul className={styles['attention']} aria-label="Needs attention">
       {needs.map((need) => (
         <Line key={keyOf(need)} need={need} from={from} />
       ))}
@@ -64,13 +64,13 @@ const Line = ({ need, from }: { readonly need: Need; readonly from: string }) =>
           <code>
             <Said text={need.approval.tool} />
           </code>{' '}
-          by <Said text={need.approval.agent.name} /> waits for a person: <TimeLeft until={need.approval.expires_at} />.
+          by <Said text={need.approval.agent.name} /> waits for approval: <TimeLeft until={need.approval.expires_at} />.
         </NeedLine>
       );
     case 'waiting':
       return (
-        <NeedLine icon="people" tone="warn" to={need.to} step={need.isOne ? 'Decide' : 'See them'}>
-          {need.isOne ? 'A call waits for a person: ' : `${need.count} calls wait for a person, the first has `}
+        <NeedLine icon="people" tone="warn" to={need.to} step={need.isOne ? 'Decide' : 'View'}>
+          {need.isOne ? 'A call waits for approval: ' : `${need.count} calls wait for approval, the first has `}
           <TimeLeft until={need.firstEndsAt} />.
         </NeedLine>
       );
@@ -83,7 +83,7 @@ const Told = ({ item }: { readonly item: Attention }) => {
   switch (item.kind) {
     case 'chain_broken':
       return (
-        <NeedLine icon="shieldCross" tone="bad" to="/deeds" step="See the deeds">
+        <NeedLine icon="shieldCross" tone="bad" to="/deeds" step="View deeds">
           The chain of deeds is broken
           {item.first_bad_seq === null || item.first_bad_seq === undefined ? '' : ` at #${item.first_bad_seq}`}:{' '}
           {item.reason ?? 'the check failed'}. Tell the operator.
@@ -91,7 +91,7 @@ const Told = ({ item }: { readonly item: Attention }) => {
       );
     case 'org_stopped':
       return (
-        <NeedLine icon="octagon" tone="bad" to="/actions?decision=deny" step="See what was refused">
+        <NeedLine icon="octagon" tone="bad" to="/actions?decision=deny" step="View denied calls">
           All agents are stopped
           <StoppedSince org={{ stopped_at: item.stopped_at ?? null, stopped_by: item.stopped_by ?? null }} />.
         </NeedLine>
@@ -127,14 +127,14 @@ const BudgetLine = ({ item }: { readonly item: Attention }) => {
       icon="alert"
       tone="warn"
       to={agent === '' ? '/actions' : `/agents/${agent}`}
-      step={agent === '' ? 'See the actions' : 'See the agent'}
+      step={agent === '' ? 'View actions' : 'View agent'}
     >
-      Budget {item.budget ?? ''}: {item.used ?? 0} of {item.limit ?? 0} {unit} are used
+      Budget {item.budget ?? ''}: {item.used ?? 0} of {item.limit ?? 0} {unit} used
       {item.resets_at === undefined ? (
         '.'
       ) : (
         <>
-          , until <Time at={item.resets_at} />.
+          , resets <Time at={item.resets_at} />.
         </>
       )}
     </NeedLine>

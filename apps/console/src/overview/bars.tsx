@@ -19,7 +19,7 @@ export const Bars = ({ overview }: { readonly overview: Schemas['Overview'] }) =
         <line x1="0" x2="100%" y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} className={chart['axis']} />
         {buckets.map(({ start, total, blocked }, index) => (
           <g key={start}>
-            <title>{`${when(start)}: ${total} asked for, ${blocked} blocked`}</title>
+            <title>{`${when(start)}: ${total} submitted, ${blocked} blocked`}</title>
             <rect x={`${index * wide}%`} y={0} width={`${wide}%`} height={HEIGHT} className={chart['hit']} />
             <Bar at={index * wide} wide={wide} high={(total / most) * (HEIGHT - 8)} kind="total" />
             <Bar at={index * wide} wide={wide} high={(blocked / most) * (HEIGHT - 8)} kind="blocked" />
@@ -28,16 +28,16 @@ export const Bars = ({ overview }: { readonly overview: Schemas['Overview'] }) =
       </svg>
       <div className={chart['ticks']} aria-hidden="true">
         <span>{buckets[0] === undefined ? '' : when(buckets[0].start)}</span>
-        <span>most in one bar: {most === 1 && buckets.every(({ total }) => total === 0) ? 0 : most}</span>
+        <span>highest: {most === 1 && buckets.every(({ total }) => total === 0) ? 0 : most}</span>
         <span>now</span>
       </div>
       <details>
-        <summary>As a table</summary>
+        <summary>View as table</summary>
         <table className={styles['numbersTable']}>
           <thead>
             <tr>
               <th scope="col">From</th>
-              <th scope="col">Asked for</th>
+              <th scope="col">Submitted</th>
               <th scope="col">Blocked</th>
             </tr>
           </thead>

@@ -54,9 +54,9 @@ export const BeginHere = () => {
   // Where the form opens at once for who may fill it in.
   const anew = may ? '?new=' : '';
   return (
-    <Panel title="Begin here">
+    <Panel title="Get started">
       <p className={kit['dim']}>
-        No agent has asked for anything yet. {may ? 'Four steps to the first call:' : 'An admin sets this up:'}
+        No actions yet. {may ? 'Four steps to the first call:' : 'An admin sets up the first call:'}
       </p>
       <ol className={styles['begin']}>
         <Step
@@ -69,18 +69,18 @@ export const BeginHere = () => {
         <Step
           isDone={isEnforced}
           to={policy === null ? `/policies${anew}` : `/policies/${policy}`}
-          name={policy === null || isEnforced ? 'Say what agents may do' : 'Enforce your policy'}
+          name={policy === null || isEnforced ? 'Create and enforce a policy' : 'Enforce your policy'}
         >
-          Rules of a policy let calls through, let them wait for a person, or deny them. Until one is enforced, every
-          call is denied.
+          The rules of a policy allow calls, require approval, or deny them. Until a policy is enforced, every call is
+          denied.
         </Step>
-        <Step isDone={hasAgent} to={hasAgent ? '/agents' : `/agents${anew}`} name="Make an agent and its key">
-          An agent is a program with a key and limits of its own. Its key is shown once.
+        <Step isDone={hasAgent} to={hasAgent ? '/agents' : `/agents${anew}`} name="Create an agent and its key">
+          An agent is a program with its own API key and limits. The key is shown once.
         </Step>
-        <Step isDone={false} to="/actions" name="Send its first call">
+        <Step isDone={false} to="/actions" name="Send the first call">
           {tool === null
-            ? 'From any shell. While no connector has this tool it is refused, and the refusal is recorded and sealed.'
-            : 'From any shell, with the key of the agent. Whatever becomes of it, it is recorded and sealed.'}
+            ? 'From any shell. Without a connector for this tool the call is denied, recorded and sealed.'
+            : 'From any shell, with the agent’s API key. Every outcome is recorded and sealed.'}
         </Step>
       </ol>
       <Curl
@@ -119,9 +119,9 @@ const Step = ({
 
 const Curl = ({ code }: { readonly code: string }) => (
   <div className={styles['beginCurl']}>
-    <pre className={kit['code']} tabIndex={0} aria-label="The first call">
+    <pre className={kit['code']} tabIndex={0} aria-label="First call">
       {code}
     </pre>
-    <CopyButton text={code}>Copy the call</CopyButton>
+    <CopyButton text={code}>Copy call</CopyButton>
   </div>
 );

@@ -22,7 +22,7 @@ export const MismatchLine = ({ items, from }: { readonly items: readonly Attenti
       icon="crossCircle"
       tone="bad"
       to={isOne ? `/actions/${id}` : `/actions?${query.toString()}`}
-      step={isOne ? 'See what differs' : `See all ${items.length}`}
+      step={isOne ? 'View difference' : `View all ${items.length}`}
     >
       {isOne ? null : `${items.length} times `}
       <code>
@@ -40,7 +40,7 @@ export const MismatchLine = ({ items, from }: { readonly items: readonly Attenti
           <Time at={newest.created_at} />
         </>
       )}
-      : <Said text={differenceOf(action) ?? newest?.summary ?? 'what was found is not what was said'} />
+      : <Said text={differenceOf(action) ?? newest?.summary ?? 'the result differs from what the tool reported'} />
     </NeedLine>
   );
 };
@@ -53,7 +53,7 @@ const differenceOf = (action: Schemas['ActionDetail'] | undefined): string | nul
   if (path === undefined) return null;
   const [expected, observed] = [detail.expected, detail.observed] as Readonly<Record<string, unknown>>[];
   const found = observed?.[path];
-  return `${path} should be ${JSON.stringify(expected?.[path])}, and ${
-    found === undefined ? 'is not there' : `was read back as ${JSON.stringify(found)}`
+  return `${path} should be ${JSON.stringify(expected?.[path])}, but ${
+    found === undefined ? 'is missing' : `was read back as ${JSON.stringify(found)}`
   }.`;
 };

@@ -44,7 +44,7 @@ export const OverviewScreen = () => {
     <>
       <ScreenHead
         title="Overview"
-        action={<Segments name="window" label="How far back" choices={WINDOWS} chosen={window} byDefault="24h" />}
+        action={<Segments name="window" label="Time range" choices={WINDOWS} chosen={window} byDefault="24h" />}
       />
       {data === undefined ? (
         error === null ? (
@@ -111,7 +111,7 @@ const Numbers = ({ overview, waiting }: { readonly overview: Overview; readonly 
         to={`/actions?verdict=MISMATCH&${between}`}
       />
       <Figure
-        name="Waiting for a person"
+        name="Waiting for approval"
         value={waiting === null || waiting.has_more ? approvals.pending : waiting.data.length}
         to="/approvals"
       />
@@ -176,11 +176,11 @@ const Agents = ({ agents }: { readonly agents: Overview['agents'] }) => {
       title={
         first === undefined
           ? 'Agents'
-          : `Agents, last active first (today: ${times.date(`${first.usage.day}T12:00:00Z`)})`
+          : `Agents, most recently active (today: ${times.date(`${first.usage.day}T12:00:00Z`)})`
       }
       aside={<Link href="/agents">All agents</Link>}
     >
-      {first === undefined ? <p className={kit['dim']}>No agent has asked for anything yet.</p> : null}
+      {first === undefined ? <p className={kit['dim']}>No agent has submitted a call yet.</p> : null}
       <ul className={styles['agents']}>
         {agents.map(({ id, name, status, usage }) => (
           <li key={id}>

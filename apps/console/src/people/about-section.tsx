@@ -18,13 +18,13 @@ export const AboutSection = () => (
     <Panel title="Read on">
       <ul className={styles['links']}>
         <li>
-          <a href="/api/openapi.yaml">The API, as an OpenAPI document</a>
+          <a href="/api/openapi.yaml">OpenAPI document</a>
         </li>
         <li>
-          <a href="/docs/errors">Every error code, and what to do about it</a>
+          <a href="/docs/errors">Error codes and how to resolve them</a>
         </li>
         <li>
-          <a href="/.well-known/service/keys.json">The keys that seal, as JSON</a>
+          <a href="/.well-known/service/keys.json">Seal keys as JSON</a>
         </li>
       </ul>
     </Panel>
@@ -52,16 +52,16 @@ const VersionPanel = () => {
             <Id id={version.commit} isWhole />
           </dd>
           <dt>Built</dt>
-          <dd>{version.built_at === null ? 'from its sources' : <Time at={version.built_at} isExact />}</dd>
+          <dd>{version.built_at === null ? 'from source' : <Time at={version.built_at} isExact />}</dd>
           <dt>Node.js</dt>
           <dd>{version.node}</dd>
           <dt>API versions</dt>
           <dd>{version.api_versions.join(', ')}</dd>
-          <dt>Without a header</dt>
+          <dt>Default API version</dt>
           <dd>
             {org === undefined || org.pinned_version === null
-              ? `${version.default_api_version}, the latest: none is pinned`
-              : `${org.pinned_version}, which is pinned here`}
+              ? `${version.default_api_version} (latest; no version is pinned)`
+              : `${org.pinned_version} (pinned)`}
           </dd>
         </dl>
       )}
@@ -75,10 +75,10 @@ const KeysPanel = () => {
     queryFn: () => bodyOf(api.GET('/.well-known/service/keys.json', { cache: 'no-cache' })),
   });
   return (
-    <Panel title="Keys that seal deeds">
+    <Panel title="Seal keys">
       <p className={styles['about']}>
-        Compare the fingerprint with one that came another way, by phone or in print: this page comes from the service
-        that it would prove. <code>verify --pin</code> takes it as it is copied.
+        Compare this fingerprint with a copy that you received another way, for example in print: this page comes from
+        the service that the fingerprint is to prove. Pass the fingerprint to <code>verify --pin</code>.
       </p>
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null ? <Bones count={2} /> : null}
@@ -87,7 +87,7 @@ const KeysPanel = () => {
           <Key key={key.kid} of={key} />
         ))}
       </ul>
-      {data?.keys.length === 0 ? <p className={kit['dim']}>No key yet: nothing was sealed.</p> : null}
+      {data?.keys.length === 0 ? <p className={kit['dim']}>No seal key yet. The first deed creates one.</p> : null}
     </Panel>
   );
 };
@@ -105,7 +105,7 @@ const Key = ({ of: key }: { readonly of: SealKey }) => {
   const fingerprint = useFingerprint(key.public_key);
   return (
     <li className={styles['key']}>
-      <code>{fingerprint ?? `${key.kid} (the first half of it)`}</code>
+      <code>{fingerprint ?? `${key.kid} (first half of the fingerprint)`}</code>
       <span className={styles['tools']}>
         {key.revoked_at !== null ? (
           <Badge tone="bad" icon="shieldCross">
@@ -117,7 +117,7 @@ const Key = ({ of: key }: { readonly of: SealKey }) => {
           </Badge>
         ) : (
           <Badge tone="ok" icon="shield">
-            Seals
+            Active
           </Badge>
         )}
         {fingerprint === null ? null : <CopyButton text={fingerprint}>Copy fingerprint</CopyButton>}

@@ -23,8 +23,8 @@ interface Making {
 }
 
 const MODES = [
-  { value: 'live', name: 'Live', about: 'What it does is real. It begins with svc_live_.' },
-  { value: 'test', name: 'Test', about: 'A mark alone: what it changes is as real. It begins with svc_test_.' },
+  { value: 'live', name: 'Live', about: 'For production. Starts with svc_live_.' },
+  { value: 'test', name: 'Test', about: 'Only a mark: changes are as real as with a live key. Starts with svc_test_.' },
 ] as const;
 
 export const CreateKey = ({ onMade, onClose }: Making) => {
@@ -37,14 +37,17 @@ export const CreateKey = ({ onMade, onClose }: Making) => {
   return (
     <FormDialog
       title="New admin key"
-      action="Make admin key"
-      busy="Making …"
+      action="Create admin key"
+      busy="Creating …"
       isPending={create.isPending}
       error={create.error}
       onSubmit={() => create.mutate(mode === 'live')}
       onClose={onClose}
     >
-      <p>It sets up agents, connectors and policies without a person. It decides no approval and makes no other key.</p>
+      <p>
+        An admin key sets up agents, connectors and policies without a person. An admin key cannot decide approvals or
+        create other admin keys.
+      </p>
       <Choices legend="Kind" chosen={mode} onChoose={setMode} of={MODES} />
     </FormDialog>
   );
@@ -69,7 +72,7 @@ export const RollKey = ({ of: old, onMade, onClose }: Making & { readonly of: Ad
       onSubmit={() => roll.mutate(Number(overlap))}
       onClose={onClose}
     >
-      <p>A new key works at once. Give it to the program before the old one ends.</p>
+      <p>The new key works immediately. Update your program before the old key stops working.</p>
       <OverlapChoice chosen={overlap} onChoose={setOverlap} />
     </FormDialog>
   );
@@ -100,7 +103,7 @@ export const RevokeKey = ({
       onClose={onClose}
     >
       <p>
-        Every program that uses it is refused from now on. Invitations that it made are void. This cannot be undone.
+        Requests with this key are denied from now on, and invitations created with it are void. This cannot be undone.
       </p>
     </FormDialog>
   );

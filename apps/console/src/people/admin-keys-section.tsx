@@ -71,7 +71,7 @@ export const AdminKeysSection = () => {
           of={open.of}
           onDone={() => {
             close();
-            setNews(`${beginOf(open.of)}… is revoked, on every instance within two seconds.`);
+            setNews(`${beginOf(open.of)}… is revoked. Every instance denies it within two seconds.`);
             reread();
           }}
           onClose={close}
@@ -84,27 +84,26 @@ export const AdminKeysSection = () => {
 
 const Made = ({ secret, replaced, onClose }: MadeKey & { readonly onClose: () => void }) => (
   <SecretDialog
-    title={replaced ? 'The new admin key' : 'Your admin key'}
+    title={replaced ? 'The new admin key' : 'Admin key'}
     secret={secret}
-    lost={replaced ? 'Revoke the new key of this list, and roll again.' : 'Revoke it, and make another.'}
+    lost={replaced ? 'Revoke the new key in this list and roll again.' : 'Revoke the key and create another one.'}
     onClose={onClose}
   >
     <p className={kit['dim']}>
-      Send it as <code>Authorization: Bearer …</code>. Whoever has it may do what an admin may.
+      Send it as <code>Authorization: Bearer …</code>. Anyone with this key can do what an admin can do.
     </p>
   </SecretDialog>
 );
 
 const NoKeys = () => (
   <Empty
-    title="No admin key yet"
+    title="No admin keys yet"
     code={[
       `curl -sS '${location.origin}/v1/agents' -H "Authorization: Bearer $ADMIN_KEY" \\`,
       `  -H 'Content-Type: application/json' -d '{"name": "support-bot"}'`,
     ].join('\n')}
   >
-    People have sessions, agents have keys of their own, and programs that set things up have an admin key. With one, a
-    deployment makes an agent by:
+    Use an admin key for programs that set up agents, connectors and policies. Example: create an agent.
   </Empty>
 );
 
@@ -124,7 +123,7 @@ const KeysTable = ({ rows, onOpen }: WithOpen & { readonly rows: readonly AdminK
       {over.length === 0 ? null : (
         <details>
           <summary>
-            {over.length} that {over.length === 1 ? 'opens' : 'open'} nothing any more
+            {over.length} inactive {over.length === 1 ? 'key' : 'keys'}
           </summary>
           <Keys rows={over} onOpen={onOpen} />
         </details>
@@ -140,7 +139,7 @@ const Keys = ({ rows, onOpen }: WithOpen & { readonly rows: readonly AdminKey[] 
         <tr>
           <th scope="col">Key</th>
           <th scope="col">Status</th>
-          <th scope="col">Made</th>
+          <th scope="col">Created</th>
           <th scope="col">
             <span className="visually-hidden">Actions</span>
           </th>
@@ -156,7 +155,7 @@ const Keys = ({ rows, onOpen }: WithOpen & { readonly rows: readonly AdminKey[] 
               <Stand of={key} />
             </td>
             <td>
-              <span className={styles['onPhone']}>made </span>
+              <span className={styles['onPhone']}>created </span>
               <Time at={key.created_at} />
             </td>
             <td className={styles['actions']} data-wide>
@@ -181,7 +180,7 @@ const Stand = ({ of: key }: { readonly of: AdminKey }) => {
       return (
         <>
           <Badge tone="warn" icon="clock">
-            Replaced
+            Rolled
           </Badge>{' '}
           {key.expires_at === null ? null : (
             <span className={kit['dim']}>
@@ -193,7 +192,7 @@ const Stand = ({ of: key }: { readonly of: AdminKey }) => {
     case 'ended':
       return (
         <Badge tone="quiet" icon="clock">
-          Ended
+          Expired
         </Badge>
       );
     case 'revoked':

@@ -10,9 +10,9 @@ import styles from './settings.module.css';
 const DOORS = ['decide', 'review_only', 'off'] as const satisfies readonly Door[];
 
 const MAIL: Readonly<Record<Door, string>> = {
-  decide: 'The mail has a link to what is asked, and the page behind it decides by a press.',
-  review_only: 'The mail shows what is asked. To decide, people sign in.',
-  off: 'Nobody is mailed, and links that were sent are void.',
+  decide: 'Approvers get a mail with a link and can decide on the linked page.',
+  review_only: 'Approvers get a mail and sign in to the Console to decide.',
+  off: 'No mails are sent, and links already sent are void.',
 };
 const CHAT: Readonly<Record<Door, string>> = {
   decide: 'Of people whose chat account stands with their membership.',
@@ -56,7 +56,7 @@ export const ApprovalsForm = ({ org }: { readonly org: Schemas['Organization'] }
     >
       <div className={styles['doors']}>
         <Choices
-          legend="By mail"
+          legend="Mail"
           chosen={mail}
           onChoose={(value) => setDraft({ ...draft, mail: value })}
           of={DOORS.map((value) => ({ value, name: doorInWords(value), about: MAIL[value] }))}
@@ -70,11 +70,9 @@ export const ApprovalsForm = ({ org }: { readonly org: Schemas['Organization'] }
       </div>
       <Life count={count} unit={unit} error={change.error} onChange={(life) => setDraft({ ...draft, life })} />
       <OtherFailure error={change.error} params={['approvals.expires_in_s']} />
-      {change.data === undefined || isDirty ? null : (
-        <Sealed deed={change.data.deed}>How people are asked is saved.</Sealed>
-      )}
+      {change.data === undefined || isDirty ? null : <Sealed deed={change.data.deed}>Approval settings saved.</Sealed>}
       <Button type="submit" disabled={!isDirty || count.trim() === '' || change.isPending}>
-        {change.isPending ? 'Saving …' : 'Save how people are asked'}
+        {change.isPending ? 'Saving …' : 'Save approval settings'}
       </Button>
     </form>
   );
@@ -89,10 +87,10 @@ const Life = ({
 }: LifeDraft & { readonly error: unknown; readonly onChange: (life: LifeDraft) => void }) => (
   <div className={styles['row']}>
     <Field
-      label="A call waits for"
+      label="Approvals expire after"
       param="approvals.expires_in_s"
       error={error}
-      hint="Unless its rule says otherwise: a minute to 30 days."
+      hint="1 minute to 30 days. A rule can set a different time."
     >
       {(control) => (
         <input
@@ -105,7 +103,7 @@ const Life = ({
         />
       )}
     </Field>
-    <Field label="in" param="unit" error={null}>
+    <Field label="Unit" param="unit" error={null}>
       {(control) => (
         <select {...control} value={unit} onChange={({ target }) => onChange({ count, unit: target.value as Unit })}>
           {Object.keys(UNITS).map((name) => (

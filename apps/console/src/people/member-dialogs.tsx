@@ -32,12 +32,12 @@ export const Invite = ({ again, onDone, onClose }: DialogProps & { readonly agai
   const invite = useChange(
     (body: { readonly email: string; readonly role: Role }, key) =>
       bodyOf(api.POST('/v1/org/members', { params: { header: { 'Idempotency-Key': key } }, body })),
-    (member) => onDone(`${nameOf(member)} is invited. The link of the mail works for seven days.`),
+    (member) => onDone(`${nameOf(member)} is invited. The link in the mail works for seven days.`),
   );
   return (
     <FormDialog
-      title={again === null ? 'Invite a person' : 'Invite again'}
-      action="Send the invitation"
+      title={again === null ? 'Invite person' : 'Invite again'}
+      action="Send invitation"
       busy="Sending …"
       isPending={invite.isPending}
       isReady={email.trim() !== ''}
@@ -50,7 +50,7 @@ export const Invite = ({ again, onDone, onClose }: DialogProps & { readonly agai
         label="E-mail address"
         param="email"
         error={invite.error}
-        hint={again === null ? 'The link works for seven days.' : 'The link that was sent before is void then.'}
+        hint={again === null ? 'The link works for seven days.' : 'The earlier link stops working.'}
       >
         {(control) => (
           <input
@@ -93,7 +93,7 @@ export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readon
   const change = useChange(
     (body: Schemas['ChangeMember']) =>
       bodyOf(api.PATCH('/v1/org/members/{id}', { params: { path: { id: member.id } }, body })),
-    (changed) => onDone(`${nameOf(changed)} is ${ROLES[changed.role].name.toLowerCase()}, as the deed says.`),
+    (changed) => onDone(`${nameOf(changed)} was saved with the role ${ROLES[changed.role].name.toLowerCase()}.`),
   );
   const changes = {
     ...(role === member.role ? {} : { role }),
@@ -103,7 +103,7 @@ export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readon
   return (
     <FormDialog
       title={`Change ${nameOf(member)}`}
-      action="Save this member"
+      action="Save member"
       busy="Saving …"
       isPending={change.isPending}
       isReady={Object.keys(changes).length > 0}
@@ -114,10 +114,10 @@ export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readon
     >
       <RoleChoice roles={roles} chosen={role} onChoose={setRole} />
       <Field
-        label="References, one a line"
+        label="References, one per line"
         param="references"
         error={change.error}
-        hint="What agents send as Service-On-Behalf-Of for this person, who may then not approve what runs for them."
+        hint="Values of Service-On-Behalf-Of that mean this person. This person cannot approve calls made on their own behalf."
       >
         {(control) => (
           <textarea
@@ -163,13 +163,17 @@ export const RemoveMember = ({ member, onDone, onClose }: DialogProps & { readon
     },
   );
   const [title, action, words] = isMe
-    ? ['Leave the organization', 'Leave', 'You are signed out here at once. To come back, somebody has to invite you.']
+    ? [
+        'Leave organization',
+        'Leave',
+        'You are signed out of this organization immediately. To return, you need a new invitation.',
+      ]
     : member.status === 'invited'
-      ? ['Withdraw the invitation', 'Withdraw invitation', 'The link that was mailed works no more.']
+      ? ['Withdraw invitation', 'Withdraw invitation', 'The link in the mail stops working.']
       : [
-          'Remove a member',
+          'Remove member',
           'Remove',
-          'Every session in this organization ends at once, and what was signed counts no more.',
+          'All sessions of this person in this organization end immediately, and their signatures on waiting approvals no longer count.',
         ];
   return (
     <FormDialog

@@ -35,9 +35,12 @@ export const rolesToGive = (me: Looker): readonly Role[] =>
   me.role === 'owner' ? ['viewer', 'admin', 'owner'] : me.role === 'admin' ? ['viewer', 'admin'] : [];
 
 export const ROLES: Readonly<Record<Role, { readonly name: string; readonly about: string }>> = {
-  viewer: { name: 'Viewer', about: 'Reads everything, decides approvals whose rule names them, and changes nothing.' },
-  admin: { name: 'Admin', about: 'Also sets up agents, policies and connectors, stops agents, and invites.' },
-  owner: { name: 'Owner', about: 'Also changes roles, retention and approvals, and starts all agents again.' },
+  viewer: { name: 'Viewer', about: 'Can view everything and decide approvals of rules that name them.' },
+  admin: { name: 'Admin', about: 'Can also set up agents, policies and connectors, stop agents and invite people.' },
+  owner: {
+    name: 'Owner',
+    about: 'Can also change roles, retention and approval settings, and start all agents again.',
+  },
 };
 
 /** Lines of a text, without empty ones and those that stand twice. */

@@ -99,10 +99,10 @@ export const MembersSection = () => {
 };
 
 const NoMembers = ({ isInvited }: { readonly isInvited: boolean }) => (
-  <Empty title={isInvited ? 'Nobody is invited' : 'Nobody was removed'}>
+  <Empty title={isInvited ? 'No open invitations' : 'No removed members'}>
     {isInvited
-      ? 'An invitation is a mail with a link that works for seven days. Who has used it is a member.'
-      : 'Who is removed loses every session in this organization at once. The log keeps that they were here.'}
+      ? 'An invitation is a mail with a link that works for seven days. The person becomes a member when they use the link.'
+      : 'Removed members lose all sessions in this organization immediately. The log still shows that they were members.'}
   </Empty>
 );
 
@@ -116,7 +116,7 @@ const MembersTable = ({ rows, onOpen }: WithOpen & { readonly rows: readonly Mem
       <tr>
         <th scope="col">Person</th>
         <th scope="col">Role</th>
-        <th scope="col">Stands</th>
+        <th scope="col">Status</th>
         <th scope="col">
           <span className="visually-hidden">Actions</span>
         </th>
@@ -146,7 +146,7 @@ const Person = ({ member: { email, user, id } }: { readonly member: Membership }
   return (
     <>
       {email === null ? <Id id={user} /> : <Said text={email} />}
-      {id === me.membership.id ? <small>this is you</small> : null}
+      {id === me.membership.id ? <small>you</small> : null}
     </>
   );
 };
@@ -174,11 +174,11 @@ const Stand = ({
       return (
         <>
           <Badge tone={isOver ? 'quiet' : 'accent'} icon={isOver ? 'clock' : 'send'}>
-            {isOver ? 'Invitation is over' : 'Invited'}
+            {isOver ? 'Invitation expired' : 'Invited'}
           </Badge>{' '}
           {until === null ? null : (
             <span className={kit['dim']}>
-              link {isOver ? 'ended' : 'works until'} <Time at={until} />
+              link {isOver ? 'expired' : 'works until'} <Time at={until} />
             </span>
           )}
         </>
@@ -199,7 +199,7 @@ const MemberMenu = ({ member, onOpen }: WithOpen & { readonly member: Membership
         <button
           type="button"
           className={kit['iconButton']}
-          aria-label={`What can be done about ${plain(member.email ?? member.user)}`}
+          aria-label={`Actions for ${plain(member.email ?? member.user)}`}
           popoverTarget={popoverTarget}
         >
           <Icon name="more" />

@@ -43,7 +43,7 @@ export const NameForm = ({ org }: { readonly org: Organization }) => {
         label="Time zone"
         param="timezone"
         error={change.error}
-        hint={`There it is ${times.hour(new Date(serverNow()).toISOString())}, ${times.zoneName(serverNow())}. Times are shown in it, and days, weeks and months of budgets are counted in it.`}
+        hint={`Local time ${times.hour(new Date(serverNow()).toISOString())}, ${times.zoneName(serverNow())}. The Console shows times in this zone, and budgets and insights count its days.`}
       >
         {(control) => (
           <select
@@ -64,9 +64,7 @@ export const NameForm = ({ org }: { readonly org: Organization }) => {
         )}
       </Field>
       <OtherFailure error={change.error} params={['name', 'timezone']} />
-      {change.data === undefined || isDirty ? null : (
-        <Sealed deed={change.data.deed}>Name and time zone are saved.</Sealed>
-      )}
+      {change.data === undefined || isDirty ? null : <Sealed deed={change.data.deed}>Name and time zone saved.</Sealed>}
       <Button type="submit" disabled={!isDirty || change.isPending}>
         {change.isPending ? 'Saving …' : 'Save name and time zone'}
       </Button>
@@ -76,7 +74,7 @@ export const NameForm = ({ org }: { readonly org: Organization }) => {
 
 const Removal = ({ days }: { readonly days: number }) => (
   <Warning>
-    Bodies older than {days} {days === 1 ? 'day' : 'days'} are removed within minutes. Nothing brings them back.
+    Bodies older than {days} {days === 1 ? 'day' : 'days'} are removed within minutes and cannot be restored.
   </Warning>
 );
 
@@ -99,12 +97,12 @@ export const RetentionForm = ({ org }: { readonly org: Organization }) => {
       }}
     >
       <Choices
-        legend="Bodies are kept"
+        legend="Keep bodies"
         chosen={isDefault ? 'default' : 'chosen'}
         onChoose={(value) => setDraft({ isDefault: value === 'default', days })}
         of={[
-          { value: 'default', name: `${RETENTION_DEFAULT_DAYS} days`, about: 'As the service has it.' },
-          { value: 'chosen', name: 'For days of your choice' },
+          { value: 'default', name: `${RETENTION_DEFAULT_DAYS} days`, about: 'The default of the service.' },
+          { value: 'chosen', name: 'Custom' },
         ]}
       />
       {isDefault ? null : (
@@ -124,15 +122,13 @@ export const RetentionForm = ({ org }: { readonly org: Organization }) => {
       )}
       {isShorter ? <Removal days={after} /> : null}
       <OtherFailure error={change.error} params={isDefault ? [] : ['retention_days']} />
-      {change.data === undefined || draft !== null ? null : (
-        <Sealed deed={change.data.deed}>Retention is saved.</Sealed>
-      )}
+      {change.data === undefined || draft !== null ? null : <Sealed deed={change.data.deed}>Retention saved.</Sealed>}
       <Button
         type="submit"
         kind={isShorter ? 'danger' : 'plain'}
         disabled={draft === null || days.trim() === '' || change.isPending}
       >
-        {change.isPending ? 'Saving …' : isShorter ? 'Shorten retention, and remove them' : 'Save retention'}
+        {change.isPending ? 'Saving …' : isShorter ? 'Shorten retention and remove older bodies' : 'Save retention'}
       </Button>
     </form>
   );
@@ -163,13 +159,13 @@ export const VersionForm = ({
         error={change.error}
         hint={
           org.pinned_version === null
-            ? 'None yet: a request without the header gets the latest. Once pinned, it can only be pinned to another.'
+            ? 'No version is pinned: requests without the header use the latest version. A pinned version can be changed but not unpinned.'
             : undefined
         }
       >
         {(control) => (
           <select {...control} value={chosen} onChange={({ target }) => setDraft(target.value)}>
-            {org.pinned_version === null ? <option value="">the latest</option> : null}
+            {org.pinned_version === null ? <option value="">latest</option> : null}
             {versions.map((version) => (
               <option key={version} value={version}>
                 {version}
@@ -179,9 +175,9 @@ export const VersionForm = ({
         )}
       </Field>
       <OtherFailure error={change.error} params={['pinned_version']} />
-      {change.data === undefined ? null : <Sealed deed={change.data.deed}>The version is pinned.</Sealed>}
+      {change.data === undefined ? null : <Sealed deed={change.data.deed}>Version pinned.</Sealed>}
       <Button type="submit" disabled={chosen === (org.pinned_version ?? '') || change.isPending}>
-        {change.isPending ? 'Saving …' : 'Pin this version'}
+        {change.isPending ? 'Saving …' : 'Pin version'}
       </Button>
     </form>
   );

@@ -32,7 +32,7 @@ export const OrganizationSection = () => {
           <dd>
             <Id id={org.id} isWhole />
           </dd>
-          <dt>Made</dt>
+          <dt>Created</dt>
           <dd>
             <Time at={org.created_at} isExact />
           </dd>
@@ -77,12 +77,12 @@ const ApprovalsPanel = ({ org }: { readonly org: Organization }) => {
         <ApprovalsForm org={org} />
       ) : (
         <Owners>
-          <dt>By mail</dt>
+          <dt>Mail</dt>
           <dd>{doorInWords(mail)}</dd>
           <dt>By chat</dt>
           <dd>{doorInWords(chat)}</dd>
-          <dt>A call waits</dt>
-          <dd>{lifeInWords(seconds)}, unless its rule says otherwise</dd>
+          <dt>Approvals expire after</dt>
+          <dd>{lifeInWords(seconds)}unless a rule sets a different time</dd>
         </Owners>
       )}
     </Panel>
@@ -92,14 +92,14 @@ const ApprovalsPanel = ({ org }: { readonly org: Organization }) => {
 const RetentionPanel = ({ org }: { readonly org: Organization }) => (
   <Panel title="Retention">
     <p className={styles['about']}>
-      What agents sent and what tools answered is removed after these days. Deeds hold digests alone: they stay, and
-      verify as before.
+      Bodies are the arguments that agents sent and the results that tools returned. Bodies are removed after this time.
+      Deeds hold only digests: deeds stay and can still be verified.
     </p>
     {useMay('owner') ? (
       <RetentionForm org={org} />
     ) : (
       <Owners>
-        <dt>Bodies are kept</dt>
+        <dt>Keep bodies</dt>
         <dd>{daysInWords(org.retention_days)}</dd>
       </Owners>
     )}
@@ -116,15 +116,15 @@ const VersionPanel = ({ org }: { readonly org: Organization }) => {
   return (
     <Panel title="API version">
       <p className={styles['about']}>
-        What a request gets that names no version by the header <code>Service-Version</code>. A version never changes
-        what it does.
+        The API version for requests without the header <code>Service-Version</code>. The behavior of a version never
+        changes.
       </p>
       {useMay('owner') && version !== undefined ? (
         <VersionForm org={org} versions={version.api_versions} />
       ) : (
         <Owners>
           <dt>Pinned</dt>
-          <dd>{org.pinned_version ?? `none: the latest, ${latest ?? 'which GET /v1/version names'}`}</dd>
+          <dd>{org.pinned_version ?? `none (latest: ${latest ?? 'see GET /v1/version'})`}</dd>
         </Owners>
       )}
     </Panel>

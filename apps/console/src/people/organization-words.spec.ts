@@ -22,15 +22,11 @@ describe('how long a call waits for people', () => {
     expect([lifeInWords(86_400), lifeInWords(7_200), lifeInWords(undefined)]).toEqual([
       '1 day',
       '2 hours',
-      'as long as the service has it',
+      'default of the service',
     ]);
   });
 });
 
 it('bodies are kept for the days that were chosen, or for those of the service', () => {
-  expect([daysInWords(null), daysInWords(1), daysInWords(30)]).toEqual([
-    '90 days, as the service has it',
-    '1 day',
-    '30 days',
-  ]);
+  expect([daysInWords(null), daysInWords(1), daysInWords(30)]).toEqual(['90 days (default)', '1 day', '30 days']);
 });

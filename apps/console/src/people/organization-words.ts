@@ -8,19 +8,19 @@ export const RETENTION_DEFAULT_DAYS = 90;
 const days = (count: number): string => `${count} ${count === 1 ? 'day' : 'days'}`;
 
 export const daysInWords = (retention: number | null): string =>
-  retention === null ? `${days(RETENTION_DEFAULT_DAYS)}, as the service has it` : days(retention);
+  retention === null ? `${days(RETENTION_DEFAULT_DAYS)} (default)` : days(retention);
 
 /** The state before anybody has chosen is the service's own. */
 export const doorInWords = (door: Door | undefined): string => {
   switch (door) {
     case 'decide':
-      return 'People decide there';
+      return 'Notify approvers, decide by link';
     case 'review_only':
-      return 'People are told there, and decide in the Console';
+      return 'Notify approvers, decide in the Console';
     case 'off':
       return 'Off';
     case undefined:
-      return 'As the service has it';
+      return 'Default of the service';
   }
 };
 
@@ -43,7 +43,7 @@ export const secondsOf = (count: number, unit: Unit): number => Math.round(count
 
 /** `90 minutes`, `1 day` */
 export const lifeInWords = (seconds: number | undefined): string => {
-  if (seconds === undefined) return 'as long as the service has it';
+  if (seconds === undefined) return 'default of the service';
   const { count, unit } = lifeOf(seconds);
   return `${count} ${count === 1 ? unit.slice(0, -1) : unit}`;
 };

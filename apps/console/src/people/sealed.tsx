@@ -11,11 +11,11 @@ export const Sealed = ({
   readonly children: ReactNode;
 }) => (
   <p role="status" className={styles['sealed']}>
-    {deed === null ? 'Nothing had changed.' : children}
+    {deed === null ? 'No changes.' : children}
     {typeof deed === 'string' ? (
       <>
         {' '}
-        <Link href={`/deeds/${deed}`}>Its deed</Link>
+        <Link href={`/deeds/${deed}`}>View deed</Link>
       </>
     ) : null}
   </p>

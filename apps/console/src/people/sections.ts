@@ -13,25 +13,25 @@ export const SECTIONS = [
   {
     id: 'organization',
     name: 'Organization',
-    about: 'Its name and zone, how long bodies are kept, and how people are asked.',
+    about: 'Name, time zone, approval settings, retention and API version.',
     role: 'viewer',
   },
-  { id: 'members', name: 'Members', about: 'Who works here, and what they may do.', role: 'viewer' },
+  { id: 'members', name: 'Members', about: 'People in this organization and their roles.', role: 'viewer' },
   {
     id: 'admin-keys',
     name: 'Admin keys',
-    about: 'For programs that set up agents, policies and connectors. An admin key may do what an admin may.',
+    about: 'For programs that set up agents, policies and connectors. An admin key can do what an admin can do.',
     role: 'admin',
   },
   {
     id: 'webhooks',
     name: 'Webhooks',
-    about: 'Your systems are told what happens, signed, and again until it arrives.',
+    about: 'Signed events delivered to your systems, with retries.',
     role: 'admin',
   },
-  { id: 'sessions', name: 'Sessions', about: 'Where you are signed in.', role: 'viewer' },
-  { id: 'security', name: 'Security events', about: 'Who signed in and out.', role: 'admin' },
-  { id: 'about', name: 'About', about: 'What is running, and the keys that seal.', role: 'viewer' },
+  { id: 'sessions', name: 'Sessions', about: 'Browsers and devices where you are signed in.', role: 'viewer' },
+  { id: 'security', name: 'Security events', about: 'Sign-ins and sign-outs of people.', role: 'admin' },
+  { id: 'about', name: 'About', about: 'Version of the service, and the seal keys.', role: 'viewer' },
 ] as const satisfies readonly Section[];
 
 export type SectionId = (typeof SECTIONS)[number]['id'];

@@ -27,8 +27,8 @@ export const SecuritySection = () => {
       ) : isPending ? (
         <Bones count={5} />
       ) : rows.length === 0 ? (
-        <Empty title="Nobody has signed in yet">
-          Each sign-in and sign-out of a person stands here. It is recorded without a deed: deeds hold who may do what.
+        <Empty title="No security events yet">
+          Sign-ins and sign-outs of people are listed here. They are recorded without deeds.
         </Empty>
       ) : (
         <div className={kit['panel']}>
@@ -48,7 +48,7 @@ const EventsTable = ({ rows }: { readonly rows: readonly SecurityEvent[] }) => {
         <tr>
           <th scope="col">Time</th>
           <th scope="col">Person</th>
-          <th scope="col">What happened</th>
+          <th scope="col">Event</th>
           <th scope="col">Session</th>
         </tr>
       </thead>

@@ -29,5 +29,5 @@ it('says what a person did', () => {
     eventInWords({ type: 'user.signed_in', via: 'code', why: null }),
     eventInWords({ type: 'user.signed_out', via: null, why: 'everywhere' }),
     eventInWords({ type: 'user.signed_out', via: null, why: null }),
-  ]).toEqual(['signed in by the code of a mail', 'signed out everywhere', 'signed out']);
+  ]).toEqual(['signed in with a mail code', 'signed out everywhere', 'signed out']);
 });

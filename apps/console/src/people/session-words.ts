@@ -1,18 +1,18 @@
 import type { Schemas } from '../kernel/client.ts';
 
 const VIA: Readonly<Record<Schemas['Session']['via'], string>> = {
-  link: 'by the link of a mail',
-  code: 'by the code of a mail',
-  invite: 'by an invitation',
-  org_switch: 'by switching the organization',
+  link: 'with a mail link',
+  code: 'with a mail code',
+  invite: 'with an invitation',
+  org_switch: 'by switching organizations',
 };
 
 const WHY: Readonly<Record<NonNullable<Schemas['SecurityEvent']['why']>, string>> = {
   signed_out: 'signed out',
   everywhere: 'signed out everywhere',
-  ended: 'session was ended from another one',
-  switched: 'went on in another organization',
-  address_set: 'session was ended, since an operator set another address',
+  ended: 'session ended from another session',
+  switched: 'switched to another organization',
+  address_set: 'session ended, because an operator changed the address',
 };
 
 export const viaInWords = (via: Schemas['Session']['via']): string => VIA[via];

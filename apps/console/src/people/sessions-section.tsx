@@ -39,13 +39,13 @@ export const SessionsSection = () => {
     <>
       <div className={styles['tools']}>
         <Button disabled={others.length === 0 || endOthers.isPending} onClick={() => endOthers.mutate(others)}>
-          {endOthers.isPending ? 'Ending …' : 'End all others'}
+          {endOthers.isPending ? 'Ending …' : 'End all other sessions'}
         </Button>
         <Button kind="danger" onClick={() => setAsked(true)}>
           Sign out everywhere
         </Button>
         <span className={styles['said']} role="status">
-          {others.length === 0 && rows.length > 0 ? 'This is the only one.' : ''}
+          {others.length === 0 && rows.length > 0 ? 'No other sessions.' : ''}
         </span>
       </div>
       {endOthers.error === null ? null : <Failure error={endOthers.error} />}
@@ -75,7 +75,7 @@ const SessionRow = ({ session, onEnded }: { readonly session: Session; readonly 
     <li>
       <div>
         <span title={browser === null ? undefined : (session.user_agent ?? undefined)}>
-          <Said text={browser ?? session.user_agent ?? 'A program that does not say its name'} />
+          <Said text={browser ?? session.user_agent ?? 'Unknown program'} />
         </span>
         {session.org === me.org.id ? null : (
           <>
@@ -93,7 +93,7 @@ const SessionRow = ({ session, onEnded }: { readonly session: Session; readonly 
       </div>
       {session.current ? (
         <Badge tone="ok" icon="checkCircle">
-          This one
+          This session
         </Badge>
       ) : (
         <Button isSmall kind="danger" disabled={end.isPending} onClick={() => end.mutate(session.id)}>
@@ -120,7 +120,7 @@ const Everywhere = ({ onClose }: { readonly onClose: () => void }) => {
       onSubmit={() => leave.mutate(true)}
       onClose={onClose}
     >
-      <p>Every session of yours ends, in every organization, this one too. You sign in again by a mail.</p>
+      <p>All your sessions in all organizations end, including this one. To sign in again, request a mail link.</p>
     </FormDialog>
   );
 };

@@ -74,15 +74,15 @@ const Sections = ({ current }: { readonly current: SectionId }) => {
 
 const NotYours = ({ section }: { readonly section: Section }) => (
   <Empty title={`${section.name} are for admins and owners`}>
-    Your role only reads. <WhoMay may="change your role" />
+    Your role is read-only. <WhoMay may="change your role" />
   </Empty>
 );
 
 const NoSection = () => (
   <>
-    <ScreenHead title="There is no such page" />
+    <ScreenHead title="Page not found" />
     <Empty title="Settings have no section at this address">
-      It may be of another version, or not whole. <Link href="/settings/organization">Go to the settings</Link>
+      The link may be incomplete or from another version. <Link href="/settings/organization">Go to Settings</Link>
     </Empty>
   </>
 );

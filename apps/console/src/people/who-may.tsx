@@ -8,5 +8,5 @@ export const WhoMay = ({ may }: { readonly may: string }) => {
   const { me } = useSession();
   const owners = members?.filter(({ role, user }) => role === 'owner' && user !== me.user.id) ?? [];
   const names = owners.map(({ user }) => nameOf(user)).join(', ');
-  return <>{`${names === '' ? 'An owner' : names} may ${may}.`}</>;
+  return <>{`${names === '' ? 'An owner' : names} can ${may}.`}</>;
 };

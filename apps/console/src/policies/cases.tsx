@@ -47,13 +47,13 @@ export const Cases = ({ policy, source, isValid, onRule }: ToolProps) => {
       <div className={styles['toolHead']}>
         <h2>Cases</h2>
         <Button isSmall disabled={test.isPending || isValid === false} onClick={() => test.mutate({ source, cases })}>
-          {test.isPending ? 'Running …' : 'Run the cases'}
+          {test.isPending ? 'Running …' : 'Run cases'}
         </Button>
       </div>
-      <p className={kit['dim']}>A file of calls and what is to be decided of each, as it is kept beside a policy.</p>
+      <p className={kit['dim']}>A YAML file of calls and the expected decision for each.</p>
       {isValid === false ? <p className={styles['waits']}>The text has errors. Correct them first.</p> : null}
       <label className={kit['label']}>
-        The file, as YAML
+        Cases (YAML)
         <textarea
           ref={field}
           className={styles['yaml']}
@@ -74,7 +74,7 @@ export const Cases = ({ policy, source, isValid, onRule }: ToolProps) => {
       )}
       {test.data === undefined || test.isPending ? null : (
         <div className={styles['stack']} data-stale={isOfThis ? undefined : ''}>
-          {isOfThis ? null : <p className={styles['waits']}>This is about an earlier text.</p>}
+          {isOfThis ? null : <p className={styles['waits']}>This result is for an earlier text.</p>}
           <Result
             answer={test.data}
             text={test.variables?.cases ?? ''}
@@ -107,7 +107,7 @@ const OpenFile = ({ onText }: { readonly onText: (text: string) => void }) => {
   };
   return (
     <label className={kit['label']}>
-      Or open one
+      Or open a file{' '}
       <input
         type="file"
         accept=".yaml,.yml,text/yaml"
@@ -134,9 +134,7 @@ const Result = ({
   <>
     <p className={styles['verdict']} data-tone={failed === 0 ? 'ok' : 'bad'} role="status">
       <Icon name={failed === 0 ? 'checkCircle' : 'crossCircle'} />
-      {failed === 0
-        ? `${counted(passed, 'case')}, all as they should be`
-        : `${failed} of ${counted(passed + failed, 'case')} otherwise than it should be`}
+      {failed === 0 ? `${counted(passed, 'case')} passed` : `${failed} of ${counted(passed + failed, 'case')} failed`}
     </p>
     <ul className={styles['samples']}>
       {[...cases]
@@ -173,7 +171,7 @@ const CaseRow = ({
         {one.ok ? null : (
           <strong className={styles['danger']}>
             {' '}
-            expected {one.expect.decision === 'require_approval' ? 'a person' : one.expect.decision}
+            expected {one.expect.decision === 'require_approval' ? 'require approval' : one.expect.decision}
             {one.expect.rule === null ? null : (
               <>
                 {' '}

@@ -98,7 +98,7 @@ describe('what is offered under the tools of a match', () => {
       { label: 'crm.*', detail: 'read, destructive: all 2 tools' },
       { label: 'crm.get', detail: 'read: Reads a <U+202E> customer' },
       { label: 'crm.notes.close', detail: 'destructive' },
-      { label: 'pay.*', detail: 'write: its one tool' },
+      { label: 'pay.*', detail: 'write: one tool' },
       { label: 'pay.refund', detail: 'write: Gives money back' },
     ]));
 

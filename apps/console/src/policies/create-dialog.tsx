@@ -10,7 +10,7 @@ import kit from '../kit/kit.module.css';
 import styles from './policies.module.css';
 import { usePolicyVersion, useReread, useSlots } from './queries.ts';
 
-const READS = `# The first rule that fits a call decides it; what none fits is denied.
+const READS = `# The first matching rule decides a call; a call without a matching rule is denied.
 version: 1
 default: deny
 rules:
@@ -21,7 +21,7 @@ rules:
     decision: allow
 `;
 
-const NOTHING = `# The first rule that fits a call decides it; what none fits is denied.
+const NOTHING = `# The first matching rule decides a call; a call without a matching rule is denied.
 version: 1
 default: deny
 `;
@@ -62,7 +62,7 @@ export const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
         }}
       >
         <label className={kit['label']}>
-          Name, for people
+          Name{' '}
           <input
             className={kit['field']}
             maxLength={120}
@@ -74,23 +74,24 @@ export const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
           />
         </label>
         <label className={kit['label']}>
-          Begin with
+          {' '}
+          Start with{' '}
           <select
             className={kit['field']}
             value={start}
             onChange={({ target }) => setStart(target.value as 'reads' | 'nothing' | 'copy')}
           >
-            <option value="reads">reads go through, all else is denied</option>
-            <option value="nothing">every call is denied</option>
-            {enforced === null ? null : <option value="copy">a copy of what decides now</option>}
+            <option value="reads">allow reads, deny everything else</option>
+            <option value="nothing">deny every call</option>
+            {enforced === null ? null : <option value="copy">copy of the enforced version</option>}
           </select>
         </label>
-        <p className={kit['dim']}>It decides nothing until you enforce a version of it.</p>
+        <p className={kit['dim']}>The policy has no effect until you enforce a version.</p>
         {create.error === null ? null : <Failure error={create.error} />}
         <DialogFoot>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" disabled={create.isPending || name.trim() === ''}>
-            {create.isPending ? 'Making …' : 'Make the policy'}
+            {create.isPending ? 'Creating …' : 'Create policy'}
           </Button>
         </DialogFoot>
       </form>

@@ -12,7 +12,7 @@ describe('a call that somebody describes', () => {
   });
 
   it.each(['[1]', '"x"', 'null', '1'])('has an object for arguments, and not %s', (args) =>
-    expect(readDescribed({ ...typed, args })).toEqual({ problem: expect.stringContaining('one JSON object') }),
+    expect(readDescribed({ ...typed, args })).toEqual({ problem: expect.stringContaining('a JSON object') }),
   );
 
   it('says where it is not JSON', () =>

@@ -30,7 +30,7 @@ const parse = (text: string): { readonly args: Record<string, never> } | { reado
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return { args: value as Record<string, never> };
-    return { problem: 'Arguments are one JSON object, such as {"id": "42"}.' };
+    return { problem: 'Arguments must be a JSON object, such as {"id": "42"}.' };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return { problem: `This is not JSON. ${error.message}` };

@@ -9,15 +9,15 @@ import styles from './policies.module.css';
 type Answer = Schemas['PolicyDryRun'];
 
 const WHY: Readonly<Record<Answer['trace'][number]['why'], string>> = {
-  tools: 'passed over: another tool',
-  agents: 'passed over: another agent',
-  labels: 'passed over: the agent lacks its labels',
-  mode: 'passed over: run otherwise',
-  side_effect: 'passed over: another side effect',
-  when_false: 'passed over: its condition is false',
-  fact_missing: 'passed over: it allows by a fact that the call does not have',
+  tools: 'no match: tool',
+  agents: 'no match: agent',
+  labels: 'no match: labels',
+  mode: 'no match: mode',
+  side_effect: 'no match: side effect',
+  when_false: 'no match: the condition is false',
+  fact_missing: 'skipped: the condition needs a fact that this call does not have',
   applies: 'decides',
-  no_answer: 'its condition has no answer, so the call is refused',
+  no_answer: 'the condition cannot be evaluated, so the call is denied',
 };
 
 /** What the text says of one call: rule after rule, up to the one that decides. */
@@ -48,13 +48,13 @@ export const DryRunResult = ({
       </p>
       {recorded === null ? null : (
         <p className={kit['dim']}>
-          {recorded.outcome === decision.outcome ? 'It was decided the same then' : 'It was decided otherwise then'}
+          {recorded.outcome === decision.outcome ? 'Recorded decision: the same' : 'Recorded decision: different'}
           {recorded.rule_id === null ? '.' : `, by rule ${recorded.rule_id}.`}
         </p>
       )}
       {decision.message === null ? null : (
         <p>
-          The agent would read: <Said text={decision.message} />
+          Message to the agent: <Said text={decision.message} />
         </p>
       )}
       {approval === null ? null : <WaitsFor approval={approval} />}
@@ -74,12 +74,12 @@ export const DryRunResult = ({
         ))}
         {decision.source === 'default' ? (
           <li data-decides="">
-            the default <span>decides, since no rule does</span>
+            the default <span>decides, because no rule matches</span>
           </li>
         ) : null}
       </ol>
       <details>
-        <summary>All that was judged</summary>
+        <summary>Full policy input</summary>
         <Arguments args={input} />
       </details>
     </>
@@ -88,9 +88,9 @@ export const DryRunResult = ({
 
 const WaitsFor = ({ approval }: { readonly approval: NonNullable<Answer['approval']> }) => (
   <p>
-    It would wait for {approval.required} of {approval.approvers.join(', ')}
+    Requires approval by {approval.required} of {approval.approvers.join(', ')}
     {approval.expires_in_s === null
-      ? ', as long as the organization has set'
+      ? ', for the time set by the organization'
       : `, for ${timeLeft(approval.expires_in_s * 1_000)}`}
     .
   </p>

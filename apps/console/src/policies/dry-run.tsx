@@ -37,12 +37,12 @@ export const DryRun = ({ source, isValid, onRule }: ToolProps) => {
       <div className={styles['toolHead']}>
         <h2>Dry run</h2>
         <Button isSmall type="submit" form={name} disabled={run.isPending || isValid === false}>
-          {run.isPending ? 'Asking …' : 'Ask'}
+          {run.isPending ? 'Running …' : 'Ask'}
         </Button>
       </div>
-      <p className={kit['dim']}>One call, what the text says of it, and why. Nothing is run, decided or stored.</p>
+      <p className={kit['dim']}>Evaluate one call against this text and see why. Nothing is run or stored.</p>
       <fieldset className={styles['choice']}>
-        <legend className="visually-hidden">Which call</legend>
+        <legend className="visually-hidden">Call</legend>
         {[false, true].map((described) => (
           <label key={String(described)}>
             <input
@@ -51,7 +51,7 @@ export const DryRun = ({ source, isValid, onRule }: ToolProps) => {
               checked={isDescribed === described}
               onChange={() => setDescribed(described)}
             />
-            {described ? 'A call that I describe' : 'A recorded call'}
+            {described ? 'Describe a call' : 'Recorded call'}
           </label>
         ))}
       </fieldset>
@@ -60,7 +60,7 @@ export const DryRun = ({ source, isValid, onRule }: ToolProps) => {
       {run.error === null ? null : <Failure error={run.error} />}
       {run.data === undefined || run.isPending ? null : (
         <div className={styles['stack']} data-stale={isOfThis ? undefined : ''}>
-          {isOfThis ? null : <p className={styles['waits']}>This is about an earlier text.</p>}
+          {isOfThis ? null : <p className={styles['waits']}>This result is for an earlier text.</p>}
           <DryRunResult answer={run.data} onRule={onRule} />
         </div>
       )}
@@ -94,9 +94,9 @@ const RecordedForm = ({ id, param, onRun }: FormProps) => {
       }}
     >
       <label className={kit['label']}>
-        One of the newest
+        Recent action
         <select className={kit['field']} value={action} onChange={({ target }) => setAction(target.value)}>
-          <option value="">choose a call</option>
+          <option value="">choose an action</option>
           {recent?.data.map(({ id, tool, agent, created_at: at }) => (
             <option key={id} value={id}>
               {times.short(at, serverNow())} {plain(tool)} by {plain(agent.name)}
@@ -105,7 +105,7 @@ const RecordedForm = ({ id, param, onRun }: FormProps) => {
         </select>
       </label>
       <label className={kit['label']}>
-        Or its id
+        Or action id
         <input
           className={kit['field']}
           placeholder="act_…"
@@ -151,7 +151,7 @@ const DescribedForm = ({ id, param, onRun }: FormProps) => {
         </p>
       ) : null}
       <label className={kit['label']}>
-        Arguments, as JSON
+        Arguments (JSON)
         <textarea
           className={styles['yaml']}
           rows={5}
@@ -167,13 +167,13 @@ const DescribedForm = ({ id, param, onRun }: FormProps) => {
         )}
       </label>
       <Text
-        label="Name of the agent (left out: test-agent)"
+        label="Agent name (default: test-agent)"
         value={call.agent}
         isBad={isAt('agent')}
         onChange={(agent) => change({ agent })}
       />
       <Text
-        label="On behalf of (may be left out)"
+        label="On behalf of (optional)"
         value={call.onBehalfOf}
         isBad={isAt('user')}
         onChange={(onBehalfOf) => change({ onBehalfOf })}
@@ -191,14 +191,15 @@ const RunBy = ({
   readonly onChange: (mode: Described['mode']) => void;
 }) => (
   <label className={kit['label']}>
-    Run by
+    {' '}
+    Mode{' '}
     <select
       className={kit['field']}
       value={mode}
       onChange={({ target }) => onChange(target.value === 'proxy' ? 'proxy' : 'gateway')}
     >
-      <option value="gateway">the service</option>
-      <option value="proxy">the agent, at the edge</option>
+      <option value="gateway">gateway: the service runs the tool</option>
+      <option value="proxy">proxy: the agent runs the tool</option>
     </select>
   </label>
 );

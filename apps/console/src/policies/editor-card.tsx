@@ -49,7 +49,7 @@ export const EditorCard = (props: CardProps) => {
             label={
               isWritable
                 ? 'Source of the policy. Tab indents; Escape, then Tab leaves the editor.'
-                : 'Source of the policy, to read'
+                : 'Source of the policy, read-only'
             }
             text={source}
             isReadOnly={!isWritable}
@@ -129,7 +129,9 @@ const CardHead = ({
         </span>
       ) : null}
       {isWritable && !draft.isDraft ? <IntoSlot policy={policy} /> : null}
-      {isWritable ? null : <p className={kit['dim']}>Your role reads. An admin or owner changes it.</p>}
+      {isWritable ? null : (
+        <p className={kit['dim']}>Your role is read-only. An admin or owner can change this policy.</p>
+      )}
     </div>
   );
 };
@@ -162,7 +164,7 @@ const DropDraft = ({ draft }: { readonly draft: PolicyDraft }) => {
       onClick={() => (isArmed ? draft.drop() : setArmed(true))}
       onBlur={() => setArmed(false)}
     >
-      {isArmed ? 'Yes, throw it away' : 'Throw away'}
+      {isArmed ? 'Confirm discard' : 'Discard'}
     </Button>
   );
 };
@@ -188,7 +190,7 @@ const VersionHead = ({
     <div className={styles['cardHead']}>
       <h2>Version {version.version}</h2>
       <Badge tone="quiet" icon="eye">
-        only to read
+        read-only
       </Badge>
       <span className={styles['buttons']}>
         {version.id === latest.id ? null : (
@@ -204,7 +206,7 @@ const VersionHead = ({
               set('version', null);
             }}
           >
-            Begin a draft from it
+            Start a draft from this version
           </Button>
         ) : null}
         <Button isSmall onClick={() => set('version', null)}>
@@ -216,7 +218,7 @@ const VersionHead = ({
 };
 
 const saidOf = (isValid: boolean, findings: readonly Finding[]): string =>
-  isValid ? countsOf(findings) : `${countsOf(findings)}. It cannot be saved before the errors are corrected.`;
+  isValid ? countsOf(findings) : `${countsOf(findings)}. Correct the errors to save.`;
 
 const Findings = ({
   lint,

@@ -100,8 +100,8 @@ export const Comparison = ({
         {lines === null
           ? 'Comparing …'
           : lines.added + lines.removed === 0
-            ? 'The two are the same.'
-            : `${counted(lines.added, 'line')} added, ${counted(lines.removed, 'line')} taken away`}
+            ? 'No differences.'
+            : `${counted(lines.added, 'line')} added, ${counted(lines.removed, 'line')} removed`}
       </p>
       {code === undefined ? <Bones count={10} /> : null}
       <div ref={host} className={styles['editor']} hidden={code === undefined} />

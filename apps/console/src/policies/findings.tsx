@@ -41,5 +41,5 @@ export const countsOf = (findings: readonly Finding[]): string => {
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   const warnings = findings.length - errors;
   const parts = [errors > 0 && counted(errors, 'error'), warnings > 0 && counted(warnings, 'warning')];
-  return parts.filter((part) => part !== false).join(', ') || 'Nothing to correct';
+  return parts.filter((part) => part !== false).join(', ') || 'No problems found';
 };

@@ -17,7 +17,7 @@ export const MeanwhileSaved = ({
 }) => {
   const latest = policy.latest_version;
   const theirs: Pair = {
-    title: `From version ${draft.base.number} to version ${latest.version}, which was saved meanwhile`,
+    title: `From version ${draft.base.number} to version ${latest.version}, saved by another person`,
     before: draft.base.text,
     after: latest.source,
   };
@@ -27,7 +27,7 @@ export const MeanwhileSaved = ({
       <Icon name="triangle" />
       <div>
         <p>
-          <strong>Version {latest.version} was saved meanwhile</strong> by <Who actor={latest.author} />,{' '}
+          <strong>Version {latest.version} was saved while you were editing</strong> by <Who actor={latest.author} />,{' '}
           <Time at={latest.created_at} />. Your draft of version {draft.base.number} is kept.
         </p>
         {latest.notes === null ? null : (
@@ -37,13 +37,13 @@ export const MeanwhileSaved = ({
         )}
         <span className={styles['buttons']}>
           <Button isSmall onClick={() => onCompare(theirs)}>
-            What they changed
+            Their changes
           </Button>
           <Button isSmall onClick={() => onCompare(both)}>
-            What your draft would undo or add
+            Your changes against version {latest.version}
           </Button>
           <Button isSmall onClick={draft.moveToLatest}>
-            I have looked: save onto version {latest.version}
+            Save on top of version {latest.version}
           </Button>
         </span>
       </div>

@@ -8,7 +8,7 @@ export type Outcome = Schemas['Outcome'];
 const OUTCOMES = {
   allow: ['ok', 'check', 'allow'],
   deny: ['refused', 'ban', 'deny'],
-  require_approval: ['warn', 'people', 'a person'],
+  require_approval: ['warn', 'people', 'require approval'],
 } as const;
 
 /** What a policy says of a call. */

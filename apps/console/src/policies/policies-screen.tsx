@@ -23,7 +23,7 @@ export const PoliciesScreen = () => {
     <>
       <ScreenHead
         title="Policies"
-        about="Rules that say which calls go through, which wait for a person, and which do not."
+        about="Rules that allow calls, require approval, or deny them."
         action={
           may ? (
             <Button kind="primary" onClick={begin}>
@@ -72,14 +72,14 @@ const PolicyList = () => {
 
 const NoPolicies = () => (
   <Empty
-    title="No policy yet"
+    title="No policies yet"
     code={[
       `curl -sS '${location.origin}/v1/policies' -H "Authorization: Bearer $ADMIN_KEY" \\`,
       `  -H 'Content-Type: application/json' -d '{"name": "support", "source": "version: 1\\ndefault: deny\\n"}'`,
     ].join('\n')}
   >
-    A policy is a text of rules; the first that fits a call decides it. Until a version of one is enforced, every call
-    is denied. An admin makes one above, or over the API:
+    A policy is a list of rules; the first matching rule decides a call. Until a version is enforced, every call is
+    denied. An admin creates policies here or with the API:
   </Empty>
 );
 
@@ -88,8 +88,8 @@ const PoliciesTable = ({ rows }: { readonly rows: readonly Schemas['Policy'][] }
     <thead>
       <tr>
         <th scope="col">Name</th>
-        <th scope="col">Does</th>
-        <th scope="col">Latest</th>
+        <th scope="col">Status</th>
+        <th scope="col">Latest version</th>
         <th scope="col">Saved by</th>
         <th scope="col">Saved</th>
       </tr>
@@ -113,12 +113,12 @@ const PolicyRow = ({ policy }: { readonly policy: Schemas['Policy'] }) => {
       </td>
       <td data-end>
         {policy.enforced_version === null && policy.shadow_version === null ? (
-          <span className={kit['dim']}>decides nothing</span>
+          <span className={kit['dim']}>not in use</span>
         ) : null}
         <span className={styles['badges']}>
           {policy.enforced_version === null ? null : (
             <Badge tone="ok" icon="checkCircle">
-              Decides
+              Enforced
             </Badge>
           )}
           {policy.shadow_version === null ? null : (

@@ -30,7 +30,7 @@ export const PolicyInForce = ({
   return (
     <div className={styles['inForce']}>
       {slots !== undefined && enforced === null && shadow === null ? (
-        <p className={kit['dim']}>Nothing of this policy decides: no version is enforced or in shadow.</p>
+        <p className={kit['dim']}>This policy is not in use: no version is enforced or in shadow.</p>
       ) : null}
       {enforced === null ? null : <SlotLine policy={policy} slot={enforced} mode="enforce" isDraft={isDraft} />}
       {shadow === null ? null : <SlotLine policy={policy} slot={shadow} mode="shadow" isDraft={isDraft} />}
@@ -56,8 +56,8 @@ const SlotLine = ({
     <div>
       <p>
         <Link href={`/policies/${policy.id}?version=${slot.policy_version}`}>Version {slot.version}</Link>{' '}
-        {mode === 'enforce' ? 'decides every call' : 'runs in shadow'} since <Time at={slot.since} />, put there by{' '}
-        <Who actor={slot.by} />.
+        {mode === 'enforce' ? 'is enforced' : 'runs in shadow'} since <Time at={slot.since} />
+        by <Who actor={slot.by} />.
       </p>
       <span className={styles['buttons']}>
         {mode === 'shadow' ? (
@@ -65,7 +65,7 @@ const SlotLine = ({
             href={`/actions?shadow_differs=true&created_at[gte]=${encodeURIComponent(slot.since)}`}
             className={`${kit['button'] ?? ''} ${kit['small'] ?? ''}`}
           >
-            Where it differs
+            View differences
           </Link>
         ) : null}
         {may && mode === 'shadow' ? (
@@ -75,7 +75,7 @@ const SlotLine = ({
         ) : null}
         {may ? (
           <Button isSmall onClick={() => setAsked('end')}>
-            {mode === 'enforce' ? `Take version ${slot.version} out …` : `End the shadow of version ${slot.version} …`}
+            {mode === 'enforce' ? `Deactivate version ${slot.version} …` : `End shadow of version ${slot.version} …`}
           </Button>
         ) : null}
       </span>

@@ -60,7 +60,7 @@ const PolicyDesk = ({ policy, version }: { readonly policy: Policy; readonly ver
     <>
       <ScreenHead title={policy.name} name={<Said text={policy.name} />} badges={<SlotBadges policy={policy} />} />
       <p className={styles['meta']}>
-        <Id id={policy.id} /> made <Time at={policy.created_at} isExact />
+        <Id id={policy.id} /> created <Time at={policy.created_at} isExact />
       </p>
       <PolicyInForce policy={policy} isDraft={draft.isDraft} />
       <div className={styles['desk']}>
@@ -75,7 +75,7 @@ const SlotBadges = ({ policy }: { readonly policy: Policy }) => (
   <>
     {policy.enforced_version === null ? null : (
       <Badge tone="ok" icon="checkCircle">
-        Decides
+        Enforced
       </Badge>
     )}
     {policy.shadow_version === null ? null : (

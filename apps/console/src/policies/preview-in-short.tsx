@@ -7,7 +7,7 @@ import styles from './policies.module.css';
 export const PreviewInShort = ({ source }: { readonly source: string }) => {
   const { data, error } = usePreview({ source, actions: 1_000, agent: null, tool: null }, true);
   if (error !== null || data?.judged === 0) return null;
-  if (data === undefined) return <p className={styles['short']}>Asking it about the newest 1,000 calls …</p>;
+  if (data === undefined) return <p className={styles['short']}>Evaluating the newest 1,000 calls …</p>;
   return (
     <div className={styles['short']} role="status">
       <p>
@@ -17,8 +17,8 @@ export const PreviewInShort = ({ source }: { readonly source: string }) => {
       </p>
       {data.human_denied_now_allowed === 0 ? null : (
         <p className={styles['danger']}>
-          <Icon name="triangle" /> {counted(data.human_denied_now_allowed, 'call')} that a person denied would go
-          through without asking.
+          <Icon name="triangle" /> {counted(data.human_denied_now_allowed, 'call')} denied by a person would be allowed
+          without approval.
         </p>
       )}
     </div>

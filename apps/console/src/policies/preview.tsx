@@ -31,18 +31,18 @@ export const Preview = ({ source, isValid, onRule }: ToolProps) => {
   return (
     <>
       <div className={styles['toolHead']}>
-        <h2>What it would have done</h2>
+        <h2>Preview</h2>
         <Button isSmall disabled={isFetching || isValid !== true} onClick={() => void refetch()}>
-          {isFetching ? 'Judging …' : 'Judge again'}
+          {isFetching ? 'Evaluating …' : 'Refresh'}
         </Button>
       </div>
       <Narrow {...{ actions, setActions, agent, setAgent, tool, setTool }} />
       {isValid === false ? (
-        <p className={styles['waits']}>The text has errors. Once they are corrected it is put to the calls again.</p>
+        <p className={styles['waits']}>The text has errors. The preview continues when they are corrected.</p>
       ) : null}
       {isFetching && isTooOften(failureReason) ? (
         <p className={styles['waits']} role="status">
-          You have asked 20 times within a minute. It goes on by itself as soon as there is room, in a minute at most.
+          You have reached 20 previews in a minute. The preview continues automatically within a minute.
         </p>
       ) : null}
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
@@ -56,7 +56,7 @@ export const Preview = ({ source, isValid, onRule }: ToolProps) => {
           data-stale={isOfThis ? undefined : ''}
           aria-busy={isValid !== false && !isOfThis}
         >
-          {isOfThis ? null : <p className={styles['waits']}>This is about an earlier text.</p>}
+          {isOfThis ? null : <p className={styles['waits']}>This result is for an earlier text.</p>}
           <Result answer={data} onRule={onRule} />
         </div>
       )}
@@ -91,7 +91,7 @@ const Narrow = ({
   return (
     <div className={styles['narrow']}>
       <label className={kit['label']}>
-        Newest calls
+        Number of newest calls{' '}
         <select className={kit['field']} value={actions} onChange={({ target }) => setActions(Number(target.value))}>
           {COUNTS.map((count) => (
             <option key={count} value={count}>
@@ -107,7 +107,7 @@ const Narrow = ({
           value={agent ?? ''}
           onChange={({ target }) => setAgent(target.value === '' ? null : target.value)}
         >
-          <option value="">every agent</option>
+          <option value="">all agents</option>
           {agents?.data.map(({ id, name }) => (
             <option key={id} value={id}>
               {plain(name)}
@@ -119,7 +119,7 @@ const Narrow = ({
         Tool
         <input
           className={kit['field']}
-          placeholder="every tool, or crm.*"
+          placeholder="all tools, or crm.*"
           maxLength={200}
           value={text}
           onChange={({ target }) => setText(target.value)}
@@ -138,7 +138,7 @@ const Result = ({ answer, onRule }: { readonly answer: Answer; readonly onRule: 
   if (from === null || to === null) {
     return (
       <p>
-        No such call is recorded yet. Once agents have called tools, this tells what the text would have said of them.
+        No matching calls are recorded yet. After the first calls, the preview shows what this text would have decided.
       </p>
     );
   }
@@ -146,14 +146,14 @@ const Result = ({ answer, onRule }: { readonly answer: Answer; readonly onRule: 
     <>
       <p className={kit['dim']}>
         {counted(judged, 'call')}, <Time at={from} /> to <Time at={to} />, judged again by what was known then.
-        {complete ? '' : ' Not all: after 3 seconds it answers with what it has.'}
+        {complete ? '' : ' Incomplete: the preview stops after 3 seconds.'}
       </p>
       <p className={styles['number']}>
         {changed.toLocaleString('en-US')} <span>decided otherwise</span>
       </p>
       {denied === 0 ? null : (
         <p className={styles['danger']}>
-          <Icon name="triangle" /> {counted(denied, 'call')} that a person denied would go through without asking.
+          <Icon name="triangle" /> {counted(denied, 'call')} denied by a person would be allowed without approval.
         </p>
       )}
       <Changes answer={answer} onRule={onRule} />
@@ -185,20 +185,20 @@ const Changes = ({ answer, onRule }: { readonly answer: Answer; readonly onRule:
 );
 
 const WHY_NOT = {
-  not_asked: 'no policy was asked (a Stop, an unknown tool, a budget)',
-  payload_removed: 'the arguments are removed, since their days are over',
-  payload_damaged: 'what is stored is not what was judged: run an audit',
-  time_limit: 'it takes too long; enforced, it would refuse such calls',
+  not_asked: 'decided without a policy (Stop, unknown tool or budget)',
+  payload_removed: 'the arguments were removed at the end of the retention period',
+  payload_damaged: 'the stored input does not match its digest: run an audit',
+  time_limit: 'the evaluation takes too long; enforced, this version would deny such calls',
 } as const;
 
 const Unjudged = ({ answer }: { readonly answer: Answer }) => {
   const reasons = (Object.keys(WHY_NOT) as (keyof typeof WHY_NOT)[]).filter((why) => answer.unjudged_because[why] > 0);
   if (reasons.length === 0) return null;
   return (
-    <ul className={styles['unjudged']} aria-label="Not judged">
+    <ul className={styles['unjudged']} aria-label="Not evaluated">
       {reasons.map((why) => (
         <li key={why}>
-          <span className={kit['number']}>{answer.unjudged_because[why].toLocaleString('en-US')}</span> not judged:{' '}
+          <span className={kit['number']}>{answer.unjudged_because[why].toLocaleString('en-US')}</span> not evaluated:{' '}
           {WHY_NOT[why]}
         </li>
       ))}
@@ -209,7 +209,7 @@ const Unjudged = ({ answer }: { readonly answer: Answer }) => {
 const Samples = ({ answer: { samples } }: { readonly answer: Answer }) =>
   samples.length === 0 ? null : (
     <>
-      <h3>{samples.length === 1 ? 'It' : `Such calls, newest first`}</h3>
+      <h3>{samples.length === 1 ? 'The call' : 'Changed calls, newest first'}</h3>
       <ul className={styles['samples']}>
         {samples.map((one) => (
           <li key={one.action}>
@@ -222,7 +222,7 @@ const Samples = ({ answer: { samples } }: { readonly answer: Answer }) =>
               <Said text={one.agent.name} />, <Time at={one.created_at} />
             </small>
             <OutcomeChange from={one.from} to={one.to} />
-            {one.human_denied ? <strong className={styles['danger']}>A person denied it</strong> : null}
+            {one.human_denied ? <strong className={styles['danger']}>Denied by a person</strong> : null}
           </li>
         ))}
       </ul>

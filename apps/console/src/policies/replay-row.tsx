@@ -17,16 +17,17 @@ type Replay = Schemas['Replay'];
 type Result = Schemas['ReplayResult'];
 
 const STATUSES = {
-  queued: ['quiet', 'clock', 'Waits for a worker'],
-  running: ['accent', 'spinner', 'Runs'],
+  queued: ['quiet', 'clock', 'Queued'],
+  running: ['accent', 'spinner', 'Running'],
   succeeded: ['ok', 'checkCircle', 'Done'],
   failed: ['bad', 'crossCircle', 'Failed'],
   cancelled: ['quiet', 'ban', 'Cancelled'],
 } as const;
 
 const FAILURES: Readonly<Record<string, string>> = {
-  policy_unavailable: 'The version does not compile any more in this version of the service. Save it anew.',
-  internal_error: 'What ran it came to a bad end five times. Start it again; if it fails again, tell the operator.',
+  policy_unavailable:
+    'This policy version no longer compiles in this version of the service. Save it as a new version.',
+  internal_error: 'The replay failed five times. Start it again; if it fails again, tell the operator.',
 };
 
 export const isUnderWay = ({ status }: Replay): boolean => status === 'queued' || status === 'running';
@@ -45,7 +46,7 @@ export const ReplayRow = ({ replay, onRule }: { readonly replay: Replay; readonl
         {goesOn ? <Cancel replay={replay} /> : null}
       </div>
       <p className={kit['dim']}>
-        <Time at={replay.from} /> to <Time at={replay.to} />, asked for by <Who actor={replay.requested_by} />{' '}
+        <Time at={replay.from} /> to <Time at={replay.to} />, started by <Who actor={replay.requested_by} />{' '}
         <Time at={replay.created_at} />
       </p>
       {goesOn ? (
@@ -58,7 +59,7 @@ export const ReplayRow = ({ replay, onRule }: { readonly replay: Replay; readonl
       ) : null}
       {replay.error_code === null ? null : (
         <p>
-          {FAILURES[replay.error_code] ?? 'It failed.'} <code>{replay.error_code}</code>
+          {FAILURES[replay.error_code] ?? 'The replay failed.'} <code>{replay.error_code}</code>
         </p>
       )}
       {replay.result === null ? null : <Found result={replay.result} onRule={onRule} />}
@@ -91,10 +92,10 @@ const Cancel = ({ replay }: { readonly replay: Replay }) => {
 };
 
 const SKIPPED = {
-  not_asked: 'no policy was asked (a Stop, an unknown tool, a budget)',
-  payload_removed: 'the arguments are removed, since their days are over',
-  payload_damaged: 'what is stored is not what was judged: run an audit',
-  time_limit: 'it takes too long; enforced, it would refuse such calls',
+  not_asked: 'decided without a policy (Stop, unknown tool or budget)',
+  payload_removed: 'the arguments were removed at the end of the retention period',
+  payload_damaged: 'the stored input does not match its digest: run an audit',
+  time_limit: 'the evaluation takes too long; enforced, this version would deny such calls',
 } as const;
 
 const Found = ({ result, onRule }: { readonly result: Result; readonly onRule: (id: string) => void }) => {
@@ -102,19 +103,20 @@ const Found = ({ result, onRule }: { readonly result: Result; readonly onRule: (
   return (
     <details className={styles['found']}>
       <summary>
-        {counted(result.judged, 'call')} judged, <strong>{changed.toLocaleString('en-US')} otherwise</strong>
+        {counted(result.judged, 'call')} evaluated,{' '}
+        <strong>{changed.toLocaleString('en-US')} decided differently</strong>
         {result.allows_denied_by_person === 0 ? null : (
           <span className={styles['danger']}>
             {' '}
-            <Icon name="triangle" size={14} /> {result.allows_denied_by_person.toLocaleString('en-US')} that a person
-            denied would go through
+            <Icon name="triangle" size={14} /> {result.allows_denied_by_person.toLocaleString('en-US')} denied by a
+            person would be allowed
           </span>
         )}
       </summary>
       {result.allows_never_asked === 0 ? null : (
         <p>
-          {counted(result.allows_never_asked, 'call')} that nobody was asked about and that{' '}
-          {result.allows_never_asked === 1 ? 'was' : 'were'} refused would go through without asking.
+          {counted(result.allows_never_asked, 'call')} without an approval that{' '}
+          {result.allows_never_asked === 1 ? 'was' : 'were'} denied would be allowed without approval.
         </p>
       )}
       <ul className={styles['changes']}>
@@ -126,7 +128,7 @@ const Found = ({ result, onRule }: { readonly result: Result; readonly onRule: (
             </div>
             <p>
               by <Rule id={change.rule_id} onRule={onRule} />
-              {change.source === 'builtin' ? ', whose condition has no answer' : ''}; the oldest:{' '}
+              {change.source === 'builtin' ? ', whose condition cannot be evaluated' : ''}; oldest:{' '}
               {change.sample.map((action) => (
                 <Link key={action} href={`/actions/${action}`}>
                   <code>{shortId(action)}</code>{' '}
@@ -140,7 +142,7 @@ const Found = ({ result, onRule }: { readonly result: Result; readonly onRule: (
         .filter((why) => result.skipped[why] > 0)
         .map((why) => (
           <p key={why} className={kit['dim']}>
-            {result.skipped[why].toLocaleString('en-US')} not judged: {SKIPPED[why]}
+            {result.skipped[why].toLocaleString('en-US')} not evaluated: {SKIPPED[why]}
           </p>
         ))}
       <Tallies result={result} />
@@ -168,9 +170,9 @@ const Tally = ({
       <tr>
         <th scope="col">{title.replace('By ', '')}</th>
         <th scope="col">allow</th>
-        <th scope="col">a person</th>
+        <th scope="col">require approval</th>
         <th scope="col">deny</th>
-        <th scope="col">otherwise</th>
+        <th scope="col">changed</th>
       </tr>
     </thead>
     <tbody>

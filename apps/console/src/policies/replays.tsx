@@ -36,17 +36,17 @@ export const Replays = ({ policy, onRule }: { readonly policy: Policy; readonly 
         <h2>Replays</h2>
       </div>
       <p className={kit['dim']}>
-        A saved version, asked about every call of a window by what was known then. Nothing is run or decided.
+        Evaluates a saved version against every recorded call of a time range. Nothing is run or decided.
       </p>
       {may ? <StartForm policy={policy} /> : null}
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {replays === undefined && error === null ? <Bones count={3} /> : null}
       {replays?.length === 0 ? (
         <p className={styles['waits']}>
-          None of this policy yet.{' '}
+          No replays yet.{' '}
           {may
-            ? 'Start one above: it tells whom the version would have stopped, and what it would have let through.'
-            : 'An admin or owner starts one.'}
+            ? 'Start one to see which calls the version would have denied or allowed.'
+            : 'An admin or owner can start one.'}
         </p>
       ) : null}
       <ul className={styles['replays']}>
@@ -109,12 +109,12 @@ const StartForm = ({ policy }: { readonly policy: Policy }) => {
           {versions.map(({ id, version: number, activation }) => (
             <option key={id} value={id}>
               {number}
-              {activation === null ? '' : activation === 'enforce' ? ', decides' : ', in shadow'}
+              {activation === null ? '' : activation === 'enforce' ? ', enforced' : ', in shadow'}
             </option>
           ))}
         </select>
       </label>
-      <div className={styles['presets']} role="group" aria-label="How far back">
+      <div className={styles['presets']} role="group" aria-label="Time range">
         {WINDOWS.map(([days, word]) => (
           <Button
             key={days}
@@ -130,13 +130,13 @@ const StartForm = ({ policy }: { readonly policy: Policy }) => {
       </div>
       <div className={styles['narrow']}>
         <LocalTime label="From" value={from} isBad={isWindow || begin === null} onChange={setFrom} />
-        <LocalTime label="To (left out: now)" value={to} isBad={isWindow} onChange={setTo} />
+        <LocalTime label="To (optional; default: now)" value={to} isBad={isWindow} onChange={setTo} />
       </div>
-      <p className={kit['dim']}>Times of {times.zoneName(serverNow())}. At most 90 days and 1,000,000 calls.</p>
+      <p className={kit['dim']}>Times in {times.zoneName(serverNow())}. At most 90 days and 1,000,000 calls.</p>
       {start.error === null ? null : <Failure error={start.error} />}
       <div className={styles['buttons']}>
         <Button type="submit" kind="primary" disabled={start.isPending || begin === null}>
-          {start.isPending ? 'Starting …' : 'Start the replay'}
+          {start.isPending ? 'Starting …' : 'Start replay'}
         </Button>
       </div>
     </form>

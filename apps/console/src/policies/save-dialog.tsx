@@ -35,7 +35,7 @@ export const SaveDialog = (props: SaveProps) => {
     return <SlotDialog policy={policy} version={saved} mode={mode} onClose={onClose} />;
   if (saved !== null) return <Saved version={saved} number={number} onMode={setMode} onGo={onGo} onClose={onClose} />;
   return (
-    <Dialog title={`Save version ${draft.base.number === number - 1 ? number : 'anew'}`} onClose={onClose}>
+    <Dialog title={`Save version ${draft.base.number === number - 1 ? number : 'again'}`} onClose={onClose}>
       <SaveForm {...props} number={number} onSaved={setSaved} />
     </Dialog>
   );
@@ -77,15 +77,15 @@ const SaveForm = ({
   const ask = (): void => save.mutate({ notes: notes.trim(), source: draft.source, base: draft.base.id });
   return (
     <>
-      <p>It becomes a version of its own and decides nothing yet. Versions are kept as they are, and never change.</p>
+      <p>Saving creates a new version that has no effect until you enforce it. Saved versions never change.</p>
       {findings.length === 0 ? null : (
         <>
-          <p className={kit['dim']}>{countsOf(findings)}. It can be saved all the same.</p>
+          <p className={kit['dim']}>{countsOf(findings)}. You can still save.</p>
           <FindingsList findings={findings} onGo={onGo} />
         </>
       )}
       <label className={kit['label']}>
-        What changed, for those who read the versions (may be left out)
+        Description of the change (optional)
         <textarea
           className={kit['field']}
           rows={3}
@@ -104,7 +104,7 @@ const SaveForm = ({
             onClose();
           }}
         >
-          See what was saved; my draft is kept
+          View the saved version and keep my draft
         </Button>
       ) : null}
       {refusal === null || refusal.diagnostics.length === 0 ? null : (
@@ -140,21 +140,21 @@ const Saved = ({
 }) => {
   const isNew = version.version === number;
   return (
-    <Dialog title={isNew ? `Version ${version.version} is saved` : 'Nothing was added'} onClose={onClose}>
+    <Dialog title={isNew ? `Version ${version.version} is saved` : 'No new version'} onClose={onClose}>
       <p role="status">
         {isNew
-          ? 'It decides nothing yet. In shadow it is asked about every call beside what decides, and refuses nobody: so you see first what it would do.'
-          : `This text is version ${version.version} already.`}
+          ? 'This version is not in use yet. Run it in shadow first to see what it would decide without denying any call.'
+          : `This text is already saved as version ${version.version}.`}
       </p>
       {version.diagnostics === undefined || version.diagnostics.length === 0 ? null : (
         <FindingsList findings={version.diagnostics} onGo={onGo} />
       )}
       <DialogFoot>
         <Button onClick={onClose}>Later</Button>
-        {version.activation === 'enforce' ? null : <Button onClick={() => onMode('enforce')}>Enforce it …</Button>}
+        {version.activation === 'enforce' ? null : <Button onClick={() => onMode('enforce')}>Enforce …</Button>}
         {version.activation === null ? (
           <Button kind="primary" data-first onClick={() => onMode('shadow')}>
-            Run it in shadow …
+            Run in shadow …
           </Button>
         ) : null}
       </DialogFoot>

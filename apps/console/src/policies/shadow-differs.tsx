@@ -30,12 +30,12 @@ const Differing = ({ since, version }: { readonly since: string; readonly versio
   });
   const all = `/actions?shadow_differs=true&created_at[gte]=${encodeURIComponent(since)}`;
   return (
-    <Panel title="Where the shadow differs" aside={<Link href={all}>All of them</Link>}>
+    <Panel title="Shadow differences" aside={<Link href={all}>View all</Link>}>
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null ? <Bones count={3} /> : null}
       {data?.actions.length === 0 ? (
         <p className={kit['dim']}>
-          Nowhere yet: since <Time at={since} /> version {version} would have decided every call as it was decided.
+          No differences since <Time at={since} />: version {version} would have decided every call the same way.
         </p>
       ) : null}
       <ul className={styles['samples']}>
@@ -67,10 +67,10 @@ const Difference = ({ action }: { readonly action: Schemas['Action'] }) => {
         <small>
           by{' '}
           {shadow.rule_id === null ? (
-            'its default'
+            'the default'
           ) : (
             <>
-              its rule <code>{shadow.rule_id}</code>
+              rule <code>{shadow.rule_id}</code>
             </>
           )}
         </small>

@@ -32,7 +32,7 @@ const Reason = ({
   readonly isBad: boolean;
 }) => (
   <label className={kit['label']}>
-    Reason, sealed in the deed (may be left out)
+    Reason, sealed in the deed (optional)
     <input
       className={kit['field']}
       maxLength={280}
@@ -123,7 +123,7 @@ const Activate = (props: ActivateProps & { readonly slots: Schemas['PolicySlots'
 
 const wordsOf = (mode: Mode, version: number, isReplacing: boolean): string => {
   if (mode === 'enforce') return `Enforce version ${version}`;
-  return isReplacing ? `Replace it in shadow by version ${version}` : `Run version ${version} in shadow`;
+  return isReplacing ? `Run version ${version} in shadow instead` : `Run version ${version} in shadow`;
 };
 
 const SlotName = ({ slot }: { readonly slot: Slot }) => (
@@ -142,29 +142,31 @@ const Enforces = ({
   return (
     <>
       <p>
-        From its next call on, every agent of <Said text={me.org.name} /> is judged by version {version.version} of{' '}
+        Version {version.version} of{' '}
         <strong>
           <Said text={policy.name} />
-        </strong>
-        . Calls that wait for a person are judged anew by it.
+        </strong>{' '}
+        will decide every call of every agent of <Said text={me.org.name} /> from now on. Calls waiting for approval are
+        evaluated again.
       </p>
       <p>
         {enforced === null ? (
-          'Nothing is enforced now, so every call is denied until then.'
+          'No version is enforced now, so every call is denied until you enforce one.'
         ) : (
           <>
-            It takes the place of <SlotName slot={enforced} />, which has decided since <Time at={enforced.since} />,
-            put there by <Who actor={enforced.by} />.
+            Replaces <SlotName slot={enforced} />, enforced since <Time at={enforced.since} />
+            by <Who actor={enforced.by} />.
           </>
         )}
       </p>
       {shadow?.policy_version === version.id ? (
         <p className={kit['dim']}>
-          It has run in shadow since <Time at={shadow.since} />, and leaves it.
+          In shadow since <Time at={shadow.since} />. The shadow ends when you enforce this version.
         </p>
       ) : (
         <Warning>
-          It does not run in shadow. There it would refuse nobody, and you would see first what it does.
+          This version does not run in shadow. Run it in shadow first to see what it would decide without denying any
+          call.
         </Warning>
       )}
     </>
@@ -174,12 +176,12 @@ const Enforces = ({
 const Shadows = ({ leaving }: { readonly leaving: Slot | null }) => (
   <>
     <p>
-      It is asked about every call from the next one on, beside what decides. It decides nothing and refuses nobody;
-      each action tells where it would have decided otherwise.
+      The version evaluates every call from now on but decides none. Actions show where it would have decided
+      differently.
     </p>
     {leaving === null ? null : (
       <Warning>
-        One version runs in shadow at a time: <SlotName slot={leaving} /> leaves it.
+        Only one version runs in shadow at a time: the shadow of <SlotName slot={leaving} /> ends.
       </Warning>
     )}
   </>
@@ -213,15 +215,15 @@ export const DeactivateDialog = ({
   );
   const isEnforced = mode === 'enforce';
   return (
-    <Dialog title={isEnforced ? 'Enforce nothing' : 'End its shadow'} onClose={onClose}>
+    <Dialog title={isEnforced ? 'Deactivate policy' : 'End shadow'} onClose={onClose}>
       {isEnforced ? (
         <Warning>
-          Then no policy decides, and every call of every agent of <Said text={me.org.name} /> is denied until a version
-          is enforced again. To stop agents for a while, use Stop.
+          Without an enforced version, every call of every agent of <Said text={me.org.name} /> is denied until you
+          enforce a version again. To pause agents, use Stop instead.
         </Warning>
       ) : (
         <p>
-          <SlotName slot={slot} /> is asked no more. What it has said so far stays with the actions.
+          <SlotName slot={slot} /> no longer evaluates calls. Its results so far stay with the actions.
         </p>
       )}
       <Reason reason={reason} onChange={setReason} isBad={isAbout(change.error, 'reason')} />
@@ -235,7 +237,7 @@ export const DeactivateDialog = ({
           disabled={change.isPending}
           onClick={() => change.mutate(reason.trim())}
         >
-          {change.isPending ? 'Sending …' : isEnforced ? 'Deny every call from now on' : 'End its shadow'}
+          {change.isPending ? 'Sending …' : isEnforced ? 'Deactivate and deny every call' : 'End shadow'}
         </Button>
       </DialogFoot>
     </Dialog>

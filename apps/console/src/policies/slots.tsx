@@ -17,24 +17,24 @@ export const Slots = () => {
   }
   return (
     <div className={styles['slots']}>
-      <section aria-label="What decides" data-tone={slots.enforced === null ? 'bad' : 'ok'}>
+      <section aria-label="Enforced version" data-tone={slots.enforced === null ? 'bad' : 'ok'}>
         <h2>
-          <Icon name={slots.enforced === null ? 'ban' : 'checkCircle'} /> Decides
+          <Icon name={slots.enforced === null ? 'ban' : 'checkCircle'} /> Enforced
         </h2>
         {slots.enforced === null ? (
           <p>
-            <strong>Nothing: every call is denied.</strong> Open a policy and enforce a version of it.
+            <strong>No version is enforced: every call is denied.</strong> Open a policy and enforce a version.
           </p>
         ) : (
           <Held slot={slots.enforced} />
         )}
       </section>
-      <section aria-label="What runs in shadow" data-tone="quiet">
+      <section aria-label="Shadow version" data-tone="quiet">
         <h2>
           <Icon name="eye" /> In shadow
         </h2>
         {slots.shadow === null ? (
-          <p>Nothing. A version in shadow is asked about every call and decides none: so it is tried on real calls.</p>
+          <p>None. A shadow version evaluates every call but decides none, so that you can test it on real calls.</p>
         ) : (
           <Held slot={slots.shadow} />
         )}
@@ -51,7 +51,8 @@ const Held = ({ slot }: { readonly slot: Slot }) => (
       </Link>
     </p>
     <p>
-      since <Time at={slot.since} />, put there by <Who actor={slot.by} />
+      since <Time at={slot.since} />
+      by <Who actor={slot.by} />
     </p>
   </>
 );

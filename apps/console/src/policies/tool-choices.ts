@@ -11,7 +11,7 @@ const connectorOf = ({ name }: CatalogueTool): string => name.split('.', 1)[0] ?
 
 const wildcardOf = (connector: string, tools: readonly CatalogueTool[]): Choice => {
   const effects = EFFECTS.filter((effect) => tools.some(({ side_effect: one }) => one === effect));
-  const count = tools.length === 1 ? 'its one tool' : `all ${tools.length} tools`;
+  const count = tools.length === 1 ? 'one tool' : `all ${tools.length} tools`;
   return { label: `${connector}.*`, detail: `${effects.join(', ')}: ${count}`, kind: 'enum' };
 };
 

@@ -17,7 +17,7 @@ import { Who } from './who.tsx';
 type Version = Schemas['PolicyVersion'];
 type Mode = 'enforce' | 'shadow';
 
-const ORIGINS = { user: '', starter: ', as the service came', suggestion: ', from a suggestion' } as const;
+const ORIGINS = { user: '', starter: ', from the setup', suggestion: ', from a suggestion' } as const;
 
 /** All versions, newest first: what each changed, and what each is to do. */
 export const Versions = ({ policy }: { readonly policy: Schemas['Policy'] }) => {
@@ -54,7 +54,7 @@ export const Versions = ({ policy }: { readonly policy: Schemas['Policy'] }) => 
         >
           <div className={styles['comparison']}>
             <Comparison
-              label={`Version ${compared.after.version}, with what version ${compared.before.version} had`}
+              label={`Version ${compared.after.version}, compared with version ${compared.before.version}`}
               before={compared.before.source}
               after={compared.after.source}
             />
@@ -91,7 +91,7 @@ const VersionRow = ({
         </Link>
         {version.activation === 'enforce' ? (
           <Badge tone="ok" icon="checkCircle">
-            Decides
+            Enforced
           </Badge>
         ) : version.activation === 'shadow' ? (
           <Badge tone="accent" icon="eye">
@@ -111,7 +111,7 @@ const VersionRow = ({
       <div className={styles['buttons']}>
         {before === null ? null : (
           <Button isSmall onClick={() => onCompare({ before, after: version })}>
-            What it changed
+            Show changes
             <OfVersion version={version} />
           </Button>
         )}

@@ -84,9 +84,9 @@ const useIdleEnd = (): void => {
 
 const NotFound = () => (
   <>
-    <ScreenHead title="There is no such page" />
+    <ScreenHead title="Page not found" />
     <Empty title="The Console has no page at this address">
-      It may be of another version, or not whole. <Link href="/">Go to the overview</Link>
+      The link may be incomplete or from another version. <Link href="/">Go to Overview</Link>
     </Empty>
   </>
 );

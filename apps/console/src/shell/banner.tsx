@@ -41,9 +41,9 @@ export const Banner = ({ onStop }: { readonly onStop: () => void }) => {
     return (
       <div className={styles['banner']} role="alert">
         <Icon name="key" />
-        You are signed out. What you wrote is kept while this page is open.
+        You are signed out. Unsaved text is kept while this page is open.
         <a href="/login?next=%2Fapp" target="_blank" rel="noreferrer">
-          Sign in in another tab, then go on here
+          Sign in again in a new tab, then continue here
         </a>
       </div>
     );
@@ -57,7 +57,7 @@ export const Banner = ({ onStop }: { readonly onStop: () => void }) => {
           {org === null ? null : <StoppedSince org={org} />}.
         </span>
         <Button isSmall onClick={onStop}>
-          {isOwner ? 'Start again …' : 'What is in flight'}
+          {isOwner ? 'Start again …' : 'View calls in flight'}
         </Button>
       </div>
     );
@@ -69,7 +69,7 @@ export const Banner = ({ onStop }: { readonly onStop: () => void }) => {
         The chain of deeds is broken
         {broken.first_bad_seq === null || broken.first_bad_seq === undefined
           ? ''
-          : ` at #${broken.first_bad_seq}`}: {broken.reason}. Tell the operator before anything else.
+          : ` at #${broken.first_bad_seq}`}: {broken.reason}. Tell the operator immediately.
       </div>
     );
   }
@@ -77,7 +77,7 @@ export const Banner = ({ onStop }: { readonly onStop: () => void }) => {
     return (
       <div className={styles['banner']} role="status">
         <Icon name="alert" />
-        {isOld ? 'A new version of the Console is here.' : 'Some changes may not be shown.'}
+        {isOld ? 'A new version of the Console is available.' : 'Some changes may not be shown.'}
         <Button isSmall onClick={() => location.reload()}>
           Reload
         </Button>

@@ -25,9 +25,8 @@ export class ScreenBoundary extends Component<Props, { readonly hasFailed: boole
     return (
       <>
         <ScreenHead title="This screen cannot be shown" />
-        <Empty title="The Console met an error of its own">
-          Nothing was changed by it. Read the page anew; if it comes again, go to another screen and tell your operator
-          what you were looking at.
+        <Empty title="Console error">
+          No data was changed. Reload the page. If the error comes back, tell your operator which page you were on.
         </Empty>
         <Button onClick={() => location.reload()}>Reload</Button>
       </>

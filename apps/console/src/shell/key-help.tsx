@@ -3,13 +3,13 @@ import { SCREENS } from './screens.ts';
 import styles from './shell.module.css';
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ['Ctrl K', 'go to a screen, an agent, a connector or a pasted id'],
+  ['Ctrl K', 'go to a screen, agent, connector or pasted id'],
   ...SCREENS.map(({ key, name }) => [`g ${key}`, name] as const),
   ['j', 'next row'],
-  ['k', 'row before'],
+  ['k', 'previous row'],
   ['Enter', 'open the row'],
   ['/', 'search in this list'],
-  ['?', 'these keys'],
+  ['?', 'show this help'],
 ];
 
 export const KeyHelp = ({ onClose }: { readonly onClose: () => void }) => (

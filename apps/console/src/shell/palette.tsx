@@ -35,7 +35,7 @@ const useFound = (text: string): readonly Found[] => {
   const { data: waiting } = useWaitingApprovals();
   return useMemo(() => {
     const place = placeOfId(text);
-    if (place !== null) return [{ icon: 'right', name: text.trim(), kind: 'the pasted id', path: place }];
+    if (place !== null) return [{ icon: 'right', name: text.trim(), kind: 'pasted id', path: place }];
     const next = waiting?.data.find(({ you }) => you?.eligible === true);
     const all: readonly Found[] = [
       ...(next === undefined
@@ -90,8 +90,8 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
         aria-controls={id}
         aria-autocomplete="list"
         aria-activedescendant={found.length === 0 ? undefined : `${id}-${chosen}`}
-        aria-label="A screen, an agent, a connector, or a pasted id"
-        placeholder="A screen, an agent, a connector, or a pasted id"
+        aria-label="Screen, agent, connector or id"
+        placeholder="Screen, agent, connector or id"
         data-first
         value={text}
         onChange={({ target }) => {
@@ -110,7 +110,7 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
           }
         }}
       />
-      <ul className={styles['found']} id={id} role="listbox" aria-label="Found">
+      <ul className={styles['found']} id={id} role="listbox" aria-label="Results">
         {found.map((one, index) => (
           <li
             key={`${one.kind}${one.path}`}
@@ -128,7 +128,7 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
           </li>
         ))}
       </ul>
-      {found.length === 0 ? <p role="status">Nothing has this name. An id must be pasted whole.</p> : null}
+      {found.length === 0 ? <p role="status">No results. Ids must be pasted in full.</p> : null}
     </Dialog>
   );
 };

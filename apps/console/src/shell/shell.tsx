@@ -126,9 +126,7 @@ const TopBar = ({ onOpen }: { readonly onOpen: (open: Open) => void }) => {
       <span
         className={styles['dot']}
         data-status={status}
-        title={
-          status === 'live' ? 'Changes are shown as they happen' : 'What is shown is asked for again every 15 seconds'
-        }
+        title={status === 'live' ? 'Live: changes appear immediately' : 'Refreshed every 15 seconds'}
       >
         <i />
         <span>{STATUS[status]}</span>

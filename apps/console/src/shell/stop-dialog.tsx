@@ -59,14 +59,14 @@ const useRunsSince = (org: Organization | undefined): string | null => {
 export const StopDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const { data: org, error, refetch, dataUpdatedAt } = useOrganization(true);
   const since = useRunsSince(org);
-  const title = org?.status === 'stopped' ? 'All agents are stopped' : since === null ? 'Stop' : 'All agents run again';
+  const title =
+    org?.status === 'stopped' ? 'All agents are stopped' : since === null ? 'Stop' : 'All agents are started again';
   return (
     <Dialog title={title} onClose={onClose}>
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {error === null || org === undefined ? null : (
         <p className={kit['warning']}>
-          What follows is what was read last, <Time at={new Date(dataUpdatedAt).toISOString()} isExact />. Whether it
-          still is so is not known.
+          This information is from <Time at={new Date(dataUpdatedAt).toISOString()} isExact /> and may be out of date.
         </p>
       )}
       {org === undefined ? (
@@ -96,9 +96,9 @@ const StopChoices = ({ org, onClose }: { readonly org: Organization; readonly on
       {data === undefined ? (
         error === null && <Bones count={3} />
       ) : data.agents.length + listed.length === 0 ? (
-        <p>No agent is active.</p>
+        <p>No active agents.</p>
       ) : (
-        <ul className={styles['agents']} aria-label="Active agents, last active first" tabIndex={0}>
+        <ul className={styles['agents']} aria-label="Active agents, most recently active first" tabIndex={0}>
           {listed.map((agent) => (
             <StopOne
               key={agent.id}
@@ -112,12 +112,12 @@ const StopChoices = ({ org, onClose }: { readonly org: Organization; readonly on
         </ul>
       )}
       <p className={kit['dim']}>
-        Stop all refuses every call of every agent from now on, on every instance. What was sent already goes on to its
-        end: {org.in_flight} in flight now. Only an owner may start all agents again.
+        Stopping all agents denies every call of every agent from now on, on every instance. Calls already sent run to
+        their end ({org.in_flight} in flight now). Only an owner can start all agents again.
       </p>
       {may ? (
         <label className={kit['label']}>
-          Reason, sealed in the deed (may be left out)
+          Reason, sealed in the deed (optional)
           <input
             className={kit['field']}
             maxLength={280}
@@ -182,7 +182,7 @@ const StopOne = ({ agent, isActive, readAtMs, may, reason }: StopOneProps) => {
         <Said text={agent.name} />
         <small>
           {last === null ? (
-            'no action yet'
+            'no actions yet'
           ) : (
             <>
               last action <Time at={last} />
@@ -210,7 +210,7 @@ const WhoMay = () => {
   const names = members?.filter(({ role }) => role !== 'viewer').map(({ user }) => nameOf(user)) ?? [];
   return (
     <p className={kit['warning']}>
-      Your role only reads. {names.length === 0 ? 'An admin or owner' : names.join(', ')} may stop agents.
+      Your role is read-only. {names.length === 0 ? 'An admin or owner' : names.join(', ')} can stop agents.
     </p>
   );
 };

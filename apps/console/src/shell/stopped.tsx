@@ -47,16 +47,16 @@ export const Stopped = ({ org, onClose }: { readonly org: Organization; readonly
     <>
       <p>
         Stopped
-        <StoppedSince org={org} />. Every call is refused, recorded and sealed.
+        <StoppedSince org={org} />. Every call is denied, recorded and sealed.
       </p>
       <p className={styles['flight']} role="status">
         {org.in_flight}
-        <span>in flight: sent before the Stop, and not ended yet</span>
+        <span>in flight: sent before the Stop and still running</span>
       </p>
       {isOwner ? (
         <>
           <label className={kit['label']}>
-            Reason to start, sealed in the deed (may be left out)
+            Reason, sealed in the deed (optional)
             <input
               className={kit['field']}
               maxLength={280}
@@ -79,7 +79,7 @@ export const Stopped = ({ org, onClose }: { readonly org: Organization; readonly
           </DialogFoot>
         </>
       ) : (
-        <p className={kit['dim']}>Only an owner may start all agents again.</p>
+        <p className={kit['dim']}>Only an owner can start all agents again.</p>
       )}
     </>
   );
@@ -88,9 +88,11 @@ export const Stopped = ({ org, onClose }: { readonly org: Organization; readonly
 export const RunsAgain = ({ since, onClose }: { readonly since: string; readonly onClose: () => void }) => (
   <>
     <p role="status">
-      All agents run again since <Time at={since} />. Each call is decided by the policy.
+      All agents were started again <Time at={since} />. The policy decides every call.
     </p>
-    <p className={kit['dim']}>What was stopped or suspended one by one stays so, until it is resumed on its page.</p>
+    <p className={kit['dim']}>
+      Agents that were stopped or suspended individually stay so until you resume them on their pages.
+    </p>
     <DialogFoot>
       <Button kind="primary" data-first onClick={onClose}>
         Close
