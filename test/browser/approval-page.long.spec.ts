@@ -120,10 +120,13 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       expect(await buttons()).toEqual(['Deny', 'Approve €900.00']);
     });
 
-    it('says what the agent wants, and shows money as money beside what is sent', async () => {
-      const { context } = script.approval;
+    it('says which tool the agent wants to run, where the tool has no title', async () => {
       await open();
       expect(await page.locator('.asks').innerText()).toContain('wants to run pay.create_refund');
+    });
+
+    it('says what the agent wants, and shows money as money beside what is sent', async () => {
+      const { context } = script.approval;
       Object.assign(script.approval, { cost: null });
       Object.assign(context.tool, { title: 'refund a customer' });
       context.args = { amount: 90_000, fee: 1.5 };
@@ -131,10 +134,8 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
         { argument: 'amount', currency: 'eur', display: '€900.00', hint: null },
         { argument: 'fee', currency: 'eur', display: null, hint: 'An amount of money is a whole number.' },
       ];
-      await page.reload();
-      await expect
-        .poll(() => page.locator('.asks').innerText())
-        .toContain('wants to refund a customer with pay.create_refund');
+      await open();
+      expect(await page.locator('.asks').innerText()).toContain('wants to refund a customer with pay.create_refund');
       expect(await page.locator('#cost').innerText()).toBe('€900.00 (amount 90000, in minor units)');
       expect((await page.locator('#arguments').innerText()).split('\n').filter((line) => line !== '')).toEqual([
         'amount',
