@@ -54,10 +54,16 @@ const TOOLS = [
   },
   {
     name: 'add_note',
-    description: 'Write a note about a customer',
+    title: 'write a note about a customer',
+    description: 'Kept for as long as the customer is one',
     method: 'POST',
     path: '/v1/customers/{id}/notes',
-    args: { id, note: text, amount: { in: 'body', type: 'integer' }, tags: { in: 'body', type: 'array' } },
+    args: {
+      id,
+      note: text,
+      amount: { in: 'body', type: 'integer', money: { currency: 'eur' } },
+      tags: { in: 'body', type: 'array' },
+    },
   },
   {
     name: 'close_account',

@@ -117,22 +117,26 @@ describeConsole('people at the Console', () => {
       await inWindow(OWNER, PHONE, async (page) => {
         await page.goto(scene.url('/app/approvals'));
         const rows = page.locator('main li');
-        await rows.filter({ hasText: 'Write a note about a customer' }).first().waitFor();
-        await rows.filter({ hasText: `amount 48900, id ${id}, note the first` }).waitFor();
-        await rows.filter({ hasText: `amount 12, id ${id}, note the second and 1 more` }).waitFor();
+        await rows.filter({ hasText: 'wants to write a note about a customer with crm.add_note' }).first().waitFor();
+        await rows.filter({ hasText: `amount €489.00 (48900), id ${id}, note the first` }).waitFor();
+        await rows.filter({ hasText: `amount €0.12 (12), id ${id}, note the second and 1 more` }).waitFor();
       });
     });
 
     it('denies with a reason, by one tap, and nothing is sent', async () => {
-      const approval = await scene.ask('crm.add_note', { id, note: 'x' });
+      const approval = await scene.ask('crm.add_note', { id, note: 'x', amount: 8_000 });
       await inWindow(OWNER, PHONE, async (page) => {
         await page.goto(scene.url(`/app/approvals/${approval}`));
+        await page.locator('dd', { hasText: /^€80\.00sent as 8000, in minor units$/ }).waitFor();
         await page.getByText('Add a reason').tap();
         await page.getByLabel('Reason, sealed in the deed').fill('Not this one');
         await button(page, 'Deny').tap();
         await page.getByText('Denied', { exact: true }).waitFor();
         expect(await page.getByText('Reason: Not this one').isVisible()).toBe(true);
         expect(reached(id)).toBe(0);
+        await page.goto(scene.url('/app/approvals?status=denied'));
+        const row = page.locator('main li', { hasText: `amount €80.00 (8000), id ${id}` });
+        await row.filter({ hasText: 'by you' }).waitFor();
       });
     });
 
