@@ -146,7 +146,7 @@ describe('projection runner', () => {
     startRunner();
     await eventually(async () => expect(await states()).toEqual(['sealed']));
     expect(lines.lines).toEqual([
-      { level: 'info', message: 'projection begins at the start of the log', attributes: { projection: 'actions' } },
+      { level: 'debug', message: 'projection begins at the start of the log', attributes: { projection: 'actions' } },
     ]);
   });
 

@@ -92,9 +92,9 @@ export class ProjectionRunner {
     const { name, bell } = this.projection;
     const identity = identityOf(this.projection, await store.storeId());
     const { position, rebuildReason } = await database.resume(identity, () => store.head());
-    // An empty database has no checkpoint: nothing to warn of.
+    // An empty database has no checkpoint: nothing to warn of, nor to say among the first words of a first start.
     if (rebuildReason === 'no_checkpoint') {
-      log.info('projection begins at the start of the log', { projection: name });
+      log.debug('projection begins at the start of the log', { projection: name });
     } else if (rebuildReason !== null) {
       log.warn('projection is rebuilt from the start of the log', { projection: name, reason: rebuildReason });
     }

@@ -1,5 +1,8 @@
 import { MailSender, type MailOutcome, type OutgoingMail } from '#libs/domain/people';
 
+/** Above and below a mail, so that it stands out between lines of the log. */
+const EDGE = `  |${'='.repeat(78)}`;
+
 /**
  * Where no mail server is set: mails stay in the outbox, which `ags mail outbox` shows. In development each is written to the
  * terminal as well, never to the log.
@@ -12,7 +15,7 @@ export class KeptMails extends MailSender {
 
   override send(_id: string, { to, subject, text }: OutgoingMail): Promise<MailOutcome> {
     const indented = text.replace(/^/gm, '  | ');
-    this.show?.(`\n  Mail to ${to}: ${subject}\n${indented}\n\n`);
+    this.show?.(`\n  Mail to ${to}: ${subject}\n${EDGE}\n${indented}\n${EDGE}\n\n`);
     return Promise.resolve('kept');
   }
 }
