@@ -63,7 +63,7 @@ describe.skipIf(!canMount)('a disk that is full (where a small one can be mounte
         const refused = await writeUntilRefused(stage);
         expect(refused.answer).toMatchObject(UNAVAILABLE);
         expect(scene.oracle.requests.filter(({ effect }) => effect === refused.effect)).toEqual([]);
-        await vi.waitFor(async () => expect(await healthOf(scene)).toEqual(FULL), WAITED);
+        await vi.waitFor(async () => expect(await healthOf(scene)).toMatchObject(FULL), WAITED);
         const [caller = null] = scene.agents;
         const read = await scene.log.call('GET', `/v1/actions/${String(first.answer?.json['id'])}`, { caller });
         expect(read.answer).toMatchObject(SEALED);
@@ -87,13 +87,13 @@ describe.skipIf(!canMount)('a disk that is full (where a small one can be mounte
     DEADLINE_MS,
   );
 
-  const FULL = { status: 503, health: 'down', database: 'ok', event_store: 'down', disk: 'degraded' };
+  /** PostgreSQL itself may end of it. */
+  const FULL = { status: 503, health: 'down', event_store: 'down', disk: 'degraded' };
   const WELL = { status: 200, health: 'ok', event_store: 'ok', disk: 'ok' };
 
   const healthOf = async ({ log }: ChaosScene) => {
     const { answer } = await log.call('GET', '/v1/health', { caller: null });
-    const { database, event_store, disk } = answer?.json['checks'] as Record<string, unknown>;
-    return { status: answer?.status, health: answer?.json['status'], database, event_store, disk };
+    return { status: answer?.status, health: answer?.json['status'], ...(answer?.json['checks'] as object) };
   };
 
   /** What the database still has room for is recorded as ever. */
