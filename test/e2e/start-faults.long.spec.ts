@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { environmentWith } from '#libs/infra/config';
+import { FIRST_SECRETS_FILE } from '#libs/infra/deployment';
 import { isRoot } from '../support/as-stranger.js';
 import { removeStateDir, ROOT, startService, temporaryStateDir } from '../support/service.js';
 
@@ -44,7 +45,7 @@ describe('a start that cannot be', () => {
     expect(await readdir(stateDir)).toEqual([]);
   });
 
-  it('on a port in use: says which setting, and has shown the secrets all the same', async () => {
+  it('on a port in use: says which setting, and has kept the secrets all the same', async () => {
     const taken = await listening();
     const { port } = taken.address() as { port: number };
     const { code, stdout, stderr } = await failedStart({ SERVICE_PORT: String(port) });
@@ -52,11 +53,15 @@ describe('a start that cannot be', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port}.*SERVICE_PORT`));
     expect(stdout + stderr, 'said once, by us').not.toContain('EADDRINUSE');
-    expect(stdout).toMatch(/admin key +svc_live_/);
-    expect(stdout).toMatch(/agent key +svc_test_/);
+    expect(stdout, 'what is no terminal may be collected').not.toMatch(/svc_(live|test)_/);
+    const file = join(stateDir, FIRST_SECRETS_FILE);
+    expect(stdout).toContain(file);
+    const [kept, { mode }] = [await readFile(file, 'utf8'), await stat(file)];
+    expect(kept).toMatch(/^ {2}admin key +svc_live_\w+\n {2}agent key +svc_test_\w+\n$/);
+    expect(mode & 0o777).toBe(0o600);
     expect(stdout).not.toContain('is up at');
     expect(stderr, 'what they are worth').toMatch(
-      /keys above .* stay valid; .* run `npm start` again[^]*cannot listen/,
+      /keys are made and stay valid; .* run `npm start` again[^]*cannot listen/,
     );
     expect(existsSync(join(stateDir, 'postgres', 'postmaster.pid')), 'its database is left running').toBe(false);
   });

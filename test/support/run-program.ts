@@ -14,6 +14,7 @@ export const runInProcess = async (args: readonly string[]): Promise<ProgramRun>
     err: (text) => (stderr += text),
     taken: () => Promise.resolve(true),
     isWatched: false,
+    isShown: false,
   });
   return { code, stdout, stderr };
 };

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { environmentWith } from '#libs/infra/config';
+import { FIRST_SECRETS_FILE } from '#libs/infra/deployment';
 import { startEmbeddedPostgres } from '#libs/infra/postgres';
 import { withOpenFiles } from './open-files-limit.js';
 import { layReadyDatabase } from './ready-database.js';
@@ -236,12 +237,22 @@ export class RunningService {
 
   private readWelcome(): void {
     this.address = /is up at (\S+)/.exec(this.printed)?.[1] ?? '';
+    const said = this.printed + this.takeSecrets();
     for (const label of ['organization', 'admin key', 'agent', 'agent key', 'seal key (--pin)']) {
       const pattern = new RegExp(`^ {2}${label.replace(/[()]/g, '\\$&')} {2,}(\\S+)$`, 'm');
-      const value = pattern.exec(this.printed)?.[1];
+      const value = pattern.exec(said)?.[1];
       // Secrets are shown at the first start alone; a restart keeps those.
       if (value !== undefined) this.shown.set(label, value);
     }
+  }
+
+  /** As whoever starts it first is told to: read once, and removed. */
+  private takeSecrets(): string {
+    const file = join(this.stateDir, FIRST_SECRETS_FILE);
+    if (!existsSync(file)) return '';
+    const secrets = readFileSync(file, 'utf8');
+    rmSync(file);
+    return secrets;
   }
 
   private shownAs(label: string): string {

@@ -9,6 +9,8 @@ export interface Terminal {
   taken(): Promise<boolean>;
   /** Whether a person watches standard error: only then is progress shown. */
   readonly isWatched: boolean;
+  /** Whether a person watches standard output. Elsewhere it may be kept, as a log is, and no first secrets go there. */
+  readonly isShown: boolean;
 }
 
 export interface StreamTerminal extends Terminal {
@@ -16,8 +18,8 @@ export interface StreamTerminal extends Terminal {
   readonly isCut: boolean;
 }
 
-/** Standard error, which may be a terminal. */
-type Messages = Writable & { readonly isTTY?: boolean };
+/** Standard output or standard error, which may be a terminal. */
+type Stream = Writable & { readonly isTTY?: boolean };
 
 /** On this process's streams. */
 export const processTerminal = (): StreamTerminal => terminalOn(process.stdout, process.stderr);
@@ -39,7 +41,7 @@ const shown = (text: string): string =>
   text.replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Whoever reads no more, or a full disk, ends the output, not the work: that comes to its own end. */
-export const terminalOn = (output: Writable, messages: Messages): StreamTerminal => {
+export const terminalOn = (output: Stream, messages: Stream): StreamTerminal => {
   let isOutputOpen = true;
   let isCut = false;
   const err = (text: string): void => {
@@ -67,6 +69,7 @@ export const terminalOn = (output: Writable, messages: Messages): StreamTerminal
       return isCut;
     },
     isWatched: messages.isTTY === true,
+    isShown: output.isTTY === true,
   };
 };
 

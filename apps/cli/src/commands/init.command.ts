@@ -38,7 +38,7 @@ const init = async (context: CommandContext, isJson: boolean, interrupted: Abort
   const { terminal } = context;
   const config = parseConfig();
   await requireConfirmedRestore(config);
-  const { prepareDeployment } = await import('#libs/infra/deployment');
+  const { hasSecrets, keepFirstSecrets, prepareDeployment } = await import('#libs/infra/deployment');
   let hasFailed = false;
   const onStep = (step: string, status: string): void => {
     hasFailed ||= status === 'failed';
@@ -53,7 +53,10 @@ const init = async (context: CommandContext, isJson: boolean, interrupted: Abort
   try {
     const { deployment, prepared } = await prepareDeployment(config, 'ags cli', loggerOf(terminal), onStep);
     await deployment.close();
-    terminal.out(isJson ? `${JSON.stringify(resultOf(config, prepared))}\n` : summaryOf(config, prepared));
+    // A program that asks for JSON takes the answer in; other output that is no terminal may be a log that is kept.
+    const isHidden = !isJson && !terminal.isShown && hasSecrets(prepared);
+    const secretsFile = isHidden ? await keepFirstSecrets(config.stateDir, secretLines(config, prepared)) : null;
+    terminal.out(isJson ? `${JSON.stringify(resultOf(config, prepared))}\n` : summaryOf(config, prepared, secretsFile));
   } catch (error) {
     const exitCode = reportError(terminal, isJson, error);
     context.exitCode = hasFailed ? EXIT.refused : exitCode;
@@ -75,19 +78,42 @@ const resultOf = ({ stateDir, ...config }: Config, prepared: Prepared) => ({
 const linkOf = (config: Pick<Config, 'baseUrl' | 'host' | 'port'>, { signInToken }: Prepared): string | null =>
   signInToken === null ? null : signInLink(baseUrlOf(config, config.port), signInToken);
 
-const summaryOf = ({ stateDir, redisUrl, ...config }: Config, prepared: Prepared): string => {
+/** As a terminal would show them. */
+const secretLines = (config: Config, prepared: Prepared): readonly string[] => {
+  const { adminKey, agentKey } = prepared;
+  const link = linkOf(config, prepared);
+  return [
+    ...(adminKey === null ? [] : [`  admin key         ${adminKey}`]),
+    ...(agentKey === null ? [] : [`  agent key         ${agentKey}`]),
+    ...(link === null ? [] : [`  sign-in link      ${link}`]),
+  ];
+};
+
+const IN_FILE = '(in the file below)';
+
+const summaryOf = (
+  { stateDir, redisUrl, ...config }: Config,
+  prepared: Prepared,
+  secretsFile: string | null,
+): string => {
+  const shown = (secret: string | null): string | null => (secret === null || secretsFile === null ? secret : IN_FILE);
   const once = (secret: string | null): string =>
-    secret ?? '(shown when it was made; `npm run ags -- keys create --help` says how to make another)';
+    shown(secret) ?? '(shown when it was made; `npm run ags -- keys create --help` says how to make another)';
   const lines = facts([
     ['state directory', stateDir],
     ['organization', prepared.org],
     ['owner', prepared.owner],
     ['admin key', once(prepared.adminKey)],
-    ['sign-in link', linkOf(config, prepared) ?? '(`npm run ags -- people login-link` makes another)'],
+    ['sign-in link', shown(linkOf(config, prepared)) ?? '(`npm run ags -- people login-link` makes another)'],
     ['agent', prepared.agent],
     ['agent key', once(prepared.agentKey)],
     ['seal key (--pin)', prepared.sealKeyFingerprint],
   ]);
   const programs = '`npm run start:api`, `start:worker` and `start:projector` serve it';
-  return `\n${lines}\n\n  ${redisUrl === null ? '`npm start` serves it' : programs}.\n`;
+  const kept =
+    secretsFile === null
+      ? ''
+      : `  This is no terminal, so the secrets are not printed. They are, this once, in a file that you alone can read:\n` +
+        `  ${secretsFile}\n  Note them and remove the file.\n\n`;
+  return `\n${lines}\n\n${kept}  ${redisUrl === null ? '`npm start` serves it' : programs}.\n`;
 };

@@ -47,7 +47,13 @@ const captured = async (command: readonly string[]): Promise<{ code: number; out
   const collect = (text: string): void => {
     output += text;
   };
-  const terminal: Terminal = { out: collect, err: collect, taken: () => Promise.resolve(true), isWatched: false };
+  const terminal: Terminal = {
+    out: collect,
+    err: collect,
+    taken: () => Promise.resolve(true),
+    isWatched: false,
+    isShown: false,
+  };
   return { code: await runProgram(command, terminal), output };
 };
 

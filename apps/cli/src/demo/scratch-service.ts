@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FIRST_SECRETS_FILE } from '#libs/infra/deployment';
 import { programFile } from '#libs/infra/runtime';
 import type { ClockMove } from './console/clock-move.js';
 
@@ -101,6 +104,11 @@ export class ScratchService {
   /** All that it has printed, its log included. */
   get printed(): string {
     return this.said;
+  }
+
+  /** What the first start has kept for whoever started it. */
+  firstSecrets(): Promise<string> {
+    return readFile(join(this.environment['SERVICE_STATE_DIR'] ?? '', FIRST_SECRETS_FILE), 'utf8');
   }
 
   /** kill -9: no farewell, nothing is written down any more. */

@@ -8,6 +8,7 @@ const telling = () => {
     err: (text) => (said += text),
     taken: () => Promise.resolve(true),
     isWatched: false,
+    isShown: false,
   });
   return { story, said: () => said };
 };

@@ -6,6 +6,7 @@ export { InfraModule } from './infra.module.js';
 export { payloadRetentionOf } from './retention.js';
 export { replaysOf } from './replays.js';
 export { webhooksOf, type WebhookParts } from './webhooks.js';
+export { FIRST_SECRETS_FILE, hasSecrets, keepFirstSecrets } from './first-secrets.js';
 export { prepareDeployment, type OnStep, type Prepared, type StepStatus } from './prepare.js';
 export { ensureSealKey, rotateSealKey, type Rotation, SealKeyNotProven } from './seal-key-rotation.js';
 export { type Leftovers, NOTHING_LEFT, type RunningProgram, runProgram, textForOperator } from './program.js';

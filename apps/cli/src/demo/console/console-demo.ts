@@ -42,7 +42,7 @@ const furnished = async ({ closing, environment, logFile }: ConsoleDemoParts) =>
   const service = new ScratchService(environment, logFile, { clockShiftMs: -DAYS * DAY_MS });
   closing.add(() => service.stop());
   await service.start();
-  const [, adminKey = ''] = /admin key\s+(\S+)/.exec(service.printed) ?? [];
+  const [, adminKey = ''] = /admin key\s+(\S+)/.exec(await service.firstSecrets()) ?? [];
   const people = new PeopleOfTheDemo(service);
   await people.begin();
   const moveTo = (ms: number): Promise<void> => service.moveClock(ms - Date.now());

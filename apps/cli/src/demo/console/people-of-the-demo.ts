@@ -15,10 +15,10 @@ export class PeopleOfTheDemo {
 
   constructor(private readonly service: ScratchService) {}
 
-  /** By the link that the first start prints; invites the others, who join by their mail. */
+  /** By the link that the first start keeps; invites the others, who join by their mail. */
   async begin(): Promise<void> {
     const first = new Person(this.service);
-    must(await first.signIn(tokenOf(this.service.printed)));
+    must(await first.signIn(tokenOf(await this.service.firstSecrets())));
     for (const [email, role] of [
       [OWNER, 'owner'],
       [APPROVER, 'admin'],
