@@ -1,3 +1,4 @@
+import { Link } from 'wouter';
 import { answerOf, api, type Schemas } from '../kernel/client.ts';
 import { PAGE_SIZE, useList } from '../kernel/lists.ts';
 import { useMembers } from '../kernel/members.ts';
@@ -22,6 +23,10 @@ export const SecuritySection = () => {
   return (
     <>
       <Lag events={list.lag} />
+      <p className={kit['dim']}>
+        What changes who may act, such as keys and members, is sealed: see the{' '}
+        <Link href="/deeds?kind=admin">admin deeds</Link>.
+      </p>
       {error !== null ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : isPending ? (
