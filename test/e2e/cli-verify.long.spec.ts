@@ -93,6 +93,18 @@ describe('ags verify', () => {
     expect(run).toMatchObject({ code: 0, stderr: '', object: { result: 'intact', deeds: DEEDS } });
   });
 
+  it.each([
+    ['wrong in the middle', () => good.with(good.length >> 1, (good[good.length >> 1] ?? 0) ^ 1)],
+    ['that ends in its last deed', () => good.subarray(0, -200)],
+    ['that ends in its checksum', () => good.subarray(0, -6)],
+  ])('says the same of a file %s as of a pipe that brings it', async (_title, damage) => {
+    const bytes = Buffer.from(damage());
+    const ofFile = await verify(await saved('damaged.tar.gz', bytes), ...trusting(PIN));
+    const ofPipe = await runAgs(['verify', '-', ...trusting(PIN), '--json'], { input: bytes });
+    expect(ofFile.code).toBe(1);
+    expect(ofPipe).toMatchObject({ code: 1, object: ofFile.verdict });
+  });
+
   it('takes several pins', async () => {
     expect(await verify(await saved('good.tar.gz', good), ...trusting(OTHER_PIN, PIN))).toMatchObject({ code: 0 });
   });

@@ -80,7 +80,7 @@ const sentenceOf = (reason: VerdictReason, beginning: Buffer): string => {
     case 'other_header':
       return (
         'The gzip header is not the one that a bundle has (docs/deed-format.md): it keeps a file name, for example. ' +
-        'Was the bundle packed again? Unpacked and packed by gzip -n, it is one again; or take the file that the export answered.'
+        'Was the bundle packed again? Unpacked and packed by gzip -n, it is one again. Or take the file that the export answered.'
       );
     case 'not_gzip':
       return beginning.subarray(0, TAR_OPENING.length).equals(TAR_OPENING)
