@@ -103,7 +103,8 @@ export class AuthStandIn {
     const [org, role] = kind === 'anywhere' ? [null, null] : [ORG, 'admin'];
     const purpose = kind === 'invite' ? 'invite' : 'sign_in';
     const email = kind === 'first' ? null : 'ada@example.com';
-    return { object: 'login_preview', purpose, email, org, role, expires_at: EXPIRES_AT };
+    const inviter = purpose === 'invite' ? { type: 'user', email: 'grace@example.com' } : null;
+    return { object: 'login_preview', purpose, email, org, role, invited_by: inviter, expires_at: EXPIRES_AT };
   }
 
   @Post('callback')

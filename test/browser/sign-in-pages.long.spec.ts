@@ -235,6 +235,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
     it('say what an invitation is to, and a link that is for no organization', async () => {
       await open(`/auth/confirm#token=${tokenOf('invite')}`);
       await expect.poll(heading).toBe('Join Müller & <b>Sons</b> GmbH');
+      expect(await page.locator('#ready-inviter').innerText()).toBe('grace@example.com');
       await look('8-invitation');
       // In the same tab: nothing is loaded, only the fragment changes.
       await page.evaluate(`location.hash = 'token=${tokenOf('anywhere')}'`);

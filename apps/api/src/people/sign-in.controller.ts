@@ -63,13 +63,14 @@ export class SignInController {
   @Route(SIGN_IN)
   async preview(@Body() { token }: PreviewBody, @RequestContext() { ip }: Exchange): Promise<JsonObject> {
     const preview = await this.limits.counted(ip, () => this.signIn.preview(token));
-    const { purpose, email, organization, role, expiresAtMs } = preview;
+    const { purpose, email, organization, role, inviter, expiresAtMs } = preview;
     return {
       object: 'login_preview',
       purpose,
       email,
       org: organization === null ? null : { id: organization.org, name: organization.name },
       role,
+      invited_by: inviter && { ...inviter },
       expires_at: timestampOf(expiresAtMs),
     };
   }

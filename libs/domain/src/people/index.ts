@@ -1,5 +1,6 @@
 export * from './actor-rights.js';
 export * from './client-site.js';
+export * from './inviter.js';
 export * from './key-ring.js';
 export * from './member.commands.js';
 export * from './member.decider.js';

@@ -1,4 +1,5 @@
 import { streamRef, type Clock, type FoldedStreams, type Randomness } from '../../kernel/index.js';
+import { inviterInWords, inviterOf } from '../inviter.js';
 import { invitationMail, signInMail, type MailText } from '../mails/mail-texts.js';
 import { organizationDecider } from '../organization.decider.js';
 import type {
@@ -108,6 +109,7 @@ export class MailClerk {
       link: this.linkOf(token),
       organization: state.name,
       role,
+      inviter: inviterInWords(await inviterOf(this.parts.people, member.invitedBy)),
       minutes: INVITATION_MS / 60_000,
     });
     await desk.write(order, row, outgoing(order.address.spelling, mail));

@@ -13,6 +13,7 @@ import {
   type RequestId,
 } from '../../kernel/index.js';
 import { siteOf } from '../client-site.js';
+import { inviterOf, type Inviter } from '../inviter.js';
 import { readMailAddress, type MailAddress } from '../mail-address.js';
 import type { Membership } from '../membership.js';
 import { organizationDecider } from '../organization.decider.js';
@@ -52,6 +53,8 @@ export interface LoginPreview {
   readonly email: string | null;
   readonly organization: LivingOrganization | null;
   readonly role: Membership['role'] | null;
+  /** Of an invitation. */
+  readonly inviter: Inviter | null;
   readonly expiresAtMs: number;
 }
 
@@ -121,6 +124,7 @@ export class SignIn {
       email,
       organization: invited?.organization ?? only?.organization ?? null,
       role: invited?.member.role ?? only?.member.role ?? null,
+      inviter: invited && (await inviterOf(this.parts.people, invited.member.invitedBy)),
       expiresAtMs: found.expiresAtMs,
     };
   }

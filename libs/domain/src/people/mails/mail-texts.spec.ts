@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { approvalMail, invitationMail, signInMail } from './mail-texts.js';
 
 const link = `https://ags.example/auth/confirm#token=${'t'.repeat(43)}`;
-const invitation = { link, organization: 'Acme', role: 'admin', minutes: 10_080 } as const;
+const invitation = { link, organization: 'Acme', role: 'admin', inviter: 'anna@example.com', minutes: 10_080 } as const;
 
 describe('the mail of who asks to sign in', () => {
   const { subject, text } = signInMail({ link, code: '314159', minutes: 15 });
@@ -27,7 +27,8 @@ describe('the mail of who is invited', () => {
     expect(subject).toBe('Invitation to "Acme"');
     expect(text).toContain('You are invited to join "Acme" on the Agent Governance Service, as an admin.');
     expect(text).toContain('It works for 7 days, and once.');
-    expect(text).toContain('If you did not expect this, do nothing.');
+    expect(text).toContain('If you did not expect this, ask who invited you, or do nothing.');
+    expect(text).toContain('The invitation is from anna@example.com.');
     expect(text.split('\n')).toContain(link);
   });
 
@@ -72,10 +73,10 @@ describe('the mail of who is invited', () => {
 
 describe('every mail', () => {
   it.each([
-    ['sign-in', signInMail({ link, code: '314159', minutes: 15 })],
-    ['invitation', invitationMail(invitation)],
-  ])('%s names no address and one link, and ends with a line', (_, { text }) => {
-    expect(text).not.toContain('@');
+    ['sign-in', signInMail({ link, code: '314159', minutes: 15 }), null],
+    ['invitation', invitationMail(invitation), ['anna@example.com']],
+  ])('%s names no address but an inviter’s and one link, and ends with a line', (_, { text }, addresses) => {
+    expect(text.match(/[^ ]+@[a-z.]+[a-z]/g)).toEqual(addresses);
     expect(text.match(/https?:/g)).toHaveLength(1);
     expect(text).toMatch(/[.]\n$/);
   });

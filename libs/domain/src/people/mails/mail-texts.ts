@@ -16,10 +16,12 @@ export interface InvitationMail {
   readonly link: string;
   readonly organization: string;
   readonly role: 'viewer' | 'admin' | 'owner';
+  /** In words: an address, or what has none. */
+  readonly inviter: string;
   readonly minutes: number;
 }
 
-/** No mail names an address: it may be forwarded, and says nothing about anybody to whom it was not sent. */
+/** A mail names no address but an inviter's: it may be forwarded, and says nothing about anybody to whom it was not sent. */
 export const signInMail = ({ link, code, minutes }: SignInMail): MailText => ({
   subject: 'Your link and code to sign in',
   text: paragraphs(
@@ -31,15 +33,16 @@ export const signInMail = ({ link, code, minutes }: SignInMail): MailText => ({
   ),
 });
 
-export const invitationMail = ({ link, organization, role, minutes }: InvitationMail): MailText => {
+export const invitationMail = ({ link, organization, role, inviter, minutes }: InvitationMail): MailText => {
   const name = organizationInWords(organization);
   return {
     subject: `Invitation to ${name}`,
     text: paragraphs(
       `You are invited to join ${name} on the Agent Governance Service, as ${ROLES[role]}.`,
+      `The invitation is from ${inviter}.`,
       `${OPEN_LINK}\n\n${link}`,
       `It works for ${lifetimeInWords(minutes)}, and once. A newer invitation takes its place.`,
-      'If you did not expect this, do nothing. You join nothing unless you press that button.',
+      'If you did not expect this, ask who invited you, or do nothing. You join nothing unless you press that button.',
     ),
   };
 };

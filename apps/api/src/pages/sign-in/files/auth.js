@@ -195,6 +195,7 @@ const readyStep = () =>
       row('E-mail address', 'ready-email', make('dd', {}, make('bdi', { id: 'ready-email' }))),
       row('Organization', 'ready-org', make('dd', {}, make('bdi', { id: 'ready-org' }))),
       row('Role', 'ready-role'),
+      row('Invited by', 'ready-inviter', make('dd', {}, make('bdi', { id: 'ready-inviter' }))),
       row('Link works until', 'until', make('dd', {}, make('time', { id: 'ready-until' }))),
     ),
     make(
@@ -210,7 +211,13 @@ const readyStep = () =>
     ),
   );
 
-const showPreview = ({ purpose, email, org, role, expires_at: until }) => {
+const INVITERS = {
+  user: 'a member without an address',
+  admin_key: 'an admin key of the organization',
+  operator: 'an operator',
+};
+
+const showPreview = ({ purpose, email, org, role, invited_by: inviter, expires_at: until }) => {
   const isInvitation = purpose === 'invite';
   const name = org === null ? '' : plain(org.name);
   byId('ready-title').textContent = isInvitation ? `Join ${name || 'the organization'}` : 'Sign in';
@@ -221,6 +228,8 @@ const showPreview = ({ purpose, email, org, role, expires_at: until }) => {
   byId('ready-org-row').hidden = org === null;
   byId('ready-role').textContent = ROLES[role] ?? plain(role ?? '');
   byId('ready-role-row').hidden = role === null;
+  byId('ready-inviter').textContent = inviter === null ? '' : plain(inviter.email ?? INVITERS[inviter.type] ?? '');
+  byId('ready-inviter-row').hidden = inviter === null;
   const time = byId('ready-until');
   time.dateTime = until;
   time.textContent = new Date(until).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
