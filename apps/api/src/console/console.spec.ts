@@ -163,11 +163,13 @@ describe('a page of the Console', () => {
     edge.sessions.authenticate = () => Promise.reject(new StoreUnavailable('<away>'));
     const { status, headers, text } = await get('/app/agents', cookie());
     edge.sessions.authenticate = authenticate;
-    expect([status, headers.get('content-type'), headers.get('retry-after')]).toEqual([
+    expect([status, headers.get('content-type'), headers.get('retry-after'), headers.get('refresh')]).toEqual([
       503,
       'text/html; charset=utf-8',
       '1',
+      '5',
     ]);
+    expect(text).toContain('tries again by itself');
     expect(Object.fromEntries(headers)).toMatchObject(HEADERS);
     expect(text).toContain('<code>service_unavailable</code>');
     expect(text).toContain(headers.get('service-request-id'));

@@ -25,8 +25,18 @@ export interface AskedPage {
 export const pageAnswerTo = (error: DomainError, { method, target, requestId }: AskedPage): PageAnswer => {
   if (ERROR_CATALOGUE[error.code].status === 401 && (method === 'GET' || method === 'HEAD')) return toSignIn(target);
   if (error.code === 'not_found') return pageOf(404, CONSOLE_NOT_FOUND);
-  return pageOf(error.status, errorPage(error, requestId));
+  const answer = pageOf(error.status, errorPage(error, requestId));
+  return error.status === 503 && method === 'GET' ? tryingAgain(answer) : answer;
 };
+
+/** Long enough for a start or a moment without a database, and for many windows that ask again. */
+const TRY_AGAIN_AFTER_S = 5;
+
+/** The browser asks for the same address again by itself: who was somewhere is there again once the service is. */
+const tryingAgain = ({ headers, ...answer }: PageAnswer): PageAnswer => ({
+  ...answer,
+  headers: { ...headers, Refresh: String(TRY_AGAIN_AFTER_S) },
+});
 
 /** @param next the path and query that was asked for; dropped unless it is a page of the Console */
 const toSignIn = (next: string): PageAnswer => {
@@ -68,10 +78,10 @@ const CONSOLE_NOT_FOUND = page(
 <p><a class="button" href="/app">Go to the overview</a></p>`,
 );
 
-const errorPage = ({ code, message }: DomainError, requestId: string): string =>
+const errorPage = ({ code, message, status }: DomainError, requestId: string): string =>
   page(
     'The page cannot be shown',
-    `<p>${escaped(message)}</p>
+    `<p>${escaped(message)}</p>${status === 503 ? '\n<p>This page tries again by itself every few seconds, until it can be shown.</p>' : ''}
 <p class="note"><code>${code}</code> <code>${requestId}</code></p>
 <p><a class="button" href="/app">Try the overview</a></p>`,
   );
