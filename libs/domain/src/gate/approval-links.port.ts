@@ -1,9 +1,11 @@
-import type { ActionId, ApprovalId, OrgId, UserId } from '../kernel/index.js';
+import type { ActionId, AgentId, ApprovalId, OrgId, UserId } from '../kernel/index.js';
 import type { OutgoingMail } from '../people/index.js';
 import { actionOfApproval } from './approval-id.js';
 
 /** A person gets a mail for each approval of one organization up to this many in an hour; the others wait in the Console. */
 export const APPROVAL_MAILS_AN_HOUR = 30;
+/** Of them, those about calls of one agent: what one agent asks for silences nothing about another. */
+export const APPROVAL_MAILS_AN_AGENT = 10;
 /** So many people get a mail about one approval. */
 export const APPROVAL_MAIL_PEOPLE_MAX = 16;
 
@@ -30,6 +32,7 @@ export const actionOfMail = (id: string): ActionId | null => actionOfApproval(id
 /** All mails of one approval. */
 export interface ApprovalMails {
   readonly org: OrgId;
+  readonly agent: AgentId;
   readonly approval: ApprovalId;
   readonly expiresAtMs: number;
   readonly mails: readonly ApprovalMail[];
@@ -44,7 +47,7 @@ export abstract class ApprovalLinks {
   abstract unwritten(limit: number, after: ActionId | null): Promise<readonly ActionId[]>;
   /**
    * All of these mails and their links, or nothing. Once for each approval: whoever comes second writes nothing. Left out is who has
-   * got {@link APPROVAL_MAILS_AN_HOUR} of this organization in this hour, and whose address has changed since the mail was written.
+   * got {@link APPROVAL_MAILS_AN_HOUR} of this organization or {@link APPROVAL_MAILS_AN_AGENT} about this agent in this hour, and whose address has changed since the mail was written.
    */
   abstract write(approval: ApprovalMails, nowMs: number): Promise<void>;
   /** One that could be used now. */

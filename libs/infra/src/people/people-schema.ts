@@ -91,6 +91,7 @@ const STATEMENTS = [
      expires_ms bigint not null,
      used_ms bigint
    )`,
+  `alter table people.approval_links add column if not exists agent text not null default ''`,
   `create index if not exists approval_links_by_user on people.approval_links (user_id, requested_ms)`,
   `create table if not exists people.code_misses (minute bigint primary key, misses integer not null)`,
   // By client, since one client is not to have all codes paused.

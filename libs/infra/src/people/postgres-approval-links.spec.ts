@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { APPROVAL_MAILS_AN_HOUR, approvalOf, type ApprovalMail, type ApprovalMails } from '#libs/domain/gate';
+import {
+  APPROVAL_MAILS_AN_AGENT,
+  APPROVAL_MAILS_AN_HOUR,
+  approvalOf,
+  type ApprovalMail,
+  type ApprovalMails,
+} from '#libs/domain/gate';
 import { idOf, type ActionId, type UserId } from '#libs/domain/kernel';
 import { requireMailAddress } from '#libs/domain/people';
 import { SystemRandomness } from '#libs/infra/runtime';
@@ -56,6 +62,7 @@ const mailTo = ({ user, to }: { user: UserId; to: string }): ApprovalMail => ({
 const ORG = idOf('org', randomBytes(16));
 const about = (action: ActionId, ...mails: readonly ApprovalMail[]): ApprovalMails => ({
   org: ORG,
+  agent: idOf('agt', randomBytes(16)),
   approval: approvalOf(action),
   expiresAtMs: EXPIRES,
   mails,
@@ -118,6 +125,19 @@ describe('mails about an approval', () => {
     expect(await recipients(anna.to)).toBe(APPROVAL_MAILS_AN_HOUR);
     await links.write({ ...about(newAction(), mailTo(anna)), org: idOf('org', randomBytes(16)) }, T0);
     expect(await recipients(anna.to)).toBe(APPROVAL_MAILS_AN_HOUR + 1);
+  });
+
+  it('are counted by agent, too: one that floods people silences no other', async () => {
+    const anna = await person();
+    const agent = idOf('agt', randomBytes(16));
+    const flood = Array.from({ length: 3 * APPROVAL_MAILS_AN_AGENT }, () => ({
+      ...about(newAction(), mailTo(anna)),
+      agent,
+    }));
+    await Promise.all(flood.map((mails) => links.write(mails, T0)));
+    expect(await recipients(anna.to)).toBe(APPROVAL_MAILS_AN_AGENT);
+    await links.write(about(newAction(), mailTo(anna)), T0);
+    expect(await recipients(anna.to)).toBe(APPROVAL_MAILS_AN_AGENT + 1);
   });
 
   it('are not sent to an address that its person has no more', async () => {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import {
+  APPROVAL_MAILS_AN_AGENT,
   APPROVAL_MAILS_AN_HOUR,
   ApprovalLinks,
   approvalMailId,
@@ -7,7 +8,7 @@ import {
   type ApprovalMail,
   type ApprovalMails,
 } from '#libs/domain/gate';
-import type { ActionId, OrgId, UserId } from '#libs/domain/kernel';
+import type { ActionId, UserId } from '#libs/domain/kernel';
 import { requireMailAddress, type SignInHasher } from '#libs/domain/people';
 import { answered, inTransaction, type Transaction } from '../postgres/index.js';
 import type { SealedMails } from './sealed-mail.js';
@@ -48,7 +49,7 @@ export class PostgresApprovalLinks extends ApprovalLinks {
       if (rowCount !== 1) return;
       // In one order, so that two approvals with the same people wait for each other and never for ever.
       for (const mail of approval.mails.toSorted((one, other) => (one.user < other.user ? -1 : 1))) {
-        if (await isWelcome(query, mail.user, approval.org, nowMs)) await this.writeOne(query, approval, mail, nowMs);
+        if (await isWelcome(query, mail.user, approval, nowMs)) await this.writeOne(query, approval, mail, nowMs);
       }
     });
   }
@@ -84,7 +85,7 @@ export class PostgresApprovalLinks extends ApprovalLinks {
 
   private async writeOne(
     query: Transaction,
-    { org, approval, expiresAtMs }: ApprovalMails,
+    { org, agent, approval, expiresAtMs }: ApprovalMails,
     { user, tokenHash, mail }: ApprovalMail,
     nowMs: number,
   ): Promise<void> {
@@ -103,22 +104,29 @@ export class PostgresApprovalLinks extends ApprovalLinks {
       [id, addressHash, this.mails.seal(id, mail), nowMs, expiresAtMs],
     );
     await query(
-      `insert into people.approval_links (token_hash, mail, org, approval, user_id, requested_ms, expires_ms)
-       values ($1, $2, $3, $4, $5, $6, $7)`,
-      [tokenHash, id, org, approval, user, nowMs, expiresAtMs],
+      `insert into people.approval_links (token_hash, mail, org, approval, user_id, agent, requested_ms, expires_ms)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      [tokenHash, id, org, approval, user, agent, nowMs, expiresAtMs],
     );
   }
 }
 
 /**
  * Whether this organization has sent the person fewer mails than it may in an hour: another one's are no reason to keep
- * silent about its own. Asked by one at a time for one person.
+ * silent about its own, and one agent's calls are none about another's. Asked by one at a time for one person.
  */
-const isWelcome = async (query: Transaction, user: UserId, org: OrgId, nowMs: number): Promise<boolean> => {
+const isWelcome = async (
+  query: Transaction,
+  user: UserId,
+  { org, agent }: Pick<ApprovalMails, 'org' | 'agent'>,
+  nowMs: number,
+): Promise<boolean> => {
   await query(`select pg_advisory_xact_lock(hashtextextended($1, 1))`, [user]);
-  const { rows } = await query<{ count: number }>(
-    `select count(*)::int as count from people.approval_links where user_id = $1 and org = $2 and requested_ms > $3`,
-    [user, org, nowMs - HOUR_MS],
+  const { rows } = await query<{ of_all: number; of_agent: number }>(
+    `select count(*)::int as of_all, count(*) filter (where agent = $4)::int as of_agent
+       from people.approval_links where user_id = $1 and org = $2 and requested_ms > $3`,
+    [user, org, nowMs - HOUR_MS, agent],
   );
-  return (rows[0]?.count ?? 0) < APPROVAL_MAILS_AN_HOUR;
+  const [ofAll, ofAgent] = [rows[0]?.of_all ?? 0, rows[0]?.of_agent ?? 0];
+  return ofAll < APPROVAL_MAILS_AN_HOUR && ofAgent < APPROVAL_MAILS_AN_AGENT;
 };

@@ -110,7 +110,13 @@ export class ApprovalMailClerk {
     const expiresAtMs = epochMsOf(approval.terms.expires_at);
     const { state: org } = await this.streams.load(streamRef(organizationDecider, submission.org));
     const mails = org.status === 'none' ? [] : await this.mailsOf(action, approval, org);
-    const about = { org: submission.org, approval: approval.terms.approval, expiresAtMs, mails };
+    const about = {
+      org: submission.org,
+      agent: submission.agent,
+      approval: approval.terms.approval,
+      expiresAtMs,
+      mails,
+    };
     await failpoint('apr.mail');
     await this.links.write(about, this.sources.clock.nowMs());
   }
