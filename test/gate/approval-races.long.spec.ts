@@ -54,7 +54,7 @@ class Instance {
     store: EventStore,
     readonly bench: GateBench,
   ) {
-    const { registry, randomness, settings, nonces, budgets, people } = bench.gate;
+    const { registry, randomness, settings, nonces, budgets, people, places } = bench.gate;
     const { clock } = this;
     const streams = new FoldedStreams(store);
     const runner = new CommandRunner(store, streams);
@@ -70,6 +70,7 @@ class Instance {
       nonces,
       budgets,
       people,
+      places,
       backlog,
     });
     this.scene = new ApprovalScene(bench, new ManualStarter(null, null), this.gate);

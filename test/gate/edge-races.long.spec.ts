@@ -35,7 +35,7 @@ class ManualClock extends Clock {
 /** A process of its own: it hears of the others by the log alone. */
 const processOn = (
   store: EventStore,
-  { registry, randomness, settings, nonces, budgets, people }: GateKernel,
+  { registry, randomness, settings, nonces, budgets, people, places }: GateKernel,
   bench: GateBench,
 ) => {
   const clock = new ManualClock();
@@ -55,6 +55,7 @@ const processOn = (
       nonces,
       budgets,
       people,
+      places,
       backlog,
     }),
   };

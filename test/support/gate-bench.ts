@@ -66,6 +66,7 @@ import { InProcessBus, SystemClock, SystemRandomness } from '#libs/infra/runtime
 import { HeldDirectory } from './held-directory.js';
 import { HeldBudgets } from './held-budgets.js';
 import { HeldNonces } from './held-nonces.js';
+import { HeldPlaces } from './held-places.js';
 import { silentLogger } from './silent-logger.js';
 
 const random = new SystemRandomness();
@@ -167,6 +168,7 @@ export class GateBench {
   readonly bus = new InProcessBus(silentLogger);
   readonly payloads = new HeldPayloads();
   readonly backlog = new NothingWaits();
+  readonly places = new HeldPlaces();
   /** Whose an address is, by its normal form. */
   readonly mailboxes = new Map<string, UserId>();
   readonly gate: GateKernel;
@@ -213,6 +215,7 @@ export class GateBench {
       nonces,
       budgets,
       people: { usersAt: async (asked) => asked.flatMap(({ normal }) => this.mailboxes.get(normal) ?? []) },
+      places: this.places,
       backlog,
     });
     this.executor = new ActionExecutor(this.gate, this.executorId, this.payloads, this.bus, silentLogger);

@@ -2,7 +2,7 @@ import { digestOf } from '#libs/crypto';
 import { evaluatePolicy, type CompiledPolicy, type PolicyInput } from '#libs/domain/policies';
 import type { RecordedCall, ReplayResult } from '#libs/domain/replays';
 
-const ASKED = ['policy_denied', 'policy_unavailable', 'approval_unsatisfiable'];
+const ASKED = ['policy_denied', 'policy_unavailable', 'approval_unsatisfiable', 'approval_limit_reached'];
 
 /**
  * What a replay is to find, said once more and as plainly as can be: lists of everything, counted at the end. Lines are in no
@@ -18,7 +18,9 @@ export const naiveReplay = (candidate: CompiledPolicy, calls: readonly RecordedC
     .filter((call) => !removed.includes(call) && !damaged.includes(call))
     .map((call) => {
       const { outcome, ruleId, source } = evaluatePolicy(candidate, JSON.parse(call.input as string) as PolicyInput);
-      const from = call.errorCode === 'approval_unsatisfiable' ? 'require_approval' : (call.decision as typeof outcome);
+      const from = ['approval_unsatisfiable', 'approval_limit_reached'].includes(call.errorCode ?? '')
+        ? 'require_approval'
+        : (call.decision as typeof outcome);
       return { ...call, from, to: outcome, ruleId, source };
     });
   type Judged = (typeof judged)[number];

@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import { GATE_DEFAULTS } from '#libs/domain/gate';
 import type { Answer } from '../../support/service.js';
 import { POLICY } from './lab.js';
 import type { RefusalGroup, Verdict } from './refusal.js';
@@ -129,6 +130,22 @@ export const APPROVALS: RefusalGroup = {
       verdict: [403, 'policy_error', 'approval_unsatisfiable', null],
       carries: 'action',
       provoke: (stage) => stage.act('lab.ask_all', 'a-case'),
+    },
+    {
+      rule: 'a call of an agent of which as many wait as may',
+      verdict: [429, 'rate_limit_error', 'approval_limit_reached', null],
+      headers: { 'retry-after': /^(60|5\d)$/ },
+      carries: 'action',
+      provoke: async (stage) => {
+        const made = await stage.change('POST', '/v1/agents', { name: 'floods', key: {} });
+        const secret = String(made['secret']);
+        const ask = (id: string) =>
+          stage.send('POST', '/v1/actions', { key: secret, json: { tool: 'lab.ask', args: { id }, wait: 0 } });
+        for (let count = 0; count < GATE_DEFAULTS.waitingPerAgentMax; count += 1) {
+          expect((await ask(`flood-${count}`)).status).toBe(202);
+        }
+        return ask('one-more');
+      },
     },
     ...ofBoth('a key that decides', refused('approval_needs_person'), async (stage, decision) =>
       say(stage, decision, await held(stage), { key: stage.service.adminKey }),

@@ -38,7 +38,7 @@ export const DOCUMENT_1: readonly (readonly [status: number, type: ErrorType, co
   [413, 'invalid_request_error', `request_too_large`],
   [415, 'invalid_request_error', `unsupported_media_type`],
   [422, 'invalid_request_error', `idempotency_conflict`],
-  [429, 'rate_limit_error', `budget_exceeded rate_limited upstream_rate_limited`],
+  [429, 'rate_limit_error', `budget_exceeded approval_limit_reached rate_limited upstream_rate_limited`],
   [500, 'api_error', `internal_error`],
   [
     502,

@@ -79,6 +79,9 @@ const By = ({ action, decision }: { readonly action: Action; readonly decision: 
           </>
         );
       }
+      if (code === 'approval_limit_reached') {
+        return <>{version} asks for people, and as many calls of the agent waited for them as may.</>;
+      }
       if (code === 'approval_unsatisfiable') {
         return (
           <>

@@ -8,13 +8,14 @@ import {
   type Randomness,
 } from '../kernel/index.js';
 import type { PeopleDirectory } from '../people/index.js';
+import type { ApprovalPlaces } from './approval-places.port.js';
 import type { BudgetReservations } from './budget-reservations.port.js';
 import type { ConnectorRegistry } from './connector-registry.port.js';
 import type { GateSettings } from './gate.settings.js';
 import type { IntentNonces } from './intent-nonces.port.js';
 import type { SealingBacklog } from './sealing-backlog.port.js';
 
-/** What every handler of the gate stands on. One value instead of the same nine constructor parameters in each. */
+/** What every handler of the gate stands on. One value instead of the same ten constructor parameters in each. */
 export class GateKernel {
   readonly store: EventStore;
   readonly streams: FoldedStreams;
@@ -25,6 +26,7 @@ export class GateKernel {
   readonly settings: GateSettings;
   readonly nonces: IntentNonces;
   readonly budgets: BudgetReservations;
+  readonly places: ApprovalPlaces;
   /** Whose an address is that an agent says a call runs for. */
   readonly people: Pick<PeopleDirectory, 'usersAt'>;
   private readonly backlog: SealingBacklog;
@@ -39,6 +41,7 @@ export class GateKernel {
     settings: GateSettings;
     nonces: IntentNonces;
     budgets: BudgetReservations;
+    places: ApprovalPlaces;
     people: Pick<PeopleDirectory, 'usersAt'>;
     backlog: SealingBacklog;
   }) {
@@ -51,6 +54,7 @@ export class GateKernel {
     this.settings = parts.settings;
     this.nonces = parts.nonces;
     this.budgets = parts.budgets;
+    this.places = parts.places;
     this.people = parts.people;
     this.backlog = parts.backlog;
   }

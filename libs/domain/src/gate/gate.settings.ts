@@ -23,6 +23,8 @@ export interface GateSettings {
   readonly commitHoldsMs: number;
   /** A payload younger than this may belong to an append under way (architecture, 'Rows beside the log'). */
   readonly payloadMinAgeMs: number;
+  /** So many calls of one agent wait for people at once (docs/approvals.md, For agents' authors). */
+  readonly waitingPerAgentMax: number;
 }
 
 export const GATE_DEFAULTS: GateSettings = {
@@ -36,6 +38,7 @@ export const GATE_DEFAULTS: GateSettings = {
   barrierMaxAgeMs: 1_000,
   commitHoldsMs: 100,
   payloadMinAgeMs: 60 * 60 * 1000,
+  waitingPerAgentMax: 100,
 };
 
 /** Silence is read over several beats: readings that are further apart than the limit never cover the whole of it. */

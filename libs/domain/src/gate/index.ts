@@ -18,6 +18,7 @@ export {
 } from './budgets.js';
 export { changedPaths, type ApprovalContext } from './approval-context.js';
 export * from './approval-links.port.js';
+export * from './approval-places.port.js';
 export * from './approval-review.js';
 export { signersOf } from './approvers.js';
 export { costIn, medianExceededBy, paymentsIn, type CallCost } from './call-cost.js';

@@ -50,6 +50,7 @@ export const policyOutcomeOf = ({ decision }: Pick<LivingAction, 'decision'>): O
       return decision.outcome;
     case 'builtin':
       if (decision.code === 'policy_unavailable') return 'deny';
+      if (decision.code === 'approval_limit_reached') return 'require_approval';
       return decision.code === 'approval_unsatisfiable' ? 'require_approval' : null;
     default:
       return null;

@@ -184,6 +184,10 @@ export const ERROR_CATALOGUE = {
     429,
     'A budget of this call is used up for its period. Retry-After says when the next one begins; send the call again then, under a new Idempotency-Key.',
   ),
+  approval_limit_reached: limit(
+    429,
+    'As many calls of this agent wait for people as may. Wait until some are decided or cancel what is no longer needed; then send the call under a new Idempotency-Key.',
+  ),
   rate_limited: limit(429, 'Too many requests. Wait as long as Retry-After says.'),
   upstream_rate_limited: limit(429, 'The upstream service is limiting requests. Try again later.'),
   connector_unavailable: passing(

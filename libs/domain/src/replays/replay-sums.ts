@@ -26,11 +26,12 @@ const ANSWERS_OF_POLICIES: ReadonlySet<string | null> = new Set([
   'policy_denied',
   'policy_unavailable',
   'approval_unsatisfiable',
+  'approval_limit_reached',
 ]);
 
 /**
  * What the policy in force said of a call; null where none was asked, or what it said is not on record. Where it asked for
- * more approvers than there are, the gate refused and the policy had asked.
+ * more approvers than there are, or too many of the agent's calls waited, the gate refused and the policy had asked.
  */
 export const saidByPolicy = ({
   decision,
@@ -38,7 +39,7 @@ export const saidByPolicy = ({
 }: Pick<RecordedCall, 'decision' | 'errorCode'>): ReplayOutcome | null => {
   if (decision !== 'deny') return decision;
   if (!ANSWERS_OF_POLICIES.has(errorCode)) return null;
-  return errorCode === 'approval_unsatisfiable' ? 'require_approval' : 'deny';
+  return errorCode === 'approval_unsatisfiable' || errorCode === 'approval_limit_reached' ? 'require_approval' : 'deny';
 };
 
 /**

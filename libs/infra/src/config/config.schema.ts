@@ -149,6 +149,12 @@ const SETTINGS = {
     'How long an agent has to report the result of a call that it runs itself (mode proxy); then its outcome is unknown.',
     integer(1_000, 86_400_000),
   ),
+  waitingPerAgentMax: setting(
+    'SERVICE_APPROVALS_WAITING_MAX',
+    '100',
+    'How many calls of one agent may wait for people at once; one more is refused until some are decided.',
+    integer(1, 10_000),
+  ),
   webhookTimeoutMs: setting(
     'SERVICE_WEBHOOK_TIMEOUT_MS',
     '10000',

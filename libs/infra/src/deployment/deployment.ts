@@ -16,6 +16,7 @@ import {
   UnfinishedExecutions,
   type GateSettings,
   type IdempotentIds,
+  type ApprovalPlaces,
   type IntentNonces,
   type Liveness,
   type PayloadRows,
@@ -59,6 +60,7 @@ import {
   PostgresBudgetReservations,
   PostgresBudgetRows,
   PostgresDueActions,
+  PostgresApprovalPlaces,
   PostgresIntentNonces,
   PostgresLiveness,
   PostgresOpenExecutions,
@@ -121,6 +123,7 @@ export class Deployment {
   readonly payloads: PayloadStore;
   readonly payloadRows: PayloadRows;
   readonly nonces: IntentNonces;
+  readonly places: ApprovalPlaces;
   readonly budgets: BudgetReservations;
   /** The same rows, for whoever keeps them true. */
   readonly budgetRows: PostgresBudgetRows;
@@ -177,6 +180,7 @@ export class Deployment {
     this.payloads = new PostgresPayloadStore(durable);
     this.payloadRows = new PostgresPayloadRows(durable, store);
     this.nonces = new PostgresIntentNonces(durable);
+    this.places = new PostgresApprovalPlaces(durable);
     this.budgets = new PostgresBudgetReservations(durable, store);
     this.budgetRows = new PostgresBudgetRows(durable, store);
     this.vault = new PostgresVault(durable, secrets.cipher);
@@ -203,6 +207,7 @@ export class Deployment {
     this.gateSettings = {
       ...GATE_DEFAULTS,
       edgeResultTimeoutMs: config.edgeResultTimeoutMs,
+      waitingPerAgentMax: config.waitingPerAgentMax,
       sweepIntervalMs: config.sweepIntervalMs,
       executorSilenceMs: config.executorSilenceMs,
       livenessIntervalMs: livenessIntervalFor(config.executorSilenceMs),
@@ -269,9 +274,9 @@ export class Deployment {
 
   gateKernel(): GateKernel {
     const { streams, runner, clock, randomness, gateSettings: settings, drivers: registry } = this;
-    const { nonces, budgets, backlog } = this;
+    const { nonces, budgets, places, backlog } = this;
     const { store } = this.database;
-    const of = { store, streams, runner, registry, clock, randomness, settings, nonces, budgets, backlog };
+    const of = { store, streams, runner, registry, clock, randomness, settings, nonces, budgets, places, backlog };
     return new GateKernel({ people: this.people.directory, ...of });
   }
 

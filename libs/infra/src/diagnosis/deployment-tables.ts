@@ -19,6 +19,7 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'connectors.health': ANY,
   'event_store.event_store_schema': KEPT,
   'event_store.events': KEPT,
+  'gate.approval_places': ANY,
   'gate.budget_counters': ANY,
   'gate.budget_reservations': ANY,
   'gate.checkpoint': ANY,

@@ -139,6 +139,12 @@ const STATEMENTS = [
      primary key (agent, nonce)
    )`,
   `create index if not exists intent_nonces_by_expiry on gate.intent_nonces (expires_ms)`,
+  `create table if not exists gate.approval_places (
+     agent text not null,
+     action text not null,
+     reserved_ms bigint not null,
+     primary key (agent, action)
+   )`,
   ...BUDGET_STATEMENTS,
   APPEND,
   APPEND_ACCOMPANIED,

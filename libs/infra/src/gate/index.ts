@@ -1,6 +1,7 @@
 export { installGateSchema } from './gate-schema.js';
 export { LoggedRunningExecutions } from './logged-running-executions.js';
 export { PepperIds } from './pepper-ids.js';
+export { PostgresApprovalPlaces } from './postgres-approval-places.js';
 export { PostgresBudgetReservations } from './postgres-budget-reservations.js';
 export { KEPT_AFTER_PERIOD_MS, PostgresBudgetRows } from './postgres-budget-rows.js';
 export { PostgresDueActions } from './postgres-due-actions.js';

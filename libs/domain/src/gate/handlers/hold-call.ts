@@ -8,6 +8,7 @@ import { calledFor } from '../called-for.js';
 import type { GateKernel } from '../gate-kernel.js';
 import type { Judgement } from '../policy-judge.js';
 import type { CallAtGate } from './call-at-gate.js';
+import { takePlace } from './take-place.js';
 
 /** How a judged call goes on: by its decision, and held by an approval where the decision is to ask people. */
 export interface HeldCall {
@@ -22,7 +23,9 @@ export const unheld = (decision: Decision): HeldCall => ({ decision, approval: n
 
 /**
  * Document 1: a call that a rule asks an approval for waits for people. Where too few could ever sign, the person whom the
- * call runs for not counted, nobody waits for what cannot come: the gate refuses.
+ * call runs for not counted, nobody waits for what cannot come: the gate refuses. It does, too, where as many calls of the
+ * agent wait as may.
+ * @throws {StoreUnavailable}
  */
 export const heldCall = (
   gate: GateKernel,
@@ -43,6 +46,7 @@ const waiting = async (
   const terms = { rule_id: decision.rule_id, approvers, required };
   const able = signersOf(org.members, approvers, await calledFor(gate.people, input.user.ref)).size;
   if (able < required) return unheld(unsatisfiable(decision, tooFew(terms, able)));
+  if (!(await takePlace(gate, call))) return unheld(tooMany(decision, gate.settings.waitingPerAgentMax, input.now));
   const expiresInS = approval.expiresInS ?? org.approvals.expires_in_s;
   const expiresAt = timestampOf(Date.parse(input.now) + expiresInS * 1000);
   const context = contextOf({ action: id, input, tool: resolved?.tool ?? null, terms, expiresAt });
@@ -66,6 +70,21 @@ const unsatisfiable = (asked: Decision, message: string): Decision => ({
   source: 'builtin',
   reason: 'approval_unsatisfiable',
   message,
+});
+
+/** People decide when they decide; a program that asks again sooner only asks in vain more often. */
+const ASK_AGAIN_AFTER_MS = 60_000;
+
+const tooMany = (asked: Decision, limit: number, now: string): Decision => ({
+  ...asked,
+  outcome: 'deny',
+  code: 'approval_limit_reached',
+  source: 'builtin',
+  reason: 'approval_limit_reached',
+  message:
+    `${limit} ${limit === 1 ? 'call' : 'calls'} of this agent ${limit === 1 ? 'waits' : 'wait'} for people, and no more may. ` +
+    'Wait until people have decided, or cancel what is no longer needed, then send the call with a new Idempotency-Key.',
+  retry_at: timestampOf(Date.parse(now) + ASK_AGAIN_AFTER_MS),
 });
 
 const tooFew = ({ rule_id, approvers, required }: ReviewedTerms, able: number): string => {
