@@ -14,11 +14,8 @@ const STOPS: Readonly<Record<string, string>> = {
 const BUILTIN: Readonly<Record<string, string>> = {
   tool_unknown: 'no connector provides this tool',
   approval_unsatisfiable: 'not enough approvers',
-  policy_unavailable: 'the policy could not be evaluated',
-  tool_unknown: 'nothing provides this tool',
-  approval_unsatisfiable: 'too few people could approve',
   approval_limit_reached: 'too many calls of the agent waited',
-  policy_unavailable: 'the policy had no answer',
+  policy_unavailable: 'the policy could not be evaluated',
 };
 
 /** Who or what decided, in few words: `rule no-exports`, `all agents were stopped`. A policy is named only where one decided. */
