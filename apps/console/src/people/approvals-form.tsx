@@ -14,11 +14,6 @@ const MAIL: Readonly<Record<Door, string>> = {
   review_only: 'Approvers get a mail and sign in to the Console to decide.',
   off: 'No mails are sent, and links already sent are void.',
 };
-const CHAT: Readonly<Record<Door, string>> = {
-  decide: 'Of people whose chat account stands with their membership.',
-  review_only: 'A chat tells of it. To decide, people sign in.',
-  off: 'No word from a chat counts.',
-};
 
 interface LifeDraft {
   readonly count: string;
@@ -27,7 +22,6 @@ interface LifeDraft {
 
 interface Draft {
   readonly mail?: Door;
-  readonly chat?: Door;
   readonly life?: LifeDraft;
 }
 
@@ -36,7 +30,7 @@ export const ApprovalsForm = ({ org }: { readonly org: Schemas['Organization'] }
   const [draft, setDraft] = useState<Draft>({});
   const change = useSettingsChange(() => setDraft({}));
   const known = lifeOf(org.approvals.expires_in_s ?? UNITS.days);
-  const { mail = org.approvals.mail ?? 'decide', chat = org.approvals.chat ?? 'off' } = draft;
+  const { mail = org.approvals.mail ?? 'decide' } = draft;
   const { count, unit } = draft.life ?? { count: String(known.count), unit: known.unit };
   const isDirty = Object.keys(draft).length > 0;
   const save = (): void => {
@@ -60,12 +54,6 @@ export const ApprovalsForm = ({ org }: { readonly org: Schemas['Organization'] }
           chosen={mail}
           onChoose={(value) => setDraft({ ...draft, mail: value })}
           of={DOORS.map((value) => ({ value, name: doorInWords(value), about: MAIL[value] }))}
-        />
-        <Choices
-          legend="By chat"
-          chosen={chat}
-          onChoose={(value) => setDraft({ ...draft, chat: value })}
-          of={DOORS.map((value) => ({ value, name: doorInWords(value), about: CHAT[value] }))}
         />
       </div>
       <Life count={count} unit={unit} error={change.error} onChange={(life) => setDraft({ ...draft, life })} />

@@ -84,12 +84,11 @@ const RoleChoice = ({
   <Choices legend="Role" chosen={chosen} onChoose={onChoose} of={roles.map((value) => ({ value, ...ROLES[value] }))} />
 );
 
-/** An owner's: the role, and which references and chat accounts mean this person. */
+/** An owner's: the role, and which references mean this person. */
 export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readonly member: Membership }) => {
   const roles = rolesToGive(useLooker());
   const [role, setRole] = useState(member.role);
   const [references, setReferences] = useState(member.references.join('\n'));
-  const [accounts, setAccounts] = useState(member.chat_accounts.join('\n'));
   const change = useChange(
     (body: Schemas['ChangeMember']) =>
       bodyOf(api.PATCH('/v1/org/members/{id}', { params: { path: { id: member.id } }, body })),
@@ -98,7 +97,6 @@ export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readon
   const changes = {
     ...(role === member.role ? {} : { role }),
     ...(isSame(linesOf(references), member.references) ? {} : { references: [...linesOf(references)] }),
-    ...(isSame(linesOf(accounts), member.chat_accounts) ? {} : { chat_accounts: [...linesOf(accounts)] }),
   };
   return (
     <FormDialog
@@ -108,7 +106,7 @@ export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readon
       isPending={change.isPending}
       isReady={Object.keys(changes).length > 0}
       error={change.error}
-      params={['references', 'chat_accounts']}
+      params={['references']}
       onSubmit={() => change.mutate(changes)}
       onClose={onClose}
     >
@@ -126,22 +124,6 @@ export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readon
             spellCheck={false}
             value={references}
             onChange={({ target }) => setReferences(target.value)}
-          />
-        )}
-      </Field>
-      <Field
-        label="Chat accounts, one a line"
-        param="chat_accounts"
-        error={change.error}
-        hint="As connector:account. A word from one of them counts as this person’s."
-      >
-        {(control) => (
-          <textarea
-            {...control}
-            rows={2}
-            spellCheck={false}
-            value={accounts}
-            onChange={({ target }) => setAccounts(target.value)}
           />
         )}
       </Field>
