@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '#libs/crypto';
 import type { LivingAgent, Money } from '#libs/domain/agents';
-import { BudgetReservations, spendPerDayOf } from '#libs/domain/gate';
+import { BudgetReservations, callsPerDayOf, CALLS, spendPerDayOf } from '#libs/domain/gate';
 import {
   type AgentId,
   Clock,
@@ -33,8 +33,9 @@ export class AgentUsage {
     const timeZone = state.status === 'none' ? 'UTC' : state.timezone;
     const today = localPeriodAt('day', timeZone, this.clock.nowMs());
     const ids = agents.map(({ agent }) => agent);
-    const [activity, spend] = await Promise.all([
+    const [activity, charged, spend] = await Promise.all([
       this.readModels.activityOf(org, ids, timestampOf(today.startsMs)),
+      this.chargedCallsOf(agents, today),
       this.spendOf(agents, today),
     ]);
     const day = today.label.slice('day:'.length);
@@ -42,9 +43,30 @@ export class AgentUsage {
       ids.map((id) => {
         const { calls, lastActionAt } = activity.get(id) ?? { calls: 0, lastActionAt: null };
         const spent = spend.get(id);
-        return [id, { day, calls, spend: spent === undefined ? [] : [{ ...spent }], last_action_at: lastActionAt }];
+        return [
+          id,
+          {
+            day,
+            calls,
+            charged_calls: charged.get(id) ?? null,
+            spend: spent === undefined ? [] : [{ ...spent }],
+            last_action_at: lastActionAt,
+          },
+        ];
       }),
     );
+  }
+
+  /** How many calls were charged to those that have a budget of calls: what a rule denies is charged to nothing. */
+  private async chargedCallsOf(
+    agents: readonly UsedAgent[],
+    { startsMs, endsMs }: LocalPeriod,
+  ): Promise<ReadonlyMap<AgentId, number>> {
+    const bounded = agents.flatMap(({ agent, budgets }) => (budgets.calls_per_day === null ? [] : [agent]));
+    const used = await this.budgets.used(
+      bounded.map((agent) => ({ budget: callsPerDayOf(agent), unit: CALLS, startsMs, endsMs })),
+    );
+    return new Map(bounded.map((agent, index) => [agent, used[index] as number] as const));
   }
 
   /** What was charged to those that have a budget of spend, in its currency. */

@@ -262,10 +262,10 @@ describe('GET /v1/agents', () => {
     await act(3, now);
     const [used] = await listed(`?q=${String(id)}&expand[]=usage`);
     const day = expect.stringMatching(/^\d{4}-\d\d-\d\d$/) as unknown;
-    expect(used?.['usage']).toEqual({ day, calls: 2, spend: [], last_action_at: now });
+    expect(used?.['usage']).toEqual({ day, calls: 2, charged_calls: null, spend: [], last_action_at: now });
     const idle = await create();
     const [unused] = await listed(`?q=${String(idle['id'])}&expand[]=usage`);
-    expect(unused?.['usage']).toEqual({ day, calls: 0, spend: [], last_action_at: null });
+    expect(unused?.['usage']).toEqual({ day, calls: 0, charged_calls: null, spend: [], last_action_at: null });
     expect((await listed(`?q=${String(id)}`))[0]).not.toHaveProperty('usage');
   });
 
@@ -278,6 +278,17 @@ describe('GET /v1/agents', () => {
     const wanted = { action: testId('act', 9), digest: digestOf('call'), reservedMs: Date.now(), charges: [charge] };
     await bench.budgets.reserve(wanted);
     expect((await spent()).spend).toEqual([{ amount: 700, currency: 'eur' }]);
+  });
+
+  it('says how many calls were charged to a budget of calls today, of which denied ones are none', async () => {
+    const { id } = await create({ budgets: { calls_per_day: 2 } });
+    const used = async () => (await listed(`?q=${String(id)}&expand[]=usage`))[0]?.['usage'];
+    expect(await used()).toMatchObject({ calls: 0, charged_calls: 0 });
+    const day = localPeriodAt('day', 'UTC', Date.now());
+    const charge = { budget: `${String(id)}/calls_per_day`, unit: 'calls', amount: 1, limit: 2, period: day };
+    const wanted = { action: testId('act', 8), digest: digestOf('call'), reservedMs: Date.now(), charges: [charge] };
+    await bench.budgets.reserve(wanted);
+    expect(await used()).toMatchObject({ calls: 0, charged_calls: 1 });
   });
 
   it('says how far it is behind', async () => {

@@ -12,7 +12,7 @@ interface WithBudgets {
 export const AgentBudgets = ({ agent }: { readonly agent: WithBudgets }) => {
   const { calls_per_day: calls, spend_per_day: spend } = agent.budgets;
   if (calls === null && spend === null) return <span className={kit['dim']}>no budget</span>;
-  const usedCalls = agent.usage?.calls ?? 0;
+  const usedCalls = agent.usage?.charged_calls ?? 0;
   const usedSpend = agent.usage?.spend.find(({ currency }) => currency === spend?.currency)?.amount ?? 0;
   return (
     <div className={styles['budgets']}>

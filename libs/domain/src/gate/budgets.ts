@@ -26,7 +26,7 @@ export type BoundedAgent = Pick<LivingAgent, 'agent' | 'budgets'>;
 export const boundsOfAgent = ({ agent, budgets }: BoundedAgent): readonly BudgetBound[] => {
   const { calls_per_day: calls, spend_per_day: spend } = budgets;
   const bounds: BudgetBound[] = [];
-  if (calls !== null) bounds.push(bound(`${agent}/calls_per_day`, CALLS, calls, 'day'));
+  if (calls !== null) bounds.push(bound(callsPerDayOf(agent), CALLS, calls, 'day'));
   if (spend !== null) bounds.push(bound(spendPerDayOf(agent), spend.currency, spend.amount, 'day'));
   return bounds;
 };
@@ -41,6 +41,9 @@ export const boundsOfPolicy = (policy: PolicyId | null, budgets: readonly Policy
   }
   return bounds;
 };
+
+/** The name of an agent's budget of calls. */
+export const callsPerDayOf = (agent: AgentId): string => `${agent}/calls_per_day`;
 
 /** The name of an agent's budget of spend. */
 export const spendPerDayOf = (agent: AgentId): string => `${agent}/spend_per_day`;

@@ -10,6 +10,7 @@ export {
   boundsOfAgent,
   boundsOfPolicy,
   type BoundedAgent,
+  callsPerDayOf,
   chargesOf,
   countedPeriodOf,
   idOf as budgetIdOf,
