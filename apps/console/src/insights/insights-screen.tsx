@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useFilters } from '../kernel/address.ts';
-import { answerOf, api, bodyOf } from '../kernel/client.ts';
+import { answerOf, api } from '../kernel/client.ts';
+import { useEveryAgent } from '../kernel/everything.ts';
 import { Failure, Lag } from '../kit/failure.tsx';
 import { Bones, Empty, Panel } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
@@ -96,12 +97,7 @@ const NoActions = ({ window }: { readonly window: Window }) => (
 );
 
 const useAgentNames = (isWanted: boolean): ReadonlyMap<string, string> | undefined => {
-  const { data } = useQuery({
-    queryKey: ['agents', 'names'],
-    queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { limit: 100 } } })),
-    staleTime: REFRESH_MS,
-    enabled: isWanted,
-  });
+  const { data } = useEveryAgent(isWanted);
   return data && new Map(data.data.map(({ id, name }) => [id, name]));
 };
 

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf, type Schemas } from './client.ts';
+import { everyRow } from './every-row.ts';
 import { shortId } from './said.ts';
 import { useSession } from './session.tsx';
 
@@ -7,7 +8,8 @@ import { useSession } from './session.tsx';
 export const useMembers = () =>
   useQuery({
     queryKey: ['members'],
-    queryFn: () => bodyOf(api.GET('/v1/org/members', { params: { query: { limit: 100, status: 'active' } } })),
+    queryFn: () =>
+      everyRow((page) => bodyOf(api.GET('/v1/org/members', { params: { query: { ...page, status: 'active' } } }))),
     staleTime: 300_000,
     select: ({ data }) => data as readonly Schemas['Membership'][],
   });

@@ -1,13 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { api, bodyOf } from '../kernel/client.ts';
+import { useEveryAgent, useEveryConnector, useEveryPolicy } from '../kernel/everything.ts';
 import { useMembers } from '../kernel/members.ts';
 import { useSession } from '../kernel/session.tsx';
 
 export type Names = ReadonlyMap<string, string>;
-
-const KEPT_MS = 60_000;
-const PAGE = { params: { query: { limit: 100 } } } as const;
 
 interface Listed {
   readonly data: readonly { readonly id: string; readonly name: string }[];
@@ -17,11 +13,7 @@ const namesIn = (list: Listed | undefined): Names => new Map(list?.data.map(({ i
 
 /** Names of agents by their ids; empty while they are read. */
 export const useAgentNames = (): Names => {
-  const { data } = useQuery({
-    queryKey: ['agents', 'names'],
-    queryFn: () => bodyOf(api.GET('/v1/agents', PAGE)),
-    staleTime: KEPT_MS,
-  });
+  const { data } = useEveryAgent();
   return useMemo(() => namesIn(data), [data]);
 };
 
@@ -30,16 +22,8 @@ export const useNames = (): Names => {
   const { me } = useSession();
   const agents = useAgentNames();
   const { data: members } = useMembers();
-  const { data: connectors } = useQuery({
-    queryKey: ['connectors', 'names'],
-    queryFn: () => bodyOf(api.GET('/v1/connectors', PAGE)),
-    staleTime: KEPT_MS,
-  });
-  const { data: policies } = useQuery({
-    queryKey: ['policies', 'names'],
-    queryFn: () => bodyOf(api.GET('/v1/policies', PAGE)),
-    staleTime: KEPT_MS,
-  });
+  const { data: connectors } = useEveryConnector();
+  const { data: policies } = useEveryPolicy();
   return useMemo(() => {
     const people = (members ?? []).flatMap(({ id, user, email }) =>
       email === null ? [] : [[id, email] as const, [user, email] as const],

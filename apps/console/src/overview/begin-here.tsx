@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { Icon } from '../design/icon.tsx';
 import { api, bodyOf } from '../kernel/client.ts';
 import { curlOf } from '../kernel/curl.ts';
+import { useEveryAgent, useEveryConnector } from '../kernel/everything.ts';
 import { exampleArgs, firstTool } from '../kernel/example-call.ts';
 import { useMay } from '../kernel/session.tsx';
 import { CopyButton, Panel } from '../kit/kit.tsx';
@@ -22,10 +23,7 @@ export const useHasBegun = (isWanted: boolean): boolean | null => {
 
 /** What there is of what a first call needs. */
 const useBegun = () => {
-  const { data: connectors } = useQuery({
-    queryKey: ['connectors', 'names'],
-    queryFn: () => bodyOf(api.GET('/v1/connectors', { params: { query: { limit: 100 } } })),
-  });
+  const { data: connectors } = useEveryConnector();
   const { data: policies } = useQuery({
     queryKey: ['policies', 'newest'],
     queryFn: () => bodyOf(api.GET('/v1/policies', { params: { query: { limit: 1 } } })),
@@ -34,10 +32,7 @@ const useBegun = () => {
     queryKey: ['policy-slots'],
     queryFn: () => bodyOf(api.GET('/v1/policies/slots')),
   });
-  const { data: agents } = useQuery({
-    queryKey: ['agents', 'names'],
-    queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { limit: 100 } } })),
-  });
+  const { data: agents } = useEveryAgent();
   return {
     hasConnector: (connectors?.data.length ?? 0) > 0,
     tool: firstTool(connectors?.data ?? []),

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { AgentBudgets } from '../agents/budgets.tsx';
 import { useFilters } from '../kernel/address.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
+import { useEveryAgent } from '../kernel/everything.ts';
 import { useSession } from '../kernel/session.tsx';
 import { useWaitingApprovals } from '../kernel/waiting.ts';
 import { AgentBadge } from '../kit/badges.tsx';
@@ -146,13 +148,10 @@ const Figure = ({
 );
 
 /** Their limits, which the overview does not have. */
-const useBudgets = () =>
-  useQuery({
-    queryKey: ['agents', 'names'],
-    queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { limit: 100 } } })),
-    staleTime: 60_000,
-    select: ({ data }) => new Map(data.map(({ id, budgets }) => [id, budgets])),
-  });
+const useBudgets = (): ReadonlyMap<string, Schemas['Budgets']> => {
+  const { data } = useEveryAgent();
+  return useMemo(() => new Map(data?.data.map(({ id, budgets }) => [id, budgets])), [data]);
+};
 
 const Limits = ({
   budgets,
@@ -169,7 +168,7 @@ const Limits = ({
 
 const Agents = ({ agents }: { readonly agents: Overview['agents'] }) => {
   const { times } = useSession();
-  const { data: budgets } = useBudgets();
+  const budgets = useBudgets();
   const [first] = agents;
   return (
     <Panel
@@ -196,7 +195,7 @@ const Agents = ({ agents }: { readonly agents: Overview['agents'] }) => {
                 </>
               )}
             </small>
-            <Limits budgets={budgets?.get(id)} usage={usage} />
+            <Limits budgets={budgets.get(id)} usage={usage} />
           </li>
         ))}
       </ul>

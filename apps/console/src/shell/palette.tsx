@@ -1,9 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
 import { useId, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import { Icon, type IconName } from '../design/icon.tsx';
 import { placeOfId } from '../kernel/address.ts';
-import { api, bodyOf } from '../kernel/client.ts';
+import { useEveryAgent, useEveryConnector } from '../kernel/everything.ts';
 import { plain } from '../kernel/said.ts';
 import { useMay } from '../kernel/session.tsx';
 import { useWaitingApprovals } from '../kernel/waiting.ts';
@@ -22,16 +21,8 @@ interface Found {
 
 const useFound = (text: string): readonly Found[] => {
   const isAdmin = useMay('admin');
-  const { data: agents } = useQuery({
-    queryKey: ['agents', 'names'],
-    queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { limit: 100 } } })),
-    staleTime: 60_000,
-  });
-  const { data: connectors } = useQuery({
-    queryKey: ['connectors', 'names'],
-    queryFn: () => bodyOf(api.GET('/v1/connectors', { params: { query: { limit: 100 } } })),
-    staleTime: 60_000,
-  });
+  const { data: agents } = useEveryAgent();
+  const { data: connectors } = useEveryConnector();
   const { data: waiting } = useWaitingApprovals();
   return useMemo(() => {
     const place = placeOfId(text);
