@@ -164,7 +164,7 @@ describeConsole('connectors in the Console', () => {
         await page.locator('h1', { hasText: 'Deeds' }).waitFor();
         await page.goBack();
         await eventually(() => page.getByLabel('Description (optional)').inputValue()).toBe('Half a th');
-        await button(page, 'Discard the draft').click();
+        await button(page, 'Discard draft').click();
         await page.getByRole('link', { name: 'Change looked-away' }).waitFor();
       });
       expect((await connector('looked-away'))['description']).toBeNull();

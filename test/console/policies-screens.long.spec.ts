@@ -141,7 +141,7 @@ async function replay(page: Page): Promise<void> {
   await button(page, 'Start replay').click();
   await eventually(() => page.getByText('Done', { exact: true }).count()).toBeGreaterThan(started);
   await page
-    .getByText(/calls judged, \d+ otherwise/)
+    .getByText(/calls evaluated, \d+ decided differently/)
     .first()
     .click();
 }
@@ -236,7 +236,7 @@ describeConsole('the screens of policies', () => {
     expect(await button(page, 'New policy').count()).toBe(0);
     await page.goto(scene.url(`/app/policies/${ids.refunds}`));
     await page.getByText('Your role is read-only.').waitFor();
-    await page.getByRole('tabpanel', { name: 'Preview' }).getByText('decided otherwise').waitFor();
+    await page.getByRole('tabpanel', { name: 'Preview' }).getByText('decided differently than recorded').waitFor();
     await page.getByRole('tab', { name: 'Versions' }).click();
     await page.getByRole('tabpanel', { name: 'Versions' }).getByText('Version 1').waitFor();
     await page.getByRole('tab', { name: 'Replays' }).click();
@@ -265,7 +265,7 @@ describeConsole('the screens of policies', () => {
       answers.push((await answer).status());
     }
     await page.getByText('You have reached 20 previews in a minute.').waitFor();
-    await page.getByText('decided otherwise').first().waitFor();
+    await page.getByText('decided differently than recorded').first().waitFor();
     await context.close();
     expect(complaints).toEqual([]);
   });

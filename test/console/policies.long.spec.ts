@@ -176,7 +176,7 @@ describeConsole('people and policies', () => {
         await open(page, id);
         const preview = page.getByRole('tabpanel', { name: 'Preview' });
         await preview.getByText('1 call denied by a person would be allowed').waitFor();
-        await preview.getByText('decided otherwise').waitFor();
+        await preview.getByText('decided differently than recorded').waitFor();
         const first = preview
           .getByRole('listitem')
           .filter({ has: page.getByRole('link') })
@@ -236,7 +236,7 @@ describeConsole('people and policies', () => {
         await button(page, '24 hours').click();
         await button(page, 'Start replay').click();
         await replays.getByText('Done', { exact: true }).waitFor({ timeout: 60_000 });
-        await replays.getByText(/calls judged, \d+ otherwise/).click();
+        await replays.getByText(/calls evaluated, \d+ decided differently/).click();
         await replays.getByText('By tool').waitFor();
         // One runs at a time, so the last of many waits.
         for (let more = 0; more < 8; more += 1) await scene.make('POST', `/v1/policies/${id}/versions/1/replay`, {});

@@ -60,7 +60,6 @@ const Chips = () => (
       choices={[
         ['L0', 'L0, reported by the tool'],
         ['L1', 'L1, read back'],
-        ['L2', 'L2, the system of record'],
       ]}
     />
     <ChoiceChip

@@ -2797,6 +2797,8 @@ export interface components {
             day: string;
             /** @description Actions submitted today, refused ones included. */
             calls: number;
+            /** @description Calls charged today to its budget of calls per day, denied ones left out; null where it has none. */
+            charged_calls: number | null;
             /** @description Charged today to its budget of spend per day; empty where it has none, or nothing was spent. */
             spend: components["schemas"]["Money"][];
             /** @description When it submitted its last action, on whatever day. */

@@ -11,9 +11,8 @@ export const PreviewInShort = ({ source }: { readonly source: string }) => {
   return (
     <div className={styles['short']} role="status">
       <p>
-        Of the newest {counted(data.judged, 'call')} it would have decided{' '}
-        <strong>{data.changed === 0 ? 'none' : data.changed.toLocaleString('en-US')} otherwise</strong> than was decided
-        then.
+        Of the newest {counted(data.judged, 'call')}, this version would have decided{' '}
+        <strong>{data.changed === 0 ? 'none' : data.changed.toLocaleString('en-US')} differently</strong> than recorded.
       </p>
       {data.human_denied_now_allowed === 0 ? null : (
         <p className={styles['danger']}>

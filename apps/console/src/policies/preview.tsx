@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { Icon } from '../design/icon.tsx';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
+import { useEveryAgent } from '../kernel/everything.ts';
 import { plain } from '../kernel/said.ts';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Said, Time } from '../kit/kit.tsx';
@@ -81,11 +81,7 @@ const Narrow = ({
   readonly tool: string | null;
   readonly setTool: (tool: string | null) => void;
 }) => {
-  const { data: agents } = useQuery({
-    queryKey: ['agents', 'names'],
-    queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { limit: 100 } } })),
-    staleTime: 60_000,
-  });
+  const { data: agents } = useEveryAgent();
   const [text, setText] = useState(tool ?? '');
   const ask = (): void => setTool(text.trim() === '' ? null : text.trim());
   return (
@@ -145,11 +141,12 @@ const Result = ({ answer, onRule }: { readonly answer: Answer; readonly onRule: 
   return (
     <>
       <p className={kit['dim']}>
-        {counted(judged, 'call')}, <Time at={from} /> to <Time at={to} />, judged again by what was known then.
+        {counted(judged, 'call')}, <Time at={from} isExact /> to <Time at={to} isExact />, evaluated with the recorded
+        inputs.
         {complete ? '' : ' Incomplete: the preview stops after 3 seconds.'}
       </p>
       <p className={styles['number']}>
-        {changed.toLocaleString('en-US')} <span>decided otherwise</span>
+        {changed.toLocaleString('en-US')} <span>decided differently than recorded</span>
       </p>
       {denied === 0 ? null : (
         <p className={styles['danger']}>

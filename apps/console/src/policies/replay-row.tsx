@@ -46,8 +46,8 @@ export const ReplayRow = ({ replay, onRule }: { readonly replay: Replay; readonl
         {goesOn ? <Cancel replay={replay} /> : null}
       </div>
       <p className={kit['dim']}>
-        <Time at={replay.from} /> to <Time at={replay.to} />, started by <Who actor={replay.requested_by} />{' '}
-        <Time at={replay.created_at} />
+        <Time at={replay.from} isExact /> to <Time at={replay.to} isExact />, started by{' '}
+        <Who actor={replay.requested_by} /> <Time at={replay.created_at} />
       </p>
       {goesOn ? (
         <label className={styles['progress']}>
