@@ -223,7 +223,7 @@ export const TOOL_SCHEMA: ConfigSchema = {
     readback: READ_BACK,
     postcondition: {
       type: 'string',
-      title: 'And what must hold then',
+      title: 'Extra check on the read',
       description: 'CEL over args and observation, the answer of that read: observation.body.status == "paid"',
       maxLength: REST_LIMITS.postconditionCharacters,
       'x-service-form': { more: true },
