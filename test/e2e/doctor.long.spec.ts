@@ -37,6 +37,7 @@ const CHECKS = [
     'sealing',
     'projections',
     'active_policy',
+    'connectors',
   ],
 ];
 

@@ -6,6 +6,7 @@ import { registerAgentsCommands } from './commands/agents.command.js';
 import { registerAuditCommand } from './commands/audit.command.js';
 import { registerBackupCommands } from './commands/backup.command.js';
 import { registerConfigCommand } from './commands/config.command.js';
+import { registerConnectorsCommands } from './commands/connectors.command.js';
 import { registerDoctorCommand } from './commands/doctor.command.js';
 import { registerEventsCommands } from './commands/events.command.js';
 import { registerInitCommand } from './commands/init.command.js';
@@ -96,10 +97,11 @@ const buildProgram = (context: CommandContext): Command => {
   registerVerifyCommand(program, context);
   registerIntentCommands(program, context);
   registerPoliciesCommands(program, context);
+  registerConnectorsCommands(program, context);
   return withExamples(
     program,
     'npm run ags -- init',
     'npm run ags -- agents stop agt_... --reason "Wrong refunds"',
     'npm run ags -- keys revoke key_...',
-  ).addHelpText('after', '  3  `doctor` and `policies`: the service refused the API key');
+  ).addHelpText('after', '  3  `doctor`, `policies` and `connectors`: the service refused the API key');
 };

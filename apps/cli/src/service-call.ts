@@ -24,17 +24,22 @@ export interface ServiceError {
 }
 
 /** POST. @see askService */
-export const callService = (options: ServiceOptions, path: string, body: object): Promise<ServiceAnswer> =>
-  askService(options, { method: 'POST', path, body });
+export const callService = (
+  options: ServiceOptions,
+  path: string,
+  body: object,
+  timeoutMs = ANSWER_TIMEOUT_MS,
+): Promise<ServiceAnswer> => askService(options, { method: 'POST', path, body, timeoutMs });
 
 /** GET. @see askService */
 export const readService = (options: ServiceOptions, path: string): Promise<ServiceAnswer> =>
-  askService(options, { method: 'GET', path });
+  askService(options, { method: 'GET', path, timeoutMs: ANSWER_TIMEOUT_MS });
 
 interface ServiceRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
+  readonly timeoutMs: number;
 }
 
 /**
@@ -68,12 +73,12 @@ const askService = async (options: ServiceOptions, request: ServiceRequest): Pro
   return { isOk: false, error };
 };
 
-const answerOf = async (address: string, apiKey: string, { method, path, body }: ServiceRequest) => {
+const answerOf = async (address: string, apiKey: string, { method, path, body, timeoutMs }: ServiceRequest) => {
   try {
     const response = await fetch(`${address}${path}`, {
       method,
       redirect: 'manual',
-      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
       headers: {
         Authorization: `Bearer ${apiKey}`,
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),

@@ -3,6 +3,7 @@ import type { Logger } from '#libs/domain/kernel';
 import { parseConfig, type Config } from '#libs/infra/config';
 import { redactText } from '#libs/infra/logging';
 import { explain } from '../cli-error.js';
+import { checkConnectors } from './connectors.check.js';
 import { checkDatabase, checkDatabaseRole, checkMigrations, checkWalLevel } from './database.checks.js';
 import { checkEventStore } from './event-store.check.js';
 import { Examination } from './examination.js';
@@ -55,6 +56,7 @@ const NEEDS: Readonly<Record<CheckName, readonly CheckName[]>> = {
   sealing: ['event_store'],
   projections: ['event_store'],
   active_policy: ['event_store'],
+  connectors: ['migrations'],
 };
 
 /** Runs every check that can be run, one after the other. Changes nothing. */
@@ -109,6 +111,7 @@ const checksOf = (
   sealing: () => checkSealing(examination),
   projections: () => checkProjections(examination),
   active_policy: () => checkActivePolicy(examination),
+  connectors: () => checkConnectors(examination),
 });
 
 const withinItsTime = async (check: () => Promise<Finding>): Promise<Finding> => {

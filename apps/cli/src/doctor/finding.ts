@@ -20,6 +20,7 @@ export const CHECKS = [
   'sealing',
   'projections',
   'active_policy',
+  'connectors',
 ] as const;
 
 export type CheckName = (typeof CHECKS)[number];

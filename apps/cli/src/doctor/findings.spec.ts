@@ -10,6 +10,7 @@ import { isRoot, STRANGER } from '../../../../test/support/as-stranger.js';
 import { NOW } from '../../../../test/support/given.js';
 import { newOrg } from '../../../../test/support/ledger-fixtures.js';
 import { newEvent } from '../../../../test/support/new-event.js';
+import { judgeConnectors } from './connectors.check.js';
 import { judgeRole, judgeSchema } from './database.checks.js';
 import { problemOf, type FindingStatus } from './finding.js';
 import { checkDiskSpace, checkSettings, checkStateDirectory, judgeFreeSpace } from './machine.checks.js';
@@ -313,5 +314,22 @@ describe('an error that says what to do', () => {
       next: 'Restore it from your backup; or not.',
     });
     expect(problemOf('It is broken').next).toBe('Put that right and run this again.');
+  });
+});
+
+describe('connectors', () => {
+  it('warn by name where they fail or stand untested, with the test to make', () => {
+    const well = { failing: [], untested: [], total: 2 };
+    expect(judgeConnectors(well)).toMatchObject({ status: 'ok' });
+    expect(judgeConnectors({ ...well, total: 0 })).toMatchObject({ status: 'ok' });
+    expect(judgeConnectors({ failing: ['crm'], untested: ['pay', 'hr'], total: 3 })).toEqual({
+      status: 'warning',
+      message: 'Of the connectors, crm failed its last test, and pay, hr were not tested, or changed since.',
+      next: 'Test each, in the Console or with `npm run ags -- connectors test crm`, which says what to do.',
+    });
+    const many = Array.from({ length: 11 }, (_, n) => `c${n}`);
+    expect(judgeConnectors({ failing: [], untested: many, total: 11 }).message).toContain(
+      'c7 and 3 more were not tested',
+    );
   });
 });

@@ -29,7 +29,7 @@ export interface TestedConnector {
   /** On the kernel's monotonic clock: the end of the whole test. */
   readonly deadlineMonotonicMs: number;
   /** Asked before the first request byte. A code means: the connector has moved on, send nothing. */
-  mayStillSend(): Promise<ErrorCode | null>;
+  readonly mayStillSend: () => Promise<ErrorCode | null>;
 }
 
 /** One line of the checklist. A test reads: no check may change anything anywhere. */
@@ -38,7 +38,7 @@ export interface ConnectorCheck {
   /** Checks before it, by name: where one of them failed, this one is skipped. */
   readonly restsOn: readonly string[];
   /** Throws for nothing that the network, the upstream or the vault did: that is the finding. */
-  run(tested: TestedConnector): Promise<CheckFinding>;
+  readonly run: (tested: TestedConnector) => Promise<CheckFinding>;
 }
 
 /** The checks of every type, in their order (document 3, connector_test). What a type checks beside them follows. */

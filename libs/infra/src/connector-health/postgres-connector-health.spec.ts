@@ -87,6 +87,20 @@ describe('the result of a test', () => {
     expect(await one().lastOf([place.connector])).toEqual(new Map());
   });
 
+  it('is among those of its organization that fail, the last one first, while it fails', async () => {
+    const [first, second, well] = [placed(), placed(), placed()];
+    for (const { connector, ...place } of [first, second, well]) {
+      await one().begin({ ...place, org: testId('org', 7), connector }, NOW);
+    }
+    await one().record(testOf(first.connector, NOW, 'failing'));
+    await one().record(testOf(second.connector, NOW + 1, 'failing'));
+    await one().record(testOf(well.connector, NOW + 2));
+    const failing = async () => (await one().failingIn(testId('org', 7))).map(({ connector }) => connector);
+    expect(await failing()).toEqual([second.connector, first.connector]);
+    await one().record(testOf(second.connector, NOW + 3));
+    expect(await failing()).toEqual([first.connector]);
+  });
+
   it('is found by its age', async () => {
     const [old, young] = [placed(), placed()];
     await one().begin(old, NOW - 86_400_000);
