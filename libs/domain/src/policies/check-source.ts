@@ -5,7 +5,7 @@ import { isTooLarge, POLICY_SOURCE_MAX_BYTES, POLICY_SOURCE_MAX_LINES, SourceTex
 import { ESCAPE_HINT } from './yaml-nodes.js';
 
 /** What findings about the size of a text call it, and what they advise; without advice, that of their code. */
-export interface CheckedText {
+interface CheckedText {
   readonly name: string;
   readonly sizeHint: string | null;
 }

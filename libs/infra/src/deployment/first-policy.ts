@@ -9,7 +9,7 @@ import {
 } from '#libs/domain/policies';
 import type { Deployment } from './deployment.js';
 
-export interface FirstPolicy {
+interface FirstPolicy {
   readonly name: string;
   readonly source: string;
   readonly origin: PolicyVersionOrigin;
