@@ -169,6 +169,12 @@ describe('ags doctor beside a running service', () => {
 
   it('warns of an organization without a policy', async () => {
     const made = await runAgs(['org', 'create', 'Canary & Sons', '--json'], { env: service.environment });
+    const { policy, admin_key: key } = made.object;
+    const emptied = await service.call('POST', `/v1/policies/${String(policy)}/deactivate`, {
+      key: String(key),
+      body: { mode: 'enforce' },
+    });
+    expect(emptied.status).toBe(200);
     const run = await beside();
     expect(run.code).toBe(0);
     expect(found(run, 'active_policy')).toMatchObject({ status: 'warning' });
