@@ -21,6 +21,9 @@ export const useHasBegun = (isWanted: boolean): boolean | null => {
   return data === undefined ? null : data.data.length > 0;
 };
 
+/** The policy that an operator's new organization begins with: its first version denies every call. */
+const AS_MADE = 'Default deny';
+
 /** What there is of what a first call needs. */
 const useBegun = () => {
   const { data: connectors } = useEveryConnector();
@@ -33,11 +36,14 @@ const useBegun = () => {
     queryFn: () => bodyOf(api.GET('/v1/policies/slots')),
   });
   const { data: agents } = useEveryAgent();
+  const enforced = slots?.enforced ?? null;
+  const isAsMade = enforced !== null && enforced.policy.name === AS_MADE && enforced.version === 1;
+  const newest = policies?.data[0]?.id ?? null;
   return {
     hasConnector: (connectors?.data.length ?? 0) > 0,
     tool: firstTool(connectors?.data ?? []),
-    policy: slots?.enforced?.policy.id ?? policies?.data[0]?.id ?? null,
-    isEnforced: slots !== undefined && slots.enforced !== null,
+    policy: isAsMade ? (newest === enforced.policy.id ? null : newest) : (enforced?.policy.id ?? newest),
+    isEnforced: enforced !== null && !isAsMade,
     hasAgent: agents?.data.some(({ active_keys: keys }) => keys > 0) ?? false,
   };
 };
