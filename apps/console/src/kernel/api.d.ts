@@ -7225,6 +7225,7 @@ export interface operations {
                      *           "object": "tool",
                      *           "name": "crm.get_customer",
                      *           "connector": "con_01h2xcejqtf2nbrexx3vqjhp49",
+                     *           "title": null,
                      *           "description": null,
                      *           "side_effect": "read",
                      *           "levels": [
