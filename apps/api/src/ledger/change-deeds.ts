@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { decodeEvent, deedOf, EventStore, type DeedId, type EventEnvelope } from '#libs/domain/kernel';
+import {
+  decodeEvent,
+  deedOf,
+  EventStore,
+  type DeedId,
+  type DomainEvent,
+  type EventEnvelope,
+} from '#libs/domain/kernel';
 
 /** A change is the newest event of its stream, or near it when others changed the same object since. */
 const LOOK_BACK_EVENTS = 32;
@@ -24,13 +31,25 @@ export class ChangeDeeds {
 
   /** Of a command that may have several: all of them, in the order of what they seal. */
   async deedsOf(stream: string, command: IdentifiedCommand): Promise<readonly DeedId[]> {
-    const changes = await this.changesOf(stream, command);
-    return changes.toReversed().flatMap((change) => deedOf(change) ?? []);
+    return (await this.eventsOf(stream, command)).flatMap((change) => deedOf(change) ?? []);
+  }
+
+  /** What a command recorded, in that order; a retried command, what its first try did. */
+  async eventsOf<Event extends DomainEvent>(
+    stream: string,
+    command: IdentifiedCommand,
+  ): Promise<readonly EventEnvelope<Event>[]> {
+    return (await this.changesOf<Event>(stream, command)).toReversed();
   }
 
   /** Newest first. */
-  private async changesOf(stream: string, { commandId }: IdentifiedCommand): Promise<readonly EventEnvelope[]> {
+  private async changesOf<Event extends DomainEvent>(
+    stream: string,
+    { commandId }: IdentifiedCommand,
+  ): Promise<readonly EventEnvelope<Event>[]> {
     const recent = await this.store.readStream(stream, { direction: 'backwards', limit: LOOK_BACK_EVENTS });
-    return recent.map((recorded) => decodeEvent(recorded)).filter(({ metadata }) => metadata.causation === commandId);
+    return recent
+      .map((recorded) => decodeEvent<Event>(recorded))
+      .filter(({ metadata }) => metadata.causation === commandId);
   }
 }

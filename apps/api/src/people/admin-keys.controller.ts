@@ -1,9 +1,19 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
-import { IsBoolean, IsInt, Max, Min } from 'class-validator';
+import { IsBoolean, IsInt, IsString, Max, Min, ValidateIf } from 'class-validator';
 import type { JsonObject } from '#libs/crypto';
-import { OrganizationAdministration, OVERLAP_MAX_SECONDS } from '#libs/domain/agents';
-import { type CommandMetadata, DomainError, type KeyId, type OrgId, parseId, streamOf } from '#libs/domain/kernel';
-import { MemberAdministration, organizationDecider, type StoredKey } from '#libs/domain/people';
+import { KeyDirectory, OrganizationAdministration, OVERLAP_MAX_SECONDS } from '#libs/domain/agents';
+import {
+  type CommandMetadata,
+  DomainError,
+  type KeyId,
+  type OrgId,
+  parseId,
+  parseTimestamp,
+  streamOf,
+  type Timestamp,
+  timestampOf,
+} from '#libs/domain/kernel';
+import { type AdminKey, MemberAdministration, organizationDecider } from '#libs/domain/people';
 import { CHANGE } from '../control-plane.js';
 import { CursorCodec } from '../http/cursor-codec.js';
 import type { Exchange } from '../http/exchange.js';
@@ -15,12 +25,18 @@ import { IfPresent } from '../http/shape.js';
 import { ChangeDeeds } from '../ledger/change-deeds.js';
 import { pageOfAll } from '../lists/page-of-all.js';
 
+const END_MESSAGE = 'must be a time to come such as 2027-01-31T00:00:00Z, or null for a key without an end';
 const OVERLAP_MESSAGE = `must be a whole number of seconds from 0 to ${OVERLAP_MAX_SECONDS} (7 days)`;
 
 class CreateAdminKeyBody {
   @IfPresent()
   @IsBoolean({ message: 'must be true or false' })
   livemode?: boolean;
+
+  /** Null: no end, as when it is left out. */
+  @ValidateIf((_, value) => value !== undefined && value !== null)
+  @IsString({ message: END_MESSAGE })
+  expires_at?: string | null;
 }
 
 class RollAdminKeyBody {
@@ -39,6 +55,7 @@ export class AdminKeysController {
     private readonly members: MemberAdministration,
     private readonly deeds: ChangeDeeds,
     private readonly cursors: CursorCodec,
+    private readonly directory: KeyDirectory,
   ) {}
 
   /** Newest first, revoked and expired ones included. */
@@ -46,8 +63,10 @@ export class AdminKeysController {
   @Route(CHANGE)
   async list(@Query() query: ListQuery, @RequestContext() exchange: Exchange): Promise<ListEnvelope<JsonObject>> {
     const { org, adminKeys } = await this.members.organization(exchange.caller.org);
-    return pageOfAll([...adminKeys.values()].reverse(), query, this.cursors.forList(exchange, query), {
-      item: (key) => adminKeyView(org, key),
+    const keys = [...adminKeys.values()].reverse();
+    const uses = await this.directory.lastUses(keys.map(({ prefix }) => prefix));
+    return pageOfAll(keys, query, this.cursors.forList(exchange, query), {
+      item: (key) => adminKeyView(org, key, uses),
       id: ({ key }) => key,
     });
   }
@@ -55,10 +74,14 @@ export class AdminKeysController {
   /** The secret is shown once. */
   @Post()
   @Route(CHANGE)
-  async create(@Body() { livemode }: CreateAdminKeyBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+  async create(
+    @Body() { livemode, expires_at: expiresAt }: CreateAdminKeyBody,
+    @RequestContext() exchange: Exchange,
+  ): Promise<JsonObject> {
+    const end = endOf(expiresAt);
     const metadata = exchange.commandMetadata();
     const { org } = exchange.caller;
-    const { key, secret } = await this.organizations.createAdminKey(org, livemode ?? true, metadata);
+    const { key, secret } = await this.organizations.createAdminKey(org, livemode ?? true, metadata, end);
     return this.shown(org, key, secret, metadata);
   }
 
@@ -86,16 +109,20 @@ export class AdminKeysController {
     const { key } = await this.find(org, id);
     const metadata = exchange.commandMetadata();
     await this.organizations.revokeAdminKey(org, key, metadata);
-    return { ...adminKeyView(org, await this.find(org, id)), deed: await this.deedOf(org, metadata) };
+    return { ...(await this.view(org, await this.find(org, id))), deed: await this.deedOf(org, metadata) };
   }
 
   private async shown(org: OrgId, key: KeyId, secret: string | null, metadata: CommandMetadata): Promise<JsonObject> {
-    const view = adminKeyView(org, await this.find(org, key));
+    const view = await this.view(org, await this.find(org, key));
     return { ...view, secret, deed: await this.deedOf(org, metadata) };
   }
 
+  private async view(org: OrgId, key: AdminKey): Promise<JsonObject> {
+    return adminKeyView(org, key, await this.directory.lastUses([key.prefix]));
+  }
+
   /** @throws {DomainError} not_found */
-  private async find(org: OrgId, text: string): Promise<StoredKey> {
+  private async find(org: OrgId, text: string): Promise<AdminKey> {
     const id = parseId('key', text);
     const { adminKeys } = await this.members.organization(org);
     const found = id === null ? undefined : adminKeys.get(id);
@@ -108,7 +135,15 @@ export class AdminKeysController {
   }
 }
 
-const adminKeyView = (org: OrgId, key: StoredKey): JsonObject => ({
+/** @throws {DomainError} validation_failed */
+const endOf = (text: string | null = null): Timestamp | null => {
+  if (text === null) return null;
+  const epochMs = parseTimestamp(text);
+  if (epochMs !== null) return timestampOf(epochMs);
+  throw new DomainError('validation_failed', { param: 'expires_at', message: `The field expires_at ${END_MESSAGE}.` });
+};
+
+const adminKeyView = (org: OrgId, key: AdminKey, uses: ReadonlyMap<string, number>): JsonObject => ({
   object: 'api_key',
   id: key.key,
   org,
@@ -116,6 +151,14 @@ const adminKeyView = (org: OrgId, key: StoredKey): JsonObject => ({
   livemode: key.livemode,
   scopes: ['admin'],
   created_at: key.createdAt,
+  created_by: key.createdBy === null ? null : { ...key.createdBy },
+  last_used_at: lastUseOf(key, uses),
   expires_at: key.expiresAt,
   revoked_at: key.revokedAt,
+  replaced_by: key.successor,
 });
+
+const lastUseOf = ({ prefix }: AdminKey, uses: ReadonlyMap<string, number>): Timestamp | null => {
+  const usedMs = uses.get(prefix);
+  return usedMs === undefined ? null : timestampOf(usedMs);
+};

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import {
   type CommandMetadata,
+  deedOf as deedIdOf,
   type DeedId,
   DomainError,
   type MembershipId,
@@ -17,6 +18,7 @@ import {
   type MemberChange,
   type Membership,
   organizationDecider,
+  type OrganizationEvent,
   referencesCommand,
   requireMailAddress,
 } from '#libs/domain/people';
@@ -31,7 +33,7 @@ import { IfPresent } from '../http/shape.js';
 import { ChangeDeeds } from '../ledger/change-deeds.js';
 import { pageOfAll } from '../lists/page-of-all.js';
 import { membershipView } from './member.view.js';
-import { ChangeMemberBody, InviteMemberBody } from './organization.dto.js';
+import { ChangeMemberBody, InviteMemberBody, RemoveMemberQuery } from './organization.dto.js';
 
 const STATUSES = ['invited', 'active', 'removed'] as const satisfies readonly Membership['status'][];
 
@@ -85,33 +87,56 @@ export class MembersController {
     return { ...view, deed: await this.deedOf(metadata) };
   }
 
-  /** An owner's: role, and which references and chat accounts mean this person. A deed each. */
+  /**
+   * An owner's: role, and which references and chat accounts mean this person. A deed each, and one for each admin key that
+   * ends with a role below admin.
+   */
   @Patch(':id')
   @Route(OWN)
   async change(
     @Param('id') id: string,
-    @Body() { role, references, chat_accounts: chatAccounts }: ChangeMemberBody,
+    @Body() { role, keep_keys: keepKeys, references, chat_accounts: chatAccounts }: ChangeMemberBody,
     @RequestContext() exchange: Exchange,
   ): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
+    if (keepKeys !== undefined && role === undefined) throw keysWithoutRole();
     const changes = {
       ...(role === undefined ? {} : { role }),
+      ...(keepKeys === undefined ? {} : { keepKeys }),
       ...(references === undefined ? {} : { references: checkedReferences(references) }),
       ...(chatAccounts === undefined ? {} : { chatAccounts: checkedChatAccounts(chatAccounts) }),
     };
     const changed = await this.members.change(exchange.caller.org, membershipOf(id), changes, metadata);
-    const found = [await this.deedOf(metadata), await this.deedOf(referencesCommand(metadata))];
-    const deeds = found.filter((deed) => deed !== null);
-    return { ...(await this.view(changed)), deed: deeds[0] ?? null, deeds };
+    const ended = await this.endOf(metadata);
+    const deeds = [...ended.deeds, ...(await this.deeds.deedsOf(streamOfOrg(metadata), referencesCommand(metadata)))];
+    return { ...(await this.view(changed)), ...ended, deed: deeds[0] ?? null, deeds };
   }
 
-  /** Removing oneself is leaving, which every member may; the decider says who may remove whom. */
+  /**
+   * Removing oneself is leaving, which every member may; the decider says who may remove whom. A misspelt `keep_keys[]` would
+   * end keys that somebody wanted to keep: no parameter is passed over.
+   */
   @Delete(':id')
-  @Route(READ)
-  async remove(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+  @Route({ ...READ, unknownQuery: 'refused' })
+  async remove(
+    @Param('id') id: string,
+    @Query() { 'keep_keys[]': keepKeys = [] }: RemoveMemberQuery,
+    @RequestContext() exchange: Exchange,
+  ): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
-    const removed = await this.members.remove(exchange.caller.org, membershipOf(id), metadata);
-    return { ...(await this.view(removed)), deed: await this.deedOf(metadata) };
+    const removed = await this.members.remove(exchange.caller.org, membershipOf(id), metadata, keepKeys);
+    const ended = await this.endOf(metadata);
+    return { ...(await this.view(removed)), ...ended, deed: ended.deeds[0] ?? null };
+  }
+
+  /** What a removal or a demotion sealed, and what became of the person's admin keys by it; of a retry what its first try did. */
+  private async endOf(metadata: CommandMetadata) {
+    const events = await this.deeds.eventsOf<OrganizationEvent>(streamOfOrg(metadata), metadata);
+    return {
+      revoked_keys: events.flatMap(({ event }) => (event.type === 'AdminKeyRevoked' ? [event.data.key] : [])),
+      kept_keys: events.flatMap(({ event }) => (isEnd(event) ? (event.data.kept_keys ?? []) : [])),
+      deeds: events.flatMap((envelope) => deedIdOf(envelope) ?? []),
+    };
   }
 
   private async view({ organization, member }: MemberChange): Promise<JsonObject> {
@@ -120,9 +145,19 @@ export class MembersController {
   }
 
   private deedOf(metadata: CommandMetadata): Promise<DeedId | null> {
-    return this.deeds.deedOf(streamOf(organizationDecider.category, metadata.org as string), metadata);
+    return this.deeds.deedOf(streamOfOrg(metadata), metadata);
   }
 }
+
+const streamOfOrg = ({ org }: CommandMetadata): string => streamOf(organizationDecider.category, org as string);
+
+const isEnd = (event: OrganizationEvent) => event.type === 'MemberRemoved' || event.type === 'MemberRoleChanged';
+
+const keysWithoutRole = (): DomainError =>
+  new DomainError('validation_failed', {
+    param: 'keep_keys',
+    message: 'The field keep_keys goes with a role: it says which admin keys a demotion leaves. Send role too.',
+  });
 
 /** @throws {DomainError} not_found */
 const membershipOf = (text: string): MembershipId => {

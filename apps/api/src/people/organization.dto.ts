@@ -1,5 +1,19 @@
-import { IsArray, IsIn, IsInt, IsObject, IsString, Max, MaxLength, Min, ValidateIf } from 'class-validator';
 import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateIf,
+} from 'class-validator';
+import type { KeyId } from '#libs/domain/kernel';
+import {
+  ACTIVE_KEYS_MAX,
   APPROVAL_SECONDS_MAX,
   APPROVAL_SECONDS_MIN,
   type ApprovalDoor,
@@ -12,6 +26,7 @@ import { IfPresent, Nested } from '../http/shape.js';
 const DOORS = ['decide', 'review_only', 'off'] as const satisfies readonly ApprovalDoor[];
 const DOOR_MESSAGE = `must be one of ${DOORS.join(', ')}`;
 const SECONDS_MESSAGE = `must be a whole number of seconds from ${APPROVAL_SECONDS_MIN} to ${APPROVAL_SECONDS_MAX}`;
+const KEYS_MESSAGE = `must be at most ${ACTIVE_KEYS_MAX} ids of admin keys, key_ and 26 characters each`;
 const DAYS_MESSAGE = `must be a whole number of days from 1 to ${RETENTION_DAYS_MAX}, or null for the default`;
 
 class ApprovalsBody {
@@ -73,8 +88,31 @@ export class InviteMemberBody {
   role!: Role;
 }
 
+/** Written as they were shown. That they are admin keys of the person is for the decider to say. */
+const KeysToKeep = (): PropertyDecorator => {
+  const rules = [
+    IfPresent(),
+    IsArray({ message: KEYS_MESSAGE }),
+    ArrayMaxSize(ACTIVE_KEYS_MAX, { message: KEYS_MESSAGE }),
+    Matches(/^key_[0-9a-hjkmnp-tv-z]{26}$/, { each: true, message: KEYS_MESSAGE }),
+  ];
+  return (target, property) => {
+    for (const rule of rules) rule(target, property);
+  };
+};
+
+/** DELETE /v1/org/members/{id} */
+export class RemoveMemberQuery {
+  @KeysToKeep()
+  'keep_keys[]'?: KeyId[];
+}
+
 /** PATCH /v1/org/members/{id}: what is left out stays. */
 export class ChangeMemberBody {
+  /** With a `role`. */
+  @KeysToKeep()
+  keep_keys?: KeyId[];
+
   @IfPresent()
   @IsIn(ROLES, { message: `must be one of ${ROLES.join(', ')}` })
   role?: Role;

@@ -5,7 +5,7 @@ import { serverNow } from '../kernel/clock.ts';
 import { PAGE_SIZE, useList } from '../kernel/lists.ts';
 import { Badge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
-import { Bones, Button, Empty, Time } from '../kit/kit.tsx';
+import { Bones, Button, Empty, Id, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFoot } from '../kit/list-foot.tsx';
 import { SecretDialog } from '../kit/secret-dialog.tsx';
@@ -140,6 +140,7 @@ const Keys = ({ rows, onOpen }: WithOpen & { readonly rows: readonly AdminKey[] 
           <th scope="col">Key</th>
           <th scope="col">Status</th>
           <th scope="col">Created</th>
+          <th scope="col">Last used</th>
           <th scope="col">
             <span className="visually-hidden">Actions</span>
           </th>
@@ -156,7 +157,11 @@ const Keys = ({ rows, onOpen }: WithOpen & { readonly rows: readonly AdminKey[] 
             </td>
             <td>
               <span className={styles['onPhone']}>created </span>
-              <Time at={key.created_at} />
+              <Time at={key.created_at} /> <Maker of={key} />
+            </td>
+            <td>
+              <span className={styles['onPhone']}>last used </span>
+              {key.last_used_at === null ? 'never' : <Time at={key.last_used_at} />}
             </td>
             <td className={styles['actions']} data-wide>
               <KeyActions of={key} onOpen={onOpen} />
@@ -172,9 +177,16 @@ const Stand = ({ of: key }: { readonly of: AdminKey }) => {
   switch (standOfKey(key, serverNow())) {
     case 'works':
       return (
-        <Badge tone="ok" icon="checkCircle">
-          Active
-        </Badge>
+        <>
+          <Badge tone="ok" icon="checkCircle">
+            Active
+          </Badge>{' '}
+          {key.expires_at === null ? null : (
+            <span className={kit['dim']}>
+              until <Time at={key.expires_at} />
+            </span>
+          )}
+        </>
       );
     case 'ends':
       return (
@@ -203,6 +215,12 @@ const Stand = ({ of: key }: { readonly of: AdminKey }) => {
       );
   }
 };
+
+const Maker = ({ of: { created_by: by } }: { readonly of: AdminKey }) => (
+  <span className={kit['dim']}>
+    {by === null ? 'by whom is not recorded' : by.id === null ? `by the ${by.type}` : <>by {<Id id={by.id} />}</>}
+  </span>
+);
 
 const KeyActions = ({ of: key, onOpen }: WithOpen & { readonly of: AdminKey }) => {
   const stand = standOfKey(key, serverNow());

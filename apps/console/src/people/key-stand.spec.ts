@@ -7,14 +7,15 @@ const LATER = '2026-10-01T09:00:00.001Z';
 
 describe('how a key stands', () => {
   it.each([
-    [null, null, 'works', false],
-    [LATER, null, 'ends', false],
-    [EARLIER, null, 'ended', true],
-    ['2026-10-01T09:00:00.000Z', null, 'ended', true],
-    [null, EARLIER, 'revoked', true],
-    [LATER, EARLIER, 'revoked', true],
-  ] as const)('ends at %j, revoked at %j: %s', (expires, revoked, stand, over) => {
-    const found = standOfKey({ expires_at: expires, revoked_at: revoked }, NOW);
+    [null, null, null, 'works', false],
+    [LATER, null, null, 'works', false],
+    [LATER, null, 'key_1', 'ends', false],
+    [EARLIER, null, null, 'ended', true],
+    ['2026-10-01T09:00:00.000Z', null, 'key_1', 'ended', true],
+    [null, EARLIER, null, 'revoked', true],
+    [LATER, EARLIER, 'key_1', 'revoked', true],
+  ] as const)('ends at %j, revoked at %j, rolled to %j: %s', (expires, revoked, successor, stand, over) => {
+    const found = standOfKey({ expires_at: expires, revoked_at: revoked, replaced_by: successor }, NOW);
     expect([found, isOver(found)]).toEqual([stand, over]);
   });
 });

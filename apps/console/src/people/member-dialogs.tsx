@@ -7,6 +7,7 @@ import { Choices, Field } from '../kit/field.tsx';
 import { FormDialog } from '../kit/form-dialog.tsx';
 import { Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { KeysToKeep, useKeysOf } from './keys-to-keep.tsx';
 import { linesOf, ROLES, rolesToGive } from './member-rights.ts';
 
 type Membership = Schemas['Membership'];
@@ -94,8 +95,10 @@ export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readon
       bodyOf(api.PATCH('/v1/org/members/{id}', { params: { path: { id: member.id } }, body })),
     (changed) => onDone(`${nameOf(changed)} was saved with the role ${ROLES[changed.role].name.toLowerCase()}.`),
   );
+  const [kept, setKept] = useState<readonly string[]>([]);
+  const keys = useKeysOf(member);
   const changes = {
-    ...(role === member.role ? {} : { role }),
+    ...(role === member.role ? {} : { role, ...(role === 'viewer' ? { keep_keys: [...kept] } : {}) }),
     ...(isSame(linesOf(references), member.references) ? {} : { references: [...linesOf(references)] }),
   };
   return (
@@ -111,6 +114,7 @@ export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readon
       onClose={onClose}
     >
       <RoleChoice roles={roles} chosen={role} onChoose={setRole} />
+      {role === 'viewer' ? <KeysToKeep keys={keys} kept={kept} onKeep={setKept} /> : null}
       <Field
         label="References, one per line"
         param="references"
@@ -136,8 +140,11 @@ const isSame = (one: readonly string[], other: readonly string[]): boolean => on
 /** Removing somebody, withdrawing an invitation, or leaving: what it ends stands above the button. */
 export const RemoveMember = ({ member, onDone, onClose }: DialogProps & { readonly member: Membership }) => {
   const isMe = member.id === useLooker().membership;
+  const [kept, setKept] = useState<readonly string[]>([]);
+  const keys = useKeysOf(member);
   const remove = useChange(
-    (id: string) => bodyOf(api.DELETE('/v1/org/members/{id}', { params: { path: { id } } })),
+    (id: string) =>
+      bodyOf(api.DELETE('/v1/org/members/{id}', { params: { path: { id }, query: { 'keep_keys[]': [...kept] } } })),
     () => {
       // Whoever has left has no session here any more.
       if (isMe) location.assign('/login');
@@ -172,6 +179,7 @@ export const RemoveMember = ({ member, onDone, onClose }: DialogProps & { readon
         <Said text={member.email ?? member.user} /> <span className={kit['dim']}>({ROLES[member.role].name})</span>
       </p>
       <p>{words}</p>
+      <KeysToKeep keys={keys} kept={kept} onKeep={setKept} />
     </FormDialog>
   );
 };

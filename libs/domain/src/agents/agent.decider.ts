@@ -78,7 +78,7 @@ const evolve = (state: Agent, event: AgentEvent): Agent => {
     case 'AgentKeyRolled': {
       const { key, successor, expires_at: expiresAt, at } = event.data;
       const rolled = state.keys.get(key);
-      const keys = withChangedKey(state.keys, key, { expiresAt });
+      const keys = withChangedKey(state.keys, key, { expiresAt, successor: successor.key });
       const made = { ...newKey(successor, at, rolled), scopes: rolled?.scopes ?? [] };
       return { ...state, keys: withKey(keys, made) };
     }

@@ -44,4 +44,14 @@ export abstract class KeyDirectory {
   abstract find(prefix: string): Promise<KeyHolder | null>;
   /** False when the prefix is taken by another holder: mint another key. */
   abstract claim(prefix: string, holder: KeyHolder): Promise<boolean>;
+  /**
+   * That a key was used: told at every use, written at most every {@link KEY_TOUCH_MS} by a process, and beside the request,
+   * which neither waits for it nor fails with it.
+   */
+  abstract noteUse(prefix: string, nowMs: number): void;
+  /** When each was last used, in Unix milliseconds and {@link KEY_TOUCH_MS} late at most. Never used: missing. */
+  abstract lastUses(prefixes: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
+
+/** How often it is written that a key is used. */
+export const KEY_TOUCH_MS = 5 * 60 * 1000;

@@ -116,6 +116,7 @@ export class Authenticate {
 
   private adminKey(parsed: ParsedApiKey, org: LivingOrganization | null): Caller {
     const key = this.proven(parsed, org ? [...org.adminKeys.values()] : []);
+    this.directory.noteUse(key.prefix, this.clock.nowMs());
     return {
       kind: 'admin_key',
       org: (org as LivingOrganization).org,

@@ -46,8 +46,18 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
     }),
   MemberInvited: ({ membership, user, role }) => act('member.invited', 'membership', membership, { role, user }),
   MemberJoined: ({ membership, role }) => act('member.joined', 'membership', membership, { role }),
-  MemberRoleChanged: ({ membership, from, to }) => act('member.role_changed', 'membership', membership, { from, to }),
-  MemberRemoved: ({ membership, role, self }) => act('member.removed', 'membership', membership, { role, self }),
+  MemberRoleChanged: ({ membership, from, to, kept_keys }) =>
+    act('member.role_changed', 'membership', membership, {
+      from,
+      ...(kept_keys === undefined ? {} : { kept_keys: [...kept_keys] }),
+      to,
+    }),
+  MemberRemoved: ({ membership, role, self, kept_keys }) =>
+    act('member.removed', 'membership', membership, {
+      ...(kept_keys === undefined ? {} : { kept_keys: [...kept_keys] }),
+      role,
+      self,
+    }),
   MemberReferencesChanged: ({ membership, references, chat_accounts }) =>
     act('member.references_changed', 'membership', membership, {
       chat_accounts: [...chat_accounts],
@@ -57,10 +67,20 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
   LoginLinkIssued: ({ user, purpose, via }) => act('login_link.issued', 'user', user, { purpose, via }),
   OrganizationStopped: ({ org, reason }) => act('org.stopped', 'org', org, {}, reason),
   OrganizationStarted: ({ org, reason }) => act('org.started', 'org', org, {}, reason),
-  AdminKeyCreated: ({ record }) =>
-    act('admin_key.created', 'key', record.key, { livemode: record.livemode, prefix: record.prefix }),
-  AdminKeyRolled: ({ key, successor, expires_at }) =>
-    act('admin_key.rolled', 'key', key, { expires_at, prefix: successor.prefix, successor: successor.key }),
+  // Who made it is the actor of the deed.
+  AdminKeyCreated: ({ record, expires_at }) =>
+    act('admin_key.created', 'key', record.key, {
+      ...(expires_at === undefined ? {} : { expires_at }),
+      livemode: record.livemode,
+      prefix: record.prefix,
+    }),
+  AdminKeyRolled: ({ key, successor, expires_at, successor_expires_at }) =>
+    act('admin_key.rolled', 'key', key, {
+      expires_at,
+      prefix: successor.prefix,
+      successor: successor.key,
+      ...(successor_expires_at === undefined ? {} : { successor_expires_at }),
+    }),
   AdminKeyRevoked: ({ key }) => act('admin_key.revoked', 'key', key, {}),
   PolicyActivated: ({ mode, policy, version_id, version, version_hash, replaced, reason }) =>
     act('policy.activated', 'policy', policy, { mode, replaced, version, version_hash, version_id }, reason),

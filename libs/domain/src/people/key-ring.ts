@@ -1,4 +1,4 @@
-import { DomainError, type KeyId, type Timestamp } from '../kernel/index.js';
+import { DomainError, type Actor, type KeyId, type Timestamp } from '../kernel/index.js';
 import type { KeyRecord } from './organization.events.js';
 
 /** Document 2, Limits: of an agent; the same bound for an organization's admin keys. */
@@ -8,9 +8,16 @@ export interface StoredKey extends KeyRecord {
   /** The key that this one goes back to by rolls; itself when it was created. */
   readonly lineage: KeyId;
   readonly createdAt: Timestamp;
-  /** Set by a roll: works before, answers `api_key_expired` from then on. */
+  /** Given at its creation or set by a roll: works before, answers `api_key_expired` from then on. */
   readonly expiresAt: Timestamp | null;
   readonly revokedAt: Timestamp | null;
+  /** The key that it was rolled to. */
+  readonly successor: KeyId | null;
+}
+
+export interface AdminKey extends StoredKey {
+  /** Who was shown its secret; null where the event was recorded before it told. */
+  readonly createdBy: Actor | null;
 }
 
 /** The keys of one holder, an agent or an organization. Revoked and expired ones stay, so that they are named when used. */
@@ -47,8 +54,10 @@ export const requireRoomForKey = (ring: KeyRing, now: Timestamp): void => {
 export const requireRollable = (ring: KeyRing, id: KeyId, expiresAt: Timestamp, now: Timestamp): void => {
   const key = ring.get(id);
   if (!key) throw new DomainError('not_found');
-  if (!isKeyActive(key, now) || key.expiresAt !== null) {
-    throw new DomainError('conflict', { message: 'This key was already rolled or revoked. Create a new key instead.' });
+  if (!isKeyActive(key, now) || key.successor !== null) {
+    throw new DomainError('conflict', {
+      message: 'This key was rolled or revoked already, or has ended. Create a new key instead.',
+    });
   }
   requireRoomForKey(withChangedKey(ring, id, { expiresAt }), now);
 };
@@ -67,6 +76,7 @@ export const newKey = (record: KeyRecord, at: Timestamp, predecessor?: StoredKey
   createdAt: at,
   expiresAt: null,
   revokedAt: null,
+  successor: null,
 });
 
 export const withKey = <Key extends StoredKey>(ring: KeyRing<Key>, key: Key): KeyRing<Key> =>
@@ -75,7 +85,7 @@ export const withKey = <Key extends StoredKey>(ring: KeyRing<Key>, key: Key): Ke
 export const withChangedKey = <Key extends StoredKey>(
   ring: KeyRing<Key>,
   id: KeyId,
-  change: Partial<Pick<StoredKey, 'expiresAt' | 'revokedAt'>>,
+  change: Partial<Pick<StoredKey, 'expiresAt' | 'revokedAt' | 'successor'>>,
 ): KeyRing<Key> => {
   const known = ring.get(id);
   return known ? withKey(ring, { ...known, ...change }) : ring;

@@ -1,4 +1,4 @@
-import type { CommandMetadata, MembershipId, Timestamp, UserId } from '../kernel/index.js';
+import type { CommandMetadata, KeyId, MembershipId, Timestamp, UserId } from '../kernel/index.js';
 import type { Role } from './role.js';
 
 type Command<Type extends string, Data> = { type: Type; data: Data; metadata: CommandMetadata };
@@ -11,8 +11,9 @@ export type MemberCommand =
     >
   /** By whoever holds the link of this invitation. */
   | Command<'JoinOrganization', { membership: MembershipId; invitation: string }>
-  | Command<'ChangeMemberRole', { membership: MembershipId; role: Role }>
-  | Command<'RemoveMember', { membership: MembershipId }>
+  /** `keepKeys`: the admin keys of the person that stay; the others are revoked where the role is below admin from now on. */
+  | Command<'ChangeMemberRole', { membership: MembershipId; role: Role; keepKeys?: readonly KeyId[] }>
+  | Command<'RemoveMember', { membership: MembershipId; keepKeys?: readonly KeyId[] }>
   | Command<
       'ChangeMemberReferences',
       { membership: MembershipId; references?: readonly string[]; chatAccounts?: readonly string[] }

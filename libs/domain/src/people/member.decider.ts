@@ -1,5 +1,6 @@
 import { DomainError, type KeyId, type MembershipId, type Timestamp, type UserId } from '../kernel/index.js';
 import { ADMIN_KEY_ROLE, requireRole, roleOf } from './actor-rights.js';
+import { endKeysOf, type AdminKeyEvent, type EndOfKeys } from './admin-key.decider.js';
 import { isStillVouchedFor } from './key-ring.js';
 import type { MemberCommand } from './member.commands.js';
 import type { MemberEvent } from './member.events.js';
@@ -13,7 +14,7 @@ import {
   type Memberships,
 } from './membership.js';
 import type { LivingOrganization } from './organization.state.js';
-import type { Role } from './role.js';
+import { isAtLeast, type Role } from './role.js';
 
 /** Invited and active ones: a list of them is answered from the folded stream, on one page after another. */
 export const MEMBERS_MAX = 500;
@@ -21,7 +22,10 @@ export const MEMBERS_MAX = 500;
 type Of<Type extends MemberCommand['type']> = Extract<MemberCommand, { type: Type }>;
 
 /** Of an organization that exists. @throws {DomainError} */
-export const decideMember = (command: MemberCommand, state: LivingOrganization): readonly MemberEvent[] => {
+export const decideMember = (
+  command: MemberCommand,
+  state: LivingOrganization,
+): readonly (MemberEvent | AdminKeyEvent)[] => {
   switch (command.type) {
     case 'InviteMember':
       return invite(command, state);
@@ -125,7 +129,10 @@ const mayStillInvite = (state: LivingOrganization, { invitedBy, role }: Membersh
   }
 };
 
-const changeRole = ({ data, metadata }: Of<'ChangeMemberRole'>, state: LivingOrganization): readonly MemberEvent[] => {
+const changeRole = (
+  { data, metadata }: Of<'ChangeMemberRole'>,
+  state: LivingOrganization,
+): readonly (MemberEvent | AdminKeyEvent)[] => {
   const { actor, now: at } = metadata;
   const target = state.members.get(data.membership);
   // Before the role: of two owners who demote each other the second was let in as an owner, and what holds it up now is that
@@ -145,10 +152,17 @@ const changeRole = ({ data, metadata }: Of<'ChangeMemberRole'>, state: LivingOrg
   }
   if (member.role === data.role) return [];
   const { membership, role: from } = member;
-  return [{ type: 'MemberRoleChanged', data: { org: state.org, membership, from, to: data.role, at } }];
+  const keys = endKeysOf(state, member.user, data.keepKeys ?? [], metadata);
+  const changed = { org: state.org, membership, from, to: data.role };
+  if (isAtLeast(data.role, ADMIN_KEY_ROLE)) return [{ type: 'MemberRoleChanged', data: { ...changed, at } }];
+  return [{ type: 'MemberRoleChanged', data: { ...changed, ...keptKeys(keys), at } }, ...keys.revocations];
 };
 
-const remove = ({ data, metadata }: Of<'RemoveMember'>, state: LivingOrganization): readonly MemberEvent[] => {
+/** One append: nobody is gone whose keys go on by accident, whatever crashes. */
+const remove = (
+  { data, metadata }: Of<'RemoveMember'>,
+  state: LivingOrganization,
+): readonly (MemberEvent | AdminKeyEvent)[] => {
   const { actor, now: at } = metadata;
   const own = roleOf(state, actor, at);
   const member = found(state, data.membership);
@@ -160,8 +174,16 @@ const remove = ({ data, metadata }: Of<'RemoveMember'>, state: LivingOrganizatio
   if (member.status === 'removed') return [];
   requireOwnerWithout(state.members, { ...member, status: 'removed' });
   const { membership, role } = member;
-  return [{ type: 'MemberRemoved', data: { org: state.org, membership, role, self, at } }];
+  // Who is only invited is not let in yet; keys from an earlier membership were kept on purpose.
+  const keys = member.status === 'active' ? endKeysOf(state, member.user, data.keepKeys ?? [], metadata) : NO_KEYS;
+  const removed = { org: state.org, membership, role, self, ...keptKeys(keys), at };
+  return [{ type: 'MemberRemoved', data: removed }, ...keys.revocations];
 };
+
+const NO_KEYS: EndOfKeys = { revocations: [], kept: [] };
+
+const keptKeys = ({ kept }: EndOfKeys): { readonly kept_keys?: readonly KeyId[] } =>
+  kept.length === 0 ? {} : { kept_keys: kept };
 
 /** {@link evolveMembers} is the second layer: it passes over an event that would leave no active owner. */
 const requireOwnerWithout = (members: Memberships, changed: Membership): void => {

@@ -1,4 +1,4 @@
-import type { Actor, MembershipId, OrgId, Timestamp, UserId } from '../kernel/index.js';
+import type { Actor, KeyId, MembershipId, OrgId, Timestamp, UserId } from '../kernel/index.js';
 import type { Role } from './role.js';
 
 interface OfMembership {
@@ -24,11 +24,15 @@ export type MemberEvent =
       };
     }
   | { type: 'MemberJoined'; data: OfMembership & { user: UserId; role: Role; at: Timestamp } }
-  | { type: 'MemberRoleChanged'; data: OfMembership & { from: Role; to: Role; at: Timestamp } }
+  | {
+      type: 'MemberRoleChanged';
+      /** `kept_keys`: working admin keys of the person that somebody wanted kept; the others are revoked in the same append. */
+      data: OfMembership & { from: Role; to: Role; kept_keys?: readonly KeyId[]; at: Timestamp };
+    }
   | {
       type: 'MemberRemoved';
       /** `self`: the person left. The membership is over for good: whoever comes back gets a new one, with the references of this one. */
-      data: OfMembership & { role: Role; self: boolean; at: Timestamp };
+      data: OfMembership & { role: Role; self: boolean; kept_keys?: readonly KeyId[]; at: Timestamp };
     }
   | {
       type: 'MemberReferencesChanged';

@@ -38,7 +38,7 @@ export type OrganizationCommand =
   | Command<'UpdateOrganization', OrganizationChanges>
   | Command<'StopOrganization', { reason: string | null }>
   | Command<'StartOrganization', { reason: string | null }>
-  | Command<'CreateAdminKey', { record: KeyRecord }>
+  | Command<'CreateAdminKey', { record: KeyRecord; expiresAt?: Timestamp | null }>
   | Command<'RollAdminKey', { key: KeyId; successor: KeyRecord; expiresAt: Timestamp }>
   | Command<'RevokeAdminKey', { key: KeyId }>
   | Command<

@@ -1,6 +1,6 @@
-import { DomainError, type CommandMetadata, type Decider } from '../kernel/index.js';
+import { DomainError, type Decider } from '../kernel/index.js';
 import { requireRole } from './actor-rights.js';
-import { isRevocable, newKey, requireRollable, requireRoomForKey, withChangedKey, withKey } from './key-ring.js';
+import { decideAdminKey, evolveAdminKeys, isAdminKeyEvent } from './admin-key.decider.js';
 import type { MemberCommand } from './member.commands.js';
 import { decideMember, evolveMembers } from './member.decider.js';
 import { MEMBER_EVENT_TYPES, type MemberEvent } from './member.events.js';
@@ -51,33 +51,14 @@ const decideLiving = (command: LivingCommand, state: LivingOrganization): readon
     case 'StartOrganization':
       return state.status === 'started' ? [] : [{ type: 'OrganizationStarted', data: { org, ...command.data, at } }];
     case 'CreateAdminKey':
-      refuseKeysOfKeys(command.metadata);
-      requireRoomForKey(state.adminKeys, at);
-      return [{ type: 'AdminKeyCreated', data: { org, record: command.data.record, at } }];
-    case 'RollAdminKey': {
-      refuseKeysOfKeys(command.metadata);
-      const { key, successor, expiresAt } = command.data;
-      requireRollable(state.adminKeys, key, expiresAt, at);
-      return [{ type: 'AdminKeyRolled', data: { org, key, successor, expires_at: expiresAt, at } }];
-    }
-    case 'RevokeAdminKey': {
-      const { key } = command.data;
-      return isRevocable(state.adminKeys, key) ? [{ type: 'AdminKeyRevoked', data: { org, key, at } }] : [];
-    }
+    case 'RollAdminKey':
+    case 'RevokeAdminKey':
+      return decideAdminKey(command, state);
     case 'ActivatePolicy':
       return activatePolicy(command.data, state, command.metadata);
     case 'DeactivatePolicy':
       return deactivatePolicy(command.data, state, at);
   }
-};
-
-/** Document 2: an org admin key is created by a signed-in admin or an operator, never by another admin key. */
-const refuseKeysOfKeys = ({ actor }: CommandMetadata): void => {
-  if (actor.type !== 'admin_key') return;
-  throw new DomainError('insufficient_scope', {
-    message:
-      'An admin key makes and rolls no admin keys. Sign in to do so, or ask an operator: `npm run ags -- keys create --admin`.',
-  });
 };
 
 const evolve = (state: Organization, event: OrganizationEvent): Organization => {
@@ -103,6 +84,7 @@ const evolve = (state: Organization, event: OrganizationEvent): Organization => 
   }
   if (state.status === 'none') return state;
   if (isMemberEvent(event)) return { ...state, members: evolveMembers(state.members, event) };
+  if (isAdminKeyEvent(event)) return { ...state, adminKeys: evolveAdminKeys(state.adminKeys, event) };
   switch (event.type) {
     case 'OrganizationUpdated': {
       const { name, timezone, pinned_version, retention_days, approvals } = event.data;
@@ -119,15 +101,6 @@ const evolve = (state: Organization, event: OrganizationEvent): Organization => 
       return { ...state, status: 'stopped', stop: { at: event.data.at, by: event.data.by ?? null } };
     case 'OrganizationStarted':
       return { ...state, status: 'started', stop: null };
-    case 'AdminKeyCreated':
-      return { ...state, adminKeys: withKey(state.adminKeys, newKey(event.data.record, event.data.at)) };
-    case 'AdminKeyRolled': {
-      const { key, successor, expires_at: expiresAt, at } = event.data;
-      const made = newKey(successor, at, state.adminKeys.get(key));
-      return { ...state, adminKeys: withKey(withChangedKey(state.adminKeys, key, { expiresAt }), made) };
-    }
-    case 'AdminKeyRevoked':
-      return { ...state, adminKeys: withChangedKey(state.adminKeys, event.data.key, { revokedAt: event.data.at }) };
     case 'PolicyActivated': {
       const { policy, version_id: versionId, version, version_hash: versionHash, mode } = event.data;
       const { at: since, by = null } = event.data;

@@ -70,11 +70,29 @@ export type OrganizationEvent =
   /** `by` is absent from events that were recorded before people could sign in. */
   | { type: 'OrganizationStopped'; data: { org: OrgId; reason: string | null; by?: Actor; at: Timestamp } }
   | { type: 'OrganizationStarted'; data: { org: OrgId; reason: string | null; at: Timestamp } }
-  | { type: 'AdminKeyCreated'; data: { org: OrgId; record: KeyRecord; at: Timestamp } }
+  | {
+      type: 'AdminKeyCreated';
+      /**
+       * `by` is absent from events that were recorded before keys told who made them. `expires_at` is absent from a key
+       * without an end.
+       */
+      data: { org: OrgId; record: KeyRecord; by?: Actor; expires_at?: Timestamp; at: Timestamp };
+    }
   | {
       type: 'AdminKeyRolled';
-      /** `key` works until `expires_at`; `successor` works at once. */
-      data: { org: OrgId; key: KeyId; successor: KeyRecord; expires_at: Timestamp; at: Timestamp };
+      /**
+       * `key` works until `expires_at`; `successor` works at once, and ends at `successor_expires_at` where `key` had an end.
+       * `by`: who was shown the successor's secret.
+       */
+      data: {
+        org: OrgId;
+        key: KeyId;
+        successor: KeyRecord;
+        expires_at: Timestamp;
+        successor_expires_at?: Timestamp;
+        by?: Actor;
+        at: Timestamp;
+      };
     }
   | { type: 'AdminKeyRevoked'; data: { org: OrgId; key: KeyId; at: Timestamp } }
   | {

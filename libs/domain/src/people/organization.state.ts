@@ -1,5 +1,5 @@
 import type { Actor, OrgId, PolicyId, PolicyVersionId, Timestamp, UserId } from '../kernel/index.js';
-import type { KeyRing } from './key-ring.js';
+import type { AdminKey, KeyRing } from './key-ring.js';
 import type { Memberships } from './membership.js';
 import type { ApprovalSettings } from './organization.events.js';
 
@@ -35,7 +35,7 @@ export type Organization =
       readonly approvals: ApprovalSettings;
       /** Since when all its agents are stopped, and by whom; null while they are not. */
       readonly stop: { readonly at: Timestamp; readonly by: Actor | null } | null;
-      readonly adminKeys: KeyRing;
+      readonly adminKeys: KeyRing<AdminKey>;
       readonly enforced: HeldSlot | null;
       readonly shadow: HeldSlot | null;
     };

@@ -1,18 +1,24 @@
 import type pg from 'pg';
-import { answered, installSchema } from '#libs/infra/postgres';
-import { KeyDirectory, type KeyHolder } from '#libs/domain/agents';
+import { answered, installSchema, sqlStateOf } from '#libs/infra/postgres';
+import { KEY_TOUCH_MS, KeyDirectory, type KeyHolder } from '#libs/domain/agents';
 import type { AgentId, OrgId } from '#libs/domain/kernel';
 
 const STATEMENTS = [
   `create schema if not exists agents`,
   `create table if not exists agents.key_prefixes (prefix text primary key, org text not null, agent text)`,
+  `alter table agents.key_prefixes add column if not exists last_used_ms bigint`,
 ];
+
+const NO_SUCH_COLUMN = '42703';
 
 export const installKeySchema = (pool: pg.Pool): Promise<void> => installSchema(pool, 'key', STATEMENTS);
 
 /** A prefix never changes hands, so what was found once is remembered. */
 export class PostgresKeyDirectory extends KeyDirectory {
   private readonly found = new Map<string, KeyHolder>();
+  /** When this process last wrote that a key is used. */
+  private readonly noted = new Map<string, number>();
+  private readonly writing = new Set<Promise<unknown>>();
 
   constructor(private readonly pool: pg.Pool) {
     super();
@@ -61,6 +67,45 @@ export class PostgresKeyDirectory extends KeyDirectory {
       ),
     );
     return rowCount === 1;
+  }
+
+  override noteUse(prefix: string, nowMs: number): void {
+    const notedMs = this.noted.get(prefix);
+    if (notedMs !== undefined && nowMs - notedMs < KEY_TOUCH_MS) return;
+    // Also where the row cannot be written now: the next use after a while says it.
+    this.noted.set(prefix, nowMs);
+    // What cannot be written is missing from a list of keys; whoever uses the key is answered all the same.
+    const written = this.writeUse(prefix, nowMs)
+      .catch(() => undefined)
+      .finally(() => this.writing.delete(written));
+    this.writing.add(written);
+  }
+
+  override async lastUses(prefixes: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    await Promise.all(this.writing);
+    const { rows } = await answered(
+      this.pool
+        .query<{ prefix: string; last_used_ms: string }>(
+          `select prefix, last_used_ms from agents.key_prefixes where prefix = any($1) and last_used_ms is not null`,
+          [prefixes],
+        )
+        .catch((error: unknown) => {
+          // A database that an older service prepared: nothing is known of uses.
+          if (sqlStateOf(error) === NO_SUCH_COLUMN) return { rows: [] };
+          throw error;
+        }),
+    );
+    return new Map(rows.map(({ prefix, last_used_ms: ms }) => [prefix, Number(ms)]));
+  }
+
+  /** Several processes write it: the latest use counts. */
+  private async writeUse(prefix: string, nowMs: number): Promise<void> {
+    await this.pool.query({
+      name: 'key-prefix-use',
+      text: `update agents.key_prefixes set last_used_ms = $2
+             where prefix = $1 and (last_used_ms is null or last_used_ms < $2)`,
+      values: [prefix, nowMs],
+    });
   }
 }
 

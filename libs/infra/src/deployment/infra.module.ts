@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { AgentAdministration, Authenticate, OrganizationAdministration } from '#libs/domain/agents';
+import { AgentAdministration, Authenticate, KeyDirectory, OrganizationAdministration } from '#libs/domain/agents';
 import {
   ConnectorHealth,
   ConnectorSettings,
@@ -87,6 +87,7 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(IdempotentIds, deployment.ids),
     value(PolicyJudge, deployment.policyJudge()),
     value(Authenticate, deployment.authenticate()),
+    value(KeyDirectory, deployment.directory),
     value(AgentAdministration, deployment.agents()),
     value(OrganizationAdministration, deployment.organizations()),
     value(SealKeyAdministration, deployment.sealKeys()),

@@ -14,7 +14,7 @@ const PROJECTED = [...REPLACED, 'truncate'] as const;
  */
 export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[]>> = {
   'agents.first_organization': KEPT,
-  'agents.key_prefixes': KEPT,
+  'agents.key_prefixes': REPLACED,
   'agents.pepper_check': KEPT,
   'connectors.health': ANY,
   'event_store.event_store_schema': KEPT,

@@ -11,6 +11,7 @@ import {
   type KeyId,
   type OrgId,
   type Randomness,
+  type Timestamp,
   type UserId,
 } from '../../kernel/index.js';
 import {
@@ -77,10 +78,15 @@ export class OrganizationAdministration {
     );
   }
 
-  /** @throws {DomainError} not_found, conflict (10 active keys) */
-  async createAdminKey(org: OrgId, livemode: boolean, metadata: CommandMetadata): Promise<NewKey> {
+  /** @throws {DomainError} not_found, conflict (10 active keys), validation_failed (an end that is over) */
+  async createAdminKey(
+    org: OrgId,
+    livemode: boolean,
+    metadata: CommandMetadata,
+    expiresAt: Timestamp | null = null,
+  ): Promise<NewKey> {
     const { record, secret } = await this.keys.mint({ kind: 'org', org }, livemode, metadata.commandId);
-    const change = await this.run(org, { type: 'CreateAdminKey', data: { record }, metadata });
+    const change = await this.run(org, { type: 'CreateAdminKey', data: { record, expiresAt }, metadata });
     return newKeyOf(record.key, secret, change);
   }
 

@@ -11,6 +11,7 @@ import {
   type CommandMetadata,
   type CommandRunner,
   type FoldedStreams,
+  type KeyId,
   type MembershipId,
   type OrgId,
   type UserId,
@@ -32,6 +33,8 @@ export interface MemberChange {
 
 export interface MemberChanges {
   readonly role?: Role;
+  /** With a role below admin: which admin keys of the person are not revoked. */
+  readonly keepKeys?: readonly KeyId[];
   readonly references?: readonly string[];
   readonly chatAccounts?: readonly string[];
 }
@@ -127,11 +130,11 @@ export class MemberAdministration {
   async change(
     org: OrgId,
     membership: MembershipId,
-    { role, references, chatAccounts }: MemberChanges,
+    { role, keepKeys = [], references, chatAccounts }: MemberChanges,
     metadata: CommandMetadata,
   ): Promise<MemberChange> {
     if (role !== undefined) {
-      await this.run(org, { type: 'ChangeMemberRole', data: { membership, role }, metadata });
+      await this.run(org, { type: 'ChangeMemberRole', data: { membership, role, keepKeys }, metadata });
       this.parts.bus.publish(orgChannel(org), 'members');
     }
     if (references !== undefined || chatAccounts !== undefined) {
@@ -146,11 +149,16 @@ export class MemberAdministration {
   }
 
   /**
-   * The sessions of the person in this organization are over with the answer.
-   * @throws {DomainError} not_found, insufficient_role, last_owner
+   * The sessions of the person in this organization are over with the answer, and the admin keys, but for those to be kept.
+   * @throws {DomainError} not_found, insufficient_role, last_owner; validation_failed: one to be kept is not the person's
    */
-  async remove(org: OrgId, membership: MembershipId, metadata: CommandMetadata): Promise<MemberChange> {
-    const organization = await this.run(org, { type: 'RemoveMember', data: { membership }, metadata });
+  async remove(
+    org: OrgId,
+    membership: MembershipId,
+    metadata: CommandMetadata,
+    keepKeys: readonly KeyId[] = [],
+  ): Promise<MemberChange> {
+    const organization = await this.run(org, { type: 'RemoveMember', data: { membership, keepKeys }, metadata });
     this.parts.bus.publish(orgChannel(org), 'members');
     return withMember(organization, membership);
   }
