@@ -95,6 +95,32 @@ describe('ags keys', () => {
     });
   });
 
+  it('names a key by its id or by how it begins, and never by its secret', async () => {
+    const secrets = [];
+    for (let made = 0; made < 2; made += 1)
+      secrets.push(String((await ags('keys', 'create', '--admin')).object['secret']));
+    for (const [index, begins] of ['whole', 'bare'].entries()) {
+      const secret = String(secrets[index]);
+      const [, mode, prefix] = secret.split('_');
+      expect(await ags('keys', 'revoke', secret)).toMatchObject({ code: 2, error: { code: 'usage' } });
+      const named = begins === 'whole' ? `svc_${mode}_${prefix}` : String(prefix);
+      expect(await ags('keys', 'revoke', named)).toMatchObject({ code: 0, object: { status: 'revoked' } });
+      expect(await service.call('GET', '/v1/org', { key: secret })).toMatchObject({ status: 401 });
+    }
+    expect(await ags('keys', 'revoke', '00000000')).toMatchObject({ code: 1, error: { code: 'not_found' } });
+  });
+
+  it('says who made an admin key, when it was used and when it ends', async () => {
+    const made = await ags('keys', 'create', '--admin', '--expires-in', '90d');
+    const { id, secret, created_at: createdAt, expires_at: end } = made.object;
+    expect(made.object).toMatchObject({ created_by: { type: 'operator', id: null }, last_used_at: null });
+    expect(Date.parse(String(end)) - Date.parse(String(createdAt))).toBe(90 * 24 * 60 * 60 * 1000);
+    await service.call('GET', '/v1/org/keys', { key: String(secret) });
+    const listed = (await ags('keys', 'list', '--admin')).objects.find((key) => key['id'] === id);
+    expect(Date.parse(String(listed?.['last_used_at']))).toBeGreaterThan(0);
+    await ags('keys', 'revoke', String(id));
+  });
+
   it('knows a request again that is repeated with the successor of the admin key (document 2, API keys)', async () => {
     const made = await ags('keys', 'create', '--admin');
     const rolled = await ags('keys', 'roll', String(made.object['id']));
@@ -163,6 +189,20 @@ describe('ags agents', () => {
       { code: 0, object: { name: 'twin' } },
     ]);
     expect(new Set(twins.map(({ object }) => object['id'])).size).toBe(2);
+    const run = await ags('agents', 'stop', 'twin');
+    expect(run).toMatchObject({ code: 2, error: { code: 'usage' } });
+    for (const { object } of twins) expect(run.error['message']).toContain(object['id']);
+  });
+
+  it('are named by their names where no other has the same', async () => {
+    const { object } = await ags('agents', 'create', 'only one');
+    expect(await ags('agents', 'stop', 'only one')).toMatchObject({
+      code: 0,
+      object: { id: object['id'], status: 'stopped' },
+    });
+    expect(await ags('agents', 'resume', 'only one')).toMatchObject({ code: 0, object: { status: 'active' } });
+    expect((await ags('keys', 'list', '--agent', 'only one')).objects).toMatchObject([{ agent: object['id'] }]);
+    expect(await ags('agents', 'stop', 'nobody')).toMatchObject({ code: 1, error: { code: 'not_found' } });
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { isDigest, type ChainHead } from '#libs/crypto';
-import { parseId, type Id, type IdPrefix } from '#libs/domain/kernel';
+import { parseId, type Id, type IdPrefix, type KeyId } from '#libs/domain/kernel';
 import { callerFolder } from '#libs/infra/config';
 
 /** Readers of what is typed. Each throws what commander shows beside the argument's name. */
@@ -14,6 +14,35 @@ export const idArgument =
     if (id === null) throw new InvalidArgumentError(`An id that begins with ${prefix}_ is expected, copied whole.`);
     return id;
   };
+
+const ANY_ID = /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/;
+
+/** An agent: its id or its name. An id of something else names nobody. */
+export const agentArgument = (text: string): string => {
+  if (parseId('agt', text) !== null || !ANY_ID.test(text)) return text;
+  throw new InvalidArgumentError(
+    'The id of an agent begins with agt_. Give that, copied whole, or the name of the agent.',
+  );
+};
+
+const KEY_PREFIX = /^(?:svc_(?:live|test)_)?([0-9a-hjkmnp-tv-z]{8})$/;
+const WHOLE_KEY = /^svc_(?:live|test)_[0-9a-hjkmnp-tv-z]{8}_/;
+
+/** A key: its id, or how it begins. */
+export type NamedKey = { readonly id: KeyId } | { readonly prefix: string };
+
+/** `key_...`, `svc_live_k3y9prf0` or `k3y9prf0`: as an id, as lists show it, as logs do. */
+export const keyArgument = (text: string): NamedKey => {
+  const id = parseId('key', text);
+  if (id !== null) return { id };
+  const [, prefix] = KEY_PREFIX.exec(text) ?? [];
+  if (prefix !== undefined) return { prefix };
+  throw new InvalidArgumentError(
+    WHOLE_KEY.test(text)
+      ? 'Leave out the secret: what comes before the third underscore names the key.'
+      : 'A key_ id is expected, copied whole, or how the key begins: svc_live_ and 8 characters, or these 8 alone.',
+  );
+};
 
 /** In place of a path. A file of that name is `./-`. */
 export const STANDARD_INPUT = '-';

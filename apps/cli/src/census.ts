@@ -1,5 +1,6 @@
 import { agentDecider, type AgentKey, type KeyHolder, type LivingAgent } from '#libs/domain/agents';
 import {
+  parseId,
   START,
   streamRef,
   type AgentId,
@@ -8,8 +9,9 @@ import {
   type KeyId,
   type OrgId,
 } from '#libs/domain/kernel';
-import { organizationDecider, type LivingOrganization, type StoredKey } from '#libs/domain/people';
+import { organizationDecider, type AdminKey, type LivingOrganization } from '#libs/domain/people';
 import type { PostgresKeyDirectory } from '#libs/infra/agents';
+import type { NamedKey } from './arguments.js';
 import { CliError, notFound, usage } from './cli-error.js';
 
 const PAGE_EVENTS = 1_000;
@@ -20,7 +22,7 @@ const ORGANIZATIONS_NAMED = 5;
 /** A key and who holds it: an agent, or the organization for an admin key. */
 export type HeldKey =
   | { readonly kind: 'agent'; readonly org: OrgId; readonly agent: LivingAgent; readonly key: AgentKey }
-  | { readonly kind: 'admin'; readonly org: OrgId; readonly key: StoredKey };
+  | { readonly kind: 'admin'; readonly org: OrgId; readonly key: AdminKey };
 
 /** Told while the log is read. */
 export type OnRead = (events: number) => void;
@@ -62,11 +64,34 @@ export class Census {
     throw usage(`There are several organizations: name one with --org (${named.join(', ')}${rest}).`);
   }
 
-  /** @throws {CliError} not_found: no such agent, or in another organization than the one named */
-  async agent(id: AgentId, org: OrgId | undefined): Promise<LivingAgent> {
-    const found = await this.livingAgent(id);
-    if (found && (org === undefined || found.org === org)) return found;
-    throw notFound(`There is no agent ${id}. Run \`npm run ags -- agents list\` to see them.`);
+  /**
+   * By its id or its name, which never changes.
+   * @throws {CliError} not_found: no such agent, or in another organization than the one named; usage: several of this name
+   */
+  async agent(named: string, org: OrgId | undefined): Promise<LivingAgent> {
+    const id = parseId('agt', named);
+    const known = id === null ? await this.agentsNamed(named) : [await this.livingAgent(id)];
+    const found = known.filter((agent) => agent !== null && (org === undefined || agent.org === org));
+    const [only] = found;
+    if (found.length === 1 && only) return only;
+    const shown = JSON.stringify(named);
+    if (found.length === 0) {
+      throw notFound(`There is no agent ${id ?? shown}. Run \`npm run ags -- agents list\` to see them.`);
+    }
+    const ids = found.map((agent) => agent?.agent).join(', ');
+    throw usage(`Several agents are named ${shown}: give the id of the one that is meant (${ids}).`);
+  }
+
+  /**
+   * Whoever stops an agent is in a hurry: those that ever had a key are known without reading the log, and no other can call.
+   * Where none of them has the name, the log is read.
+   */
+  private async agentsNamed(name: string): Promise<readonly LivingAgent[]> {
+    const holders = (await this.directory.holders()).filter((holder) => holder.kind === 'agent');
+    const keyed = await inBatches(holders, async ({ agent }) => this.livingAgent(agent));
+    const found = keyed.filter((agent) => agent?.name === name).filter((agent) => agent !== null);
+    if (found.length > 0) return found;
+    return (await this.agents(() => undefined)).filter((agent) => agent.name === name);
   }
 
   /** Every agent, in the order of their making. */
@@ -96,11 +121,26 @@ export class Census {
     return (await inBatches(holders, async (holder) => this.keysOf(holder))).flat();
   }
 
-  /** @throws {CliError} not_found */
-  async key(id: KeyId): Promise<HeldKey> {
-    const found = (await this.keys(undefined)).find(({ key }) => key.key === id);
+  /** By its id, or by how it begins. @throws {CliError} not_found */
+  async key(named: NamedKey): Promise<HeldKey> {
+    const found = 'id' in named ? await this.keyOfId(named.id) : await this.keyOfPrefix(named.prefix);
     if (found) return found;
-    throw notFound(`There is no key ${id}. Run \`npm run ags -- keys list\` to see them.`);
+    const shown = 'id' in named ? named.id : `that begins with ${named.prefix}`;
+    throw notFound(`There is no key ${shown}. Run \`npm run ags -- keys list\` to see them.`);
+  }
+
+  private async keyOfId(id: KeyId): Promise<HeldKey | undefined> {
+    return (await this.keys(undefined)).find(({ key }) => key.key === id);
+  }
+
+  private async keyOfPrefix(prefix: string): Promise<HeldKey | undefined> {
+    const holder = await this.directory.find(prefix);
+    return holder === null ? undefined : (await this.keysOf(holder)).find(({ key }) => key.prefix === prefix);
+  }
+
+  /** When each was last used, in Unix milliseconds, by its prefix. */
+  lastUses(held: readonly HeldKey[]): Promise<ReadonlyMap<string, number>> {
+    return this.directory.lastUses(held.map(({ key }) => key.prefix));
   }
 
   async keysOf(holder: KeyHolder): Promise<readonly HeldKey[]> {

@@ -7,9 +7,9 @@ import {
   type LivingAgent,
   type Money,
 } from '#libs/domain/agents';
-import { timestampOf, type AgentId, type Timestamp } from '#libs/domain/kernel';
+import { timestampOf, type Timestamp } from '#libs/domain/kernel';
 import { isKeyActive } from '#libs/domain/people';
-import { idArgument, labelArgument } from '../arguments.js';
+import { agentArgument, idArgument, labelArgument } from '../arguments.js';
 import { usage } from '../cli-error.js';
 import {
   REASON_HELP,
@@ -26,6 +26,8 @@ import { facts, ProgressLine, table, type Answer } from '../terminal.js';
 import { TEST_KEY_RUNS_TOOLS } from '../test-key.js';
 
 const EVENTS_PER_PROGRESS = 20_000;
+
+const AGENT_HELP = 'its agt_ id, or its name where no other agent has the same';
 
 /** `ags agents`: who may act, and the brake on one of them. */
 export const registerAgentsCommands = (program: Command, context: CommandContext): void => {
@@ -142,16 +144,16 @@ const registerSet = (agents: Command, context: CommandContext): void => {
           'thing that changes is sealed by a deed of its own.',
       )
       .summary('change labels, budgets and intent mode')
-      .argument('<agent>', 'agt_ id', idArgument('agt'))
+      .argument('<agent>', AGENT_HELP, agentArgument)
       .option('--label <name=value>', 'may be repeated: all labels it has from now on', labelArgument)
       .option('--no-labels', 'takes all labels away')
       .option('--calls-per-day <number>', `calls of a day, or ${NO_BUDGET}`, callsArgument)
       .option('--spend-per-day <money>', `such as 5000eur, in the smallest unit, or ${NO_BUDGET}`, moneyArgument)
       .addOption(new Option('--intent-mode <mode>', 'what becomes of its signed intents').choices(INTENT_MODES))
       .option('--json', 'one JSON object')
-      .action(async (id: AgentId, { json, ...options }: SetOptions) =>
+      .action(async (named: string, { json, ...options }: SetOptions) =>
         withChange(context, json === true, async (administration) => {
-          const { org } = await administration.census.agent(id, undefined);
+          const { org, agent: id } = await administration.census.agent(named, undefined);
           const metadata = administration.metadata(org);
           const change = await administration.agents().change(org, id, settingsOf(options), metadata);
           const { deed, deeds } = change;
@@ -214,12 +216,12 @@ const changeCommand = (agents: Command, context: CommandContext, verb: keyof typ
   agents
     .command(verb)
     .description(CHANGES[verb])
-    .argument('<agent>', 'agt_ id', idArgument('agt'))
+    .argument('<agent>', AGENT_HELP, agentArgument)
     .option('--reason <text>', REASON_HELP)
     .option('--json', 'one JSON object')
-    .action(async (id: AgentId, { reason, json }: ChangeOptions) =>
+    .action(async (named: string, { reason, json }: ChangeOptions) =>
       withChange(context, json === true, async (administration) => {
-        const { org } = await administration.census.agent(id, undefined);
+        const { org, agent: id } = await administration.census.agent(named, undefined);
         const change = await administration.agents()[verb](org, id, reason ?? null, administration.metadata(org));
         return changed(change, timestampOf(administration.clock.nowMs()));
       }),

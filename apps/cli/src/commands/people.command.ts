@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { operatorMetadata, type MembershipId, type OrgId, type UserId } from '#libs/domain/kernel';
+import { operatorMetadata, type KeyId, type MembershipId, type OrgId, type UserId } from '#libs/domain/kernel';
 import {
   activeMembershipOf,
   requireMailAddress,
@@ -9,7 +9,7 @@ import {
   type Role,
 } from '#libs/domain/people';
 import type { Deployment } from '#libs/infra/deployment';
-import { idArgument } from '../arguments.js';
+import { collected, idArgument } from '../arguments.js';
 import { Census } from '../census.js';
 import { notFound } from '../cli-error.js';
 import {
@@ -165,24 +165,44 @@ const registerRemove = (people: Command, context: CommandContext): void => {
     people
       .command('remove')
       .description(
-        'Removes a member, or takes an invitation back. Sessions of the person in the organization are over at once.',
+        'Removes a member, or takes an invitation back. Sessions of the person in the organization are over at once, and the ' +
+          'admin keys that the person made are revoked, but for those named with --keep-key.',
       )
       .argument('<membership>', 'mem_... as `npm run ags -- people list` shows it', idArgument('mem'))
+      .option(
+        '--keep-key <key>',
+        `an admin key of the person that stays; may be repeated`,
+        collected(idArgument('key')),
+      )
       .option('--org <id>', ORG_HELP, idArgument('org'))
       .option('--json', 'one JSON object')
-      .action(async (membership: MembershipId, { org, json }: Options) =>
+      .action(async (membership: MembershipId, { keepKey = [], org, json }: RemoveOptions) =>
         withDeploymentChange(context, async (deployment) => {
           const organization = await organizationOf(deployment, org);
           if (!organization.members.has(membership)) throw noSuch(membership);
           const metadata = operatorMetadata(deployment, organization.org);
-          const { member } = await deployment.members().remove(organization.org, membership, metadata);
+          const removed = await deployment.members().remove(organization.org, membership, metadata, keepKey);
+          const { member } = removed;
+          const revoked = keysRevokedBetween(organization, removed.organization);
           const view = viewOf(member, await deployment.people.directory.addressesOf([member.user]));
-          present(context.terminal, json === true, { objects: [view], text: `${membership} is removed.` });
+          const keys = revoked.length === 0 ? '' : ` Admin keys revoked: ${revoked.join(', ')}.`;
+          const text = `${membership} is removed.${keys}`;
+          present(context.terminal, json === true, { objects: [{ ...view, revoked_keys: revoked }], text });
         }),
       ),
     'npm run ags -- people remove mem_...',
+    'npm run ags -- people remove mem_... --keep-key key_...',
   );
 };
+
+interface RemoveOptions extends Options {
+  readonly keepKey?: readonly KeyId[];
+}
+
+const keysRevokedBetween = (before: LivingOrganization, now: LivingOrganization): readonly KeyId[] =>
+  [...now.adminKeys.values()]
+    .filter(({ key, revokedAt }) => revokedAt !== null && before.adminKeys.get(key)?.revokedAt === null)
+    .map(({ key }) => key);
 
 const registerErase = (people: Command, context: CommandContext): void => {
   withExamples(
