@@ -248,3 +248,9 @@ describe('what people read of a rule', () => {
     expect((await compilePolicyInTurns(withText('message'), 'stored')).ok).toBe(true);
   });
 });
+
+it.each(['1e3', '010', '0x10', '1.5'])('says how a number is written where it stands as %s', (number) => {
+  const budget = `budgets:\n  - id: daily\n    period: day\n    max_calls: ${number}\n`;
+  const result = compilePolicy(`version: 1\ndefault: deny\n${budget}`);
+  expect(JSON.stringify(result)).toContain(`must be a whole number in plain digits, such as 1000, not ${number}.`);
+});

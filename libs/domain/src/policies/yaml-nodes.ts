@@ -149,7 +149,13 @@ export const readInteger = (report: Report, entry: Entry, min: number, max: numb
   const { node, place } = entry;
   // One spelling: YAML would also read 0x10, 1e3 and 010 as numbers.
   if (!isScalar(node) || typeof node.value !== 'number' || !/^(0|[1-9]\d{0,15})$/.test(sourceOf(node))) {
-    reportType(report, entry, 'a whole number', `Write a number from ${min} to ${max} in plain digits.`);
+    const hint = `Write a number from ${min} to ${max} in plain digits.`;
+    if (isScalar(node) && typeof node.value === 'number') {
+      const message = `${place.path} must be a whole number in plain digits, such as 1000, not ${quoted(sourceOf(node))}.`;
+      report.add('wrong_type', place, message, hint);
+    } else {
+      reportType(report, entry, 'a whole number', hint);
+    }
     return null;
   }
   if (node.value >= min && node.value <= max) return node.value;
