@@ -21,6 +21,11 @@ describe('a member is named', () => {
     'U-1',
     'user:u-1',
     'mailto:Anna@CRM',
+    'u-1/',
+    'u-1:',
+    'user:u-1/session=7',
+    'anna@crm/x',
+    'id=u-12/u-1',
   ])('by %s', (reference) => expect(isNamedBy(member, reference)).toBe(true));
 
   it.each([`${USER}x`, `x${USER}`, USER.slice(0, -1), 'u-12', 'au-1', 'anna@crm.example', 'usr_', ':'])(

@@ -8,7 +8,7 @@ const DOMAIN = /^[A-Za-z0-9.-]+/;
 
 /**
  * Whether a reference that an agent sent names this member: by a reference that an owner set, by the id of the person or of the
- * membership. However it is spelled, and whatever stands before it: who asks for something must not be taken for another by
+ * membership. However it is spelled, and whatever stands before or behind it: who asks for something must not be taken for another by
  * an upper-case letter or a `mailto:`.
  */
 export const isNamedBy = (
@@ -16,10 +16,16 @@ export const isNamedBy = (
   reference: string,
 ): boolean => {
   const spelled = reference.toLowerCase();
-  const parts = new Set(spelled.split(BORDER));
-  if (parts.has(user) || parts.has(membership)) return true;
-  const known = new Set(references.map((each) => each.toLowerCase()));
-  return endsOf(spelled).some((end) => known.has(end));
+  return [user, membership, ...references].some((name) => standsIn(spelled, name.toLowerCase()));
+};
+
+/** Whether a name stands in a text with a border, or an end of the text, at either side of it. */
+const standsIn = (text: string, name: string): boolean => {
+  const isEdge = (character: string | undefined): boolean => character === undefined || BORDER.test(character);
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+    if (isEdge(text[at - 1]) && isEdge(text[at + name.length])) return true;
+  }
+  return false;
 };
 
 /** Every address that a reference can be read as naming, in any of its spellings; none in most. */
