@@ -20,6 +20,13 @@ describe('clientAddress', () => {
   ])('of %j is %j', (text, address) => expect(clientAddress(text)).toBe(address));
 });
 
+describe('a client that has reset its connection', () => {
+  it('has no address, and is no proxy', () => {
+    expect(clientAddress(undefined)).toBe('');
+    expect(trustOf(['::/0'])(undefined)).toBe(false);
+  });
+});
+
 describe('trustOf', () => {
   it.each([
     [['10.0.0.1'], ['10.0.0.1', '10.0.0.1:8080', '::ffff:10.0.0.1', '[::ffff:a00:1]:443'], ['10.0.0.2', '::a00:1']],

@@ -7,7 +7,9 @@ const IPV4_WITH_PORT = /^(\d+\.\d+\.\d+\.\d+):\d+$/;
 const ZONE = /%.*$/;
 
 /** The address that a text names, an IPv4 one also where it is written as an IPv6 one; null where it names none. */
-export const parsedAddress = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null => {
+export const parsedAddress = (text: string | undefined): ipaddr.IPv4 | ipaddr.IPv6 | null => {
+  // A client that has reset its connection has none any more.
+  if (text === undefined) return null;
   const trimmed = text.trim();
   const bare = (IN_BRACKETS.exec(trimmed)?.[1] ?? IPV4_WITH_PORT.exec(trimmed)?.[1] ?? trimmed).replace(ZONE, '');
   // As people write it: 4 decimal parts. The library also reads 1.2, 0x1 and 017 as addresses.
@@ -15,10 +17,13 @@ export const parsedAddress = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null =>
   return ipaddr.process(bare);
 };
 
-/** The one spelling of an address (RFC 5952), so that one client is one in limits and logs; of anything else the text itself. */
-export const clientAddress = (text: string): string => {
+/**
+ * The one spelling of an address (RFC 5952), so that one client is one in limits and logs; of anything else the text itself, and
+ * empty where the client is gone already.
+ */
+export const clientAddress = (text: string | undefined): string => {
   const address = parsedAddress(text);
-  if (address === null) return text;
+  if (address === null) return text ?? '';
   return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
 };
 
@@ -26,7 +31,7 @@ export const clientAddress = (text: string): string => {
  * Whether an address of `X-Forwarded-For` is one of these proxies, however it is spelled.
  * @param proxies addresses and CIDR ranges
  */
-export const trustOf = (proxies: readonly string[]): ((address: string) => boolean) => {
+export const trustOf = (proxies: readonly string[]): ((address: string | undefined) => boolean) => {
   const ranges = proxies.map(rangeOf);
   return (text) => {
     const address = parsedAddress(text);

@@ -81,7 +81,7 @@ export class Exchange {
     this.requestId = idOf('req', sources.randomness.bytes(16));
     this.startedAtMs = sources.clock.monotonicMs();
     this.path = pathOf(request.url ?? '');
-    this.ip = clientAddress(request.socket.remoteAddress ?? '');
+    this.ip = clientAddress(request.socket.remoteAddress);
     this.apiVersion = latestVersion;
     response.once('close', () => {
       if (!response.writableFinished) this.leave();
