@@ -7,20 +7,6 @@ export type Transaction = <Row extends pg.QueryResultRow>(
   values: readonly unknown[],
 ) => Promise<pg.QueryResult<Row>>;
 
-/** Work that is taken back whatever comes of it. @throws what `work` throws; a database that is away is the kernel's error */
-export const withoutTrace = async (pool: pg.Pool, work: (client: pg.ClientBase) => Promise<unknown>): Promise<void> => {
-  const client = await answered(pool.connect());
-  try {
-    await answered(client.query('begin'));
-    await answered(work(client));
-    await answered(client.query('rollback'));
-    client.release();
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
-};
-
 /** All of it or nothing. What `work` throws of its own stays as it is. */
 export const inTransaction = async <Result>(
   pool: pg.Pool,

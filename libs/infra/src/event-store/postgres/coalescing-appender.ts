@@ -13,9 +13,9 @@ import {
   StoreUnavailable,
   TransientMap,
 } from '#libs/domain/kernel';
-import { isPassing, isRefusedStatement, translateDatabaseError, withoutTrace } from '../../postgres/index.js';
+import { answered, isPassing, isRefusedStatement, translateDatabaseError } from '../../postgres/index.js';
 import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
-import { type Departure, statementOf, trialAppend } from './append-statement.js';
+import { type Departure, statementOf, trialStatement } from './append-statement.js';
 
 const MAX_BATCH_APPENDS = 256;
 const MAX_BATCH_BYTES = 1_000_000;
@@ -221,11 +221,11 @@ export class CoalescingAppender {
   }
 
   /**
-   * Makes a call that would write, and takes it back: whether one would be recorded now.
+   * Makes a call that writes and takes it back in one: whether an append would be recorded now.
    * @throws {StoreUnavailable} why not
    */
   async requireAppends(): Promise<void> {
-    await withoutTrace(this.pool, (client) => client.query(statementOf([trialAppend()], null)));
+    await answered(this.pool.query(trialStatement()));
   }
 
   private async send(batch: readonly Waiting[], departure: Departure | null): Promise<void> {
