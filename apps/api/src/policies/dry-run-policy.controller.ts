@@ -38,8 +38,8 @@ export class DryRunPolicyController {
   @Route(DRY_RUN_BODY)
   async dryRun(@Body() body: DryRunPolicyBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     const { org } = exchange.caller;
-    const { source, param } = await this.sourceOf(org, body);
-    const { policy, warnings } = await compiledOrRefused(source, param);
+    const { source, param, as } = await this.sourceOf(org, body);
+    const { policy, warnings } = await compiledOrRefused(source, param, as);
     const tools = await this.tools.of(org);
     const { input, recorded } = await this.callOf(org, tools, body);
     const diagnostics = await this.linter.withTools(source, warnings, tools);
@@ -52,11 +52,12 @@ export class DryRunPolicyController {
       if (policy !== undefined) throw fault('policy', 'is sent instead of source. Leave one of them out.');
       if (version !== undefined)
         throw fault('version', 'goes with policy. Leave it out, or send policy in place of source.');
-      return { source, param: 'source' };
+      return { source, param: 'source', as: 'new' } as const;
     }
     if (policy === undefined) throw fault('source', 'is required, or policy and version instead.');
     const named = versionName(version);
-    return { source: versionNamed(await this.policies.policyNamed(org, policy), named).source, param: 'version' };
+    const stored = versionNamed(await this.policies.policyNamed(org, policy), named);
+    return { source: stored.source, param: 'version', as: 'stored' } as const;
   }
 
   private async callOf(

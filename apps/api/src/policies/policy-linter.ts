@@ -26,8 +26,9 @@ export class PolicyLinter {
     private readonly streams: FoldedStreams,
   ) {}
 
-  async lint(org: OrgId, source: string): Promise<LintedPolicy> {
-    const result = await compilePolicyInTurns(source);
+  /** @param as `stored`: a version that is kept by the rules of its day */
+  async lint(org: OrgId, source: string, as: 'new' | 'stored' = 'new'): Promise<LintedPolicy> {
+    const result = await compilePolicyInTurns(source, as);
     if (!result.ok) return { isValid: false, diagnostics: result.diagnostics };
     return { isValid: true, diagnostics: await this.withTools(source, result.warnings, await this.tools.of(org)) };
   }

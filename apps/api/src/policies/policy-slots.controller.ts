@@ -48,7 +48,7 @@ export class PolicySlotsController {
     if (mode === 'shadow') await this.shadows.ready(org, policy.policy, version.id);
     const view = await outlinedVersionView(policy.policy, version, organization);
     // Tools may have changed since it was saved.
-    const { diagnostics } = await this.linter.lint(org, version.source);
+    const { diagnostics } = await this.linter.lint(org, version.source, 'stored');
     return { ...view, deed, diagnostics: diagnosticsView(diagnostics) };
   }
 

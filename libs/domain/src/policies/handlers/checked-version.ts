@@ -19,13 +19,15 @@ export const checkVersion = async (
 
 /**
  * @param param the field that the source came in
+ * @param as `stored`: a version that is in force by the rules of its day
  * @throws {DomainError} `policy_invalid` with diagnostics
  */
 export const compiledOrRefused = async (
   source: string,
   param = 'source',
+  as: 'new' | 'stored' = 'new',
 ): Promise<Extract<CompileResult, { ok: true }>> => {
-  const result = await compilePolicyInTurns(source);
+  const result = await compilePolicyInTurns(source, as);
   if (!result.ok) throw policyInvalid(result.diagnostics, param);
   return result;
 };
