@@ -36,16 +36,20 @@ export class ToolsNow {
     return this.connectors.some(({ name }) => name === connector);
   }
 
-  /** As an agent is told of them, those of disabled connectors too. */
-  offered(): readonly OfferedTool[] {
-    return this.connectors.flatMap(({ name, type, config, status }) =>
-      (this.registry.driverOf(type)?.toolsOf(config) ?? []).map((tool) => ({
-        connector: name,
-        name: tool.name,
-        described: { description: tool.description, input_schema: tool.inputSchema },
-        isDisabled: status !== 'active',
-      })),
-    );
+  connectorNames(): readonly string[] {
+    return this.connectors.map(({ name }) => name);
+  }
+
+  /** The tools of one connector as an agent is told of them, of a disabled one too. */
+  offeredBy(connector: string): readonly OfferedTool[] {
+    const found = this.connectors.find(({ name }) => name === connector);
+    if (found === undefined) return [];
+    return (this.registry.driverOf(found.type)?.toolsOf(found.config) ?? []).map((tool) => ({
+      connector,
+      name: tool.name,
+      described: { description: tool.description, input_schema: tool.inputSchema },
+      isDisabled: found.status !== 'active',
+    }));
   }
 
   /** What the tool says of a call with these arguments; null where no connector has it. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { DomainError } from '#libs/domain/kernel';
-import { OrganizationTools, type OfferedTool } from '../connectors/organization-tools.js';
+import { DomainError, Turns } from '#libs/domain/kernel';
+import { OrganizationTools, type OfferedTool, type ToolsNow } from '../connectors/organization-tools.js';
 import { CursorCodec } from '../http/cursor-codec.js';
 import type { Exchange } from '../http/exchange.js';
 import { tellLag } from '../lists/projection-lag.js';
@@ -19,6 +19,8 @@ interface OfferedPage {
 /** The tools that connectors of an organization have, in pages: by the names of the connectors and of the tools. */
 @Injectable()
 export class OfferedTools {
+  private readonly turns = new Turns();
+
   constructor(
     private readonly tools: OrganizationTools,
     private readonly cursors: CursorCodec,
@@ -42,14 +44,24 @@ export class OfferedTools {
     tellLag(reply, { lagEvents });
     if (connector !== undefined && !now.has(connector)) throw noSuchConnector(connector);
     const after = cursors.after as Place | null;
-    const all = now
-      .offered()
-      .filter((tool) => connector === undefined || tool.connector === connector)
-      .filter((tool) => after === null || compared(placeOf(tool), after) > 0)
-      .toSorted((one, other) => compared(placeOf(one), placeOf(other)));
+    const all = await this.behind(after, now, connector);
     const tools = all.slice(0, TOOLS_MAX);
     const last = tools.at(-1);
     return { tools, next: last !== undefined && all.length > TOOLS_MAX ? cursors.next(placeOf(last)) : null };
+  }
+
+  /** In order, and of no more connectors than a page needs. To describe one takes a while, so others get a turn between two. */
+  private async behind(after: Place | null, now: ToolsNow, connector: string | undefined): Promise<OfferedTool[]> {
+    const names = now.connectorNames().filter((name) => connector === undefined || name === connector);
+    const told: OfferedTool[] = [];
+    for (const name of names.toSorted(order)) {
+      if (told.length > TOOLS_MAX) break;
+      if (after !== null && order(name, after[0]) < 0) continue;
+      await this.turns.next();
+      const tools = now.offeredBy(name).filter((tool) => after === null || compared(placeOf(tool), after) > 0);
+      told.push(...tools.toSorted((one, other) => order(one.name, other.name)));
+    }
+    return told;
   }
 }
 
