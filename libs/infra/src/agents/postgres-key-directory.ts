@@ -1,12 +1,12 @@
 import type pg from 'pg';
-import { answered, installSchema, sqlStateOf } from '#libs/infra/postgres';
+import { addColumn, answered, installSchema, sqlStateOf } from '#libs/infra/postgres';
 import { KEY_TOUCH_MS, KeyDirectory, type KeyHolder } from '#libs/domain/agents';
 import type { AgentId, OrgId } from '#libs/domain/kernel';
 
 const STATEMENTS = [
   `create schema if not exists agents`,
   `create table if not exists agents.key_prefixes (prefix text primary key, org text not null, agent text)`,
-  `alter table agents.key_prefixes add column if not exists last_used_ms bigint`,
+  addColumn('agents.key_prefixes', 'last_used_ms', 'bigint'),
 ];
 
 const NO_SUCH_COLUMN = '42703';

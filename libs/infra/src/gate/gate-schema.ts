@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { LOG_LOCK } from '#libs/infra/event-store';
-import { installSchema } from '#libs/infra/postgres';
+import { addColumn, installSchema } from '#libs/infra/postgres';
 import { BUDGET_STATEMENTS } from './budget-schema.js';
 
 /**
@@ -128,7 +128,7 @@ const STATEMENTS = [
      beat bigint not null
    )`,
   // For housekeeping alone: who is silent is never judged by a time of day.
-  `alter table gate.liveness add column if not exists beaten_at timestamptz not null default now()`,
+  addColumn('gate.liveness', 'beaten_at', 'timestamptz not null default now()'),
   `create table if not exists gate.intent_nonces (
      agent text not null,
      nonce text not null,

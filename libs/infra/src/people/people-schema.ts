@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { installSchema } from '../postgres/index.js';
+import { addColumn, installSchema } from '../postgres/index.js';
 
 // Times are Unix milliseconds. Hashes compare byte for byte whatever the database's collation. Addresses and mails are
 // sealed under the vault key; of secrets only hashes are here.
@@ -11,9 +11,9 @@ const STATEMENTS = [
      address bytea not null
    )`,
   // Null while no change of the address is under way.
-  `alter table people.people add column if not exists address_change text`,
+  addColumn('people.people', 'address_change', 'text'),
   `create table if not exists people.user_orgs (user_id text not null, org text not null, primary key (user_id, org))`,
-  `alter table people.user_orgs add column if not exists invited_as bytea`,
+  addColumn('people.user_orgs', 'invited_as', 'bytea'),
   `create table if not exists people.sessions (
      session text primary key,
      token_hash bytea not null unique,
@@ -45,8 +45,8 @@ const STATEMENTS = [
      expires_ms bigint
    )`,
   // Who asked, so that a stranger's request neither voids nor uses up what is another's.
-  `alter table people.mail_orders add column if not exists site text not null default ''`,
-  `alter table people.mail_orders add column if not exists former_browser_hash bytea`,
+  addColumn('people.mail_orders', 'site', "text not null default ''"),
+  addColumn('people.mail_orders', 'former_browser_hash', 'bytea'),
   `create index if not exists mail_orders_by_age on people.mail_orders (requested_ms)`,
   // `user_id` is null in a decoy. Of what one site asked for, one sign-in row an address is live: the newest.
   `create table if not exists people.tokens (
@@ -65,7 +65,7 @@ const STATEMENTS = [
      used_ms bigint,
      replaced_ms bigint
    )`,
-  `alter table people.tokens add column if not exists site text not null default ''`,
+  addColumn('people.tokens', 'site', "text not null default ''"),
   `create index if not exists tokens_by_address on people.tokens (address_hash, requested_ms)`,
   `create index if not exists invitations_by_org on people.tokens (org, requested_ms) where purpose = 'invite'`,
   `create table if not exists people.outbox (
@@ -91,12 +91,17 @@ const STATEMENTS = [
      expires_ms bigint not null,
      used_ms bigint
    )`,
-  `alter table people.approval_links add column if not exists agent text not null default ''`,
+  addColumn('people.approval_links', 'agent', "text not null default ''"),
   `create index if not exists approval_links_by_user on people.approval_links (user_id, requested_ms)`,
   `create table if not exists people.code_misses (minute bigint primary key, misses integer not null)`,
   // By client, since one client is not to have all codes paused.
-  `alter table people.code_misses add column if not exists network text not null default ''`,
-  `alter table people.code_misses drop constraint if exists code_misses_pkey`,
+  addColumn('people.code_misses', 'network', "text not null default ''"),
+  `do $drop$ begin
+     if exists (select from pg_constraint
+                 where conrelid = 'people.code_misses'::regclass and conname = 'code_misses_pkey') then
+       alter table people.code_misses drop constraint code_misses_pkey;
+     end if;
+   end $drop$`,
   `create unique index if not exists code_misses_by_network on people.code_misses (minute, network)`,
 ];
 

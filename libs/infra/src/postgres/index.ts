@@ -10,8 +10,8 @@ export {
 } from './embedded-server.js';
 export { DatabaseClient } from './database-client.js';
 export { ensureDatabase, requireReachable } from './ensure-database.js';
-export { inTransaction, type Transaction, withoutTrace } from './in-transaction.js';
-export { installSchema } from './install-schema.js';
+export { inTransaction, type Transaction } from './in-transaction.js';
+export { addColumn, installSchema } from './install-schema.js';
 export { MortalClient } from './mortal-client.js';
 export { packagedPostgresVersion } from './server-binaries.js';
 export { requireServerSite, serverAccountFor } from './server-site.js';

@@ -32,6 +32,17 @@ describe('install schema', () => {
     expect((await pool.query(`select name from shared.things`)).rows).toEqual([{ name: 'kept' }]);
   });
 
+  it('is tried again where the database ended it for a deadlock, and gives up in the end', async () => {
+    await pool.query('create sequence tries');
+    const deadlocks = (below: number) =>
+      `do $$ begin if nextval('tries') < ${below} then raise 'deadlock' using errcode = '40P01'; end if; end $$`;
+    await installSchema(pool, 'crossed', [...statementsOf('crossed'), deadlocks(4)]);
+    expect(await exists('crossed')).toBe(true);
+    const never = [...statementsOf('never'), deadlocks(1_000)];
+    await expect(installSchema(pool, 'never', never)).rejects.toMatchObject({ code: '40P01' });
+    expect(await exists('never')).toBe(false);
+  });
+
   it('leaves nothing behind when a statement fails, and can then be run again', async () => {
     const broken = [...statementsOf('half'), 'create table half.things (name text primary key)'];
     await expect(installSchema(pool, 'half', broken)).rejects.toMatchObject({ code: '42P07' });

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { installSchema } from '../postgres/index.js';
+import { addColumn, installSchema } from '../postgres/index.js';
 
 /**
  * What is to be sent to webhooks. One row for each event and endpoint, written in the transaction that moves the checkpoint
@@ -31,11 +31,11 @@ const STATEMENTS = [
      ended_ms bigint,
      primary key (webhook, event)
    )`,
+  addColumn('webhooks.deliveries', 'claimer', 'text'),
   `create index if not exists deliveries_open on webhooks.deliveries (webhook, due_ms, created_ms)
      where status in ('pending', 'delivering', 'retrying')`,
   `create index if not exists deliveries_by_time on webhooks.deliveries (webhook, created_ms, event)`,
   `create index if not exists deliveries_ended on webhooks.deliveries (ended_ms) where ended_ms is not null`,
-  `alter table webhooks.deliveries add column if not exists claimer text`,
   `create index if not exists deliveries_claimed on webhooks.deliveries (claimer) where status = 'delivering'`,
   `create table if not exists webhooks.checkpoint (
      name text primary key,
