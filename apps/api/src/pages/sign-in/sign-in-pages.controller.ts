@@ -22,6 +22,7 @@ const ASSETS = [
   ['auth.js', `${FOLDER}/auth.js`, SCRIPT],
   ['page.js', `${FOLDER}/page.js`, SCRIPT],
   ['approve.js', `${FOLDER}/approve.js`, SCRIPT],
+  ['about.js', `${FOLDER}/about.js`, SCRIPT],
   ['reading.js', `${FOLDER}/reading.js`, SCRIPT],
   ['icon.svg', `${FOLDER}/icon.svg`, 'image/svg+xml; charset=utf-8'],
 ] as const;

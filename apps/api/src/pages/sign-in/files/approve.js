@@ -1,5 +1,6 @@
 // GET /auth/approve#token=…: what an agent asks for; then, by a press and nothing else, a yes or a no. All that agents and
 // tools have said is shown as text, with a mark in the place of each character that could not be seen.
+import { aboutParts, callerRows, minuteOf, showAbout, warningsOf, writeRow } from './about.js';
 import { button, byId, complain, forget, make, openLink, problemAt, row, show, step } from './page.js';
 import { approveButton, write } from './reading.js';
 
@@ -19,7 +20,7 @@ const waitingStep = () =>
       {},
       row('What it does', 'description'),
       row('Effect', 'effect'),
-      row('On behalf of', 'behalf'),
+      ...callerRows(),
       row('Rule', 'rule'),
       row('Approvals', 'count'),
       row('Waits until', 'waits', make('dd', {}, make('time', { id: 'until' }))),
@@ -27,7 +28,7 @@ const waitingStep = () =>
     make('h2', {}, 'Arguments, all of them'),
     make('dl', { id: 'arguments', class: 'arguments' }),
     make('div', { id: 'end', 'aria-hidden': 'true' }),
-    sentPart(),
+    ...aboutParts(),
     make(
       'p',
       { class: 'note' },
@@ -35,9 +36,6 @@ const waitingStep = () =>
     ),
     decisionForm(),
   );
-
-const sentPart = () =>
-  make('div', { id: 'request-part' }, make('h2', {}, 'What is sent'), make('p', { id: 'request', class: 'sent' }));
 
 /** Always within reach, over what is read. */
 const decisionForm = () =>
@@ -74,16 +72,12 @@ const decidedStep = () =>
     make('p', { class: 'note' }, 'You can close this page.'),
   );
 
-const writeRow = (name, text) => {
-  byId(`${name}-row`).hidden = text === null || text === undefined;
-  write(byId(name), text ?? '');
-};
-
+/** In the words of the Console. */
 const EFFECTS = {
-  read: 'Reads, and changes nothing',
-  write: 'Changes something',
-  destructive: 'Destroys something',
-  unknown: 'Nobody has said what it changes',
+  read: 'Read',
+  write: 'Write',
+  destructive: 'Destructive',
+  unknown: 'Unknown effect',
 };
 
 const ENDED = {
@@ -105,9 +99,6 @@ const WHY_NOT = {
   approver_not_eligible: 'You are not, or no longer, among those who may decide this.',
 };
 
-/** As the mail says it, wherever it is read. */
-const minuteOf = (timestamp) => `${timestamp.slice(0, 16).replace('T', ' ')} UTC`;
-
 const showEnd = ({ status, countersigned, required }) => {
   const isSigned = status === 'pending';
   const [title, words] = isSigned
@@ -122,10 +113,8 @@ const showOver = (title, words) => {
   show('decided', byId('decided-title'));
 };
 
-const showWarnings = ({ warnings = [], context }) => {
-  const changed = context?.changed ?? [];
-  const said = warnings.map(({ text }) => text);
-  if (changed.length > 0) said.push(`It is no longer what was asked at first. Changed: ${changed.join(', ')}.`);
+const showWarnings = (approval) => {
+  const said = warningsOf(approval);
   byId('warnings').hidden = said.length === 0;
   byId('warnings').replaceChildren(...said.map((text) => write(make('li'), text)));
 };
@@ -137,7 +126,7 @@ const amountsInWords = (context) =>
     .map(({ argument, display }) => `${display} (${argument} ${context.args[argument]}, in minor units)`)
     .join(', ');
 
-const showCall = ({ context, agent, tool, side_effect: effect, on_behalf_of: behalf, cost }) => {
+const showCall = ({ context, agent, tool, side_effect: effect, cost }) => {
   const title = context?.tool.title ?? null;
   write(byId('title'), title === null ? 'run' : `${title} with`);
   write(byId('tool'), context?.tool.name ?? tool);
@@ -145,13 +134,9 @@ const showCall = ({ context, agent, tool, side_effect: effect, on_behalf_of: beh
   byId('effect').textContent = EFFECTS[context?.tool.side_effect ?? effect] ?? '';
   byId('effect').dataset.effect = context?.tool.side_effect ?? effect;
   write(byId('agent'), agent.name);
-  writeRow('behalf', behalf);
   const money = cost ? `${cost.display} (${cost.amount} ${cost.currency})` : amountsInWords(context);
   byId('cost').hidden = money === '';
   write(byId('cost'), money);
-  const sends = context?.sends ?? null;
-  byId('request-part').hidden = sends === null;
-  write(byId('request'), sends === null ? '' : `${sends.method} ${sends.url}`);
 };
 
 /** Why nobody, or not this person, may approve it; null where nothing stands against it. */
@@ -179,8 +164,8 @@ const showWaiting = ({ approval, decides }) => {
   if (approval.status !== 'pending') return showEnd(approval);
   showWarnings(approval);
   showCall(approval);
+  showAbout(approval);
   byId('rule').textContent = approval.rule_id ?? 'the default of the policy';
-  byId('count').textContent = `${approval.countersigned} of ${approval.required}`;
   byId('until').dateTime = approval.expires_at;
   byId('until').textContent = minuteOf(approval.expires_at);
   showChoices(approval, decides);

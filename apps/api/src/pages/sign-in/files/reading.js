@@ -89,7 +89,7 @@ const longText = (text, onOpen) => {
 };
 
 /** Strings as they are, everything else as JSON. */
-const argumentRow = ([name, value], amounts, onOpen) => {
+export const argumentRow = ([name, value], amounts, onOpen) => {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 1);
   const amount = amounts.find(({ argument }) => argument === name);
   return make('div', {}, write(make('dt'), name), amount ? amountText(amount, text, onOpen) : longText(text, onOpen));

@@ -1,0 +1,135 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SignInPagesController } from '../../apps/api/src/pages/sign-in/sign-in-pages.controller.js';
+import { startEdge, type TestEdge } from '../http/edge-harness.js';
+import { ApprovalScript, ApprovalStandIn } from './approval-stand-in.js';
+import { CHROMIUM, launchChromium, NO_CHROMIUM } from './chromium.js';
+
+const WIDTH = 390;
+/** A folder for pictures, for people's eyes. None is taken where it is not set. */
+const PICTURES = process.env['SIGN_IN_PICTURES'];
+const TOKEN = 'good'.padEnd(43, '_');
+
+let edge: TestEdge;
+let browser: Browser;
+let script: ApprovalScript;
+let context: BrowserContext;
+let page: Page;
+/** What the browser complained of. */
+let complaints: string[];
+
+describe.skipIf(CHROMIUM === null)(`what the page of an approval says (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+  beforeAll(async () => {
+    edge = await startEdge({ controllers: [SignInPagesController, ApprovalStandIn], providers: [ApprovalScript] });
+    script = edge.app.get(ApprovalScript);
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await edge?.close();
+  });
+
+  beforeEach(async () => {
+    script.forget();
+    context = await browser.newContext({ viewport: { width: WIDTH, height: 844 } });
+    [page, complaints] = [await context.newPage(), []];
+    await page.exposeFunction('report', (said: string) => complaints.push(said));
+    await page.addInitScript(
+      "addEventListener('securitypolicyviolation', (event) => report(event.violatedDirective + ' ' + event.blockedURI))",
+    );
+    page.on('pageerror', (error) => complaints.push(error.message));
+  });
+  afterEach(async () => {
+    const seen = complaints;
+    await context.close();
+    expect(seen).toEqual([]);
+  });
+
+  const open = async (token = TOKEN): Promise<void> => {
+    await page.goto(`${edge.url}/auth/approve#token=${token}`);
+    await expect.poll(() => page.locator('h1:visible').innerText()).toBe('An agent asks');
+  };
+
+  const look = async (name: string): Promise<void> => {
+    await page.evaluate(axe.source);
+    const found = await page.evaluate<axe.AxeResults>('axe.run()');
+    expect(found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(WIDTH);
+    if (PICTURES === undefined) return;
+    mkdirSync(PICTURES, { recursive: true });
+    await page.screenshot({ path: join(PICTURES, `approval-${name}-${WIDTH}.png`), fullPage: true });
+  };
+
+  const text = (id: string) => page.locator(`#${id}`).innerText();
+
+  it('says all that the card of the Console says: who, for whom, why, and what a yes leads to', async () => {
+    const { approval } = script;
+    approval.countersigned = 1;
+    approval.approvers = [
+      { user: 'usr_one', countersigned_at: '2026-10-01T13:05:00.000Z', reason: 'As <b>agreed</b>.' },
+      { user: 'usr_two', countersigned_at: null, reason: null },
+    ];
+    Object.assign(approval.context, {
+      ...{ session: 'chat-\u202e17', intent_signed: true, approvers: ['role:admin', 'anna@example.com'] },
+      agent: { ...approval.context.agent, labels: { team: 'support', '<i>env</i>': 'live' } },
+      rule: { id: 'large-refunds', description: 'More than <b>€500</b>' },
+      facts: { host: 'pay.example.com', note: '<img src=x onerror=report("run")>', path: ['v1', 'refunds'] },
+      verify: { level: 'L1', sentence: 'The refund is read back.' },
+      budgets_after: [
+        { id: 'refunds', used: 90_000, max: 100_000, currency: 'eur' },
+        { id: 'calls_per_day', used: 3, max: 20, currency: null },
+      ],
+    });
+    await open();
+    expect(await text('session')).toBe('chat-U+202E17');
+    expect(await text('labels')).toBe('team: support, <i>env</i>: live');
+    expect(await text('count')).toBe('1 of 2 signed (usr_one, 2026-10-01 13:05 UTC: As <b>agreed</b>.)');
+    expect((await text('approved-part')).split('\n').filter((line) => line !== '')).toEqual([
+      'If approved',
+      'POST https://pay.example.com/v1/refunds',
+      'It is sent immediately.',
+      'The refund is read back. (L1)',
+      'Budget refunds after this call: 90000 of 100000 eur (smallest unit)',
+      'Budget calls_per_day after this call: 3 of 20 calls',
+    ]);
+    for (const said of ['pay.example.com', '<img src=x onerror=', '"refunds"'])
+      expect(await text('facts')).toContain(said);
+    expect(await text('rule-says')).toBe('More than <b>€500</b>');
+    expect(await text('approvers')).toBe('any admin, anna@example.com');
+    expect(await text('policy')).toBe('plv_01h2xcejqtf2nbrexx3vqjhp41');
+    expect(await text('requested')).toBe('2026-10-01 12:00 UTC');
+    expect(await text('intent')).toBe('Yes, the agent’s runtime signed its intent');
+    expect(await text('action')).toBe('act_01h2xcejqtf2nbrexx3vqjhp41');
+    expect(await page.locator('#waiting :is(img, i)').count()).toBe(0);
+    await look('8-all');
+  });
+
+  it('says that the agent runs it itself, and of what is not stated that it is not', async () => {
+    Object.assign(script.approval, { on_behalf_of: null });
+    Object.assign(script.approval.context, { connector: null, sends: null });
+    await open();
+    expect(await text('warnings')).toContain('The agent runs this call itself, outside this service.');
+    expect(await text('approved-part')).toContain(
+      'The agent may run it after the remaining approvals. This service sends nothing.',
+    );
+    expect(await text('behalf')).toBe('not stated');
+    expect(await text('intent')).toBe('No');
+    for (const id of ['session-row', 'labels-row', 'rule-says-row', 'facts-part', 'request', 'verify', 'budgets'])
+      expect(await page.locator(`#${id}`).isVisible()).toBe(false);
+    Object.assign(script.approval.context, { connector: 'con_01h2xcejqtf2nbrexx3vqjhp41' });
+    await open(`again${TOKEN.slice(5)}`);
+    await expect.poll(() => text('approved-part')).toContain('The request cannot be shown.');
+    expect(await text('warnings')).not.toContain('itself');
+  });
+
+  it('shows what waits also where its arguments are stored no more', async () => {
+    Object.assign(script.approval, { context: null, context_digest: null });
+    await open();
+    expect(await text('note')).toContain('The arguments are stored no more');
+    expect(await page.locator('#approved-part').isVisible()).toBe(false);
+    expect(await text('policy')).toBe('plv_01h2xcejqtf2nbrexx3vqjhp41');
+  });
+});
