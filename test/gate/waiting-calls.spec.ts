@@ -68,4 +68,18 @@ describe('calls of one agent that wait', () => {
     expect(await statusOf(await held())).toBe('pending');
     expect(await bench.action(lost)).toMatchObject({ state: 'abandoned' });
   });
+
+  it('go on where their places were lost, and wait beside as many others as may', async () => {
+    await limited(1);
+    const before = await held();
+    bench.places.rows.clear();
+    const after = await held();
+    expect([await statusOf(before), await statusOf(after)]).toEqual(['pending', 'pending']);
+    expect((await action(await held())).decision?.code).toBe('approval_limit_reached');
+    await scene.deny(before, anna);
+    expect(await statusOf(before)).toBe('denied');
+    expect((await action(await held())).decision?.code).toBe('approval_limit_reached');
+    await scene.deny(after, anna);
+    expect(await statusOf(await held())).toBe('pending');
+  });
 });

@@ -1898,14 +1898,18 @@ export interface paths {
         /**
          * Remove a member, or leave
          * @description Admins remove viewers and admins, owners everybody, and everybody oneself. The person's sessions in the organization are over
-         *     with the answer. Seals the admin deed `member.removed`; a second time changes nothing.
+         *     with the answer. The working admin keys that the person made (`created_by`) are revoked in the same step, those apart that
+         *     `keep_keys[]` names; `revoked_keys` and `kept_keys` say which. Seals the admin deed `member.removed` and one
+         *     `admin_key.revoked` a key; a second time changes nothing.
          */
         delete: operations["removeMember"];
         options?: never;
         head?: never;
         /**
          * Change a role, or what means this person
-         * @description Seals `member.role_changed` and `member.references_changed`, one for each part that changed; `deeds` lists them.
+         * @description Seals `member.role_changed` and `member.references_changed`, one for each part that changed; `deeds` lists them. A role below
+         *     admin revokes the working admin keys that the person made, in the same step; those of `keep_keys` stay. `revoked_keys` and
+         *     `kept_keys` name them.
          */
         patch: operations["changeMember"];
         trace?: never;
@@ -1972,7 +1976,8 @@ export interface paths {
         put?: never;
         /**
          * Replace an admin key
-         * @description The successor works at once, the old key until the overlap ends (default a day). Never by an admin key. Seals the admin deed
+         * @description The successor works at once, the old key until the overlap ends (default a day). Of a key that was made with an end, the
+         *     successor has the same end. Never by an admin key. Seals the admin deed
          *     `admin_key.rolled`.
          */
         post: operations["rollAdminKey"];
@@ -4182,8 +4187,12 @@ export interface components {
             joined_at: null | components["schemas"]["Timestamp"];
             /** @description Of a change; null where nothing changed. */
             deed?: null | components["schemas"]["DeedId"];
-            /** @description Of a change of several parts. */
+            /** @description Of a change of several parts, and of a removal with the keys that it revoked. */
             deeds?: components["schemas"]["DeedId"][];
+            /** @description Of a change of the role and of a removal, the admin keys of the person that it revoked. */
+            revoked_keys?: components["schemas"]["KeyId"][];
+            /** @description Of the same, the working admin keys of the person that somebody wanted kept. */
+            kept_keys?: components["schemas"]["KeyId"][];
         };
         InviteMember: {
             email: components["schemas"]["EmailAddress"];
@@ -4191,6 +4200,8 @@ export interface components {
         };
         ChangeMember: {
             role?: components["schemas"]["Role"];
+            /** @description With a `role` below admin, the admin keys that the person made and that are not revoked. */
+            keep_keys?: components["schemas"]["KeyId"][];
             references?: components["schemas"]["Reference"][];
             /** @description `<connector>:<account>` */
             chat_accounts?: string[];
@@ -4204,9 +4215,18 @@ export interface components {
             livemode: boolean;
             scopes: "admin"[];
             created_at: components["schemas"]["Timestamp"];
-            /** @description When a rolled key ends. */
+            /**
+             * @description Who was shown its secret: the person who made or rolled it, or an operator. Null where it was not recorded: the key is
+             *     from before keys told who made them.
+             */
+            created_by: null | components["schemas"]["Actor"];
+            /** @description Written about every five minutes while the key is used. Null: not used since uses are written down. */
+            last_used_at: null | components["schemas"]["Timestamp"];
+            /** @description The end that it was made with or, of a rolled key, the end of the overlap. From then on it is refused with `api_key_expired`. */
             expires_at: null | components["schemas"]["Timestamp"];
             revoked_at: null | components["schemas"]["Timestamp"];
+            /** @description The key that it was rolled to. */
+            replaced_by: null | components["schemas"]["KeyId"];
             /** @description The whole key, in the answer that made it; null where that was replayed. */
             secret?: string | null;
             deed?: null | components["schemas"]["DeedId"];
@@ -4214,6 +4234,8 @@ export interface components {
         CreateAdminKey: {
             /** @default true */
             livemode: boolean;
+            /** @description A time to come at which it ends. Null or left out, it ends by a revocation alone. */
+            expires_at?: null | components["schemas"]["Timestamp"];
         };
         RollAdminKey: {
             /** @default 86400 */
@@ -9739,7 +9761,13 @@ export interface operations {
     };
     removeMember: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description An admin key that the person made and that is not revoked. Repeat it for several. Only who may make admin keys keeps any;
+                 *     a key that is not the person’s is refused with `param` `keep_keys`, and nothing changes.
+                 */
+                "keep_keys[]"?: components["schemas"]["KeyId"][];
+            };
             header?: {
                 /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
                 "Service-Version"?: components["parameters"]["Version"];
