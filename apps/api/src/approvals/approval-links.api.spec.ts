@@ -66,9 +66,24 @@ interface Held {
   readonly approval: string;
 }
 
+/** Nobody gets more mails than these about the calls of one agent in an hour, so another one goes on. */
+const CALLS_AN_AGENT = 10;
+let calls = 0;
+let key: Record<string, string>;
+
+const agentKey = async (): Promise<Record<string, string>> => {
+  if (calls % CALLS_AN_AGENT === 0) {
+    const { status, json } = await admin.post('/v1/agents', { name: `support-${calls}`, key: {} });
+    expect(status).toBe(201);
+    key = { Authorization: `Bearer ${String(json['secret'])}` };
+  }
+  calls += 1;
+  return key;
+};
+
 const held = async (args: object = { amount: 500, note: SECRET_NOTE }): Promise<Held> => {
   const body = { tool: 'pay.refund', args, wait: 0 };
-  const { status, json } = await bench.browser().post('/v1/actions', body, bench.agentKey);
+  const { status, json } = await bench.browser().post('/v1/actions', body, await agentKey());
   expect(status).toBe(202);
   const action = json['id'] as string;
   return { action, approval: action.replace('act_', 'apr_') };

@@ -88,6 +88,7 @@ describe('POST /v1/connectors', () => {
           object: 'tool',
           name: `${name}.get`,
           connector: json?.['id'],
+          title: null,
           description: null,
           side_effect: 'read',
           levels: ['L0'],

@@ -7946,6 +7946,7 @@ export interface operations {
                      *           "usage": {
                      *             "day": "2026-10-02",
                      *             "calls": 3,
+                     *             "charged_calls": 2,
                      *             "spend": [],
                      *             "last_action_at": "2026-10-02T08:41:07.123Z"
                      *           }
