@@ -199,7 +199,7 @@ describeConsole('people at the Console', () => {
         await page.getByLabel('Reason, sealed in the deed').fill('It was a drill');
         await button(page, 'Start all agents again').tap();
         await page.getByRole('heading', { name: 'All agents are started again' }).waitFor();
-        await page.getByText(/^All agents are started again since \d\d:\d\d:\d\d\./).waitFor();
+        await page.getByText(/^All agents were started again at \d\d:\d\d:\d\d\./).waitFor();
         // Who looked on would be asked to stop them anew by a question in its place.
         expect(await button(page, /^Stop all/).count()).toBe(0);
         await button(page, 'Close').last().tap();
@@ -226,7 +226,7 @@ describeConsole('people at the Console', () => {
       await inWindow(VIEWER, DESK, async (page) => {
         await page.goto(scene.url('/app'));
         await button(page, 'Stop').click();
-        await page.getByText(`${OWNER} may stop agents`).waitFor();
+        await page.getByText(`${OWNER} can stop agents`).waitFor();
         await eventually(() => button(page, /^Stop all/).isDisabled()).toBe(true);
       });
     });

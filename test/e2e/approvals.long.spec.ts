@@ -32,7 +32,7 @@ beforeAll(async () => {
   upstream = await startUpstream();
   // At the first yes of each life of the process.
   service = await startService({ env: { LOG_LEVEL: 'info', SERVICE_FAILPOINTS: 'apr.resume=kill@1' } });
-  people = new StagePeople({ send, printed: () => service.output });
+  people = new StagePeople({ send, printed: () => service.output, ownerToken: () => service.signInToken });
   await people.signOwnerIn();
   await connectCrm(service, upstream.baseUrl);
   const key = service.adminKey;

@@ -88,6 +88,8 @@ export interface Answer {
   readonly error: Readonly<Record<string, unknown>>;
 }
 
+const SIGN_IN_TOKEN = 'sign-in token';
+
 /** The service as `npm start` runs it: one process of apps/standalone, its database its own. */
 export class RunningService {
   private child: ChildProcess | null = null;
@@ -127,6 +129,10 @@ export class RunningService {
   }
   get agentKey(): string {
     return this.shownAs('agent key');
+  }
+  /** Of the owner's first link. */
+  get signInToken(): string {
+    return this.shownAs(SIGN_IN_TOKEN);
   }
   /** Fingerprint of the seal key of the first start: what `--pin` takes. */
   get pin(): string {
@@ -244,6 +250,8 @@ export class RunningService {
       // Secrets are shown at the first start alone; a restart keeps those.
       if (value !== undefined) this.shown.set(label, value);
     }
+    const token = /\/auth\/confirm#token=(\S+)/.exec(said)?.[1];
+    if (token !== undefined) this.shown.set(SIGN_IN_TOKEN, token);
   }
 
   /** As whoever starts it first is told to: read once, and removed. */

@@ -6,6 +6,8 @@ interface Place {
   readonly send: (method: string, path: string, sent?: Sent) => Promise<Answer>;
   /** Where mails are printed as long as there is no mail server. */
   readonly printed: () => string;
+  /** What the first start gave the first owner to sign in with. */
+  readonly ownerToken: () => string;
 }
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
@@ -22,9 +24,9 @@ export class StagePeople {
     return this.owners;
   }
 
-  /** By the link of the welcome. */
+  /** By the link of the first start. */
   async signOwnerIn(): Promise<void> {
-    this.owners = await this.signIn(/auth\/confirm#token=(\S+)/.exec(this.place.printed())?.[1] ?? '');
+    this.owners = await this.signIn(this.place.ownerToken());
   }
 
   async signIn(token: string): Promise<Session> {

@@ -30,7 +30,11 @@ export class Stage {
     private readonly postgres: EmbeddedPostgres,
     readonly database: pg.Client,
   ) {
-    this.people = new StagePeople({ send: this.send, printed: () => service.stdout });
+    this.people = new StagePeople({
+      send: this.send,
+      printed: () => service.stdout,
+      ownerToken: () => service.signInToken,
+    });
   }
 
   static async open({ program, env = {} }: Pick<ServiceOptions, 'program' | 'env'> = {}): Promise<Stage> {

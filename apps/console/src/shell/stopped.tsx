@@ -88,7 +88,7 @@ export const Stopped = ({ org, onClose }: { readonly org: Organization; readonly
 export const RunsAgain = ({ since, onClose }: { readonly since: string; readonly onClose: () => void }) => (
   <>
     <p role="status">
-      All agents were started again <Time at={since} />. The policy decides every call.
+      All agents were started again at <Time at={since} />. The policy decides every call.
     </p>
     <p className={kit['dim']}>
       Agents that were stopped or suspended individually stay so until you resume them on their pages.
