@@ -136,7 +136,7 @@ describeConsole('who looks back', () => {
       await page.getByLabel(/^From/).fill('2020-01-01T00:00');
       await page.getByLabel(/^Until/).fill('2020-01-02T00:00');
       await button(page, 'Apply').click();
-      await page.getByRole('heading', { name: 'No action fits these filters' }).waitFor();
+      await page.getByRole('heading', { name: 'No actions match these filters' }).waitFor();
       // Vienna's midnight, as an instant: the link means the same tomorrow.
       expect(new URL(page.url()).searchParams.get('created_at[gte]')).toBe('2019-12-31T23:00:00.000Z');
     });

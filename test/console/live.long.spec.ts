@@ -142,7 +142,7 @@ describeConsole('the Console and the event stream', () => {
     await page.evaluate("dispatchEvent(new Event('visibilitychange'))");
     await page.getByText(VIEWER).first().waitFor({ state: 'attached' });
     // Whom the viewer may ask is told; nothing else on the screen is the owner's.
-    await page.getByText(`${OWNER} may change your role`).waitFor();
+    await page.getByText(`${OWNER} can change your role`).waitFor();
     expect(await page.getByText(OWNER).count()).toBe(1);
     expect(await page.getByRole('table').count()).toBe(0);
     await context.close();

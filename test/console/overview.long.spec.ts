@@ -44,10 +44,10 @@ describeConsole('the overview', () => {
       ).toEqual([
         expect.stringMatching(/^A call waits for approval: .* left\. Decide$/),
         expect.stringMatching(
-          /^2 times crm\.set_status by \S+, last \d\d:\d\d:\d\d: body\.status should be "lost", and was read back as "active"\. See all 2$/,
+          /^2 times crm\.set_status by \S+, last \d\d:\d\d:\d\d: body\.status should be "lost", but was read back as "active"\. View all 2$/,
         ),
       ]);
-      await page.getByRole('link', { name: 'See all 2' }).click();
+      await page.getByRole('link', { name: 'View all 2' }).click();
       await eventually(() => page.locator('tbody tr').count()).toBe(2);
     });
   });
@@ -55,7 +55,7 @@ describeConsole('the overview', () => {
   it.each(LOOKS)('is whole at $width, $colorScheme', async (look) => {
     await inWindow(OWNER, windowOf(look), async (page) => {
       await page.goto(scene.url('/app'));
-      await page.getByText('See all 2').waitFor();
+      await page.getByText('View all 2').waitFor();
       await judgeWhole(page, 'overview-needs', look);
     });
   });

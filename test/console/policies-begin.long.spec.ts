@@ -34,7 +34,7 @@ describeConsole('a policy that was just made', () => {
       await button(page, 'Run in shadow …').click();
       await dialog(page).getByRole('button', { name: 'Run version 1 in shadow' }).click();
       await page.getByText('runs in shadow since').waitFor();
-      await page.getByText('put there by you').waitFor();
+      await page.getByText(/runs in shadow since .* by you\./).waitFor();
       await eventually(() => button(page, /^(Run in shadow|Enforce) …$/).count()).toBe(0);
       await button(page, 'Enforce version 1 …').waitFor();
     });
@@ -52,7 +52,7 @@ describeConsole('a policy that was just made', () => {
         /tool: crm\.(get|export)_\w+\n {2}expect/,
       );
       await button(page, 'Run cases').click();
-      await page.getByText('1 case, all as they should be').waitFor();
+      await page.getByText('1 case passed').waitFor();
       await page.getByLabel('Cases (YAML)').fill(UNKNOWN_TOOL);
       await button(page, 'Run cases').click();
       await page.getByText('No connector provides nobody.has_it, so its side effect is unknown.').waitFor();

@@ -24,7 +24,7 @@ describeConsole('people and policies', () => {
         await page.goto(scene.url('/app/policies'));
         const decides = page.getByRole('region', { name: 'Enforced version' });
         await decides.getByText('support, version 1').waitFor();
-        await decides.getByText('put there by an admin key').waitFor();
+        await decides.getByText('by an admin key').waitFor();
         await button(page, 'New policy').click();
         await dialog(page).getByLabel('Name').fill('Night shift');
         await button(page, 'Create policy').click();
@@ -145,13 +145,13 @@ describeConsole('people and policies', () => {
         await differs.getByText('becomes').first().waitFor({ state: 'attached' });
         await open(page, id);
         await button(page, 'Enforce version 2 …').click();
-        await dialog(page).getByText('It takes the place of version 1 of support').waitFor();
+        await dialog(page).getByText('Replaces version 1 of support').waitFor();
         await dialog(page).getByText('would have decided').waitFor();
         await dialog(page).getByRole('button', { name: 'Enforce version 2' }).click();
         await page.getByText('is enforced since').waitFor();
         expect(await slots()).toMatchObject({ enforced: { policy: { id }, version: 2 }, shadow: null });
         expect(await scene.act('crm.get_customer', { id: '9' })).toMatchObject({ status: 'denied' });
-        await button(page, 'Take version 2 out …').click();
+        await button(page, 'Deactivate version 2 …').click();
         await dialog(page).getByText('every call of every agent').waitFor();
         await button(page, 'Deactivate and deny every call').click();
         await page.getByText('This policy is not in use').waitFor();
@@ -218,7 +218,7 @@ describeConsole('people and policies', () => {
         await dryRun.getByText('This is not JSON.').waitFor();
         await dryRun.getByLabel('Arguments (JSON)').fill('{"id": "1"}');
         await button(page, 'Ask').click();
-        await dryRun.getByText('It would wait for 1 of role:admin').waitFor();
+        await dryRun.getByText('Requires approval by 1 of role:admin').waitFor();
         const trace = dryRun.getByRole('listitem');
         await eventually(() => trace.allInnerTexts()).toEqual([
           'no-exports no match: tool',
@@ -260,8 +260,8 @@ describeConsole('people and policies', () => {
         // Beside the text stands one for the latest version, too.
         const versions = page.getByRole('tabpanel', { name: 'Versions' });
         await versions.getByRole('button', { name: 'Run in shadow … version 1', exact: true }).tap();
-        await dialog(page).getByText('version 1 of in shadow before leaves it').waitFor();
-        await button(page, 'Replace it in shadow by version 1').tap();
+        await dialog(page).getByText('the shadow of version 1 of in shadow before ends').waitFor();
+        await button(page, 'Run version 1 in shadow instead').tap();
         await page.getByText('runs in shadow since').waitFor();
         expect(await slots()).toMatchObject({ shadow: { policy: { id } } });
         await button(page, /^End shadow of version \d+ …$/).tap();

@@ -16,9 +16,9 @@ describeConsole('what is written of a policy, and not saved yet: whoever', () =>
       await button(page, 'Save version 2').click();
       await dialog(page).getByText('Version 2 was saved since you read the policy.').waitFor();
       await button(page, 'View the saved version and keep my draft').click();
-      await page.getByText('Version 2 was saved meanwhile').waitFor();
+      await page.getByText('Version 2 was saved while you were editing').waitFor();
       await button(page, 'Their changes').click();
-      await page.getByText('1 line added, 0 lines taken away').waitFor();
+      await page.getByText('1 line added, 0 lines removed').waitFor();
       await button(page, 'Back to the text').click();
       expect(await editor(page).innerText()).toContain('no-deletes');
       await button(page, /^Save on top of version/).click();

@@ -143,7 +143,7 @@ describeConsole('the screens of the settings', () => {
     it('reads what a viewer may, and changes nothing of it', async () => {
       await inWindow(VIEWER, DESK, async (page) => {
         await page.goto(scene.url('/app/settings'));
-        await panel(page, 'Retention').getByText('may change this').waitFor();
+        await panel(page, 'Retention').getByText('can change this').waitFor();
         expect(await page.locator('main form').count()).toBe(0);
         expect(await settings(page).getByRole('link').allInnerTexts()).toEqual([
           ...['Organization', 'Members', 'Sessions', 'About'],
@@ -183,7 +183,7 @@ describeConsole('the screens of the settings', () => {
     await scene.besides('Südlicht AG');
     await inWindow(OWNER, DESK, async (page) => {
       await open(page, 'organization');
-      await panel(page, 'Retention').getByText('may change this').waitFor();
+      await panel(page, 'Retention').getByText('can change this').waitFor();
       expect(await page.locator('main form').count()).toBe(1);
       await panel(page, 'Name and time zone').getByLabel('Name').fill('Südlicht GmbH');
       await button(page, 'Save name and time zone').click();

@@ -75,7 +75,7 @@ describeConsole('the settings of the Console', () => {
           .getByLabel(/decide in the Console/)
           .check();
         await form.getByLabel('Approvals expire after').fill('90');
-        await form.getByLabel('in', { exact: true }).selectOption('minutes');
+        await form.getByLabel('Unit', { exact: true }).selectOption('minutes');
         await button(form, 'Save approval settings').click();
         await form.getByText('Approval settings saved.').waitFor();
         const { approvals } = await scene.make('GET', '/v1/org');
@@ -107,11 +107,11 @@ describeConsole('the settings of the Console', () => {
         await button(page, 'Send invitation').click();
         await row(page, 'ada@example.com').getByText('Invited').waitFor();
         await row(page, 'ada@example.com').getByText('link works until').waitFor();
-        await button(page, /about ada@example.com/).click();
+        await button(page, 'Actions for ada@example.com').click();
         await button(page, 'Invite again').click();
         await button(page, 'Send invitation').click();
         await page.getByText('ada@example.com is invited.').waitFor();
-        await button(page, /about ada@example.com/).click();
+        await button(page, 'Actions for ada@example.com').click();
         await button(page, 'Withdraw invitation').click();
         await button(dialog(page), 'Withdraw invitation of ada@example.com').click();
         await page.getByText('ada@example.com is no longer invited.').waitFor();
@@ -135,7 +135,7 @@ describeConsole('the settings of the Console', () => {
         await page.keyboard.insertText('customer:1');
         await button(page, 'Save member').focus();
         await page.keyboard.press('Enter');
-        await page.getByText(`${VIEWER} is viewer, as the deed says.`).waitFor();
+        await page.getByText(`${VIEWER} was saved with the role viewer.`).waitFor();
         const { data } = (await scene.make('GET', '/v1/org/members')) as { data: Record<string, unknown>[] };
         expect(data.find(({ email }) => email === VIEWER)).toMatchObject({
           references: ['customer:1'],
@@ -189,7 +189,7 @@ describeConsole('the settings of the Console', () => {
         await button(page, `Revoke ${prefix}`).click();
         await button(dialog(page), 'Revoke key').click();
         await page.getByText(`${prefix}… is revoked`).waitFor();
-        await page.getByText('1 that opens nothing any more').click();
+        await page.getByText('1 inactive key').click();
         await row(page, prefix).getByText('Revoked').waitFor();
         expect([await opens(secret), await opens(rolled)]).toEqual([401, 200]);
       });

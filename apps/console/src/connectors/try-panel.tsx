@@ -31,7 +31,7 @@ export const TryPanel = ({ connector }: { readonly connector: Connector }) => {
             see{' '}
             <Link href={`/policies/${enforced.policy.id}`}>
               <Said text={enforced.policy.name} />
-            </Link>
+            </Link>{' '}
             and try the call there.
           </>
         )}{' '}

@@ -67,7 +67,7 @@ export const ActionScreen = ({ id }: { readonly id: string }) => {
       <p className={kit['meta']}>
         <Link href={`/agents/${action.agent.id}`}>
           <Said text={action.agent.name} />
-        </Link>
+        </Link>{' '}
         submitted this call <Time at={action.created_at} isExact /> <Id id={action.id} />
       </p>
       <div className={kit['columns']}>

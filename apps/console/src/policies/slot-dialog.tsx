@@ -154,7 +154,7 @@ const Enforces = ({
           'No version is enforced now, so every call is denied until you enforce one.'
         ) : (
           <>
-            Replaces <SlotName slot={enforced} />, enforced since <Time at={enforced.since} />
+            Replaces <SlotName slot={enforced} />, enforced since <Time at={enforced.since} />{' '}
             by <Who actor={enforced.by} />.
           </>
         )}
