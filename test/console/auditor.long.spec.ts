@@ -120,7 +120,7 @@ describeConsole('who looks back', () => {
       await page.keyboard.press('Enter');
       await page.getByRole('link', { name: 'on behalf of customer:1294' }).click();
       await eventually(() => rows(page).count()).toBe(2);
-      await button(page, 'Any for whom').click();
+      await button(page, 'Any on behalf of').click();
       await button(page, 'agent').click();
       await button(page, 'night-shift').click();
       await eventually(() => rows(page).count()).toBe(2);

@@ -210,7 +210,7 @@ describeConsole('people and policies', () => {
         const dryRun = page.getByRole('tabpanel', { name: 'Dry run' });
         await dryRun.getByLabel('Recent action').selectOption({ index: 1 });
         await button(page, 'Ask').click();
-        await dryRun.getByText('It was decided').waitFor();
+        await dryRun.getByText('Recorded decision').waitFor();
         await dryRun.getByLabel('Describe a call').check();
         await dryRun.getByLabel('Tool').fill('crm.close_account');
         await dryRun.getByLabel('Arguments (JSON)').fill('{"id": ');

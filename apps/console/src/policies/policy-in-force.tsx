@@ -56,8 +56,8 @@ const SlotLine = ({
     <div>
       <p>
         <Link href={`/policies/${policy.id}?version=${slot.policy_version}`}>Version {slot.version}</Link>{' '}
-        {mode === 'enforce' ? 'is enforced' : 'runs in shadow'} since <Time at={slot.since} />{' '}
-        by <Who actor={slot.by} />.
+        {mode === 'enforce' ? 'is enforced' : 'runs in shadow'} since <Time at={slot.since} /> by{' '}
+        <Who actor={slot.by} />.
       </p>
       <span className={styles['buttons']}>
         {mode === 'shadow' ? (

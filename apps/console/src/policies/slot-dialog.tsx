@@ -154,8 +154,8 @@ const Enforces = ({
           'No version is enforced now, so every call is denied until you enforce one.'
         ) : (
           <>
-            Replaces <SlotName slot={enforced} />, enforced since <Time at={enforced.since} />{' '}
-            by <Who actor={enforced.by} />.
+            Replaces <SlotName slot={enforced} />, enforced since <Time at={enforced.since} /> by{' '}
+            <Who actor={enforced.by} />.
           </>
         )}
       </p>

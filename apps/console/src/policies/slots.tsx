@@ -51,8 +51,7 @@ const Held = ({ slot }: { readonly slot: Slot }) => (
       </Link>
     </p>
     <p>
-      since <Time at={slot.since} />{' '}
-      by <Who actor={slot.by} />
+      since <Time at={slot.since} /> by <Who actor={slot.by} />
     </p>
   </>
 );
