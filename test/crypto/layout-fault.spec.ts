@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyBundle } from '#libs/crypto';
-import { honestBundle, HONEST_OPTIONS } from '../../../../libs/crypto/src/testing/bundle-attacks.js';
-import { streamOf } from '../../../../libs/crypto/src/testing/given-chain.js';
-import { verdictText } from './verdict-text.js';
+import { honestBundle, HONEST_OPTIONS } from '../../libs/crypto/src/testing/bundle-attacks.js';
+import { streamOf } from '../../libs/crypto/src/testing/given-chain.js';
+import { verdictText } from '../../apps/cli/src/commands/verdict-text.js';
 
 const ENTRIES = ['manifest.json', 'keys.json', 'deeds.ndjson'];
 const ORIGINAL = 'Take the file that the export answered, unchanged.';
