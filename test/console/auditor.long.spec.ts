@@ -87,10 +87,13 @@ describeConsole('who looks back', () => {
     await asViewer(async (page) => {
       const main = page.locator('main');
       for (const [action, sentence] of [
-        [byStop, /All agents were stopped, so no policy was asked\. Stopped .* by admin key .*: Something is wrong/],
+        [
+          byStop,
+          /All agents were stopped, so the call was denied before the policy was evaluated\. Stopped .* by admin key .*: Something is wrong/,
+        ],
         [
           ofStoppedAgent,
-          /The agent was stopped, so no policy was asked\. Stopped .* by admin key .*: It asks too much/,
+          /The agent was stopped, so the call was denied before the policy was evaluated\. Stopped .* by admin key .*: It asks too much/,
         ],
         [unknownTool, /No connector provides this tool, so the call was denied before/],
       ] as const) {
