@@ -136,7 +136,7 @@ describeConsole('the check of a deed', () => {
       await changed(page, one, { tool: 'crm.close_account', on_behalf_of: 'usr:ceo' });
       await page.goto(scene.url(`/app/actions/${one.action}`));
       expect(await crosses(page)).toEqual(['This page']);
-      await checkIn(page).getByText('Differs from what was sealed: the tool, for whom').waitFor();
+      await checkIn(page).getByText('Differs from what was sealed: the tool, on behalf of').waitFor();
     });
   });
 
