@@ -90,7 +90,7 @@ describe.skipIf(CHROMIUM === null)(`what the page of an approval says (${CHROMIU
     expect((await text('approved-part')).split('\n').filter((line) => line !== '')).toEqual([
       'If approved',
       'POST https://pay.example.com/v1/refunds',
-      'It is sent immediately.',
+      'The call is sent immediately.',
       'The refund is read back. (L1)',
       'Budget refunds after this call: 90000 of 100000 eur (smallest unit)',
       'Budget calls_per_day after this call: 3 of 20 calls',
@@ -101,7 +101,7 @@ describe.skipIf(CHROMIUM === null)(`what the page of an approval says (${CHROMIU
     expect(await text('approvers')).toBe('any admin, anna@example.com');
     expect(await text('policy')).toBe('plv_01h2xcejqtf2nbrexx3vqjhp41');
     expect(await text('requested')).toBe('2026-10-01 12:00 UTC');
-    expect(await text('intent')).toBe('Yes, the agent’s runtime signed its intent');
+    expect(await text('intent')).toBe('Signed call: the agent’s runtime signed its intent');
     expect(await text('action')).toBe('act_01h2xcejqtf2nbrexx3vqjhp41');
     expect(await page.locator('#waiting :is(img, i)').count()).toBe(0);
     await look('8-all');
@@ -113,10 +113,10 @@ describe.skipIf(CHROMIUM === null)(`what the page of an approval says (${CHROMIU
     await open();
     expect(await text('warnings')).toContain('The agent runs this call itself, outside this service.');
     expect(await text('approved-part')).toContain(
-      'The agent may run it after the remaining approvals. This service sends nothing.',
+      'The agent may run the call after the remaining approvals. This service sends nothing.',
     );
     expect(await text('behalf')).toBe('not stated');
-    expect(await text('intent')).toBe('No');
+    expect(await text('intent')).toBe('Unsigned call');
     for (const id of ['session-row', 'labels-row', 'rule-says-row', 'facts-part', 'request', 'verify', 'budgets'])
       expect(await page.locator(`#${id}`).isVisible()).toBe(false);
     Object.assign(script.approval.context, { connector: 'con_01h2xcejqtf2nbrexx3vqjhp41' });
@@ -128,7 +128,7 @@ describe.skipIf(CHROMIUM === null)(`what the page of an approval says (${CHROMIU
   it('shows what waits also where its arguments are stored no more', async () => {
     Object.assign(script.approval, { context: null, context_digest: null });
     await open();
-    expect(await text('note')).toContain('The arguments are stored no more');
+    expect(await text('note')).toContain('The arguments are no longer stored');
     expect(await page.locator('#approved-part').isVisible()).toBe(false);
     expect(await text('policy')).toBe('plv_01h2xcejqtf2nbrexx3vqjhp41');
   });

@@ -142,7 +142,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
         '€900.00, sent as 90000 in minor units',
         'fee',
         '1.5',
-        'Shown as it is sent. An amount of money is a whole number.',
+        'Shown as sent. An amount of money is a whole number.',
       ]);
       await look('money');
     });
@@ -154,12 +154,12 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       await expect.poll(() => page.locator('#approve').getAttribute('aria-disabled')).toBeNull();
       // A second tap of the same thumb has read nothing of it.
       await page.evaluate("for (let taps = 0; taps < 2; taps += 1) document.getElementById('approve').click()");
-      expect(await page.locator('#once-more').innerText()).toContain('cannot be taken back');
+      expect(await page.locator('#once-more').innerText()).toContain('cannot be undone');
       expect(await right()).toBe('Yes, approve €900.00');
       await look('6-once-more');
       expect(script.calls.map(({ path }) => path)).toEqual(['preview']);
       await press('Yes, approve €900.00');
-      await expect.poll(heading).toBe('You approved it');
+      await expect.poll(heading).toBe('You approved');
       expect(script.calls.map(({ path }) => path)).toEqual(['preview', 'decide']);
     });
 
@@ -169,7 +169,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       await readAll();
       await press('Approve €900.00');
       if (effect === 'unknown') await press('Yes, approve €900.00');
-      await expect.poll(heading).toBe('You approved it');
+      await expect.poll(heading).toBe('You approved');
     });
 
     it('has no Approve before all of long arguments was opened and on the screen', async () => {
@@ -243,7 +243,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       script.approval.context.complete = false;
       await open();
       expect(await buttons()).toEqual(['Deny']);
-      expect(await page.locator('#note').innerText()).toContain('Not all that would be sent');
+      expect(await page.locator('#note').innerText()).toContain('The full request cannot be shown');
     });
 
     it('shows what agents say as text, and marks what would not be seen', async () => {
@@ -265,7 +265,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       await reason.press('Enter');
       expect(script.calls.map(({ path }) => path)).toEqual(['preview']);
       await approve();
-      await expect.poll(heading).toBe('You approved it');
+      await expect.poll(heading).toBe('You approved');
       expect(await page.locator('#decided-words').innerText()).toContain('1 of 2 people');
       await look('2-signed');
       const word = { decision: 'approve', context_digest: 'sha256:one', reason: 'As agreed.' };
@@ -291,13 +291,13 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       // What was read, and the first press, were of something else.
       expect(await right()).not.toContain('Yes');
       await approve();
-      await expect.poll(heading).toBe('You approved it');
+      await expect.poll(heading).toBe('You approved');
       expect(script.calls.at(-1)?.body).toMatchObject({ context_digest: 'sha256:two' });
     });
 
     it.each([
-      ['approval_decided', 'Decided already'],
-      ['approval_expired', 'Too late'],
+      ['approval_decided', 'Already decided'],
+      ['approval_expired', 'Expired'],
     ] as const)('offers no button any more after %s', async (code, title) => {
       await open();
       script.failure = new DomainError(code);
@@ -340,7 +340,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       await look('5-over');
       await page.goto('about:blank');
       await page.goto(`${edge.url}/auth/approve`);
-      await expect.poll(() => page.locator('#failed-problem').innerText()).toContain('not complete');
+      await expect.poll(() => page.locator('#failed-problem').innerText()).toContain('incomplete');
     });
   });
 });

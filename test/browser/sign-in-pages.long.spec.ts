@@ -87,7 +87,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       await open(path);
       await page.getByLabel('E-mail address').fill(' ada@example.com ');
       await press('Send the e-mail');
-      await expect.poll(heading).toBe('Check your mail');
+      await expect.poll(heading).toBe('Check your e-mail');
     };
 
     it('sign in by the code, pasted as it stands in the mail', async () => {
@@ -169,12 +169,12 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
     it('take another address, and find the step again after a reload', async () => {
       await toCode();
       await page.reload();
-      await expect.poll(heading).toBe('Check your mail');
+      await expect.poll(heading).toBe('Check your e-mail');
       await press('Use another address');
       await expect.poll(heading).toBe('Sign in');
       expect(await page.getByLabel('E-mail address').inputValue()).toBe('ada@example.com');
       await page.goForward();
-      await expect.poll(heading).toBe('Check your mail');
+      await expect.poll(heading).toBe('Check your e-mail');
       await page.getByLabel('Code from the e-mail').fill(CODE);
       await press('Sign in');
       await expect.poll(heading).toBe('You are signed in');
@@ -190,7 +190,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       expect(await page.locator('#send').isDisabled()).toBe(true);
       await page.getByLabel('E-mail address').press('Enter');
       script.held.resolve();
-      await expect.poll(heading).toBe('Check your mail');
+      await expect.poll(heading).toBe('Check your e-mail');
       expect(paths()).toEqual(['login']);
       expect(await page.locator('#sign-in').isDisabled()).toBe(false);
     });
@@ -269,7 +269,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       await expect.poll(heading).toBe('The link cannot be used');
       expect(await page.getByRole('button', { name: 'Try again' }).isVisible()).toBe(false);
       await open('/auth/confirm?again');
-      await expect.poll(() => problem.innerText()).toContain('The link is not complete.');
+      await expect.poll(() => problem.innerText()).toContain('The link is incomplete.');
       await page.getByRole('link', { name: 'Sign in with your e-mail address' }).click();
       await expect.poll(() => page.url()).toBe(`${edge.url}/login`);
     });

@@ -43,11 +43,11 @@ export const aboutParts = () => [
     make(
       'dl',
       {},
-      row('Says the rule', 'rule-says'),
+      row('Rule says', 'rule-says'),
       row('Approvers', 'approvers'),
       row('Policy version', 'policy'),
       row('Requested', 'requested'),
-      row('Signed', 'intent'),
+      row('Intent', 'intent'),
       row('Action', 'action'),
     ),
   ),
@@ -66,7 +66,9 @@ export const warningsOf = ({ warnings = [], context }) => {
         ]
       : []),
     ...warnings.map(({ text }) => text),
-    ...(changed.length > 0 ? [`It is no longer what was asked at first. Changed: ${changed.join(', ')}.`] : []),
+    ...(changed.length > 0
+      ? [`The call has changed since approval was first requested. Changed: ${changed.join(', ')}.`]
+      : []),
   ];
 };
 
@@ -81,8 +83,10 @@ const signaturesIn = ({ countersigned, required, approvers = [] }) => {
 
 const whenOf = ({ required, countersigned, context }) => {
   const when = required - countersigned > 1 ? 'after the remaining approvals' : 'immediately';
-  if (isRunElsewhere(context)) return `The agent may run it ${when}. This service sends nothing.`;
-  return context.sends === null ? `The request cannot be shown. It is sent ${when}.` : `It is sent ${when}.`;
+  if (isRunElsewhere(context)) return `The agent may run the call ${when}. This service sends nothing.`;
+  return context.sends === null
+    ? `The request cannot be shown. The call is sent ${when}.`
+    : `The call is sent ${when}.`;
 };
 
 const budgetInWords = ({ id, used, max, currency }) =>
@@ -122,7 +126,10 @@ export const showAbout = (approval) => {
   writeRow('approvers', context?.approvers.map((approver) => approver.replace(/^role:/, 'any ')).join(', '));
   writeRow('policy', version);
   writeRow('requested', minuteOf(requested));
-  writeRow('intent', context && (context.intent_signed ? 'Yes, the agent’s runtime signed its intent' : 'No'));
+  writeRow(
+    'intent',
+    context && (context.intent_signed ? 'Signed call: the agent’s runtime signed its intent' : 'Unsigned call'),
+  );
   writeRow('action', action);
   if (!context) return;
   showConsequences(approval);

@@ -25,14 +25,14 @@ const waitingStep = () =>
       row('Approvals', 'count'),
       row('Waits until', 'waits', make('dd', {}, make('time', { id: 'until' }))),
     ),
-    make('h2', {}, 'Arguments, all of them'),
+    make('h2', {}, 'All arguments'),
     make('dl', { id: 'arguments', class: 'arguments' }),
     make('div', { id: 'end', 'aria-hidden': 'true' }),
     ...aboutParts(),
     make(
       'p',
       { class: 'note' },
-      'Not for you, or not sure? Close this page: nothing is decided until you press a button.',
+      'Not for you, or not sure? Close this page. Nothing is decided until you press a button.',
     ),
     decisionForm(),
   );
@@ -52,7 +52,7 @@ const decisionForm = () =>
         'details',
         {},
         make('summary', {}, 'Add a reason'),
-        make('label', { for: 'reason' }, 'Reason: everybody who sees the approval reads it'),
+        make('label', { for: 'reason' }, 'Reason (shown to everyone who sees the approval)'),
         make('input', { id: 'reason', name: 'reason', maxlength: 280, autocomplete: 'off' }),
       ),
       make(
@@ -82,27 +82,27 @@ const EFFECTS = {
 
 const ENDED = {
   approved: ['Approved', 'The call was approved.'],
-  denied: ['Denied', 'The call was denied, and nothing was run.'],
-  expired: ['Too late', 'Nobody decided in time, and nothing was run.'],
-  cancelled: ['Cancelled', 'The call was cancelled, and nothing was run.'],
+  denied: ['Denied', 'The call was denied and did not run.'],
+  expired: ['Expired', 'Nobody decided in time. The call did not run.'],
+  cancelled: ['Cancelled', 'The call was cancelled and did not run.'],
 };
 
 /** Refusals after which nobody can decide any more. */
 const OVER = {
-  approval_decided: ['Decided already', 'Somebody else was first: it was decided meanwhile. The Console shows how.'],
+  approval_decided: ['Already decided', 'Someone else decided first. The Console shows the decision.'],
   approval_expired: ENDED.expired,
 };
 
 const WHY_NOT = {
-  self_approval: 'The call runs on your behalf, so another person must approve it. You may deny it.',
-  already_countersigned: 'You have approved it already; another person must approve it, too. You may still deny it.',
-  approver_not_eligible: 'You are not, or no longer, among those who may decide this.',
+  self_approval: 'The call runs on your behalf, so another person must approve it. You can deny it.',
+  already_countersigned: 'You have approved. Another person must approve next. You can still deny the call.',
+  approver_not_eligible: 'You are not an approver of this rule.',
 };
 
 const showEnd = ({ status, countersigned, required }) => {
   const isSigned = status === 'pending';
   const [title, words] = isSigned
-    ? ['You approved it', `${countersigned} of ${required} people have approved it. It waits for the others.`]
+    ? ['You approved', `${countersigned} of ${required} people have approved. The call waits for the others.`]
     : ENDED[status];
   showOver(title, words);
 };
@@ -141,10 +141,10 @@ const showCall = ({ context, agent, tool, side_effect: effect, cost }) => {
 
 /** Why nobody, or not this person, may approve it; null where nothing stands against it. */
 const whyNotOf = ({ approvable, blocked_by: obstacle, you, context }) => {
-  if (you.why_not !== null) return WHY_NOT[you.why_not] ?? 'You cannot decide this.';
-  if (!context) return 'The arguments are stored no more, so nobody can say what would be approved.';
-  if (!context.complete) return 'Not all that would be sent can be shown here, so nobody can approve it.';
-  return approvable && you.eligible ? null : (obstacle?.message ?? 'It cannot be approved as it stands.');
+  if (you.why_not !== null) return WHY_NOT[you.why_not] ?? 'You cannot decide this approval.';
+  if (!context) return 'The arguments are no longer stored, so this call cannot be approved.';
+  if (!context.complete) return 'The full request cannot be shown here, so this call cannot be approved.';
+  return approvable && you.eligible ? null : (obstacle?.message ?? 'This call cannot be approved as it is.');
 };
 
 /** What this person may press, and why not the rest. */
@@ -165,7 +165,7 @@ const showWaiting = ({ approval, decides }) => {
   showWarnings(approval);
   showCall(approval);
   showAbout(approval);
-  byId('rule').textContent = approval.rule_id ?? 'the default of the policy';
+  byId('rule').textContent = approval.rule_id ?? 'The policy’s default requires approval';
   byId('until').dateTime = approval.expires_at;
   byId('until').textContent = minuteOf(approval.expires_at);
   showChoices(approval, decides);
@@ -174,7 +174,7 @@ const showWaiting = ({ approval, decides }) => {
 
 const approval = () => {
   const link = openLink({
-    ...{ title: 'Approve', checking: 'Looking at what waits …', again: 'Looking …' },
+    ...{ title: 'Approve', checking: 'Loading the approval …', again: 'Loading …' },
     signIn: 'Sign in',
     steps: [waitingStep(), decidedStep()],
     shown: 'waiting',

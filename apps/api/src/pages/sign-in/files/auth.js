@@ -79,7 +79,7 @@ const addressStep = () =>
 const codeStep = () =>
   step(
     'ask-code',
-    make('h1', {}, 'Check your mail'),
+    make('h1', {}, 'Check your e-mail'),
     make(
       'p',
       { id: 'code-about' },
@@ -207,7 +207,7 @@ const readyStep = () =>
     make(
       'p',
       { class: 'note' },
-      'Not you, or not expected? Close this page: nothing is used until you press the button.',
+      'Not you, or not expected? Close this page. The link is not used until you press the button.',
     ),
   );
 

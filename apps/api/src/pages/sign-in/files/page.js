@@ -177,7 +177,7 @@ export const openLink = ({ title, checking, again, signIn, steps, shown, over, f
     const asked = token;
     show('checking');
     if (asked === null) {
-      return fail(failure(over, 'The link is not complete. Open it again from the e-mail, or copy all of it.'));
+      return fail(failure(over, 'The link is incomplete. Open it again from the e-mail, or copy the whole link.'));
     }
     const answer = await ask(preview, { token: asked });
     // Another link was opened meanwhile.

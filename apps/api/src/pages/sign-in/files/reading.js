@@ -99,12 +99,12 @@ export const argumentRow = ([name, value], amounts, onOpen) => {
 const amountText = ({ display, hint }, text, onOpen) => {
   if (display !== null) return write(make('dd'), `${display}, sent as ${text} in minor units`);
   const all = longText(text, onOpen);
-  all.append(write(make('p', { class: 'note' }), `Shown as it is sent. ${hint}`));
+  all.append(write(make('p', { class: 'note' }), `Shown as sent. ${hint}`));
   return all;
 };
 
 const rowsOf = (args) => {
-  if (args === undefined) return [['removed', 'They are no longer stored, so nobody can approve them.']];
+  if (args === undefined) return [['removed', 'The arguments are no longer stored, so this call cannot be approved.']];
   const members = Object.entries(args);
   return members.length === 0 ? [['none', '']] : members;
 };
@@ -173,7 +173,7 @@ export const approveButton = (onApprove) => {
     const what = approval.cost ? ` ${plain(approval.cost.display)}` : '';
     pressed.textContent = next === 'read' ? 'Read on' : isArmed ? `Yes, approve${what}` : `Approve${what}`;
     pressed.dataset.does = isArmed && next === 'approve' ? 'sure' : next;
-    byId('once-more').textContent = isArmed ? 'This cannot be taken back. Press once more if you mean it.' : '';
+    byId('once-more').textContent = isArmed ? 'This cannot be undone. Press again to confirm.' : '';
     if (next === does) return;
     does = next;
     clearTimeout(settling);
