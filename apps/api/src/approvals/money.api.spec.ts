@@ -98,7 +98,7 @@ describe('an argument that is marked as an amount', () => {
       { timeout: 30_000, interval: 50 },
     );
     expect(text).toContain('wants to "refund a customer" with "pay.refund"');
-    expect(text).toContain('"amount" is €80.00, and is sent as 8000 in minor units.');
+    expect(text).toContain('"amount" is €80.00 (sent as 8000, in minor units).');
   });
 
   it('keeps what a person looked at, and is no longer money where the tool has changed since', async () => {

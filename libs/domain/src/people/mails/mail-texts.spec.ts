@@ -10,11 +10,11 @@ describe('the mail of who asks to sign in', () => {
 
   it('has the link and the code, each on a line of its own', () => {
     expect(text.split('\n')).toEqual(expect.arrayContaining([link, '314159']));
-    expect(subject).toBe('Your link and code to sign in');
+    expect(subject).toBe('Your sign-in link and code');
   });
 
   it('says how long they work, and what to do for who did not ask', () => {
-    expect(text).toContain('Both work for 15 minutes');
+    expect(text).toContain('The link and the code expire in 15 minutes');
     expect(text).toContain('If you did not ask for this, do nothing.');
   });
 
@@ -26,8 +26,8 @@ describe('the mail of who is invited', () => {
     const { subject, text } = invitationMail(invitation);
     expect(subject).toBe('Invitation to "Acme"');
     expect(text).toContain('You are invited to join "Acme" on the Agent Governance Service, as an admin.');
-    expect(text).toContain('It works for 7 days, and once.');
-    expect(text).toContain('If you did not expect this, ask who invited you, or do nothing.');
+    expect(text).toContain('The link works once and expires in 7 days.');
+    expect(text).toContain('If you did not expect this, ask the person who invited you, or do nothing.');
     expect(text).toContain('The invitation is from anna@example.com.');
     expect(text.split('\n')).toContain(link);
   });
@@ -99,7 +99,7 @@ describe('the mail of who may approve', () => {
     const { subject, text } = approvalMail(asked);
     expect(subject).toBe('Approval needed: "pay.refund"');
     expect(text).toContain('The agent "support-1" of "Acme" wants to call "pay.refund"');
-    expect(text).toContain('The rule "large-refunds" asks for it. It can be approved until 2026-10-01 12:34 UTC.');
+    expect(text).toContain('The rule "large-refunds" requires approval. Decide by 2026-10-01 12:34 UTC.');
     expect(text).toContain('to approve or deny it');
     expect(text.split('\n')).toContain(asked.link);
   });
@@ -110,15 +110,17 @@ describe('the mail of who may approve', () => {
       { argument: 'fee', sent: 1_500, display: 'KWD\u00a01.500' },
     ];
     const { text } = approvalMail({ ...asked, title: 'refund a customer', amounts });
-    expect(text).toContain('"support-1" of "Acme" wants to "refund a customer" with "pay.refund", and the call waits');
-    expect(text).toContain('\n\n"amount" is €80.00, and is sent as 8000 in minor units.\n\n');
-    expect(text).toContain('\n\n"fee" is KWD 1.500, and is sent as 1500 in minor units.\n\n');
+    expect(text).toContain(
+      '"support-1" of "Acme" wants to "refund a customer" with "pay.refund". The call waits for approval.',
+    );
+    expect(text).toContain('\n\n"amount" is €80.00 (sent as 8000, in minor units).\n\n');
+    expect(text).toContain('\n\n"fee" is KWD 1.500 (sent as 1500, in minor units).\n\n');
   });
 
   it('says so where the default asks, and where the Console alone decides', () => {
-    expect(approvalMail({ ...asked, rule: null }).text).toContain('The policy asks for it by its default.');
+    expect(approvalMail({ ...asked, rule: null }).text).toContain('The policy’s default requires approval.');
     const { text } = approvalMail({ ...asked, isDecidedByLink: false });
-    expect(text).toContain('It is decided in the Console');
+    expect(text).toContain('Decide it in the Console');
     expect(text).not.toContain('approve or deny');
   });
 

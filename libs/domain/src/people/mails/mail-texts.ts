@@ -23,12 +23,12 @@ export interface InvitationMail {
 
 /** A mail names no address but an inviter's: it may be forwarded, and says nothing about anybody to whom it was not sent. */
 export const signInMail = ({ link, code, minutes }: SignInMail): MailText => ({
-  subject: 'Your link and code to sign in',
+  subject: 'Your sign-in link and code',
   text: paragraphs(
-    'Somebody, probably you, asked to sign in to the Agent Governance Service with this address.',
+    'Someone, probably you, asked to sign in to the Agent Governance Service with this address.',
     `${OPEN_LINK}\n\n${link}`,
-    `Or enter this code on the page where you asked:\n\n${code}`,
-    `Both work for ${lifetimeInWords(minutes)}, and only one of them, once. Tell nobody the code: nobody of the service asks for it.`,
+    `Or enter this code on the sign-in page:\n\n${code}`,
+    `The link and the code expire in ${lifetimeInWords(minutes)}, and one of them works, once. Never share the code: the service never asks for it.`,
     'If you did not ask for this, do nothing. Nobody is signed in unless the link or the code is used.',
   ),
 });
@@ -41,8 +41,8 @@ export const invitationMail = ({ link, organization, role, inviter, minutes }: I
       `You are invited to join ${name} on the Agent Governance Service, as ${ROLES[role]}.`,
       `The invitation is from ${inviter}.`,
       `${OPEN_LINK}\n\n${link}`,
-      `It works for ${lifetimeInWords(minutes)}, and once. A newer invitation takes its place.`,
-      'If you did not expect this, ask who invited you, or do nothing. You join nothing unless you press that button.',
+      `The link works once and expires in ${lifetimeInWords(minutes)}. A newer invitation replaces this one.`,
+      'If you did not expect this, ask the person who invited you, or do nothing. You join only if you press the button.',
     ),
   };
 };
@@ -90,20 +90,20 @@ export const approvalMail = ({
   return {
     subject: `Approval needed: ${call}`,
     text: paragraphs(
-      `The agent ${by} of ${organizationInWords(organization)} wants to ${wants}, and the call waits for people.`,
+      `The agent ${by} of ${organizationInWords(organization)} wants to ${wants}. The call waits for approval.`,
       ...amounts.map(amountInWords),
-      `${rule === null ? 'The policy asks for it by its default.' : `The rule ${inQuotes(rule, 'of the policy')} asks for it.`} It can be approved until ${minuteOf(expiresAt)} UTC.`,
+      `${rule === null ? 'The policy’s default requires approval.' : `The rule ${inQuotes(rule, 'of the policy')} requires approval.`} Decide by ${minuteOf(expiresAt)} UTC.`,
       isDecidedByLink
-        ? `Open this link to look at the call and to approve or deny it:\n\n${link}`
-        : `Open this link to look at the call. It is decided in the Console:\n\n${link}`,
-      'The link is for you alone: whoever has it is taken for you. Nothing is decided unless you press a button on the page.',
+        ? `Open this link to read the call and to approve or deny it:\n\n${link}`
+        : `Open this link to read the call. Decide it in the Console:\n\n${link}`,
+      'The link is for you alone. Do not forward it: whoever opens it can decide in your name. Nothing is decided until you press a button on the page.',
     ),
   };
 };
 
 /** A space that no mail program breaks a line at is one like any other where text is plain. */
 const amountInWords = ({ argument, sent, display }: ApprovalMailAmount): string =>
-  `${inQuotes(argument, 'An argument')} is ${display.replaceAll('\u00a0', ' ')}, and is sent as ${sent} in minor units.`;
+  `${inQuotes(argument, 'An argument')} is ${display.replaceAll('\u00a0', ' ')} (sent as ${sent}, in minor units).`;
 
 /** `2026-10-01 12:00` of `2026-10-01T12:00:59.000Z`: rather too early than too late. */
 const minuteOf = (timestamp: string): string => timestamp.slice(0, 16).replace('T', ' ');
