@@ -54,12 +54,12 @@ describeConsole('connectors in the Console', () => {
         await button(page, 'Add another tool').click();
         await page.keyboard.type('pay_invoice');
         const pay = page.locator('details[data-param="config.tools[1]"]');
-        await pay.getByLabel('What it does', { exact: false }).first().fill('Pay an invoice');
+        await pay.getByLabel('Description (optional)').first().fill('Pay an invoice');
         await pay.getByLabel('Method', { exact: true }).selectOption('POST');
         await pay.getByLabel('Path', { exact: true }).fill('/v1/invoices/{id}/pay');
         await pay.getByText('More').last().click();
-        await pay.getByLabel('Read back what was written').check();
-        await pay.getByLabel('By which tool').selectOption('get_invoice');
+        await pay.getByLabel('Read back after a write').check();
+        await pay.getByLabel('Tool that reads').selectOption('get_invoice');
         const readBack = pay.locator('[data-param="config.tools[1].readback.args"]');
         await readBack.getByRole('button', { name: 'Add the first value' }).click();
         await page.keyboard.type('id');
@@ -137,7 +137,7 @@ describeConsole('connectors in the Console', () => {
         await way.getByRole('link', { name: 'support' }).waitFor();
         expect(await way.locator('pre').innerText()).toContain('"tool":"shared.');
         await page.getByRole('link', { name: 'Change shared' }).click();
-        await page.getByLabel('Description (optional)').fill('Mine');
+        await page.getByLabel('Description (optional)').first().fill('Mine');
         const config = (await connector('shared'))['config'] as JsonObject;
         await scene.make('PATCH', '/v1/connectors/shared', { config: { ...config, timeout_ms: 5_000 } });
         await button(page, 'Save changes').click();
@@ -145,7 +145,7 @@ describeConsole('connectors in the Console', () => {
         await page.getByText('config.timeout_ms').waitFor();
         expect((await connector('shared'))['description']).toBeNull();
         await button(page, 'Continue with my draft').click();
-        await page.getByText('Time for a call').first().waitFor({ state: 'attached' });
+        await page.getByText('Timeout of a call').first().waitFor({ state: 'attached' });
         await button(page, 'Save changes').click();
         await page.getByText('Mine').waitFor();
       });
@@ -156,14 +156,14 @@ describeConsole('connectors in the Console', () => {
       const made = await another('looked-away');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/connectors/${made['id'] as string}?edit=`));
-        await page.getByLabel('Description (optional)').fill('Half a th');
+        await page.getByLabel('Description (optional)').first().fill('Half a th');
         await page
           .getByRole('navigation', { name: 'Screens', exact: true })
           .getByRole('link', { name: 'Deeds' })
           .click();
         await page.locator('h1', { hasText: 'Deeds' }).waitFor();
         await page.goBack();
-        await eventually(() => page.getByLabel('Description (optional)').inputValue()).toBe('Half a th');
+        await eventually(() => page.getByLabel('Description (optional)').first().inputValue()).toBe('Half a th');
         await button(page, 'Discard draft').click();
         await page.getByRole('link', { name: 'Change looked-away' }).waitFor();
       });

@@ -18,7 +18,7 @@ const argument: Schema = {
   type: 'object',
   required: ['in'],
   properties: {
-    in: { oneOf: [{ const: 'path', title: 'in the path' }], default: 'path' },
+    in: { oneOf: [{ const: 'path', title: 'the path' }], default: 'path' },
     header: { type: 'string', 'x-service-form': { when: { in: ['header'] } } },
     max: { type: 'number' },
     enum: { type: 'array', items: {} },

@@ -8,8 +8,8 @@ const MORE = { more: true } as const;
 const LIMITS: Readonly<Record<string, ConfigSchema>> = {
   timeout_ms: {
     type: 'integer',
-    title: 'Time for a call, in milliseconds',
-    description: 'All attempts and the answer together.',
+    title: 'Timeout of a call, in milliseconds',
+    description: 'For all attempts and the answer together.',
     minimum: REST_LIMITS.timeoutMs.min,
     maximum: REST_LIMITS.timeoutMs.max,
     default: REST_LIMITS.timeoutMs.fallback,
@@ -27,8 +27,8 @@ const LIMITS: Readonly<Record<string, ConfigSchema>> = {
     title: 'Redirects',
     default: 'none',
     oneOf: [
-      { const: 'none', title: 'Are not followed' },
-      { const: 'same_host', title: 'Of reads, on the same host, are followed' },
+      { const: 'none', title: 'Not followed' },
+      { const: 'same_host', title: 'Followed for reads, on the same host' },
     ],
     'x-service-form': MORE,
   },
@@ -41,7 +41,7 @@ const LIMITS: Readonly<Record<string, ConfigSchema>> = {
   headers: {
     type: 'object',
     title: 'Headers of every call',
-    description: 'Never a secret: whoever reads the connector sees them.',
+    description: 'Never put a secret here: everyone who can read the connector sees them.',
     maxProperties: REST_LIMITS.headers,
     additionalProperties: { type: 'string', title: 'Value', maxLength: REST_LIMITS.headerValueBytes },
     'x-service-form': MORE,
@@ -49,7 +49,7 @@ const LIMITS: Readonly<Record<string, ConfigSchema>> = {
   test: {
     type: 'object',
     title: 'Request of a connection test',
-    description: 'Kept, and not run by this version.',
+    description: 'The read that a connection test sends, to check the credential.',
     required: ['path'],
     additionalProperties: false,
     properties: {
@@ -73,25 +73,25 @@ export const REST_CONFIG_SCHEMA: ConfigSchema = {
       type: 'string',
       format: 'uri',
       title: 'Address of the API',
-      description: 'Its path is kept, and the paths of tools go under it. No user, query or fragment.',
+      description: 'The paths of tools are added to it. No user, query or fragment.',
       maxLength: REST_LIMITS.baseUrlCharacters,
       examples: ['https://api.example.com/v2'],
     },
     auth: {
       type: 'object',
-      title: 'How the credential travels',
-      description: 'The credential itself is stored beside the config, and never shown.',
+      title: 'Authentication',
+      description: 'The credential itself is stored separately and never shown.',
       additionalProperties: false,
       properties: {
         kind: {
           title: 'Kind',
           default: 'none',
           oneOf: [
-            { const: 'none', title: 'There is none' },
+            { const: 'none', title: 'None' },
             { const: 'bearer', title: 'Bearer token' },
-            { const: 'header', title: 'A header of its own' },
+            { const: 'header', title: 'Custom header' },
             { const: 'basic', title: 'User name and password' },
-            { const: 'query', title: 'A parameter of the query' },
+            { const: 'query', title: 'Query parameter' },
           ],
         },
         header: {
@@ -110,16 +110,16 @@ export const REST_CONFIG_SCHEMA: ConfigSchema = {
     },
     allowed_methods: {
       type: 'array',
-      title: 'Methods that tools may use',
-      description: 'Nothing else is ever sent, whatever a tool says.',
+      title: 'Allowed methods',
+      description: 'The service sends nothing else, whatever a tool says.',
       minItems: 1,
       uniqueItems: true,
       items: { type: 'string', enum: [...REST_METHODS] },
     },
     allowed_path_prefixes: {
       type: 'array',
-      title: 'Paths that tools may reach',
-      description: 'Each with all that lies under it: /users covers /users/42, and not /users-admin.',
+      title: 'Allowed paths',
+      description: 'Each includes what lies under it: /users covers /users/42, but not /users-admin.',
       minItems: 1,
       maxItems: REST_LIMITS.pathPrefixes,
       items: { type: 'string', title: 'Path', maxLength: REST_LIMITS.pathCharacters, examples: ['/customers'] },
@@ -127,7 +127,7 @@ export const REST_CONFIG_SCHEMA: ConfigSchema = {
     tools: {
       type: 'array',
       title: 'Tools',
-      description: 'What agents may ask for. An argument that is not described is refused.',
+      description: 'What agents can call. An argument that is not described is refused.',
       minItems: 1,
       maxItems: REST_LIMITS.tools,
       items: TOOL_SCHEMA,

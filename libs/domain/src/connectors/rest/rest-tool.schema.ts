@@ -8,12 +8,12 @@ const ARGUMENT: ConfigSchema = {
   additionalProperties: false,
   properties: {
     in: {
-      title: 'Where it stands',
+      title: 'Sent in',
       oneOf: [
-        { const: 'path', title: 'in the path' },
-        { const: 'query', title: 'in the query' },
-        { const: 'body', title: 'in the body' },
-        { const: 'header', title: 'in a header' },
+        { const: 'path', title: 'the path' },
+        { const: 'query', title: 'the query' },
+        { const: 'body', title: 'the body' },
+        { const: 'header', title: 'a header' },
       ],
     },
     type: { type: 'string', title: 'Type', enum: [...ARGUMENT_TYPES] },
@@ -26,19 +26,19 @@ const ARGUMENT: ConfigSchema = {
     },
     description: {
       type: 'string',
-      title: 'What it is',
-      description: 'Read by agents, and by who approves a call.',
+      title: 'Description',
+      description: 'Shown to agents and to approvers.',
       maxLength: REST_LIMITS.descriptionCharacters,
     },
     money: {
       type: 'object',
-      title: 'An amount of money',
-      description: 'In minor units, such as cents. Whoever approves a call then reads €80.00 beside 8000.',
+      title: 'Amount of money',
+      description: 'In minor units, such as cents. Approvers then read €80.00 beside 8000.',
       additionalProperties: false,
       properties: {
         currency: {
           type: 'string',
-          title: 'Always in this currency',
+          title: 'Fixed currency',
           description: 'Three lower-case letters.',
           pattern: '^[a-z]{3}$',
           maxLength: 3,
@@ -46,7 +46,7 @@ const ARGUMENT: ConfigSchema = {
         },
         currency_arg: {
           type: 'string',
-          title: 'Or in the one that this argument names',
+          title: 'Or the argument that names the currency',
           examples: ['currency'],
         },
       },
@@ -60,13 +60,13 @@ const ARGUMENT: ConfigSchema = {
     },
     sensitive: {
       type: 'boolean',
-      title: 'Sensitive: taken out of all that is kept of the answer',
+      title: 'Sensitive: removed from everything that is stored of the answer',
       default: false,
       'x-service-form': { more: true },
     },
     enum: {
       type: 'array',
-      title: 'The only values it may have',
+      title: 'Allowed values',
       minItems: 1,
       maxItems: REST_LIMITS.enumEntries,
       items: { title: 'Value' },
@@ -75,27 +75,27 @@ const ARGUMENT: ConfigSchema = {
     pattern: {
       type: 'string',
       title: 'Pattern',
-      description: 'RE2. Found anywhere in the value, unless it begins with ^ and ends with $.',
+      description: 'RE2. Matches anywhere in the value; begin with ^ and end with $ to match all of it.',
       maxLength: REST_LIMITS.patternCharacters,
       'x-service-form': { more: true, when: { type: ['string'] } },
     },
     max_length: {
       type: 'integer',
-      title: 'Most characters',
+      title: 'Maximum length',
       'x-service-form': { more: true, when: { type: ['string'] } },
     },
     min: {
       type: 'number',
-      title: 'Smallest',
+      title: 'Minimum',
       'x-service-form': { more: true, when: { type: ['integer', 'number'] } },
     },
     max: {
       type: 'number',
-      title: 'Largest',
+      title: 'Maximum',
       'x-service-form': { more: true, when: { type: ['integer', 'number'] } },
     },
     style: {
-      title: 'How a list is written',
+      title: 'List format',
       default: 'form',
       oneOf: [
         { const: 'form', title: 'a=x&a=y' },
@@ -113,16 +113,15 @@ const { readBackAttempts: ATTEMPTS, readBackIntervalMs: INTERVAL_MS } = REST_LIM
 
 const READ_BACK: ConfigSchema = {
   type: 'object',
-  title: 'Read back what was written',
-  description:
-    'Of a tool that writes. Each call is then confirmed by a read (level L1), and the API’s word is not taken.',
+  title: 'Read back after a write',
+  description: 'For a tool that writes. A read then confirms each call (level L1), instead of the API’s own answer.',
   required: ['tool'],
   additionalProperties: false,
   properties: {
     tool: {
       type: 'string',
-      title: 'By which tool',
-      description: 'One of this connector that reads.',
+      title: 'Tool that reads',
+      description: 'A tool of this connector that only reads.',
       'x-service-form': {
         choices: 'tools[].name',
         among: { method: ['GET', 'HEAD'], side_effect: ['', 'read'] },
@@ -130,29 +129,29 @@ const READ_BACK: ConfigSchema = {
     },
     args: {
       type: 'object',
-      title: 'With these arguments',
-      description: 'Values, or what the call had: {{args.id}}, {{result.body.id}}.',
+      title: 'Arguments of the read',
+      description: 'Values, or references to the call: {{args.id}}, {{result.body.id}}.',
       additionalProperties: { title: 'Value' },
     },
     expect: {
       type: 'object',
-      title: 'What it must then show',
-      description: 'A path such as body.status, and its value. With none, the thing need only be found.',
+      title: 'Expected values',
+      description: 'A path such as body.status, and its value. With none, the read need only succeed.',
       maxProperties: REST_LIMITS.expectPaths,
       additionalProperties: { title: 'Value' },
     },
     consistency: {
-      title: 'When a read shows a write',
+      title: 'Consistency of the API',
       default: 'strong',
       oneOf: [
-        { const: 'strong', title: 'At once' },
-        { const: 'eventual', title: 'After a while: it is read again' },
+        { const: 'strong', title: 'Strong: a read shows a write at once' },
+        { const: 'eventual', title: 'Eventual: read several times' },
       ],
       'x-service-form': { more: true },
     },
     attempts: {
       type: 'integer',
-      title: 'Reads at most',
+      title: 'Maximum number of reads',
       minimum: ATTEMPTS.min,
       maximum: ATTEMPTS.max,
       'x-service-form': { more: true, when: { consistency: ['eventual'] } },
@@ -166,11 +165,11 @@ const READ_BACK: ConfigSchema = {
       'x-service-form': { more: true },
     },
     on_not_found: {
-      title: 'Where nothing is found',
+      title: 'If nothing is found',
       default: 'gap',
       oneOf: [
-        { const: 'gap', title: 'Nobody can say: unverifiable' },
-        { const: 'violation', title: 'It was not written: mismatch' },
+        { const: 'gap', title: 'The evidence is unverifiable' },
+        { const: 'violation', title: 'The evidence is a mismatch' },
       ],
       'x-service-form': { more: true },
     },
@@ -196,21 +195,21 @@ export const TOOL_SCHEMA: ConfigSchema = {
     path: {
       type: 'string',
       title: 'Path',
-      description: 'Under one of the paths above. What changes from call to call is a whole segment in braces: {id}.',
+      description: 'Under one of the allowed paths. An argument is a whole segment in braces: {id}.',
       maxLength: REST_LIMITS.pathCharacters,
       examples: ['/customers/{id}'],
     },
     title: {
       type: 'string',
-      title: 'What an agent wants with it',
-      description: 'A verb first. Whoever approves a call reads it after "wants to".',
+      title: 'Title',
+      description: 'Begins with a verb. Approvers read it after "wants to".',
       maxLength: REST_LIMITS.titleCharacters,
       examples: ['refund a customer'],
     },
     description: {
       type: 'string',
-      title: 'What it does',
-      description: 'Read by agents, and by who approves a call.',
+      title: 'Description',
+      description: 'Shown to agents and to approvers.',
       maxLength: REST_LIMITS.descriptionCharacters,
     },
     args: {
@@ -229,24 +228,25 @@ export const TOOL_SCHEMA: ConfigSchema = {
       'x-service-form': { more: true },
     },
     side_effect: {
-      title: 'What it does to the system',
-      description: 'Left out, it follows from the method: GET and HEAD read, DELETE destroys. It can only be raised.',
+      title: 'Effect',
+      description:
+        'By default from the method: GET and HEAD read, DELETE destroys, others write. It can only be raised.',
       oneOf: [
-        { const: 'read', title: 'Only reads' },
-        { const: 'write', title: 'Changes something' },
-        { const: 'destructive', title: 'Destroys something' },
+        { const: 'read', title: 'Read' },
+        { const: 'write', title: 'Write' },
+        { const: 'destructive', title: 'Destructive' },
       ],
       'x-service-form': { more: true },
     },
     idempotent: {
       type: 'boolean',
-      title: 'May be sent again without harm',
+      title: 'Idempotent: sending it again does no harm',
       'x-service-form': { more: true },
     },
     idempotency_header: {
       type: 'string',
-      title: 'Header that keeps a repeated call from counting twice',
-      description: 'Where the API has one. It carries the action’s id, and the call may then be sent again.',
+      title: 'Idempotency header',
+      description: 'If the API has one. The header carries the action’s id, and the call may then be sent again.',
       examples: ['Idempotency-Key'],
       'x-service-form': { more: true },
     },
