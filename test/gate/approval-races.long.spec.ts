@@ -25,7 +25,7 @@ import { GateBench, ManualStarter } from '../support/gate-bench.js';
 import { KURRENT_UNDER_TEST, startKurrent } from '../support/kurrent-under-test.js';
 import { silentLogger } from '../support/silent-logger.js';
 
-/** As the catalogue says. */
+/** As the catalogue says; PostgreSQL runs all of them, the test server of the other store, which is slower, a quarter. */
 const ROUNDS = Number(process.env['APPROVAL_RACES'] ?? 10_000);
 /** Of the other races, which have two contenders. */
 const PAIRS = ROUNDS / 40;
@@ -187,23 +187,23 @@ const race = async (round: number, [one, two, three]: readonly [Instance, Instan
 
 /** The one store proves in the commit what a decision rests on, the other is asked as late as it can be. */
 const LOGS = [
-  ['PostgreSQL', onPostgres],
-  [KURRENT_UNDER_TEST, onKurrent],
+  ['PostgreSQL', onPostgres, ROUNDS],
+  [KURRENT_UNDER_TEST, onKurrent, ROUNDS / 4],
 ] as const;
 
-describe.each(LOGS)('on %s, three processes at one moment', (_store, open) => {
+describe.each(LOGS)('on %s, three processes at one moment', (_store, open, rounds) => {
   beforeAll(() => setUp(open));
   afterAll(async () => {
     bench?.close();
     await log?.close();
   });
 
-  it(`yes, no, expiry and cancellation: one of them is the end, the others are refused, ${ROUNDS} times (CP-31, CP-32, INV-13)`, async () => {
+  it(`yes, no, expiry and cancellation: one of them is the end, the others are refused, ${rounds} times (CP-31, CP-32, INV-13)`, async () => {
     const wins = new Map<string, number>();
     let round = 0;
     await Promise.all(
       lanes.map(async (instances) => {
-        while (round < ROUNDS) {
+        while (round < rounds) {
           const status = await race((round += 1), instances as [Instance, Instance, Instance]);
           wins.set(status, (wins.get(status) ?? 0) + 1);
         }
