@@ -59,7 +59,14 @@ beforeEach(async () => {
   const logger = new PinoLogger({ level: 'info', format: 'json', destination });
   edge = await startEdge({
     controllers: [WorkController],
-    imports: [HealthModule.forRoot({ checks: [check('database'), check('projections')], clock, logger })],
+    imports: [
+      HealthModule.forRoot({
+        checks: [check('database'), check('projections')],
+        clock,
+        logger,
+        docsUrl: 'https://docs.example/ags',
+      }),
+    ],
   });
 });
 afterEach(async () => edge.close());
@@ -138,6 +145,7 @@ describe('GET /v1/version', () => {
       node: process.version,
       api_versions: ['2026-10-01'],
       default_api_version: '2026-10-01',
+      docs_url: 'https://docs.example/ags',
     });
   });
 });

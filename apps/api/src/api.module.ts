@@ -48,7 +48,7 @@ export class ApiModule {
       imports: [
         CqrsModule.forRoot(),
         HttpEdgeModule.forRoot({ edge, logger, imports: [AgentsModule, SessionModule] }),
-        HealthModule.forRoot({ checks: healthChecksOf(deployment), clock, logger }),
+        HealthModule.forRoot({ checks: healthChecksOf(deployment), clock, logger, docsUrl: deployment.config.docsUrl }),
         AgentsModule,
         AgentRoutesModule,
         GateModule,

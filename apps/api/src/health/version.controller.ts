@@ -12,6 +12,13 @@ interface VersionReport {
   readonly node: string;
   readonly api_versions: readonly string[];
   readonly default_api_version: string;
+  /** Where the documentation is published, without a slash at its end; null where nobody said (SERVICE_DOCS_URL). */
+  readonly docs_url: string | null;
+}
+
+/** What is known of the documentation of this service. */
+export class PublishedDocs {
+  constructor(readonly url: string | null) {}
 }
 
 @Controller('v1/version')
@@ -19,6 +26,7 @@ export class VersionController {
   constructor(
     private readonly build: BuildFacts,
     private readonly versions: ApiVersions,
+    private readonly docs: PublishedDocs,
   ) {}
 
   @Get()
@@ -33,6 +41,7 @@ export class VersionController {
       node: process.version,
       api_versions: this.versions.served,
       default_api_version: this.versions.latest,
+      docs_url: this.docs.url,
     };
   }
 }

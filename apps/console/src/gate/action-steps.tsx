@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { IconName } from '../design/icon.tsx';
 import type { Schemas } from '../kernel/client.ts';
+import { ErrorCode } from '../kernel/documentation.tsx';
 import { duration } from '../kernel/times.ts';
 import { Arguments } from '../kit/arguments.tsx';
 import { EvidenceBadge } from '../kit/badges.tsx';
@@ -109,7 +110,7 @@ const ExecutionStep = ({ action, after }: { readonly action: ActionDetail; reado
       )}
       {execution.error_code === null ? null : (
         <p>
-          <code>{execution.error_code}</code> <Said text={execution.error_message ?? ''} />
+          <ErrorCode code={execution.error_code} /> <Said text={execution.error_message ?? ''} />
         </p>
       )}
       <Result result={result} deed={action.deed} />

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { ErrorCode } from '../kernel/documentation.tsx';
 import { Id, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { bodyIn } from '../ledger/body.ts';
@@ -38,6 +39,11 @@ export const DecisionStep = ({
       {decision.message === null ? null : (
         <p>
           Message to the agent: <Said text={decision.message} />
+        </p>
+      )}
+      {decision.code === null ? null : (
+        <p>
+          Error code: <ErrorCode code={decision.code} />
         </p>
       )}
       {shadow?.differs === true ? (

@@ -2329,6 +2329,11 @@ export interface components {
             node: string;
             api_versions: components["schemas"]["ApiVersion"][];
             default_api_version: components["schemas"]["ApiVersion"];
+            /**
+             * Format: uri
+             * @description Where this documentation is published, without a slash at its end. Null where nobody has said (SERVICE_DOCS_URL).
+             */
+            docs_url: string | null;
         };
         SealKeySet: {
             /** @constant */
@@ -4901,7 +4906,8 @@ export interface operations {
                      *       "api_versions": [
                      *         "2026-10-01"
                      *       ],
-                     *       "default_api_version": "2026-10-01"
+                     *       "default_api_version": "2026-10-01",
+                     *       "docs_url": "https://docs.example/ags"
                      *     }
                      */
                     "application/json": components["schemas"]["Version"];

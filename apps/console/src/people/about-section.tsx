@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useVersion } from '../kernel/documentation.tsx';
 import { useOrganization } from '../kernel/session.tsx';
 import { Badge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
@@ -11,33 +12,37 @@ import styles from './settings.module.css';
 type SealKey = Schemas['SealKey'];
 
 /** What is running, which keys seal, and where it is described. */
-export const AboutSection = () => (
-  <>
-    <VersionPanel />
-    <KeysPanel />
-    <Panel title="Read on">
-      <ul className={styles['links']}>
-        <li>
-          <a href="/api/openapi.yaml">OpenAPI document</a>
-        </li>
-        <li>
-          <a href="/docs/errors">Error codes and how to resolve them</a>
-        </li>
-        <li>
-          <a href="/.well-known/service/keys.json">Seal keys as JSON</a>
-        </li>
-      </ul>
-    </Panel>
-  </>
-);
+export const AboutSection = () => {
+  const docsUrl = useVersion().data?.docs_url ?? null;
+  return (
+    <>
+      <VersionPanel />
+      <KeysPanel />
+      <Panel title="Read on">
+        <ul className={styles['links']}>
+          {docsUrl === null ? null : (
+            <li>
+              <a href={docsUrl}>Documentation</a>
+            </li>
+          )}
+          <li>
+            <a href="/api/openapi.yaml">OpenAPI document</a>
+          </li>
+          <li>
+            <a href={docsUrl === null ? '/docs/errors' : `${docsUrl}/errors`}>Error codes and how to resolve them</a>
+          </li>
+          <li>
+            <a href="/.well-known/service/keys.json">Seal keys as JSON</a>
+          </li>
+        </ul>
+      </Panel>
+    </>
+  );
+};
 
 const VersionPanel = () => {
   const { data: org } = useOrganization();
-  const {
-    data: version,
-    error,
-    refetch,
-  } = useQuery({ queryKey: ['version'], queryFn: () => bodyOf(api.GET('/v1/version')), staleTime: 60_000 });
+  const { data: version, error, refetch } = useVersion();
   return (
     <Panel title="The service">
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}

@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
+import { useVersion } from '../kernel/documentation.tsx';
 import { useMay, useOrganization } from '../kernel/session.tsx';
 import { Times } from '../kernel/times.ts';
 import { Failure } from '../kit/failure.tsx';
@@ -105,11 +105,7 @@ const RetentionPanel = ({ org }: { readonly org: Organization }) => (
 );
 
 const VersionPanel = ({ org }: { readonly org: Organization }) => {
-  const { data: version } = useQuery({
-    queryKey: ['version'],
-    queryFn: () => bodyOf(api.GET('/v1/version')),
-    staleTime: Infinity,
-  });
+  const { data: version } = useVersion();
   const latest = version?.default_api_version;
   return (
     <Panel title="API version">

@@ -1,15 +1,17 @@
 import { useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { Icon } from '../design/icon.tsx';
 import { api, bodyOf, doneOf } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
 import { chooseTheme, chosenTheme, type Theme } from '../kernel/preferences.ts';
+import { useVersion } from '../kernel/documentation.tsx';
 import { shortId } from '../kernel/said.ts';
 import { useSession } from '../kernel/session.tsx';
 import { Menu } from '../kit/dialog.tsx';
 import { Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { thenGo } from './leaving.ts';
+import { isAt, SCREENS } from './screens.ts';
 import styles from './shell.module.css';
 
 const THEMES: readonly (readonly [Theme, string])[] = [
@@ -22,6 +24,19 @@ export const signOut = (): void =>
   thenGo(doneOf(api.POST('/v1/auth/logout', { body: { everywhere: false } })), '/login');
 
 const switchTo = (org: string): void => thenGo(bodyOf(api.POST('/v1/auth/switch-org', { body: { org } })), '/app');
+
+/** Of the screen that is open; nothing where no documentation is published. */
+const Documentation = () => {
+  const docsUrl = useVersion().data?.docs_url ?? null;
+  const [location] = useLocation();
+  if (docsUrl === null) return null;
+  const page = SCREENS.find((screen) => isAt(screen, location))?.docs ?? 'console';
+  return (
+    <a href={`${docsUrl}/${page}`} target="_blank" rel="noreferrer">
+      Documentation of this screen
+    </a>
+  );
+};
 
 /** Who is signed in, where else, how it looks, and the way out. */
 export const Account = ({ onHelp }: { readonly onHelp: () => void }) => {
@@ -63,6 +78,7 @@ export const Account = ({ onHelp }: { readonly onHelp: () => void }) => {
         </button>
       ))}
       <Link href="/settings/sessions">Your sessions</Link>
+      <Documentation />
       <button type="button" onClick={onHelp}>
         Keyboard shortcuts
       </button>

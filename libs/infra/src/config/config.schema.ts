@@ -44,7 +44,7 @@ const SETTINGS = {
   docsUrl: setting<string | null>(
     'SERVICE_DOCS_URL',
     null,
-    'Where doc_url of an error points: below it, /errors/<code>. Absent: pages of the service itself, <base URL>/docs.',
+    'Where docs/ is published: doc_url of an error points to /errors/<code> below it, help in the Console to /<page>. Absent: error pages of the service itself, <base URL>/docs.',
     httpUrl,
     null,
   ),
