@@ -13,6 +13,7 @@ import { parseActionFilters } from '../../apps/api/src/gate/list-actions.filters
 import { ListActions, ListActionsHandler } from '../../apps/api/src/gate/list-actions.query-handler.js';
 import { Projector } from '../../apps/projector/src/projector.js';
 import { finished, GivenLog, sealed, started, TEST_ORG, testId, witnessed } from '../support/given-log.js';
+import { noKeys } from '../support/no-keys.js';
 import { createTestReadModels, type TestReadModels } from '../support/read-models.js';
 import { silentBus } from '../support/silent-bus.js';
 import { silentLogger } from '../support/silent-logger.js';
@@ -56,7 +57,8 @@ describe('a list after an answered write', () => {
     const clock = new SystemClock();
     const polled = new PolledProjectionProgress(readModels.source, store, clock);
     const progress = new LocalProjectionProgress(isSameProcess ? local : new LocalProjections(), polled, clock);
-    const handler = new ListActionsHandler(new ReadModels(readModels.source), new ProjectionWaiter(store, progress));
+    const waiter = new ProjectionWaiter(store, progress);
+    const handler = new ListActionsHandler(new ReadModels(readModels.source), waiter, noKeys());
     return () => handler.execute(new ListActions(TEST_ORG, parseActionFilters({}), { limit: 100, after: null }, null));
   };
   const states = (rows: readonly ActionRow[]) => rows.map(({ state }) => state).reverse();

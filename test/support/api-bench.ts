@@ -3,7 +3,7 @@ import { type DynamicModule, Module, type ModuleMetadata, type Provider } from '
 import { CqrsModule } from '@nestjs/cqrs';
 import pg from 'pg';
 import { expect } from 'vitest';
-import { AgentAdministration, Authenticate, IssueKeys } from '#libs/domain/agents';
+import { AgentAdministration, Authenticate, IssueKeys, KeyDirectory } from '#libs/domain/agents';
 import {
   ConnectorHealth,
   ConnectorSettings,
@@ -228,6 +228,7 @@ export class ApiBench {
     const issue = new IssueKeys(this.directory, this.hasher, randomness);
     return [
       { provide: AgentAdministration, useValue: new AgentAdministration(runner, issue, randomness, ledger.bus) },
+      { provide: KeyDirectory, useValue: this.directory },
       { provide: EventStore, useValue: store },
       { provide: FoldedStreams, useValue: streams },
       { provide: CommandRunner, useValue: runner },

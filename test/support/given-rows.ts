@@ -57,6 +57,7 @@ export const actionRow = (number: number, changes: Partial<ActionRow> = {}): Act
     id,
     org: TEST_ORG,
     agent: testId('agt', 1),
+    key: testId('key', 1),
     tool: 'crm.get_customer',
     state: 'sealed',
     decision: 'allow',

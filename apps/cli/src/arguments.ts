@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { isDigest, type ChainHead } from '#libs/crypto';
-import { parseId, type Id, type IdPrefix, type KeyId } from '#libs/domain/kernel';
+import { holdsKeySecret, parseNamedKey, type NamedKey } from '#libs/domain/agents';
+import { parseId, type Id, type IdPrefix } from '#libs/domain/kernel';
 import { callerFolder } from '#libs/infra/config';
 
 /** Readers of what is typed. Each throws what commander shows beside the argument's name. */
@@ -25,20 +26,12 @@ export const agentArgument = (text: string): string => {
   );
 };
 
-const KEY_PREFIX = /^(?:svc_(?:live|test)_)?([0-9a-hjkmnp-tv-z]{8})$/;
-const WHOLE_KEY = /^svc_(?:live|test)_[0-9a-hjkmnp-tv-z]{8}_/;
-
 /** A key: its id, or how it begins. */
-export type NamedKey = { readonly id: KeyId } | { readonly prefix: string };
-
-/** `key_...`, `svc_live_k3y9prf0` or `k3y9prf0`: as an id, as lists show it, as logs do. */
 export const keyArgument = (text: string): NamedKey => {
-  const id = parseId('key', text);
-  if (id !== null) return { id };
-  const [, prefix] = KEY_PREFIX.exec(text) ?? [];
-  if (prefix !== undefined) return { prefix };
+  const key = parseNamedKey(text);
+  if (key !== null) return key;
   throw new InvalidArgumentError(
-    WHOLE_KEY.test(text)
+    holdsKeySecret(text)
       ? 'Leave out the secret: what comes before the third underscore names the key.'
       : 'A key_ id is expected, copied whole, or how the key begins: svc_live_ and 8 characters, or these 8 alone.',
   );

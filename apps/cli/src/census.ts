@@ -1,4 +1,4 @@
-import { agentDecider, type AgentKey, type KeyHolder, type LivingAgent } from '#libs/domain/agents';
+import { agentDecider, type AgentKey, type KeyHolder, type LivingAgent, type NamedKey } from '#libs/domain/agents';
 import {
   parseId,
   START,
@@ -11,7 +11,6 @@ import {
 } from '#libs/domain/kernel';
 import { organizationDecider, type AdminKey, type LivingOrganization } from '#libs/domain/people';
 import type { PostgresKeyDirectory } from '#libs/infra/agents';
-import type { NamedKey } from './arguments.js';
 import { CliError, notFound, usage } from './cli-error.js';
 
 const PAGE_EVENTS = 1_000;

@@ -27,14 +27,17 @@ export const apiKeyView = ({ agent }: LivingAgent, key: AgentKey): JsonObject =>
   object: 'api_key',
   id: key.key,
   agent,
-  // As the key begins: what logs and people may show of it.
-  prefix: `svc_${key.livemode ? 'live' : 'test'}_${key.prefix}`,
+  prefix: keyPrefix(key),
   livemode: key.livemode,
   scopes: [...key.scopes],
   created_at: key.createdAt,
   expires_at: key.expiresAt,
   revoked_at: key.revokedAt,
 });
+
+/** As a key begins: what logs and people may show of it. */
+export const keyPrefix = ({ livemode, prefix }: Pick<AgentKey, 'livemode' | 'prefix'>): string =>
+  `svc_${livemode ? 'live' : 'test'}_${prefix}`;
 
 /** @param deed the one that seals its registration */
 export const intentKeyView = ({ agent }: LivingAgent, key: IntentKey, deed: DeedId | null): JsonObject => ({

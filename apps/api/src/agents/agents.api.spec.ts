@@ -238,6 +238,17 @@ describe('GET /v1/agents', () => {
     expect(await listed('?q=refunds&status=stopped')).toEqual([]);
   });
 
+  it('finds an agent by a key, whatever became of it: by its id, as lists show it and as logs do', async () => {
+    const { id } = await create({ key: {} });
+    const { json } = await send('GET', `/v1/agents/${String(id)}/keys`);
+    const [{ id: key, prefix }] = (json as { data: [{ id: string; prefix: string }] }).data;
+    await send('DELETE', `/v1/agents/${String(id)}/keys/${key}`);
+    for (const sent of [key, prefix, prefix.slice('svc_test_'.length)]) {
+      expect((await listed(`?q=${sent}`)).map((agent) => agent['id'])).toEqual([id]);
+    }
+    expect(await listed(`?q=${key.slice(0, -1)}`)).toEqual([]);
+  });
+
   it.each([
     ['?status=broken', 'status'],
     ['?q=x', 'q'],

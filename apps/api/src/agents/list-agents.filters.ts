@@ -5,7 +5,7 @@ const STATUSES = ['active', 'stopped', 'suspended'] as const;
 /** What GET /v1/agents asks for; null where it does not ask. All of it must hold. */
 export interface AgentFilters {
   readonly statuses: readonly (typeof STATUSES)[number][] | null;
-  /** In the name or the id. */
+  /** In the name or the id; or it names one of the keys. */
   readonly text: string | null;
   readonly withUsage: boolean;
 }

@@ -1,6 +1,6 @@
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { JsonObject } from '#libs/crypto';
-import { agentOfList, type LivingAgent } from '#libs/domain/agents';
+import { agentOfList, type LivingAgent, type NamedKey, parseNamedKey } from '#libs/domain/agents';
 import type { OrgId } from '#libs/domain/kernel';
 import { AgentRow, likeContaining, type OrgRows, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
 import { type Listed, newestFirst, type PageRequest, type TimePosition } from '../lists/listed.js';
@@ -49,5 +49,14 @@ export class ListAgentsHandler implements IQueryHandler<ListAgents> {
 
 const narrow = (rows: OrgRows<AgentRow>, { statuses, text }: AgentFilters): void => {
   if (statuses !== null) rows.where('row.status = ANY(:statuses)', { statuses });
-  if (text !== null) rows.where('row.name ILIKE :text OR row.id ILIKE :text', { text: likeContaining(text) });
+  if (text === null) return;
+  const key = parseNamedKey(text);
+  const ofKey = key === null ? '' : ' OR row.folded LIKE :key';
+  rows.where(`row.name ILIKE :text OR row.id ILIKE :text${ofKey}`, {
+    text: likeContaining(text),
+    ...(key !== null && { key: likeContaining(memberOf(key)) }),
+  });
 };
+
+/** As it stands in what a row holds of the agent's keys. */
+const memberOf = (key: NamedKey): string => ('id' in key ? `"key":"${key.id}"` : `"prefix":"${key.prefix}"`);

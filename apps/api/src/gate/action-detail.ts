@@ -3,6 +3,7 @@ import { QueryBus } from '@nestjs/cqrs';
 import type { JsonObject, JsonValue } from '#libs/crypto';
 import { Clock, type EventEnvelope } from '#libs/domain/kernel';
 import type { Exchange } from '../http/exchange.js';
+import { NamedKeys } from '../agents/named-keys.js';
 import { Site } from '../http/site.js';
 import { deedSummary } from '../ledger/deed.view.js';
 import { FindActionDeeds, type SealedDeed } from '../ledger/find-action-deeds.query-handler.js';
@@ -18,6 +19,7 @@ export class ActionWords {
   constructor(
     readonly rules: RuleDescriptions,
     readonly amounts: JudgedAmounts,
+    readonly keys: NamedKeys,
   ) {}
 }
 
@@ -33,12 +35,14 @@ export class ActionDetail {
   ) {}
 
   async of(read: ReadAction, caller: Exchange['caller']): Promise<JsonObject> {
-    const [{ request, sent }, result, evidence, deeds, rule] = await Promise.all([
+    const { agent, key } = read.action.submission;
+    const [{ request, sent }, result, evidence, deeds, rule, prefix] = await Promise.all([
       this.reader.requestOf(read),
       this.reader.detailedResultOf(read),
       this.reader.evidenceOf(read),
       this.deedsOf(read),
       this.words.rules.ofDecision(read.action.decision),
+      this.words.keys.prefixOf(agent, key),
     ]);
     const amounts = await this.words.amounts.of(read.action, request);
     const view = actionView(read, { baseUrl: this.site.baseUrl, clock: this.clock }, { result });
@@ -46,6 +50,7 @@ export class ActionDetail {
     const witness = view['witness'] as JsonObject | null;
     return {
       ...view,
+      key: { id: key, prefix },
       decision: decision && { ...decision, rule: rule && { ...rule } },
       witness: witness && { ...witness, detail: readWhenWritten(() => shownTo(caller, evidence())) },
       request,

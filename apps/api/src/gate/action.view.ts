@@ -34,6 +34,7 @@ export const actionView = (
     id: submission.action,
     livemode: submission.livemode,
     agent: { id: submission.agent, name: submission.agent_name },
+    key: { id: submission.key },
     tool: submission.tool,
     mode: submission.mode,
     state: deed === null ? action.state : 'sealed',

@@ -16,6 +16,7 @@ import { ListActionsController } from './list-actions.controller.js';
 import { ListActionsHandler } from './list-actions.query-handler.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { OrganizationTools } from '../connectors/organization-tools.js';
+import { NamedKeys } from '../agents/named-keys.js';
 import { LongPolls } from './long-polls.js';
 import { OfferedTools } from './offered-tools.js';
 import { ReportResultController } from './report-result.controller.js';
@@ -46,6 +47,7 @@ import { VerifyIntentController } from './verify-intent.controller.js';
     AwaitAction,
     SealedAnswers,
     LongPolls,
+    NamedKeys,
     ListAnswers,
     RuleDescriptions,
     ActionDetail,

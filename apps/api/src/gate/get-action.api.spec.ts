@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { digestOf } from '#libs/crypto';
-import type { ActionEvent, Decision, ExecutionOutcome } from '#libs/domain/gate';
+import type { ActionEvent, Decision, ExecutionOutcome, Submission } from '#libs/domain/gate';
 import { appendEvents, streamOf, SYSTEM, type ActionId, type PayloadKind } from '#libs/domain/kernel';
 import { allowed, denied, finished, started, testId, testTime, witnessed } from '../../../../test/support/given-log.js';
 import { type Browser, PeopleBench } from '../../../../test/support/people-bench.js';
@@ -44,13 +44,14 @@ const recorded = async (
   number: number,
   decision: Decision,
   outcome: Partial<ExecutionOutcome> | null = null,
+  by: Partial<Pick<Submission, 'agent' | 'key'>> = {},
 ): Promise<ActionId> => {
   const { payloads, database } = bench.deployment;
   const [action, org] = [testId('act', number), bench.org];
   const put = (kind: PayloadKind, body: string) =>
     payloads.put({ owner: action, org, kind, digest: digestOf(body), body });
   await Promise.all([put('policy_input', INPUT), put('result', RESULT)]);
-  const [submitted, , ...execution] = started(number, { org, input_digest: digestOf(INPUT) }) as [ActionEvent];
+  const [submitted, , ...execution] = started(number, { org, input_digest: digestOf(INPUT), ...by }) as [ActionEvent];
   const events: ActionEvent[] = [
     submitted,
     { type: 'ActionDecided', data: { action, decision: { ...decision, ...decided }, at: testTime(number) } },
@@ -77,6 +78,19 @@ describe('GET /v1/actions/{id}', () => {
       redactions: ['body.token'],
       deeds: [{ object: 'deed_summary', id: detail['deed'], kind: 'action', action: detail['id'] }],
     });
+  });
+
+  it('names the key that submitted it by its id and by how it begins, after the key has ended, too', async () => {
+    const made = (await caller.post('/v1/agents', { name: 'keyed', key: {} }, bench.adminKey)).json;
+    const agent = made['id'] as Submission['agent'];
+    const path = `/v1/agents/${agent}/keys`;
+    const { json } = await caller.get(path, bench.adminKey);
+    const [{ id: key, prefix }] = json['data'] as [{ id: Submission['key']; prefix: string }];
+    const action = await recorded(104, allowed, {}, { agent, key });
+    expect((await detailOf(action))['key']).toEqual({ id: key, prefix });
+    await caller.send('DELETE', `${path}/${key}`, undefined, bench.adminKey);
+    expect((await detailOf(action))['key']).toEqual({ id: key, prefix });
+    expect((await detailOf(await recorded(105, allowed, {})))['key']).toEqual({ id: testId('key', 1), prefix: null });
   });
 
   it('tells of a refusal that nothing was sent', async () => {

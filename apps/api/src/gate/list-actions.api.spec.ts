@@ -1,16 +1,19 @@
 import { Module } from '@nestjs/common';
+import type { AgentId, KeyId } from '#libs/domain/kernel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bearer } from '../../../../test/http/edge-client.js';
 import { AGENT, ORG } from '../../../../test/http/edge-harness.js';
 import { ApiBench } from '../../../../test/support/api-bench.js';
-import { testId } from '../../../../test/support/given-log.js';
+import { started, testId } from '../../../../test/support/given-log.js';
+import { AgentRoutesModule } from '../agents/agent-routes.module.js';
+import { NamedKeys } from '../agents/named-keys.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { ListActionsController } from './list-actions.controller.js';
 import { ListActionsHandler } from './list-actions.query-handler.js';
 
 type Json = Record<string, unknown>;
 
-@Module({ controllers: [ListActionsController], providers: [ListActionsHandler, ListAnswers] })
+@Module({ controllers: [ListActionsController], providers: [ListActionsHandler, ListAnswers, NamedKeys] })
 class ActionsListModule {}
 
 let bench: ApiBench;
@@ -21,7 +24,7 @@ const rowsOf = ({ json }: { json: Json | null }): Json[] => json?.['data'] as Js
 const agentsOf = (answer: { json: Json | null }): unknown[] => rowsOf(answer).map(({ agent }) => (agent as Json)['id']);
 
 beforeAll(async () => {
-  bench = await ApiBench.start([ActionsListModule]);
+  bench = await ApiBench.start([ActionsListModule, AgentRoutesModule]);
   await bench.ledger.activateKey();
   await bench.ledger.recordAction(ORG, 'refused', AGENT);
   await bench.ledger.recordAction(ORG, 'executed', OTHER);
@@ -80,6 +83,8 @@ describe('GET /v1/actions', () => {
 
   it.each([
     ['agent=support', 'agent'],
+    ['key=support', 'key'],
+    [`key=svc_live_k3y9prf0_${'0'.repeat(32)}`, 'key'],
     ['tool=a*b*c*d*', 'tool'],
     ['state=done', 'state'],
     ['decision=', 'decision'],
@@ -101,6 +106,59 @@ describe('GET /v1/actions', () => {
       'validation_failed',
       param,
     ]);
+  });
+
+  describe('of one key', () => {
+    const post = async (path: string, body: object): Promise<Json> => {
+      const headers = { ...bearer('admin'), 'Content-Type': 'application/json' };
+      const { json } = await bench.send('POST', path, { headers, body: JSON.stringify(body) });
+      return json as Json;
+    };
+    let key: { id: string; prefix: string };
+    let actions: string[];
+
+    beforeAll(async () => {
+      const { id: agent } = (await post('/v1/agents', { name: 'keyed' })) as { id: AgentId };
+      const made = [await post(`/v1/agents/${agent}/keys`, {}), await post(`/v1/agents/${agent}/keys`, {})] as {
+        id: KeyId;
+        prefix: string;
+      }[];
+      const streams: string[] = [];
+      for (const { id } of [...made, made[0]!]) {
+        streams.push((await bench.ledger.record(ORG, started(1, { key: id }), agent)).stream);
+      }
+      key = made[0]!;
+      actions = [streams[0]!, streams[2]!].map((stream) => stream.slice('action-'.length));
+    });
+
+    const listed = async (sent: string, as = 'admin'): Promise<string[]> =>
+      rowsOf(await get(`?key=${sent}`, as)).map(({ id }) => id as string);
+
+    it('lists its calls by its id, as lists show it and as logs do, and each names it', async () => {
+      for (const sent of [key.id, key.prefix, key.prefix.slice('svc_test_'.length)]) {
+        expect((await listed(sent)).toSorted()).toEqual(actions.toSorted());
+      }
+      expect(rowsOf(await get(`?key=${key.prefix}`))).toMatchObject([{ key: { id: key.id } }, { key: { id: key.id } }]);
+    });
+
+    it('finds nothing for a key that nobody has', async () => {
+      expect([await listed('svc_live_00000000'), await listed(testId('key', 99))]).toEqual([[], []]);
+    });
+
+    it('shows it to nobody who may not see its agent', async () => {
+      for (const sent of [key.id, key.prefix]) {
+        expect([await listed(sent, 'neighbour'), await listed(sent, 'stranger')]).toEqual([[], []]);
+      }
+    });
+
+    it('goes on where a page ended, for the same key alone', async () => {
+      const first = await get(`?key=${key.prefix}&limit=1`);
+      const cursor = String(first.json?.['next_cursor']);
+      const second = await get(`?key=${key.prefix}&limit=1&cursor=${cursor}`);
+      expect([...rowsOf(first), ...rowsOf(second)].map(({ id }) => id).toSorted()).toEqual(actions.toSorted());
+      const { status, error } = await get(`?limit=1&cursor=${cursor}`);
+      expect([status, error['code'], error['param']]).toEqual([400, 'validation_failed', 'cursor']);
+    });
   });
 
   it('says how far it is behind', async () => {

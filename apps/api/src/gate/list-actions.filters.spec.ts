@@ -7,6 +7,7 @@ const agent = testId('agt', 1);
 
 const NOTHING = {
   agent: null,
+  key: null,
   tool: null,
   states: null,
   decisions: null,
@@ -40,6 +41,7 @@ describe('action filters', () => {
     expect(
       parseActionFilters({
         agent,
+        key: 'svc_live_k3y9prf0',
         tool: 'crm.*',
         state: 'pending_approval,executing,witnessing,recorded,sealed',
         decision: 'allow,deny,require_approval',
@@ -56,6 +58,7 @@ describe('action filters', () => {
       }),
     ).toEqual({
       agent,
+      key: { prefix: 'k3y9prf0' },
       tool: 'crm.*',
       states: ['pending_approval', 'executing', 'witnessing', 'recorded', 'sealed'],
       decisions: ['allow', 'deny', 'require_approval'],
@@ -77,6 +80,12 @@ describe('action filters', () => {
     { agent: 'support' },
     { agent: testId('act', 1) },
     { agent: agent.toUpperCase() },
+    { key: '' },
+    { key: 'k3y9prf' },
+    { key: 'K3Y9PRF0' },
+    { key: 'svc_k3y9prf0' },
+    { key: 'svc_live_k3y9prf0…' },
+    { key: testId('agt', 1) },
     { tool: '' },
     { tool: 'a'.repeat(201) },
     { tool: 'é'.repeat(101) },
@@ -120,6 +129,21 @@ describe('action filters', () => {
   ])('refuse %j and name it', (sent) => {
     const error = refusal(sent);
     expect([error.code, error.param]).toEqual(['validation_failed', Object.keys(sent)[0]]);
+  });
+
+  it('take a key by its id, as lists show it and as logs do', () => {
+    const [id, prefix] = [testId('key', 1), 'k3y9prf0'];
+    expect(parseActionFilters({ key: id }).key).toEqual({ id });
+    for (const key of ['k3y9prf0', 'svc_live_k3y9prf0', 'svc_test_k3y9prf0']) {
+      expect(parseActionFilters({ key }).key).toEqual({ prefix });
+    }
+  });
+
+  it('ask for a key without its secret, and do not repeat it', () => {
+    const { code, param, message } = refusal({ key: `svc_live_k3y9prf0_${'0'.repeat(32)}` });
+    expect([code, param]).toEqual(['validation_failed', 'key']);
+    expect(message).toContain('must leave out the secret');
+    expect(message).not.toContain('k3y9prf0');
   });
 
   it.each<ActionFilterParameters>([

@@ -1,3 +1,4 @@
+import { holdsKeySecret, type NamedKey, parseNamedKey } from '#libs/domain/agents';
 import type { ExecutionStatus } from '#libs/domain/gate';
 import { type AgentId, parseId, type Timestamp } from '#libs/domain/kernel';
 import { REFERENCE } from '../http/call-references.js';
@@ -21,6 +22,7 @@ const RULE_ID = /^[a-z][a-z0-9_-]{0,63}$/;
 /** What GET /v1/actions asks for; null where it does not ask. All of it must hold. */
 export interface ActionFilters {
   readonly agent: AgentId | null;
+  readonly key: NamedKey | null;
   /** A glob when it holds a star, else the exact name. */
   readonly tool: string | null;
   readonly states: readonly string[] | null;
@@ -41,6 +43,7 @@ export interface ActionFilters {
 /** The filters by their names in the query; other names are not looked at. */
 export interface ActionFilterParameters {
   readonly agent?: string;
+  readonly key?: string;
   readonly tool?: string;
   readonly state?: string;
   readonly decision?: string;
@@ -59,6 +62,7 @@ export interface ActionFilterParameters {
 /** @throws {DomainError} validation_failed naming the first parameter, in this order, that is wrong */
 export const parseActionFilters = (sent: ActionFilterParameters): ActionFilters => ({
   agent: parsed(sent.agent, agentId),
+  key: parsed(sent.key, apiKey),
   tool: parsed(sent.tool, toolName),
   states: commaList('state', sent.state, STATES),
   decisions: commaList('decision', sent.decision, DECISIONS),
@@ -81,6 +85,14 @@ const agentId = (text: string): AgentId => {
   const id = parseId('agt', text);
   if (!id) throw queryProblem('agent', 'must be the id of an agent, agt_ and 26 characters');
   return id;
+};
+
+const apiKey = (text: string): NamedKey => {
+  const key = parseNamedKey(text);
+  if (key !== null) return key;
+  throw holdsKeySecret(text)
+    ? queryProblem('key', 'must leave out the secret', 'What comes before the third underscore names the key.')
+    : queryProblem('key', 'must be the id of an API key, key_ and 26 characters, or how it begins: svc_live_k3y9prf0');
 };
 
 const toolName = (text: string): string => {

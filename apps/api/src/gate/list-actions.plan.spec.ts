@@ -4,16 +4,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { caughtUp } from '../../../../test/support/caught-up.js';
 import { TEST_ORG, testId } from '../../../../test/support/given-log.js';
 import { actionRow, writeRows } from '../../../../test/support/given-rows.js';
+import { noKeys } from '../../../../test/support/no-keys.js';
 import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
 import type { TimePosition } from '../lists/listed.js';
 import { type ActionFilterParameters, parseActionFilters } from './list-actions.filters.js';
 import { ListActions, ListActionsHandler } from './list-actions.query-handler.js';
 
 const ROWS = 100_000;
+const PART = 20_000;
 const LIMIT = 25;
 /** Of the server's 8 KiB pages: what a page of the list may touch, wherever in the list it is. */
 const PAGES_MAX = 200;
 const TOOLS = 100;
+const RARE_KEY = testId('key', 50);
 /** To find the next name in an index. */
 const PAGES_OF_A_NAME = 5;
 
@@ -56,16 +59,21 @@ describe('list of actions, 100,000 of them', () => {
       onError: ignore,
       queryLogger,
     }).initialize();
-    handler = new ListActionsHandler(new ReadModels(source), caughtUp());
+    handler = new ListActionsHandler(new ReadModels(source), caughtUp(), noKeys());
   });
   afterAll(async () => {
     await source.destroy();
     await readModels.drop();
   });
 
-  /** Two organizations, ten agents, a hundred tools; one action in a thousand is unsealed, failed, or on somebody's behalf. */
+  /** Two organizations, ten agents, twenty keys, a hundred tools; one action in a thousand is unsealed, failed, or on somebody's behalf. */
   const fill = async (target: DataSource): Promise<void> => {
     await writeRows(target, ActionRow, [actionRow(1)]);
+    // A part at a time: all indexes grow with it, and a statement has some seconds alone.
+    for (let first = 100; first < 2 * ROWS + 100; first += PART) await fillPart(target, first);
+    await target.query('VACUUM ANALYZE read_models.actions');
+  };
+  const fillPart = async (target: DataSource, first: number): Promise<void> => {
     await target.query(`
       INSERT INTO read_models.actions
       SELECT 'act_' || lpad(n::text, 26, '0'), CASE n % 2 WHEN 0 THEN org ELSE '${testId('org', 2)}' END,
@@ -74,9 +82,10 @@ describe('list of actions, 100,000 of them', () => {
              decision, verdict, level, CASE n % 1000 WHEN 700 THEN 'policy_denied' END, CASE n % 1000 WHEN 600 THEN 'user_42' END,
              created_at + n * interval '1 second', deed, sealed_at, '{}',
              CASE n % 1000 WHEN 800 THEN 'rare' ELSE 'common' END, CASE n % 1000 WHEN 900 THEN 'chat:7' END,
-             CASE n % 1000 WHEN 400 THEN 'unknown' ELSE 'succeeded' END, n % 1000 = 300
-        FROM read_models.actions, generate_series(100, ${2 * ROWS + 99}) n`);
-    await target.query('VACUUM ANALYZE read_models.actions');
+             CASE n % 1000 WHEN 400 THEN 'unknown' ELSE 'succeeded' END, n % 1000 = 300,
+             CASE n % 1000 WHEN 200 THEN '${RARE_KEY}' ELSE 'key_' || lpad((n / 2 % 20)::text, 26, '0') END
+        FROM read_models.actions, generate_series(${first}, ${first + PART - 1}) n
+       WHERE id = '${actionRow(1).id}'`);
   };
 
   const planOf = async (
@@ -125,6 +134,8 @@ describe('list of actions, 100,000 of them', () => {
 
   it.each<[string, ActionFilterParameters]>([
     ['actions_by_agent', { agent: testId('agt', 3) }],
+    ['actions_by_key', { key: testId('key', 3) }],
+    ['actions_by_key', { key: RARE_KEY }],
     ['actions_by_tool', { tool: 'tool7.get' }],
     ['actions_by_tool', { tool: '*ool7.*' }],
     ['actions_by_tool', { q: 'OOL7.G' }],
@@ -157,6 +168,8 @@ describe('list of actions, 100,000 of them', () => {
     { rule_id: 'nobodys' },
     { session: 'nobodys' },
     { execution: 'failed' },
+    { key: testId('key', 60) },
+    { agent: testId('agt', 3), key: RARE_KEY },
   ])('looks at few rows for %j, which nothing matches', async (sent) => {
     const { found, pages } = await planOf(sent);
     expect(found).toBe(0);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { caughtUp, CaughtUpProgress } from '../../../../test/support/caught-up.js';
 import { TEST_ORG, testId, testTime } from '../../../../test/support/given-log.js';
 import { actionRow, writeRows } from '../../../../test/support/given-rows.js';
+import { noKeys } from '../../../../test/support/no-keys.js';
 import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
 import type { TimePosition } from '../lists/listed.js';
 import { type ActionFilterParameters, parseActionFilters } from './list-actions.filters.js';
@@ -11,6 +12,7 @@ import { ListActions, ListActionsHandler } from './list-actions.query-handler.js
 
 const OTHER_ORG = testId('org', 2);
 const OTHER_AGENT = testId('agt', 2);
+const OTHER_KEY = testId('key', 2);
 
 /** Number 1 is the oldest. */
 const ROWS: readonly ActionRow[] = [
@@ -33,7 +35,7 @@ const ROWS: readonly ActionRow[] = [
     deed: null,
     sealedAt: null,
   }),
-  actionRow(4, { agent: OTHER_AGENT, tool: 'pay.create_refund', verdict: 'MISMATCH', level: 'L1' }),
+  actionRow(4, { agent: OTHER_AGENT, key: OTHER_KEY, tool: 'pay.create_refund', verdict: 'MISMATCH', level: 'L1' }),
   actionRow(5, {
     tool: 'pay.Refund_50%',
     verdict: 'UNVERIFIABLE',
@@ -57,7 +59,7 @@ describe('list of actions', () => {
     readModels = await createTestReadModels();
     await writeRows(readModels.source, ActionRow, ROWS);
     progress = new CaughtUpProgress();
-    handler = new ListActionsHandler(new ReadModels(readModels.source), caughtUp(progress));
+    handler = new ListActionsHandler(new ReadModels(readModels.source), caughtUp(progress), noKeys());
   });
   afterAll(() => readModels.drop());
 
@@ -83,6 +85,7 @@ describe('list of actions', () => {
   it('shows an organization its own actions alone, whatever is asked', async () => {
     expect(await found({}, { org: OTHER_ORG })).toEqual([8]);
     expect(await found({ q: 'crm' }, { org: OTHER_ORG })).toEqual([8]);
+    expect(await found({ key: OTHER_KEY }, { org: OTHER_ORG })).toEqual([]);
     expect(await found({}, { org: testId('org', 3) })).toEqual([]);
   });
 
@@ -90,10 +93,16 @@ describe('list of actions', () => {
     expect(await found({}, { onlyAgent: OTHER_AGENT })).toEqual([4]);
     expect(await found({ agent: testId('agt', 1) }, { onlyAgent: OTHER_AGENT })).toEqual([]);
     expect(await found({ q: 'ti' }, { onlyAgent: OTHER_AGENT })).toEqual([]);
+    expect(await found({ key: testId('key', 1) }, { onlyAgent: OTHER_AGENT })).toEqual([]);
   });
 
   it.each<[ActionFilterParameters, number[]]>([
     [{ agent: OTHER_AGENT }, [4]],
+    [{ key: OTHER_KEY }, [4]],
+    [{ key: OTHER_KEY, agent: testId('agt', 1) }, []],
+    [{ key: testId('key', 1), decision: 'allow' }, [7, 6, 5, 3, 1]],
+    [{ key: testId('key', 3) }, []],
+    [{ key: 'k3y9prf0' }, []],
     [{ tool: 'crm.get_customer' }, [6, 3, 1]],
     [{ tool: 'crm.get' }, []],
     [{ tool: 'crm.*' }, [6, 3, 2, 1]],

@@ -8,6 +8,7 @@ import {
   ProjectionWaiter,
   ReadModels,
 } from '#libs/infra/read-models';
+import { NamedKeys } from '../agents/named-keys.js';
 import { type Listed, newestFirst, type PageRequest, type TimePosition } from '../lists/listed.js';
 import type { ActionFilters } from './list-actions.filters.js';
 
@@ -29,6 +30,7 @@ export class ListActionsHandler implements IQueryHandler<ListActions> {
   constructor(
     private readonly readModels: ReadModels,
     private readonly waiter: ProjectionWaiter,
+    private readonly keys: NamedKeys,
   ) {}
 
   async execute({ org, filters, page, onlyAgent }: ListActions): Promise<Listed<ActionRow>> {
@@ -36,9 +38,17 @@ export class ListActionsHandler implements IQueryHandler<ListActions> {
     const rows = this.readModels.of(org, ActionRow);
     if (onlyAgent !== null) rows.where('row.agent = :onlyAgent', { onlyAgent });
     narrow(rows, filters);
-    const areAnyLeft = await this.narrowToNames(org, rows, filters);
+    const areAnyLeft = (await this.narrowToKey(org, rows, filters)) && (await this.narrowToNames(org, rows, filters));
     if (!areAnyLeft) return { rows: [], hasMore: false, lagEvents };
     return { ...(await newestFirst(rows, page)), lagEvents };
+  }
+
+  /** @returns whether any action can match */
+  private async narrowToKey(org: OrgId, rows: OrgRows<ActionRow>, { key: named }: ActionFilters): Promise<boolean> {
+    if (named === null) return true;
+    const key = await this.keys.idOf(org, named);
+    if (key !== null) rows.where('row.key = :key', { key });
+    return key !== null;
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { AGENT_SCOPES, OVERLAP_MAX_SECONDS, type AgentScope, type NewKey } from '#libs/domain/agents';
+import { AGENT_SCOPES, OVERLAP_MAX_SECONDS, type AgentScope, type NamedKey, type NewKey } from '#libs/domain/agents';
 import {
   epochMsOf,
   timestampOf,
@@ -12,15 +12,7 @@ import {
 } from '#libs/domain/kernel';
 import { isKeyActive } from '#libs/domain/people';
 import type { Administration } from '../administration.js';
-import {
-  agentArgument,
-  durationArgument,
-  idArgument,
-  keyArgument,
-  listArgument,
-  type NamedKey,
-  overlapOption,
-} from '../arguments.js';
+import { agentArgument, durationArgument, idArgument, keyArgument, listArgument, overlapOption } from '../arguments.js';
 import type { Census, HeldKey } from '../census.js';
 import { usage } from '../cli-error.js';
 import {

@@ -125,7 +125,7 @@ const BecameOf = ({ id }: { readonly id: string }) => {
         )
       ) : (
         <>
-          <StatusBadge {...action} />
+          <StatusBadge status={action.status} execution={action.execution} />
           {action.witness === null ? null : <EvidenceBadge witness={action.witness} />}
           {action.execution?.error_message === null || action.execution?.error_message === undefined ? null : (
             <Said text={action.execution.error_message} />

@@ -58,8 +58,8 @@ export const ActionScreen = ({ id }: { readonly id: string }) => {
         }
         badges={
           <>
-            <StatusBadge {...action} />
-            <TestMark {...action} />
+            <StatusBadge status={action.status} execution={action.execution} />
+            <TestMark livemode={action.livemode} />
             {action.witness === null ? null : <EvidenceBadge witness={action.witness} />}
           </>
         }
@@ -158,7 +158,7 @@ const SameSession = ({ action }: { readonly action: ActionDetail }) => {
                   <Said text={other.tool} />
                 </code>
               </Link>{' '}
-              <StatusBadge {...other} />
+              <StatusBadge status={other.status} execution={other.execution} />
             </li>
           ))}
         </ul>

@@ -199,10 +199,10 @@ const ActionRow = ({ action }: { readonly action: Schemas['Action'] }) => {
             <Said text={action.tool} />
           </code>
         </Link>{' '}
-        <TestMark {...action} />
+        <TestMark livemode={action.livemode} />
       </td>
       <td>
-        <StatusBadge {...action} />
+        <StatusBadge status={action.status} execution={action.execution} />
         {why === null ? null : (
           <small className={kit['why']}>
             <Said text={why} />

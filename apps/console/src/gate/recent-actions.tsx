@@ -46,8 +46,8 @@ export const RecentActions = ({
                 <Said text={action.tool} />
               </code>
             </Link>
-            <TestMark {...action} />
-            <StatusBadge {...action} />
+            <TestMark livemode={action.livemode} />
+            <StatusBadge status={action.status} execution={action.execution} />
             {action.execution?.error_code === null || action.execution?.error_code === undefined ? null : (
               <code className={kit['dim']}>{action.execution.error_code}</code>
             )}

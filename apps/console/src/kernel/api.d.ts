@@ -2414,6 +2414,10 @@ export interface components {
                 id: components["schemas"]["AgentId"];
                 name: string;
             };
+            /** @description The API key that submitted it. */
+            key: {
+                id: components["schemas"]["KeyId"];
+            };
             /** @description The qualified name, at most its first 200 bytes. */
             tool: string;
             /** @enum {string} */
@@ -2525,6 +2529,12 @@ export interface components {
             diff_rows: number;
         };
         ActionDetail: components["schemas"]["Action"] & {
+            /** @description As on every answer, and with how it begins. */
+            key: {
+                id: components["schemas"]["KeyId"];
+                /** @description As lists of keys show it. Null where the records hold no such key. */
+                prefix: string | null;
+            };
             /** @description As on every answer, and with what is said of the rule that decided. */
             decision: (components["schemas"]["Decision"] & {
                 /** @description Null where no rule decided. */
@@ -5241,6 +5251,11 @@ export interface operations {
                 /** @description Actions of this agent. */
                 agent?: components["schemas"]["AgentId"];
                 /**
+                 * @description Actions that this API key submitted. Its id, or how it begins, without its secret.
+                 * @example svc_live_k3y9prf0
+                 */
+                key?: string;
+                /**
                  * @description An exact name, or a glob with up to three `*`; at most 200 bytes.
                  * @example crm.get_*
                  */
@@ -5364,6 +5379,9 @@ export interface operations {
                      *         "id": "agt_01h2xcejqtf2nbrexx3vqjhp42",
                      *         "name": "support-bot"
                      *       },
+                     *       "key": {
+                     *         "id": "key_01h2xcejqtf2nbrexx3vqjhp47"
+                     *       },
                      *       "tool": "crm.get_customer",
                      *       "mode": "gateway",
                      *       "state": "sealed",
@@ -5459,6 +5477,9 @@ export interface operations {
                      *           "agent": {
                      *             "id": "agt_01h2xcejqtf2nbrexx3vqjhp42",
                      *             "name": "support-bot"
+                     *           },
+                     *           "key": {
+                     *             "id": "key_01h2xcejqtf2nbrexx3vqjhp47"
                      *           },
                      *           "tool": "crm.delete_customer",
                      *           "mode": "gateway",
@@ -6318,7 +6339,7 @@ export interface operations {
                  * @example stopped,suspended
                  */
                 status?: string;
-                /** @description 2 to 64 characters that the name or the id contains, in any case. */
+                /** @description 2 to 64 characters that the name or the id contains, in any case. Or one of the agent's keys, by its id or by how it begins, without its secret. */
                 q?: string;
                 /** @description Adds `usage` to each agent. */
                 "expand[]"?: "usage"[];

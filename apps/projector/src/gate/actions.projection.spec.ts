@@ -40,6 +40,7 @@ describe('actions projection', () => {
       id: testId('act', 1),
       org: TEST_ORG,
       agent: testId('agt', 1),
+      key: testId('key', 1),
       tool: 'crm.get_customer',
       state: 'executing',
       decision: 'allow',
@@ -240,7 +241,7 @@ describe('actions projection', () => {
     await given([...started(1), finished(1), witnessed(1)]);
     const { folded } = await row();
     expect([actionsProjection.version, Object.keys(folded).sort()]).toEqual([
-      8,
+      9,
       [
         'amendedRevision',
         'approval',

@@ -46,7 +46,7 @@ const UNHEARD_OF: ListedAction = { action: actionDecider.initialState(), seal: n
  */
 export const actionsProjection: Projection = {
   name: 'actions',
-  version: 8,
+  version: 9,
   follows: { action: ACTION_EVENTS, ledger: LEDGER_EVENTS },
   rowTypes: [ActionRow, ApprovalRow, HourlyCountRow, HourlyTotalRow],
 
@@ -108,6 +108,7 @@ const actionRows = ({ action, seal }: ListedAction): readonly ActionRow[] => {
       id: submission.action,
       org: submission.org,
       agent: submission.agent,
+      key: submission.key,
       tool: submission.tool,
       onBehalfOf: submission.on_behalf_of,
       session: submission.session,

@@ -39,6 +39,7 @@ describe('read model source', () => {
       { name: 'AddShadowDiffers1795970000000' },
       { name: 'AddPublicEvents1796000000000' },
       { name: 'AddHourlyTotals1796030000000' },
+      { name: 'AddActionKeys1796040000000' },
     ]);
   });
 

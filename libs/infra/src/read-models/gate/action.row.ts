@@ -1,4 +1,4 @@
-import type { ActionId, AgentId, DeedId, OrgId, Timestamp } from '#libs/domain/kernel';
+import type { ActionId, AgentId, DeedId, KeyId, OrgId, Timestamp } from '#libs/domain/kernel';
 import type { Decision, ExecutionStatus, LivingAction, RecordedState, WitnessVerdict } from '#libs/domain/gate';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { BOOLEAN, INSTANT, JSON_TEXT, TEXT } from '../columns.js';
@@ -13,6 +13,7 @@ export type ListedActionState = RecordedState | 'sealed';
 @Entity({ name: 'actions' })
 @Index('actions_by_time', ['org', 'createdAt', 'id'])
 @Index('actions_by_agent', ['org', 'agent', 'createdAt', 'id'])
+@Index('actions_by_key', ['org', 'key', 'createdAt', 'id'])
 @Index('actions_by_tool', ['org', 'tool', 'createdAt', 'id'])
 @Index('actions_on_behalf_of', ['org', 'onBehalfOf', 'createdAt', 'id'], { where: 'on_behalf_of IS NOT NULL' })
 @Index('actions_unsealed', ['org', 'createdAt', 'id'], { where: `state <> 'sealed'` })
@@ -46,4 +47,6 @@ export class ActionRow {
   @Column({ ...TEXT, name: 'execution', nullable: true }) execution: ExecutionStatus | null;
   /** Whether the version in shadow decided differently. */
   @Column({ ...BOOLEAN, name: 'shadow_differs', default: false }) shadowDiffers: boolean;
+  /** The API key that submitted it; null in the rows of an older projector alone. */
+  @Column({ ...TEXT, name: 'key', nullable: true }) key: KeyId | null;
 }
