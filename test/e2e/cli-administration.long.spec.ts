@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectCrm } from '../support/crm.js';
 import { runAgs, type AgsRun } from '../support/run-ags.js';
@@ -203,6 +206,21 @@ describe('ags agents', () => {
     expect(await ags('agents', 'resume', 'only one')).toMatchObject({ code: 0, object: { status: 'active' } });
     expect((await ags('keys', 'list', '--agent', 'only one')).objects).toMatchObject([{ agent: object['id'] }]);
     expect(await ags('agents', 'stop', 'nobody')).toMatchObject({ code: 1, error: { code: 'not_found' } });
+  });
+
+  it('are named by their names in a signed intent, too', async () => {
+    const { object } = await ags('agents', 'create', 'signer');
+    const folder = await mkdtemp(join(tmpdir(), 'ags-signer-'));
+    const [key, args] = [join(folder, 'intent.pem'), join(folder, 'args.json')];
+    await writeFile(args, '{}');
+    await ags('intent', 'keygen', key);
+    const sign = (agent: string) =>
+      ags('intent', 'sign', '--key', key, '--org', service.org, '--agent', agent, '--tool', 'crm.get', '--args', args);
+    const signed = await sign('signer');
+    const claims = Buffer.from(String(signed.object['value']).split('.')[0] ?? '', 'base64url').toString();
+    expect([signed.code, JSON.parse(claims)]).toMatchObject([0, { agent: object['id'], org: service.org }]);
+    expect(await sign('nobody')).toMatchObject({ code: 1, error: { code: 'not_found' } });
+    await rm(folder, { recursive: true });
   });
 
   it.each([

@@ -130,5 +130,9 @@ describe('a replay', () => {
     expect([code, object]).toEqual([0, expect.objectContaining({ object: 'replay', status: 'succeeded' })]);
     const refused = await runAgs(['policies', 'replay', policy, '9', '--json'], { env: service.environment });
     expect(refused).toMatchObject({ code: 1, error: { code: 'not_found' } });
+    const named = await runAgs(['policies', 'replay', 'Slow', '--json'], { env: service.environment });
+    expect([named.code, named.object]).toEqual([0, expect.objectContaining({ policy, status: 'succeeded' })]);
+    const unknown = await runAgs(['policies', 'replay', 'slow', '--json'], { env: service.environment });
+    expect(unknown).toMatchObject({ code: 1, error: { code: 'not_found' } });
   }, 180_000);
 });

@@ -18,13 +18,20 @@ export const idArgument =
 
 const ANY_ID = /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/;
 
+const namedArgument =
+  (prefix: IdPrefix, one: string, it: string) =>
+  (text: string): string => {
+    if (parseId(prefix, text) !== null || !ANY_ID.test(text)) return text;
+    throw new InvalidArgumentError(
+      `The id of ${one} begins with ${prefix}_. Give that, copied whole, or the name of the ${it}.`,
+    );
+  };
+
 /** An agent: its id or its name. An id of something else names nobody. */
-export const agentArgument = (text: string): string => {
-  if (parseId('agt', text) !== null || !ANY_ID.test(text)) return text;
-  throw new InvalidArgumentError(
-    'The id of an agent begins with agt_. Give that, copied whole, or the name of the agent.',
-  );
-};
+export const agentArgument = namedArgument('agt', 'an agent', 'agent');
+
+/** A policy: its id or its name. An id of something else names none. */
+export const policyArgument = namedArgument('pol', 'a policy', 'policy');
 
 /** A key: its id, or how it begins. */
 export const keyArgument = (text: string): NamedKey => {

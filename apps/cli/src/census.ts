@@ -12,11 +12,13 @@ import {
 import { organizationDecider, type AdminKey, type LivingOrganization } from '#libs/domain/people';
 import type { PostgresKeyDirectory } from '#libs/infra/agents';
 import { CliError, notFound, usage } from './cli-error.js';
+import { type Kind, onlyOne } from './named.js';
 
 const PAGE_EVENTS = 1_000;
 /** How many streams are asked for at a time. */
 const BATCH_STREAMS = 100;
 const ORGANIZATIONS_NAMED = 5;
+const AGENT: Kind = { one: 'agent', several: 'agents', toSee: 'Run `npm run ags -- agents list` to see them.' };
 
 /** A key and who holds it: an agent, or the organization for an admin key. */
 export type HeldKey =
@@ -70,15 +72,8 @@ export class Census {
   async agent(named: string, org: OrgId | undefined): Promise<LivingAgent> {
     const id = parseId('agt', named);
     const known = id === null ? await this.agentsNamed(named) : [await this.livingAgent(id)];
-    const found = known.filter((agent) => agent !== null && (org === undefined || agent.org === org));
-    const [only] = found;
-    if (found.length === 1 && only) return only;
-    const shown = JSON.stringify(named);
-    if (found.length === 0) {
-      throw notFound(`There is no agent ${id ?? shown}. Run \`npm run ags -- agents list\` to see them.`);
-    }
-    const ids = found.map((agent) => agent?.agent).join(', ');
-    throw usage(`Several agents are named ${shown}: give the id of the one that is meant (${ids}).`);
+    const found = known.filter((agent) => agent !== null).filter((agent) => org === undefined || agent.org === org);
+    return onlyOne(found, AGENT, id ?? JSON.stringify(named), ({ agent }) => agent);
   }
 
   /**
@@ -95,14 +90,19 @@ export class Census {
 
   /** Every agent, in the order of their making. */
   async agents(onRead: OnRead): Promise<readonly LivingAgent[]> {
-    const ids: AgentId[] = [];
+    const ids = (await this.idsOf(agentDecider.category, onRead)) as readonly AgentId[];
+    const found = await inBatches(ids, async (id) => this.livingAgent(id));
+    return found.filter((agent) => agent !== null);
+  }
+
+  /** Of all streams of a category, in the order of their making: the log is read through for their first events. */
+  async idsOf(category: string, onRead: OnRead = () => undefined): Promise<readonly string[]> {
+    const ids: string[] = [];
     let read = 0;
     for (let after = START; ;) {
       const page = await this.store.readAll(after, PAGE_EVENTS);
       for (const { stream, revision } of page) {
-        if (revision === 0 && stream.startsWith(`${agentDecider.category}-`)) {
-          ids.push(stream.slice(agentDecider.category.length + 1) as AgentId);
-        }
+        if (revision === 0 && stream.startsWith(`${category}-`)) ids.push(stream.slice(category.length + 1));
       }
       const last = page.at(-1);
       if (!last) break;
@@ -110,8 +110,7 @@ export class Census {
       read += page.length;
       onRead(read);
     }
-    const found = await inBatches(ids, async (id) => this.livingAgent(id));
-    return found.filter((agent) => agent !== null);
+    return ids;
   }
 
   /** Of one organization or of all: admin keys first, then agent by agent, oldest first. */
@@ -164,7 +163,7 @@ export class Census {
 }
 
 /** In order; a few at a time, so that a large deployment does not queue thousands of reads at once. */
-const inBatches = async <Item, Result>(
+export const inBatches = async <Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> => {

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { checkArguments, checkSignedIntent, parsePublicKeyText, SigningKey } from '#libs/crypto';
 import { testId } from '../../../../test/support/given-log.js';
 import { writtenTerminal } from '../../../../test/support/written-terminal.js';
@@ -93,6 +93,19 @@ describe('ags intent sign', () => {
     expect(said.exp - said.iat).toBe(300_000);
     const judged = checkSignedIntent([said.value], await facts('signer.pem'));
     expect(judged).toMatchObject({ ok: true, onBehalfOf: 'user:4711', session: 's-1' });
+  });
+
+  it('asks for the id of an agent that is named where no deployment knows names', async () => {
+    vi.stubEnv('SERVICE_STATE_DIR', file('no-deployment'));
+    vi.stubEnv('DATABASE_URL', undefined);
+    const { code, out, err } = await sign('signer.pem', '{}', '--agent', 'support');
+    vi.unstubAllEnvs();
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain('named "support" is here. Give its agt_ id instead.');
+    expect(await sign('signer.pem', '{}', '--agent', testId('pol', 1))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('begins with agt_') as string,
+    });
   });
 
   it('never signs two alike', async () => {

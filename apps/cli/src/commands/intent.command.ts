@@ -14,11 +14,11 @@ import {
   StrictJsonError,
   type StrictJsonReason,
 } from '#libs/crypto';
-import type { AgentId, OrgId } from '#libs/domain/kernel';
+import { parseId, type AgentId, type OrgId } from '#libs/domain/kernel';
 import { SystemClock } from '#libs/infra/runtime';
-import { durationArgument, fileArgument, idArgument, STANDARD_INPUT } from '../arguments.js';
+import { agentArgument, durationArgument, fileArgument, idArgument, STANDARD_INPUT } from '../arguments.js';
 import { CliError, usage } from '../cli-error.js';
-import { withExamples, type CommandContext, type JsonOption } from '../command-context.js';
+import { withAdministration, withExamples, type CommandContext, type JsonOption } from '../command-context.js';
 import { readInput } from '../input-file.js';
 import { writeNewFile } from '../new-file.js';
 import { facts, present } from '../terminal.js';
@@ -78,7 +78,7 @@ const registerKeygen = (intent: Command, context: CommandContext): void => {
 interface SignOptions extends JsonOption {
   readonly key: string;
   readonly org: OrgId;
-  readonly agent: AgentId;
+  readonly agent: string;
   readonly tool: string;
   readonly args: string;
   readonly onBehalfOf?: string;
@@ -97,7 +97,11 @@ const registerSign = (intent: Command, context: CommandContext): void => {
       .summary('sign one call')
       .requiredOption('--key <file>', 'the private key, PKCS#8 PEM', fileArgument)
       .requiredOption('--org <id>', 'the organization of the API key that calls', idArgument('org'))
-      .requiredOption('--agent <id>', 'the agent of the API key that calls', idArgument('agt'))
+      .requiredOption(
+        '--agent <agent>',
+        'the agent of the API key that calls: its agt_ id; or its name, which is looked up in the deployment that the settings name',
+        agentArgument,
+      )
       .requiredOption('--tool <name>', 'as in the call: <connector>.<tool>')
       .requiredOption(
         '--args <file>',
@@ -123,12 +127,13 @@ const referenceArgument = (text: string): string => {
   throw new InvalidArgumentError('1 to 256 letters, digits or . _ ~ : @ / + = - are expected, never a name.');
 };
 
-const sign = async ({ terminal }: CommandContext, options: SignOptions): Promise<void> => {
-  const { key: keyFile, org, agent, tool, args, onBehalfOf, session, lifetime, json } = options;
+const sign = async (context: CommandContext, options: SignOptions): Promise<void> => {
+  const { key: keyFile, org, agent: named, tool, args, onBehalfOf, session, lifetime, json } = options;
   if (keyFile === STANDARD_INPUT) throw usage('The private key must be a file: --key names it.');
   if (lifetime < 1 || lifetime * 1_000 > INTENT_MAX_LIFETIME_MS) throw usage('--lifetime must be 1s to 5m.');
   const key = await readKey(keyFile);
   const digest = await digestOfArguments(args);
+  const agent = parseId('agt', named) ?? (await agentNamed(context, named, org));
   const iat = new SystemClock().nowMs();
   const exp = iat + lifetime * 1_000;
   const references = {
@@ -146,7 +151,24 @@ const sign = async ({ terminal }: CommandContext, options: SignOptions): Promise
     iat,
     exp,
   };
-  present(terminal, json === true, { objects: [object], text: header });
+  present(context.terminal, json === true, { objects: [object], text: header });
+};
+
+/** @throws {CliError} not_found; usage: several of this name, or no deployment here that knows names */
+const agentNamed = async (context: CommandContext, named: string, org: OrgId): Promise<AgentId> => {
+  let found: AgentId | null = null;
+  const looking = withAdministration(context, false, async ({ census }) => {
+    found = (await census.agent(named, org)).agent;
+    return null;
+  });
+  await looking.catch((error: unknown) => {
+    if (!(error instanceof CliError) || error.code !== 'not_initialized') throw error;
+    throw usage(
+      `No deployment that could know an agent named ${JSON.stringify(named)} is here. Give its agt_ id instead.`,
+    );
+  });
+  if (found === null) throw new Error('the census neither found nor refused the agent');
+  return found;
 };
 
 /** All but the tool was judged where it was read. */

@@ -3,7 +3,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { operatorMetadata, parseTimestamp, timestampOf, type OrgId, type PolicyId } from '#libs/domain/kernel';
 import type { Replay, ReplayResult, Replays } from '#libs/domain/replays';
 import type { Deployment } from '#libs/infra/deployment';
-import { fileArgument, idArgument, urlArgument } from '../arguments.js';
+import { fileArgument, idArgument, policyArgument, urlArgument } from '../arguments.js';
 import { Census } from '../census.js';
 import { CliError, EXIT, usage } from '../cli-error.js';
 import {
@@ -14,6 +14,7 @@ import {
   type OrgOption,
 } from '../command-context.js';
 import type { ServiceOptions } from '../service-call.js';
+import { policyOf, policyOfService } from '../policy-named.js';
 import { replayOfService, type ShownReplay } from './replay-of-service.js';
 import { barText, facts, present, ProgressLine, table, type Terminal } from '../terminal.js';
 
@@ -38,7 +39,7 @@ export const registerReplayCommand = (policies: Command, context: CommandContext
           '--fail-if-changed is there.',
       )
       .summary('what a version would have said of past actions')
-      .argument('<policy>', 'pol_... of the policy', idArgument('pol'))
+      .argument('<policy>', 'its pol_ id or its name', policyArgument)
       .argument('[version]', 'its number or its pv_ id; the newest when left out')
       .option('--from <instant>', 'actions created then or later; default: 14 days before --to', instantArgument)
       .option('--to <instant>', 'actions created before; default: now', instantArgument)
@@ -47,21 +48,22 @@ export const registerReplayCommand = (policies: Command, context: CommandContext
       .option('--key-file <file>', 'with --url: a file that holds an admin key', fileArgument)
       .option('--fail-if-changed', 'end with 1 when anything would have been decided otherwise')
       .option('--json', 'the replay as one JSON object, as GET /v1/replays/{id} has it')
-      .action(async (policy: PolicyId, version: string | undefined, options: ReplayOptions) => {
+      .action(async (named: string, version: string | undefined, options: ReplayOptions) => {
         const { url, from, to } = options;
         const window = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
         if (url !== undefined) {
+          const policy = await policyOfService(options, named);
           report(context, options, await replayOfService(options, context.terminal, { policy, version, window }));
           return;
         }
         if (options.keyFile !== undefined) throw usage('--key-file goes with --url.');
         await withDeployment(context, async (deployment, interrupted) => {
-          const replay = await replayed(deployment, context.terminal, interrupted, { policy, version, ...options });
+          const replay = await replayed(deployment, context.terminal, interrupted, { named, version, ...options });
           const { shownReplay } = await import('#libs/domain/replays');
           report(context, options, shownReplay(replay) as unknown as ShownReplay);
         });
       }),
-    'npm run ags -- policies replay pol_...',
+    'npm run ags -- policies replay "Support policy"',
     'npm run --silent ags -- policies replay pol_... 3 --from 2026-10-01T00:00:00Z --json',
     'npm run --silent ags -- policies replay pol_... 3 --url https://ags.example.com --fail-if-changed',
   );
@@ -79,18 +81,20 @@ const instantArgument = (text: string): string => {
   return timestampOf(epochMs);
 };
 
-type Asked = ReplayOptions & { readonly policy: PolicyId; readonly version: string | undefined };
+type Asked = ReplayOptions & { readonly named: string; readonly version: string | undefined };
 
 /** Starts it, runs it where no worker does, and waits for its end. An interruption cancels it. */
 const replayed = async (
   deployment: Deployment,
   terminal: Terminal,
   interrupted: AbortSignal,
-  { policy, version, from, to, org: wanted }: Asked,
+  { named, version, from, to, org: wanted }: Asked,
 ): Promise<Replay> => {
   const { replaysOf } = await import('#libs/infra/deployment');
   const { startReplay } = await import('#libs/infra/replays');
-  const org = await organizationOf(deployment, wanted);
+  const census = await censusOf(deployment);
+  const { org } = await census.organization(wanted);
+  const policy = await policyOf({ census, streams: deployment.streams }, org, named);
   const replays = replaysOf(deployment);
   const asked = {
     policy,
@@ -138,11 +142,10 @@ const ended = async (
   }
 };
 
-const organizationOf = async (deployment: Deployment, wanted: OrgId | undefined): Promise<OrgId> => {
+const censusOf = async (deployment: Deployment): Promise<Census> => {
   const { PostgresKeyDirectory } = await import('#libs/infra/agents');
   const { store, durable } = deployment.database;
-  const census = new Census(store, deployment.streams, new PostgresKeyDirectory(durable));
-  return (await census.organization(wanted)).org;
+  return new Census(store, deployment.streams, new PostgresKeyDirectory(durable));
 };
 
 /** @throws {DomainError} not_found */

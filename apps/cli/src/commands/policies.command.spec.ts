@@ -173,6 +173,25 @@ describe('ags policies replay --url', () => {
     expect(await ags(['replay', policy, '--from', '2020-01-01T00:00:00Z'])).toMatchObject({ code: 2 });
   });
 
+  it('finds a policy by its name, where no other has the same', async () => {
+    const make = async (name: string): Promise<string> =>
+      String((await bench.browser().post('/v1/policies', { name, source: SOURCE }, bench.adminKey)).json['id']);
+    const [policy, ...twins] = [await make('Only one'), await make('Twin'), await make('Twin')];
+    const { code, out } = await ags(['replay', 'Only one', '--json']);
+    expect([code, JSON.parse(out)]).toMatchObject([0, { object: 'replay', policy, status: 'succeeded' }]);
+    const several = await ags(['replay', 'Twin']);
+    expect([several.code, several.err]).toEqual([2, expect.stringContaining('Several policies are named "Twin"')]);
+    for (const id of twins) expect(several.err).toContain(id);
+    expect(await ags(['replay', 'only one'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('There is no policy "only one".') as string,
+    });
+    expect(await ags(['replay', `agt_${'0'.repeat(26)}`])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('begins with pol_') as string,
+    });
+  });
+
   it('tells a key without its service', async () => {
     vi.stubEnv('AGS_API_KEY', '');
     const { terminal, err } = writtenTerminal({ isTTY: false });
