@@ -9,6 +9,8 @@ import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const inDialog = (page: Page, name: string | RegExp) => page.getByRole('dialog').getByRole('button', { name });
+/** A budget of money. */
+const FIFTY = { amount: 5_000, currency: 'eur' };
 const secretOf = (page: Page): Promise<string> => page.getByRole('dialog').getByLabel('Secret').innerText();
 
 const agentNamed = async (name: string): Promise<JsonObject> => {
@@ -45,8 +47,8 @@ describeConsole('agents in the Console', () => {
       await inWindow(OWNER, PHONE, async (page) => {
         await page.goto(scene.url('/app/agents'));
         await button(page, 'New agent').tap();
-        await page.getByText('a bound of money holds no call back yet').waitFor();
         await page.getByLabel('Name', { exact: true }).fill('refunder');
+        expect(await page.getByLabel(/Spend|Currency/).count()).toBe(0);
         await button(page, 'Add a label').tap();
         await page.getByLabel('Name of label 1').fill('Team');
         await page.getByLabel('Value of label 1').fill('support');
@@ -135,17 +137,38 @@ describeConsole('agents in the Console', () => {
         await page.getByLabel('Calls', { exact: true }).fill('many');
         await inDialog(page, 'Save labels and budgets').click();
         await page.getByRole('dialog').getByText('must be an integer of at least 1').waitFor();
-        await page.getByLabel('Calls', { exact: true }).fill('');
-        await page.getByLabel('Spend, in the smallest unit').fill('5000');
-        await page.getByLabel('Currency').fill('eur');
-        await scene.make('PATCH', `/v1/agents/${id}`, { labels: { tier: 'gold' } });
+        await page.getByLabel('Calls', { exact: true }).fill('7');
+        expect(await page.getByLabel(/Spend|Currency/).count()).toBe(0);
+        // What others set meanwhile stays, also what this form does not show.
+        await scene.make('PATCH', `/v1/agents/${id}`, { labels: { tier: 'gold' }, budgets: { spend_per_day: FIFTY } });
         await inDialog(page, 'Save labels and budgets').click();
         await eventually(() => page.getByRole('dialog').count()).toBe(0);
-        await page.getByText('0 of 5000 eur').waitFor();
+        await page.getByText('0 of 7 calls').waitFor();
       });
       expect(await scene.make('GET', `/v1/agents/${id}`)).toMatchObject({
         labels: { tier: 'gold' },
-        budgets: { calls_per_day: null, spend_per_day: { amount: 5_000, currency: 'eur' } },
+        budgets: { calls_per_day: 7, spend_per_day: FIFTY },
+      });
+    });
+
+    it('sees a budget of money that was set over the API, is told that it holds nothing back, and removes it', async () => {
+      const id = await made('with-money');
+      await scene.make('PATCH', `/v1/agents/${id}`, { budgets: { calls_per_day: 3, spend_per_day: FIFTY } });
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url(`/app/agents/${id}`));
+        await page.getByText('0 of 5000 eur').waitFor();
+        await page.getByText('Not enforced: no connector reports prices yet.').waitFor();
+        await button(page, 'Change labels and budgets').click();
+        await page.getByText('budget of money holds no call back yet').waitFor();
+        await page.getByLabel('Spend, in the smallest unit').fill('');
+        await page.getByLabel('Currency').fill('');
+        await inDialog(page, 'Save labels and budgets').click();
+        await eventually(() => page.getByRole('dialog').count()).toBe(0);
+        await page.getByText('0 of 5000 eur').waitFor({ state: 'detached' });
+      });
+      expect((await scene.make('GET', `/v1/agents/${id}`))['budgets']).toEqual({
+        calls_per_day: 3,
+        spend_per_day: null,
       });
     });
 

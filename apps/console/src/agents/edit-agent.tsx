@@ -5,7 +5,7 @@ import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { plain } from '../kernel/said.ts';
 import { FormDialog } from '../kit/form-dialog.tsx';
 import { BudgetFields, DoubleLabel, LabelsFields } from './settings-fields.tsx';
-import { budgetsOf, doubleLabel, labelRowsOf, labelsOf, typedBudgetsOf } from './written.ts';
+import { budgetsOf, changedBudgets, doubleLabel, labelRowsOf, labelsOf, typedBudgetsOf } from './written.ts';
 
 type Agent = Schemas['Agent'];
 
@@ -28,10 +28,11 @@ export const EditAgent = ({ agent, onClose }: { readonly agent: Agent; readonly 
   const double = doubleLabel(labels);
   const submit = (): void => {
     // What is as it was is not sent: somebody else may have changed it meanwhile.
-    const [nextLabels, nextBudgets] = [labelsOf(labels), budgetsOf(budgets)];
+    const nextLabels = labelsOf(labels);
+    const nextBudgets = changedBudgets(agent.budgets, budgetsOf(budgets));
     save.mutate({
       ...(isSame(nextLabels, agent.labels) ? {} : { labels: nextLabels }),
-      ...(isSame(nextBudgets, agent.budgets) ? {} : { budgets: nextBudgets }),
+      ...(isSame(nextBudgets, {}) ? {} : { budgets: nextBudgets }),
     });
   };
   return (
@@ -48,7 +49,12 @@ export const EditAgent = ({ agent, onClose }: { readonly agent: Agent; readonly 
     >
       <LabelsFields rows={labels} error={save.error} onChange={setLabels} />
       <DoubleLabel name={double} />
-      <BudgetFields budgets={budgets} error={save.error} onChange={setBudgets} />
+      <BudgetFields
+        budgets={budgets}
+        hasSpend={agent.budgets.spend_per_day !== null}
+        error={save.error}
+        onChange={setBudgets}
+      />
     </FormDialog>
   );
 };

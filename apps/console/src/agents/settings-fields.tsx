@@ -65,13 +65,18 @@ export const LabelsFields = ({
   );
 };
 
-/** What it may use up in a day. */
+/**
+ * What it may use up in a day. No connector can name a price yet, so a budget of money is asked for nowhere; one that an
+ * agent already has, set over the API, is shown and can be changed or removed.
+ */
 export const BudgetFields = ({
   budgets,
+  hasSpend,
   error,
   onChange,
 }: {
   readonly budgets: TypedBudgets;
+  readonly hasSpend: boolean;
   readonly error: Error | null;
   readonly onChange: (budgets: TypedBudgets) => void;
 }) => (
@@ -85,8 +90,23 @@ export const BudgetFields = ({
       value={budgets.calls}
       onChange={(calls) => onChange({ ...budgets, calls })}
     />
+    {hasSpend ? <SpendFields budgets={budgets} error={error} onChange={onChange} /> : null}
+  </FieldGroup>
+);
+
+const SpendFields = ({
+  budgets,
+  error,
+  onChange,
+}: {
+  readonly budgets: TypedBudgets;
+  readonly error: Error | null;
+  readonly onChange: (budgets: TypedBudgets) => void;
+}) => (
+  <>
     <Warning>
-      No connector of this version names a price, so a bound of money holds no call back yet. Bound the number of calls.
+      No connector of this version names a price, so this agent’s budget of money holds no call back yet. To limit the
+      agent, limit its calls. To remove the budget of money, leave both fields empty.
     </Warning>
     <div className={styles['money']}>
       <TextField
@@ -108,7 +128,7 @@ export const BudgetFields = ({
         onChange={(currency) => onChange({ ...budgets, currency })}
       />
     </div>
-  </FieldGroup>
+  </>
 );
 
 /** Told before anything is sent. */

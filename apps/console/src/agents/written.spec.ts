@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { budgetsOf, doubleLabel, labelRowsOf, labelsOf, newLabel, typedBudgetsOf } from './written.ts';
+import { budgetsOf, changedBudgets, doubleLabel, labelRowsOf, labelsOf, newLabel, typedBudgetsOf } from './written.ts';
 
 describe('budgets as they are typed', () => {
   it.each([
@@ -12,6 +12,15 @@ describe('budgets as they are typed', () => {
       calls_per_day: 'many',
       spend_per_day: { amount: '', currency: 'eur' },
     }));
+
+  it('are sent where they were changed, and no other with them', () => {
+    const before = { calls_per_day: 5, spend_per_day: { amount: 5_000, currency: 'eur' } };
+    expect(changedBudgets(before, { ...before })).toEqual({});
+    expect(changedBudgets(before, { ...before, calls_per_day: 6 })).toEqual({ calls_per_day: 6 });
+    expect(changedBudgets(before, { ...before, spend_per_day: null })).toEqual({ spend_per_day: null });
+    const dollars = { amount: 5_000, currency: 'usd' };
+    expect(changedBudgets(before, { ...before, spend_per_day: dollars })).toEqual({ spend_per_day: dollars });
+  });
 });
 
 describe('labels as they are typed', () => {

@@ -47,5 +47,14 @@ export const budgetsOf = ({ calls, amount, currency }: TypedBudgets): Schemas['B
       : { amount: numberOf(amount), currency: currency.trim().toLowerCase() },
 });
 
+/** Those that were changed: a budget that the form does not show stays as it is. */
+export const changedBudgets = (before: Schemas['Budgets'], next: Schemas['Budgets']): Partial<Schemas['Budgets']> => ({
+  ...(next.calls_per_day === before.calls_per_day ? {} : { calls_per_day: next.calls_per_day }),
+  ...(isSameSpend(before.spend_per_day, next.spend_per_day) ? {} : { spend_per_day: next.spend_per_day }),
+});
+
+const isSameSpend = (one: Schemas['Budgets']['spend_per_day'], other: Schemas['Budgets']['spend_per_day']): boolean =>
+  one?.amount === other?.amount && one?.currency === other?.currency;
+
 const numberOf = (text: string): number =>
   /^\d+$/.test(text.trim()) ? Number(text) : (text.trim() as unknown as number);

@@ -18,7 +18,7 @@ const LANGUAGE: Schemas['PolicyLanguage'] = {
   rule: [field('id'), field('match'), field('when'), field('decision', OUTCOMES)],
   match: [field('tools'), field('mode', ['gateway', 'proxy'])],
   approval: [field('approvers'), field('expires_in')],
-  budget: [field('id'), field('period', ['hour', 'day'])],
+  budget: [field('id'), field('period', ['hour', 'day']), field('max_calls'), field('max_spend')],
   facts: [
     {
       path: 'args',
@@ -61,8 +61,10 @@ describe('what is offered for a key', () => {
   it('are those of a match, of an approval and of a budget', () => {
     expect(labels('rules:\n  - id: a\n    match:\n      to')).toEqual(['tools', 'mode']);
     expect(labels('rules:\n  - id: a\n    approval:\n      ')).toEqual(['approvers', 'expires_in']);
-    expect(labels('budgets:\n  - ')).toEqual(['id', 'period']);
+    expect(labels('budgets:\n  - ')).toEqual(['id', 'period', 'max_calls']);
   });
+  it('is no budget of money: no connector names a price', () =>
+    expect(labels('budgets:\n  - id: a\n    max_')).not.toContain('max_spend'));
   it('replaces the word that was begun', () =>
     expect(completionsAt('version: 1\nde', LANGUAGE)).toMatchObject({ from: 11 }));
 });

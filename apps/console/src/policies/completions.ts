@@ -54,15 +54,20 @@ const fieldsUnder = (language: Language, parent: string | undefined): Language['
   }
 };
 
-const CONTAINERS: readonly string[] = ['rules', 'budgets', 'match', 'approval', 'max_spend'];
+const CONTAINERS: readonly string[] = ['rules', 'budgets', 'match', 'approval'];
+
+/** What the language knows and nothing can fill yet: no connector names a price. A text that has it stays as it is. */
+const NOT_OFFERED: readonly string[] = ['max_spend'];
 
 const keyChoices = (fields: Language['rule']): readonly Choice[] =>
-  fields.map(({ name, required, description }) => ({
-    label: name,
-    detail: required ? `${description}; required` : description,
-    kind: 'property',
-    insert: CONTAINERS.includes(name) || name === 'tools' || name === 'agents' ? `${name}:` : `${name}: `,
-  }));
+  fields
+    .filter(({ name }) => !NOT_OFFERED.includes(name))
+    .map(({ name, required, description }) => ({
+      label: name,
+      detail: required ? `${description}; required` : description,
+      kind: 'property',
+      insert: CONTAINERS.includes(name) || name === 'tools' || name === 'agents' ? `${name}:` : `${name}: `,
+    }));
 
 const signatureOf = ({ signatures }: Language['functions'][number]): string => {
   const [first] = signatures;
