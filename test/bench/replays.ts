@@ -134,6 +134,7 @@ class UnsavedWork extends ReplayWork {
       policy: testId('pol', 1),
       versionId: testId('pv', 1),
       version: 1,
+      inForce: null,
       from: testTime(0),
       to: testTime(1 + (this.actions + 1) / 1000),
       requestedBy: OPERATOR,

@@ -236,7 +236,10 @@ describeConsole('the screens of policies', () => {
     expect(await button(page, 'New policy').count()).toBe(0);
     await page.goto(scene.url(`/app/policies/${ids.refunds}`));
     await page.getByText('Your role is read-only.').waitFor();
-    await page.getByRole('tabpanel', { name: 'Preview' }).getByText('decided differently than recorded').waitFor();
+    await page
+      .getByRole('tabpanel', { name: 'Preview' })
+      .getByText('decided differently than by version 1, which is enforced now')
+      .waitFor();
     await page.getByRole('tab', { name: 'Versions' }).click();
     await page.getByRole('tabpanel', { name: 'Versions' }).getByText('Version 1').waitFor();
     await page.getByRole('tab', { name: 'Replays' }).click();
@@ -265,7 +268,7 @@ describeConsole('the screens of policies', () => {
       answers.push((await answer).status());
     }
     await page.getByText('You have reached 20 previews in a minute.').waitFor();
-    await page.getByText('decided differently than recorded').first().waitFor();
+    await page.getByText('decided differently than by version 1, which is enforced now').first().waitFor();
     await context.close();
     expect(complaints).toEqual([]);
   });

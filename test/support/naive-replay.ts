@@ -8,7 +8,11 @@ const ASKED = ['policy_denied', 'policy_unavailable', 'approval_unsatisfiable', 
  * What a replay is to find, said once more and as plainly as can be: lists of everything, counted at the end. Lines are in no
  * order.
  */
-export const naiveReplay = (candidate: CompiledPolicy, calls: readonly RecordedCall[]): ReplayResult => {
+export const naiveReplay = (
+  candidate: CompiledPolicy,
+  calls: readonly RecordedCall[],
+  inForce: CompiledPolicy | null = null,
+): ReplayResult => {
   const asked = calls.filter(
     (call) => call.decision !== null && (call.decision !== 'deny' || ASKED.includes(call.errorCode ?? '')),
   );
@@ -17,11 +21,13 @@ export const naiveReplay = (candidate: CompiledPolicy, calls: readonly RecordedC
   const judged = asked
     .filter((call) => !removed.includes(call) && !damaged.includes(call))
     .map((call) => {
-      const { outcome, ruleId, source } = evaluatePolicy(candidate, JSON.parse(call.input as string) as PolicyInput);
-      const from = ['approval_unsatisfiable', 'approval_limit_reached'].includes(call.errorCode ?? '')
+      const input = JSON.parse(call.input as string) as PolicyInput;
+      const { outcome, ruleId, source } = evaluatePolicy(candidate, input);
+      const said = ['approval_unsatisfiable', 'approval_limit_reached'].includes(call.errorCode ?? '')
         ? 'require_approval'
         : (call.decision as typeof outcome);
-      return { ...call, from, to: outcome, ruleId, source };
+      const from = inForce === null ? said : evaluatePolicy(inForce, input).outcome;
+      return { ...call, said, from, to: outcome, ruleId, source };
     });
   type Judged = (typeof judged)[number];
   const groups = (
@@ -48,6 +54,7 @@ export const naiveReplay = (candidate: CompiledPolicy, calls: readonly RecordedC
       not_asked: calls.length - asked.length,
       time_limit: 0,
     },
+    changed_from_recorded: judged.filter(({ said, to }) => said !== to).length,
     changes: groups(({ from, to, ruleId, source }) => JSON.stringify([from, to, ruleId, source]), changed).map(
       ([{ from, to, ruleId, source }, group]) => ({
         from,

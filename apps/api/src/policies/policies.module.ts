@@ -12,6 +12,7 @@ import { DryRunPolicyController } from './dry-run-policy.controller.js';
 import { ListPoliciesHandler } from './list-policies.query-handler.js';
 import { ListPolicyVersionsHandler } from './list-policy-versions.query-handler.js';
 import { PoliciesController } from './policies.controller.js';
+import { PolicyInForce } from './policy-in-force.js';
 import { PolicyLanguageController } from './policy-language.controller.js';
 import { PolicyLinter } from './policy-linter.js';
 import { PolicyReader } from './policy-reader.js';
@@ -43,6 +44,7 @@ import { TestPolicyController } from './test-policy.controller.js';
     ListPoliciesHandler,
     ListPolicyVersionsHandler,
     PolicyReader,
+    PolicyInForce,
     PolicyLinter,
     RecordedCalls,
     OrganizationTools,

@@ -2,12 +2,14 @@ import type { QueryBus } from '@nestjs/cqrs';
 import { describe, expect, it } from 'vitest';
 import { canonicalize, digestOf } from '#libs/crypto';
 import { DamagedPayload, type FoldedStreams, type Payload, PayloadStore } from '#libs/domain/kernel';
+import type { PolicyDecision } from '#libs/domain/policies';
 import type { ActionRow } from '#libs/infra/read-models';
-import { TEST_ORG } from '../../../../test/support/given-log.js';
+import { TEST_ORG, testId } from '../../../../test/support/given-log.js';
 import { policyInput } from '../../../../test/support/given-policy-input.js';
 import { actionRow } from '../../../../test/support/given-rows.js';
 import type { ListActions } from '../gate/list-actions.query-handler.js';
 import type { Exchange } from '../http/exchange.js';
+import type { EnforcedJudge, PolicyInForce } from './policy-in-force.js';
 import { PreviewPolicyController } from './preview-policy.controller.js';
 import { RecordedCalls } from './recorded-calls.js';
 
@@ -41,10 +43,12 @@ const preview = async ({
   body = { source: DENY, actions: 110 },
   msAStep = 0,
   bodyOf = (): string | null => BODY,
+  inForce = null,
 }: {
   body?: { source: string; actions?: number };
   msAStep?: number;
   bodyOf?: (owner: string) => string | null;
+  inForce?: EnforcedJudge | null;
 } = {}) => {
   const asked: number[] = [];
   const queries = {
@@ -61,7 +65,9 @@ const preview = async ({
   let nowMs = 0;
   const clock = { monotonicMs: () => (nowMs += msAStep), nowMs: () => 0 };
   const recorded = new RecordedCalls({} as FoldedStreams, new SomePayloads(bodyOf));
-  return { json: await new PreviewPolicyController(queries, recorded, clock).preview(body, EXCHANGE), asked };
+  const enforced = { of: () => Promise.resolve(inForce) } as unknown as PolicyInForce;
+  const controller = new PreviewPolicyController(queries, recorded, enforced, clock);
+  return { json: await controller.preview(body, EXCHANGE), asked };
 };
 
 describe('a preview', () => {
@@ -69,11 +75,22 @@ describe('a preview', () => {
     const { json, asked } = await preview();
     expect(asked).toEqual([50, 50, 10]);
     expect(json).toMatchObject({
+      compared_with: { basis: 'recorded', policy: null, policy_version: null, version: null },
       judged: 110,
       changed: 110,
       complete: true,
       from: ROWS[109]?.createdAt,
       to: ROWS[0]?.createdAt,
+    });
+  });
+
+  it('compares with the version in force, and names it', async () => {
+    const slot = { policy: testId('pol', 1), versionId: testId('pv', 2), version: 6 } as EnforcedJudge['slot'];
+    const denied = { outcome: 'deny', timeLimitTripped: false } as PolicyDecision;
+    const { json } = await preview({ inForce: { slot, judge: () => denied } });
+    expect(json).toMatchObject({
+      compared_with: { basis: 'enforced', policy: slot.policy, policy_version: slot.versionId, version: 6 },
+      ...{ judged: 110, same: 110, changed: 0, changed_from_recorded: 110, samples: [] },
     });
   });
 

@@ -1,9 +1,10 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type { JsonObject } from '#libs/crypto';
-import { PolicyPreview, policyOutcomeOf, type LivingAction, type Unjudged } from '#libs/domain/gate';
+import { type BesideDraft, PolicyPreview, policyOutcomeOf, type LivingAction, type Unjudged } from '#libs/domain/gate';
 import { Clock, Turns } from '#libs/domain/kernel';
-import { type CompiledPolicy, compiledOrRefused, evaluatePolicy, type PolicyInput } from '#libs/domain/policies';
+import { compiledOrRefused, evaluatePolicy, type CompiledPolicy, type PolicyInput } from '#libs/domain/policies';
+import { comparedWith } from '#libs/domain/replays';
 import { type ActionFilters, parseActionFilters } from '../gate/list-actions.filters.js';
 import { ListActions } from '../gate/list-actions.query-handler.js';
 import type { Exchange } from '../http/exchange.js';
@@ -11,6 +12,7 @@ import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
 import { WindowLimit } from '../http/window-limit.js';
 import { type TimePosition, timePositionOf } from '../lists/listed.js';
+import { PolicyInForce } from './policy-in-force.js';
 import { TRIAL_BODY } from './policy-routes.js';
 import { RecordedCalls } from './recorded-calls.js';
 import { PREVIEWED_ACTIONS, PreviewPolicyBody } from './try-policy.dto.js';
@@ -31,12 +33,16 @@ export class PreviewPolicyController {
   constructor(
     private readonly queries: QueryBus,
     private readonly recorded: RecordedCalls,
+    private readonly inForce: PolicyInForce,
     private readonly clock: Clock,
   ) {
     this.limit = new WindowLimit(clock, PREVIEWS_A_MINUTE, MINUTE_MS);
   }
 
-  /** What a draft would have said of the newest actions, beside what was decided. Nothing is stored. */
+  /**
+   * What a draft would change of the newest actions, beside the version in force; where none is, beside what was decided
+   * then. Nothing is stored.
+   */
   @Post('/v1/policies/preview')
   @HttpCode(200)
   @Route(TRIAL_BODY)
@@ -51,13 +57,17 @@ export class PreviewPolicyController {
       ...(tool === undefined ? {} : { tool }),
     });
     const preview = new PolicyPreview();
-    const isComplete = await this.judge(policy, preview, { org: exchange.caller.org, filters, actions, endsAtMs });
-    return { object: 'policy_preview', ...preview.result(), complete: isComplete };
+    const { org } = exchange.caller;
+    const inForce = await this.inForce.of(org);
+    const judges = { draft: policy, inForce: (input: PolicyInput) => inForce?.judge(input) ?? null };
+    const isComplete = await this.judge(judges, preview, { org, filters, actions, endsAtMs });
+    const compared = { compared_with: comparedWith(inForce?.slot ?? null) };
+    return { object: 'policy_preview', ...compared, ...preview.result(), complete: isComplete };
   }
 
   /** Whether all that was asked for was looked at within the time. */
   private async judge(
-    policy: CompiledPolicy,
+    { draft, inForce }: Judges,
     preview: PolicyPreview,
     { org, filters, actions, endsAtMs }: Asked,
   ): Promise<boolean> {
@@ -69,11 +79,11 @@ export class PreviewPolicyController {
       for (const [index, { folded }] of rows.entries()) {
         await this.turns.next();
         if (this.clock.monotonicMs() >= endsAtMs) return false;
-        const from = policyOutcomeOf(folded);
+        const recorded = policyOutcomeOf(folded);
         const input = inputs[index] ?? 'not_asked';
-        if (from === null || typeof input === 'string')
+        if (recorded === null || typeof input === 'string')
           preview.skip(folded, typeof input === 'string' ? input : 'not_asked');
-        else preview.add(folded, from, evaluatePolicy(policy, input));
+        else preview.add(folded, { recorded, inForce: inForce(input) }, evaluatePolicy(draft, input));
       }
       const last = rows.at(-1);
       if (!hasMore || !last) return true;
@@ -85,6 +95,11 @@ export class PreviewPolicyController {
   private async inputOf(action: LivingAction): Promise<PolicyInput | Unjudged> {
     return policyOutcomeOf(action) === null ? 'not_asked' : this.recorded.inputOf(action);
   }
+}
+
+interface Judges {
+  readonly draft: CompiledPolicy;
+  readonly inForce: (input: PolicyInput) => BesideDraft['inForce'];
 }
 
 interface Asked {

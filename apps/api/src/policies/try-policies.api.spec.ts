@@ -251,6 +251,31 @@ describe('POST /v1/policies/preview', () => {
     expect(none.json).toMatchObject({ judged: 0, from: null, complete: true });
   });
 
+  it('compares with the version in force; where none is, with what was decided then', async () => {
+    const asked = await act(80);
+    const id = String(policy['id']);
+    const wider = await post(`/${id}/versions`, { source: WIDER });
+    await post(`/${id}/versions/2/activate`, { mode: 'enforce' });
+    const sampleOf = ({ json }: BrowserAnswer) => (json['samples'] as Json[]).find(({ action }) => action === asked);
+    await vi.waitFor(async () => {
+      const back = await post('/preview', { source: SOURCE, tool: 'pay.*' });
+      expect(back.json['compared_with']).toEqual({
+        ...{ basis: 'enforced', policy: id, policy_version: wider.json['id'], version: 2 },
+      });
+      expect(sampleOf(back)).toMatchObject({ from: 'allow', to: 'require_approval', recorded: 'require_approval' });
+    }, 10_000);
+    const same = await post('/preview', { source: WIDER, tool: 'pay.*' });
+    expect([same.json['changed'], sampleOf(same)]).toEqual([0, undefined]);
+    expect(Number(same.json['changed_from_recorded'])).toBeGreaterThan(0);
+    await post(`/${id}/deactivate`, { mode: 'enforce' });
+    const then = await post('/preview', { source: WIDER, tool: 'pay.*' });
+    expect(then.json['compared_with']).toEqual({
+      ...{ basis: 'recorded', policy: null, policy_version: null, version: null },
+    });
+    expect(sampleOf(then)).toMatchObject({ from: 'require_approval', to: 'allow' });
+    await post(`/${id}/versions/1/activate`, { mode: 'enforce' });
+  });
+
   it.each<[object, unknown[]]>([
     [{}, [400, 'validation_failed', 'source']],
     [{ source: MISSPELT }, [400, 'policy_invalid', 'source']],

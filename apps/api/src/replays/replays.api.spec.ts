@@ -106,6 +106,7 @@ describe('POST /v1/policies/{id}/versions/{v}/replay', () => {
       policy_version: versions[0],
       version: 1,
       ...WINDOW,
+      compared_with: { basis: 'recorded', policy: null, policy_version: null, version: null },
       progress: { done: 0, total: 5 },
       requested_by: { type: 'admin_key', id: expect.stringMatching(/^key_/) },
       result: null,
@@ -190,6 +191,25 @@ describe('a replay that is run', () => {
     await run(id);
     const { json } = await send('GET', `/v1/replays/${String(id)}`);
     expect(json?.['progress']).toEqual({ done: 599, total: 599 });
+  });
+
+  it('compares with the version that was in force when it was asked for, whatever came into force since', async () => {
+    const [calls = []] = fc.sample(someCalls(30, 30), 1);
+    await record(calls);
+    const source = 'version: 1\ndefault: allow\n';
+    const made = (await send('POST', '/v1/policies', { name: 'Open', source })).json as Json;
+    const inForce = { policy: made['id'], policy_version: (made['latest_version'] as Json)['id'], version: 1 };
+    const slot = `/v1/policies/${String(made['id'])}`;
+    await send('POST', `${slot}/versions/1/activate`, { mode: 'enforce' });
+    const { id, compared_with: compared } = await started();
+    expect(compared).toEqual({ basis: 'enforced', ...inForce });
+    await send('POST', `${slot}/deactivate`, { mode: 'enforce' });
+    await run(id);
+    const { json } = await send('GET', `/v1/replays/${String(id)}`);
+    const expected = naiveReplay(compiled(CANDIDATE), calls, compiled(source));
+    expect(json?.['compared_with']).toEqual(compared);
+    expect(inOneOrder(json?.['result'] as ReplayResult)).toEqual(inOneOrder(expected));
+    expect((await started())['compared_with']).toMatchObject({ basis: 'recorded' });
   });
 
   it('is claimed by one process, which others do not look for', async () => {

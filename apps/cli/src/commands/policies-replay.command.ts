@@ -32,11 +32,11 @@ export const registerReplayCommand = (policies: Command, context: CommandContext
     policies
       .command('replay')
       .description(
-        'Asks a version of a policy about the actions of the past, each with what was judged then, and says what it would have ' +
-          'decided otherwise. Nothing is run, decided or sealed. Without --url it works on the deployment that the settings ' +
-          'name, whether the service runs or not; with it a running service does the work, asked with an admin key in the ' +
-          'variable AGS_API_KEY or in --key-file. Ends with 0 when the replay has succeeded, whatever it found, unless ' +
-          '--fail-if-changed is there.',
+        'Asks a version of a policy about the actions of the past, each with what was judged then, and says what it decides ' +
+          'otherwise than the version in force; where none is in force, otherwise than what was decided then. Nothing is ' +
+          'run, decided or sealed. Without --url it works on the deployment that the settings name, whether the service ' +
+          'runs or not; with it a running service does the work, asked with an admin key in the variable AGS_API_KEY or in ' +
+          '--key-file. Ends with 0 when the replay has succeeded, whatever it found, unless --fail-if-changed is there.',
       )
       .summary('what a version would have said of past actions')
       .argument('<policy>', 'its pol_ id or its name', policyArgument)
@@ -46,7 +46,7 @@ export const registerReplayCommand = (policies: Command, context: CommandContext
       .option('--org <id>', 'which organization; needed when there are several', idArgument('org'))
       .option('--url <url>', 'a running service that does it', urlArgument)
       .option('--key-file <file>', 'with --url: a file that holds an admin key', fileArgument)
-      .option('--fail-if-changed', 'end with 1 when anything would have been decided otherwise')
+      .option('--fail-if-changed', 'end with 1 when anything would be decided otherwise')
       .option('--json', 'the replay as one JSON object, as GET /v1/replays/{id} has it')
       .action(async (named: string, version: string | undefined, options: ReplayOptions) => {
         const { url, from, to } = options;
@@ -155,17 +155,28 @@ const newestOf = async ({ streams }: Deployment, org: OrgId, id: PolicyId): Prom
 };
 
 const textOf = (replay: ShownReplay): string => {
-  const { id, policy, version, from, to, status, error_code: errorCode, result } = replay;
+  const { id, policy, version, from, to, compared_with: compared, status, error_code: errorCode, result } = replay;
   const about = facts([
     ['replay', id],
     ['policy', `${policy}, version ${version}`],
     ['window', `${from} to ${to}`],
+    ['compared with', comparedText(compared)],
     ['status', errorCode === null ? status : `${status} (${errorCode})`],
   ]);
-  return result === null ? about : `${about}\n\n${foundText(result)}`;
+  return result === null ? about : `${about}\n\n${foundText(result, isInForce(compared))}`;
 };
 
-const foundText = (found: ReplayResult): string => {
+type Compared = ShownReplay['compared_with'];
+
+/** An older service compares with what was decided then, and does not say so. */
+const isInForce = (compared: Compared): boolean => compared?.basis === 'enforced';
+
+const comparedText = (compared: Compared): string =>
+  compared?.basis === 'enforced'
+    ? `version ${compared.version} of ${compared.policy}, in force when it was asked for`
+    : 'what was decided then';
+
+const foundText = (found: ReplayResult, beside: boolean): string => {
   const { judged, skipped, changes, allows_denied_by_person: denied, allows_never_asked: never } = found;
   const sums = facts([
     ['judged', numberText(judged)],
@@ -173,10 +184,11 @@ const foundText = (found: ReplayResult): string => {
     ['arguments damaged', numberText(skipped.payload_damaged)],
     ['policy not asked', numberText(skipped.not_asked)],
     ['policy too slow', numberText(skipped.time_limit)],
+    ...(beside ? [['otherwise than decided then', numberText(found.changed_from_recorded)] as const] : []),
     ['would allow what a person denied', numberText(denied)],
     ['would allow what was refused without asking', numberText(never)],
   ]);
-  if (changes.length === 0) return `${sums}\n\nNothing would have been decided otherwise.`;
+  if (changes.length === 0) return `${sums}\n\nNothing would be decided otherwise.`;
   const lines = changes.map(({ from, to, rule_id: rule, source, count, sample }) => [
     from,
     to,
@@ -184,7 +196,7 @@ const foundText = (found: ReplayResult): string => {
     numberText(count),
     sample[0] ?? '',
   ]);
-  return `${sums}\n\n${table(['WAS', 'WOULD BE', 'BY RULE', 'ACTIONS', 'FOR EXAMPLE'], lines)}`;
+  return `${sums}\n\n${table([beside ? 'IN FORCE' : 'WAS', 'WOULD BE', 'BY RULE', 'ACTIONS', 'FOR EXAMPLE'], lines)}`;
 };
 
 const numberText = (count: number): string => count.toLocaleString('en');

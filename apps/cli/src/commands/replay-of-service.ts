@@ -14,6 +14,11 @@ export interface ShownReplay {
   readonly version: number;
   readonly from: string;
   readonly to: string;
+  readonly compared_with?: {
+    readonly basis: 'enforced' | 'recorded';
+    readonly policy: string | null;
+    readonly version: number | null;
+  };
   readonly status: string;
   readonly error_code: string | null;
   readonly ended_at: string | null;

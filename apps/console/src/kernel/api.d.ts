@@ -1395,7 +1395,7 @@ export interface paths {
         put?: never;
         /**
          * See what a draft would have said of the newest actions
-         * @description Judges the inputs of the newest actions anew, beside what the policy of that time said of each. What was never put to a policy, what a budget refused, and what is stored no more is counted and never guessed. After 3 s it answers with what there is, and `complete` is false. Nothing is stored. At most 20 a minute for each person and key.
+         * @description Judges the inputs of the newest actions anew, by the draft and by the version in force, and tells where the two differ. Where no version is in force, the draft is compared with what was decided then; `compared_with` says which. What was never put to a policy, what a budget refused, and what is stored no more is counted and never guessed. After 3 s it answers with what there is, and `complete` is false. Nothing is stored. At most 20 a minute for each person and key.
          */
         post: operations["previewPolicy"];
         delete?: never;
@@ -1513,7 +1513,8 @@ export interface paths {
         /**
          * Replay past actions under a version
          * @description Asks the version, which need not be active, about the actions that were created in [`from`, `to`), each with what was
-         *     judged then. A worker does it, beside the calls that people wait for; the answer does not wait. Nothing is run, decided
+         *     judged then, and the version that is in force when this is asked about the same. Where none is in force, it is compared
+         *     with what was decided then; `compared_with` says which. A worker does it, beside the calls that people wait for; the answer does not wait. Nothing is run, decided
          *     or sealed. Without `from` the 14 days before `to`, without `to` until now.
          *
          *     A window of more than 90 days, or one that does not begin before it ends, is `replay_window_invalid`; one that holds more
@@ -3270,6 +3271,7 @@ export interface components {
             version: number;
             from: components["schemas"]["Timestamp"];
             to: components["schemas"]["Timestamp"];
+            compared_with: components["schemas"]["ComparedWith"];
             progress: {
                 /** @description Actions looked at. */
                 done: number;
@@ -3295,19 +3297,27 @@ export interface components {
             judged: number;
             /** @description Actions that say nothing about the version. They are counted, never guessed. */
             skipped: {
-                /** @description The version took too long to judge them. Enforced, it would refuse such calls. */
+                /** @description The version, or the one in force, took too long to judge them. Enforced, it refuses such calls. */
                 time_limit: number;
                 /** @description Retention has removed what was judged. */
                 payload_removed: number;
                 /** @description What is stored is not what was judged. Run an audit. */
                 payload_damaged: number;
                 /**
-                 * @description What the policy in force said is not on record, because something else refused the call: a Stop, an unknown
+                 * @description What the policy of that time said is not on record, because something else refused the call: a Stop, an unknown
                  *     tool, a signed intent, a budget.
                  */
                 not_asked: number;
             };
-            /** @description What would have been decided otherwise, the most frequent first. */
+            /**
+             * @description Actions about which the version says something else than what was decided then. Not in replays of older versions of
+             *     the service, which compared with nothing else.
+             */
+            changed_from_recorded?: number;
+            /**
+             * @description What the version would change, the most frequent first. `from` is what the version in force says; where none is in force,
+             *     what was decided then.
+             */
             changes: {
                 from: components["schemas"]["Outcome"];
                 to: components["schemas"]["Outcome"];
@@ -3754,6 +3764,7 @@ export interface components {
         PolicyPreview: {
             /** @constant */
             object: "policy_preview";
+            compared_with: components["schemas"]["ComparedWith"];
             /** @description When the oldest action that was looked at was created; null where there is none. */
             from: components["schemas"]["Timestamp"] | null;
             /** @description The newest. */
@@ -3761,16 +3772,22 @@ export interface components {
             judged: number;
             unjudged: number;
             unjudged_because: {
-                /** @description The draft took too long to judge it. Enforced, it would refuse such calls. */
+                /** @description The draft, or the version in force, took too long to judge it. Enforced, it refuses such calls. */
                 time_limit: number;
                 /** @description No policy’s own word is recorded of it. */
                 not_asked: number;
                 payload_removed: number;
                 payload_damaged: number;
             };
+            /** @description The draft says the same as what it is compared with. */
             same: number;
             changed: number;
-            /** @description The most frequent first. */
+            /** @description The draft says something else than what was decided then. */
+            changed_from_recorded: number;
+            /**
+             * @description What the draft changes, the most frequent first. `from` is what the version in force says; where none is in force, what was
+             *     decided then.
+             */
             changes: {
                 from: components["schemas"]["Outcome"];
                 to: components["schemas"]["Outcome"];
@@ -3783,7 +3800,10 @@ export interface components {
             }[];
             /** @description A person said no, and the draft asks nobody. */
             human_denied_now_allowed: number;
-            /** @description Newest first, those that a person denied before all others. */
+            /**
+             * @description Changed actions, newest first. Those that a person denied and the draft allows stand before all others, also where the
+             *     version in force allows them, too.
+             */
             samples: {
                 action: components["schemas"]["ActionId"];
                 tool: string;
@@ -3794,6 +3814,8 @@ export interface components {
                 created_at: components["schemas"]["Timestamp"];
                 from: components["schemas"]["Outcome"];
                 to: components["schemas"]["Outcome"];
+                /** @description What the policy of that time said. */
+                recorded: components["schemas"]["Outcome"];
                 rule_id: string | null;
                 /** @description The rule, the default, or what a condition could not read. */
                 reason: string;
@@ -3801,6 +3823,18 @@ export interface components {
             }[];
             /** @description Whether all that was asked for was looked at within 3 s. */
             complete: boolean;
+        };
+        /**
+         * @description What the decisions of a draft or version are compared with: those of the version in force (`enforced`), or what was decided
+         *     then (`recorded`), where none is in force.
+         */
+        ComparedWith: {
+            /** @enum {string} */
+            basis: "enforced" | "recorded";
+            /** @description Null with `recorded`, like the two below. */
+            policy: components["schemas"]["PolicyId"] | null;
+            policy_version: components["schemas"]["PolicyVersionId"] | null;
+            version: number | null;
         };
         PolicyDiagnostic: {
             /** @constant */
@@ -8493,6 +8527,12 @@ export interface operations {
                     /**
                      * @example {
                      *       "object": "policy_preview",
+                     *       "compared_with": {
+                     *         "basis": "enforced",
+                     *         "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44",
+                     *         "version": 6
+                     *       },
                      *       "from": "2026-10-01T08:00:00.000Z",
                      *       "to": "2026-10-01T09:00:00.000Z",
                      *       "judged": 480,
@@ -8505,6 +8545,7 @@ export interface operations {
                      *       },
                      *       "same": 479,
                      *       "changed": 1,
+                     *       "changed_from_recorded": 3,
                      *       "changes": [
                      *         {
                      *           "from": "require_approval",
@@ -8530,6 +8571,7 @@ export interface operations {
                      *           "created_at": "2026-10-01T08:30:00.000Z",
                      *           "from": "require_approval",
                      *           "to": "allow",
+                     *           "recorded": "require_approval",
                      *           "rule_id": "read-crm",
                      *           "reason": "rule read-crm",
                      *           "human_denied": true
@@ -8873,6 +8915,12 @@ export interface operations {
                      *       "version": 2,
                      *       "from": "2026-09-17T09:00:00.000Z",
                      *       "to": "2026-10-01T09:00:00.000Z",
+                     *       "compared_with": {
+                     *         "basis": "enforced",
+                     *         "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp47",
+                     *         "version": 1
+                     *       },
                      *       "progress": {
                      *         "done": 0,
                      *         "total": 1219
@@ -8976,6 +9024,12 @@ export interface operations {
                      *       "version": 2,
                      *       "from": "2026-09-17T09:00:00.000Z",
                      *       "to": "2026-10-01T09:00:00.000Z",
+                     *       "compared_with": {
+                     *         "basis": "enforced",
+                     *         "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp47",
+                     *         "version": 1
+                     *       },
                      *       "progress": {
                      *         "done": 1219,
                      *         "total": 1219
@@ -8992,6 +9046,7 @@ export interface operations {
                      *           "not_asked": 3,
                      *           "time_limit": 0
                      *         },
+                     *         "changed_from_recorded": 44,
                      *         "changes": [
                      *           {
                      *             "from": "require_approval",

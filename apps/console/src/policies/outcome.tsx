@@ -30,6 +30,10 @@ export const OutcomeChange = ({ from, to }: { readonly from: Outcome; readonly t
   </span>
 );
 
+/** What the decisions of a text or version are compared with, behind the word `than`. */
+export const comparedWords = ({ basis, version }: Schemas['ComparedWith'], by = ''): string =>
+  basis === 'enforced' ? `${by}version ${version}, which is enforced now` : 'recorded';
+
 /** The rule that decides, with a way to it in the text; or that none does. */
 export const Rule = ({ id, onRule }: { readonly id: string | null; readonly onRule: (id: string) => void }) =>
   id === null ? (

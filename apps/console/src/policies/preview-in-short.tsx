@@ -1,6 +1,6 @@
 import { usePreview } from './use-preview.ts';
 import { Icon } from '../design/icon.tsx';
-import { counted } from './outcome.tsx';
+import { comparedWords, counted } from './outcome.tsx';
 import styles from './policies.module.css';
 
 /** What a version would have done to the newest calls, in a line or two: before it is let loose. */
@@ -12,7 +12,8 @@ export const PreviewInShort = ({ source }: { readonly source: string }) => {
     <div className={styles['short']} role="status">
       <p>
         Of the newest {counted(data.judged, 'call')}, this version would have decided{' '}
-        <strong>{data.changed === 0 ? 'none' : data.changed.toLocaleString('en-US')} differently</strong> than recorded.
+        <strong>{data.changed === 0 ? 'none' : data.changed.toLocaleString('en-US')} differently</strong> than{' '}
+        {comparedWords(data.compared_with)}.
       </p>
       {data.human_denied_now_allowed === 0 ? null : (
         <p className={styles['danger']}>

@@ -7,7 +7,7 @@ import { plain } from '../kernel/said.ts';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
-import { counted, OutcomeChange, Rule } from './outcome.tsx';
+import { comparedWords, counted, OutcomeBadge, OutcomeChange, Rule } from './outcome.tsx';
 import styles from './policies.module.css';
 import { usePaused } from './queries.ts';
 import type { ToolProps } from './tool-props.ts';
@@ -130,7 +130,7 @@ const Narrow = ({
 };
 
 const Result = ({ answer, onRule }: { readonly answer: Answer; readonly onRule: (id: string) => void }) => {
-  const { judged, changed, human_denied_now_allowed: denied, from, to, complete } = answer;
+  const { judged, changed, human_denied_now_allowed: denied, from, to, complete, compared_with: compared } = answer;
   if (from === null || to === null) {
     return (
       <p>
@@ -146,8 +146,13 @@ const Result = ({ answer, onRule }: { readonly answer: Answer; readonly onRule: 
         {complete ? '' : ' Incomplete: the preview stops after 3 seconds.'}
       </p>
       <p className={styles['number']}>
-        {changed.toLocaleString('en-US')} <span>decided differently than recorded</span>
+        {changed.toLocaleString('en-US')} <span>decided differently than {comparedWords(compared, 'by ')}</span>
       </p>
+      {compared.basis === 'recorded' ? null : (
+        <p className={kit['dim']}>
+          {answer.changed_from_recorded.toLocaleString('en-US')} decided differently than recorded at the time.
+        </p>
+      )}
       {denied === 0 ? null : (
         <p className={styles['danger']}>
           <Icon name="triangle" /> {counted(denied, 'call')} denied by a person would be allowed without approval.
@@ -185,7 +190,7 @@ const WHY_NOT = {
   not_asked: 'decided without a policy (Stop, unknown tool or budget)',
   payload_removed: 'the arguments were removed at the end of the retention period',
   payload_damaged: 'the stored input does not match its digest: run an audit',
-  time_limit: 'the evaluation takes too long; enforced, this version would deny such calls',
+  time_limit: 'the evaluation takes too long; enforced, such a version denies these calls',
 } as const;
 
 const Unjudged = ({ answer }: { readonly answer: Answer }) => {
@@ -218,7 +223,7 @@ const Samples = ({ answer: { samples } }: { readonly answer: Answer }) =>
             <small>
               <Said text={one.agent.name} />, <Time at={one.created_at} />
             </small>
-            <OutcomeChange from={one.from} to={one.to} />
+            {one.from === one.to ? <OutcomeBadge outcome={one.to} /> : <OutcomeChange from={one.from} to={one.to} />}
             {one.human_denied ? <strong className={styles['danger']}>Denied by a person</strong> : null}
           </li>
         ))}

@@ -62,7 +62,7 @@ export const ReplayRow = ({ replay, onRule }: { readonly replay: Replay; readonl
           {FAILURES[replay.error_code] ?? 'The replay failed.'} <code>{replay.error_code}</code>
         </p>
       )}
-      {replay.result === null ? null : <Found result={replay.result} onRule={onRule} />}
+      {replay.result === null ? null : <Found replay={replay} result={replay.result} onRule={onRule} />}
     </li>
   );
 };
@@ -95,10 +95,18 @@ const SKIPPED = {
   not_asked: 'decided without a policy (Stop, unknown tool or budget)',
   payload_removed: 'the arguments were removed at the end of the retention period',
   payload_damaged: 'the stored input does not match its digest: run an audit',
-  time_limit: 'the evaluation takes too long; enforced, this version would deny such calls',
+  time_limit: 'the evaluation takes too long; enforced, such a version denies these calls',
 } as const;
 
-const Found = ({ result, onRule }: { readonly result: Result; readonly onRule: (id: string) => void }) => {
+const Found = ({
+  replay: { compared_with: compared },
+  result,
+  onRule,
+}: {
+  readonly replay: Replay;
+  readonly result: Result;
+  readonly onRule: (id: string) => void;
+}) => {
   const changed = result.changes.reduce((sum, { count }) => sum + count, 0);
   return (
     <details className={styles['found']}>
@@ -113,6 +121,13 @@ const Found = ({ result, onRule }: { readonly result: Result; readonly onRule: (
           </span>
         )}
       </summary>
+      <p>
+        Compared with{' '}
+        {compared.basis === 'recorded'
+          ? 'what was decided at the time'
+          : `what version ${compared.version}, enforced when the replay was started, decides of the same calls`}
+        .
+      </p>
       {result.allows_never_asked === 0 ? null : (
         <p>
           {counted(result.allows_never_asked, 'call')} without an approval that{' '}

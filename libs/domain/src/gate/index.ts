@@ -59,7 +59,7 @@ export * from './payload-comparison.port.js';
 export * from './payload-rows.port.js';
 export * from './payload-sweeper.js';
 export * from './policy-judge.js';
-export { policyOutcomeOf, PolicyPreview, type Unjudged } from './policy-preview.js';
+export { type BesideDraft, policyOutcomeOf, PolicyPreview, type Unjudged } from './policy-preview.js';
 export { recordedInput } from './recorded-input.js';
 export * from './recovery.ports.js';
 export * from './request-digest.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { testId, testTime } from '../../../../test/support/given-log.js';
 import type { Decision } from './action.events.js';
 import type { LivingAction } from './action.state.js';
-import { policyOutcomeOf, PolicyPreview } from './policy-preview.js';
+import { type BesideDraft, policyOutcomeOf, PolicyPreview } from './policy-preview.js';
 
 const decision = (changes: Partial<Decision>): Decision =>
   ({ outcome: 'deny', code: 'policy_denied', source: 'rule', ...changes }) as Decision;
@@ -12,6 +12,8 @@ const action = (number: number, status: string | null = null): LivingAction =>
     submission: { action: testId('act', number), tool: 'crm.get', agent: testId('agt', 1), agent_name: 'support-1' },
     approval: status === null ? null : { status },
   }) as unknown as LivingAction;
+/** Nothing is in force: compared is what was decided then. */
+const was = (recorded: Decision['outcome']): BesideDraft => ({ recorded, inForce: null });
 const allow = { outcome: 'allow' as const, ruleId: 'one', reason: 'rule one', timeLimitTripped: false };
 
 describe('what the policy of that time said', () => {
@@ -32,17 +34,22 @@ describe('a preview', () => {
 
   it('counts what would be otherwise by outcome and rule, the most frequent first', () => {
     const preview = new PolicyPreview();
-    preview.add(action(9), 'allow', allow);
-    preview.add(action(8), 'deny', allow);
-    preview.add(action(7), 'require_approval', {
+    preview.add(action(9), was('allow'), allow);
+    preview.add(action(8), was('deny'), allow);
+    preview.add(action(7), was('require_approval'), {
       outcome: 'deny',
       ruleId: null,
       reason: 'default deny',
       timeLimitTripped: false,
     });
-    preview.add(action(6), 'deny', { outcome: 'allow', ruleId: 'two', reason: 'rule two', timeLimitTripped: false });
-    preview.add(action(5), 'deny', allow);
-    preview.add(action(4), 'deny', { ...allow, timeLimitTripped: true });
+    preview.add(action(6), was('deny'), {
+      outcome: 'allow',
+      ruleId: 'two',
+      reason: 'rule two',
+      timeLimitTripped: false,
+    });
+    preview.add(action(5), was('deny'), allow);
+    preview.add(action(4), was('deny'), { ...allow, timeLimitTripped: true });
     preview.skip(action(4), 'payload_removed');
     preview.skip(action(3), 'not_asked');
     expect(preview.result()).toMatchObject({
@@ -53,6 +60,7 @@ describe('a preview', () => {
       unjudged_because: { not_asked: 1, payload_removed: 1, payload_damaged: 0, time_limit: 1 },
       same: 1,
       changed: 4,
+      changed_from_recorded: 4,
       changes: [
         {
           from: 'deny',
@@ -71,14 +79,52 @@ describe('a preview', () => {
 
   it('shows first what a person denied and the draft allows, and at most fifty', () => {
     const preview = new PolicyPreview();
-    for (let number = 200; number > 100; number -= 1) preview.add(action(number), 'deny', allow);
-    preview.add(action(2, 'denied'), 'require_approval', allow);
-    preview.add(action(1, 'approved'), 'require_approval', allow);
+    for (let number = 200; number > 100; number -= 1) preview.add(action(number), was('deny'), allow);
+    preview.add(action(2, 'denied'), was('require_approval'), allow);
+    preview.add(action(1, 'approved'), was('require_approval'), allow);
     const { samples, human_denied_now_allowed, changed } = preview.result();
     expect([samples.length, human_denied_now_allowed, changed]).toEqual([50, 1, 102]);
     expect(samples.slice(0, 2)).toMatchObject([
       { action: testId('act', 2), human_denied: true, from: 'require_approval', to: 'allow', reason: 'rule one' },
       { action: testId('act', 200), human_denied: false, agent: { name: 'support-1' } },
     ]);
+  });
+
+  it('compares with the version in force where there is one, and still tells what was decided then', () => {
+    const preview = new PolicyPreview();
+    const beside = (recorded: Decision['outcome'], outcome: Decision['outcome']): BesideDraft => ({
+      recorded,
+      inForce: { outcome, timeLimitTripped: false },
+    });
+    preview.add(action(4), beside('deny', 'allow'), allow);
+    preview.add(action(3), beside('allow', 'deny'), allow);
+    preview.add(action(2), beside('deny', 'require_approval'), allow);
+    preview.add(action(1), { recorded: 'deny', inForce: { outcome: 'deny', timeLimitTripped: true } }, allow);
+    expect(preview.result()).toMatchObject({
+      judged: 3,
+      unjudged_because: { time_limit: 1 },
+      same: 1,
+      changed: 2,
+      changed_from_recorded: 2,
+      changes: [
+        { from: 'deny', to: 'allow', count: 1 },
+        { from: 'require_approval', to: 'allow', count: 1 },
+      ],
+      samples: [
+        { action: testId('act', 3), from: 'deny', to: 'allow', recorded: 'allow' },
+        { action: testId('act', 2), from: 'require_approval', to: 'allow', recorded: 'deny' },
+      ],
+    });
+  });
+
+  it('shows what a person denied and the draft allows also where the version in force allows it', () => {
+    const preview = new PolicyPreview();
+    const inForce = { outcome: 'allow' as const, timeLimitTripped: false };
+    preview.add(action(1, 'denied'), { recorded: 'require_approval', inForce }, allow);
+    expect(preview.result()).toMatchObject({
+      changed: 0,
+      human_denied_now_allowed: 1,
+      samples: [{ from: 'allow', to: 'allow', recorded: 'require_approval', human_denied: true }],
+    });
   });
 });

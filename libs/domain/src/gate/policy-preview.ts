@@ -8,7 +8,7 @@ type Outcome = Decision['outcome'];
 /** Why nothing can be said of an action: no policy's own word is recorded, or its input is gone or damaged. */
 export type Unjudged = 'not_asked' | 'payload_removed' | 'payload_damaged';
 
-/** The draft took too long: that is no word of it, and chance decides which calls it happens to. */
+/** The draft, or the version in force, took too long: that is no word of it, and chance decides which calls it happens to. */
 type Unsaid = Unjudged | 'time_limit';
 
 /** As many as an answer shows of the actions that a draft would have decided otherwise. */
@@ -19,8 +19,11 @@ type PreviewedAction = {
   readonly tool: string;
   readonly agent: { readonly id: AgentId; readonly name: string };
   readonly created_at: Timestamp;
+  /** What the decision of the draft is compared with: that of the version in force, or what was decided then. */
   readonly from: Outcome;
   readonly to: Outcome;
+  /** What the policy of that time said. */
+  readonly recorded: Outcome;
   /** The rule of the draft. */
   readonly rule_id: string | null;
   /** In the words of the draft: that rule, its default, or what a condition could not read. */
@@ -28,6 +31,14 @@ type PreviewedAction = {
   /** A person said no to it, and the draft asks nobody. */
   readonly human_denied: boolean;
 };
+
+/** What a draft's decision is held against. */
+export interface BesideDraft {
+  /** What {@link policyOutcomeOf} says of the action. */
+  readonly recorded: Outcome;
+  /** What the version in force says of it; null where none is in force, and what was decided then is compared. */
+  readonly inForce: Pick<PolicyDecision, 'outcome' | 'timeLimitTripped'> | null;
+}
 
 /** What of a draft's decision is told. */
 type DraftDecision = Pick<PolicyDecision, 'outcome' | 'ruleId' | 'reason' | 'timeLimitTripped'>;
@@ -57,7 +68,7 @@ export const policyOutcomeOf = ({ decision }: Pick<LivingAction, 'decision'>): O
   }
 };
 
-/** Adds up what a draft would have said of recorded actions, beside what was decided. Newest first. */
+/** Adds up what a draft says of recorded actions, beside what the version in force says of them, or what was decided. Newest first. */
 export class PolicyPreview {
   private readonly changes = new Map<string, Change>();
   private readonly deniedByPeople: PreviewedAction[] = [];
@@ -70,6 +81,7 @@ export class PolicyPreview {
   };
   private judged = 0;
   private same = 0;
+  private changedFromRecorded = 0;
   private humanDenied = 0;
   private newest: Timestamp | null = null;
   private oldest: Timestamp | null = null;
@@ -79,20 +91,23 @@ export class PolicyPreview {
     this.unjudged[why] += 1;
   }
 
-  /** @param from what {@link policyOutcomeOf} says of the action */
-  add(action: LivingAction, from: Outcome, draft: DraftDecision): void {
-    if (draft.timeLimitTripped) return this.skip(action, 'time_limit');
+  add(action: LivingAction, { recorded, inForce }: BesideDraft, draft: DraftDecision): void {
+    if (draft.timeLimitTripped || inForce?.timeLimitTripped) return this.skip(action, 'time_limit');
     this.look(action);
     this.judged += 1;
-    if (draft.outcome === from) {
-      this.same += 1;
-      return;
-    }
-    this.count(from, draft);
+    if (draft.outcome !== recorded) this.changedFromRecorded += 1;
+    const from = inForce?.outcome ?? recorded;
+    const isSame = draft.outcome === from;
+    if (isSame) this.same += 1;
+    else this.count(from, draft);
+    // Told whatever is in force: it stays the draft that asks nobody.
     const wasDenied = action.approval?.status === 'denied' && draft.outcome === 'allow';
     if (wasDenied) this.humanDenied += 1;
+    if (isSame && !wasDenied) return;
     const samples = wasDenied ? this.deniedByPeople : this.others;
-    if (samples.length < SAMPLES_MAX) samples.push(sampleOf(action, from, draft, wasDenied));
+    if (samples.length < SAMPLES_MAX) {
+      samples.push(sampleOf(action, { recorded, from }, draft, wasDenied));
+    }
   }
 
   private look({ createdAt }: LivingAction): void {
@@ -120,6 +135,7 @@ export class PolicyPreview {
       unjudged_because: { ...this.unjudged },
       same,
       changed: judged - same,
+      changed_from_recorded: this.changedFromRecorded,
       changes: [...this.changes.values()]
         .sort((one, other) => other.count - one.count)
         .map(({ from, to, count, byRule }) => ({ from, to, count, by_rule: countsOf(byRule) })),
@@ -134,7 +150,7 @@ const countsOf = (byRule: ReadonlyMap<string | null, number>) =>
 
 const sampleOf = (
   { submission, createdAt }: LivingAction,
-  from: Outcome,
+  beside: { readonly recorded: Outcome; readonly from: Outcome },
   { outcome, ruleId, reason }: DraftDecision,
   wasDenied: boolean,
 ): PreviewedAction => ({
@@ -142,8 +158,9 @@ const sampleOf = (
   tool: submission.tool,
   agent: { id: submission.agent, name: submission.agent_name },
   created_at: createdAt,
-  from,
+  from: beside.from,
   to: outcome,
+  recorded: beside.recorded,
   rule_id: ruleId,
   reason,
   human_denied: wasDenied,

@@ -14,6 +14,17 @@ import { ATTEMPTS_MAX, runReplay } from './replay-run.js';
 
 const PAGE = 7;
 const POLICY = compiled(CANDIDATE);
+/** What is in force in some tests: it lets through what the candidate asks about, and refuses what it reads. */
+const IN_FORCE = compiled(`version: 1
+default: deny
+rules:
+  - id: pay
+    match:
+      tools:
+        - pay.*
+    decision: allow
+`);
+const VERSION_IN_FORCE = { policy: testId('pol', 2), versionId: testId('pv', 2), version: 4 };
 const NEVER = new AbortController().signal;
 
 class HeldCalls extends RecordedCalls {
@@ -43,6 +54,7 @@ class HeldWork extends ReplayWork {
       policy: testId('pol', 1),
       versionId: testId('pv', 1),
       version: 1,
+      inForce: null,
       from: testTime(0),
       to: testTime(10_000),
       requestedBy: OPERATOR,
@@ -59,6 +71,11 @@ class HeldWork extends ReplayWork {
     sums: null,
     attempts: 0,
   };
+  constructor(inForce: Replay['inForce'] = null) {
+    super();
+    this.row = { ...this.row, replay: { ...this.row.replay, inForce } };
+  }
+
   /** Writes before the process is killed: in the middle of one the row has it or has it not, here it has it. */
   writesLeft = Infinity;
 
@@ -112,7 +129,10 @@ const run = (
   runReplay(
     {
       calls: new HeldCalls(calls),
-      policies: { load: () => Promise.resolve({ isUsable: true, policy: POLICY }) },
+      policies: {
+        load: (_policy, versionId) =>
+          Promise.resolve({ isUsable: true, policy: versionId === VERSION_IN_FORCE.versionId ? IN_FORCE : POLICY }),
+      },
       clock: clockOf(stepMs),
       pause,
     },
@@ -148,6 +168,34 @@ describe('a replay', () => {
         expect(work.row.replay).toEqual(whole.row.replay);
       }),
     ));
+
+  it('compares with the version that was in force when it was asked for, also when it is killed and taken up again', () =>
+    fc.assert(
+      fc.asyncProperty(someCalls(0, 40), fc.integer({ min: 0, max: 20 }), async (calls, writes) => {
+        const work = new HeldWork(VERSION_IN_FORCE);
+        work.writesLeft = writes;
+        await run(calls, work, { stepMs: 400 }).catch((error: unknown) => expect(error).toBeInstanceOf(Killed));
+        work.writesLeft = Infinity;
+        await run(calls, work, { stepMs: 400 });
+        expect(found(work)).toEqual(inOneOrder(naiveReplay(POLICY, calls, IN_FORCE)));
+      }),
+    ));
+
+  it('compares with a refusal of every call where the version in force compiles no more, as the gate refuses them', async () => {
+    const [calls] = fc.sample(someCalls(40, 40), 1) as [readonly RecordedCall[]];
+    const work = new HeldWork(VERSION_IN_FORCE);
+    const policies: Pick<CompiledPolicies, 'load'> = {
+      load: (_policy, versionId) =>
+        Promise.resolve(
+          versionId === VERSION_IN_FORCE.versionId
+            ? { isUsable: false, reason: 'version does not compile' }
+            : { isUsable: true, policy: POLICY },
+        ),
+    };
+    const parts = { calls: new HeldCalls(calls), policies, clock: clockOf(0), pause: () => Promise.resolve() };
+    expect(await runReplay(parts, work, NEVER)).toBe('succeeded');
+    expect(found(work)).toEqual(inOneOrder(naiveReplay(POLICY, calls, compiled('version: 1\ndefault: deny\n'))));
+  });
 
   it('that is told to end saves what it has and is left to others', async () => {
     const [calls] = fc.sample(someCalls(20, 20), 1) as [readonly RecordedCall[]];

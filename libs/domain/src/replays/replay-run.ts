@@ -5,7 +5,10 @@ import {
   POLICY_EVALUATION_LIMIT_MS,
   type CompiledPolicies,
   type CompiledPolicy,
+  type LoadedPolicy,
+  type PolicyDecision,
   type PolicyInput,
+  policyUnavailable,
 } from '../policies/index.js';
 import type { RecordedCall, RecordedCalls, ReplayCursor } from './recorded-calls.port.js';
 import type { ReplayOutcome } from './replay.js';
@@ -30,13 +33,13 @@ export interface ReplayParts {
   readonly clock: Clock;
   /** Lets other work of the process run. */
   readonly pause: () => Promise<void>;
-  /** How long the candidate may take for a call. */
+  /** How long each of the two versions may take for a call. */
   readonly limitMs?: number;
 }
 
 /**
- * Runs one replay from where it was left to its end: what was judged then is judged anew, by the candidate and by nothing
- * else, in the order of (created_at, id). Whoever runs it holds its claim.
+ * Runs one replay from where it was left to its end: what was judged then is judged anew, by the candidate and by the
+ * version that was in force when it was asked for, in the order of (created_at, id). Whoever runs it holds its claim.
  * @param held aborted when the claim is lost or the process is to end
  * @throws {StoreUnavailable} what was saved stands
  */
@@ -50,11 +53,21 @@ export const runReplay = async (parts: ReplayParts, work: ReplayWork, held: Abor
   const candidate = await policies.load(replay.policy, replay.versionId);
   // An older version may use what this build no longer takes.
   if (!candidate.isUsable) return (await work.fail('policy_unavailable', now())) ? 'failed' : 'left';
-  const pass = new ReplayPass(parts, work, underWay, candidate.policy);
+  const { inForce } = replay;
+  const pass = new ReplayPass(parts, work, underWay, {
+    candidate: candidate.policy,
+    inForce: inForce === null ? null : await policies.load(inForce.policy, inForce.versionId),
+  });
   if (!(await pass.reachEnd(held))) return 'left';
   const result = pass.sums.result();
   return (await work.succeed(pass.done, result, digestOfJson(result), now())) ? 'succeeded' : 'left';
 };
+
+interface Compared {
+  readonly candidate: CompiledPolicy;
+  /** Null: compared is what was decided then. */
+  readonly inForce: LoadedPolicy | null;
+}
 
 /** One pass over what is left of the window. */
 class ReplayPass {
@@ -68,7 +81,7 @@ class ReplayPass {
     private readonly parts: ReplayParts,
     private readonly work: ReplayWork,
     private readonly underWay: ReplayUnderWay,
-    private readonly candidate: CompiledPolicy,
+    private readonly compared: Compared,
   ) {
     this.sums = new ReplaySums(underWay.sums);
     this.done = underWay.replay.done;
@@ -99,22 +112,31 @@ class ReplayPass {
   }
 
   private judge(call: RecordedCall): void {
-    const from = saidByPolicy(call);
-    if (from === null) this.sums.skip('not_asked');
+    const said = saidByPolicy(call);
+    if (said === null) this.sums.skip('not_asked');
     else if (call.input === null) this.sums.skip('payload_removed');
     else if (digestOf(call.input) !== call.inputDigest) this.sums.skip('payload_damaged');
-    else this.count(call, from, call.input);
+    else this.count(call, said, inputOf(call.input));
     this.done += 1;
     this.cursor = { createdAt: call.createdAt, action: call.action };
   }
 
   /** Too slow is no word of the policy: told as a refusal, it would be another one in every replay. */
-  private count(call: RecordedCall, from: ReplayOutcome, input: string): void {
-    const decision = evaluatePolicy(this.candidate, inputOf(input), {
-      limitMs: this.parts.limitMs ?? EVALUATION_LIMIT_MS,
-    });
-    if (decision.timeLimitTripped) this.sums.skip('time_limit');
-    else this.sums.add(call, from, decision);
+  private count(call: RecordedCall, said: ReplayOutcome, input: PolicyInput): void {
+    const { candidate, inForce } = this.compared;
+    const decision = this.evaluated(candidate, input);
+    const now =
+      inForce === null
+        ? null
+        : inForce.isUsable
+          ? this.evaluated(inForce.policy, input)
+          : policyUnavailable(inForce.reason);
+    if (decision.timeLimitTripped || now?.timeLimitTripped) this.sums.skip('time_limit');
+    else this.sums.add(call, { said, from: now?.outcome ?? said }, decision);
+  }
+
+  private evaluated(policy: CompiledPolicy, input: PolicyInput): PolicyDecision {
+    return evaluatePolicy(policy, input, { limitMs: this.parts.limitMs ?? EVALUATION_LIMIT_MS });
   }
 
   /** @returns whether to go on */

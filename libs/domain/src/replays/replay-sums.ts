@@ -11,6 +11,8 @@ export const NAMES_MAX = 200;
 export type StoredSums = {
   readonly judged: number;
   readonly skipped: ReplayResult['skipped'];
+  /** Left out by an older version, which compared with what was decided then and nothing else. */
+  readonly changedFromRecorded?: number;
   readonly changes: readonly ReplayChange[];
   readonly byRule: ReplayResult['by_rule'];
   readonly byTool: ReplayResult['by_tool'];
@@ -30,7 +32,7 @@ const ANSWERS_OF_POLICIES: ReadonlySet<string | null> = new Set([
 ]);
 
 /**
- * What the policy in force said of a call; null where none was asked, or what it said is not on record. Where it asked for
+ * What the policy of that time said of a call; null where none was asked, or what it said is not on record. Where it asked for
  * more approvers than there are, or too many of the agent's calls waited, the gate refused and the policy had asked.
  */
 export const saidByPolicy = ({
@@ -53,6 +55,7 @@ export class ReplaySums {
   private readonly byRule = new Map<string, ReplayResult['by_rule'][number]>();
   private readonly byTool = new Map<string | null, ReplayResult['by_tool'][number]>();
   private readonly byAgent = new Map<string | null, ReplayResult['by_agent'][number]>();
+  private changedFromRecorded = 0;
   private allowsDeniedByPerson = 0;
   private allowsNeverAsked = 0;
 
@@ -60,6 +63,8 @@ export class ReplaySums {
   constructor(stored: StoredSums | null = null) {
     if (stored === null) return;
     this.judged = stored.judged;
+    this.changedFromRecorded =
+      stored.changedFromRecorded ?? stored.changes.reduce((sum, { count: actions }) => sum + actions, 0);
     Object.assign(this.skipped, stored.skipped);
     for (const change of stored.changes) this.changes.set(keyOf(change), { ...change, sample: [...change.sample] });
     for (const line of stored.byRule) this.byRule.set(`${line.source} ${line.rule_id}`, { ...line });
@@ -73,15 +78,19 @@ export class ReplaySums {
     this.skipped[reason] += 1;
   }
 
-  /** @param from what the policy in force said ({@link saidByPolicy}) */
+  /**
+   * @param said what the policy of that time said ({@link saidByPolicy})
+   * @param from what the decision of the candidate is compared with: that, or what the version in force says
+   */
   add(
     { action, agent, tool, decision: recorded, approval }: RecordedCall,
-    from: ReplayOutcome,
+    { said, from }: { readonly said: ReplayOutcome; readonly from: ReplayOutcome },
     decision: PolicyDecision,
   ): void {
     const { outcome: to, ruleId, source } = decision;
     const isChange = from !== to;
     this.judged += 1;
+    if (said !== to) this.changedFromRecorded += 1;
     const rule = `${source} ${ruleId}`;
     count(
       line(this.byRule, rule, () => ({ rule_id: ruleId, source, ...tally() })),
@@ -114,6 +123,7 @@ export class ReplaySums {
     return {
       judged: this.judged,
       skipped: { ...this.skipped },
+      changedFromRecorded: this.changedFromRecorded,
       changes: [...this.changes.values()],
       byRule: [...this.byRule.values()],
       byTool: [...this.byTool.values()],
@@ -128,6 +138,7 @@ export class ReplaySums {
     return {
       judged: this.judged,
       skipped: { ...this.skipped },
+      changed_from_recorded: this.changedFromRecorded,
       changes: [...this.changes.values()].sort((one, other) => other.count - one.count),
       by_rule: byWeight(this.byRule),
       by_tool: byWeight(this.byTool),

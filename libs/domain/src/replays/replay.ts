@@ -23,6 +23,13 @@ export interface ReplayWindow {
   readonly to: Timestamp;
 }
 
+/** The version that decides calls at the moment of a request. */
+export interface VersionInForce {
+  readonly policy: PolicyId;
+  readonly versionId: PolicyVersionId;
+  readonly version: number;
+}
+
 /** What a replay is asked for. */
 export interface ReplayRequest extends ReplayWindow {
   readonly id: ReplayId;
@@ -31,6 +38,11 @@ export interface ReplayRequest extends ReplayWindow {
   readonly policy: PolicyId;
   readonly versionId: PolicyVersionId;
   readonly version: number;
+  /**
+   * The version that was in force when it was asked for: each call is judged by it, too, and what the two say is compared.
+   * Null where none was in force: compared is what was decided then.
+   */
+  readonly inForce: VersionInForce | null;
   readonly requestedBy: Actor;
   /** Actions in the window when it was asked for. */
   readonly total: number;
@@ -60,7 +72,7 @@ export type ReplayTally = {
   deny: number;
 };
 
-/** One way in which the candidate decides otherwise, with the oldest of its actions. */
+/** One way in which the candidate decides otherwise than what it is compared with, with the oldest of its actions. */
 export type ReplayChange = {
   from: ReplayOutcome;
   to: ReplayOutcome;
@@ -86,6 +98,8 @@ export type ReplayResult = {
     /** The candidate took too long to judge it; the gate would have refused it. Chance decides which calls these are. */
     time_limit: number;
   };
+  /** Judged actions about which the candidate says something else than what was decided then. */
+  changed_from_recorded: number;
   changes: ReplayChange[];
   /** `source`: builtin where a condition of the rule had no answer. */
   by_rule: ({ rule_id: string | null; source: PolicyDecision['source'] } & ReplayTally)[];

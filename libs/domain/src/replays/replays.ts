@@ -2,6 +2,7 @@ import {
   DomainError,
   derivedId,
   epochMsOf,
+  streamRef,
   timestampOf,
   type CommandMetadata,
   type FoldedStreams,
@@ -10,9 +11,10 @@ import {
   type ReplayId,
   type Timestamp,
 } from '../kernel/index.js';
+import { organizationDecider } from '../people/index.js';
 import { loadPolicy, versionNamed } from '../policies/index.js';
 import type { RecordedCalls } from './recorded-calls.port.js';
-import type { Replay, ReplayWindow } from './replay.js';
+import type { Replay, ReplayWindow, VersionInForce } from './replay.js';
 import type { ReplayPage, ReplayRows } from './replay-rows.port.js';
 import { replayWindow } from './replay-window.js';
 
@@ -59,6 +61,7 @@ export class Replays {
       policy: policy.policy,
       versionId: version.id,
       version: version.version,
+      inForce: await this.inForce(org),
       ...window,
       requestedBy: metadata.actor,
       total,
@@ -70,6 +73,13 @@ export class Replays {
     throw new DomainError('conflict', {
       message: `The organization has ${OPEN_MAX} replays queued or running. Wait for one to end, or cancel one.`,
     });
+  }
+
+  private async inForce(org: OrgId): Promise<VersionInForce | null> {
+    const { state } = await this.streams.load(streamRef(organizationDecider, org));
+    if (state.status === 'none' || state.enforced === null) return null;
+    const { policy, versionId, version } = state.enforced;
+    return { policy, versionId, version };
   }
 
   /** @throws {DomainError} not_found, also of another organization's */

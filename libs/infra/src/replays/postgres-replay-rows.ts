@@ -8,8 +8,8 @@ import { REPLAY_COLUMNS, replayOf, type ReplayRow } from './replay-row.js';
 const ADD_LOCK = `select pg_advisory_xact_lock(hashtextextended('add replay ' || $1, 0))`;
 const FORGET = `delete from replays.replays where org = $1 and ended_at < $2`;
 const INSERT = `insert into replays.replays (id, org, purpose, policy, version_id, version, from_at, to_at,
-    requested_by_type, requested_by_id, created_at, status, total)
-  select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'queued', $12
+    requested_by_type, requested_by_id, created_at, status, total, in_force)
+  select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'queued', $12, $14
    where (select count(*) from replays.replays where org = $2 and status in ('queued', 'running')) < $13
   on conflict do nothing`;
 const FIND = `select ${REPLAY_COLUMNS} from replays.replays where org = $1 and id = $2`;
@@ -22,9 +22,10 @@ export class PostgresReplayRows extends ReplayRows {
   }
 
   override async insert(request: ReplayRequest, openMax: number, forgetBefore: Timestamp): Promise<Replay | null> {
-    const { id, org, purpose, policy, versionId, version, from, to, requestedBy, createdAt, total } = request;
+    const { id, org, purpose, policy, versionId, version, from, to, requestedBy, createdAt, total, inForce } = request;
     const { type, id: by } = requestedBy;
-    const values = [id, org, purpose, policy, versionId, version, from, to, type, by, createdAt, total, openMax];
+    const asked = [id, org, purpose, policy, versionId, version, from, to, type, by, createdAt, total];
+    const values = [...asked, openMax, inForce === null ? null : JSON.stringify(inForce)];
     const client = await answered(this.pool.connect());
     try {
       await answered(client.query('begin'));

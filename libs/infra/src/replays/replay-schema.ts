@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { installSchema } from '../postgres/index.js';
+import { addColumn, installSchema } from '../postgres/index.js';
 
 // Moments are texts of one length and zone, whose order is that of time in the collation "C". Sums and result are JSON as text.
 const STATEMENTS = [
@@ -28,6 +28,7 @@ const STATEMENTS = [
      error_code text,
      ended_at text collate "C"
    )`,
+  addColumn('replays.replays', 'in_force', 'text'),
   `create index if not exists replays_by_time on replays.replays (org, created_at, id)`,
   `create index if not exists replays_open on replays.replays (created_at, id) where status in ('queued', 'running')`,
 ];
