@@ -1,6 +1,7 @@
 import { digestOf, encodeId } from '#libs/crypto';
 import type { ActionEvent, Decision, ExecutionOutcome, Submission } from '#libs/domain/gate';
 import {
+  type Actor,
   appendEvents,
   type DomainEvent,
   type EventStore,
@@ -34,11 +35,15 @@ export class GivenLog {
   constructor(readonly store: EventStore) {}
 
   async append(stream: string, ...events: readonly DomainEvent[]): Promise<void> {
+    return this.appendAs(SYSTEM, stream, ...events);
+  }
+
+  async appendAs(actor: Actor, stream: string, ...events: readonly DomainEvent[]): Promise<void> {
     const known = this.revisions.get(stream);
     const expected: ExpectedRevision = known ?? 'no_stream';
     const metadata = {
       org: TEST_ORG,
-      actor: SYSTEM,
+      actor,
       requestId: null,
       commandId: `command ${stream} ${(known ?? -1) + 1}`,
       now: testTime(0),

@@ -185,10 +185,11 @@ describe('the organization', () => {
     const other = await bench.member(owner, 'seen@example.com', 'viewer');
     const { id } = (await other.get('/v1/me')).json['session'] as { id: string };
     await other.post('/v1/auth/logout');
-    const { json } = await admin.get('/v1/security-events?limit=2');
+    const by = { type: 'user', id: expect.any(String) as string };
+    const { json } = await admin.get('/v1/security-events?limit=2&type=user.signed_in,user.signed_out');
     expect(json['data']).toMatchObject([
-      { object: 'security_event', type: 'user.signed_out', session: id, via: null, why: 'signed_out' },
-      { object: 'security_event', type: 'user.signed_in', session: id, via: 'invite', why: null },
+      { object: 'security_event', type: 'user.signed_out', by, session: id, via: null, why: 'signed_out' },
+      { object: 'security_event', type: 'user.signed_in', by, session: id, via: 'invite', why: null },
     ]);
     expect(await viewer.get('/v1/security-events')).toMatchObject({ error: { code: 'insufficient_role' } });
   });
@@ -233,6 +234,25 @@ describe('the organization', () => {
       revoked_at: expect.any(String) as string,
     });
     expect(await bench.browser().get('/v1/org', successor)).toMatchObject({ error: { code: 'api_key_revoked' } });
+  });
+
+  it('tells its admins which keys were issued, rolled and revoked, and by whom, each type by itself', async () => {
+    const by = { type: 'user', id: bench.owner };
+    const made = (await owner.post('/v1/org/keys')).json as { id: string; prefix: string };
+    const rolled = (await owner.post(`/v1/org/keys/${made.id}/roll`, { overlap_seconds: 60 })).json as typeof made;
+    await owner.send('DELETE', `/v1/org/keys/${rolled.id}`);
+    const listed = async (types: string) => (await admin.get(`/v1/security-events?limit=3&type=${types}`)).json['data'];
+    expect(await listed('admin_key.created,admin_key.rolled,admin_key.revoked')).toMatchObject([
+      { type: 'admin_key.revoked', by, user: null, key: { id: rolled.id, prefix: null, successor: null } },
+      { type: 'admin_key.rolled', by, key: { id: made.id, prefix: `svc_live_${rolled.prefix}`, successor: rolled.id } },
+      { type: 'admin_key.created', by, key: { id: made.id, prefix: `svc_live_${made.prefix}`, agent: null } },
+    ]);
+    expect(await listed('admin_key.rolled')).toMatchObject([{ key: { id: made.id } }, { type: 'admin_key.rolled' }]);
+    expect(await listed('member.address_set')).toMatchObject([{ by: { type: 'operator' }, user: bench.owner }]);
+    expect(await admin.get('/v1/security-events?type=keys')).toMatchObject({
+      status: 400,
+      error: { code: 'validation_failed', param: 'type' },
+    });
   });
 });
 

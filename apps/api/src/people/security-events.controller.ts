@@ -1,18 +1,28 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
-import type { SecurityEventRow } from '#libs/infra/read-models';
+import { SECURITY_EVENT_TYPES, type SecurityEventRow } from '#libs/infra/read-models';
 import { CHANGE } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { ListQuery } from '../http/query-shape.js';
 import { Route } from '../http/route.decorator.js';
+import { FilterText } from '../lists/filter-text.decorator.js';
+import { commaList } from '../lists/filter-values.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { type PageRequest, type TimePosition, timePositionOf } from '../lists/listed.js';
 import { ListSecurityEvents } from './list-security-events.query-handler.js';
 
-/** Who signed in and out: recorded without a deed (document 2, Admin deeds). For admins and owners. */
+class ListSecurityEventsQuery extends ListQuery {
+  /** Types, separated by commas. */
+  @FilterText() type?: string;
+}
+
+/**
+ * Who signed in and out, which keys and addresses changed. Sign-ins and sign-outs are recorded without a deed (document 2,
+ * Admin deeds). For admins and owners.
+ */
 @Controller('v1/security-events')
 export class SecurityEventsController {
   constructor(private readonly lists: ListAnswers) {}
@@ -20,25 +30,28 @@ export class SecurityEventsController {
   @Get()
   @Route(CHANGE)
   async list(
-    @Query() query: ListQuery,
+    @Query() query: ListSecurityEventsQuery,
     @RequestContext() exchange: Exchange,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ListEnvelope<JsonObject>> {
+    const types = commaList('type', query.type, SECURITY_EVENT_TYPES);
     return this.lists.page(
       { query, exchange, reply },
-      (page: PageRequest<TimePosition>) => new ListSecurityEvents(exchange.caller.org, page),
+      (page: PageRequest<TimePosition>) => new ListSecurityEvents(exchange.caller.org, types, page),
       { item: viewOf, position: timePositionOf },
     );
   }
 }
 
-const viewOf = ({ id, type, user, session, via, why, createdAt }: SecurityEventRow): JsonObject => ({
+const viewOf = ({ id, type, by, user, session, via, why, key, createdAt }: SecurityEventRow): JsonObject => ({
   object: 'security_event',
   id,
   type,
+  by: by && { ...by },
   user,
   session,
   via,
   why,
+  key: key && { ...key },
   at: createdAt,
 });

@@ -1,21 +1,34 @@
 import { Link } from 'wouter';
+import { useFilters } from '../kernel/address.ts';
 import { answerOf, api, type Schemas } from '../kernel/client.ts';
 import { PAGE_SIZE, useList } from '../kernel/lists.ts';
 import { useMembers } from '../kernel/members.ts';
+import { shortId } from '../kernel/said.ts';
 import { Failure, Lag } from '../kit/failure.tsx';
-import { Bones, Empty, Id, Said, Time } from '../kit/kit.tsx';
+import { ChoiceChip } from '../kit/filters.tsx';
+import { Bones, Button, Empty, Id, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFoot } from '../kit/list-foot.tsx';
-import { eventInWords } from './session-words.ts';
+import { Who } from '../kit/who.tsx';
+import { eventInWords, GROUP_CHOICES, isOfPerson, typesOf } from './security-words.ts';
+import styles from './settings.module.css';
 
 type SecurityEvent = Schemas['SecurityEvent'];
 
-/** Who signed in and out, newest first. It is recorded and not sealed. */
+/** Who signed in and out, and which keys and addresses changed, newest first. */
 export const SecuritySection = () => {
-  const list = useList(['security-events'], (cursor) =>
+  const { filters, clear } = useFilters();
+  const types = typesOf(filters.get('type'));
+  const list = useList(['security-events', types], (cursor) =>
     answerOf(
       api.GET('/v1/security-events', {
-        params: { query: { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
+        params: {
+          query: {
+            limit: PAGE_SIZE,
+            ...(types === null ? {} : { type: [...types] }),
+            ...(cursor === undefined ? {} : { cursor }),
+          },
+        },
       }),
     ),
   );
@@ -24,21 +37,28 @@ export const SecuritySection = () => {
     <>
       <Lag events={list.lag} />
       <p className={kit['dim']}>
-        What changes who may act, such as keys and members, is sealed: see the{' '}
+        What changes who may act, such as keys and members, is sealed as well: see the{' '}
         <Link href="/deeds?kind=admin">admin deeds</Link>.
       </p>
+      <div className={styles['tools']}>
+        <ChoiceChip name="type" label="event" choices={GROUP_CHOICES} />
+      </div>
       {error !== null ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : isPending ? (
         <Bones count={5} />
-      ) : rows.length === 0 ? (
-        <Empty title="No security events yet">
-          Sign-ins and sign-outs of people are listed here. They are recorded without deeds.
-        </Empty>
-      ) : (
+      ) : rows.length > 0 ? (
         <div className={kit['panel']}>
           <EventsTable rows={rows} />
         </div>
+      ) : types === null ? (
+        <Empty title="No security events yet">
+          Sign-ins and sign-outs, changed addresses, and keys that are issued, rolled or revoked are listed here.
+        </Empty>
+      ) : (
+        <Empty title="No events match this filter">
+          <Button onClick={clear}>Show all events</Button>
+        </Empty>
       )}
       <ListFoot {...list} />
     </>
@@ -47,33 +67,57 @@ export const SecuritySection = () => {
 
 const EventsTable = ({ rows }: { readonly rows: readonly SecurityEvent[] }) => {
   const { data: members } = useMembers();
+  const addressOf = (user: string): string | null => members?.find((member) => member.user === user)?.email ?? null;
   return (
     <table className={kit['table']}>
       <thead>
         <tr>
           <th scope="col">Time</th>
-          <th scope="col">Person</th>
+          <th scope="col">Who</th>
           <th scope="col">Event</th>
-          <th scope="col">Session</th>
+          <th scope="col">Key or session</th>
         </tr>
       </thead>
       <tbody>
-        {rows.map((event) => {
-          const address = members?.find(({ user }) => user === event.user)?.email ?? null;
-          return (
-            <tr key={event.id}>
-              <td className={kit['number']}>
-                <Time at={event.at} />
-              </td>
-              <td data-wide>{address === null ? <Id id={event.user} /> : <Said text={address} />}</td>
-              <td data-wide>{eventInWords(event)}</td>
-              <td data-hide>
-                <Id id={event.session} />
-              </td>
-            </tr>
-          );
-        })}
+        {rows.map((event) => (
+          <EventRow key={event.id} event={event} addressOf={addressOf} />
+        ))}
       </tbody>
     </table>
+  );
+};
+
+const EventRow = ({
+  event,
+  addressOf,
+}: {
+  readonly event: SecurityEvent;
+  readonly addressOf: (user: string) => string | null;
+}) => {
+  const { user, by, key, session } = event;
+  const actor = by?.type === 'user' ? by.id : null;
+  const person = isOfPerson(event) ? user : actor;
+  const address = person === null ? null : addressOf(person);
+  const about = user === null ? '' : (addressOf(user) ?? shortId(user));
+  const id = key?.successor ?? key?.id ?? session;
+  return (
+    <tr>
+      <td className={kit['number']}>
+        <Time at={event.at} />
+      </td>
+      <td data-wide>
+        {person === null ? <Who actor={by} /> : address === null ? <Id id={person} /> : <Said text={address} />}
+      </td>
+      <td data-wide>
+        <Said text={eventInWords(event, about)} />
+        {key?.agent == null ? null : (
+          <>
+            {' '}
+            <Link href={`/agents/${key.agent}`}>{shortId(key.agent)}</Link>
+          </>
+        )}
+      </td>
+      <td data-hide>{id == null ? null : <Id id={id} />}</td>
+    </tr>
   );
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { browserOf, eventInWords } from './session-words.ts';
+import { browserOf } from './session-words.ts';
 
 describe('browserOf', () => {
   it.each([
@@ -22,12 +22,4 @@ describe('browserOf', () => {
   ])('%j is %j', (userAgent, words) => {
     expect(browserOf(userAgent)).toBe(words);
   });
-});
-
-it('says what a person did', () => {
-  expect([
-    eventInWords({ type: 'user.signed_in', via: 'code', why: null }),
-    eventInWords({ type: 'user.signed_out', via: null, why: 'everywhere' }),
-    eventInWords({ type: 'user.signed_out', via: null, why: null }),
-  ]).toEqual(['signed in with a mail code', 'signed out everywhere', 'signed out']);
 });

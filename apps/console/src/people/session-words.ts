@@ -7,19 +7,7 @@ const VIA: Readonly<Record<Schemas['Session']['via'], string>> = {
   org_switch: 'by switching organizations',
 };
 
-const WHY: Readonly<Record<NonNullable<Schemas['SecurityEvent']['why']>, string>> = {
-  signed_out: 'signed out',
-  everywhere: 'signed out everywhere',
-  ended: 'session ended from another session',
-  switched: 'switched to another organization',
-  address_set: 'session ended, because an operator changed the address',
-};
-
 export const viaInWords = (via: Schemas['Session']['via']): string => VIA[via];
-
-/** What happened, as the rest of a sentence that begins with a person. */
-export const eventInWords = ({ type, via, why }: Pick<Schemas['SecurityEvent'], 'type' | 'via' | 'why'>): string =>
-  type === 'user.signed_in' ? `signed in${via === null ? '' : ` ${VIA[via]}`}` : why === null ? 'signed out' : WHY[why];
 
 /** In this order: each names those after it, too. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [

@@ -1,7 +1,7 @@
 import type { Schemas } from '../kernel/client.ts';
 import { Button, Said, Time } from '../kit/kit.tsx';
 import { Icon } from '../design/icon.tsx';
-import { Who } from './who.tsx';
+import { Who } from '../kit/who.tsx';
 import { type Pair, pairOf, type PolicyDraft } from './draft.ts';
 import styles from './policies.module.css';
 

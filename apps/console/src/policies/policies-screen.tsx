@@ -13,7 +13,7 @@ import { CreateDialog } from './create-dialog.tsx';
 import styles from './policies.module.css';
 import { ShadowDiffers } from './shadow-differs.tsx';
 import { Slots } from './slots.tsx';
-import { Who } from './who.tsx';
+import { Who } from '../kit/who.tsx';
 
 /** What decides, what is tried beside it, and every policy that there is. */
 export const PoliciesScreen = () => {

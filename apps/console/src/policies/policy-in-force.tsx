@@ -8,7 +8,7 @@ import kit from '../kit/kit.module.css';
 import styles from './policies.module.css';
 import { usePolicyVersion, useSlots } from './queries.ts';
 import { DeactivateDialog, SlotDialog } from './slot-dialog.tsx';
-import { Who } from './who.tsx';
+import { Who } from '../kit/who.tsx';
 
 type Policy = Schemas['Policy'];
 type Slot = Schemas['PolicySlot'];

@@ -11,7 +11,7 @@ import { Button, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { counted, OutcomeChange, Rule } from './outcome.tsx';
 import styles from './policies.module.css';
-import { Who } from './who.tsx';
+import { Who } from '../kit/who.tsx';
 
 type Replay = Schemas['Replay'];
 type Result = Schemas['ReplayResult'];

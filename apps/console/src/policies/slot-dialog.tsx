@@ -9,7 +9,7 @@ import { Bones, Button, Said, Time, Warning } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { PreviewInShort } from './preview-in-short.tsx';
 import { useReread, useSlots } from './queries.ts';
-import { Who } from './who.tsx';
+import { Who } from '../kit/who.tsx';
 
 type Mode = 'enforce' | 'shadow';
 type Slot = Schemas['PolicySlot'];

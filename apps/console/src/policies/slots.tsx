@@ -5,7 +5,7 @@ import { Failure } from '../kit/failure.tsx';
 import { Bones, Said, Time } from '../kit/kit.tsx';
 import styles from './policies.module.css';
 import { useSlots } from './queries.ts';
-import { Who } from './who.tsx';
+import { Who } from '../kit/who.tsx';
 
 type Slot = Schemas['PolicySlot'];
 

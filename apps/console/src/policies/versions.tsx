@@ -12,7 +12,7 @@ import { Comparison } from './editor.tsx';
 import styles from './policies.module.css';
 import { useVersions } from './queries.ts';
 import { SlotDialog } from './slot-dialog.tsx';
-import { Who } from './who.tsx';
+import { Who } from '../kit/who.tsx';
 
 type Version = Schemas['PolicyVersion'];
 type Mode = 'enforce' | 'shadow';

@@ -1,4 +1,6 @@
-import type { SessionEvent } from '#libs/domain/people';
+import type { AgentEvent } from '#libs/domain/agents';
+import { OPERATOR, type Actor } from '#libs/domain/kernel';
+import type { KeyRecord, OrganizationEvent, SessionEvent } from '#libs/domain/people';
 import { SecurityEventRow } from '#libs/infra/read-models';
 import { describe, expect, it } from 'vitest';
 import { TEST_ORG, testId, testTime } from '../../../../test/support/given-log.js';
@@ -13,17 +15,93 @@ const started: SessionEvent = {
 };
 const ended: SessionEvent = { type: 'SessionEnded', data: { ...about(2), why: 'everywhere' } };
 
+const by: Actor = { type: 'user', id: testId('usr', 1) };
+const agent = testId('agt', 1);
+const recordOf = (number: number, prefix: string): KeyRecord => ({
+  key: testId('key', number),
+  prefix,
+  hash: 'hashed',
+  livemode: true,
+});
+const [first, second] = [recordOf(1, 'abcd1234'), recordOf(2, 'efgh5678')];
+
 describe('security events projection', () => {
   const scene = new ProjectionScene(securityEventsProjection);
+  const rows = () => scene.readModels.source.manager.find(SecurityEventRow, { order: { createdAt: 'ASC' } });
 
   it('shows who signed in and out, and how', async () => {
     await scene.log.append(`session-${session}`, started, ended);
     await scene.project();
-    const rows = await scene.readModels.source.manager.find(SecurityEventRow, { order: { createdAt: 'ASC' } });
-    const common = { org: TEST_ORG, user: testId('usr', 1), session };
-    expect(rows).toMatchObject([
+    const common = { org: TEST_ORG, user: testId('usr', 1), session, key: null };
+    expect(await rows()).toMatchObject([
       { ...common, type: 'user.signed_in', via: 'code', why: null, createdAt: testTime(1) },
       { ...common, type: 'user.signed_out', via: null, why: 'everywhere', createdAt: testTime(2) },
+    ]);
+  });
+
+  it('shows each key that is issued, rolled and revoked: by whom, and which by its id', async () => {
+    const of = { org: TEST_ORG, at: testTime(1) };
+    await scene.log.appendAs(
+      by,
+      `org-${TEST_ORG}`,
+      { type: 'AdminKeyCreated', data: { ...of, record: first } } satisfies OrganizationEvent,
+      {
+        type: 'AdminKeyRolled',
+        data: { ...of, key: first.key, successor: second, expires_at: testTime(9), at: testTime(2) },
+      } satisfies OrganizationEvent,
+      { type: 'AdminKeyRevoked', data: { ...of, key: second.key, at: testTime(3) } } satisfies OrganizationEvent,
+    );
+    await scene.log.appendAs(
+      by,
+      `agent-${agent}`,
+      {
+        type: 'AgentKeyCreated',
+        data: { ...of, agent, record: first, scopes: ['deeds:read'], at: testTime(4) },
+      } satisfies AgentEvent,
+      {
+        type: 'AgentIntentKeyAdded',
+        data: { ...of, agent, kid: 'k1', public_key: 'ed25519:x', by, at: testTime(5) },
+      } satisfies AgentEvent,
+    );
+    await scene.project(2);
+    const about = { org: TEST_ORG, by, user: null, session: null, via: null, why: null };
+    expect(await rows()).toMatchObject([
+      {
+        ...about,
+        type: 'admin_key.created',
+        key: { id: first.key, prefix: 'svc_live_abcd1234', successor: null, agent: null },
+      },
+      {
+        ...about,
+        type: 'admin_key.rolled',
+        key: { id: first.key, prefix: 'svc_live_efgh5678', successor: second.key },
+      },
+      { ...about, type: 'admin_key.revoked', key: { id: second.key, prefix: null, agent: null } },
+      { ...about, type: 'agent_key.created', key: { id: first.key, prefix: 'svc_live_abcd1234', agent } },
+      { ...about, type: 'intent_key.added', key: { id: 'k1', prefix: null, agent } },
+    ]);
+  });
+
+  it('shows whose address was changed and for whom an operator made a link, and no other change of people', async () => {
+    const of = { org: TEST_ORG, user: testId('usr', 2) };
+    const membership = testId('mem', 2);
+    await scene.log.appendAs(
+      OPERATOR,
+      `org-${TEST_ORG}`,
+      {
+        type: 'MemberJoined',
+        data: { ...of, membership, role: 'viewer', at: testTime(1) },
+      } satisfies OrganizationEvent,
+      { type: 'MemberAddressSet', data: { ...of, membership, at: testTime(2) } } satisfies OrganizationEvent,
+      {
+        type: 'LoginLinkIssued',
+        data: { ...of, purpose: 'sign_in', via: 'operator', at: testTime(3) },
+      } satisfies OrganizationEvent,
+    );
+    await scene.project();
+    expect(await rows()).toMatchObject([
+      { type: 'member.address_set', by: OPERATOR, user: of.user, createdAt: testTime(2) },
+      { type: 'login_link.issued', by: OPERATOR, user: of.user, createdAt: testTime(3) },
     ]);
   });
 });

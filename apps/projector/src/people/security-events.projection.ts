@@ -1,33 +1,104 @@
-import type { EventEnvelope, EventTypes } from '#libs/domain/kernel';
-import type { SessionEvent } from '#libs/domain/people';
-import { SecurityEventRow } from '#libs/infra/read-models';
+import { agentDecider, type AgentEvent } from '#libs/domain/agents';
+import type { EventEnvelope } from '#libs/domain/kernel';
+import {
+  organizationDecider,
+  sessionDecider,
+  type KeyRecord,
+  type OrganizationEvent,
+  type SessionEvent,
+} from '#libs/domain/people';
+import { SecurityEventRow, type SecurityEventKey } from '#libs/infra/read-models';
 import type { Projection } from '../projection.js';
 
-const SESSION_EVENTS: EventTypes<SessionEvent> = { SessionStarted: true, SessionEnded: true };
-
-/** Rows of GET /v1/security-events: one for each event of a session. Nothing ever changes one. */
+/** Rows of GET /v1/security-events: one for each event that is shown there. Nothing ever changes one. */
 export const securityEventsProjection: Projection = {
   name: 'security_events',
-  version: 1,
-  follows: { session: SESSION_EVENTS },
+  version: 2,
+  follows: {
+    agent: agentDecider.eventTypes,
+    org: organizationDecider.eventTypes,
+    session: sessionDecider.eventTypes,
+  },
   rowTypes: [SecurityEventRow],
 
   async project(events, rows) {
-    await rows.upsert(SecurityEventRow, events.map(rowOf));
+    await rows.upsert(SecurityEventRow, events.flatMap(rowsOf));
   },
 };
 
-const rowOf = ({ event, recorded }: EventEnvelope): SecurityEventRow => {
-  const { type, data } = event as SessionEvent;
-  const isSignIn = type === 'SessionStarted';
-  return {
-    id: recorded.id,
-    org: data.org,
-    type: isSignIn ? 'user.signed_in' : 'user.signed_out',
-    user: data.user,
-    session: data.session,
-    via: isSignIn ? data.via : null,
-    why: isSignIn ? null : data.why,
-    createdAt: data.at,
-  };
+type Followed = AgentEvent | OrganizationEvent | SessionEvent;
+
+/** What a row says beside whose it is, when it was and who did it. */
+type Told = Pick<SecurityEventRow, 'type'> &
+  Partial<Pick<SecurityEventRow, 'user' | 'session' | 'via' | 'why' | 'key'>>;
+
+type Telling = {
+  readonly [Type in Followed['type']]: ((data: Extract<Followed, { type: Type }>['data']) => Told) | null;
+};
+
+const keyOf = (id: string, told: Partial<SecurityEventKey> = {}): SecurityEventKey => ({
+  id,
+  prefix: null,
+  successor: null,
+  agent: null,
+  ...told,
+});
+
+/** As people see it where the key stands. */
+const beginningOf = ({ livemode, prefix }: KeyRecord): string => `svc_${livemode ? 'live' : 'test'}_${prefix}`;
+
+/** Complete, or it does not compile: whoever adds an event says here what the list shows of it. Null: nothing. */
+const TOLD: Telling = {
+  SessionStarted: ({ user, session, via }) => ({ type: 'user.signed_in', user, session, via }),
+  SessionEnded: ({ user, session, why }) => ({ type: 'user.signed_out', user, session, why }),
+  LoginLinkIssued: ({ user }) => ({ type: 'login_link.issued', user }),
+  MemberAddressSet: ({ user }) => ({ type: 'member.address_set', user }),
+  AdminKeyCreated: ({ record }) => ({
+    type: 'admin_key.created',
+    key: keyOf(record.key, { prefix: beginningOf(record) }),
+  }),
+  AdminKeyRolled: ({ key, successor }) => ({
+    type: 'admin_key.rolled',
+    key: keyOf(key, { prefix: beginningOf(successor), successor: successor.key }),
+  }),
+  AdminKeyRevoked: ({ key }) => ({ type: 'admin_key.revoked', key: keyOf(key) }),
+  AgentKeyCreated: ({ agent, record }) => ({
+    type: 'agent_key.created',
+    key: keyOf(record.key, { agent, prefix: beginningOf(record) }),
+  }),
+  AgentKeyRolled: ({ agent, key, successor }) => ({
+    type: 'agent_key.rolled',
+    key: keyOf(key, { agent, prefix: beginningOf(successor), successor: successor.key }),
+  }),
+  AgentKeyRevoked: ({ agent, key }) => ({ type: 'agent_key.revoked', key: keyOf(key, { agent }) }),
+  AgentIntentKeyAdded: ({ agent, kid }) => ({ type: 'intent_key.added', key: keyOf(kid, { agent }) }),
+  AgentIntentKeyRemoved: ({ agent, kid }) => ({ type: 'intent_key.removed', key: keyOf(kid, { agent }) }),
+  OrganizationCreated: null,
+  OrganizationUpdated: null,
+  OrganizationStopped: null,
+  OrganizationStarted: null,
+  MemberInvited: null,
+  MemberJoined: null,
+  MemberRoleChanged: null,
+  MemberRemoved: null,
+  MemberReferencesChanged: null,
+  PolicyActivated: null,
+  PolicyDeactivated: null,
+  AgentRegistered: null,
+  AgentIntentModeSet: null,
+  AgentLabelsSet: null,
+  AgentBudgetsSet: null,
+  AgentStopped: null,
+  AgentSuspended: null,
+  AgentResumed: null,
+};
+
+const NOTHING = { user: null, session: null, via: null, why: null, key: null };
+
+const rowsOf = ({ event, metadata, recorded }: EventEnvelope): readonly SecurityEventRow[] => {
+  const { type, data } = event as Followed;
+  const telling = TOLD[type] as ((data: Followed['data']) => Told) | null;
+  if (telling === null) return [];
+  const { org, at: createdAt } = data;
+  return [{ id: recorded.id, org, by: metadata.actor, createdAt, ...NOTHING, ...telling(data) }];
 };

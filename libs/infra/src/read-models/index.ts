@@ -20,7 +20,12 @@ export { DeedRow } from './ledger/deed.row.js';
 export { likeContaining, likeGlob } from './like.js';
 export { type LocalProjection, LocalProjections } from './local-projections.js';
 export { type OrgRow, type OrgRows, type Page, ReadModels } from './org-rows.js';
-export { SecurityEventRow } from './people/security-event.row.js';
+export {
+  SECURITY_EVENT_TYPES,
+  SecurityEventRow,
+  type SecurityEventKey,
+  type SecurityEventType,
+} from './people/security-event.row.js';
 export { PolicySlotRow } from './policies/policy-slot.row.js';
 export { PolicyVersionRow } from './policies/policy-version.row.js';
 export { PolicyRow } from './policies/policy.row.js';

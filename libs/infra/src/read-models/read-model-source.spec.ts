@@ -40,6 +40,7 @@ describe('read model source', () => {
       { name: 'AddPublicEvents1796000000000' },
       { name: 'AddHourlyTotals1796030000000' },
       { name: 'AddActionKeys1796040000000' },
+      { name: 'WidenSecurityEvents1796042000000' },
     ]);
   });
 

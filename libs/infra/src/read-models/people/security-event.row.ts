@@ -1,19 +1,51 @@
-import type { OrgId, SessionId, Timestamp, UserId } from '#libs/domain/kernel';
+import type { Actor, AgentId, KeyId, OrgId, SessionId, Timestamp, UserId } from '#libs/domain/kernel';
 import type { SessionEnd, SignedInBy } from '#libs/domain/people';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { INSTANT, TEXT } from '../columns.js';
+import { INSTANT, JSON_TEXT, TEXT } from '../columns.js';
 
-/** A sign-in or a sign-out: one event of a session's stream. */
+/** Where there is an admin deed of the same event, both have one name. */
+export const SECURITY_EVENT_TYPES = [
+  'user.signed_in',
+  'user.signed_out',
+  'login_link.issued',
+  'member.address_set',
+  'admin_key.created',
+  'admin_key.rolled',
+  'admin_key.revoked',
+  'agent_key.created',
+  'agent_key.rolled',
+  'agent_key.revoked',
+  'intent_key.added',
+  'intent_key.removed',
+] as const;
+export type SecurityEventType = (typeof SECURITY_EVENT_TYPES)[number];
+
+/** The key that an event is about. Of an intent key the id is its `kid`. */
+export interface SecurityEventKey {
+  readonly id: string;
+  /** As the key begins that was issued; null where the event issues none. */
+  readonly prefix: string | null;
+  /** Of a roll: the key that was issued. */
+  readonly successor: KeyId | null;
+  /** Whose key it is; null for an admin key. */
+  readonly agent: AgentId | null;
+}
+
+/** What somebody who looks after access wants to see: one event of the log. */
 @Entity({ name: 'security_events' })
 @Index('security_events_by_time', ['org', 'createdAt', 'id'])
 export class SecurityEventRow {
   /** Of the event. */
   @PrimaryColumn({ ...TEXT, name: 'id' }) id: string;
   @Column({ ...TEXT, name: 'org' }) org: OrgId;
-  @Column({ ...TEXT, name: 'type' }) type: 'user.signed_in' | 'user.signed_out';
-  @Column({ ...TEXT, name: 'user_id' }) user: UserId;
-  @Column({ ...TEXT, name: 'session' }) session: SessionId;
+  @Column({ ...TEXT, name: 'type' }) type: SecurityEventType;
+  /** Null only in rows that a projector of an older version wrote; the newer one makes them anew. */
+  @Column({ ...JSON_TEXT, name: 'actor', nullable: true }) by: Actor | null;
+  /** Whom it is about. */
+  @Column({ ...TEXT, name: 'user_id', nullable: true }) user: UserId | null;
+  @Column({ ...TEXT, name: 'session', nullable: true }) session: SessionId | null;
   @Column({ ...TEXT, name: 'via', nullable: true }) via: SignedInBy | null;
   @Column({ ...TEXT, name: 'why', nullable: true }) why: SessionEnd | null;
+  @Column({ ...JSON_TEXT, name: 'key', nullable: true }) key: SecurityEventKey | null;
   @Column({ ...INSTANT, name: 'created_at' }) createdAt: Timestamp;
 }

@@ -1,6 +1,6 @@
 import type { Schemas } from '../kernel/client.ts';
 import { useNames } from '../kernel/members.ts';
-import { Said } from '../kit/kit.tsx';
+import { Said } from './kit.tsx';
 
 /** Who did something, by the name that people know. */
 export const Who = ({ actor }: { readonly actor: Schemas['Actor'] | null }) => {

@@ -1,0 +1,79 @@
+import type { Schemas } from '../kernel/client.ts';
+import { viaInWords } from './session-words.ts';
+
+type SecurityEvent = Schemas['SecurityEvent'];
+type Type = SecurityEvent['type'];
+
+/** What the list can be narrowed to, each as the types that it stands for. */
+const GROUPS = {
+  'sign-ins': ['user.signed_in', 'user.signed_out', 'login_link.issued'],
+  keys: [
+    'admin_key.created',
+    'admin_key.rolled',
+    'admin_key.revoked',
+    'agent_key.created',
+    'agent_key.rolled',
+    'agent_key.revoked',
+    'intent_key.added',
+    'intent_key.removed',
+  ],
+  addresses: ['member.address_set'],
+} as const satisfies Readonly<Record<string, readonly Type[]>>;
+
+export const GROUP_CHOICES: readonly (readonly [group: keyof typeof GROUPS, word: string])[] = [
+  ['sign-ins', 'sign-ins and sign-outs'],
+  ['keys', 'keys'],
+  ['addresses', 'changed addresses'],
+];
+
+/** The types that the filter asks for; a word that is no group is left for the service to judge. Null: all. */
+export const typesOf = (filter: string | null): readonly Type[] | null =>
+  filter === null ? null : filter.split(',').flatMap((word) => GROUPS[word as keyof typeof GROUPS] ?? [word as Type]);
+
+const WHY: Readonly<Record<NonNullable<SecurityEvent['why']>, string>> = {
+  signed_out: 'signed out',
+  everywhere: 'signed out everywhere',
+  ended: 'session ended from another session',
+  switched: 'switched to another organization',
+  address_set: 'session ended, because an operator changed the address',
+};
+
+/** Whether the sentence of an event begins with the person whom it is about, and not with whoever did it. */
+export const isOfPerson = ({ type }: Pick<SecurityEvent, 'type'>): boolean => type.startsWith('user.');
+
+/**
+ * What happened, as the rest of a sentence that begins with whoever did it.
+ * @param person whom it is about, as people know them
+ */
+export const eventInWords = (
+  { type, via, why, key }: Pick<SecurityEvent, 'type' | 'via' | 'why' | 'key'>,
+  person: string,
+): string => {
+  const begins = key?.prefix == null ? '' : `; the new key begins with ${key.prefix}`;
+  switch (type) {
+    case 'user.signed_in':
+      return `signed in${via === null ? '' : ` ${viaInWords(via)}`}`;
+    case 'user.signed_out':
+      return why === null ? 'signed out' : WHY[why];
+    case 'login_link.issued':
+      return `made a sign-in link for ${person}`;
+    case 'member.address_set':
+      return `changed the address of ${person}`;
+    case 'admin_key.created':
+      return `issued an admin key${begins}`;
+    case 'admin_key.rolled':
+      return `rolled an admin key${begins}`;
+    case 'admin_key.revoked':
+      return 'revoked an admin key';
+    case 'agent_key.created':
+      return `issued a key for an agent${begins}`;
+    case 'agent_key.rolled':
+      return `rolled a key of an agent${begins}`;
+    case 'agent_key.revoked':
+      return 'revoked a key of an agent';
+    case 'intent_key.added':
+      return 'added an intent key to an agent';
+    case 'intent_key.removed':
+      return 'removed an intent key from an agent';
+  }
+};
