@@ -16,6 +16,7 @@ import { arbitraryCharges } from './arbitrary-charges.js';
 import { decisions, shadows } from './arbitrary-decisions.js';
 import { anyOf, type ArbitraryStream, type EventArbitraries } from './arbitrary-events.js';
 import { ledgerStream } from './arbitrary-ledger.js';
+import { exportStream } from './arbitrary-exports.js';
 import { sessionStream } from './arbitrary-sessions.js';
 import { testId } from './given-log.js';
 
@@ -371,6 +372,7 @@ export const arbitraryLog = (text: fc.Arbitrary<string> = anyText): fc.Arbitrary
     agentStream(2, text),
     sessionStream(1),
     sessionStream(2),
+    exportStream(1),
   ];
   return fc
     .tuple(fc.tuple(...streams), ledgerStream(ACTIONS, text), fc.infiniteStream(fc.nat()))

@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
 import { Controller, Get, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
-import { BUNDLE_MEDIA_TYPE, writeBundle } from '#libs/crypto';
+import { BUNDLE_MEDIA_TYPE, type BundleRange, writeBundle } from '#libs/crypto';
 import { Logger } from '#libs/domain/kernel';
+import { StartExport } from '#libs/domain/ledger';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
@@ -26,12 +28,14 @@ class ExportDeedsQuery {
 export class ExportDeedsController {
   constructor(
     private readonly exports: DeedExport,
+    private readonly commands: CommandBus,
     private readonly logger: Logger,
   ) {}
 
   /**
    * The export bundle of a time range, written as it is read: as slow as its reader, never held in memory, and cut when
-   * reading fails. A cut bundle is told from a whole one by its own form (docs/deed-format.md).
+   * reading fails. A cut bundle is told from a whole one by its own form (docs/deed-format.md). That it goes out is recorded
+   * before its first byte.
    */
   @Get('/v1/deeds/export')
   @Route({
@@ -47,16 +51,23 @@ export class ExportDeedsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { content, fileName } = await this.exports.prepare(exchange.caller.org, query);
+    const isAsked = exchange.request.method !== 'HEAD';
+    if (isAsked) await this.record(content.range, exchange);
     void reply
       .header('Content-Type', BUNDLE_MEDIA_TYPE)
       .header('Content-Disposition', `attachment; filename="${fileName}"`);
     // The headers of a GET without its body: nothing is read for it.
-    if (exchange.request.method === 'HEAD') return void reply.send(Readable.from([]));
+    if (!isAsked) return void reply.send(Readable.from([]));
     const bundle = Readable.from(writeBundle(content), { objectMode: false });
     bundle.once('error', (error) => {
       if (exchange.clientGone.aborted) return;
       this.logger.error('export ended early', { request_id: exchange.requestId, error });
     });
     void reply.send(bundle);
+  }
+  private async record({ from, to, first_seq, last_seq }: BundleRange, exchange: Exchange): Promise<void> {
+    const { org } = exchange.caller;
+    const data = { org, kind: 'deeds' as const, from, to, first_seq, last_seq };
+    await this.commands.execute(new StartExport(data, exchange.commandMetadata()));
   }
 }

@@ -1,6 +1,12 @@
 import { Module } from '@nestjs/common';
 import { Clock, EventStore } from '#libs/domain/kernel';
-import { CheckLedger, LedgerReader, SealFileHandler, SealKeyAdministration } from '#libs/domain/ledger';
+import {
+  CheckLedger,
+  LedgerReader,
+  SealFileHandler,
+  SealKeyAdministration,
+  StartExportHandler,
+} from '#libs/domain/ledger';
 import { BuildFacts, readBuildFacts } from '#libs/infra/runtime';
 import { ListAnswers } from '../lists/list-answers.js';
 import { AwaitDeed } from './await-deed.js';
@@ -35,6 +41,7 @@ import { SealKeysController } from './seal-keys.controller.js';
     DeedExport,
     AwaitDeed,
     SealFileHandler,
+    StartExportHandler,
     {
       provide: CheckLedger,
       inject: [LedgerReader, SealKeyAdministration, Clock],

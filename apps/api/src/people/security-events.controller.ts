@@ -20,7 +20,7 @@ class ListSecurityEventsQuery extends ListQuery {
 }
 
 /**
- * Who signed in and out, which keys and addresses changed. Sign-ins and sign-outs are recorded without a deed (document 2,
+ * Who signed in and out, which keys and addresses changed, what was exported. Sign-ins and sign-outs are recorded without a deed (document 2,
  * Admin deeds). For admins and owners.
  */
 @Controller('v1/security-events')
@@ -43,7 +43,18 @@ export class SecurityEventsController {
   }
 }
 
-const viewOf = ({ id, type, by, user, session, via, why, key, createdAt }: SecurityEventRow): JsonObject => ({
+const viewOf = ({
+  id,
+  type,
+  by,
+  user,
+  session,
+  via,
+  why,
+  key,
+  export: range,
+  createdAt,
+}: SecurityEventRow): JsonObject => ({
   object: 'security_event',
   id,
   type,
@@ -53,5 +64,6 @@ const viewOf = ({ id, type, by, user, session, via, why, key, createdAt }: Secur
   via,
   why,
   key: key && { ...key },
+  export: range && { ...range },
   at: createdAt,
 });

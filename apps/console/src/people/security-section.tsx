@@ -15,7 +15,7 @@ import styles from './settings.module.css';
 
 type SecurityEvent = Schemas['SecurityEvent'];
 
-/** Who signed in and out, and which keys and addresses changed, newest first. */
+/** Who signed in and out, which keys and addresses changed, and what was exported, newest first. */
 export const SecuritySection = () => {
   const { filters, clear } = useFilters();
   const types = typesOf(filters.get('type'));
@@ -53,7 +53,8 @@ export const SecuritySection = () => {
         </div>
       ) : types === null ? (
         <Empty title="No security events yet">
-          Sign-ins and sign-outs, changed addresses, and keys that are issued, rolled or revoked are listed here.
+          Sign-ins and sign-outs, changed addresses, exports, and keys that are issued, rolled or revoked are listed
+          here.
         </Empty>
       ) : (
         <Empty title="No events match this filter">
@@ -100,6 +101,7 @@ const EventRow = ({
   const address = person === null ? null : addressOf(person);
   const about = user === null ? '' : (addressOf(user) ?? shortId(user));
   const id = key?.successor ?? key?.id ?? session;
+  const agent = key?.agent ?? null;
   return (
     <tr>
       <td className={kit['number']}>
@@ -110,14 +112,14 @@ const EventRow = ({
       </td>
       <td data-wide>
         <Said text={eventInWords(event, about)} />
-        {key?.agent == null ? null : (
+        {agent === null ? null : (
           <>
             {' '}
-            <Link href={`/agents/${key.agent}`}>{shortId(key.agent)}</Link>
+            <Link href={`/agents/${agent}`}>{shortId(agent)}</Link>
           </>
         )}
       </td>
-      <td data-hide>{id == null ? null : <Id id={id} />}</td>
+      <td data-hide>{id === null ? null : <Id id={id} />}</td>
     </tr>
   );
 };

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { eventInWords, typesOf } from './security-words.ts';
 
-const nothing = { via: null, why: null, key: null };
+const nothing = { via: null, why: null, key: null, export: null };
+const range = { kind: 'deeds', from: null, to: null, first_seq: 1, last_seq: 50 } as const;
 const key = { id: 'key_1', prefix: null, successor: null, agent: null };
 
 it('says what somebody did', () => {
@@ -12,6 +13,8 @@ it('says what somebody did', () => {
     eventInWords({ ...nothing, type: 'member.address_set' }, 'ada@example.com'),
     eventInWords({ ...nothing, type: 'admin_key.created', key: { ...key, prefix: 'svc_live_abcd' } }, ''),
     eventInWords({ ...nothing, type: 'agent_key.revoked', key }, ''),
+    eventInWords({ ...nothing, type: 'export.started', export: range }, ''),
+    eventInWords({ ...nothing, type: 'export.started', export: { ...range, first_seq: null, last_seq: null } }, ''),
   ]).toEqual([
     'signed in with a mail code',
     'signed out everywhere',
@@ -19,6 +22,8 @@ it('says what somebody did', () => {
     'changed the address of ada@example.com',
     'issued an admin key; the new key begins with svc_live_abcd',
     'revoked a key of an agent',
+    'exported the deeds #1 to #50',
+    'exported a bundle without deeds',
   ]);
 });
 

@@ -18,12 +18,14 @@ const GROUPS = {
     'intent_key.removed',
   ],
   addresses: ['member.address_set'],
+  exports: ['export.started'],
 } as const satisfies Readonly<Record<string, readonly Type[]>>;
 
 export const GROUP_CHOICES: readonly (readonly [group: keyof typeof GROUPS, word: string])[] = [
   ['sign-ins', 'sign-ins and sign-outs'],
   ['keys', 'keys'],
   ['addresses', 'changed addresses'],
+  ['exports', 'exports'],
 ];
 
 /** The types that the filter asks for; a word that is no group is left for the service to judge. Null: all. */
@@ -46,10 +48,11 @@ export const isOfPerson = ({ type }: Pick<SecurityEvent, 'type'>): boolean => ty
  * @param person whom it is about, as people know them
  */
 export const eventInWords = (
-  { type, via, why, key }: Pick<SecurityEvent, 'type' | 'via' | 'why' | 'key'>,
+  { type, via, why, key, export: range }: Pick<SecurityEvent, 'type' | 'via' | 'why' | 'key' | 'export'>,
   person: string,
 ): string => {
-  const begins = key?.prefix == null ? '' : `; the new key begins with ${key.prefix}`;
+  const prefix = key?.prefix ?? null;
+  const begins = prefix === null ? '' : `; the new key begins with ${prefix}`;
   switch (type) {
     case 'user.signed_in':
       return `signed in${via === null ? '' : ` ${viaInWords(via)}`}`;
@@ -75,5 +78,14 @@ export const eventInWords = (
       return 'added an intent key to an agent';
     case 'intent_key.removed':
       return 'removed an intent key from an agent';
+    case 'export.started':
+      return exportInWords(range);
   }
+};
+
+/** The range that the bundle holds, and not the times that were asked for: the deeds are found by these numbers. */
+const exportInWords = (range: SecurityEvent['export']): string => {
+  const [first, last] = [range?.first_seq ?? null, range?.last_seq ?? null];
+  if (first === null || last === null) return 'exported a bundle without deeds';
+  return first === last ? `exported the deed #${first}` : `exported the deeds #${first} to #${last}`;
 };

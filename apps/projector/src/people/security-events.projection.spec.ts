@@ -1,5 +1,6 @@
 import type { AgentEvent } from '#libs/domain/agents';
 import { OPERATOR, type Actor } from '#libs/domain/kernel';
+import type { ExportEvent } from '#libs/domain/ledger';
 import type { KeyRecord, OrganizationEvent, SessionEvent } from '#libs/domain/people';
 import { SecurityEventRow } from '#libs/infra/read-models';
 import { describe, expect, it } from 'vitest';
@@ -80,6 +81,14 @@ describe('security events projection', () => {
       { ...about, type: 'agent_key.created', key: { id: first.key, prefix: 'svc_live_abcd1234', agent } },
       { ...about, type: 'intent_key.added', key: { id: 'k1', prefix: null, agent } },
     ]);
+  });
+
+  it('shows what was exported and by whom', async () => {
+    const range = { kind: 'deeds', from: testTime(1), to: null, first_seq: 3, last_seq: 9 } as const;
+    const started: ExportEvent = { type: 'ExportStarted', data: { org: TEST_ORG, ...range, at: testTime(5) } };
+    await scene.log.appendAs(by, 'export-1', started);
+    await scene.project();
+    expect(await rows()).toMatchObject([{ type: 'export.started', by, user: null, key: null, export: range }]);
   });
 
   it('shows whose address was changed and for whom an operator made a link, and no other change of people', async () => {

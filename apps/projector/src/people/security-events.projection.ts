@@ -1,5 +1,6 @@
 import { agentDecider, type AgentEvent } from '#libs/domain/agents';
 import type { EventEnvelope } from '#libs/domain/kernel';
+import { exportDecider, type ExportEvent } from '#libs/domain/ledger';
 import {
   organizationDecider,
   sessionDecider,
@@ -13,9 +14,10 @@ import type { Projection } from '../projection.js';
 /** Rows of GET /v1/security-events: one for each event that is shown there. Nothing ever changes one. */
 export const securityEventsProjection: Projection = {
   name: 'security_events',
-  version: 2,
+  version: 3,
   follows: {
     agent: agentDecider.eventTypes,
+    export: exportDecider.eventTypes,
     org: organizationDecider.eventTypes,
     session: sessionDecider.eventTypes,
   },
@@ -26,11 +28,11 @@ export const securityEventsProjection: Projection = {
   },
 };
 
-type Followed = AgentEvent | OrganizationEvent | SessionEvent;
+type Followed = AgentEvent | ExportEvent | OrganizationEvent | SessionEvent;
 
 /** What a row says beside whose it is, when it was and who did it. */
 type Told = Pick<SecurityEventRow, 'type'> &
-  Partial<Pick<SecurityEventRow, 'user' | 'session' | 'via' | 'why' | 'key'>>;
+  Partial<Pick<SecurityEventRow, 'user' | 'session' | 'via' | 'why' | 'key' | 'export'>>;
 
 type Telling = {
   readonly [Type in Followed['type']]: ((data: Extract<Followed, { type: Type }>['data']) => Told) | null;
@@ -73,6 +75,10 @@ const TOLD: Telling = {
   AgentKeyRevoked: ({ agent, key }) => ({ type: 'agent_key.revoked', key: keyOf(key, { agent }) }),
   AgentIntentKeyAdded: ({ agent, kid }) => ({ type: 'intent_key.added', key: keyOf(kid, { agent }) }),
   AgentIntentKeyRemoved: ({ agent, kid }) => ({ type: 'intent_key.removed', key: keyOf(kid, { agent }) }),
+  ExportStarted: ({ kind, from, to, first_seq, last_seq }) => ({
+    type: 'export.started',
+    export: { kind, from, to, first_seq, last_seq },
+  }),
   OrganizationCreated: null,
   OrganizationUpdated: null,
   OrganizationStopped: null,
@@ -93,7 +99,7 @@ const TOLD: Telling = {
   AgentResumed: null,
 };
 
-const NOTHING = { user: null, session: null, via: null, why: null, key: null };
+const NOTHING = { user: null, session: null, via: null, why: null, key: null, export: null };
 
 const rowsOf = ({ event, metadata, recorded }: EventEnvelope): readonly SecurityEventRow[] => {
   const { type, data } = event as Followed;

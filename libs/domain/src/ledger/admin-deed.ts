@@ -6,6 +6,7 @@ import type { OrganizationEvent, PersonEvent, SessionEvent } from '../people/ind
 import type { PolicyEvent } from '../policies/index.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import type { LedgerEvent } from './deed.events.js';
+import type { ExportEvent } from './export.events.js';
 import type { FileEvent } from './sealed-file.events.js';
 
 /** What an admin deed says (document 2, Admin deeds): who did what to which object. Of `data` only the digest enters the deed. */
@@ -145,10 +146,11 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
 
 /**
  * Beside actions, which their fold judges: what an organization's log holds and no admin deed seals. Document 2: signing in
- * and out are security events without a deed.
+ * and out are security events without a deed; so is an export, which changes nothing.
  */
-const UNSEALED: EventTypes<LedgerEvent | PersonEvent | SessionEvent> = {
+const UNSEALED: EventTypes<ExportEvent | LedgerEvent | PersonEvent | SessionEvent> = {
   DeedSealed: true,
+  ExportStarted: true,
   PersonCreated: true,
   SessionStarted: true,
   SessionEnded: true,

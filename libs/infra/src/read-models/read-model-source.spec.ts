@@ -41,6 +41,7 @@ describe('read model source', () => {
       { name: 'AddHourlyTotals1796030000000' },
       { name: 'AddActionKeys1796040000000' },
       { name: 'WidenSecurityEvents1796042000000' },
+      { name: 'AddExportsToSecurityEvents1796043000000' },
     ]);
   });
 

@@ -24,6 +24,7 @@ import { AddPublicEvents1796000000000 } from './migrations/1796000000000-add-pub
 import { AddHourlyTotals1796030000000 } from './migrations/1796030000000-add-hourly-totals.js';
 import { AddActionKeys1796040000000 } from './migrations/1796040000000-add-action-keys.js';
 import { WidenSecurityEvents1796042000000 } from './migrations/1796042000000-widen-security-events.js';
+import { AddExportsToSecurityEvents1796043000000 } from './migrations/1796043000000-add-exports-to-security-events.js';
 import { SecurityEventRow } from './people/security-event.row.js';
 import { PolicySlotRow } from './policies/policy-slot.row.js';
 import { PolicyVersionRow } from './policies/policy-version.row.js';
@@ -47,6 +48,7 @@ const MIGRATIONS = [
   AddHourlyTotals1796030000000,
   AddActionKeys1796040000000,
   WidenSecurityEvents1796042000000,
+  AddExportsToSecurityEvents1796043000000,
 ];
 /** As the database lists those that it was given. */
 export const READ_MODEL_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);

@@ -1,4 +1,5 @@
 import type { Actor, AgentId, KeyId, OrgId, SessionId, Timestamp, UserId } from '#libs/domain/kernel';
+import type { ExportedRange } from '#libs/domain/ledger';
 import type { SessionEnd, SignedInBy } from '#libs/domain/people';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { INSTANT, JSON_TEXT, TEXT } from '../columns.js';
@@ -17,6 +18,7 @@ export const SECURITY_EVENT_TYPES = [
   'agent_key.revoked',
   'intent_key.added',
   'intent_key.removed',
+  'export.started',
 ] as const;
 export type SecurityEventType = (typeof SECURITY_EVENT_TYPES)[number];
 
@@ -30,6 +32,9 @@ export interface SecurityEventKey {
   /** Whose key it is; null for an admin key. */
   readonly agent: AgentId | null;
 }
+
+/** Which deeds an export holds; both ends of `seq` are inclusive. */
+type SecurityEventExport = Pick<ExportedRange, 'kind' | 'from' | 'to' | 'first_seq' | 'last_seq'>;
 
 /** What somebody who looks after access wants to see: one event of the log. */
 @Entity({ name: 'security_events' })
@@ -47,5 +52,6 @@ export class SecurityEventRow {
   @Column({ ...TEXT, name: 'via', nullable: true }) via: SignedInBy | null;
   @Column({ ...TEXT, name: 'why', nullable: true }) why: SessionEnd | null;
   @Column({ ...JSON_TEXT, name: 'key', nullable: true }) key: SecurityEventKey | null;
+  @Column({ ...JSON_TEXT, name: 'export', nullable: true }) export: SecurityEventExport | null;
   @Column({ ...INSTANT, name: 'created_at' }) createdAt: Timestamp;
 }
