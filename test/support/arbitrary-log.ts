@@ -17,7 +17,7 @@ import { decisions, shadows } from './arbitrary-decisions.js';
 import { anyOf, type ArbitraryStream, type EventArbitraries } from './arbitrary-events.js';
 import { ledgerStream } from './arbitrary-ledger.js';
 import { exportStream } from './arbitrary-exports.js';
-import { sessionStream } from './arbitrary-sessions.js';
+import { sessionStream, signInStream } from './arbitrary-sessions.js';
 import { testId } from './given-log.js';
 
 const first = <Event extends DomainEvent, Type extends Event['type']>(
@@ -373,6 +373,7 @@ export const arbitraryLog = (text: fc.Arbitrary<string> = anyText): fc.Arbitrary
     sessionStream(1),
     sessionStream(2),
     exportStream(1),
+    signInStream(1),
   ];
   return fc
     .tuple(fc.tuple(...streams), ledgerStream(ACTIONS, text), fc.infiniteStream(fc.nat()))

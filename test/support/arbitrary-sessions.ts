@@ -1,5 +1,5 @@
 import { type Timestamp, timestampOf } from '#libs/domain/kernel';
-import type { SessionEvent } from '#libs/domain/people';
+import type { SessionEvent, SignInFailureEvent } from '#libs/domain/people';
 import fc from 'fast-check';
 import { anyOf, type ArbitraryStream, type EventArbitraries } from './arbitrary-events.js';
 import { testId } from './given-log.js';
@@ -23,4 +23,18 @@ export const sessionStream = (number: number): fc.Arbitrary<ArbitraryStream> => 
   };
   const some = fc.array(anyOf(events), { minLength: 1, maxLength: 3 });
   return some.map((all) => ({ stream: `session-${testId('ses', number)}`, events: all }));
+};
+
+/** Wrong tries of a code. */
+export const signInStream = (number: number): fc.Arbitrary<ArbitraryStream> => {
+  const events: EventArbitraries<SignInFailureEvent> = {
+    SignInFailed: fc.record({
+      org,
+      user: fc.constant(testId('usr', 1)),
+      why: fc.constantFrom('wrong_code', 'code_used_up'),
+      at: instant,
+    }),
+  };
+  const some = fc.array(anyOf(events), { minLength: 1, maxLength: 2 });
+  return some.map((all) => ({ stream: `sign_in-${number}`, events: all }));
 };

@@ -99,7 +99,13 @@ export class Worker {
     this.replays = replaysOf(deployment);
     this.webhooks = webhookLoopOf(deployment, webhooks);
     this.mails = new MailLoop(
-      { clerk: deployment.mailClerk(), approvals: deployment.approvalMailClerk(), bus, logger },
+      {
+        clerk: deployment.mailClerk(),
+        approvals: deployment.approvalMailClerk(),
+        failures: deployment.signInFailures(),
+        bus,
+        logger,
+      },
       gateSettings.sweepIntervalMs,
     );
   }

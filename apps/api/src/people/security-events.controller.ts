@@ -20,7 +20,7 @@ class ListSecurityEventsQuery extends ListQuery {
 }
 
 /**
- * Who signed in and out, which keys and addresses changed, what was exported. Sign-ins and sign-outs are recorded without a deed (document 2,
+ * Who signed in and out, whose sign-in failed, which keys and addresses changed, what was exported. Sign-ins and sign-outs are recorded without a deed (document 2,
  * Admin deeds). For admins and owners.
  */
 @Controller('v1/security-events')

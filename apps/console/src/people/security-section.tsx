@@ -15,7 +15,7 @@ import styles from './settings.module.css';
 
 type SecurityEvent = Schemas['SecurityEvent'];
 
-/** Who signed in and out, which keys and addresses changed, and what was exported, newest first. */
+/** Who signed in and out, whose sign-in failed, which keys and addresses changed, and what was exported, newest first. */
 export const SecuritySection = () => {
   const { filters, clear } = useFilters();
   const types = typesOf(filters.get('type'));
@@ -53,8 +53,8 @@ export const SecuritySection = () => {
         </div>
       ) : types === null ? (
         <Empty title="No security events yet">
-          Sign-ins and sign-outs, changed addresses, exports, and keys that are issued, rolled or revoked are listed
-          here.
+          Sign-ins and sign-outs, sign-ins that failed, changed addresses, exports, and keys that are issued, rolled or
+          revoked are listed here.
         </Empty>
       ) : (
         <Empty title="No events match this filter">

@@ -7,6 +7,7 @@ type Type = SecurityEvent['type'];
 /** What the list can be narrowed to, each as the types that it stands for. */
 const GROUPS = {
   'sign-ins': ['user.signed_in', 'user.signed_out', 'login_link.issued'],
+  failures: ['user.sign_in_failed'],
   keys: [
     'admin_key.created',
     'admin_key.rolled',
@@ -23,6 +24,7 @@ const GROUPS = {
 
 export const GROUP_CHOICES: readonly (readonly [group: keyof typeof GROUPS, word: string])[] = [
   ['sign-ins', 'sign-ins and sign-outs'],
+  ['failures', 'failed sign-ins'],
   ['keys', 'keys'],
   ['addresses', 'changed addresses'],
   ['exports', 'exports'],
@@ -38,6 +40,8 @@ const WHY: Readonly<Record<NonNullable<SecurityEvent['why']>, string>> = {
   ended: 'session ended from another session',
   switched: 'switched to another organization',
   address_set: 'session ended, because an operator changed the address',
+  wrong_code: 'sign-in failed: somebody entered a wrong code',
+  code_used_up: 'sign-in failed: a code is used up by wrong tries',
 };
 
 /** Whether the sentence of an event begins with the person whom it is about, and not with whoever did it. */
@@ -58,6 +62,8 @@ export const eventInWords = (
       return `signed in${via === null ? '' : ` ${viaInWords(via)}`}`;
     case 'user.signed_out':
       return why === null ? 'signed out' : WHY[why];
+    case 'user.sign_in_failed':
+      return why === null ? 'sign-in failed' : WHY[why];
     case 'login_link.issued':
       return `made a sign-in link for ${person}`;
     case 'member.address_set':

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '#libs/domain/agents';
-import { OPERATOR, type Actor } from '#libs/domain/kernel';
+import { OPERATOR, SYSTEM, type Actor } from '#libs/domain/kernel';
 import type { ExportEvent } from '#libs/domain/ledger';
-import type { KeyRecord, OrganizationEvent, SessionEvent } from '#libs/domain/people';
+import type { KeyRecord, OrganizationEvent, SessionEvent, SignInFailureEvent } from '#libs/domain/people';
 import { SecurityEventRow } from '#libs/infra/read-models';
 import { describe, expect, it } from 'vitest';
 import { TEST_ORG, testId, testTime } from '../../../../test/support/given-log.js';
@@ -80,6 +80,18 @@ describe('security events projection', () => {
       { ...about, type: 'admin_key.revoked', key: { id: second.key, prefix: null, agent: null } },
       { ...about, type: 'agent_key.created', key: { id: first.key, prefix: 'svc_live_abcd1234', agent } },
       { ...about, type: 'intent_key.added', key: { id: 'k1', prefix: null, agent } },
+    ]);
+  });
+
+  it('shows whose sign-in failed', async () => {
+    const failed: SignInFailureEvent = {
+      type: 'SignInFailed',
+      data: { org: TEST_ORG, user: testId('usr', 1), why: 'wrong_code', at: testTime(5) },
+    };
+    await scene.log.append('sign_in-1', failed);
+    await scene.project();
+    expect(await rows()).toMatchObject([
+      { type: 'user.sign_in_failed', by: SYSTEM, user: testId('usr', 1), session: null, why: 'wrong_code' },
     ]);
   });
 

@@ -4,9 +4,11 @@ import { exportDecider, type ExportEvent } from '#libs/domain/ledger';
 import {
   organizationDecider,
   sessionDecider,
+  signInFailureDecider,
   type KeyRecord,
   type OrganizationEvent,
   type SessionEvent,
+  type SignInFailureEvent,
 } from '#libs/domain/people';
 import { SecurityEventRow, type SecurityEventKey } from '#libs/infra/read-models';
 import type { Projection } from '../projection.js';
@@ -20,6 +22,7 @@ export const securityEventsProjection: Projection = {
     export: exportDecider.eventTypes,
     org: organizationDecider.eventTypes,
     session: sessionDecider.eventTypes,
+    sign_in: signInFailureDecider.eventTypes,
   },
   rowTypes: [SecurityEventRow],
 
@@ -28,7 +31,7 @@ export const securityEventsProjection: Projection = {
   },
 };
 
-type Followed = AgentEvent | ExportEvent | OrganizationEvent | SessionEvent;
+type Followed = AgentEvent | ExportEvent | OrganizationEvent | SessionEvent | SignInFailureEvent;
 
 /** What a row says beside whose it is, when it was and who did it. */
 type Told = Pick<SecurityEventRow, 'type'> &
@@ -53,6 +56,7 @@ const beginningOf = ({ livemode, prefix }: KeyRecord): string => `svc_${livemode
 const TOLD: Telling = {
   SessionStarted: ({ user, session, via }) => ({ type: 'user.signed_in', user, session, via }),
   SessionEnded: ({ user, session, why }) => ({ type: 'user.signed_out', user, session, why }),
+  SignInFailed: ({ user, why }) => ({ type: 'user.sign_in_failed', user, why }),
   LoginLinkIssued: ({ user }) => ({ type: 'login_link.issued', user }),
   MemberAddressSet: ({ user }) => ({ type: 'member.address_set', user }),
   AdminKeyCreated: ({ record }) => ({

@@ -32,6 +32,7 @@ const rung = async (pages: number, { fails = false, mails = 0 } = {}): Promise<r
           return pagesLeft > 0;
         },
       },
+      failures: { record: async () => void done.push('failures') },
       bus,
       logger,
     },
@@ -52,7 +53,7 @@ const rung = async (pages: number, { fails = false, mails = 0 } = {}): Promise<r
 };
 
 const DELIVERED = ['orders', 'send'];
-const ROUND = [...DELIVERED, 'approvals', ...DELIVERED];
+const ROUND = [...DELIVERED, 'approvals', ...DELIVERED, 'failures'];
 
 describe('the loop of the mails', () => {
   it('serves who signs in first, and sends what it wrote about approvals', async () =>

@@ -1,6 +1,6 @@
 import type { ApprovalMailClerk } from '#libs/domain/gate';
 import { MAIL_CHANNEL, type Bus, type Logger } from '#libs/domain/kernel';
-import type { MailClerk } from '#libs/domain/people';
+import type { MailClerk, SignInFailures } from '#libs/domain/people';
 import { RepeatedFault } from '#libs/infra/logging';
 
 /** So many are sent before the loop looks for people who have asked to sign in meanwhile. */
@@ -9,11 +9,12 @@ const MAILS_AT_ONCE = 50;
 export interface MailLoopParts {
   readonly clerk: Pick<MailClerk, 'write' | 'send'>;
   readonly approvals: Pick<ApprovalMailClerk, 'write'>;
+  readonly failures: Pick<SignInFailures, 'record'>;
   readonly bus: Bus;
   readonly logger: Logger;
 }
 
-/** Writes and sends mails when it is rung for, and every so often: a lost bell costs time and nothing else. */
+/** Writes and sends mails, and records wrong codes of mails, when it is rung for, and every so often: a lost bell costs time and nothing else. */
 export class MailLoop {
   private timer: NodeJS.Timeout | null = null;
   private underWay: Promise<void> | null = null;
@@ -22,6 +23,7 @@ export class MailLoop {
   private unsubscribe: () => void = () => undefined;
   private readonly unwritten: RepeatedFault;
   private readonly unasked: RepeatedFault;
+  private readonly unrecorded: RepeatedFault;
 
   constructor(
     private readonly parts: MailLoopParts,
@@ -32,6 +34,9 @@ export class MailLoop {
     );
     this.unasked = new RepeatedFault((fault) =>
       parts.logger.error('mails about approvals could not be written; they are tried again', fault),
+    );
+    this.unrecorded = new RepeatedFault((fault) =>
+      parts.logger.error('failed sign-ins could not be recorded; they are tried again', fault),
     );
   }
 
@@ -69,7 +74,9 @@ export class MailLoop {
   private async round(): Promise<boolean> {
     const isMailLeft = await this.deliver();
     const isApprovalLeft = !this.isStopping && (await this.writeAboutApprovals());
-    return (await this.deliver()) || isMailLeft || isApprovalLeft;
+    const isMoreLeft = (await this.deliver()) || isMailLeft || isApprovalLeft;
+    await this.recordFailures();
+    return isMoreLeft;
   }
 
   private async deliver(): Promise<boolean> {
@@ -82,6 +89,17 @@ export class MailLoop {
     } catch (error) {
       this.unwritten.met(error);
       return false;
+    }
+  }
+
+  /** On its own, and last: whoever waits for a mail waits for nothing else. */
+  private async recordFailures(): Promise<void> {
+    if (this.isStopping) return;
+    try {
+      await this.parts.failures.record();
+      this.unrecorded.over();
+    } catch (error) {
+      this.unrecorded.met(error);
     }
   }
 

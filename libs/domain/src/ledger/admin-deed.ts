@@ -2,7 +2,7 @@ import type { JsonValue } from '#libs/crypto';
 import type { AgentEvent } from '../agents/index.js';
 import type { ConnectorEvent } from '../connectors/index.js';
 import { UnknownEventType, type DomainEvent, type EventEnvelope, type EventTypes } from '../kernel/index.js';
-import type { OrganizationEvent, PersonEvent, SessionEvent } from '../people/index.js';
+import type { OrganizationEvent, PersonEvent, SessionEvent, SignInFailureEvent } from '../people/index.js';
 import type { PolicyEvent } from '../policies/index.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import type { LedgerEvent } from './deed.events.js';
@@ -146,14 +146,15 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
 
 /**
  * Beside actions, which their fold judges: what an organization's log holds and no admin deed seals. Document 2: signing in
- * and out are security events without a deed; so is an export, which changes nothing.
+ * and out are security events without a deed; so are a sign-in that failed and an export, which change nothing.
  */
-const UNSEALED: EventTypes<ExportEvent | LedgerEvent | PersonEvent | SessionEvent> = {
+const UNSEALED: EventTypes<ExportEvent | LedgerEvent | PersonEvent | SessionEvent | SignInFailureEvent> = {
   DeedSealed: true,
   ExportStarted: true,
   PersonCreated: true,
   SessionStarted: true,
   SessionEnded: true,
+  SignInFailed: true,
 };
 
 /**

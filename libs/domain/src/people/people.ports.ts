@@ -121,6 +121,24 @@ export abstract class LoginTokens {
 /** `wrong`: a guess at a live token. `nothing_to_guess`: no code at all could have been right. */
 export type CodeTrial<Opened> = { readonly opened: Opened; readonly token: LoginToken } | 'wrong' | 'nothing_to_guess';
 
+/** A mailed code that was guessed wrongly since somebody recorded it last. */
+export interface MissedCode {
+  readonly tokenHash: Uint8Array;
+  /** Null for a decoy. */
+  readonly user: UserId | null;
+  /** Of the code, in all. */
+  readonly misses: number;
+  /** The last one. */
+  readonly missedAtMs: number;
+}
+
+/** What {@link LoginTokens.tryCode} counted, for whoever records it afterwards. */
+export abstract class MissedCodes {
+  /** Those of decoys too: nobody is to tell by the work which is one. In the order of their last misses. */
+  abstract unrecorded(limit: number): Promise<readonly MissedCode[]>;
+  abstract recorded(code: MissedCode): Promise<void>;
+}
+
 export interface IssuedToken {
   readonly tokenHash: Uint8Array;
   readonly user: UserId;

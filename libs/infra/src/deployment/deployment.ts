@@ -46,6 +46,7 @@ import {
   PersonAdministration,
   PersonSessions,
   SignIn,
+  SignInFailures,
   type MailSender,
 } from '#libs/domain/people';
 import { CompiledPolicies } from '#libs/domain/policies';
@@ -334,6 +335,10 @@ export class Deployment {
     const { clock, randomness, bus } = this;
     const sources = { clock, randomness, bus, signUp: this.config.signUp };
     return new SignIn(this.runner, this.streams, this.personSessions(), { people, ...rows }, sources);
+  }
+
+  signInFailures(): SignInFailures {
+    return new SignInFailures(this.runner, this.people.missedCodes, this.personSessions());
   }
 
   persons(): PersonAdministration {

@@ -4,6 +4,7 @@ import type {
   LoginTokens,
   MailDesk,
   MailOrders,
+  MissedCodes,
   PeopleDirectory,
   SessionRows,
   SignInHasher,
@@ -15,6 +16,7 @@ import {
   PostgresLoginTokens,
   PostgresMailDesk,
   PostgresMailOrders,
+  PostgresMissedCodes,
   PostgresPeopleDirectory,
   PostgresSessionRows,
   SealedAddresses,
@@ -30,6 +32,7 @@ export interface PeopleRows {
   readonly tokens: LoginTokens;
   readonly orders: MailOrders;
   readonly misses: CodeMisses;
+  readonly missedCodes: MissedCodes;
   readonly desk: MailDesk;
   readonly links: ApprovalLinks;
   readonly hasher: SignInHasher;
@@ -43,6 +46,7 @@ export const peopleRowsOf = (pool: Database['durable'], { pepper, cipher }: Secr
     tokens: new PostgresLoginTokens(pool),
     orders: new PostgresMailOrders(pool, hasher, addresses),
     misses: new PostgresCodeMisses(pool),
+    missedCodes: new PostgresMissedCodes(pool),
     desk: new PostgresMailDesk(pool, cipher),
     links: new PostgresApprovalLinks(pool, hasher, new SealedMails(cipher)),
     hasher,

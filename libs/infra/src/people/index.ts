@@ -6,6 +6,7 @@ export { PostgresCodeMisses } from './postgres-code-misses.js';
 export { PostgresLoginTokens } from './postgres-login-tokens.js';
 export { PostgresMailDesk } from './postgres-mail-desk.js';
 export { PostgresMailOrders } from './postgres-mail-orders.js';
+export { PostgresMissedCodes } from './postgres-missed-codes.js';
 export { PostgresPeopleDirectory } from './postgres-people-directory.js';
 export { PostgresSessionRows } from './postgres-session-rows.js';
 export { SealedAddresses } from './sealed-address.js';

@@ -66,6 +66,11 @@ const STATEMENTS = [
      replaced_ms bigint
    )`,
   addColumn('people.tokens', 'site', "text not null default ''"),
+  // Wrong codes, and how many of them are recorded: written with the miss, of decoys too.
+  addColumn('people.tokens', 'misses', 'integer not null default 0'),
+  addColumn('people.tokens', 'recorded_misses', 'integer not null default 0'),
+  addColumn('people.tokens', 'missed_ms', 'bigint'),
+  `create index if not exists tokens_by_miss on people.tokens (missed_ms) where misses > recorded_misses`,
   `create index if not exists tokens_by_address on people.tokens (address_hash, requested_ms)`,
   `create index if not exists invitations_by_org on people.tokens (org, requested_ms) where purpose = 'invite'`,
   `create table if not exists people.outbox (

@@ -95,7 +95,10 @@ export class PostgresLoginTokens extends LoginTokens {
 
 // The row's lock is what counts: of 200 at once each finds what the one before it left.
 const TRY_CODE = `
-  update people.tokens set attempts = attempts + 1
+  update people.tokens
+     set attempts = attempts + 1,
+         misses = misses + case when code_hash = $2 then 0 else 1 end,
+         missed_ms = case when code_hash = $2 then missed_ms else $4 end
    where address_hash = $1 and purpose = 'sign_in' and code_hash is not null and browser_hash = $3
      and ${LIVE} and expires_ms > $4 and attempts < $5
   returning token_hash, ${COLUMNS}, (code_hash = $2 and user_id is not null) as is_right`;

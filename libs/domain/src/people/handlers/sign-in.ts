@@ -168,6 +168,8 @@ export class SignIn {
     if (trial === 'wrong' || trial === 'nothing_to_guess') {
       // What could not have been right is no guess: counted here, it would pause everybody's codes for the price of a request.
       if (trial === 'wrong' && CODE.test(code)) await misses.count(nowMs, request.place.network);
+      // Whether it is to be recorded is found out afterwards, and never while somebody waits for this answer.
+      if (trial === 'wrong') this.sources.bus.publish(MAIL_CHANNEL, '');
       throw new DomainError('login_code_invalid');
     }
     await this.sessions.start(trial.opened.row, request.requestId);

@@ -1,6 +1,6 @@
 import type { Actor, AgentId, KeyId, OrgId, SessionId, Timestamp, UserId } from '#libs/domain/kernel';
 import type { ExportedRange } from '#libs/domain/ledger';
-import type { SessionEnd, SignedInBy } from '#libs/domain/people';
+import type { SessionEnd, SignedInBy, SignInFault } from '#libs/domain/people';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { INSTANT, JSON_TEXT, TEXT } from '../columns.js';
 
@@ -8,6 +8,7 @@ import { INSTANT, JSON_TEXT, TEXT } from '../columns.js';
 export const SECURITY_EVENT_TYPES = [
   'user.signed_in',
   'user.signed_out',
+  'user.sign_in_failed',
   'login_link.issued',
   'member.address_set',
   'admin_key.created',
@@ -50,7 +51,7 @@ export class SecurityEventRow {
   @Column({ ...TEXT, name: 'user_id', nullable: true }) user: UserId | null;
   @Column({ ...TEXT, name: 'session', nullable: true }) session: SessionId | null;
   @Column({ ...TEXT, name: 'via', nullable: true }) via: SignedInBy | null;
-  @Column({ ...TEXT, name: 'why', nullable: true }) why: SessionEnd | null;
+  @Column({ ...TEXT, name: 'why', nullable: true }) why: SessionEnd | SignInFault | null;
   @Column({ ...JSON_TEXT, name: 'key', nullable: true }) key: SecurityEventKey | null;
   @Column({ ...JSON_TEXT, name: 'export', nullable: true }) export: SecurityEventExport | null;
   @Column({ ...INSTANT, name: 'created_at' }) createdAt: Timestamp;
