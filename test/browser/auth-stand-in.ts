@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, Injectable, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Injectable, Post } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import { DomainError } from '#libs/domain/kernel';
 import { Route } from '../../apps/api/src/http/route.decorator.js';
@@ -74,7 +74,20 @@ const since = '2026-10-01';
 const ORG = { id: 'org_01h2xcejqtf2nbrexx3vqjhp41', name: 'Müller \u202e& <b>Sons</b>\u202c GmbH' };
 const EXPIRES_AT = '2026-10-01T09:15:00.000Z';
 
-/** The three routes that the pages ask, in front of nothing. */
+/** Who is signed in: asked by the page that wants to know why somebody is not. */
+@Controller('v1/me')
+export class MeStandIn {
+  constructor(private readonly script: AuthScript) {}
+
+  @Get()
+  @Route({ auth: 'public', since })
+  async me(): Promise<object> {
+    await this.script.take('me', {});
+    return { object: 'me' };
+  }
+}
+
+/** The three routes by which the pages sign in, in front of nothing. */
 @Controller('v1/auth')
 export class AuthStandIn {
   constructor(private readonly script: AuthScript) {}

@@ -7,7 +7,7 @@ import { DomainError } from '#libs/domain/kernel';
 import { SignInPagesController } from '../../apps/api/src/pages/sign-in/sign-in-pages.controller.js';
 import { startEdge, type TestEdge } from '../http/edge-harness.js';
 import { deferred } from '../support/deferred.js';
-import { AuthScript, AuthStandIn, CODE, tokenOf } from './auth-stand-in.js';
+import { AuthScript, AuthStandIn, CODE, MeStandIn, tokenOf } from './auth-stand-in.js';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from './chromium.js';
 
 const SIZES = [
@@ -26,7 +26,7 @@ let script: AuthScript;
 
 describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?? NO_CHROMIUM})`, () => {
   beforeAll(async () => {
-    edge = await startEdge({ controllers: [SignInPagesController, AuthStandIn], providers: [AuthScript] });
+    edge = await startEdge({ controllers: [SignInPagesController, AuthStandIn, MeStandIn], providers: [AuthScript] });
     script = edge.app.get(AuthScript);
     browser = await launchChromium();
   });
@@ -110,6 +110,25 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
         { path: 'login', body: { email: 'ada@example.com' } },
         { path: 'callback', body: { email: 'ada@example.com', code: CODE } },
       ]);
+    });
+
+    it('say why somebody was signed out, to the browser alone that was', async () => {
+      await open('/login');
+      expect(script.calls).toEqual([]);
+      await context.addCookies([{ name: 'service_csrf', value: 'of-a-session', url: edge.url }]);
+      script.failure = new DomainError('session_expired', {
+        message: 'You were signed out because your address was changed. Sign in with the new address at /login.',
+      });
+      await open('/login');
+      const said = page.locator('#signed-out');
+      await expect
+        .poll(() => said.innerText())
+        .toBe('You were signed out because your address was changed. Sign in with the new address.');
+      await look('1-signed-out');
+      script.failure = new DomainError('authentication_required');
+      await open('/login?reason=anything');
+      await expect.poll(() => script.calls.length).toBe(2);
+      expect(await said.innerText()).toBe('');
     });
 
     it('say that a code is wrong, where it is read out and mended', async () => {

@@ -692,6 +692,7 @@ export interface paths {
          * Export deeds as a bundle that verifies offline
          * @description A gzip tar of `manifest.json`, `keys.json` and `deeds.ndjson`, streamed. The command `verify` checks it without the
          *     service. Every key that may read deeds gets the whole range: a chain with holes proves nothing.
+         *     Before its first byte an export is recorded as the security event `export.started`; where it cannot be, it does not begin.
          */
         get: operations["exportDeeds"];
         put?: never;
@@ -1782,8 +1783,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List who signed in and out
-         * @description Newest first. Signing in and out is recorded without a deed.
+         * List who signed in and out, whose sign-in failed, which keys and addresses changed, and what was exported
+         * @description Newest first. Signing in and out is recorded without a deed. What is sealed as well, such as the keys, has the name that its
+         *     admin deed has.
          */
         get: operations["listSecurityEvents"];
         put?: never;
@@ -3960,24 +3962,58 @@ export interface components {
             /** @constant */
             deleted: true;
         };
+        /** @enum {string} */
+        SecurityEventType: "user.signed_in" | "user.signed_out" | "user.sign_in_failed" | "login_link.issued" | "member.address_set" | "admin_key.created" | "admin_key.rolled" | "admin_key.revoked" | "agent_key.created" | "agent_key.rolled" | "agent_key.revoked" | "intent_key.added" | "intent_key.removed" | "export.started";
+        SecurityEventKey: {
+            /** @description Of the key that was issued, rolled or revoked; of an intent key its `kid`. */
+            id: string;
+            /** @description As the key begins that was issued; null where none was. */
+            prefix: string | null;
+            /** @description Of a roll, the key that was issued. */
+            successor: components["schemas"]["KeyId"] | null;
+            /** @description Whose key it is; null for an admin key. */
+            agent: components["schemas"]["AgentId"] | null;
+        };
+        SecurityEventExport: {
+            /**
+             * @description A bundle of deeds.
+             * @enum {unknown}
+             */
+            kind: "deeds";
+            /** @description As it was asked for, over `issued_at`, inclusive; null is from the first deed. */
+            from: components["schemas"]["Timestamp"] | null;
+            /** @description The same, exclusive; null is to the last deed. */
+            to: components["schemas"]["Timestamp"] | null;
+            /** @description Null where the range holds no deed. */
+            first_seq: number | null;
+            /** @description Null where the range holds no deed. */
+            last_seq: number | null;
+        };
         SecurityEvent: {
             /** @constant */
             object: "security_event";
             id: string;
-            /** @enum {unknown} */
-            type: "user.signed_in" | "user.signed_out";
-            user: components["schemas"]["UserId"];
-            session: components["schemas"]["SessionId"];
+            type: components["schemas"]["SecurityEventType"];
+            /** @description Who did it; of a sign-in that failed the service, since who tried is not known. Null only while the list is made anew after an upgrade. */
+            by: components["schemas"]["Actor"] | null;
+            /** @description Whom it is about; null where it is about a key or an export. */
+            user: components["schemas"]["UserId"] | null;
+            /** @description Of a sign-in and a sign-out. */
+            session: components["schemas"]["SessionId"] | null;
+            /** @description Where a key was issued, rolled or revoked. */
+            key: components["schemas"]["SecurityEventKey"] | null;
+            /** @description Where an export began. */
+            export: components["schemas"]["SecurityEventExport"] | null;
             /**
              * @description Of a sign-in.
              * @enum {unknown}
              */
             via: "link" | "code" | "invite" | "org_switch" | null;
             /**
-             * @description Of a sign-out.
+             * @description Of a sign-out, and of a sign-in that failed.
              * @enum {unknown}
              */
-            why: "signed_out" | "everywhere" | "ended" | "switched" | "address_set" | null;
+            why: "signed_out" | "everywhere" | "ended" | "switched" | "address_set" | "wrong_code" | "code_used_up" | null;
             at: components["schemas"]["Timestamp"];
         };
         Organization: {
@@ -9540,6 +9576,14 @@ export interface operations {
     listSecurityEvents: {
         parameters: {
             query?: {
+                /**
+                 * @description Types, separated by commas.
+                 * @example [
+                 *       "user.signed_in",
+                 *       "admin_key.created"
+                 *     ]
+                 */
+                type?: components["schemas"]["SecurityEventType"][];
                 /** @description Items on a page. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the page before, with the same filters and the same caller. */

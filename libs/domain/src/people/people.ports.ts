@@ -1,6 +1,6 @@
 import type { MembershipId, OrgId, SessionId, UserId } from '../kernel/index.js';
 import type { MailAddress } from './mail-address.js';
-import type { SignedInBy } from './session.decider.js';
+import type { SessionEnd, SignedInBy } from './session.decider.js';
 
 /** Hashes under the deployment's pepper: a stolen database alone tells no address and no code. */
 export abstract class SignInHasher {
@@ -39,7 +39,7 @@ export abstract class PeopleDirectory {
   abstract noteOrg(user: UserId, org: OrgId): Promise<void>;
   /** The same, and the spelling of the invitation. Written before its event. */
   abstract noteInvitation(user: UserId, org: OrgId, address: MailAddress): Promise<void>;
-  /** Removes address, sessions, tokens and mails; ids stay. */
+  /** Removes address, sessions and what is told of their ends, tokens and mails; ids stay. */
   abstract erase(user: UserId): Promise<void>;
 }
 
@@ -78,7 +78,13 @@ export abstract class SessionRows {
   ): Promise<void>;
   /** Newest first. */
   abstract ofUser(user: UserId): Promise<readonly SessionRow[]>;
-  abstract remove(session: SessionId): Promise<void>;
+  /**
+   * The row is gone.
+   * @param told what {@link endOf} says to whoever comes with its cookie; null: nothing
+   */
+  abstract remove(session: SessionId, told: { readonly why: SessionEnd; readonly atMs: number } | null): Promise<void>;
+  /** Why the session of a cookie ended, if it did after `sinceMs`; null where nobody was to be told. */
+  abstract endOf(tokenHash: Uint8Array, sinceMs: number): Promise<SessionEnd | null>;
 }
 
 /** What a link stands for. */

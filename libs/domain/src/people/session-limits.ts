@@ -1,6 +1,8 @@
 /** Document 2, Sessions and Limits. Milliseconds unless the name says otherwise. */
 export const SESSION_IDLE_MS = 12 * 60 * 60 * 1000;
 export const SESSION_ABSOLUTE_MS = 7 * 24 * 60 * 60 * 1000;
+/** How long a browser is told why its session ended. */
+export const SESSION_END_TOLD_MS = 24 * 60 * 60 * 1000;
 /** How often a session's row is written while it is used. */
 export const SESSION_TOUCH_MS = 5 * 60 * 1000;
 export const SIGN_IN_MS = 15 * 60 * 1000;

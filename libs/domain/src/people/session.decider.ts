@@ -35,7 +35,8 @@ export type SessionCommand =
   | { type: 'EndSession'; data: OfSession & { why: SessionEnd }; metadata: CommandMetadata };
 
 export type Session =
-  | { readonly status: 'none' | 'ended' }
+  | { readonly status: 'none' }
+  | { readonly status: 'ended'; readonly why: SessionEnd }
   | {
       readonly status: 'started';
       readonly org: OrgId;
@@ -67,7 +68,7 @@ export const sessionDecider: Decider<Session, SessionCommand, SessionEvent> = {
         return state.status === 'none' ? { status: 'started', org, session, user, membership } : state;
       }
       case 'SessionEnded':
-        return { status: 'ended' };
+        return { status: 'ended', why: event.data.why };
     }
   },
   isOver: ({ status }) => status === 'ended',

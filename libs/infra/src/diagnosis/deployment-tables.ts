@@ -35,6 +35,7 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'ledger.seal_keys': KEPT,
   'people.approval_links': ANY,
   'people.code_misses': ANY,
+  'people.ended_sessions': REMOVED,
   'people.mail_orders': REMOVED,
   'people.mailed_approvals': REMOVED,
   'people.outbox': ANY,

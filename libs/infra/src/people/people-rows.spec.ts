@@ -144,11 +144,14 @@ describe('people', () => {
     await people.claim(address, user);
     await people.noteOrg(user, newOrg());
     await sessions.insert(sessionOf(user));
+    const ended = sessionOf(user);
+    await sessions.insert(ended);
+    await sessions.remove(ended.session, { why: 'everywhere', atMs: T0 });
     await desk.write(await loginOrder(address), tokenFor(await loginOrder(address), user), MAIL);
     await people.erase(user);
-    for (const table of ['people', 'user_orgs', 'sessions', 'tokens', 'mail_orders', 'outbox']) {
+    for (const table of ['people', 'user_orgs', 'sessions', 'ended_sessions', 'tokens', 'mail_orders', 'outbox']) {
       const column =
-        table === 'people' || table.startsWith('user') || table === 'sessions' ? 'user_id' : 'address_hash';
+        table === 'people' || table.startsWith('user') || table.endsWith('sessions') ? 'user_id' : 'address_hash';
       const value = column === 'user_id' ? user : hasher.addressHash(address);
       const { rowCount } = await pool.query(`select from people.${table} where ${column} = $1`, [value]);
       expect(rowCount, table).toBe(0);
@@ -368,8 +371,9 @@ describe('a session row', () => {
     await Promise.all([1, 2, 3].map((n) => sessions.touch(row, T0 + n * MINUTE, T0 + (100 + n) * MINUTE)));
     const touched = await sessions.find(tokenHash);
     expect(touched?.idleExpiresAtMs).toBe((touched?.lastSeenAtMs ?? 0) + 100 * MINUTE);
-    await sessions.remove(row.session);
+    await sessions.remove(row.session, null);
     expect(await sessions.find(tokenHash)).toBeNull();
+    expect(await sessions.endOf(tokenHash, 0)).toBeNull();
   });
 });
 
@@ -377,9 +381,15 @@ describe('rows that ended', () => {
   it('are removed a day later', async () => {
     const user = newUser();
     await sessions.insert(sessionOf(user));
+    const ended = sessionOf(user);
+    await sessions.insert(ended);
+    await sessions.remove(ended.session, { why: 'ended', atMs: T0 + 100 * MINUTE });
     await desk.purge(T0 + 100 * MINUTE + 24 * 60 * MINUTE - 1);
     expect(await sessions.ofUser(user)).toHaveLength(1);
+    expect(await sessions.endOf(ended.tokenHash, T0 + 100 * MINUTE - 1)).toBe('ended');
+    expect(await sessions.endOf(ended.tokenHash, T0 + 100 * MINUTE)).toBeNull();
     expect(await desk.purge(T0 + 100 * MINUTE + 24 * 60 * MINUTE + 1)).toBeGreaterThan(0);
     expect(await sessions.ofUser(user)).toEqual([]);
+    expect(await sessions.endOf(ended.tokenHash, 0)).toBeNull();
   });
 });

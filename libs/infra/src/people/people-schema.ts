@@ -30,6 +30,14 @@ const STATEMENTS = [
      user_agent text
    )`,
   `create index if not exists sessions_by_user on people.sessions (user_id)`,
+  // Told to whoever comes with the cookie of a session that ended elsewhere, for a day.
+  `create table if not exists people.ended_sessions (
+     token_hash bytea primary key,
+     user_id text not null,
+     why text not null,
+     ended_ms bigint not null
+   )`,
+  `create index if not exists ended_sessions_by_time on people.ended_sessions (ended_ms)`,
   `create table if not exists people.mail_orders (
      id text primary key,
      kind text not null,

@@ -243,11 +243,12 @@ const PURGE = `
        mails as (delete from people.outbox
                   where expires_ms < $1 or sent_ms < $1 or given_up_ms < $1 returning 1),
        sessions as (delete from people.sessions where least(expires_ms, idle_expires_ms) < $1 returning 1),
+       ends as (delete from people.ended_sessions where ended_ms < $1 returning 1),
        links as (delete from people.approval_links where expires_ms < $1 returning 1),
        approvals as (delete from people.mailed_approvals where expires_ms < $1 returning 1),
        misses as (delete from people.code_misses where minute < ($2::bigint / 60000) - 60 returning 1)
   select ((select count(*) from tokens) + (select count(*) from mails)
-          + (select count(*) from sessions) + (select count(*) from links) + (select count(*) from approvals)
+          + (select count(*) from sessions) + (select count(*) from ends) + (select count(*) from links) + (select count(*) from approvals)
           + (select count(*) from misses))::int as removed`;
 
 interface StoredOrder {

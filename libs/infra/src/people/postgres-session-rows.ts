@@ -1,6 +1,12 @@
 import type pg from 'pg';
 import type { MembershipId, OrgId, SessionId, UserId } from '#libs/domain/kernel';
-import { SessionRows, type NewSessionRow, type SessionRow, type SignedInBy } from '#libs/domain/people';
+import {
+  SessionRows,
+  type NewSessionRow,
+  type SessionEnd,
+  type SessionRow,
+  type SignedInBy,
+} from '#libs/domain/people';
 import { answered } from '../postgres/index.js';
 
 const COLUMNS = `session, csrf_hash, user_id, org, membership, via, created_ms, last_seen_ms, expires_ms, idle_expires_ms,
@@ -70,8 +76,31 @@ export class PostgresSessionRows extends SessionRows {
     return rows.map(rowOf);
   }
 
-  override async remove(session: SessionId): Promise<void> {
-    await answered(this.pool.query(`delete from people.sessions where session = $1`, [session]));
+  override async remove(
+    session: SessionId,
+    told: { readonly why: SessionEnd; readonly atMs: number } | null,
+  ): Promise<void> {
+    // One statement: no cookie is ever between the two.
+    await answered(
+      this.pool.query(
+        `with gone as (delete from people.sessions where session = $1 returning token_hash, user_id)
+         insert into people.ended_sessions (token_hash, user_id, why, ended_ms)
+         select token_hash, user_id, $2::text, $3::bigint from gone where $2::text is not null
+         on conflict do nothing`,
+        [session, told?.why ?? null, told?.atMs ?? null],
+      ),
+    );
+  }
+
+  override async endOf(tokenHash: Uint8Array, sinceMs: number): Promise<SessionEnd | null> {
+    const { rows } = await answered(
+      this.pool.query<{ why: SessionEnd }>({
+        name: 'session-end',
+        text: `select why from people.ended_sessions where token_hash = $1 and ended_ms > $2`,
+        values: [tokenHash, sinceMs],
+      }),
+    );
+    return rows[0]?.why ?? null;
   }
 }
 

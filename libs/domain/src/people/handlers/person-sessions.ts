@@ -21,7 +21,8 @@ import type { LivingOrganization } from '../organization.state.js';
 import type { NewSessionRow, PeopleDirectory, SessionRow, SessionRows } from '../people.ports.js';
 import { SECRET_BYTES, secretHash, secretText } from '../secrets.js';
 import { sessionDecider, type SessionEnd, type SignedInBy } from '../session.decider.js';
-import { SESSION_ABSOLUTE_MS, SESSION_IDLE_MS, SESSION_TOUCH_MS } from '../session-limits.js';
+import { endedSession, isToldEnd } from '../session-ends.js';
+import { SESSION_ABSOLUTE_MS, SESSION_END_TOLD_MS, SESSION_IDLE_MS, SESSION_TOUCH_MS } from '../session-limits.js';
 
 /** Where a request of a person comes from: what its session row shows the person. */
 export interface ClientPlace {
@@ -68,14 +69,15 @@ export class PersonSessions {
   /**
    * @param token the cookie's value
    * @param isRequest moves the idle end; false where nobody asks for anything now
-   * @throws {DomainError} session_expired, whatever is wrong with it
+   * @throws {DomainError} session_expired, whatever is wrong with it; it says why a session ended to whoever holds its cookie
    */
   async judge(token: string, isRequest: boolean): Promise<LiveSession> {
     const hash = secretHash(token);
     const row = hash === null ? null : await this.parts.rows.find(hash);
     const nowMs = this.parts.clock.nowMs();
-    if (row === null || nowMs >= row.expiresAtMs || nowMs >= row.idleExpiresAtMs)
-      throw new DomainError('session_expired');
+    if (hash !== null && row === null)
+      throw endedSession(await this.parts.rows.endOf(hash, nowMs - SESSION_END_TOLD_MS));
+    if (row === null || nowMs >= row.expiresAtMs || nowMs >= row.idleExpiresAtMs) throw endedSession(null);
     const { session, org } = await this.streams.loadAll({
       session: streamRef(sessionDecider, row.session),
       org: streamRef(organizationDecider, row.org),
@@ -83,7 +85,11 @@ export class PersonSessions {
     const { state } = session;
     const isOwn = state.status === 'started' && state.user === row.user && state.membership === row.membership;
     const member = org.state.status === 'none' ? undefined : org.state.members.get(row.membership);
-    if (!isOwn || org.state.status === 'none' || member?.status !== 'active') throw new DomainError('session_expired');
+    if (!isOwn || org.state.status === 'none' || member?.status !== 'active') {
+      // Its row is still there where a crash came between the end and the row.
+      const why = state.status === 'ended' ? state.why : isOwn && member?.status === 'removed' ? 'removed' : null;
+      throw endedSession(why);
+    }
     if (isRequest) await this.touch(row, nowMs);
     return { row, organization: org.state, member };
   }
@@ -189,7 +195,7 @@ export class PersonSessions {
     const command = { type: 'EndSession' as const, data: { session, org, user, why }, metadata };
     await this.runner.run(sessionDecider, session, command, metadata);
     // By now the stream keeps it shut, whatever becomes of the row.
-    await this.parts.rows.remove(session);
+    await this.parts.rows.remove(session, isToldEnd(why) ? { why, atMs: this.parts.clock.nowMs() } : null);
     this.bus.publish(userChannel(user), session);
   }
 

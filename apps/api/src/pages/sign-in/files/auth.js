@@ -67,6 +67,7 @@ const addressStep = () =>
   step(
     'address',
     make('h1', {}, 'Sign in'),
+    make('p', { id: 'signed-out', class: 'said', role: 'status' }),
     make('p', {}, 'Enter your e-mail address. You get an e-mail with a link and a code; there is no password.'),
     form('address-form', {
       name: 'email',
@@ -168,6 +169,21 @@ const sendAgain = async () => {
   return undefined;
 };
 
+/**
+ * Whoever was signed out elsewhere is told why. Only the cookie of that session learns it: the page asks the service, and takes no
+ * word for it that stands in its own address.
+ */
+const tellWhySignedOut = async () => {
+  // Beside the cookie of a session, which no script sees, lies one that it does see.
+  if (!/(?:^|; )(?:__Host-)?service_csrf=/.test(document.cookie)) return;
+  const response = await fetch('/v1/me', { cache: 'no-store', credentials: 'same-origin' }).catch(() => null);
+  if (response?.status !== 401) return;
+  const answer = await response.json().catch(() => null);
+  if (answer?.error?.code !== 'session_expired') return;
+  // This is the page that the sentence names.
+  byId('signed-out').textContent = plain(answer.error.message).replace(' at /login', '');
+};
+
 const login = () => {
   draw(addressStep(), codeStep(), doneStep());
   byId('address-form').addEventListener('submit', submitAddress);
@@ -179,6 +195,7 @@ const login = () => {
     if (persisted) location.reload();
   });
   renderLogin();
+  void tellWhySignedOut();
 };
 
 // GET /auth/confirm#token=…: who signs in where; then, by a press and nothing else, the sign-in.
