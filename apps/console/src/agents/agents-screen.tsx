@@ -50,7 +50,7 @@ const lastActiveFirst = (one: Schemas['Agent'], other: Schemas['Agent']): number
 
 const Chips = () => (
   <>
-    <SearchField name="q" label="Name or id" />
+    <SearchField name="q" label="Name, id or key" />
     <ChoiceChip
       name="status"
       choices={[

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
+import { everyRow } from '../kernel/every-row.ts';
 import { plain } from '../kernel/said.ts';
 import { useSecretChange } from '../kernel/secret-change.ts';
 import { useMay } from '../kernel/session.tsx';
@@ -20,8 +22,6 @@ type Agent = Schemas['Agent'];
 type Key = Schemas['ApiKey'];
 type Asked = { readonly what: 'new' } | { readonly what: 'roll' | 'revoke'; readonly key: Key };
 
-const KEYS_MAX = 100;
-
 /** Its keys: made, rolled and revoked. A secret is shown once. */
 export const KeysPanel = ({ agent }: { readonly agent: Agent }) => {
   const may = useMay('admin');
@@ -29,10 +29,10 @@ export const KeysPanel = ({ agent }: { readonly agent: Agent }) => {
   const { data, error, refetch } = useQuery({
     queryKey: ['agent', agent.id, 'keys'],
     queryFn: () =>
-      bodyOf(api.GET('/v1/agents/{id}/keys', { params: { path: { id: agent.id }, query: { limit: KEYS_MAX } } })),
+      everyRow((query) => bodyOf(api.GET('/v1/agents/{id}/keys', { params: { path: { id: agent.id }, query } }))),
   });
   const close = (): void => setAsked(null);
-  const keys = data?.data as readonly Key[] | undefined;
+  const keys = data?.data;
   const ended = keys?.filter(hasEnded) ?? [];
   return (
     <Panel
@@ -55,7 +55,7 @@ export const KeysPanel = ({ agent }: { readonly agent: Agent }) => {
             <KeyRow key={key.id} of={key} onAsk={may ? setAsked : null} />
           ))}
       </ul>
-      <Ended keys={ended} hasMore={data?.has_more === true} />
+      <Ended keys={ended} />
       {asked?.what === 'new' ? <NewKey agent={agent} onClose={close} /> : null}
       {asked?.what === 'roll' ? <RollKey agent={agent} of={asked.key} onClose={close} /> : null}
       {asked?.what === 'revoke' ? <RevokeKey agent={agent} of={asked.key} onClose={close} /> : null}
@@ -63,7 +63,7 @@ export const KeysPanel = ({ agent }: { readonly agent: Agent }) => {
   );
 };
 
-const Ended = ({ keys, hasMore }: { readonly keys: readonly Key[]; readonly hasMore: boolean }) =>
+const Ended = ({ keys }: { readonly keys: readonly Key[] }) =>
   keys.length === 0 ? null : (
     <details className={styles['ended']}>
       <summary>
@@ -74,7 +74,6 @@ const Ended = ({ keys, hasMore }: { readonly keys: readonly Key[]; readonly hasM
           <KeyRow key={key.id} of={key} onAsk={null} />
         ))}
       </ul>
-      {hasMore ? <p className={kit['dim']}>Older keys are not shown.</p> : null}
     </details>
   );
 
@@ -97,6 +96,9 @@ const KeyRow = ({ of: key, onAsk }: { readonly of: Key; readonly onAsk: ((asked:
         </>
       ) : null}
     </small>
+    <Link href={`/actions?key=${key.prefix}`}>
+      Calls of this key<span className="visually-hidden"> {key.prefix}</span>
+    </Link>
     {onAsk === null ? null : (
       <div className={kit['buttons']}>
         {key.expires_at === null ? (

@@ -103,7 +103,12 @@ const ActionFacts = ({ action }: { readonly action: ActionDetail }) => {
             </Link>
           )}
         </Fact>
-        <Fact name="Key">{action.livemode ? 'live' : 'test: only a mark, the tool runs all the same'}</Fact>
+        <Fact name="Key">
+          <Link href={`/actions?key=${action.key.prefix ?? action.key.id}`}>
+            <code>{action.key.prefix ?? action.key.id}</code>
+          </Link>{' '}
+          {action.livemode ? 'live' : 'test: only a mark, the tool runs all the same'}
+        </Fact>
         <Fact name="Mode">{action.mode === 'proxy' ? 'proxy: run by the agent' : 'gateway: run by the service'}</Fact>
         <Fact name="State">{action.state}</Fact>
         {action.execution?.latency_ms === null || action.execution?.latency_ms === undefined ? null : (

@@ -11,12 +11,13 @@ import { ListFrame } from '../kit/list-frame.tsx';
 import { useAgentNames } from '../ledger/names.ts';
 import { ScreenHead } from '../shell/screen.tsx';
 import styles from './gate.module.css';
+import { meantBy } from './meant.ts';
 import { TestMark } from './test-mark.tsx';
 import { whyOf } from './why.ts';
 
 /** Names of the API, as they stand in the address too. */
 const FILTERS = [
-  ...['agent', 'tool', 'state', 'decision', 'rule_id', 'execution', 'verdict', 'level'],
+  ...['agent', 'key', 'tool', 'state', 'decision', 'rule_id', 'execution', 'verdict', 'level'],
   ...['on_behalf_of', 'session', 'shadow_differs', 'created_at[gte]', 'created_at[lt]', 'q'],
 ] as const;
 
@@ -37,6 +38,7 @@ const Chips = () => (
     <SearchField name="q" label="Tool or error code" />
     <TimeChip name="created_at" />
     <AgentChip />
+    <TextChip name="key" label="key" hint="How the API key begins, or its key_ id" />
     <TextChip name="on_behalf_of" label="on behalf of" hint="Reference that the agent sent" />
     <TextChip name="rule_id" label="rule" hint="Rule id" />
     <ChoiceChip
@@ -94,9 +96,6 @@ const AgentChip = () => {
   return <ChoiceChip name="agent" isSingle choices={byName} />;
 };
 
-/** As the header of a call may have it. */
-const REFERENCE = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
-
 /** The search looks through little: what a person remembers is often something else, and a filter of its own. */
 const NothingFound = () => {
   const { filters } = useFilters();
@@ -109,39 +108,19 @@ const NothingFound = () => {
     next.set(name, value);
     return `/actions?${next.toString()}`;
   };
-  const named = [...agents].filter(([, name]) => name.toLowerCase().includes(text.toLowerCase())).slice(0, 3);
+  const meant = meantBy(text, agents);
+  if (meant.length === 0) return <p>Search covers tool names and error codes.</p>;
   return (
     <>
       <p>Search covers tool names and error codes. Did you mean:</p>
       <ul className={styles['instead']}>
-        {named.map(([id, name]) => (
-          <li key={id}>
-            <Link href={instead('agent', id)}>
-              agent <Said text={name} />
+        {meant.map(({ name, word, value, said }) => (
+          <li key={`${name} ${value}`}>
+            <Link href={instead(name, value)}>
+              {word} <Said text={said} />
             </Link>
           </li>
         ))}
-        {REFERENCE.test(text) ? (
-          <>
-            <li>
-              <Link href={instead('on_behalf_of', text)}>
-                on behalf of <Said text={text} />
-              </Link>
-            </li>
-            <li>
-              <Link href={instead('session', text)}>
-                session <Said text={text} />
-              </Link>
-            </li>
-          </>
-        ) : null}
-        {/^[a-z][a-z0-9_-]{0,63}$/.test(text) ? (
-          <li>
-            <Link href={instead('rule_id', text)}>
-              rule <Said text={text} />
-            </Link>
-          </li>
-        ) : null}
       </ul>
     </>
   );

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
+import { withoutKeySecrets } from './key-name.ts';
 
 /** The filters of a screen stand in its address, under the names that the API has for them. */
 export const useFilters = () => {
@@ -11,7 +12,7 @@ export const useFilters = () => {
     const next = new URLSearchParams(search);
     for (const [name, value] of Object.entries(values)) {
       if (value === null || value === '') next.delete(name);
-      else next.set(name, value);
+      else next.set(name, withoutKeySecrets(value));
     }
     const text = next.toString();
     navigate(text === '' ? path : `${path}?${text}`, { replace: true });

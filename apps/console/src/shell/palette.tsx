@@ -1,29 +1,27 @@
 import { useId, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
-import { Icon, type IconName } from '../design/icon.tsx';
+import { Icon } from '../design/icon.tsx';
 import { placeOfId } from '../kernel/address.ts';
 import { useEveryAgent, useEveryConnector } from '../kernel/everything.ts';
+import { keyNameIn } from '../kernel/key-name.ts';
 import { plain } from '../kernel/said.ts';
 import { useMay } from '../kernel/session.tsx';
 import { useWaitingApprovals } from '../kernel/waiting.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import kit from '../kit/kit.module.css';
 import { SECTIONS } from '../people/sections.ts';
+import { type Found, useFoundOfKey } from './found-of-key.ts';
 import { SCREENS } from './screens.ts';
 import styles from './shell.module.css';
 
-interface Found {
-  readonly icon: IconName;
-  readonly name: string;
-  readonly kind: string;
-  readonly path: string;
-}
+const RESULTS_MAX = 12;
 
 const useFound = (text: string): readonly Found[] => {
   const isAdmin = useMay('admin');
   const { data: agents } = useEveryAgent();
   const { data: connectors } = useEveryConnector();
   const { data: waiting } = useWaitingApprovals();
+  const ofKey = useFoundOfKey(keyNameIn(text));
   return useMemo(() => {
     const place = placeOfId(text);
     if (place !== null) return [{ icon: 'right', name: text.trim(), kind: 'pasted id', path: place }];
@@ -54,8 +52,8 @@ const useFound = (text: string): readonly Found[] => {
       })),
     ];
     const wanted = text.trim().toLowerCase();
-    return all.filter(({ name }) => name.toLowerCase().includes(wanted)).slice(0, 12);
-  }, [text, agents, connectors, waiting, isAdmin]);
+    return [...all.filter(({ name }) => name.toLowerCase().includes(wanted)), ...ofKey].slice(0, RESULTS_MAX);
+  }, [text, agents, connectors, waiting, isAdmin, ofKey]);
 };
 
 /** Screens, names and ids, by typing: a list beside a field, as WAI-ARIA describes it (combobox). */
@@ -81,8 +79,8 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
         aria-controls={id}
         aria-autocomplete="list"
         aria-activedescendant={found.length === 0 ? undefined : `${id}-${chosen}`}
-        aria-label="Screen, agent, connector or id"
-        placeholder="Screen, agent, connector or id"
+        aria-label="Screen, agent, connector, key or id"
+        placeholder="Screen, agent, connector, key or id"
         data-first
         value={text}
         onChange={({ target }) => {

@@ -1,0 +1,58 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { IconName } from '../design/icon.tsx';
+import { api, bodyOf } from '../kernel/client.ts';
+import { everyRow } from '../kernel/every-row.ts';
+import { plain } from '../kernel/said.ts';
+import { useMay } from '../kernel/session.tsx';
+import { beginOf } from '../people/key-stand.ts';
+
+export interface Found {
+  readonly icon: IconName;
+  readonly name: string;
+  readonly kind: string;
+  readonly path: string;
+}
+
+const KEPT_MS = 60_000;
+
+/**
+ * Whose a key is, and what was done with it. Nothing is asked while no key is named.
+ * @param key its id, or how it begins; null where none is named
+ */
+export const useFoundOfKey = (key: string | null): readonly Found[] => {
+  const isAdmin = useMay('admin');
+  const { data: agents } = useQuery({
+    queryKey: ['agents', 'of-key', key],
+    queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { q: key ?? '', limit: 2 } } })),
+    staleTime: KEPT_MS,
+    enabled: key !== null,
+  });
+  const { data: adminKeys } = useQuery({
+    queryKey: ['admin-keys', 'all'],
+    queryFn: () => everyRow((query) => bodyOf(api.GET('/v1/org/keys', { params: { query } }))),
+    staleTime: KEPT_MS,
+    enabled: key !== null && isAdmin,
+  });
+  return useMemo(() => {
+    if (key === null) return [];
+    const adminKey = adminKeys?.data.find(({ id, prefix }) => id === key || prefix === lastOf(key));
+    if (adminKey !== undefined) {
+      return [{ icon: 'key', name: `${beginOf(adminKey)}…`, kind: 'admin key', path: '/settings/admin-keys' }];
+    }
+    return [
+      { icon: 'activity', name: `Calls of ${key}`, kind: 'API key', path: `/actions?key=${key}` },
+      ...(agents?.data ?? [])
+        .filter(({ name }) => !name.toLowerCase().includes(key))
+        .map(({ id, name }) => ({
+          icon: 'robot' as const,
+          name: plain(name),
+          kind: 'agent of this key',
+          path: `/agents/${id}`,
+        })),
+    ];
+  }, [key, agents, adminKeys]);
+};
+
+/** Of `svc_live_k3y9prf0`, what logs name the key by. */
+const lastOf = (key: string): string => key.slice(key.lastIndexOf('_') + 1);
