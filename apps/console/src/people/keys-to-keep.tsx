@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { answerOf, api, type Schemas } from '../kernel/client.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
+import { everyRow } from '../kernel/every-row.ts';
 import { useMay } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Time } from '../kit/kit.tsx';
@@ -14,15 +15,15 @@ interface KeysOfMember {
   readonly refetch: () => unknown;
 }
 
-/** The working admin keys that a member made, for whoever may see them. They are among the newest hundred, of which ten work. */
+/** The working admin keys that a member made, for whoever may see them: also those that are older than many which ended. */
 export const useKeysOf = ({ user, status }: Schemas['Membership']): KeysOfMember => {
   const may = useMay('admin');
   const { data, error, refetch } = useQuery({
     queryKey: ['admin-keys-of', user],
-    queryFn: () => answerOf(api.GET('/v1/org/keys', { params: { query: { limit: 100 } } })),
+    queryFn: () => everyRow((query) => bodyOf(api.GET('/v1/org/keys', { params: { query } }))),
     enabled: may && status === 'active',
   });
-  const made = (data?.body.data ?? []).filter(({ created_by: by }) => by?.type === 'user' && by.id === user);
+  const made = (data?.data ?? []).filter(({ created_by: by }) => by?.type === 'user' && by.id === user);
   return { keys: made.filter((key) => !isOver(standOfKey(key, serverNow()))), error, refetch };
 };
 

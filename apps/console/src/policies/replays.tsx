@@ -82,7 +82,7 @@ const useStart = (policy: string) => {
 
 const StartForm = ({ policy }: { readonly policy: Policy }) => {
   const { times } = useSession();
-  const { rows: versions } = useVersions(policy.id);
+  const { rows: versions, hasNextPage, fetchNextPage } = useVersions(policy.id);
   const at = (days: number): string => times.local(new Date(serverNow() - days * DAY_MS).toISOString());
   const [version, setVersion] = useState(policy.latest_version.id);
   const [from, setFrom] = useState(() => at(14));
@@ -114,6 +114,11 @@ const StartForm = ({ policy }: { readonly policy: Policy }) => {
           ))}
         </select>
       </label>
+      {hasNextPage ? (
+        <Button isSmall onClick={() => void fetchNextPage()}>
+          Show older versions
+        </Button>
+      ) : null}
       <div className={styles['presets']} role="group" aria-label="Time range">
         {WINDOWS.map(([days, word]) => (
           <Button

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
+import { everyRow } from '../kernel/every-row.ts';
 import { useMembers, useNames } from '../kernel/members.ts';
 import { useMay, useOrganization } from '../kernel/session.tsx';
 import { Dialog, DialogFoot } from '../kit/dialog.tsx';
@@ -19,9 +20,11 @@ const useActiveAgents = () =>
   useQuery({
     queryKey: ['stop-agents'],
     queryFn: () =>
-      bodyOf(api.GET('/v1/agents', { params: { query: { status: 'active', limit: 100, 'expand[]': ['usage'] } } })),
+      everyRow((page) =>
+        bodyOf(api.GET('/v1/agents', { params: { query: { ...page, status: 'active', 'expand[]': ['usage'] } } })),
+      ),
     staleTime: 5_000,
-    select: ({ data, has_more: hasMore }) => ({ agents: [...data].sort(lastActiveFirst), hasMore }),
+    select: ({ data }) => [...data].sort(lastActiveFirst),
   });
 
 /** Nothing moves under a finger: who was listed stays in its row while the dialog is open, and who comes later stands below. */
@@ -86,30 +89,19 @@ const StopChoices = ({ org, onClose }: { readonly org: Organization; readonly on
   const may = useMay('admin');
   const [reason, setReason] = useState('');
   const { data, error, refetch, dataUpdatedAt } = useActiveAgents();
-  const listed = useListed(data?.agents);
+  const listed = useListed(data);
   const stopAll = useOrgMove('stop');
-  const count = data === undefined ? null : data.hasMore ? `more than ${data.agents.length}` : data.agents.length;
+  const count = data?.length ?? null;
   return (
     <>
       {may ? null : <WhoMay />}
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined ? (
         error === null && <Bones count={3} />
-      ) : data.agents.length + listed.length === 0 ? (
+      ) : data.length + listed.length === 0 ? (
         <p>No active agents.</p>
       ) : (
-        <ul className={styles['agents']} aria-label="Active agents, most recently active first" tabIndex={0}>
-          {listed.map((agent) => (
-            <StopOne
-              key={agent.id}
-              agent={agent}
-              isActive={data.hasMore || data.agents.some(({ id }) => id === agent.id)}
-              readAtMs={dataUpdatedAt}
-              may={may}
-              reason={reason}
-            />
-          ))}
-        </ul>
+        <AgentsToStop listed={listed} active={data} readAtMs={dataUpdatedAt} may={may} reason={reason} />
       )}
       <p className={kit['dim']}>
         Stopping all agents denies every call of every agent from now on, on every instance. Calls already sent run to
@@ -143,16 +135,57 @@ const StopChoices = ({ org, onClose }: { readonly org: Organization; readonly on
 };
 
 /** @param count of the agents that are active; null while that is not known */
-const wordsOf = (count: number | string | null): string =>
+const wordsOf = (count: number | null): string =>
   count === null || count === 0 || count === 1 ? 'Stop all agents now' : `Stop all ${count} agents now`;
 
-interface StopOneProps {
-  readonly agent: Agent;
-  /** By the list, as it was read at that time. */
-  readonly isActive: boolean;
+interface Stopping {
+  /** When it was read which agents are active. */
   readonly readAtMs: number;
   readonly may: boolean;
   readonly reason: string;
+}
+
+/** So many are seen at a glance; of more, one is found by its name. */
+const SEEN_AT_A_GLANCE = 10;
+
+const AgentsToStop = ({
+  listed,
+  active,
+  ...stopping
+}: Stopping & { readonly listed: readonly Agent[]; readonly active: readonly Agent[] }) => {
+  const [text, setText] = useState('');
+  const activeIds = new Set(active.map(({ id }) => id));
+  const wanted = text.trim().toLowerCase();
+  const found = listed.filter(({ name, id }) => name.toLowerCase().includes(wanted) || id.includes(wanted));
+  return (
+    <>
+      {listed.length > SEEN_AT_A_GLANCE ? (
+        <input
+          type="search"
+          className={kit['field']}
+          aria-label="Find an agent by its name or id"
+          placeholder="Find an agent by its name or id"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+      ) : null}
+      {found.length === 0 ? (
+        <p role="status">No active agent has this in its name or id.</p>
+      ) : (
+        <ul className={styles['agents']} aria-label="Active agents, most recently active first" tabIndex={0}>
+          {found.map((agent) => (
+            <StopOne key={agent.id} agent={agent} isActive={activeIds.has(agent.id)} {...stopping} />
+          ))}
+        </ul>
+      )}
+    </>
+  );
+};
+
+interface StopOneProps extends Stopping {
+  readonly agent: Agent;
+  /** By the list, as it was read at that time. */
+  readonly isActive: boolean;
 }
 
 const StopOne = ({ agent, isActive, readAtMs, may, reason }: StopOneProps) => {
