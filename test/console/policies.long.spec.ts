@@ -128,7 +128,7 @@ describeConsole('people and policies', () => {
         await dialog(page).getByLabel('Description of the change').fill('All is denied');
         await button(page, 'Save version 2').click();
         await dialog(page).getByRole('heading', { name: 'Version 2 is saved' }).waitFor();
-        await button(page, 'Run in shadow …').click();
+        await dialog(page).getByRole('button', { name: 'Run in shadow …' }).click();
         await dialog(page).getByText('evaluates every call from now on but decides none').waitFor();
         await dialog(page).getByLabel('Reason').fill('To see');
         await button(page, 'Run version 2 in shadow').click();
@@ -212,7 +212,7 @@ describeConsole('people and policies', () => {
         await button(page, 'Ask').click();
         await dryRun.getByText('Recorded decision').waitFor();
         await dryRun.getByLabel('Describe a call').check();
-        await dryRun.getByLabel('Tool').fill('crm.close_account');
+        await dryRun.getByRole('combobox', { name: 'Tool', exact: true }).fill('crm.close_account');
         await dryRun.getByLabel('Arguments (JSON)').fill('{"id": ');
         await button(page, 'Ask').click();
         await dryRun.getByText('This is not JSON.').waitFor();

@@ -111,7 +111,7 @@ describeConsole('the screens of the settings', () => {
       await judgeWhole(page, `settings-${name}`, look);
     }
     await open(page, hook);
-    await button(page, 'Send a test').click();
+    await button(page, 'Send test').click();
     await page.getByText('The receiver accepted the test').waitFor();
     await judgeWhole(page, 'settings-webhook', look);
     for (const [name, section, press] of DIALOGS) {

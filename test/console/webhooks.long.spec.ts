@@ -42,7 +42,7 @@ describeConsole('webhooks in the Console', () => {
 
       await page.getByRole('link', { name: `${receiver.baseUrl}/hooks` }).click();
       await page.getByText('approval.*, deed.sealed, agent.stopped').waitFor();
-      await button(page, 'Send a test').click();
+      await button(page, 'Send test').click();
       await page.getByText('The receiver accepted the test with 204.').waitFor();
       expect(receiver.seen.map(({ headers }) => headers['service-event-type'])).toContain('webhook.test');
 

@@ -60,7 +60,7 @@ export const MembersSection = () => {
         action={
           useMay('admin') ? (
             <Button kind="primary" icon="people" onClick={() => setOpen({ is: 'invite', again: null })}>
-              Invite a person
+              Invite person
             </Button>
           ) : null
         }
