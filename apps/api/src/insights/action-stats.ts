@@ -1,6 +1,6 @@
 import type { JsonObject } from '#libs/crypto';
-import type { ActionCount, CountedBy } from '#libs/infra/read-models';
-import { dayOf } from './stats-window.js';
+import type { CountedBy, PartCount } from '#libs/infra/read-models';
+import type { StatsDay } from './stats-window.js';
 
 /** What the statistics can be broken down by, and the property that counts are kept by. */
 export const STATS_BY = { day: 'hour', rule: 'ruleId', tool: 'tool', agent: 'agent' } as const satisfies Readonly<
@@ -16,7 +16,7 @@ const LINES_MAX = 100;
 export interface StatsKind<By extends CountedBy> {
   readonly object: string;
   readonly countedBy: readonly By[];
-  readonly sums: Readonly<Record<string, (count: ActionCount<By>) => boolean>>;
+  readonly sums: Readonly<Record<string, (count: PartCount<By>) => boolean>>;
 }
 
 export const DECISION_STATS: StatsKind<'decision' | 'source' | 'status'> = {
@@ -52,23 +52,25 @@ interface Lines {
 
 /** The lines of an answer: each day, oldest first, also one without any action; else what has the most actions first. */
 export const linesOf = <By extends CountedBy>(
-  counts: readonly (ActionCount<By> & Readonly<Record<string, unknown>>)[],
+  counts: readonly (PartCount<By> & Readonly<Record<string, unknown>>)[],
   by: StatsBy,
   { sums }: StatsKind<By>,
-  days: readonly string[],
+  days: readonly StatsDay[],
 ): Lines => {
-  const lineOf = (members: readonly ActionCount<By>[]): JsonObject => ({
+  const lineOf = (members: readonly PartCount<By>[]): JsonObject => ({
     total: sumOf(members),
     ...Object.fromEntries(Object.entries(sums).map(([name, matches]) => [name, sumOf(members.filter(matches))])),
   });
-  const groups = new Map<string | null, ActionCount<By>[]>();
+  const groups = new Map<string | null, PartCount<By>[]>();
   for (const count of counts) {
-    const key = keyOf(count, by);
+    const key = keyOf(count, by, days);
     const group = groups.get(key);
     if (group) group.push(count);
     else groups.set(key, [count]);
   }
-  if (by === 'day') return { data: days.map((day) => ({ day, ...lineOf(groups.get(day) ?? []) })), others: null };
+  if (by === 'day') {
+    return { data: days.map((each) => ({ ...each, ...lineOf(groups.get(each.day) ?? []) })), others: null };
+  }
   const ordered = [...groups].map(([key, members]) => ({ key, members, total: sumOf(members) }));
   ordered.sort((one, other) => other.total - one.total || (String(one.key) < String(other.key) ? -1 : 1));
   const rest = ordered.slice(LINES_MAX).flatMap(({ members }) => members);
@@ -78,9 +80,12 @@ export const linesOf = <By extends CountedBy>(
   };
 };
 
-const keyOf = (count: Readonly<Record<string, unknown>>, by: StatsBy): string | null => {
+/** What is counted begins within one day: an hour that a border splits is counted in parts. */
+const keyOf = (count: Readonly<Record<string, unknown>>, by: StatsBy, days: readonly StatsDay[]): string | null => {
   const value = count[STATS_BY[by]] as string | null;
-  return by === 'day' ? dayOf(value as string) : value;
+  if (by !== 'day') return value;
+  const begins = value as string;
+  return days.find(({ from, to }) => from <= begins && begins < to)?.day ?? null;
 };
 
 const sumOf = (counts: readonly { readonly actions: number }[]): number =>

@@ -112,10 +112,25 @@ describe('statistics', () => {
     expect(json).toMatchObject({ object: 'decision_stats', window: '7d', by: 'day', others: null });
     const lines = json['data'] as { total: number }[];
     expect([lines.length, lines.at(-1)]).toEqual([7, expect.objectContaining({ allowed: 1, asked: 1 })]);
+    expect(json['timezone']).toBe('UTC');
     const byRule = await viewer.get('/v1/insights/decisions?by=rule&window=30d');
     const rules = byRule.json['data'] as readonly { rule_id: string | null }[];
     expect(rules).toContainEqual(expect.objectContaining({ rule_id: 'refunds', total: 1, asked: 1, denied: 0 }));
     expect(rules.find(({ rule_id }) => rule_id === null)).toMatchObject({ allowed: 0 });
+  });
+
+  it('count the days of the organization, and say whose they are', async () => {
+    for (const timezone of ['Asia/Kolkata', 'Europe/Vienna']) {
+      expect((await owner.send('PATCH', '/v1/org', { timezone })).status).toBe(200);
+      const { json } = await viewer.get('/v1/insights/decisions');
+      const lines = json['data'] as { day: string; from: string; to: string; allowed: number }[];
+      const names = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' });
+      const today = lines.at(-1);
+      expect([json['timezone'], today?.allowed]).toEqual([timezone, 1]);
+      expect(today?.day).toBe(names.format(Date.parse(String(today?.from))));
+      expect([json['from'], json['to']]).toEqual([lines[0]?.from, today?.to]);
+    }
+    expect((await owner.send('PATCH', '/v1/org', { timezone: 'UTC' })).status).toBe(200);
   });
 
   it('of verdicts say which rest on the tool’s own word', async () => {

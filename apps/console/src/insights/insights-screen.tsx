@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useFilters } from '../kernel/address.ts';
 import { answerOf, api } from '../kernel/client.ts';
+import { serverNow } from '../kernel/clock.ts';
 import { useEveryAgent } from '../kernel/everything.ts';
+import { useSession } from '../kernel/session.tsx';
 import { Failure, Lag } from '../kit/failure.tsx';
 import { Bones, Empty, Panel } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
@@ -55,6 +57,7 @@ const useStats = (window: Window, by: By) => {
 /** Decisions and what was found, over days: every number leads to the actions that it counts. */
 export const InsightsScreen = () => {
   const { filters } = useFilters();
+  const { times } = useSession();
   const window = WINDOWS.find(([value]) => value === filters.get('window'))?.[0] ?? '7d';
   const by = GROUPS.find(([value]) => value === filters.get('by'))?.[0] ?? 'day';
   const { decisions, verdicts } = useStats(window, by);
@@ -62,7 +65,10 @@ export const InsightsScreen = () => {
   const failed = decisions.error !== null ? decisions : verdicts.error !== null ? verdicts : null;
   return (
     <>
-      <ScreenHead title="Insights" about="Decisions and verdicts over whole days of UTC, today included." />
+      <ScreenHead
+        title="Insights"
+        about={`Decisions and verdicts over whole days of the organization’s time zone (${times.zoneName(serverNow())}), today included.`}
+      />
       <div className={styles['choices']}>
         <div>
           <Segments name="window" label="Time range" choices={WINDOWS} chosen={window} byDefault="7d" />

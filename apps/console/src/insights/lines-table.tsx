@@ -20,7 +20,7 @@ interface Props {
   readonly names: ReadonlyMap<string, string> | undefined;
 }
 
-const HEADS = { day: 'Day (UTC)', rule: 'Rule', tool: 'Tool', agent: 'Agent' } as const;
+const HEADS = { day: 'Day', rule: 'Rule', tool: 'Tool', agent: 'Agent' } as const;
 
 /** Every number beside what it counts, and a link to it. */
 export const LinesTable = ({ by, lines, others, parts, span, names }: Props) => (

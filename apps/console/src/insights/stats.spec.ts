@@ -15,12 +15,14 @@ describe('the list that a number counts', () => {
     [line({ rule_id: 'a&b=c' }), { rule_id: 'a&b=c', decision: 'allow', ...within }],
   ])('is found by what the line is about: %j', (of, found) => expect(filters(of)).toEqual(found));
 
-  it('is that of one day of UTC, to the next', () =>
-    expect(filters(line({ day: '2026-11-27' }))).toEqual({
+  it('is that of one day, from where it begins in the time zone to where it ends', () => {
+    const [from, to] = ['2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z'];
+    expect(filters(line({ day: '2026-10-25', from, to }))).toEqual({
       decision: 'allow',
-      'created_at[gte]': '2026-11-27T00:00:00.000Z',
-      'created_at[lt]': '2026-11-28T00:00:00.000Z',
-    }));
+      'created_at[gte]': from,
+      'created_at[lt]': to,
+    });
+  });
 
   it('is there for none that a filter cannot find', () => {
     expect(listOf(line({ rule_id: null }), ALLOWED, SPAN)).toBeNull();

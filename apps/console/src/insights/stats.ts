@@ -7,6 +7,9 @@ export type By = Decisions['by'];
 
 interface Keyed {
   readonly day?: string;
+  /** When the day begins and ends in the organization's time zone. */
+  readonly from?: string;
+  readonly to?: string;
   readonly rule_id?: string | null;
   readonly tool?: string;
   readonly agent?: string;
@@ -50,8 +53,6 @@ export const VERDICT_PARTS: readonly Part[] = [
   { name: 'Not verified', tone: 'quiet', count: member('not_witnessed'), finds: null },
 ];
 
-const DAY_MS = 86_400_000;
-
 interface Span {
   readonly from: string;
   readonly to: string;
@@ -60,12 +61,8 @@ interface Span {
 /** The filters that find the actions of a line; null where no filter can. */
 const findsLine = (line: Line, { from, to }: Span): Readonly<Record<string, string>> | null => {
   const between = { 'created_at[gte]': from, 'created_at[lt]': to };
-  if (line.day !== undefined) {
-    const start = Date.parse(`${line.day}T00:00:00.000Z`);
-    return {
-      'created_at[gte]': new Date(start).toISOString(),
-      'created_at[lt]': new Date(start + DAY_MS).toISOString(),
-    };
+  if (line.from !== undefined && line.to !== undefined) {
+    return { 'created_at[gte]': line.from, 'created_at[lt]': line.to };
   }
   if (line.agent !== undefined) return { agent: line.agent, ...between };
   if (typeof line.rule_id === 'string') return { rule_id: line.rule_id, ...between };

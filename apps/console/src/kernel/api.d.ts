@@ -1249,9 +1249,9 @@ export interface paths {
         };
         /**
          * What was decided, over days
-         * @description Counts of the actions that were submitted on the last days of UTC, today included, by day, rule, tool or agent. By day
-         *     the lines are in order and none is left out; else at most 100, those with the most actions first, and `others` sums up
-         *     the rest.
+         * @description Counts of the actions that were submitted on the last days, today included, by day, rule, tool or agent. Days are those of
+         *     the organization's time zone, as it is now; `timezone` names it. By day the lines are in order and none is left out; else
+         *     at most 100, those with the most actions first, and `others` sums up the rest.
          */
         get: operations["getDecisionStats"];
         put?: never;
@@ -3515,14 +3515,23 @@ export interface components {
             object: "decision_stats";
             /** @enum {unknown} */
             window: "7d" | "30d";
+            /** @description Whose days are counted: that of the organization, an IANA name. */
+            timezone: string;
             from: components["schemas"]["Timestamp"];
             /** @description Exclusive; the end of today. */
             to: components["schemas"]["Timestamp"];
             /** @enum {unknown} */
             by: "day" | "rule" | "tool" | "agent";
             data: (components["schemas"]["DecisionStatsSums"] & {
-                /** Format: date */
+                /**
+                 * Format: date
+                 * @description With the two below.
+                 */
                 day?: string;
+                /** @description When the day begins in the time zone. */
+                from?: components["schemas"]["Timestamp"];
+                /** @description Exclusive; when the day ends. It has 23 or 25 hours where clocks change. */
+                to?: components["schemas"]["Timestamp"];
                 /** @description Null where no rule decided. */
                 rule_id?: string | null;
                 tool?: string;
@@ -3544,14 +3553,23 @@ export interface components {
             object: "verdict_stats";
             /** @enum {unknown} */
             window: "7d" | "30d";
+            /** @description Whose days are counted: that of the organization, an IANA name. */
+            timezone: string;
             from: components["schemas"]["Timestamp"];
             /** @description Exclusive; the end of today. */
             to: components["schemas"]["Timestamp"];
             /** @enum {unknown} */
             by: "day" | "rule" | "tool" | "agent";
             data: (components["schemas"]["VerdictStatsSums"] & {
-                /** Format: date */
+                /**
+                 * Format: date
+                 * @description With the two below.
+                 */
                 day?: string;
+                /** @description When the day begins in the time zone. */
+                from?: components["schemas"]["Timestamp"];
+                /** @description Exclusive; when the day ends. It has 23 or 25 hours where clocks change. */
+                to?: components["schemas"]["Timestamp"];
                 /** @description Null where no rule decided. */
                 rule_id?: string | null;
                 tool?: string;
@@ -8102,8 +8120,9 @@ export interface operations {
                      * @example {
                      *       "object": "decision_stats",
                      *       "window": "7d",
-                     *       "from": "2026-09-26T00:00:00.000Z",
-                     *       "to": "2026-10-03T00:00:00.000Z",
+                     *       "timezone": "Europe/Vienna",
+                     *       "from": "2026-09-25T22:00:00.000Z",
+                     *       "to": "2026-10-02T22:00:00.000Z",
                      *       "by": "rule",
                      *       "data": [
                      *         {
@@ -8160,8 +8179,9 @@ export interface operations {
                      * @example {
                      *       "object": "verdict_stats",
                      *       "window": "7d",
-                     *       "from": "2026-09-26T00:00:00.000Z",
-                     *       "to": "2026-10-03T00:00:00.000Z",
+                     *       "timezone": "Europe/Vienna",
+                     *       "from": "2026-09-25T22:00:00.000Z",
+                     *       "to": "2026-10-02T22:00:00.000Z",
                      *       "by": "tool",
                      *       "data": [
                      *         {

@@ -43,7 +43,7 @@ export const NameForm = ({ org }: { readonly org: Organization }) => {
         label="Time zone"
         param="timezone"
         error={change.error}
-        hint={`Local time ${times.hour(new Date(serverNow()).toISOString())}, ${times.zoneName(serverNow())}. The Console shows times in this zone, and budgets count its days.`}
+        hint={`Local time ${times.hour(new Date(serverNow()).toISOString())}, ${times.zoneName(serverNow())}. The Console shows times in this zone, and budgets and insights count its days.`}
       >
         {(control) => (
           <select

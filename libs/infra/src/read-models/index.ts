@@ -20,6 +20,7 @@ export { DeedRow } from './ledger/deed.row.js';
 export { likeContaining, likeGlob } from './like.js';
 export { type LocalProjection, LocalProjections } from './local-projections.js';
 export { type OrgRow, type OrgRows, type Page, ReadModels } from './org-rows.js';
+export type { PartCount } from './part-reads.js';
 export {
   SECURITY_EVENT_TYPES,
   SecurityEventRow,

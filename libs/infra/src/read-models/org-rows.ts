@@ -6,6 +6,7 @@ import { storedText } from './columns.js';
 import { ActionRow } from './gate/action.row.js';
 import { driverErrorOf, translateRowError } from './row-errors.js';
 import { type ActionCount, type CountedBy, countedActions, type CountedPeriod } from './hourly-reads.js';
+import { countedInParts, type PartCount } from './part-reads.js';
 import type { RowType } from './row-transaction.js';
 
 /** Rows that belong to an organization. */
@@ -64,6 +65,18 @@ export class ReadModels {
     by: readonly By[],
   ): Promise<readonly ActionCount<By>[]> {
     return found(countedActions(this.source, org, period, by));
+  }
+
+  /**
+   * The same of parts of hours, which hourly counts cannot tell apart. Costs a step for each action in them.
+   * @throws {DomainError} `timeout` @throws {StoreUnavailable} the database did not answer
+   */
+  countedInParts<By extends CountedBy>(
+    org: OrgId,
+    parts: readonly CountedPeriod[],
+    by: readonly By[],
+  ): Promise<readonly PartCount<By>[]> {
+    return found(countedInParts(this.source, org, parts, by));
   }
 
   /**
