@@ -128,7 +128,7 @@ describe('a mail about an approval', () => {
     expect(to).toBe(ADMIN);
     expect(text).toContain('"pay.refund"');
     expect(text).toContain('"refunds"');
-    expect(text).toMatch(/until \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
+    expect(text).toMatch(/Decide by \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
     expect(text).toContain(`/auth/approve#token=`);
     expect(text).not.toContain(SECRET_NOTE);
     expect(text).not.toContain('500');

@@ -23,6 +23,7 @@ const ASSETS = [
   ['page.js', `${FOLDER}/page.js`, SCRIPT],
   ['approve.js', `${FOLDER}/approve.js`, SCRIPT],
   ['about.js', `${FOLDER}/about.js`, SCRIPT],
+  ['signed-out.js', `${FOLDER}/signed-out.js`, SCRIPT],
   ['reading.js', `${FOLDER}/reading.js`, SCRIPT],
   ['icon.svg', `${FOLDER}/icon.svg`, 'image/svg+xml; charset=utf-8'],
 ] as const;

@@ -19,7 +19,7 @@ const PAGES = ['/login', '/auth/confirm', '/auth/approve'];
 const scriptOf = (path: string): string => (path === '/auth/approve' ? 'approve.js' : 'auth.js');
 /** What each of them loads. */
 const partsOf = (path: string): readonly string[] =>
-  path === '/auth/approve' ? ['about.js', 'page.js', 'reading.js'] : ['page.js'];
+  path === '/auth/approve' ? ['about.js', 'page.js', 'reading.js'] : ['page.js', 'signed-out.js'];
 const ASSETS: readonly (readonly [name: string, type: string])[] = [
   ['tokens.css', 'text/css; charset=utf-8'],
   ['auth.css', 'text/css; charset=utf-8'],
@@ -27,6 +27,7 @@ const ASSETS: readonly (readonly [name: string, type: string])[] = [
   ['page.js', 'text/javascript; charset=utf-8'],
   ['approve.js', 'text/javascript; charset=utf-8'],
   ['about.js', 'text/javascript; charset=utf-8'],
+  ['signed-out.js', 'text/javascript; charset=utf-8'],
   ['reading.js', 'text/javascript; charset=utf-8'],
   ['icon.svg', 'image/svg+xml; charset=utf-8'],
 ];

@@ -1,5 +1,6 @@
 // GET /login and GET /auth/confirm: the ways in, and the same end for both.
 import {
+  addressOf,
   ask,
   button,
   byId,
@@ -16,21 +17,9 @@ import {
   waitInWords,
   whileBusy,
 } from './page.js';
+import { tellWhySignedOut } from './signed-out.js';
 
-export { waitInWords };
-
-const MAX_PATH_LENGTH = 2_048;
-
-/**
- * Where to go after the sign-in, as a whole address; null unless it is a path of this very site. A second slash or a
- * backslash would begin the name of another host, and browsers drop some control characters before they look.
- */
-export const addressOf = (next) => {
-  if (typeof next !== 'string' || next.length > MAX_PATH_LENGTH) return null;
-  if (!/^\/(?![/\\])[^\\\u0000-\u001f\u007f-\u009f]*$/.test(next)) return null;
-  const url = new URL(next, location.origin);
-  return url.origin === location.origin ? url.href : null;
-};
+export { addressOf, waitInWords };
 
 const doneStep = () =>
   step(
@@ -169,21 +158,6 @@ const sendAgain = async () => {
   return undefined;
 };
 
-/**
- * Whoever was signed out elsewhere is told why. Only the cookie of that session learns it: the page asks the service, and takes no
- * word for it that stands in its own address.
- */
-const tellWhySignedOut = async () => {
-  // Beside the cookie of a session, which no script sees, lies one that it does see.
-  if (!/(?:^|; )(?:__Host-)?service_csrf=/.test(document.cookie)) return;
-  const response = await fetch('/v1/me', { cache: 'no-store', credentials: 'same-origin' }).catch(() => null);
-  if (response?.status !== 401) return;
-  const answer = await response.json().catch(() => null);
-  if (answer?.error?.code !== 'session_expired') return;
-  // This is the page that the sentence names.
-  byId('signed-out').textContent = plain(answer.error.message).replace(' at /login', '');
-};
-
 const login = () => {
   draw(addressStep(), codeStep(), doneStep());
   byId('address-form').addEventListener('submit', submitAddress);
@@ -195,7 +169,7 @@ const login = () => {
     if (persisted) location.reload();
   });
   renderLogin();
-  void tellWhySignedOut();
+  void tellWhySignedOut(byId('signed-out'));
 };
 
 // GET /auth/confirm#token=…: who signs in where; then, by a press and nothing else, the sign-in.

@@ -107,6 +107,19 @@ const secondsUntil = (header) => {
   return Number.isFinite(seconds) ? seconds : 0;
 };
 
+const MAX_PATH_LENGTH = 2_048;
+
+/**
+ * Where to go after the sign-in, as a whole address; null unless it is a path of this very site. A second slash or a
+ * backslash would begin the name of another host, and browsers drop some control characters before they look.
+ */
+export const addressOf = (next) => {
+  if (typeof next !== 'string' || next.length > MAX_PATH_LENGTH) return null;
+  if (!/^\/(?![/\\])[^\\\u0000-\u001f\u007f-\u009f]*$/.test(next)) return null;
+  const url = new URL(next, location.origin);
+  return url.origin === location.origin ? url.href : null;
+};
+
 /** One step of the page is seen at a time. What has the focus afterwards is what a screen reader reads out. */
 export const show = (id, focused) => {
   for (const section of document.querySelectorAll('main > section')) section.hidden = section.id !== id;
