@@ -1,8 +1,7 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { isConnectorName } from '#libs/domain/connectors';
+import type { Command } from 'commander';
 import { parseId } from '#libs/domain/kernel';
 import { fileArgument, urlArgument } from '../arguments.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError, EXIT, usage } from '../cli-error.js';
 import { withExamples, type CommandContext, type JsonOption } from '../command-context.js';
 import { callService, type ServiceOptions } from '../service-call.js';
 import { present, table } from '../terminal.js';
@@ -38,11 +37,12 @@ export const registerConnectorsCommands = (program: Command, context: CommandCon
           'with an admin key in the variable AGS_API_KEY or in --key-file. Ends with 1 when the connector is failing.',
       )
       .summary('find out whether a connector works')
-      .argument('<connector>', 'its name, or con_... of it', connectorArgument)
+      .argument('<connector>', 'its name, or con_... of it')
       .option('--key-file <file>', 'a file that holds an admin key, which the service is asked with', fileArgument)
       .option('--url <url>', 'where the service is; default: what the settings say', urlArgument)
       .option('--json', 'the result as one JSON object')
       .action(async (connector: string, options: TestOptions) => {
+        await requireConnector(connector);
         const answer = await callService(options, `/v1/connectors/${connector}/test`, {}, TEST_TIMEOUT_MS);
         if (!answer.isOk) {
           const { code, message } = answer.error;
@@ -58,9 +58,13 @@ export const registerConnectorsCommands = (program: Command, context: CommandCon
   ).addHelpText('after', '  3  the service refused the API key');
 };
 
-const connectorArgument = (text: string): string => {
-  if (isConnectorName(text) || parseId('con', text) !== null) return text;
-  throw new InvalidArgumentError('The name of a connector is expected, such as crm, or its con_ id, copied whole.');
+const requireConnector = async (text: string): Promise<void> => {
+  // Loaded here alone: every other command would begin later for it.
+  const { isConnectorName } = await import('#libs/domain/connectors');
+  if (isConnectorName(text) || parseId('con', text) !== null) return;
+  throw usage(
+    `The name of a connector is expected, such as crm, or its con_ id, copied whole; not ${JSON.stringify(text)}.`,
+  );
 };
 
 const SUMMARIES: Readonly<Record<ShownTest['status'], string>> = {

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import type { OrganizationChange } from '#libs/domain/agents';
 import { type DeedId, operatorMetadata, type OrgId, timestampOf, type Timestamp } from '#libs/domain/kernel';
-import { DEFAULT_DENY_POLICY } from '#libs/domain/policies';
 import { isKeyActive, type LivingOrganization } from '#libs/domain/people';
-import { type Deployment, ensureFirstPolicy } from '#libs/infra/deployment';
+import type { Deployment } from '#libs/infra/deployment';
 import { idArgument } from '../arguments.js';
 import { usage } from '../cli-error.js';
 import {
@@ -95,13 +94,18 @@ const registerCreate = (org: Command, context: CommandContext): void => {
   );
 };
 
-const FIRST_POLICY = {
-  name: 'Default deny',
-  source: DEFAULT_DENY_POLICY,
-  origin: 'starter',
-  reason: 'A new organization denies everything',
-  commands: 'org-create',
-} as const;
+/** Loaded here alone: every other command would begin later for it. */
+const denyByDefault = async (deployment: Deployment, org: OrgId): Promise<void> => {
+  const { DEFAULT_DENY_POLICY } = await import('#libs/domain/policies');
+  const { ensureFirstPolicy } = await import('#libs/infra/deployment');
+  await ensureFirstPolicy(deployment, org, {
+    name: 'Default deny',
+    source: DEFAULT_DENY_POLICY,
+    origin: 'starter',
+    reason: 'A new organization denies everything',
+    commands: 'org-create',
+  });
+};
 
 /** What an earlier try has made is left as it is. */
 const begunOrNew = async (
@@ -125,7 +129,7 @@ const created = async (
   const { organization, deed } = await begunOrNew(deployment, name, begun);
   const { org, owner } = organization;
   // Before any key: whoever holds one finds the policy there.
-  await ensureFirstPolicy(deployment, org, FIRST_POLICY);
+  await denyByDefault(deployment, org);
   const { secret } =
     organization.adminKeys.size > 0
       ? { secret: null }
