@@ -6,15 +6,9 @@ import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
 import { OWNER, VIEWER } from './console-scene.js';
 import { describeConsole, scene } from './describe-console.js';
+import { type Look, LOOKS } from './whole-screen.js';
 
-const SIZES = [
-  { width: 390, height: 844, colorScheme: 'light', hasTouch: true },
-  { width: 390, height: 844, colorScheme: 'dark', hasTouch: true },
-  { width: 1440, height: 900, colorScheme: 'light', hasTouch: false },
-  { width: 1440, height: 900, colorScheme: 'dark', hasTouch: false },
-] as const;
-
-const adminAt = ({ width, colorScheme }: (typeof SIZES)[number]): string => `${colorScheme}-${width}@example.com`;
+const adminAt = ({ width, colorScheme }: Look): string => `${colorScheme}-${width}@example.com`;
 
 /** A folder for pictures of every screen, for people's eyes. None is taken where it is not set. */
 const PICTURES = process.env['CONSOLE_PICTURES'];
@@ -156,7 +150,7 @@ describeConsole('the screens of policies', () => {
   beforeAll(async () => {
     await scene.joinedViewer();
     // A person may ask for 20 previews in a minute: each size has its own.
-    for (const size of SIZES) await scene.joinedAs('admin', adminAt(size));
+    for (const size of LOOKS) await scene.joinedAs('admin', adminAt(size));
     await furnish();
   });
 
@@ -179,13 +173,13 @@ describeConsole('the screens of policies', () => {
     expect.soft(await page.evaluate('/[\\u202a-\\u202e\\u200b]/.test(document.body.innerText)'), name).toBe(false);
   };
 
-  const look = async (page: Page, name: string, { width, colorScheme }: (typeof SIZES)[number]): Promise<void> => {
+  const look = async (page: Page, name: string, { width, colorScheme }: Look): Promise<void> => {
     if (PICTURES === undefined) return;
     mkdirSync(PICTURES, { recursive: true });
     await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`), fullPage: width > 1_000 });
   };
 
-  it.each(SIZES)('are whole and clean at $width x $height, $colorScheme', async (size) => {
+  it.each(LOOKS)('are whole and clean at $width x $height, $colorScheme', async (size) => {
     const { context, page, complaints } = await scene.window(adminAt(size), {
       viewport: { width: size.width, height: size.height },
       colorScheme: size.colorScheme,
@@ -206,7 +200,7 @@ describeConsole('the screens of policies', () => {
     expect(complaints).toEqual([]);
   });
 
-  it.each([SIZES[0], SIZES[3]])('are whole and clean for who only reads, at $width', async (size) => {
+  it.each(LOOKS)('are whole and clean for who only reads, at $width', async (size) => {
     const { context, page, complaints } = await scene.window(VIEWER, {
       viewport: { width: size.width, height: size.height },
       colorScheme: size.colorScheme,

@@ -6,13 +6,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
 import { OWNER } from './console-scene.js';
 import { describeConsole, scene } from './describe-console.js';
-
-const SIZES = [
-  { width: 390, height: 844, colorScheme: 'light', hasTouch: true },
-  { width: 390, height: 844, colorScheme: 'dark', hasTouch: true },
-  { width: 1440, height: 900, colorScheme: 'light', hasTouch: false },
-  { width: 1440, height: 900, colorScheme: 'dark', hasTouch: false },
-] as const;
+import { type Look, LOOKS } from './whole-screen.js';
 
 const VECTORS = process.env['VECTORS_DIR'];
 
@@ -91,13 +85,13 @@ describeConsole('the screens of the Console', () => {
     expect.soft(await page.evaluate('/[\\u202a-\\u202e\\u200b]/.test(document.body.innerText)'), name).toBe(false);
   };
 
-  const look = async (page: Page, name: string, { width, colorScheme }: (typeof SIZES)[number]): Promise<void> => {
+  const look = async (page: Page, name: string, { width, colorScheme }: Look): Promise<void> => {
     if (PICTURES === undefined) return;
     mkdirSync(PICTURES, { recursive: true });
     await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`) });
   };
 
-  it.each(SIZES)('are whole and clean at $width x $height, $colorScheme', async (size) => {
+  it.each(LOOKS)('are whole and clean at $width x $height, $colorScheme', async (size) => {
     const { context, page, complaints } = await scene.window(OWNER, {
       viewport: { width: size.width, height: size.height },
       colorScheme: size.colorScheme,
@@ -127,7 +121,7 @@ describeConsole('the screens of the Console', () => {
   it.skipIf(VECTORS === undefined)('show 500 naughty strings as text, every one of them', async () => {
     const file = join(VECTORS ?? '', 'blns', 'blns.json');
     const strings = JSON.parse(readFileSync(file, 'utf8')) as readonly string[];
-    const size = SIZES[0];
+    const size = LOOKS[0] as Look;
     const approval = await scene.ask('crm.add_note', { id: '9', note: strings.join('\n'), tags: [...strings] });
     const { context, page, complaints } = await scene.window(OWNER, {
       viewport: { width: size.width, height: size.height },

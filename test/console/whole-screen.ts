@@ -6,18 +6,23 @@ import { expect } from 'vitest';
 import { eventually } from '../http/edge-client.js';
 import type { ConsoleScene } from './console-scene.js';
 
-/** Widths and themes that a screen is looked at in. */
-export const LOOKS = [
+/** A folder for pictures, for people's eyes. None is taken where it is not set. */
+const PICTURES = process.env['CONSOLE_PICTURES'];
+
+const ALL_LOOKS = [
   { width: 390, height: 844, colorScheme: 'light', hasTouch: true },
   { width: 390, height: 844, colorScheme: 'dark', hasTouch: true },
   { width: 1440, height: 900, colorScheme: 'light', hasTouch: false },
   { width: 1440, height: 900, colorScheme: 'dark', hasTouch: false },
 ] as const;
 
-export type Look = (typeof LOOKS)[number];
+export type Look = (typeof ALL_LOOKS)[number];
 
-/** A folder for pictures, for people's eyes. None is taken where it is not set. */
-const PICTURES = process.env['CONSOLE_PICTURES'];
+/** Widths and themes that a screen is looked at in: each width and each theme once, and all four where pictures are taken. */
+export const LOOKS: readonly Look[] =
+  PICTURES === undefined
+    ? ALL_LOOKS.filter(({ width, colorScheme }) => (width === 390) === (colorScheme === 'dark'))
+    : ALL_LOOKS;
 
 export const windowOf = ({ width, height, colorScheme, hasTouch }: Look) => ({
   viewport: { width, height },
