@@ -91,7 +91,7 @@ describeConsole('agents in the Console', () => {
         expect(await works(first)).toBe('works');
         const prefix = first.slice(0, 17);
         await keys.locator('li', { hasText: prefix }).getByRole('button', { name: /^Roll/ }).click();
-        await page.getByText('Immediately').click();
+        await page.getByText('Immediately', { exact: true }).click();
         await inDialog(page, 'Roll key').click();
         await page.getByText('This secret is shown only once.').waitFor();
         const second = await secretOf(page);

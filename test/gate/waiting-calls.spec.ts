@@ -43,7 +43,7 @@ describe('calls of one agent that wait', () => {
     expect(all.filter(({ state }) => state === 'pending_approval')).toHaveLength(3);
     const refused = all.find(({ decision }) => decision?.outcome === 'deny');
     expect(refused?.decision).toMatchObject({ code: 'approval_limit_reached', source: 'builtin', rule_id: 'asked' });
-    expect(refused?.decision?.message).toContain('3 calls of this agent wait for people');
+    expect(refused?.decision?.message).toContain('This agent has 3 calls that wait for people');
     const askAgainMs = Date.parse(refused?.decision?.retry_at ?? '') - Date.parse(refused?.createdAt ?? '');
     expect(askAgainMs).toBe(60_000);
   });

@@ -11,6 +11,15 @@ type Described =
     };
 type Response = Exclude<Described, { $ref: string }>;
 
+interface BodyContent {
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+/** The last of several, which says most. */
+const exampleOf = (content: BodyContent | undefined): unknown =>
+  content?.example ?? Object.values(content?.examples ?? {}).at(-1)?.value;
+
 interface Operation {
   readonly operationId: string;
   readonly 'x-service-auth': string;
@@ -20,7 +29,7 @@ interface Operation {
   readonly 'x-service-page'?: boolean;
   readonly 'x-service-errors'?: readonly string[];
   readonly parameters?: readonly ({ readonly $ref: string } | { readonly name: string })[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
+  readonly requestBody?: { readonly content: Readonly<Record<string, BodyContent>> };
   readonly responses: Readonly<Record<string, Described>>;
 }
 
@@ -71,7 +80,7 @@ export class DescribedOperation {
       '$ref' in each ? (each.$ref.split('/').at(-1) as string) : each.name,
     );
     this.takesBody = operation.requestBody !== undefined;
-    this.bodyExample = operation.requestBody?.content['application/json']?.example;
+    this.bodyExample = exampleOf(operation.requestBody?.content['application/json']);
   }
 
   /** Of an answer that refuses nothing. */

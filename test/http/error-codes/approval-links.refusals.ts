@@ -12,11 +12,13 @@ const NO_LINK = {
 const READER = 'reads-mail@example.com';
 const NOT_SEEN = `sha256:${'0'.repeat(64)}`;
 
-const made: { reader: Session | null; membership: string } = { reader: null, membership: '' };
+/** `other` is the key of another agent: a person gets ten mails an hour about the calls of one. */
+const made: { reader: Session | null; membership: string; other: string } = { reader: null, membership: '', other: '' };
 
-const enter = async ({ people }: Stage): Promise<void> => {
+const enter = async ({ people, change }: Stage): Promise<void> => {
   const { session, membership } = await people.member(READER, 'admin');
-  Object.assign(made, { reader: session, membership });
+  const { secret } = await change('POST', '/v1/agents', { name: 'asks-by-mail', key: {} });
+  Object.assign(made, { reader: session, membership, other: secret });
 };
 
 interface Mailed {
@@ -36,8 +38,8 @@ const lookAt = async ({ send }: Stage, token: string): Promise<Omit<Mailed, 'tok
 };
 
 /** A call that waits, and the link that this person was mailed about it. */
-const mailed = async (stage: Stage, onBehalfOf: string | null = null): Promise<Mailed> => {
-  const approval = await held(stage, { onBehalfOf });
+const mailed = async (stage: Stage, asked: Parameters<typeof held>[1] = {}): Promise<Mailed> => {
+  const approval = await held(stage, asked);
   return vi.waitFor(
     async () => {
       for (const token of stage.people.tokens(READER, 'approve')) {
@@ -59,11 +61,12 @@ const byLink = (
   rule: string,
   verdict: Verdict,
   meanwhile: (stage: Stage, yes: () => Promise<Answer>, mail: Mailed) => Promise<Answer>,
+  isOfOther = false,
 ): Refusal => ({
   rule: `${rule}, by the link of a mail`,
   verdict,
   provoke: async (stage) => {
-    const mail = await mailed(stage);
+    const mail = await mailed(stage, isOfOther ? { agentKey: made.other } : {});
     return meanwhile(stage, () => decide(stage, mail.token, mail.digest), mail);
   },
 });
@@ -121,7 +124,7 @@ export const APPROVAL_LINKS: RefusalGroup = {
       rule: 'a yes to what is done on one’s own behalf, by the link of a mail',
       verdict: refused('self_approval'),
       provoke: async (stage) => {
-        const { token, digest } = await mailed(stage, 'customer-known-later');
+        const { token, digest } = await mailed(stage, { onBehalfOf: 'customer-known-later', agentKey: made.other });
         const path = `/v1/org/members/${made.membership}`;
         await stage.owner('PATCH', path, { json: { references: ['customer-known-later'] } });
         return decide(stage, token, digest);
@@ -151,11 +154,18 @@ export const APPROVAL_LINKS: RefusalGroup = {
     byLink('a yes to what the policy denies by now', [403, 'policy_error', 'policy_denied', null], (stage, yes) =>
       under(stage, 'version: 1\ndefault: deny\n', yes),
     ),
-    byLink('a yes to what cannot be judged', [403, 'policy_error', 'policy_unavailable', null], (stage, yes) =>
-      under(stage, UNJUDGED, yes),
+    byLink(
+      'a yes to what cannot be judged',
+      [403, 'policy_error', 'policy_unavailable', null],
+      (stage, yes) => under(stage, UNJUDGED, yes),
+      true,
     ),
-    byLink('a yes to what could not run', late('conflict'), (stage, yes) =>
-      between((status) => stage.change('PATCH', '/v1/connectors/lab', { status }), ['disabled', 'active'], yes),
+    byLink(
+      'a yes to what could not run',
+      late('conflict'),
+      (stage, yes) =>
+        between((status) => stage.change('PATCH', '/v1/connectors/lab', { status }), ['disabled', 'active'], yes),
+      true,
     ),
   ],
 };

@@ -40,16 +40,29 @@ const enter = async (stage: Stage): Promise<void> => {
   made.expiring = await held(stage, { id: 'soon', key: EXPIRING_KEY });
 };
 
+const asked = async (
+  { send }: Stage,
+  key: string,
+  id: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer['json']> =>
+  (await send('POST', '/v1/actions', { key, json: { tool: 'lab.ask', args: { id }, wait: 0 }, headers })).json;
+
 /** The approval of a call that waits for two. */
 export const held = async (
   stage: Stage,
-  { id = 'a-case', onBehalfOf = null as string | null, key = null as string | null } = {},
+  {
+    id = 'a-case',
+    onBehalfOf = null as string | null,
+    key = null as string | null,
+    agentKey = null as string | null,
+  } = {},
 ): Promise<string> => {
   const headers = {
     ...(onBehalfOf === null ? {} : { 'Service-On-Behalf-Of': onBehalfOf }),
     ...(key === null ? {} : { 'Idempotency-Key': key }),
   };
-  const { json } = await stage.act('lab.ask', id, { wait: 0, headers });
+  const json = await asked(stage, agentKey ?? stage.service.agentKey, id, headers);
   expect(json).toMatchObject({ status: 'pending_approval' });
   return String(json['id']).replace('act_', 'apr_');
 };

@@ -2,6 +2,8 @@ import { configOf, POLICY } from './lab.js';
 import type { Refusal, RefusalGroup, Verdict } from './refusal.js';
 import type { Stage } from './stage.js';
 
+const TESTS_A_MINUTE = 10;
+
 const NOT_FOUND: Verdict = [404, 'invalid_request_error', 'not_found', null];
 const invalid = (param: string): Verdict => [400, 'invalid_request_error', 'validation_failed', param];
 const conflict = (param: string | null): Verdict => [409, 'invalid_request_error', 'conflict', param];
@@ -23,6 +25,20 @@ export const CONNECTORS: RefusalGroup = {
       rule: 'a name that a connector has',
       verdict: conflict('name'),
       provoke: ({ admin }) => admin('POST', '/v1/connectors', { json: connector({ name: 'lab' }) }),
+    },
+    {
+      rule: 'tools of a connector that there is not',
+      verdict: [404, 'invalid_request_error', 'not_found', 'connector'],
+      provoke: ({ agent }) => agent('POST', '/v1/tools/resolve', { json: { connector: 'nobody' } }),
+    },
+    {
+      rule: 'an eleventh test within a minute',
+      verdict: [429, 'rate_limit_error', 'rate_limited', null],
+      headers: { 'retry-after': /^\d+$/ },
+      provoke: async ({ admin }) => {
+        for (let count = 0; count < TESTS_A_MINUTE; count += 1) await admin('POST', '/v1/connectors/lab/test');
+        return admin('POST', '/v1/connectors/lab/test');
+      },
     },
     {
       rule: 'a name that means the service',

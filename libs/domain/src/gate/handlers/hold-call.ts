@@ -82,7 +82,7 @@ const tooMany = (asked: Decision, limit: number, now: string): Decision => ({
   source: 'builtin',
   reason: 'approval_limit_reached',
   message:
-    `${limit} ${limit === 1 ? 'call' : 'calls'} of this agent ${limit === 1 ? 'waits' : 'wait'} for people, and no more may. ` +
+    `This agent has ${limit} ${limit === 1 ? 'call that waits' : 'calls that wait'} for people, and no more may wait. ` +
     'Wait until people have decided, or cancel what is no longer needed, then send the call with a new Idempotency-Key.',
   retry_at: timestampOf(Date.parse(now) + ASK_AGAIN_AFTER_MS),
 });
