@@ -80,7 +80,7 @@ describeConsole('webhooks in the Console', () => {
       await row(page, 'action.created').getByText('next attempt').waitFor();
       answer = 204;
       await button(row(page, 'action.created'), /^Send now/).tap();
-      await row(page, 'action.created').getByText('Delivered').waitFor();
+      await row(page, 'action.created').getByText('Delivered', { exact: true }).waitFor();
       await row(page, 'action.created').getByRole('link', { name: /^act_/ }).waitFor();
       expect(receiver.seen.filter(({ path }) => path === '/again').length).toBe(2);
     });
@@ -107,7 +107,7 @@ describeConsole('webhooks in the Console', () => {
       await open(page, id);
       await eventually(() => rows.count()).toBe(2);
       await button(page, 'status').tap();
-      await button(page, 'Tried again').tap();
+      await button(page, 'Retrying').tap();
       await eventually(() => rows.count()).toBe(1);
       await rows.getByText('next attempt').waitFor();
       expect(new URL(page.url()).searchParams.get('status')).toBe('retrying');
@@ -115,7 +115,7 @@ describeConsole('webhooks in the Console', () => {
       answer = 204;
       await page.keyboard.press('Escape');
       await button(rows, /^Send now/).tap();
-      await rows.getByText('Delivered').waitFor();
+      await rows.getByText('Delivered', { exact: true }).waitFor();
       await page.reload();
       await page.getByText('No deliveries match this filter.').waitFor();
       await button(page, 'Clear filter').tap();
