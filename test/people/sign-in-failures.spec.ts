@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { CommandRunner, FoldedStreams, START, type OrgId, type UserId } from '../../kernel/index.js';
+import { CommandRunner, FoldedStreams, START, type OrgId, type UserId } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
-import { testId } from '../../../../../test/support/given-log.js';
-import type { MissedCode, MissedCodes } from '../people.ports.js';
-import { CODE_ATTEMPTS_MAX } from '../session-limits.js';
-import type { Belonging } from './person-sessions.js';
-import { SignInFailures } from './sign-in-failures.js';
+import { CODE_ATTEMPTS_MAX, SignInFailures, type MissedCode, type MissedCodes } from '#libs/domain/people';
+import { testId } from '../support/given-log.js';
+
+type Belongings = ConstructorParameters<typeof SignInFailures>[2]['belongings'];
 
 const user = testId('usr', 1);
 const code = (number: number, misses: number, of: UserId | null = user): MissedCode => ({
@@ -26,9 +25,11 @@ const recording = (missed: readonly MissedCode[], { orgs = [1], losesRows = fals
       left.delete(done);
     },
   };
-  const belongings = async (of: UserId): Promise<readonly Belonging[]> => {
+  const belongings = async (of: UserId): Promise<Awaited<ReturnType<Belongings>>> => {
     if (of !== user && of === unreadable) throw new Error('the stream is damaged');
-    return orgs.map((number) => ({ organization: { org: testId('org', number) } }) as Belonging);
+    return orgs.map(
+      (number) => ({ organization: { org: testId('org', number) } }) as Awaited<ReturnType<Belongings>>[number],
+    );
   };
   const worker = () =>
     new SignInFailures(new CommandRunner(store, new FoldedStreams(store)), rows, { belongings }).record();
