@@ -1,5 +1,5 @@
 import { digestOf } from '#libs/crypto';
-import { statusOf, type LivingAction } from '#libs/domain/gate';
+import { countedFacts, type LivingAction } from '#libs/domain/gate';
 import { timestampOf } from '#libs/domain/kernel';
 import { HourlyCountRow, HourlyTotalRow, type RowType } from '#libs/infra/read-models';
 import type { ProjectedRows } from '../projection.js';
@@ -18,15 +18,7 @@ export interface CountedChange {
 export const countedAs = (action: LivingAction, isSealed: boolean): Counted => ({
   org: action.submission.org,
   hour: timestampOf(Math.floor(Date.parse(action.createdAt) / HOUR_MS) * HOUR_MS),
-  agent: action.submission.agent,
-  tool: action.submission.tool,
-  decision: action.decision?.outcome ?? null,
-  source: action.decision?.source ?? null,
-  ruleId: action.decision?.rule_id ?? null,
-  status: statusOf(action, isSealed),
-  execution: action.outcome?.status ?? null,
-  verdict: action.witness?.verdict ?? null,
-  level: action.witness?.level ?? null,
+  ...countedFacts(action, isSealed),
 });
 
 /** A table of sums: what of an action makes its row, and the row itself. */

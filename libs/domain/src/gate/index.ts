@@ -3,6 +3,7 @@ export * from './action.commands.js';
 export * from './action.decider.js';
 export * from './action.events.js';
 export * from './action.state.js';
+export { countedFacts } from './counted-facts.js';
 export * from './approval-id.js';
 export * from './budget-reservations.port.js';
 export * from './budget-settlement.process.js';

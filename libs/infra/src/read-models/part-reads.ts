@@ -1,4 +1,4 @@
-import { statusOf, type LivingAction } from '#libs/domain/gate';
+import { countedFacts, type LivingAction } from '#libs/domain/gate';
 import type { ActionId, OrgId, Timestamp } from '#libs/domain/kernel';
 import type { DataSource } from 'typeorm';
 import { storedText } from './columns.js';
@@ -105,15 +105,8 @@ const countedByFolds = async <By extends CountedBy>(
 /** As the projection counts it by the hour. */
 const toldBy = (action: LivingAction, isSealed: boolean, hour: Timestamp): Readonly<Record<CountedBy, unknown>> => ({
   hour,
-  agent: action.submission.agent,
+  ...countedFacts(action, isSealed),
   tool: storedText(action.submission.tool),
-  decision: action.decision?.outcome ?? null,
-  source: action.decision?.source ?? null,
-  ruleId: action.decision?.rule_id ?? null,
-  status: statusOf(action, isSealed),
-  execution: action.outcome?.status ?? null,
-  verdict: action.witness?.verdict ?? null,
-  level: action.witness?.level ?? null,
 });
 
 const countOf = <By extends CountedBy>(
