@@ -1,16 +1,11 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SignInPagesController } from '../../apps/api/src/pages/sign-in/sign-in-pages.controller.js';
 import { startEdge, type TestEdge } from '../http/edge-harness.js';
 import { ApprovalScript, ApprovalStandIn } from './approval-stand-in.js';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from './chromium.js';
+import { lookAt, OPENED } from './look.js';
 
-const WIDTH = 390;
-/** A folder for pictures, for people's eyes. None is taken where it is not set. */
-const PICTURES = process.env['SIGN_IN_PICTURES'];
 const TOKEN = 'good'.padEnd(43, '_');
 
 let edge: TestEdge;
@@ -34,7 +29,7 @@ describe.skipIf(CHROMIUM === null)(`what the page of an approval says (${CHROMIU
 
   beforeEach(async () => {
     script.forget();
-    context = await browser.newContext({ viewport: { width: WIDTH, height: 844 } });
+    context = await browser.newContext(OPENED);
     [page, complaints] = [await context.newPage(), []];
     await page.exposeFunction('report', (said: string) => complaints.push(said));
     await page.addInitScript(
@@ -53,15 +48,7 @@ describe.skipIf(CHROMIUM === null)(`what the page of an approval says (${CHROMIU
     await expect.poll(() => page.locator('h1:visible').innerText()).toBe('An agent asks');
   };
 
-  const look = async (name: string): Promise<void> => {
-    await page.evaluate(axe.source);
-    const found = await page.evaluate<axe.AxeResults>('axe.run()');
-    expect(found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(WIDTH);
-    if (PICTURES === undefined) return;
-    mkdirSync(PICTURES, { recursive: true });
-    await page.screenshot({ path: join(PICTURES, `approval-${name}-${WIDTH}.png`), fullPage: true });
-  };
+  const look = (name: string): Promise<void> => lookAt(page, `approval-${name}`);
 
   const text = (id: string) => page.locator(`#${id}`).innerText();
 

@@ -1,6 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, BrowserContext, ConsoleMessage, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DomainError } from '#libs/domain/kernel';
@@ -8,13 +5,8 @@ import { SignInPagesController } from '../../apps/api/src/pages/sign-in/sign-in-
 import { startEdge, type TestEdge } from '../http/edge-harness.js';
 import { ApprovalScript, ApprovalStandIn } from './approval-stand-in.js';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from './chromium.js';
+import { lookAt, LOOKS, OPENED } from './look.js';
 
-const SIZES = [
-  { width: 390, height: 844, colorScheme: 'light' },
-  { width: 1280, height: 800, colorScheme: 'dark' },
-] as const;
-/** A folder for pictures of every step, for people's eyes. None is taken where it is not set. */
-const PICTURES = process.env['SIGN_IN_PICTURES'];
 /** More would be a button that leads nowhere. */
 const MOST_PRESSES = 100;
 const TOKEN = 'good'.padEnd(43, '_');
@@ -34,7 +26,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
     await edge?.close();
   });
 
-  describe.each(SIZES)('at $width x $height, $colorScheme', ({ width, height, colorScheme }) => {
+  describe('step by step', () => {
     let context: BrowserContext;
     let page: Page;
     let urls: string[];
@@ -43,7 +35,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
 
     beforeEach(async () => {
       script.forget();
-      context = await browser.newContext({ viewport: { width, height }, colorScheme });
+      context = await browser.newContext(OPENED);
       [page, urls, complaints] = [await context.newPage(), [], []];
       await page.exposeFunction('report', (text: string) => complaints.push(text));
       await page.addInitScript(
@@ -88,16 +80,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       await press('Yes, approve €900.00');
     };
 
-    /** A step as it stands: whole on the screen, without a fault that axe knows, and a picture of it. */
-    const look = async (name: string): Promise<void> => {
-      await page.evaluate(axe.source);
-      const found = await page.evaluate<axe.AxeResults>('axe.run()');
-      expect(found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-      if (PICTURES === undefined) return;
-      mkdirSync(PICTURES, { recursive: true });
-      await page.screenshot({ path: join(PICTURES, `approval-${name}-${width}.png`), fullPage: true });
-    };
+    const look = (name: string): Promise<void> => lookAt(page, `approval-${name}`);
 
     it('shows what is asked, decides nothing, and keeps the token out of the address', async () => {
       await open();
@@ -172,14 +155,14 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       await expect.poll(heading).toBe('You approved');
     });
 
-    it('has no Approve before all of long arguments was opened and on the screen', async () => {
+    it.each(LOOKS)('has no Approve before all of long arguments was opened and on a screen of $width', async (size) => {
+      await page.setViewportSize(size);
       const [body, list] = ['Dear customer, '.repeat(400), Array.from({ length: 90 }, (_, at) => `row ${at}`)];
       script.approval.context.args = { body: `${body}THE END`, list, last: 'kept for the end' };
       await open();
       const args = page.locator('#arguments');
       expect(await args.innerText()).not.toContain('THE END');
       expect(await right()).toBe('Read on');
-      await look('7-long');
       // Whoever jumps to the end has not seen what is folded.
       await page.evaluate('scrollTo(0, document.body.scrollHeight)');
       await page.evaluate('new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))');
@@ -196,6 +179,12 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       const shown = await args.innerText();
       for (const said of ['THE END', 'row 89', 'kept for the end']) expect(shown).toContain(said);
       expect(script.calls.map(({ path }) => path)).toEqual(['preview']);
+    });
+
+    it('folds long arguments', async () => {
+      script.approval.context.args = { body: 'Dear customer, '.repeat(400), last: 'kept for the end' };
+      await open();
+      await look('7-long');
     });
 
     it('takes a key that is held down for one press', async () => {

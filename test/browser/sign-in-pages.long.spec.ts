@@ -1,6 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, BrowserContext, ConsoleMessage, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DomainError } from '#libs/domain/kernel';
@@ -9,14 +6,7 @@ import { startEdge, type TestEdge } from '../http/edge-harness.js';
 import { deferred } from '../support/deferred.js';
 import { AuthScript, AuthStandIn, CODE, MeStandIn, tokenOf } from './auth-stand-in.js';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from './chromium.js';
-
-const SIZES = [
-  { width: 360, height: 740, colorScheme: 'light' },
-  { width: 1280, height: 800, colorScheme: 'dark' },
-] as const;
-
-/** A folder for pictures of every step, for people's eyes. None is taken where it is not set. */
-const PICTURES = process.env['SIGN_IN_PICTURES'];
+import { lookAt, OPENED } from './look.js';
 
 const RATE_LIMITED = new DomainError('rate_limited', { retryAfterSeconds: 230 });
 
@@ -35,7 +25,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
     await edge?.close();
   });
 
-  describe.each(SIZES)('at $width x $height, $colorScheme', ({ width, height, colorScheme }) => {
+  describe('step by step', () => {
     let context: BrowserContext;
     let page: Page;
     /** Every address that was asked for, whatever for. */
@@ -45,7 +35,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
 
     beforeEach(async () => {
       script.forget();
-      context = await browser.newContext({ viewport: { width, height }, colorScheme, locale: 'de-AT' });
+      context = await browser.newContext({ ...OPENED, locale: 'de-AT' });
       [page, urls, complaints] = [await context.newPage(), [], []];
       await page.exposeFunction('report', (text: string) => complaints.push(text));
       await page.addInitScript(
@@ -72,16 +62,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
     const focused = () => page.locator(':focus').getAttribute('id');
     const paths = () => script.calls.map(({ path }) => path);
 
-    /** A step as it stands: whole on the screen, without a fault that axe knows, and a picture of it. */
-    const look = async (name: string): Promise<void> => {
-      await page.evaluate(axe.source);
-      const found = await page.evaluate<axe.AxeResults>('axe.run()');
-      expect(found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-      if (PICTURES === undefined) return;
-      mkdirSync(PICTURES, { recursive: true });
-      await page.screenshot({ path: join(PICTURES, `${name}-${width}.png`), fullPage: true });
-    };
+    const look = (name: string): Promise<void> => lookAt(page, name);
 
     const toCode = async (path = '/login'): Promise<void> => {
       await open(path);
