@@ -65,7 +65,9 @@ const copyOf = async (template: Template): Promise<TestDatabase> => {
   const running = await server();
   await prepare(running, template);
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(running, (admin) => admin.query(`create database ${name} template ${template.name}`));
+  // Its files are copied, which takes half the time of logging each of their pages.
+  const creation = `create database ${name} template ${template.name} strategy file_copy`;
+  await administer(running, (admin) => admin.query(creation));
   return {
     connectionString: running.connectionString(name),
     drop: () =>
