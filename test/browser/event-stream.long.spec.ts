@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../support/free-port.js';
-import { runAgs } from '../support/run-ags.js';
+import { runAgsHere } from '../support/run-ags.js';
 import { type RunningService, startService } from '../support/service.js';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from './chromium.js';
 
@@ -28,7 +28,7 @@ const FOLLOW = `{
 
 /** With the cookies that a sign-in gives; the pages of it have a spec of their own. */
 const signIn = async (): Promise<void> => {
-  const { object } = await runAgs(['people', 'login-link', '--json'], { env: service.environment });
+  const { object } = await runAgsHere(['people', 'login-link', '--json'], { env: service.environment });
   const token = /#token=(.+)$/.exec(String(object['link']))?.[1];
   const headers = { Origin: service.baseUrl, 'Sec-Fetch-Site': 'same-origin' };
   const answer = await service.call('POST', '/v1/auth/callback', { body: { token }, headers });

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { runAgs } from '../support/run-ags.js';
+import { runAgsHere } from '../support/run-ags.js';
 import { type RunningService, startService } from '../support/service.js';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from './chromium.js';
 
@@ -17,7 +17,7 @@ const PICTURES = process.env['SIGN_IN_PICTURES'];
 let service: RunningService;
 let browser: Browser;
 const read = new Set<unknown>();
-const ags = (...args: string[]) => runAgs(args, { env: service.environment });
+const ags = (...args: string[]) => runAgsHere(args, { env: service.environment });
 
 /** The code of a mail that was not read yet, once there is one. */
 const nextCode = (): Promise<string> =>

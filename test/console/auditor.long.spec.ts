@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
-import { runAgs } from '../support/run-ags.js';
+import { runAgsHere } from '../support/run-ags.js';
 import { type ConsoleScene, OWNER, VIEWER } from './console-scene.js';
 import { describeConsole, DESK, inWindow, scene } from './describe-console.js';
 import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
@@ -48,7 +48,7 @@ const furnish = async (): Promise<void> => {
   ofStoppedAgent = await idOf(scene.act('crm.get_customer', { id: '1' }, { key }));
   await scene.make('POST', '/v1/org/stop', { reason: 'Something is wrong' });
   byStop = await idOf(scene.act('crm.get_customer', { id: '2' }));
-  const started = await runAgs(['org', 'start'], { env: scene.service.environment });
+  const started = await runAgsHere(['org', 'start'], { env: scene.service.environment });
   expect(started.code, started.stderr).toBe(0);
   await scene.act('crm.export_customers', {});
   deed = (await scene.make('GET', `/v1/actions/${approved}`))['deed'] as string;

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { vi } from 'vitest';
 import type { JsonObject } from '#libs/crypto';
-import { runAgs } from '../support/run-ags.js';
+import { runAgsHere } from '../support/run-ags.js';
 import { type Answer, type RunningService, startService } from '../support/service.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
@@ -209,7 +209,7 @@ export class ConsoleScene {
   private nextInMail(to: string, part: RegExp): Promise<string> {
     return vi.waitFor(
       async () => {
-        const { objects } = await runAgs(['mail', 'outbox', '--json'], { env: this.service.environment });
+        const { objects } = await runAgsHere(['mail', 'outbox', '--json'], { env: this.service.environment });
         const isNew = (mail: Readonly<Record<string, unknown>>): boolean =>
           mail['to'] === to && !this.read.has(mail['id']) && part.test(String(mail['text']));
         const mail = objects.findLast(isNew);
@@ -222,7 +222,7 @@ export class ConsoleScene {
   }
 
   private async furnish(): Promise<void> {
-    const ags = (...args: string[]) => runAgs(args, { env: this.service.environment });
+    const ags = (...args: string[]) => runAgsHere(args, { env: this.service.environment });
     const { object } = await ags('people', 'login-link', '--json');
     const given = await ags('people', 'set-address', String(object['user']), OWNER);
     if (given.code !== 0) throw new Error(given.stderr);
@@ -254,7 +254,7 @@ export class ConsoleScene {
 
   /** An organization that the owner is an admin of, too; `window` then begins there. @returns its name */
   async besides(name: string): Promise<string> {
-    const ags = (...args: string[]) => runAgs(args, { env: this.service.environment });
+    const ags = (...args: string[]) => runAgsHere(args, { env: this.service.environment });
     const { object } = await ags('org', 'create', name, '--json');
     const invited = await this.service.call('POST', '/v1/org/members', {
       key: object['admin_key'] as string,

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fingerprintOf, type SealKeyEntry } from '#libs/crypto';
 import { eventually } from '../http/edge-client.js';
-import { runAgs } from '../support/run-ags.js';
+import { runAgsHere } from '../support/run-ags.js';
 import { OWNER, VIEWER } from './console-scene.js';
 import { DESK, PHONE, browser, describeConsole, inWindow, scene } from './describe-console.js';
 
@@ -217,7 +217,7 @@ describeConsole('the settings of the Console', () => {
   describe('sessions', () => {
     /** Signed in by a link that an operator made. */
     const anotherWindow = async (): Promise<Page> => {
-      const { object } = await runAgs(['people', 'login-link', '--json'], { env: scene.service.environment });
+      const { object } = await runAgsHere(['people', 'login-link', '--json'], { env: scene.service.environment });
       const context = await browser.newContext();
       const page = await context.newPage();
       await page.goto(String(object['link']).replace(/^https?:\/\/[^/]+/, scene.service.baseUrl));

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { runAgs, type AgsRun } from '../support/run-ags.js';
+import { runAgsHere, type AgsRun } from '../support/run-ags.js';
 import { startService, type RunningService } from '../support/service.js';
 
 let database: TestDatabase;
@@ -24,7 +24,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const ags = (...args: string[]): Promise<AgsRun> => runAgs(['audit', ...args, '--json'], { env: service.environment });
+const ags = (...args: string[]): Promise<AgsRun> =>
+  runAgsHere(['audit', ...args, '--json'], { env: service.environment });
 
 /** While the database says something else than was written. */
 const whileAltered = async (change: string, task: () => Promise<void>): Promise<void> => {
@@ -64,7 +65,7 @@ describe('ags audit, beside a running service', () => {
         expect.objectContaining({ code: 'event_altered', org: service.org, revision: 0, kind: null, digest: null }),
         expect.objectContaining({ code: 'deed_differs', stream: `ledger-${service.org}` }),
       ]);
-      const text = await runAgs(['audit'], { env: service.environment });
+      const text = await runAgsHere(['audit'], { env: service.environment });
       expect(text.stdout).toMatch(/^Broken: 2 faults\./);
       expect(text.stdout).toContain('the deed is not what the log gives');
       const [, { revision, seq }] = object['faults'] as readonly [object, { revision: number; seq: number }];
@@ -102,7 +103,7 @@ describe('ags audit, beside a running service', () => {
     ]);
     await events.query('delete from gate.payloads where owner = $1', [removed]);
     const { code, object } = await ags();
-    const text = await runAgs(['audit'], { env: service.environment });
+    const text = await runAgsHere(['audit'], { env: service.environment });
     await events.query(`truncate gate.payloads; insert into gate.payloads overriding system value select * from kept;
       drop table kept`);
     expect([code, object['result'], object['payloads'], object['faults']]).toEqual([

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRoot, STRANGER } from '../support/as-stranger.js';
-import { runAgs, type AgsRun } from '../support/run-ags.js';
+import { runAgsHere, type AgsRun } from '../support/run-ags.js';
 import { removeStateDir, ROOT, startService, temporaryStateDir, type RunningService } from '../support/service.js';
 import { upToDate } from '../support/up-to-date.js';
 
@@ -43,7 +43,7 @@ const act = async (where: RunningService, key = service.agentKey): Promise<void>
 };
 
 const ags = (stateDir: string, ...args: string[]): Promise<AgsRun> =>
-  runAgs([...args, '--json'], { env: { SERVICE_STATE_DIR: stateDir, SERVICE_PORT: '0' } });
+  runAgsHere([...args, '--json'], { env: { SERVICE_STATE_DIR: stateDir, SERVICE_PORT: '0' } });
 
 const headOf = (head: string): string[] => ['--org', service.org, '--head', head];
 
@@ -126,7 +126,7 @@ describe('ags backup, beside a running service', () => {
   });
 
   it('leaves a database of its own to its own means', async () => {
-    const run = await runAgs(['backup', '--json'], {
+    const run = await runAgsHere(['backup', '--json'], {
       env: { ...service.environment, DATABASE_URL: 'postgres://ags:canary@127.0.0.1:1/service' },
     });
     expect(run).toMatchObject({ code: 2, error: { code: 'external_database' } });
@@ -272,7 +272,7 @@ describe('ags restore', () => {
       headers: { Authorization: `Bearer ${service.adminKey}` },
     });
     await writeFile(bundle, Buffer.from(await exported.arrayBuffer()));
-    expect(await runAgs(['verify', bundle, '--org', service.org, '--pin', service.pin])).toMatchObject({ code: 0 });
+    expect(await runAgsHere(['verify', bundle, '--org', service.org, '--pin', service.pin])).toMatchObject({ code: 0 });
     await restored.kill('SIGTERM');
     expect(await ags(restoredDir, 'audit')).toMatchObject({ code: 0, object: { result: 'intact' } });
   });

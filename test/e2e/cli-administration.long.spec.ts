@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectCrm } from '../support/crm.js';
-import { runAgs, type AgsRun } from '../support/run-ags.js';
+import { runAgsHere, type AgsRun } from '../support/run-ags.js';
 import { startService, type Answer, type RunningService } from '../support/service.js';
 import { startUpstream } from '../support/upstream.js';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 /** Beside the running service, on its state directory. */
-const ags = (...args: string[]): Promise<AgsRun> => runAgs([...args, '--json'], { env: service.environment });
+const ags = (...args: string[]): Promise<AgsRun> => runAgsHere([...args, '--json'], { env: service.environment });
 
 const act = (key: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
   service.call('POST', '/v1/actions', { key, body: { tool: 'mail.send', args: {} }, headers });

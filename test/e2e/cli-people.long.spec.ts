@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runAgs } from '../support/run-ags.js';
+import { runAgsHere } from '../support/run-ags.js';
 import { type RunningService, startService } from '../support/service.js';
 
 let service: RunningService;
-const ags = (...args: string[]) => runAgs(args, { env: service.environment });
+const ags = (...args: string[]) => runAgsHere(args, { env: service.environment });
 
 beforeAll(async () => {
   service = await startService({ env: { LOG_LEVEL: 'error' } });

@@ -17,7 +17,8 @@ import { canMount, mountSmallDisk } from '../support/small-disk.js';
 import { takeAllConnections } from '../support/taken-connections.js';
 
 const DEADLINE_MS = 180_000;
-const REST_LIMIT_MS = 15_000;
+/** Of a machine that runs two other suites meanwhile, where a database alone takes ten seconds to come back. */
+const REST_LIMIT_MS = 45_000;
 const HOUR_MS = 3_600_000;
 const WAITED = { timeout: 20_000, interval: 50 };
 const SHIFTED_CLOCK = new URL('../support/shifted-clock.mjs', import.meta.url).href;

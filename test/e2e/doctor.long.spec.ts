@@ -9,7 +9,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isEmbeddedPostgresRunning } from '#libs/infra/postgres';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { runAgs, type AgsRun } from '../support/run-ags.js';
+import { runAgs, runAgsHere, type AgsRun } from '../support/run-ags.js';
 import { runDoctor } from '../support/run-doctor.js';
 import { ROOT, startService, type RunningService } from '../support/service.js';
 
@@ -70,7 +70,7 @@ const doctor = (args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Prom
   runDoctor(args, { env: { ...service.environment, ...env } });
 /** Where what it asks for is counted, or there is only once. */
 const doctorOnce = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<AgsRun> =>
-  runAgs(['doctor', ...args, '--json'], { env: { ...service.environment, ...env } });
+  runAgsHere(['doctor', ...args, '--json'], { env: { ...service.environment, ...env } });
 const beside = (...args: string[]): Promise<AgsRun> => doctor(['--url', service.baseUrl, ...args]);
 const found = ({ objects }: AgsRun, check: string) => objects.find((object) => object['check'] === check);
 const unwell = ({ objects }: AgsRun): unknown[] =>
@@ -128,9 +128,12 @@ describe('ags doctor beside a running service', () => {
   });
 
   it('ends with 3 when the key may not read deeds', async () => {
-    const made = await runAgs(['keys', 'create', '--agent', service.agent, '--scopes', 'actions:execute', '--json'], {
-      env: service.environment,
-    });
+    const made = await runAgsHere(
+      ['keys', 'create', '--agent', service.agent, '--scopes', 'actions:execute', '--json'],
+      {
+        env: service.environment,
+      },
+    );
     const run = await doctor(['--url', service.baseUrl], { AGS_API_KEY: String(made.object['secret']) });
     expect([run.code, found(run, 'ledger_chain')?.['status']]).toEqual([3, 'problem']);
   });
@@ -168,7 +171,7 @@ describe('ags doctor beside a running service', () => {
   });
 
   it('warns of an organization without a policy', async () => {
-    const made = await runAgs(['org', 'create', 'Canary & Sons', '--json'], { env: service.environment });
+    const made = await runAgsHere(['org', 'create', 'Canary & Sons', '--json'], { env: service.environment });
     const { policy, admin_key: key } = made.object;
     const emptied = await service.call('POST', `/v1/policies/${String(policy)}/deactivate`, {
       key: String(key),

@@ -10,7 +10,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256Hex } from '#libs/crypto';
 import { type OwnServer, startOwnServer } from '../support/own-server.js';
-import { runAgs, type AgsRun } from '../support/run-ags.js';
+import { runAgsHere, type AgsRun } from '../support/run-ags.js';
 import { objectsIn } from '../support/run-program.js';
 import { ROOT, startService, type RunningService } from '../support/service.js';
 
@@ -56,7 +56,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const ags = (...args: string[]): Promise<AgsRun> => runAgs([...args, '--json'], { env: service.environment });
+const ags = (...args: string[]): Promise<AgsRun> => runAgsHere([...args, '--json'], { env: service.environment });
 
 const act = (args: object = {}): Promise<unknown> =>
   service.call('POST', '/v1/actions', {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { runAgs } from '../support/run-ags.js';
+import { runAgsHere } from '../support/run-ags.js';
 import { startService, type RunningService } from '../support/service.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -126,13 +126,15 @@ describe('a replay', () => {
   }, 120_000);
 
   it('is started, watched and told by the command line', async () => {
-    const { code, object } = await runAgs(['policies', 'replay', policy, '1', '--json'], { env: service.environment });
+    const { code, object } = await runAgsHere(['policies', 'replay', policy, '1', '--json'], {
+      env: service.environment,
+    });
     expect([code, object]).toEqual([0, expect.objectContaining({ object: 'replay', status: 'succeeded' })]);
-    const refused = await runAgs(['policies', 'replay', policy, '9', '--json'], { env: service.environment });
+    const refused = await runAgsHere(['policies', 'replay', policy, '9', '--json'], { env: service.environment });
     expect(refused).toMatchObject({ code: 1, error: { code: 'not_found' } });
-    const named = await runAgs(['policies', 'replay', 'Slow', '--json'], { env: service.environment });
+    const named = await runAgsHere(['policies', 'replay', 'Slow', '--json'], { env: service.environment });
     expect([named.code, named.object]).toEqual([0, expect.objectContaining({ policy, status: 'succeeded' })]);
-    const unknown = await runAgs(['policies', 'replay', 'slow', '--json'], { env: service.environment });
+    const unknown = await runAgsHere(['policies', 'replay', 'slow', '--json'], { env: service.environment });
     expect(unknown).toMatchObject({ code: 1, error: { code: 'not_found' } });
   }, 180_000);
 });

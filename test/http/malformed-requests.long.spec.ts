@@ -17,7 +17,7 @@ import { faultsOf } from './malformed-requests/judge.js';
 import { RawConnection } from './raw-http.js';
 
 /** AGS_MALFORMED=200000 with another AGS_SEED is a night's work. */
-const COUNT = Number(process.env['AGS_MALFORMED'] ?? 5_000);
+const COUNT = Number(process.env['AGS_MALFORMED'] ?? 3_000);
 const SEED = Number(process.env['AGS_SEED'] ?? 1);
 const CONCURRENCY = 8;
 /** Requests after which everything has been loaded, compiled and pooled once. */

@@ -9,7 +9,7 @@ import {
 } from '#libs/domain/people';
 import { PeopleInstances } from '../support/people-instances.js';
 
-const ROUNDS = Number(process.env['PEOPLE_RACES'] ?? 200);
+const ROUNDS = Number(process.env['PEOPLE_RACES'] ?? 80);
 
 let people: PeopleInstances;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { environmentWith } from '#libs/infra/config';
-import { objectsIn } from './run-program.js';
+import { objectsIn, runInProcess } from './run-program.js';
 import { ROOT } from './service.js';
 
 export interface AgsRun {
@@ -32,6 +32,33 @@ export const runAgs = async (args: readonly string[], { env = {}, input }: AgsOp
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   child.stdin.end(input);
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return runOf(code, stdout, stderr);
+};
+
+const runOf = (code: number | null, stdout: string, stderr: string): AgsRun => {
   const objects = objectsIn(stdout);
   return { code, stdout, stderr, objects, object: objects[0] ?? {}, error: objectsIn(stderr)[0] ?? {} };
+};
+
+let earlier: Promise<unknown> = Promise.resolve();
+
+/**
+ * The same command line in this process, which saves a second of processor time a command. For what a test arranges, and for
+ * commands whose process is not what is tested: no signals, no standard input, no exit. One runs at a time, because each
+ * reads its settings from the environment of the process.
+ */
+export const runAgsHere = (args: readonly string[], { env = {} }: Pick<AgsOptions, 'env'> = {}): Promise<AgsRun> => {
+  const run = earlier.then(() => inEnvironment({ ...environmentWith({}), ...env }, () => runInProcess(args)));
+  earlier = run.catch(() => undefined);
+  return run.then(({ code, stdout, stderr }) => runOf(code, stdout, stderr));
+};
+
+const inEnvironment = async <Result>(environment: NodeJS.ProcessEnv, work: () => Promise<Result>): Promise<Result> => {
+  const before = process.env;
+  process.env = environment;
+  try {
+    return await work();
+  } finally {
+    process.env = before;
+  }
 };

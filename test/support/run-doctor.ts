@@ -1,4 +1,4 @@
-import { runAgs, type AgsOptions, type AgsRun } from './run-ags.js';
+import { runAgsHere, type AgsOptions, type AgsRun } from './run-ags.js';
 
 /** What doctor says of a check that was too slow. */
 const STARVED = 'It did not end within 3 s.';
@@ -7,7 +7,7 @@ const TRIES = 5;
 /** `ags doctor --json`, once more where a busy machine left one of its checks no time. */
 export const runDoctor = async (args: readonly string[] = [], options: AgsOptions = {}): Promise<AgsRun> => {
   for (let tries = 1; ; tries += 1) {
-    const run = await runAgs(['doctor', ...args, '--json'], options);
+    const run = await runAgsHere(['doctor', ...args, '--json'], options);
     if (tries === TRIES || run.objects.every(({ message }) => message !== STARVED)) return run;
   }
 };

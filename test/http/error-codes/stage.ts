@@ -2,7 +2,7 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import { EMBEDDED_DATABASE } from '#libs/infra/config';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/infra/postgres';
-import { type AgsRun, runAgs } from '../../support/run-ags.js';
+import { type AgsRun, runAgsHere } from '../../support/run-ags.js';
 import { type Answer, type RunningService, type ServiceOptions, startService } from '../../support/service.js';
 import { silentLogger } from '../../support/silent-logger.js';
 import { operationFor, undescribedIn } from '../described-answer.js';
@@ -118,7 +118,7 @@ export class Stage {
 
   /** `ags ... --json` on the service's state directory, while it runs. */
   async ags(...args: readonly string[]): Promise<AgsRun> {
-    const run = await runAgs([...args, '--json'], { env: this.service.environment });
+    const run = await runAgsHere([...args, '--json'], { env: this.service.environment });
     expect(run).toMatchObject({ code: 0 });
     return run;
   }
