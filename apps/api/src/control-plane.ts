@@ -1,9 +1,9 @@
 import type { RouteOptions } from './http/route.decorator.js';
 
-/** Document 3: routes for sessions and admin keys; agent keys never. */
+/** Routes for sessions and admin keys; agent keys never (rule KEY-6). */
 const CONTROL_PLANE = { auth: 'session_or_key', admin: true, since: '2026-10-01' } as const satisfies RouteOptions;
 
-/** Whatever is read: every member of the organization may (document 2, Roles). */
+/** Whatever is read: every member of the organization may (rule PEOPLE-1). */
 export const READ = { ...CONTROL_PLANE, role: 'viewer' } as const satisfies RouteOptions;
 
 /** Agents, keys, policies, connectors: admins and owners change them. */

@@ -73,7 +73,7 @@ export const durationArgument = (text: string): number => {
   return Number(amount) * SECONDS_OF[unit as keyof typeof SECONDS_OF];
 };
 
-/** `--overlap`: how long what is replaced goes on. Default: a day (document 2, API keys). */
+/** `--overlap`: how long what is replaced goes on. Default: a day (rule KEY-5). */
 export const overlapOption = (description: string): Option =>
   new Option('--overlap <time>', description).argParser(durationArgument).default(SECONDS_OF.d, '24h');
 

@@ -12,8 +12,9 @@ export interface ProjectionSettings {
 }
 
 /**
- * Batches as architecture, 'The hot path', found them. A much longer linger: a list that waits ends it at once, and most
- * actions begin and end within it, so that under load their rows are written once instead of read and written again.
+ * Large batches: one transaction for each event would not keep up with the appends. A much longer linger: a list that
+ * waits ends it at once, and most actions begin and end within it, so that under load their rows are written once
+ * instead of read and written again.
  */
 export const PROJECTION_DEFAULTS: ProjectionSettings = {
   batchSize: 1_000,

@@ -46,7 +46,7 @@ export const identityOf = ({ name, version, rowTypes, floor }: Projection, store
 
 /**
  * An event this projection must not guess about: of an unknown type, of a newer schema, or not readable. The projection
- * stops before it, loudly (F-20); skipping it would make rows that no rebuild gives again.
+ * stops before it, loudly (rule OPS-5); skipping it would make rows that no rebuild gives again.
  */
 export class UnreadableEvent extends Error {
   override readonly name = 'UnreadableEvent';

@@ -87,7 +87,9 @@ export class RollKeyBody {
   overlap_seconds?: number;
 }
 
-/** POST /v1/agents/{id}/intent-keys. Whatever is sent as a key is judged as one: 422 where it is none (document 2). */
+/**
+ * POST /v1/agents/{id}/intent-keys. Whatever is sent as a key is judged as one: 422 where it is none (rule INTENT-4).
+ */
 export class AddIntentKeyBody {
   @ValidateIf((_, value) => value === undefined)
   @IsDefined()

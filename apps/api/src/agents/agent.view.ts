@@ -3,7 +3,7 @@ import type { AgentKey, IntentKey, LivingAgent } from '#libs/domain/agents';
 import type { DeedId, Timestamp } from '#libs/domain/kernel';
 import { isKeyActive } from '#libs/domain/people';
 
-/** The agent object (document 2, Resources). @param at decides which keys count as active */
+/** The agent as the API shows it. @param at decides which keys count as active */
 export const agentView = (agent: LivingAgent, at: Timestamp): JsonObject => ({
   object: 'agent',
   id: agent.agent,

@@ -27,7 +27,7 @@ export class ConnectorAnswers {
   ) {}
 
   /**
-   * `{id}` of a path: a `con_` id or a name (document 3, Connector). No name looks like an id.
+   * `{id}` of a path: a `con_` id or a name, which never look alike (rule CON-1).
    * @throws {DomainError} not_found
    */
   async addressOf(org: OrgId, text: string): Promise<ConnectorAddress> {

@@ -12,7 +12,7 @@ import { RequestContext } from '../http/parameters.js';
 import { ListQuery } from '../http/query-shape.js';
 import { Route } from '../http/route.decorator.js';
 
-/** Document 3. The catalogue is the same for every organization, but only who may administer one may read it. */
+/** The catalogue is the same for every organization, but only its members and admin keys may read it (rule CON-8). */
 const CACHE_CONTROL = 'private, max-age=300';
 
 /** What connectors there can be. */

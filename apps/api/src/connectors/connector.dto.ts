@@ -38,7 +38,7 @@ export class UpdateConnectorBody {
   expected_config_hash?: string;
 }
 
-/** PUT /v1/connectors/{id}/credentials (document 3, Credential write body). */
+/** The body of PUT /v1/connectors/{id}/credentials (rule CON-3). */
 export class PutCredentialsBody {
   @IsString({ message: 'must be one of bearer, header, basic, query, none' })
   kind!: string;

@@ -8,7 +8,7 @@ import {
 } from '#libs/domain/connectors';
 
 /**
- * The connector object (document 3, Connector). Of its credential: what is known, never a value.
+ * The connector as the API shows it. Of its credential: what is known, never a value (rule CON-3).
  * @param last its last test; null where none was made
  */
 export const connectorView = (
@@ -42,7 +42,7 @@ const healthView = (connector: LiveConnector, last: ConnectorTest | null): JsonO
   };
 };
 
-/** The `connector_test` object (document 3, Connector). */
+/** The object `connector_test`: what a test of a connector has found (rule CON-6). */
 export const connectorTestView = (test: ConnectorTest): JsonObject => ({
   object: 'connector_test',
   connector: test.connector,

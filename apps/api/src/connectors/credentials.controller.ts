@@ -11,7 +11,7 @@ import { PutCredentialsBody } from './connector.dto.js';
 
 const LARGE_BODY_ADVICE = 'Send the secret of this connector alone, in the fields that its kind has.';
 
-/** A connector's one credential: written, replaced and removed, never read (document 3, Connector). */
+/** A connector's one credential: written, replaced and removed, never read (rule CON-3). */
 @Controller('v1/connectors/:id/credentials')
 export class CredentialsController {
   constructor(

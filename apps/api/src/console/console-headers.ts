@@ -1,6 +1,7 @@
 /**
- * Of everything below /app: pages, redirects, what is not there, and assets (document 3, Console routes). Only files of this
- * service run, are shown or are asked; nothing frames a page; and no text becomes markup or script, however it comes in.
+ * Of everything below /app: pages, redirects, what is not there, and assets (rule CONSOLE-2). Only files of this
+ * service run, are shown or are asked; nothing frames a page; and no text becomes markup or script, however it comes
+ * in.
  */
 export const CONSOLE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': [

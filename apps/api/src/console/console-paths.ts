@@ -1,4 +1,4 @@
-/** Each screen that there is, and how the ids of its details begin; null where it has none (document 3, Console routes). */
+/** Each screen that there is, and how the ids of its details begin; null where it has none (rule CONSOLE-1). */
 const SCREENS: Readonly<Record<string, string | null>> = {
   actions: 'act',
   approvals: 'apr',

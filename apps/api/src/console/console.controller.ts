@@ -15,7 +15,7 @@ const since = '2026-10-01';
 const PAGE: RouteOptions = { auth: 'session', role: 'viewer', since, unversioned: true, page: true };
 const YEAR = 'public, max-age=31536000, immutable';
 
-/** The Console (document 3, Console routes): one page, whose script reads the address, and what it loads. */
+/** The Console (rule CONSOLE-1): one page, whose script reads the address, and what it loads. */
 @Controller()
 export class ConsoleController {
   constructor(

@@ -12,7 +12,7 @@ import type { PersonPrincipal } from '../http/authenticator.port.js';
 import { codingFor, readConsoleFiles } from './console-files.js';
 import { CONSOLE_FILES, ConsoleController, SHOWS_KIT } from './console.controller.js';
 
-/** As document 3 writes it, word by word. */
+/** Word by word, since a slip in one would open what the others close (rule CONSOLE-2). */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; font-src 'self'; manifest-src 'self'; " +

@@ -11,7 +11,7 @@ export interface EventCursor {
 const LAST_EVENT_ID_HEADER = 'Last-Event-ID';
 const PARAMETER = 'last_event_id';
 
-/** Document 3, Stream: `<instance>.<seq>`. */
+/** `<instance>.<seq>` (rule EVENT-1). */
 const CURSOR = /^([a-z0-9]{1,32})\.([0-9]{1,19})$/;
 const FORM =
   'must be what a stream said in a line `id:`, such as 4f1a9c2e7b0d8c3a.81234; the evt_ id of an event is none';

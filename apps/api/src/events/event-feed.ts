@@ -3,7 +3,7 @@ import { streamedEventObject, type PublicEvent } from '#libs/domain/events';
 import type { EventFilter, EventVariant } from './event-filter.js';
 import { frameOf } from './sse-frames.js';
 
-/** Document 3, Resync reasons: what a client can come back to. */
+/** What a client can come back to (rule EVENT-1). */
 const KEPT_EVENTS = 1_024;
 export const KEPT_MS = 300_000;
 

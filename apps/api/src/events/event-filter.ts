@@ -3,7 +3,7 @@ import { parseId, type AgentId } from '#libs/domain/kernel';
 import type { Principal } from '../http/authenticator.port.js';
 import { queryProblem } from '../http/query-string.js';
 
-/** Document 3, Stream. */
+/** Of the parameter `types` (rule EVENT-2). */
 const TYPES_MAX_CHARACTERS = 1_200;
 /** Of a word that is no type, in the error that names it. */
 const NAMED_CHARACTERS = 64;

@@ -3,7 +3,7 @@ import type { EventFilter } from './event-filter.js';
 import { JoinedFrames } from './joined-frames.js';
 import { frameOf, pingFrame, resyncFrame } from './sse-frames.js';
 
-/** Document 3, Stream. */
+/** How often a stream says something, and how long it lives (rule EVENT-3). */
 export const HEARTBEAT_S = 15;
 const HEARTBEAT_MS = HEARTBEAT_S * 1_000;
 const LIFE_MS = 1_800_000;

@@ -1,7 +1,7 @@
 import { DomainError, type OrgId } from '#libs/domain/kernel';
 import type { Principal } from '../http/authenticator.port.js';
 
-/** Document 3, Limits: of one instance. */
+/** Streams that are open in one process (rule EVENT-4). */
 const PER_CALLER = 8;
 const PER_ORGANIZATION = 200;
 /** Nobody knows when another one ends; sooner than this is no use. */

@@ -22,7 +22,7 @@ export const pingFrame = (cursor: string | null): Buffer =>
 export const frameOf = (event: string, data: JsonObject, cursor: string | null = null): Buffer =>
   Buffer.from(`${cursor === null ? '' : `id: ${cursor}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 
-/** Document 3, Control messages: why events may have been missed. */
+/** Why events may have been missed (rule EVENT-1). */
 export type ResyncReason = 'cursor_expired' | 'other_instance' | 'bus_reconnected' | 'lagged';
 
 export const resyncFrame = (reason: ResyncReason): Buffer => frameOf('resync', { object: 'resync', reason });

@@ -54,7 +54,7 @@ describe('a stream of events is refused before its first byte', () => {
     expect([status, error['code']]).toEqual([403, 'insufficient_scope']);
   });
 
-  it('the ninth of a person, and not of another; the eighth again once one has closed (J-21)', async () => {
+  it('the ninth of a person, and not of another; the eighth again once one has closed (rule EVENT-4)', async () => {
     const viewer = await scene.bench.member(scene.owner, 'viewer@example.com', 'viewer');
     const streams = [];
     for (let count = 0; count < 8; count += 1) streams.push(await scene.open(cookiesOf(viewer)));

@@ -21,7 +21,7 @@ afterAll(() => scene?.bench.close());
 afterEach(() => scene.closeStreams());
 
 describe('GET /v1/events', () => {
-  it('answers with the head and the first bytes of the specification', async () => {
+  it('answers with the head of an event stream, and tells first how soon to come again', async () => {
     const stream = await scene.open(scene.bench.adminKey);
     const { headers } = stream.response;
     expect(headers).toMatchObject({

@@ -23,7 +23,7 @@ export class ActionWords {
   ) {}
 }
 
-/** ActionDetail (document 1): the action with everything that is known of it. */
+/** What GET /v1/actions/{id} answers: the action with everything that is known of it. */
 @Injectable()
 export class ActionDetail {
   constructor(

@@ -16,13 +16,13 @@ export interface Viewpoint {
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
-/** What the gate's own answers show beyond a list's (document 1, Action). */
+/** What the gate's own answers show beyond a list's (rule GATE-14). */
 export interface OwnAnswer {
   /** Gives null when there is none. Asked when the answer is written. */
   readonly result: () => JsonValue;
 }
 
-/** The action object of document 1. Lists omit `execution.result` and `witness.reasons`. */
+/** The action as the API shows it. Lists omit `execution.result` and `witness.reasons` (rule GATE-14). */
 export const actionView = (
   { action, deed }: ActionFacts,
   viewpoint: Viewpoint,
@@ -68,7 +68,7 @@ const approvalView = ({ approval }: LivingAction): JsonObject | null => {
   return { id: terms.approval, status, expires_at: terms.expires_at };
 };
 
-/** As long as a GET of an action may wait (document 1, Limits), in seconds. */
+/** As long as a GET of an action may wait, in seconds (rule GATE-10). */
 const POLL_WAIT_S = 25;
 
 /**

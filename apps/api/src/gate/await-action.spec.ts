@@ -36,7 +36,7 @@ const tryAgain = async (id: ActionId): Promise<void> => {
   bench.bus.publish(actionChannel(id), 'tried again');
 };
 
-describe('a long poll (document 1, GET /v1/actions/{id})', () => {
+describe('a long poll by GET /v1/actions/{id} (rule GATE-10)', () => {
   it('answers when the state changes, and not when the call is tried again', async () => {
     const reader = new ActionReader(bench.store, new LedgerTails(bench.store), bench.payloads, kept);
     const reads = vi.spyOn(reader, 'read');

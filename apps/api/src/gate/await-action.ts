@@ -4,7 +4,7 @@ import { actionChannel, Bus, Clock, orgChannel, type ActionId, type EndSignal, t
 import { Bell } from '../bell.js';
 import { ActionReader, type ReadAction } from './action-reader.js';
 
-/** Whoever waits reads again at least this often: a lost message costs this much and nothing else (architecture). */
+/** Whoever waits reads again at least this often: a lost message costs this much and nothing else. */
 const READ_AGAIN_MS = 1_000;
 
 /** Whose organization's action it is. */
@@ -59,8 +59,8 @@ export class AwaitAction {
   }
 
   /**
-   * The long poll of document 1: answers when the action is settled, when its state changes, or after the wait. A Stop or
-   * the end of the caller's key ends the wait at once.
+   * The long poll (rule GATE-10): answers when the action is settled, when its state changes, or after the wait. A Stop
+   * or the end of the caller's key ends the wait at once.
    */
   async changed(id: ActionId, caller: Waiter, patience: Patience): Promise<ReadAction | null> {
     const channels = [actionChannel(id), orgChannel(caller.org)];

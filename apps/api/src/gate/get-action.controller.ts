@@ -34,7 +34,7 @@ export class GetActionController {
     private readonly details: ActionDetail,
   ) {}
 
-  /** ActionDetail (document 1). An agent sees its own actions; another's is as absent as one that never was. */
+  /** One action in full. An agent sees its own actions; another's is as absent as one that never was. */
   @Get('/v1/actions/:id')
   @Route({
     auth: 'session_or_key',

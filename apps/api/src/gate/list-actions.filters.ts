@@ -5,14 +5,14 @@ import { REFERENCE } from '../http/call-references.js';
 import { queryProblem } from '../http/query-string.js';
 import { commaList, instantAtOrAfter, searchText } from '../lists/filter-values.js';
 
-/** Every state of an action (architecture, choices). A person may ask for one that nothing reaches yet. */
+/** Every state of an action. A person may ask for one that nothing reaches yet. */
 const STATES = ['pending_approval', 'executing', 'witnessing', 'recorded', 'sealed'] as const;
 const DECISIONS = ['allow', 'deny', 'require_approval'] as const;
 const EXECUTIONS = ['succeeded', 'failed', 'unknown'] as const satisfies readonly ExecutionStatus[];
 const VERDICTS = ['VERIFIED', 'MISMATCH', 'UNVERIFIABLE'] as const;
 const LEVELS = ['L0', 'L1', 'L2'] as const;
 
-/** Document 1, Limits: action filters. */
+/** Of the filter `tool` (rule API-14). */
 const TOOL_MAX_BYTES = 200;
 const TOOL_MAX_STARS = 3;
 

@@ -156,7 +156,7 @@ describe('list of actions, 100,000 of them', () => {
     expectIndexed(await planOf({ agent: testId('agt', 0) }, await page1000()), 'actions_by_agent');
   });
 
-  // J-14: nothing matches, and all that is looked at is the names of a hundred tools.
+  // Nothing matches, and all that is looked at is the names of a hundred tools.
   it.each<ActionFilterParameters>([
     { tool: '*l*l*g' },
     { tool: `*${'o'.repeat(190)}*` },

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '#libs/domain/kernel';
 
-/** Document 1, Limits: per agent and server instance. */
+/** Of one agent, in this process (rule GATE-11). */
 const OPEN_MAX = 20;
 const RETRY_AFTER_SECONDS = 1;
 

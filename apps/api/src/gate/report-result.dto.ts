@@ -21,7 +21,7 @@ const STATUSES = ['succeeded', 'failed', 'unknown'] as const satisfies readonly 
 const INSTANT = { message: 'must be an RFC 3339 date-time such as 2026-10-01T00:00:00Z' };
 const CODE_RULE = { message: 'must be 1 to 64 lowercase letters, digits or _, and begin with a letter' };
 
-/** The body of POST /v1/actions/{id}/result (document 1). */
+/** The body of POST /v1/actions/{id}/result (rule GATE-17). */
 export class ReportResultBody {
   @IsIn(STATUSES, { message: `must be ${STATUSES.join(', ')}` })
   status!: ExecutionStatus;

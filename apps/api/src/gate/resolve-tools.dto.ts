@@ -1,7 +1,7 @@
 import { ArrayMaxSize, IsArray, IsString } from 'class-validator';
 import { IfPresent, Nested } from '../http/shape.js';
 
-/** Document 1, Limits: that are asked about at once, and that one page of an answer has. */
+/** Tools that are asked about at once, and that one page of an answer has (rule GATE-15). */
 export const TOOLS_MAX = 500;
 
 class NamedTool {

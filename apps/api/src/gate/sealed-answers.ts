@@ -8,7 +8,7 @@ import { ActionReader } from './action-reader.js';
 import { actionView } from './action.view.js';
 import { AwaitAction } from './await-action.js';
 
-/** Answers to what ends an action: with the sealed action, or not yet at all (architecture, step 6). */
+/** Answers to what ends an action: with the sealed action, or not yet at all (rule GATE-4). */
 @Injectable()
 export class SealedAnswers {
   constructor(

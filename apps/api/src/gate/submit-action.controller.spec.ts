@@ -9,7 +9,7 @@ import { ActionReader } from './action-reader.js';
 import { AwaitAction } from './await-action.js';
 import { SubmitActionController } from './submit-action.controller.js';
 
-/** How long a judgement at the door holds (document 2, API keys). */
+/** How long a judgement at the door holds (rule KEY-4). */
 const HOLDS_MS = 1_000;
 const BODY = '{"tool":"crm.get"}';
 

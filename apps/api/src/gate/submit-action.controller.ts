@@ -123,7 +123,7 @@ export class SubmitActionController {
 
   /**
    * The action as far as `wait` let it come. A refusal waits for its seal whatever `wait` says: it is answered with the
-   * sealed action, or not yet at all (architecture, step 6). A key that ends meanwhile ends the wait, and nothing else: the
+   * sealed action, or not yet at all (rule GATE-4). A key that ends meanwhile ends the wait, and nothing else: the
    * action goes on.
    */
   private async answerable(submitted: SubmittedAction, waitMs: number, exchange: Exchange): Promise<ReadAction> {
@@ -149,7 +149,7 @@ const onlyAtTheEdge = (): DomainError =>
       'The field connector_type goes with the mode proxy alone. Leave it out, or send mode proxy and run the tool yourself.',
   });
 
-/** Document 2, arguments profile. */
+/** What a strict parser refused in the arguments (rule FORM-7). */
 const argumentsProblem = (error: StrictJsonError): DomainError =>
   new DomainError('validation_failed', {
     param: 'args',

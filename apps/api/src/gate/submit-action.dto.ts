@@ -2,14 +2,14 @@ import type { JsonObject } from '#libs/crypto';
 import { IsIn, IsInt, IsObject, IsString, Max, Min } from 'class-validator';
 import { IfPresent } from '../http/shape.js';
 
-/** Document 1, Limits: seconds. */
+/** Seconds (rule GATE-10). */
 export const WAIT_MAX_S = 25;
 /** `gate.wait_timeout` */
 export const WAIT_DEFAULT_S = 10;
 
 const WAIT_RULE = { message: `must be an integer from 0 to ${WAIT_MAX_S}` };
 
-/** The body of POST /v1/actions (document 1). */
+/** The body of POST /v1/actions. */
 export class SubmitActionBody {
   @IsString({ message: 'must be a string such as crm.get_customer' })
   tool!: string;

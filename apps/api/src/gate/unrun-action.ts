@@ -12,12 +12,12 @@ const unrunStatusOf = (action: LivingAction): Unrun | null => {
   return UNRUN.find((unrun) => unrun === status) ?? null;
 };
 
-/** Whether the action is answered with an error, and so once it is sealed or not at all (architecture, step 6). */
+/** Whether the action is answered with an error, and so once it is sealed or not at all (rule GATE-4). */
 export const isUnrun = (action: LivingAction): boolean => unrunStatusOf(action) !== null;
 
 /**
- * Document 1: a refusal is an error envelope that carries the sealed action; the message is the decision's own sentence.
- * So is what a person, or nobody, has decided since, which a replay finds.
+ * A refusal is an error envelope that carries the sealed action; the message is the decision's own sentence
+ * (rule GATE-4). So is what a person, or nobody, has decided since, which a replay finds.
  * @throws {DomainError} where nothing was run
  */
 export const refuseUnrun = (
@@ -38,7 +38,7 @@ export const refuseUnrun = (
   throw new DomainError(code, { message, extra: { action: view }, ...retryAfterOf(action, call.nowMs) });
 };
 
-/** Document 1, idempotency rule 6: a replay counts down to the same reset, and to no time at all once that is over. */
+/** A replay counts down to the same reset, and to no time at all once that is over (rule GATE-13). */
 const retryAfterOf = ({ decision }: LivingAction, nowMs: number): { readonly retryAfterSeconds?: number } =>
   decision?.retry_at === undefined
     ? {}

@@ -19,8 +19,9 @@ import { VerifyIntentBody } from './verify-intent.dto.js';
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * Document 2, for signer authors: what the gate would say of an intent, and what it would have signed itself. It consumes
- * nothing and asks neither the intent mode nor the nonces, so a signer can be tried before anything depends on it.
+ * For authors of signers: what the gate would say of an intent by checks 1 to 12 (rule INTENT-2), and what it would
+ * have signed itself. It consumes nothing and asks neither the intent mode nor the nonces, so a signer can be tried
+ * before anything depends on it.
  */
 @Controller()
 export class VerifyIntentController {

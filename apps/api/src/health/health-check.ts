@@ -12,7 +12,7 @@ import type { CodeMisses } from '#libs/domain/people';
 import { SCARCE_SPACE_BYTES, spaceText } from '#libs/infra/runtime';
 import { TimeInLog } from './time-in-log.js';
 
-/** One thing that the service needs. What is wrong goes to the log; the answer shows statuses only (document 1, health). */
+/** One thing that the service needs. What is wrong goes to the log; the answer shows statuses only (rule API-16). */
 export interface HealthCheck {
   /** As the answer names it. */
   readonly name: string;

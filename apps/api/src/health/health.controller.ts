@@ -7,7 +7,7 @@ import { Health, type HealthReport } from './health.js';
 export class HealthController {
   constructor(private readonly health: Health) {}
 
-  /** 200 for `ok` and `degraded`; 503 for `down` and `draining`, with Retry-After (document 1, health). */
+  /** 200 for `ok` and `degraded`; 503 for `down` and `draining`, with Retry-After (rule API-16). */
   @Get()
   @Route({ auth: 'public', since: '2026-10-01' })
   async read(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthReport> {

@@ -6,14 +6,14 @@ import type { HealthCheck } from './health-check.js';
 
 export type HealthStatus = 'ok' | 'degraded' | 'down' | 'draining';
 
-/** Document 1, health; the members beyond `status` are our choice (docs/api-conventions.md). */
+/** What GET /v1/health answers (docs/api-conventions.md, Health and shutdown). */
 export interface HealthReport {
   readonly object: 'health';
   readonly status: HealthStatus;
   readonly checks: Readonly<Record<string, 'ok' | 'degraded' | 'down'>>;
 }
 
-/** Document 1, Limits: health is cached 1 s, so that a thousand probes cost what one does. */
+/** An answer is given again for 1 s, so that a thousand probes cost what one does (rule API-16). */
 const CACHE_MS = 1_000;
 /** A check that does not answer in this time has failed: a probe's own patience is short. */
 const CHECK_TIMEOUT_MS = 2_000;

@@ -3,7 +3,7 @@ import { BuildFacts } from '#libs/infra/runtime';
 import { ApiVersions } from '../http/api-versions.js';
 import { Route } from '../http/route.decorator.js';
 
-/** Document 1, version; `node` stands in the place of the field that named another runtime (specification, README). */
+/** What GET /v1/version answers. `node` is the version of Node.js that the service runs on. */
 interface VersionReport {
   readonly object: 'version';
   readonly version: string;

@@ -6,12 +6,12 @@ const MAX_USER_AGENT_BYTES = 128;
 const CLIENT_REQUEST_ID = /^[\x20-\x7e]{1,64}$/;
 const NOT_PRINTABLE = /[^\x20-\x7e]/g;
 
-/** Status of an answer that the client did not wait for (document 3, Access log). */
+/** Status of an answer that the client did not wait for (rule OPS-1). */
 export const STATUS_ABORTED = 499;
 
 /**
- * One line a request, always with the same fields in the same order, empty where they do not apply: those of document 3, and
- * behind them the trace that the caller named.
+ * One line a request, always with the same fields in the same order, empty where they do not apply (rule OPS-1). The
+ * last is the trace that the caller named.
  */
 export class AccessLog {
   constructor(private readonly logger: Logger) {}

@@ -45,7 +45,7 @@ export class AccessGuard implements CanActivate {
     this.resolveVersion(exchange, route);
     this.judgeOrigin(exchange, route);
     if (route.method === 'POST') {
-      // On a public POST the format is checked and the key otherwise ignored (document 1, rule 5).
+      // On a public POST the format is checked and the key otherwise ignored (rule API-9).
       const key = parseIdempotencyKey(exchange.headerValues(IDEMPOTENCY_KEY_HEADER));
       if (route.idempotency !== 'none') exchange.idempotencyKey = key;
     }
@@ -54,7 +54,7 @@ export class AccessGuard implements CanActivate {
 
   private async identify(exchange: Exchange, route: RouteEntry): Promise<void> {
     const sent = exchange.headerValues('Authorization');
-    // Document 2: what comes with an Authorization header is judged as a key and never falls back to the cookie.
+    // What comes with an Authorization header is judged as a key and never falls back to the cookie (rule KEY-3).
     if (sent.length === 0 && route.auth !== 'agent_key') {
       exchange.principal = await this.person(exchange, route);
       return;
@@ -79,7 +79,10 @@ export class AccessGuard implements CanActivate {
     return judge(true);
   }
 
-  /** Document 2: three layers for what a session changes; the first also where a browser is about to be signed in. */
+  /**
+   * What a session changes has two proofs; the first is asked also where a browser is about to be signed in
+   * (rule PEOPLE-10).
+   */
   private judgeOrigin(exchange: Exchange, route: RouteEntry): void {
     const { principal } = exchange;
     const isOfPerson = principal?.kind === 'person' && isChanging(route.method);
@@ -137,7 +140,7 @@ const demandsOf = (route: RouteEntry, by: JudgeBy): AuthenticationDemands => ({
 const isRemembered = (principal: Principal): boolean =>
   principal.kind === 'agent' && principal.judgedSince === 'remembered';
 
-/** Document 2: agent keys have no place on control-plane routes, and an org admin key is no agent but an admin. */
+/** Agent keys have no place on control-plane routes, and an org admin key is no agent but an admin (rule KEY-6). */
 const authorize = (principal: Principal, route: RouteEntry): void => {
   if (!isAllowed(principal, route)) throw insufficientScope(principal, route);
   if (principal.kind === 'agent' || route.role === null) return;

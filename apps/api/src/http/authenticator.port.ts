@@ -13,7 +13,7 @@ interface OfOrganization {
 
 interface KeyHolder extends OfOrganization {
   readonly key: KeyId;
-  /** True for an `svc_live_` key. Recorded, never enforced (document 1, Action). */
+  /** True for an `svc_live_` key. Recorded, never enforced. */
   readonly livemode: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface AuthenticationDemands {
   readonly mayRemember: boolean;
 }
 
-/** The key pipeline of document 2 up to the Stop state. Scopes are judged by the edge, from the route's declaration. */
+/** Judges a key up to the Stop state (rule KEY-2). Scopes are judged by the edge, from the route's declaration. */
 export abstract class Authenticator {
   /**
    * @param key the one token of the Authorization header, byte for byte
@@ -62,7 +62,7 @@ export abstract class Authenticator {
   abstract authenticate(key: string, demands: AuthenticationDemands): Promise<Principal>;
 }
 
-/** The session pipeline of document 2: cookie, its times, the person's membership as it is now. */
+/** Judges a session: cookie, its times, the person's membership as it is now (rule PEOPLE-2). */
 export abstract class SessionAuthenticator {
   /**
    * @param token the session cookie's value, whatever was sent

@@ -3,7 +3,7 @@ import { DomainError } from '#libs/domain/kernel';
 export const ON_BEHALF_OF_HEADER = 'Service-On-Behalf-Of';
 export const SESSION_HEADER = 'Service-Session';
 
-/** Document 2, On-behalf-of and session references. */
+/** The form of both references (rule FORM-6). */
 export const REFERENCE = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
 
 /**

@@ -15,8 +15,8 @@ const OWN_FETCH_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 export const isChanging = (method: string): boolean => CHANGING.has(method);
 
 /**
- * Document 2, layer 1: a page of another site must not make a browser send a change. A request without either header comes
- * from no browser of this decade; then the token alone decides.
+ * The first proof (rule PEOPLE-10): a page of another site must not make a browser send a change. A request without
+ * either header comes from no browser of this decade; then the token alone decides.
  * @throws {DomainError} csrf_failed
  */
 export const requireOwnSite = (exchange: Exchange, site: Site): void => {
@@ -33,8 +33,8 @@ export const requireOwnSite = (exchange: Exchange, site: Site): void => {
 };
 
 /**
- * Document 2, layer 2: the header must equal the cookie, which another site cannot read, and its hash the session's, which
- * another session's cookie does not.
+ * The second proof (rule PEOPLE-10): the header must equal the cookie, which another site cannot read, and its hash the
+ * session's, which another session's cookie does not.
  * @throws {DomainError} csrf_failed
  */
 export const requireCsrfToken = (exchange: Exchange, csrfHash: Uint8Array, site: Site): void => {

@@ -23,6 +23,6 @@ export interface EdgeParts {
   readonly unaccepted: RepeatedFault;
   /** The exchange under way on a connection, the newest where requests are pipelined. */
   readonly exchangeOn: WeakMap<Socket, Exchange>;
-  /** Headers of every answer (document 1, What the service does, 6; reliability, ruling 18). Routes may set Cache-Control anew. */
+  /** Headers of every answer (rule API-5). Routes may set Cache-Control anew. */
   headersFor(requestId: string, apiVersion: string): Readonly<Record<string, string>>;
 }

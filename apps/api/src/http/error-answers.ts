@@ -24,11 +24,11 @@ export interface Answer {
 
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
-/** Document 1, Error envelope: these members, on these codes and nowhere else. */
+/** These members of the envelope, on these codes and nowhere else (rule API-1). */
 const EXTRA_MEMBERS: Readonly<Record<string, (code: ErrorCode) => boolean>> = {
   diagnostics: (code) => code === 'policy_invalid',
   checks: (code) => code === 'undo_unavailable',
-  // Reliability, ruling 17: which of the thirteen checks of a signed intent refused it.
+  // Which of the thirteen checks of a signed intent refused it (rule INTENT-2).
   reason: (code) => code === 'intent_invalid' || code === 'intent_replay',
   action: () => true,
 };
@@ -42,7 +42,7 @@ const DEFAULT_RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
 
 const BEARER = 'Bearer realm="service"';
 
-/** RFC 6750, section 3: what was wrong with the token. Other 401 codes get the bare challenge (document 2, API keys). */
+/** RFC 6750, section 3: what was wrong with the token. Other 401 codes get the bare challenge (rule KEY-9). */
 const TOKEN_FAULTS: Partial<Record<ErrorCode, string>> = {
   invalid_api_key: 'The API key is not valid',
   api_key_revoked: 'The API key was revoked',
@@ -88,7 +88,7 @@ export class ErrorAnswers {
     return new DomainError('internal_error', { cause: error });
   }
 
-  /** 405 where the path exists with other methods, else 404, with a suggestion where one is close (document 1, rule 3). */
+  /** 405 where the path exists with other methods, else 404, with a suggestion where one is close (rule API-4). */
   unrouted(path: string, method: string): DomainError {
     const allowed = this.routes.allowedMethods(path);
     if (allowed.length > 0 && !allowed.includes(method)) return new MethodNotAllowed(allowed);

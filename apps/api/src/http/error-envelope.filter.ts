@@ -6,7 +6,9 @@ import { type Exchange, exchangeOf } from './exchange.js';
 import { FailureLog } from './failure-log.js';
 import { sendAnswer } from './send-answer.js';
 
-/** Turns everything that was thrown into the envelope. Details go to the log; a body never holds a stack (document 1, Errors 3). */
+/**
+ * Turns everything that was thrown into the envelope. Details go to the log; a body never holds a stack (rule API-3).
+ */
 @Catch()
 @Injectable()
 export class ErrorEnvelopeFilter implements ExceptionFilter {

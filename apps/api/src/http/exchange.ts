@@ -19,7 +19,7 @@ import type { EdgeResponse } from './edge-response.js';
 import type { ArgumentsFault } from './json-body.js';
 import type { RouteEntry } from './route-table.js';
 
-/** How long a judgement at the door is good for: a revoked key ends within 2 seconds (document 2, API keys). */
+/** How long a judgement at the door is good for: a revoked key ends within 2 seconds (rule KEY-4). */
 const ACCESS_MAX_AGE_MS = 1_000;
 
 /** W3C Trace Context, section 3.2. */
@@ -40,7 +40,7 @@ export class Exchange {
   principal: Principal | null = null;
   /**
    * Judges the key and the Stop state once more, as they are now: for what happens long after the guard has judged them
-   * (document 2, API keys: a revoked key ends within 2 seconds). Nothing to judge on a public route.
+   * (rule KEY-4). Nothing to judge on a public route.
    * @throws {DomainError} as an {@link Authenticator} does
    */
   stillAllowed: () => Promise<void> = () => Promise.resolve();
@@ -202,8 +202,8 @@ export class Exchange {
   }
 
   /**
-   * Who acts, in one string, the same after a key was rolled: the agent, the first of the admin keys (document 2, API keys: a
-   * retry after a roll still replays), or the person. Idempotency keys and cursors are bound to it.
+   * Who acts, in one string, the same after a key was rolled: the agent, the first of the admin keys, or the person
+   * (rule KEY-5). Idempotency keys and cursors are bound to it.
    */
   get principalRef(): string {
     const caller = this.caller;

@@ -62,7 +62,7 @@ describe('FailedKeyLimiter', () => {
     expect(isAdmitted('198.51.100.1', 'other')).toBe(false);
   });
 
-  it('holds up a key that has worked before and no longer does (K-20)', () => {
+  it('holds up a key that has worked before and no longer does (rule KEY-10)', () => {
     limiter.countSuccess('revoked');
     limiter.countFailure('198.51.100.1', 'revoked');
     fail('198.51.100.1', FAILURE_BURST);

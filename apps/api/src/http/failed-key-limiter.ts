@@ -16,9 +16,9 @@ interface Bucket {
 }
 
 /**
- * Limits failed keys by client address, per process (document 2, Limits: N instances give N times the budget). A key
- * that worked when it was last used is never held up by what others at its address do. 160 bits cannot be guessed, so
- * what is limited is the work that failures cause.
+ * Limits failed keys by client address, per process (rule API-15). A key that worked when it was last used is never
+ * held up by what others at its address do (rule KEY-10). 160 bits cannot be guessed, so what is limited is the work
+ * that failures cause.
  */
 export class FailedKeyLimiter {
   private readonly buckets = new Map<string, Bucket>();

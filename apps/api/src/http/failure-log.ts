@@ -2,7 +2,7 @@ import type { DomainError, Logger } from '#libs/domain/kernel';
 import { ShuttingDown } from './drain.js';
 import type { Exchange } from './exchange.js';
 
-/** Document 3, Access log, failure lines: ids and codes, never arguments, results, bodies or queries. */
+/** Lines about what failed: ids and codes, never arguments, results, bodies or queries (rule OPS-2). */
 export class FailureLog {
   constructor(private readonly logger: Logger) {}
 

@@ -21,8 +21,8 @@ export class HandlingInterceptor implements NestInterceptor {
     const exchange = exchangeOf(request.raw);
     const { route } = exchange;
     if (route === null) throw new DomainError('not_found');
-    // What it refuses was never claimed under an idempotency key (document 1: a request refused before its handler ran is
-    // not stored).
+    // What it refuses was never claimed under an idempotency key: a request refused before its handler ran is not
+    // stored (rule API-10).
     await takeRequest(request, exchange, route);
     // The 504 of a handler that takes too long is what is stored under the key; a later result does not take its place.
     const handle = () => withinTime(route.timeoutMs, firstValueFrom(next.handle(), { defaultValue: undefined }));

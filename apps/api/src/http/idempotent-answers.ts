@@ -9,8 +9,7 @@ import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENT_REPLAYED_HEADER } from './idempotenc
 import type { RouteEntry } from './route-table.js';
 
 /**
- * Added to the handler's own time limit: when both have passed, the first try is over and a retry runs (document 1,
- * rule 5).
+ * Added to the handler's own time limit: when both have passed, the first try is over and a retry runs (rule API-11).
  */
 const LOCK_SLACK_MS = 5_000;
 /** Larger answers are not remembered; the key is free again. */
@@ -24,7 +23,7 @@ const STATUSES_NOT_STORED: ReadonlySet<number> = new Set([429, 503]);
  */
 const UNSTORED_MEMBERS = ['secret', 'email'] as const;
 
-/** Idempotency of every POST but the gate's own (document 1, rule 5). */
+/** Idempotency of every POST but the gate's own (rule API-10). */
 @Injectable()
 export class IdempotentAnswers {
   constructor(
@@ -103,7 +102,7 @@ export class IdempotentAnswers {
   }
 }
 
-/** Document 1: method, route pattern, path and body bytes. Lengths keep the parts apart. */
+/** Of method, route pattern, path and body bytes (rule API-12). Lengths keep the parts apart. */
 const fingerprintOf = (exchange: Exchange, route: RouteEntry): string => {
   const parts = [route.method, route.template, exchange.path].map((part) => `${part.length}:${part}`);
   return sha256Hex(Buffer.concat([Buffer.from(parts.join('')), exchange.body]));

@@ -8,7 +8,7 @@ import {
 } from '#libs/crypto';
 import { DomainError, Turns } from '#libs/domain/kernel';
 
-/** The arguments of an action may be 32 deep (document 2) and stand in the body, which is one level more. */
+/** The arguments of an action may be 32 deep (rule FORM-7) and stand in the body, which is one level more. */
 const MAX_DEPTH = 33;
 
 /** The most that is sent back of a name: it is the caller's own and may have any length. */
@@ -27,8 +27,7 @@ const EXPLANATIONS: Readonly<Record<StrictJsonReason, string>> = {
 };
 
 /**
- * Reasons for which bytes are no JSON at all; the others are JSON that no field accepts (reliability, ruling 3: what is
- * hashed must have one reading, signed intent or not).
+ * Reasons for which bytes are no JSON at all; the others are JSON that no field accepts (rule API-13).
  */
 const NOT_JSON: ReadonlySet<StrictJsonReason> = new Set(['utf8', 'syntax', 'duplicate_key']);
 

@@ -1,6 +1,6 @@
 import type { ListCursors, ListPosition } from './cursor-codec.js';
 
-/** Document 1, List envelope. */
+/** What every list answers (docs/api-conventions.md, Lists). */
 export interface ListEnvelope<Item> {
   readonly object: 'list';
   readonly data: readonly Item[];

@@ -7,7 +7,7 @@ import { nextAfterUnknown } from './unknown-name.js';
 
 const INTEGERS = 'service:query-integers';
 
-/** Plain decimal digits: no sign, no exponent, no leading zero (document 1, rule 4). */
+/** Plain decimal digits: no sign, no exponent, no leading zero (rule API-7). */
 const INTEGER = /^(?:0|[1-9]\d{0,14})$/;
 
 /** An optional integer parameter. The field of the shape is a number. */

@@ -8,7 +8,7 @@ import { sendAnswer } from './send-answer.js';
 import { checkDeclaredBody, checkMessage } from './transport-checks.js';
 
 /**
- * What is judged before anybody asks who is calling, in the order of document 1: the message, the route (404, 405), the
+ * What is judged before anybody asks who is calling, in the order of rule API-6: the message, the route (404, 405), the
  * content type (415), the declared size (413). Nothing here authenticates, and nothing here reads a body.
  */
 export const judgeArrival = (

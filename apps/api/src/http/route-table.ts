@@ -24,7 +24,7 @@ export type DeclaredRoute = Pick<RouteEntry, 'method' | 'pattern' | 'bodyShape' 
   readonly options: RouteOptions;
 };
 
-/** Edits between what was sent and a fixed path for which a suggestion is made (document 1, rule 3). */
+/** Edits between what was sent and a fixed path for which a suggestion is made (rule API-4). */
 const SUGGESTION_MAX_EDITS = 2;
 
 /** The one route that answers while the service drains. */

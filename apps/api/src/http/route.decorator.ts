@@ -2,20 +2,20 @@ import { SetMetadata } from '@nestjs/common';
 import type { Role } from '#libs/domain/people';
 import type { Scope } from './authenticator.port.js';
 
-/** Document 2, Authentication, Kinds. */
+/** What a route takes: nothing, an agent's API key, a person's session, or a session as well as any key. */
 export type AuthKind = 'public' | 'agent_key' | 'session' | 'session_or_key';
 
 /** What every route declares. Start-up fails when one does not (docs/add-an-endpoint.md). */
 export interface RouteOptions {
   readonly auth: AuthKind;
-  /** Scopes that an agent key needs, all of them. An org admin key counts as Admin and needs none (document 2). */
+  /** Scopes that an agent key needs, all of them. An org admin key counts as Admin and needs none (rule KEY-6). */
   readonly scopes?: readonly Scope[];
   /**
-   * The lowest role of a person who may call it; an org admin key counts as Admin (document 2, Roles). Every route that takes
-   * a session declares one: start-up fails without it.
+   * The lowest role of a person who may call it; an org admin key counts as Admin (rule PEOPLE-1). Every route that
+   * takes a session declares one: start-up fails without it.
    */
   readonly role?: Role;
-  /** A public route that changes what a browser is signed in as: only its own pages may send it (document 2, layer 1). */
+  /** A public route that changes what a browser is signed in as: only its own pages may send it (rule PEOPLE-10). */
   readonly sameOrigin?: boolean;
   /** A control-plane route: agent keys get 403 `insufficient_scope`, reads included. */
   readonly admin?: boolean;
@@ -27,9 +27,12 @@ export interface RouteOptions {
   readonly maxBodyBytes?: number;
   /** What to do about a body that is larger, as a sentence. Default: to send less. */
   readonly largeBodyAdvice?: string;
-  /** A ledger list: `limit` defaults to 25 and unknown query parameters are refused (document 1, rule 4). */
+  /** A ledger list: `limit` defaults to 25 and unknown query parameters are refused (rule API-8). */
   readonly ledgerList?: boolean;
-  /** `refused` where the specification says so for a route that is no ledger list. Default `ignored`. */
+  /**
+   * `refused` on a route that is no ledger list and whose answer a mistyped parameter would change unseen. Default
+   * `ignored`.
+   */
   readonly unknownQuery?: 'ignored' | 'refused';
   /** `Service-Version` is neither read nor judged. */
   readonly unversioned?: boolean;
@@ -47,8 +50,8 @@ export interface RouteOptions {
   readonly confirms?: 'guard' | 'handler';
   /**
    * What a strict parser refuses within the member `args` alone is told as check 11 of the signed intent, if the checks
-   * before it pass (reliability, ruling 3): the handler judges, and answers with {@link Exchange.argumentsFault} where
-   * nothing else is wrong. `judged_if_signed`: only with the header `Service-Intent`. Default `refused`.
+   * before it pass (rule INTENT-6): the handler judges, and answers with {@link Exchange.argumentsFault} where nothing
+   * else is wrong. `judged_if_signed`: only with the header `Service-Intent`. Default `refused`.
    */
   readonly argumentFaults?: 'refused' | 'judged' | 'judged_if_signed';
   /** A page that people open in a browser: what is refused is a page too, and who is not signed in is sent to /login. */

@@ -5,7 +5,7 @@ import type { Site } from './site.js';
 /** What cookies carry: the session, its CSRF token, and which browser asked for a sign-in mail. */
 export type CookieKind = 'session' | 'csrf' | 'login';
 
-/** Document 2, Console sessions. */
+/** Beside `Secure`, the path and no domain (docs/sign-in.md, Sessions and cookies). */
 const ATTRIBUTES = {
   session: { httpOnly: true, sameSite: 'lax' },
   csrf: { httpOnly: false, sameSite: 'strict' },

@@ -7,8 +7,8 @@ import { nextAfterUnknown } from './unknown-name.js';
 
 /**
  * The shape of bodies and queries: class-validator says what a field may be, this file says which problem is named and
- * how. It builds the instances itself: a general mapper copies every value by `target[key] = value`, which would lose the
- * member `__proto__` of an action's arguments and hash something other than what was sent (reliability, finding 8).
+ * how. It builds the instances itself: a general mapper copies every value by `target[key] = value`, which would lose
+ * the member `__proto__` of an action's arguments and hash something other than what was sent.
  */
 
 const NESTED = 'service:nested-shapes';

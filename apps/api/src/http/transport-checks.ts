@@ -9,8 +9,8 @@ const MAX_HEADERS = 100;
 
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
-// One media type, one parameter, nothing else: a lenient reading has let bodies past validation before
-// (reliability, finding 9). RFC 9110, section 8.3.1 allows spaces around the semicolon and a quoted value.
+// One media type, one parameter, nothing else: a lenient reading has let bodies past the validation of other servers.
+// RFC 9110, section 8.3.1 allows spaces around the semicolon and a quoted value.
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 // RFC 9110, section 7.2: a name or an address, and a port.

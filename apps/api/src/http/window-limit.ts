@@ -4,8 +4,7 @@ import { type Clock, DomainError } from '#libs/domain/kernel';
 const MAX_KEYS = 10_000;
 
 /**
- * So many in any window of time, exactly, by key and in this process (document 2, Limits: behind N instances a client can get
- * up to N times the budget).
+ * So many in any window of time, exactly, by key and in this process (rule API-15).
  */
 export class WindowLimit {
   /** Monotonic times of what counts still, oldest first. */

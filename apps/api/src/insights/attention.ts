@@ -7,7 +7,7 @@ import type { ActionRow, ApprovalRow } from '#libs/infra/read-models';
 import type { FailingConnector } from './failing-connectors.js';
 import type { BudgetUse } from './near-budgets.js';
 
-/** Document 1: so many things at most that a person must look at. */
+/** So many things at most that a person must look at (rule INSIGHT-1). */
 export const ATTENTION_MAX = 8;
 /** An approval that ends within it is pressing. */
 export const EXPIRING_MS = 30 * 60_000;
@@ -27,8 +27,8 @@ export interface AttentionSources {
 }
 
 /**
- * What must be looked at, the most pressing kind first. Kinds and data, so that whoever shows them finds the words; of a
- * mismatch alone the witness' own sentence (document 1, `overview.attention`).
+ * What must be looked at, the most pressing kind first. Kinds and data, so that whoever shows them finds the words; of
+ * a mismatch alone the witness' own sentence (rule INSIGHT-1).
  */
 export const attentionOf = (sources: AttentionSources): JsonObject[] =>
   [
@@ -48,7 +48,7 @@ export const attentionOf = (sources: AttentionSources): JsonObject[] =>
       expires_at: expiresAt,
     })),
     ...sources.budgets.map(nearBudget),
-    // After the kinds that the specification names, which keep their order.
+    // After the kinds above, which keep their order: the first is the most pressing (rule INSIGHT-1).
     ...sources.connectors.map(({ id, name, testedAt }) => ({
       kind: 'connector_failing',
       ids: [id],

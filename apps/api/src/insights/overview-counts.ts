@@ -43,7 +43,10 @@ export const bucketsOf = (counts: readonly OverviewCount[], { starts, to }: Wind
     return { start, total: sumOf(within), blocked: sumOf(within.filter(isBlocked)) };
   });
 
-/** Document 1: a decision `deny`, by policy, budget or Stop. What a person denied had been asked for, and is not meant. */
+/**
+ * A decision `deny`, by policy, budget or Stop. What a person denied had been asked for, and is not meant
+ * (rule INSIGHT-2).
+ */
 const isBlocked = ({ decision }: OverviewCount): boolean => decision === 'deny';
 
 const sumOf = (counts: readonly OverviewCount[]): number => counts.reduce((sum, { actions }) => sum + actions, 0);

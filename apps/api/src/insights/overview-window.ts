@@ -2,7 +2,7 @@ import { type Timestamp, timestampOf } from '#libs/domain/kernel';
 
 const HOUR_MS = 3_600_000;
 
-/** Document 1, GET /v1/overview: how many buckets of how many hours. */
+/** Of GET /v1/overview: how many buckets of how many hours (rule INSIGHT-2). */
 const WINDOWS = { '24h': { buckets: 24, hours: 1 }, '7d': { buckets: 28, hours: 6 } } as const;
 
 export type OverviewWindow = keyof typeof WINDOWS;

@@ -19,7 +19,7 @@ class OverviewQuery {
   window?: OverviewWindow;
 }
 
-/** Document 1, caches: 10 s per organization and window. */
+/** How long an answer is given again, by organization and window (rule INSIGHT-2). */
 const CACHED_MS = 10_000;
 const CACHED_ANSWERS = { entries: 2_000, weight: 2_000 };
 

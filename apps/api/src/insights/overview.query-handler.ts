@@ -9,7 +9,7 @@ import { AttentionReader } from './attention-reader.js';
 import { bucketsOf, OVERVIEW_BY, totalsOf } from './overview-counts.js';
 import { type OverviewWindow, windowAt, windowBefore } from './overview-window.js';
 
-/** Document 1: so many agents, those that were active last. */
+/** So many agents, those that were active last (rule INSIGHT-2). */
 const AGENTS_SHOWN = 8;
 
 export interface ReadAnswer {

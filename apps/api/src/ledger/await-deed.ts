@@ -12,7 +12,7 @@ import {
 import { LedgerReader, LedgerTails, type StoredDeed } from '#libs/domain/ledger';
 import { Bell } from '../bell.js';
 
-/** Whoever waits looks again at least this often: a lost message costs this much and nothing else (architecture). */
+/** Whoever waits looks again at least this often: a lost message costs this much and nothing else. */
 const LOOK_AGAIN_MS = 1_000;
 
 /** Waits on the bus for the deed of a change. Subscribes before it looks, so that no sealing falls between. */

@@ -15,7 +15,7 @@ interface IdentifiedCommand {
   readonly commandId: string;
 }
 
-/** The deed of an administrative change: its answer carries the id before the deed is sealed (architecture, step 6). */
+/** The deed of an administrative change: its answer carries the id before the deed is sealed (rule DEED-7). */
 @Injectable()
 export class ChangeDeeds {
   constructor(private readonly store: EventStore) {}

@@ -9,7 +9,7 @@ import { Route } from '../http/route.decorator.js';
 import { IfPresent } from '../http/shape.js';
 import { instantAtOrAfter } from '../lists/filter-values.js';
 
-/** Document 1: what `doctor` covers. */
+/** Deeds up to the head that a check covers unless asked otherwise, as `doctor` does, and at most (rule DEED-17). */
 const LAST_DEFAULT = 1_000;
 const LAST_MAX = 10_000;
 

@@ -4,8 +4,8 @@ import type { SealedDeed } from './find-action-deeds.query-handler.js';
 import type { ListedDeed } from './list-deeds.query-handler.js';
 
 /**
- * The deed envelope (architecture, choices). The bytes it speaks of are at GET /v1/deeds/{id}; what they are about stands here
- * too, so that nobody need read them all to find one.
+ * The deed envelope. The bytes it speaks of are at GET /v1/deeds/{id}; what they are about stands here too, so that
+ * nobody need read them all to find one.
  */
 export const deedView = ({ row, agentName }: ListedDeed): JsonObject => ({
   object: 'deed',
@@ -36,7 +36,7 @@ const aboutView = (about: DeedAbout, agentName: string | null): JsonObject => {
   return { tool, agent: agent && { id: agent, name: agentName }, outcome, level, verdict };
 };
 
-/** What an action's own detail and the stream say of a deed (document 1, Deed). */
+/** What an action's own detail and the stream say of a deed. */
 export const deedSummary = ({ id, seq, kind, action, issuedAt }: SealedDeed): JsonObject => ({
   object: 'deed_summary',
   id,

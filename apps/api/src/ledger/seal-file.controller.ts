@@ -11,9 +11,9 @@ import { AwaitDeed } from './await-deed.js';
 import { storedDeedView } from './deed.view.js';
 import { SealFileBody } from './seal-file.dto.js';
 
-/** Document 1, Limits: deed file request. */
+/** What the body says of the file is small (rule DEED-15). */
 const MAX_BODY_BYTES = 4_096;
-/** As long as a refusal waits for its seal (architecture, step 6). */
+/** As long as a refusal waits for its seal (rule GATE-4). */
 const SEAL_TIMEOUT_MS = 10_000;
 
 @Controller()
@@ -38,6 +38,6 @@ export class SealFileController {
   }
 }
 
-/** No 503 is remembered under an Idempotency-Key (document 1), so the same request again would be another one. */
+/** No 503 is remembered under an Idempotency-Key (rule API-10), so the same request again would be another one. */
 const NOT_SEALED_YET =
   'The file is recorded but could not be sealed yet. Its deed follows: look for it with GET /v1/deeds?kind=admin&order=desc. Sent again, the file is sealed once more.';

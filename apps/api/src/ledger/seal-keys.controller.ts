@@ -33,9 +33,9 @@ export class SealKeysController {
   }
 
   /**
-   * Document 1, Limits, allows a copy of up to 60 s. That is at most: the store is asked each time whether the keys have
-   * changed, wherever that was done, since a copy of a minute ago would call an honest bundle broken after a rotation,
-   * and a revoked key good. Only what is written of them is kept.
+   * The store is asked each time whether the keys have changed, wherever that was done, since a copy of a minute ago
+   * would call an honest bundle broken after a rotation, and a revoked key good (rule DEED-16). Only what is written of
+   * them is kept.
    */
   private async current(): Promise<WrittenSet> {
     try {

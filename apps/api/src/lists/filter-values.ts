@@ -38,7 +38,7 @@ export const instantAtOrAfter = (name: string, text: string | undefined): Timest
   return instant;
 };
 
-/** Document 1, Limits: action filters; the same for every list that is searched. */
+/** The same for every list that is searched (rule API-14). */
 const Q_CHARACTERS = { min: 2, max: 64 } as const;
 
 /** `q`. @throws {DomainError} validation_failed */

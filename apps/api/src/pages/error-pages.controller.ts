@@ -4,7 +4,7 @@ import { DomainError, isErrorCode } from '#libs/domain/kernel';
 import { Route } from '../http/route.decorator.js';
 import { errorIndexPage, errorPage, PAGE_POLICY } from './error-page.js';
 
-/** What `error.doc_url` points at, unless SERVICE_DOCS_URL names another place (document 1, Errors, rule 1). */
+/** What `error.doc_url` points at, unless SERVICE_DOCS_URL names another place (docs/api-conventions.md, Errors). */
 @Controller('docs/errors')
 export class ErrorPagesController {
   @Get()

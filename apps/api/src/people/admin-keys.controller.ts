@@ -47,7 +47,7 @@ class RollAdminKeyBody {
   overlap_seconds?: number;
 }
 
-/** The organization's admin keys: made and rolled by people, never by another admin key (document 2). */
+/** The organization's admin keys: made and rolled by people, never by another admin key (rule KEY-7). */
 @Controller('v1/org/keys')
 export class AdminKeysController {
   constructor(

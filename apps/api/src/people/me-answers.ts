@@ -4,7 +4,7 @@ import { PeopleDirectory, PersonSessions, type SessionRow } from '#libs/domain/p
 import { DomainError } from '#libs/domain/kernel';
 import { membershipView, sessionView } from './member.view.js';
 
-/** The `me` object (document 2): who is signed in, where, and where else that person belongs. */
+/** What GET /v1/me answers: who is signed in, where, and where else that person belongs. */
 @Injectable()
 export class MeAnswers {
   constructor(

@@ -1,8 +1,8 @@
 const MAX_BYTES = 2_048;
 
 /**
- * The page of the Console that was wanted before signing in; null for anything that a browser could take for another place,
- * now or after one decoding (document 3, Console routes).
+ * The page of the Console that was wanted before signing in; null for anything that a browser could take for another
+ * place, now or after one decoding (rule PEOPLE-11).
  */
 export const nextPath = (text: string | undefined): string | null => {
   if (text === undefined || Buffer.byteLength(text) > MAX_BYTES) return null;

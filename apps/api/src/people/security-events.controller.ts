@@ -20,8 +20,8 @@ class ListSecurityEventsQuery extends ListQuery {
 }
 
 /**
- * Who signed in and out, whose sign-in failed, which keys and addresses changed, what was exported. Sign-ins and sign-outs are
- * recorded without a deed (document 2, Admin deeds). For admins and owners.
+ * Who signed in and out, whose sign-in failed, which keys and addresses changed, what was exported. Sign-ins and
+ * sign-outs are recorded without a deed (rule DEED-13). For admins and owners.
  */
 @Controller('v1/security-events')
 export class SecurityEventsController {

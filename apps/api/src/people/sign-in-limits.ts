@@ -7,7 +7,7 @@ import { WindowLimit } from '../http/window-limit.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Document 2, Limits. */
+/** Requests for a mail in an hour, of one client address (rule PEOPLE-6). */
 const REQUESTS_AN_ADDRESS = 20;
 /** Of one /48 of IPv6, whose clients could else write to as many mailboxes as they like. */
 const REQUESTS_A_SITE = 200;

@@ -64,7 +64,7 @@ describe('signing in', () => {
     expect(await browser.post('/v1/auth/callback', body)).toMatchObject(miss);
   });
 
-  it('tells nobody whether an address is known (L-01)', async () => {
+  it('tells nobody whether an address is known (rule PEOPLE-5)', async () => {
     const answers = [];
     for (const email of ['owner@example.com', 'stranger@example.com']) {
       const { status, json, headers } = await bench.browser('198.51.100.4').post('/v1/auth/login', { email });
@@ -99,7 +99,7 @@ describe('signing in', () => {
     });
   });
 
-  it('is limited by address, by mailbox and by failures (L-07)', async () => {
+  it('is limited by address, by mailbox and by failures (rule PEOPLE-6)', async () => {
     const browser = bench.browser('198.51.100.6');
     for (let count = 0; count < 5; count += 1) {
       expect((await browser.post('/v1/auth/login', { email: 'limited@example.com' })).status).toBe(202);
@@ -155,7 +155,7 @@ describe('signing in', () => {
     expect(await old.use((await bench.mail('moved@example.com')).token)).toMatchObject({ status: 200 });
   });
 
-  it('is for pages of this service alone (L-20)', async () => {
+  it('is for pages of this service alone (rule PEOPLE-10)', async () => {
     const answer = await bench
       .browser('198.51.100.9')
       .post('/v1/auth/callback', { token: 'x' }, { Origin: 'https://evil.example' });
@@ -185,7 +185,7 @@ describe('codes that are guessed all over the deployment', () => {
     expect((await browser.post('/v1/auth/callback', { email: 'owner@example.com', code })).status).toBe(200);
   });
 
-  it('are paused, also the right one; links go on, and health says so (L-10)', async () => {
+  it('are paused, also the right one; links go on, and health says so (rule PEOPLE-7)', async () => {
     const browser = bench.browser('198.51.100.40');
     await browser.post('/v1/auth/login', { email: 'owner@example.com' });
     const mail = await bench.mail('owner@example.com');

@@ -25,7 +25,7 @@ const SIGN_IN = {
 /** Where who asked for no page begins. */
 const CONSOLE = '/app';
 
-/** Signing in by a mail: ask for it, look at what its link would do, use link or code (document 2). */
+/** Signing in by a mail: ask for it, look at what its link would do, use link or code (rule PEOPLE-4). */
 @Controller('v1/auth')
 export class SignInController {
   constructor(

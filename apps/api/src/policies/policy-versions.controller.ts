@@ -59,7 +59,7 @@ export class PolicyVersionsController {
     return outlinedVersionView(policy.policy, versionNamed(policy, v), await this.policies.slotsOf(org));
   }
 
-  /** 201 with a new version; 200 with the existing one when the content is identical (architecture, choices). */
+  /** 201 with a new version; 200 with the existing one when the content is identical (rule POLICY-3). */
   @Post()
   @Route(SOURCE_BODY)
   async add(

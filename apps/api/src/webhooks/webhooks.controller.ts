@@ -14,7 +14,10 @@ import { CreateWebhookBody, RollWebhookBody, UpdateWebhookBody } from './webhook
 import { WebhookAnswers } from './webhook-answers.js';
 import { webhookId } from './webhook-id.js';
 
-/** Webhook endpoints, for admins alone, reads included (document 3). A secret is in the answer that makes it, and nowhere after. */
+/**
+ * Webhook endpoints, for admins alone, reads included (rule HOOK-5). A secret is in the answer that makes it, and
+ * nowhere after.
+ */
 @Controller('v1/webhooks')
 export class WebhooksController {
   constructor(

@@ -208,7 +208,7 @@ const digestOfArguments = async (file: string): Promise<Digest> => {
   throw new CliError('file_unusable', `${name} must hold one JSON object, the arguments of the call.`);
 };
 
-/** Document 2, arguments profile. */
+/** What is wrong with arguments that cannot be signed (rule FORM-7). */
 const WHY: Readonly<Record<StrictJsonReason, string>> = {
   too_large: 'they are larger than 256 KiB. Send less',
   utf8: 'they are not UTF-8. Save the file as UTF-8',

@@ -15,7 +15,7 @@ import { checkExecutions, checkProjections, checkSealing } from './progress.chec
 import { checkRedis } from './redis.check.js';
 import { checkClockSkew, checkServerHealth, checkVersionDrift } from './server.checks.js';
 
-/** Document 3, Local setup and diagnostics: each check's time. */
+/** Each check's time (rule OPS-4). */
 const CHECK_TIMEOUT_MS = 3_000;
 
 export interface DoctorOptions {

@@ -4,7 +4,7 @@ import type { Examination } from './examination.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 import { isAnswer, type Server } from './server.js';
 
-/** Document 1: what the doctor covers. */
+/** As many as a ledger check covers unless asked otherwise (rule DEED-17). */
 const LAST_DEEDS = 1_000;
 /** What is left of a check's time is for saying how far it came. */
 const STORE_TIME_MS = 2_400;

@@ -122,7 +122,7 @@ export const checkVersionDrift = async ({ server }: Examination, ownVersion: str
   return warning(`The service is of version ${version}, and this program of ${ownVersion}.`, RESTART_HELP);
 };
 
-/** Document 3, Local setup and diagnostics. */
+/** How far the clocks of service and machine may be apart (rule OPS-4). */
 const WARNING_ABOVE_MS = 2_000;
 const PROBLEM_ABOVE_MS = 30_000;
 /** A Date header has no fractions. */

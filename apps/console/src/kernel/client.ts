@@ -23,7 +23,9 @@ export const isOwnOrg = (org: string): boolean => session.org === null || sessio
 const PATIENCE_MS = 30_000;
 const ME = '/v1/me';
 
-/** Of document 2 and of `Service-Org`: what is sent, and what every answer is asked. */
+/**
+ * Names the page's organization, proves that its changes are its own (rule PEOPLE-10), and learns the service's time.
+ */
 const identity: Middleware = {
   onRequest({ request }) {
     if (session.org !== null && !request.url.endsWith(ME)) request.headers.set('Service-Org', session.org);

@@ -1,4 +1,4 @@
-/** One event of the stream (document 3, Events), as far as the Console reads it. */
+/** One event of the stream (docs/events.md), as far as the Console reads it. */
 export interface LiveEvent {
   readonly id: string;
   readonly type: string;

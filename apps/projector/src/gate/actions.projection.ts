@@ -100,7 +100,7 @@ const counted = (listed = UNHEARD_OF) => {
 };
 
 const actionRows = ({ action, seal }: ListedAction): readonly ActionRow[] => {
-  // An id that was reserved and given up never was an action (architecture, 'Rows beside the log').
+  // An id that was reserved and given up never was an action.
   if (action.state === 'none' || action.state === 'abandoned') return [];
   const { submission } = action;
   return [

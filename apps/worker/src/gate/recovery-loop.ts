@@ -8,9 +8,9 @@ export interface RecoverySettings {
 }
 
 /**
- * Beats, watches the beats of others, and sweeps (document 1: every 5 seconds), besides at once where an executor has fallen
- * silent: what it left behind would otherwise wait for the next sweep, and a client for up to five seconds more. Every
- * process that executes runs one.
+ * Beats, watches the beats of others, and sweeps every 5 seconds (rule GATE-16), besides at once where an executor has
+ * fallen silent: what it left behind would otherwise wait for the next sweep, and a client for up to five seconds more.
+ * Every process that executes runs one.
  */
 export class RecoveryLoop {
   private beating: NodeJS.Timeout | null = null;

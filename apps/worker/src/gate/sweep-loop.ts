@@ -9,7 +9,7 @@ export interface Swept {
   readonly sweep: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Ends or frees what is due, every so often (document 1: every 5 seconds). Every worker runs one of each. */
+/** Ends or frees what is due, every 5 seconds unless set otherwise (rule GATE-16). Every worker runs one of each. */
 export class SweepLoop {
   private timer: NodeJS.Timeout | null = null;
   private underWay: Promise<void> | null = null;

@@ -245,7 +245,7 @@ describe('an organization that cannot be sealed', () => {
   });
 });
 
-describe('an organization whose ledger went back in time (CP-44)', () => {
+describe('an organization whose ledger went back in time (rule DEED-14)', () => {
   it('is parked before anything is asked of it, and sealed again once its deeds are back', async () => {
     await bench.activateKey();
     const [org, other] = [newOrg(), newOrg()];

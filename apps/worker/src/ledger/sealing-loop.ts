@@ -50,8 +50,8 @@ export interface SealingParts {
 }
 
 /**
- * The one active sealer (architecture, step 5): follows `$all`, organizations as independent queues. One that cannot
- * move is parked and holds nobody up; a missing key or an unreachable store holds everybody, and is tried again.
+ * The one active sealer (rule DEED-6): follows `$all`, organizations as independent queues. One that cannot move is
+ * parked and holds nobody up; a missing key or an unreachable store holds everybody, and is tried again.
  */
 export class SealingLoop {
   private storeId = '';
@@ -208,7 +208,7 @@ export class SealingLoop {
     for (let index = 0; index < events.length; index += 1) {
       const recorded = events[index] as RecordedEvent;
       if (recorded.stream !== SEAL_KEYS_STREAM) continue;
-      // What was recorded before a change of keys is sealed before it (architecture, step 5).
+      // What was recorded before a change of keys is sealed before it (rule DEED-9).
       await sealAll(events.slice(begin, index));
       begin = index;
       for (const [org, work] of await this.workOf(decodeEvent<SealKeyEvent>(recorded))) {

@@ -29,8 +29,9 @@ const ASSETS = [
 ] as const;
 
 /**
- * The pages on which people sign in (document 2, Endpoints) and decide an approval by the link of a mail. They are the same for everybody and use nothing: a mail
- * scanner that follows a link gets this text, and its token, which stands in the fragment, never reaches the server.
+ * The pages on which people sign in (rule PEOPLE-4) and decide an approval by the link of a mail. They are the same for
+ * everybody and use nothing: a mail scanner that follows a link gets this text, and its token, which stands in the
+ * fragment, never reaches the server.
  */
 @Controller()
 export class SignInPagesController {
