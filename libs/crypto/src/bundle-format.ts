@@ -144,7 +144,7 @@ const readPublishedKeySet = (bytes: Uint8Array): Checked<typeof publishedKeySetS
 const areDistinct = (keys: readonly SealKeyEntry[]): boolean =>
   new Set(keys.map(({ kid }) => kid)).size === keys.length;
 
-/** Document 2: a kid is the first 16 bytes of the hash that the fingerprint shows whole. */
+/** A kid is the first 16 bytes of the hash that the fingerprint shows whole (rule FORM-8). */
 const hasOwnKid = (key: SealKeyEntry): boolean => {
   try {
     return fingerprintOf(key).startsWith(`sha256:${key.kid}`);

@@ -2,17 +2,17 @@ import { type Digest, digestOf } from './digest.js';
 import { canonicalBytes } from './jcs.js';
 import { ARGS_PROFILE, type JsonObject, type JsonPath, type JsonValue, StrictJsonError } from './strict-json.js';
 
-/** The arguments of a call in the form that is hashed: `digest` is the `args_digest` of document 2. */
+/** The arguments of a call in the form that is hashed: `digest` is the `args_digest` of a signed intent. */
 export interface CanonicalArguments {
   readonly bytes: Uint8Array;
   readonly digest: Digest;
 }
 
 /**
- * Judges arguments that were parsed as part of a larger body against the rest of the arguments profile (document 2):
+ * Judges arguments that were parsed as part of a larger body against the rest of the arguments profile (rule FORM-7):
  * depth at most 32 with the object itself as 1, and at most 256 KiB in canonical form. Numbers, strings and members
- * were judged by the parser that produced the value; values that no strict parser has seen must not come here.
- * Throws `StrictJsonError` with reason `depth` or `too_large`; its offset is 0, because there are no bytes to point at.
+ * were judged by the parser that produced the value; values that no strict parser has seen must not come here. Throws
+ * `StrictJsonError` with reason `depth` or `too_large`; its offset is 0, because there are no bytes to point at.
  */
 export const checkArguments = (value: JsonObject): CanonicalArguments => {
   const tooDeep = firstPathDeeperThan(value, ARGS_PROFILE.maxDepth);

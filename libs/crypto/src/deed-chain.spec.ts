@@ -30,7 +30,7 @@ describe('a deed continues a chain', () => {
   });
 });
 
-describe('a key vouches for a deed (document 1: activated_at <= issued_at < retired_at, not revoked)', () => {
+describe('a key vouches for a deed: activated_at <= issued_at < retired_at, not revoked (rule DEED-3)', () => {
   const key = entryOf(KEY, { activated_at: at(10), retired_at: at(20) });
 
   it.each([
@@ -51,7 +51,7 @@ describe('a key vouches for a deed (document 1: activated_at <= issued_at < reti
   });
 });
 
-it('the next deed is never issued before the last (ruling 22)', () => {
+it('the next deed is never issued before the last (rule DEED-4)', () => {
   const last = { ...position, issuedAt: at(5) };
   expect(nextIssuedAt(last, at(4))).toBe(at(5));
   expect(nextIssuedAt(last, at(6))).toBe(at(6));

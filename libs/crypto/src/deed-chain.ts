@@ -3,7 +3,7 @@ import type { DeedBody } from './deed-schema.js';
 import type { Digest } from './digest.js';
 import { KID_PATTERN } from './ed25519.js';
 
-/** A seal key as the public key set lists it (document 1, Seal key set). Its window is half open. */
+/** A seal key as the public key set lists it. Its window is half open. */
 export const sealKeySchema = closed({
   kid: matching(KID_PATTERN),
   alg: oneOf('Ed25519'),
@@ -58,8 +58,8 @@ export const linkFault = (position: ChainPosition, body: LinkedBody): LinkFault 
 };
 
 /**
- * Document 1: a deed is valid under a key when `activated_at <= issued_at < retired_at` and the key is not revoked.
- * A revocation has no window: it takes the word from every deed under the key, also from older ones.
+ * A deed is valid under a key when `activated_at <= issued_at < retired_at` and the key is not revoked (rule DEED-3). A
+ * revocation has no window: it takes the word from every deed under the key, also from older ones.
  */
 export const keyFault = (key: SealKeyEntry, issuedAt: string): KeyFault | null => {
   if (key.revoked_at !== null) return 'seal_key_revoked';
@@ -71,6 +71,6 @@ export const keyFault = (key: SealKeyEntry, issuedAt: string): KeyFault | null =
 export const revokedKid = ({ admin }: LinkedBody): string | null =>
   admin?.action === 'seal_key.revoked' ? admin.target.id : null;
 
-/** The time of the next deed: the clock's, but never before the deed before it (reliability ruling 22). */
+/** The time of the next deed: the clock's, but never before the deed before it (rule DEED-4). */
 export const nextIssuedAt = (position: ChainPosition, now: string): string =>
   position.issuedAt !== null && position.issuedAt > now ? position.issuedAt : now;

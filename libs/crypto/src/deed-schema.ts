@@ -17,7 +17,7 @@ import { KID_PATTERN } from './ed25519.js';
 /** The format of a deed body. Another format is another schema, never a change of this one. */
 export const DEED_VERSION = 'service.deed/1';
 
-/** Document 1: a qualified tool name has at most 200 bytes; a longer one is cut and says so. */
+/** A tool's full name has at most 200 bytes (rule FORM-4); a longer one is cut and says so. */
 export const MAX_TOOL_BYTES = 200;
 
 /** Sentences written by people and policies: reasons and messages. */
@@ -37,7 +37,7 @@ export const MAX_SIGNATURES = 64;
  */
 export const MAX_DEED_BYTES = 262_144;
 
-/** Document 2, on-behalf-of and session references. */
+/** Of a person or a session, as an agent sent it (rule FORM-6). */
 export const REFERENCE_PATTERN = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
 
 const UUID_PATTERN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -128,7 +128,7 @@ const witness = closed({
   evidence_digest: nullable(digest),
 });
 
-/** Money in minor units of a lowercase ISO 4217 currency (document 1, conventions). */
+/** Money in minor units of a lowercase ISO 4217 currency (rule FORM-3). */
 const cost = closed({ amount: integer(0), currency: matching(CURRENCY_PATTERN) });
 
 const admin = closed({

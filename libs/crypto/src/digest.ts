@@ -5,7 +5,7 @@ import type { JsonValue } from './strict-json.js';
 
 declare const digestBrand: unique symbol;
 
-/** A SHA-256 digest as text: `sha256:` and 64 lowercase hex characters (document 1, conventions). */
+/** A SHA-256 digest as text: `sha256:` and 64 lowercase hex characters (rule FORM-5). */
 export type Digest = string & { readonly [digestBrand]: true };
 
 /** `sha256:` and 64 lowercase hex characters. */

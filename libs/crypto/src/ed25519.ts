@@ -36,7 +36,7 @@ export class PrivateKeyError extends Error {
 export const PUBLIC_KEY_BYTES = 32;
 export const SIGNATURE_BYTES = 64;
 
-/** Document 2: `kid` is the first 16 bytes of the hash, in lowercase hex. */
+/** `kid` is the first 16 bytes of the hash, in lowercase hex (rule FORM-8). */
 export const KID_PATTERN = /^[0-9a-f]{32}$/;
 
 const TEXT_PREFIX = 'ed25519:';
@@ -58,7 +58,7 @@ const IDENTITY_POINT = Buffer.from(`01${'00'.repeat(31)}`, 'hex');
 export class VerifiedPublicKey {
   readonly #native: KeyObject;
   readonly #bytes: Buffer;
-  /** `ed25519:` and 43 characters of base64url: the text form of document 2. */
+  /** `ed25519:` and 43 characters of base64url (rule FORM-8). */
   readonly text: string;
   /** Lowercase hex of the first 16 bytes of SHA-256 of the 32 key bytes. */
   readonly kid: string;

@@ -13,7 +13,7 @@ describe('ids', () => {
     expect(encodeId('act', Buffer.from(hex, 'hex'))).toBe(id);
   });
 
-  it('made of any 16 bytes have the form of document 1 and one text for each value (property)', () => {
+  it('made of any 16 bytes have one form, and one text for each value (rule FORM-1; property)', () => {
     const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
     fc.assert(
       fc.property(bytes, bytes, (one, other) => {

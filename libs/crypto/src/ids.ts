@@ -1,6 +1,6 @@
 import { sha256 } from './digest.js';
 
-/** The 26 characters behind a prefix (document 1, Identifiers): 0-7, then lowercase base 32 without i, l, o, u. */
+/** The 26 characters behind a prefix (rule FORM-1): 0-7, then lowercase base 32 without i, l, o, u. */
 export const ID_PATTERN = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

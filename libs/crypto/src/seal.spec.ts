@@ -27,7 +27,7 @@ const flipEachBit = (text: string): string[] => {
 };
 
 describe('seal', () => {
-  it('is a signature over the tag, a line feed and the body hash (document 1, Deed)', () => {
+  it('is a signature over the tag, a line feed and the body hash (rule DEED-1)', () => {
     expect(Buffer.from(sealInput(seal.bodyHash)).toString()).toBe(`service/deed/v1\n${seal.bodyHash}`);
     expect(seal.bodyHash).toBe(digestOf(body));
     expect(seal.kid).toBe(key.publicKey.kid);
@@ -39,7 +39,7 @@ describe('seal', () => {
     expect(sealDeed(body, digestOf(body), key)).toEqual(seal);
   });
 
-  it('is not returned when what was signed does not verify (reliability finding 13)', () => {
+  it('is not returned when what was signed does not verify (rule DEED-2)', () => {
     const faulty = SigningKey.generate();
     vi.spyOn(faulty, 'sign').mockImplementation((message) => key.sign(message));
     expect(() => sealDeed(body, digestOf(body), faulty)).toThrow('does not verify');

@@ -11,7 +11,7 @@ export interface Seal {
   readonly bodyHash: Digest;
   /** The id of the seal key; the body names the same one. */
   readonly kid: string;
-  /** Over `service/deed/v1` LF body hash (document 1, Deed). */
+  /** Over `service/deed/v1` LF body hash (rule DEED-1). */
   readonly signature: string;
 }
 
@@ -28,10 +28,10 @@ export type SealFault = 'body_hash_mismatch' | 'bad_signature';
 export const sealInput = (bodyHash: Digest): Uint8Array => Buffer.from(`${SEAL_TAG}\n${bodyHash}`, 'ascii');
 
 /**
- * Seals canonical deed bytes in 0.2 ms of the caller's thread, and verifies the seal before it gives it: a bit flipped between signing
- * and storing would otherwise stand in the chain for ever (reliability finding 13). Throws when it does not verify.
- * The signature of the COSE form is only made. No deed links to it and no bundle holds it; whoever hands it out verifies
- * it first (`isDeedCoseSignedInPool`).
+ * Seals canonical deed bytes in 0.2 ms of the caller's thread, and verifies the seal before it gives it: a bit flipped
+ * between signing and storing would otherwise stand in the chain for ever (rule DEED-2). Throws when it does not
+ * verify. The signature of the COSE form is only made. No deed links to it and no bundle holds it; whoever hands it out
+ * verifies it first (`isDeedCoseSignedInPool`).
  * @param bodyHash of the body, as the deed after it names it
  */
 export const sealDeed = (body: Uint8Array, bodyHash: Digest, key: SigningKey): StoredSeal => {

@@ -32,7 +32,7 @@ const ATTACKS: readonly Attack[] = [
   { facts: { onBehalfOf: 'someone' }, verdict: '12 unsigned_obo Service-On-Behalf-Of' },
 ];
 
-describe('the order of the checks (I-14): of any two that fail, the first is told and the nonce stays', () => {
+describe('the order of the checks (rule INTENT-2): of any two that fail, the first is told and the nonce stays', () => {
   const consumed = new Set([claims.nonce]);
 
   /** The gate in small: checks 1 to 12, then the nonce, which was used before. */

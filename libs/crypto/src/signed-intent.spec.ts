@@ -201,7 +201,7 @@ describe('check 5: the closed schema', () => {
     expect(judge(signedJson({ ...intent, v: 'service.intent/2', exp: 0 }))).toBe('5 schema exp');
   });
 
-  it('unknown fields come first, sorted, then missing ones, then wrong ones in the order of document 2', () => {
+  it('unknown fields come first, sorted, then missing ones, then wrong ones in the order of the fields', () => {
     expect(judge(signedJson({ ...without('v'), zebra: 1, apple: 1 }))).toBe('5 schema apple');
     expect(judge(signedJson({ ...without('exp'), org: 1 }))).toBe('5 schema exp');
     const order = ['v', 'org', 'agent', 'kid', 'tool', 'args_digest', 'nonce', 'on_behalf_of', 'session', 'iat', 'exp'];

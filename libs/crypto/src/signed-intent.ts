@@ -27,7 +27,7 @@ const MAX_TOOL_BYTES = 200;
 /** No header of this length reaches the service; without a bound the first check would decode whatever arrives. */
 const MAX_ENCODED_BYTES = 1_048_576;
 
-/** An agent runtime's statement of one call (document 2, Signed intents). Times are Unix milliseconds. */
+/** An agent runtime's statement of one call (docs/signed-intents.md, Format). Times are Unix milliseconds. */
 export interface Intent {
   readonly v: typeof INTENT_VERSION;
   readonly org: string;
@@ -82,7 +82,7 @@ export interface IntentFacts {
   readonly session: string | null;
 }
 
-/** Why an intent was refused. Closed: document 2, the table of checks. */
+/** Why an intent was refused. Closed: each belongs to one of the checks (rule INTENT-2). */
 export type IntentReason =
   | 'syntax'
   | 'too_large'
@@ -106,7 +106,7 @@ export type IntentReason =
   | 'session_mismatch'
   | 'replay';
 
-/** A refusal: the number of the check in document 2's table, its reason, and the `param` of the error envelope. */
+/** A refusal: the number of the check (rule INTENT-2), its reason, and the `param` of the error envelope. */
 export interface IntentRefusal {
   readonly ok: false;
   readonly check: number;
@@ -132,9 +132,9 @@ export interface IntentToConsume {
 export const INTENT_REPLAY: IntentRefusal = { ok: false, check: 13, reason: 'replay', param: 'nonce' };
 
 /**
- * Checks 1 to 12 of document 2, in their order, ending at the first that fails. A pure function: the intent mode was
- * applied before, and the nonce (check 13) is the caller's to consume after.
- * `header` is every value of the header that was sent; more or fewer than one is a syntax fault.
+ * Checks 1 to 12 (rule INTENT-2), in their order, ending at the first that fails. A pure function: the intent mode was
+ * applied before, and the nonce (check 13) is the caller's to consume after. `header` is every value of the header that
+ * was sent; more or fewer than one is a syntax fault.
  */
 export const checkSignedIntent = (header: readonly string[], facts: IntentFacts): IntentToConsume | IntentRefusal => {
   const parts = splitHeader(header);
@@ -220,7 +220,7 @@ const parseIntent = (bytes: Uint8Array): { json: JsonValue } | null => {
 const REQUIRED = ['v', 'org', 'agent', 'kid', 'tool', 'args_digest', 'nonce', 'iat', 'exp'];
 const OPTIONAL = ['on_behalf_of', 'session'];
 
-/** Connector, a dot, tool: the name is split at the first dot (document 1), and the tool part may hold more. */
+/** Connector, a dot, tool: the name is split at the first dot (rule FORM-4), and the tool part may hold more. */
 const TOOL_PATTERN = /^[a-z][a-z0-9-]{1,31}\.[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 const NONCE_PATTERN = /^[0-9a-f]{32}$/;
 
@@ -228,7 +228,9 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const isTime = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 const isReference = (value: unknown): boolean => isText(value) && REFERENCE_PATTERN.test(value);
 
-/** Check 5, types and patterns, in the order of document 2: the length of the tool comes after the references. */
+/**
+ * Check 5, types and patterns, in the order in which they are told: the length of the tool comes after the references.
+ */
 const FIELD_RULES: readonly (readonly [field: string, isValid: (value: unknown) => boolean])[] = [
   ['v', isText],
   ['org', (value) => isText(value) && isId('org', value)],

@@ -53,10 +53,10 @@ export interface JsonProfile {
   readonly hasLargeDoubles?: boolean;
 }
 
-/** Document 2, signed intents: at most 2,048 bytes, integers only, shallow nesting (the format itself is flat). */
+/** Of signed intents: at most 2,048 bytes, integers only, shallow nesting (the format itself is flat). */
 export const INTENT_PROFILE: JsonProfile = { maxBytes: 2_048, maxDepth: 4, integersOnly: true };
 
-/** Document 2, arguments profile: depth 32, 256 KiB, fractions and exponents as IEEE-754 doubles. */
+/** Of the arguments of a call (rule FORM-7): depth 32, 256 KiB, fractions and exponents as IEEE-754 doubles. */
 export const ARGS_PROFILE: JsonProfile = { maxBytes: 262_144, maxDepth: 32, integersOnly: false };
 
 /**

@@ -29,7 +29,7 @@ export const settingsChanged = (
   return events;
 };
 
-/** Document 2, Intent mode: `required` without a key would lock the agent out. */
+/** `required` without a key would lock the agent out (rule INTENT-1). */
 const requireSignable = ({ intentKeys }: LivingAgent, mode: IntentMode): void => {
   if (mode !== 'required' || intentKeys.length > 0) return;
   throw new DomainError('conflict', {

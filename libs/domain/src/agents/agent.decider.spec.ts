@@ -196,7 +196,7 @@ describe('Stop', () => {
 });
 
 describe('an agent’s keys', () => {
-  it('are at most ten active ones (document 2, Limits)', () => {
+  it('are at most ten active ones (rule KEY-8)', () => {
     const ten = Array.from({ length: 10 }, (_, index) => keyCreated(index));
     given(registered, ...ten.slice(1))
       .when(create(11))

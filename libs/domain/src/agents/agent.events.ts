@@ -1,11 +1,11 @@
 import type { Actor, AgentId, KeyId, OrgId, Timestamp, UserId } from '../kernel/index.js';
 import type { KeyRecord } from '../people/index.js';
 
-/** Document 2, API keys. `admin` belongs to org admin keys alone. */
+/** What an agent's key may be allowed. `admin` belongs to org admin keys alone. */
 export const AGENT_SCOPES = ['actions:execute', 'actions:read', 'deeds:read', 'actions:undo'] as const;
 export type AgentScope = (typeof AGENT_SCOPES)[number];
 
-/** Document 2, Intent mode per agent. */
+/** What becomes of a call without a signed intent, and of an intent that is not good (rule INTENT-1). */
 export const INTENT_MODES = ['off', 'optional', 'required'] as const;
 export type IntentMode = (typeof INTENT_MODES)[number];
 

@@ -6,7 +6,7 @@ export interface AgentKey extends StoredKey {
   readonly scopes: readonly AgentScope[];
 }
 
-/** Document 2, intent key: what the agent's runtime signs its calls with. Only the public half is known here. */
+/** What the agent's runtime signs its calls with. Only the public half is known here. */
 export interface IntentKey {
   /** Lowercase hex of the first 16 bytes of SHA-256 of the 32 public-key bytes. */
   readonly kid: string;
@@ -18,7 +18,7 @@ export interface IntentKey {
 export type Agent =
   | { readonly status: 'none' }
   | {
-      /** Stop and suspend refuse alike; only an admin's resume lifts a suspension (architecture, choices). */
+      /** Stop and suspend refuse alike; only an admin's resume lifts a suspension (rule AGENT-1). */
       readonly status: 'active' | 'stopped' | 'suspended';
       /** Why it was stopped or suspended, where somebody said; null while it is active. */
       readonly statusReason: string | null;

@@ -1,8 +1,8 @@
 import type { OrgId, AgentId } from '../kernel/index.js';
 
 /**
- * `svc_live_<8-char prefix>_<32-char secret>` or `svc_test_...` (document 2, Resources). Prefix and secret are lowercase
- * base 32: 40 bits that find the key, 160 bits that prove it.
+ * `svc_live_<8-char prefix>_<32-char secret>` or `svc_test_...` (rule KEY-1). Prefix and secret are lowercase base 32:
+ * 40 bits that find the key, 160 bits that prove it.
  */
 export const API_KEY_PATTERN = /^svc_(live|test)_([0-9a-hjkmnp-tv-z]{8})_([0-9a-hjkmnp-tv-z]{32})$/;
 
@@ -27,7 +27,7 @@ export const mintApiKey = (livemode: boolean, random: Uint8Array): ParsedApiKey 
   return { livemode, prefix, secret, text: `svc_${livemode ? 'live' : 'test'}_${prefix}_${secret}` };
 };
 
-/** Hashes key secrets under the deployment's pepper: a stolen database alone proves no key (reliability K-21). */
+/** Hashes key secrets under the deployment's pepper: a stolen database alone proves no key (rule KEY-1). */
 export abstract class KeyHasher {
   /** Lowercase hex. */
   abstract hash(secret: string): string;

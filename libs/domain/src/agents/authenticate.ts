@@ -56,11 +56,11 @@ export interface JudgeOptions {
   readonly mayRemember?: boolean;
 }
 
-/** A secret nobody has: an unknown prefix costs the same work as a wrong secret (reliability K-07). */
+/** A secret nobody has: an unknown prefix costs the same work as a wrong secret (rule KEY-2). */
 const NOBODY = '0'.repeat(32);
 
 /**
- * The key pipeline of document 2: strict parse, constant-time hash check, revoked, expired, Stop state. Scopes are the
+ * Judges a key: strict parse, constant-time hash check, revoked, expired, Stop state (rule KEY-2). Scopes are the
  * route's business and come next.
  */
 export class Authenticate {

@@ -1,7 +1,7 @@
 import { DomainError } from '../kernel/index.js';
 import type { IntentKey, LivingAgent } from './agent.state.js';
 
-/** Document 2, Limits: the one in use, and the one that is to replace it. */
+/** The one in use, and the one that is to replace it (rule INTENT-5). */
 export const INTENT_KEYS_MAX = 2;
 
 /** @throws {DomainError} conflict */

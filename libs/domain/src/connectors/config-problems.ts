@@ -38,8 +38,7 @@ export class ConfigProblems {
   /**
    * Before all else it names a key that is not known, since what is missing or does not fit often follows from that.
    * Then it names what was sent, in the order sent; then what is missing.
-   * @throws {DomainError} validation_failed (document 3, Read-back: the first problem is named with the count of
-   *   others)
+   * @throws {DomainError} validation_failed, with the first problem and the count of the others (rule CON-9)
    */
   throwIfAny(): void {
     const [firstRead] = this.found;

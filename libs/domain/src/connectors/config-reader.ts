@@ -15,8 +15,8 @@ interface IntegerRule {
 }
 
 /**
- * Reads the members of one object of a config by the rules of document 3 and reports each that breaks one. A member
- * that is absent, or was reported, reads as undefined: readers go on and find the next problem.
+ * Reads the members of one object of a config and reports each that breaks a rule. A member that is absent, or was
+ * reported, reads as undefined: readers go on and find the next problem.
  */
 export class ConfigReader {
   private constructor(

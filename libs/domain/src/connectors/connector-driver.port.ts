@@ -21,7 +21,7 @@ export interface ToolDescription {
   readonly sideEffect: SideEffect;
   /**
    * The class of its executions. A repeatable call may be sent again after a crash or a passing failure; any other is
-   * sent once (document 3, Retries: GET, HEAD, `idempotent`, `idempotency_header`).
+   * sent once (rule EXEC-2).
    */
   readonly isRepeatable: boolean;
   /**
@@ -86,8 +86,8 @@ export interface ConnectorCall {
   /** On the kernel's monotonic clock; the deadline of attempt 1, whatever the attempt. */
   readonly deadlineMonotonicMs: number;
   /**
-   * Asked every time a connection is up and before its first request byte (architecture, 'What a decision reads').
-   * A code means: send nothing, end as `failed` with that code.
+   * Asked every time a connection is up and before its first request byte (rule GATE-3). A code means: send nothing,
+   * end as `failed` with that code.
    * @param hasSent an earlier request of this call was sent, and this one follows its redirect
    */
   mayStillSend(hasSent: boolean): Promise<ErrorCode | null>;

@@ -1,7 +1,7 @@
 import type { ConnectorId, OrgId } from '../kernel/index.js';
 import type { ConnectorTest, TestedPlace } from './connector-test.js';
 
-/** Document 3, Limits: tests of one connector in any minute, however many processes run them. */
+/** Tests of one connector in any minute, however many processes run them (rule CON-6). */
 export const TESTS_A_MINUTE = 10;
 
 /**

@@ -7,7 +7,7 @@ const refuses = (name: string, isProduction = false) =>
     expect.objectContaining({ code: 'validation_failed', param: 'name', status: 400 }) as Error,
   );
 
-describe('connector names (R-18)', () => {
+describe('connector names (rule CON-1)', () => {
   it.each(['crm', 'a1', 'pay-eu-1', 'a'.repeat(32)])('%s is a name', (name) =>
     expect(requireConnectorName(name, { isProduction: true })).toBeUndefined(),
   );

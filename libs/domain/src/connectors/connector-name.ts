@@ -1,7 +1,7 @@
 import { DomainError } from '../kernel/index.js';
 
 const NAME_PATTERN = /^[a-z][a-z0-9-]{1,31}$/;
-/** Document 3, Connector: these names mean the service itself in tool names and routes. */
+/** These names mean the service itself in tool names and routes (rule CON-1). */
 const RESERVED_NAMES = new Set(['service', 'mcp', 'native']);
 /** Belongs to the connector type of that name, which only a development service has. */
 const RESERVED_OUTSIDE_DEV = 'fake';

@@ -41,7 +41,7 @@ export interface ConnectorCheck {
   readonly run: (tested: TestedConnector) => Promise<CheckFinding>;
 }
 
-/** The checks of every type, in their order (document 3, connector_test). What a type checks beside them follows. */
+/** The checks of every type, in their order (rule CON-6). What a type checks beside them follows. */
 export const COMMON_CHECKS = ['config', 'credentials', 'destination', 'tls'] as const;
 
 type TestStatus = 'passing' | 'warnings' | 'failing';

@@ -18,7 +18,7 @@ export interface ConnectorTypeRules {
   readonly destinationsOf: (config: JsonObject) => readonly string[];
 }
 
-/** What a person who sets up a connector reads (document 3, REST connector config, the last paragraph on catalog entries). */
+/** What a person who sets up a connector reads (rule CON-8). */
 export type CatalogueEntry = {
   readonly object: 'connector_type';
   readonly type: ConnectorType;

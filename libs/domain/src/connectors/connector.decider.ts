@@ -66,7 +66,7 @@ const changesOf = (data: DataOf<'UpdateConnector'>, state: LiveConnector): Chang
 
 const changedConfig = ({ config, configHash }: CheckedConfig): Changes => ({ config, config_hash: configHash });
 
-/** Document 3: the credential travels the way `auth.kind` says, so it must be of that kind. */
+/** The credential travels the way `auth.kind` says, so it must be of that kind (rule CON-3). */
 const requireFittingKind = (kind: string, state: LiveConnector): void => {
   const expected = authKindOf(state);
   if (kind === expected) return;

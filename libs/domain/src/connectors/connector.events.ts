@@ -2,7 +2,7 @@ import type { Digest, JsonObject } from '#libs/crypto';
 
 import type { ConnectorId, OrgId, Timestamp } from '../kernel/index.js';
 
-/** Document 3, Connector: the types the interface knows. Which of them this version serves: `connector-types.ts`. */
+/** The types that the interface knows. Which of them this version serves: `connector-types.ts`. */
 export type ConnectorType =
   'rest' | 'mcp_http' | 'database' | 'code_host' | 'chat' | 'payments' | 'mail' | 'notes' | 'fake';
 
@@ -31,7 +31,7 @@ interface OfConnector {
 
 type Event<Type extends string, Data = unknown> = { readonly type: Type; readonly data: OfConnector & Data };
 
-/** Stream `connector-<org_id>-<name>` (architecture, Streams). Each of these seals an admin deed (document 3, Endpoints). */
+/** Stream `connector-<org_id>-<name>`: all that one name ever stood for. Each of these seals an admin deed. */
 export type ConnectorEvent =
   | Event<
       'ConnectorCreated',
@@ -54,7 +54,7 @@ export type ConnectorEvent =
         readonly config_hash?: Digest;
       }
     >
-  /** A safety breaker, not a person (document 3, Payments): an admin enables it again with ConnectorUpdated. */
+  /** A safety breaker, not a person (rule CON-11): an admin enables it again with ConnectorUpdated. */
   | Event<'ConnectorDisabled', { readonly reason: string }>
   /** `credential_version` names the vault rows that went with it. */
   | Event<'ConnectorDeleted', { readonly credential_version: string | null }>

@@ -4,7 +4,7 @@ import { connectorDecider } from './connector.decider.js';
 import { isLive } from './connector.state.js';
 import type { StoredSecret, Vault } from './vault.port.js';
 
-/** Rows younger than this may belong to a command under way (architecture, 'Rows beside the log'). */
+/** Rows younger than this may belong to a command under way (docs/architecture.md, Rows beside the log). */
 const MIN_AGE_MS = 3_600_000;
 
 /** Destroys credentials that no event names any more: replaced ones, and leftovers of a crash or a lost race. */

@@ -4,7 +4,7 @@ import { DomainError } from '../kernel/index.js';
 import { isObject } from './config-reader.js';
 import type { CredentialFacts, CredentialKind } from './connector.events.js';
 
-/** Document 3, Limits. */
+/** Of the body that stores a credential. */
 export const CREDENTIAL_BODY_MAX_BYTES = 16_384;
 
 /** Members of a credential's `secret`, by kind. */

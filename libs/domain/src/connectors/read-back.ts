@@ -1,6 +1,6 @@
 import type { JsonObject } from '#libs/crypto';
 
-/** How a tool confirms what it wrote (document 3, Read-back): a read of the same connector, asked once or several times. */
+/** How a tool confirms what it wrote (rule EXEC-8): a read of the same connector, asked once or several times. */
 export interface ReadBackTerms {
   /** The read tool, without the connector's part. */
   readonly tool: string;
@@ -11,7 +11,7 @@ export interface ReadBackTerms {
   readonly sentence: string;
 }
 
-/** Limits of document 3, Read-back. */
+/** How often and how far apart a tool may be read back (docs/connectors-rest.md, Read-back and postcondition). */
 export const READ_BACK_ATTEMPTS_MAX = 5;
 export const READ_BACK_INTERVAL_MAX_MS = 2_000;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { isRetriedStatus, retryDelayMs, verdictOfStatus } from './upstream-mapping.js';
 
-describe('upstream result mapping (document 3)', () => {
+describe('what the status of an answer means (rule EXEC-4)', () => {
   it.each([
     [200, 'succeeded', null],
     [201, 'succeeded', null],
@@ -30,7 +30,7 @@ describe('upstream result mapping (document 3)', () => {
   });
 });
 
-describe('retries (document 3, R-15)', () => {
+describe('retries (rule EXEC-3)', () => {
   const ask = { attempt: 1, remainingMs: 10_000, retryAfterMs: null, chance: 0.5 } as const;
 
   it('429, 502, 503 and 504 are retried, others are not', () =>

@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../kernel/index.js';
 import type { CallOutcome } from './connector-driver.port.js';
 
-/** What an answered request came to (document 3, Upstream result mapping). */
+/** What an answered request came to (rule EXEC-4). */
 export type UpstreamVerdict = Pick<CallOutcome, 'status' | 'errorCode' | 'errorMessage'>;
 
-/** Document 3, Retries: the first, and at most two more. */
+/** The first, and at most two more (rule EXEC-2). */
 export const ATTEMPTS_MAX = 3;
 const BACKOFF_BASE_MS = 200;
 const BACKOFF_JITTER = 0.2;

@@ -21,8 +21,8 @@ export interface OpenedSecret {
 }
 
 /**
- * Secrets as versioned rows beside the log (architecture, 'Rows beside the log'): written first and inert, real once an
- * event names the version, destroyed after the event that lets it go.
+ * Secrets as versioned rows beside the log (docs/architecture.md, Rows beside the log): written first and inert, real
+ * once an event names the version, destroyed after the event that lets it go.
  */
 export abstract class Vault {
   /** Writes all fields or none. Writing the same place again replaces it. Zeroing the given bytes is the caller's part. */

@@ -9,7 +9,7 @@ import {
   type TraceContext,
 } from '../kernel/index.js';
 
-/** Document 3, Events: every type that a stream may be asked for. Some are told by nothing that this version records. */
+/** Every type that a stream may be asked for. Some are told by nothing that this version records. */
 export const PUBLIC_EVENT_TYPES = [
   'action.created',
   'action.decided',
@@ -34,10 +34,10 @@ export const PUBLIC_EVENT_TYPES = [
 ] as const;
 export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
 
-/** Document 3, Limits: an event with a thin object, as webhooks send it. */
+/** Of an event with a thin object, as webhooks send it (rule EVENT-5). */
 export const PUBLIC_EVENT_MAX_BYTES = 16_384;
 
-/** Ids and states, and never what agents, tools or people said (document 3, Event envelope). */
+/** Ids and states, and never what agents, tools or people said (rule EVENT-5). */
 export type ThinObject = JsonObject & { readonly object: string; readonly id: string };
 
 /** What the API, its stream and webhooks call an event. */
@@ -58,7 +58,7 @@ export interface PublicEvent {
 /** The public id of a recorded event: the same in every rebuild, and in every store that the event is brought to. */
 export const publicIdOf = (recordedId: string): EventId => derivedId('evt', recordedId);
 
-/** The event object of document 3 with its thin object: what a webhook sends, whole. */
+/** The event object with its thin object: what a webhook sends, whole. */
 export const publicEventObject = (event: PublicEvent): JsonObject => eventObject(event, event.thin);
 
 /** The same on a stream, which says whether `object` is the list's shape or the thin one. */

@@ -19,14 +19,17 @@ import type {
 export type ActionMode = 'gateway' | 'proxy';
 export type SideEffect = 'read' | 'write' | 'destructive' | 'unknown';
 
-/** `once`: sent at most one time, whatever happens. `repeatable`: up to three times, each with the same id (document 3, Retries). */
+/**
+ * `once`: sent at most one time, whatever happens. `repeatable`: up to three times, each with the same id
+ * (rule EXEC-2).
+ */
 export type ExecutionClass = 'once' | 'repeatable';
 
 export type ExecutionStatus = 'succeeded' | 'failed' | 'unknown';
 
 export type DecisionSource = 'rule' | 'default' | 'budget' | 'stop' | 'builtin';
 
-/** The gate's answer. Null code and message when allowed (document 1, Action). */
+/** The gate's answer. Null code and message when allowed. */
 export interface Decision {
   readonly outcome: 'allow' | 'deny' | 'require_approval';
   readonly code: ErrorCode | null;
@@ -61,8 +64,8 @@ export interface BudgetCharge {
 }
 
 /**
- * What the version in the shadow slot would have said of a call. It decides nothing and stands in no deed (document 1, Action:
- * `decision.shadow`).
+ * What the version in the shadow slot would have said of a call. It decides nothing and stands in no deed
+ * (rule POLICY-7).
  */
 export interface ShadowDecision {
   /** Null where it said nothing: it was not loaded yet, it took too long, or it failed. */
@@ -102,7 +105,7 @@ export interface Submission {
   readonly side_effect: SideEffect;
   readonly mode: ActionMode;
   readonly args_digest: Digest;
-  /** Document 1, Action: tool, arguments in RFC 8785 form, mode and tool digest. */
+  /** Over tool, arguments in RFC 8785 form, mode and tool digest (rule GATE-8). */
   readonly request_digest: Digest;
   /** The request digest with on-behalf-of and session: what a repeated Idempotency-Key is compared by. */
   readonly comparison_digest: Digest;
@@ -173,7 +176,7 @@ export interface ApprovalWord {
   readonly reason: string | null;
 }
 
-/** What an edge said of the tool that it ran itself (document 1, POST /v1/actions/{id}/result). */
+/** What an edge said of the tool that it ran itself (rule GATE-17). */
 export interface EdgeReport {
   readonly status: ExecutionStatus;
   readonly started_at: Timestamp;

@@ -43,7 +43,7 @@ export interface Approval {
 
 export type Action =
   | { readonly state: 'none' }
-  /** A reserved id that never became an action (architecture, 'Rows beside the log'). */
+  /** A reserved id that never became an action. */
   | { readonly state: 'abandoned' }
   | LivingAction;
 
@@ -124,7 +124,7 @@ export const remainingAtClaimMs = ({ ready }: LivingAction, { deadline, at }: Ex
 export type ActionStatus =
   'executed' | 'failed' | 'authorized' | 'processing' | 'pending_approval' | 'denied' | 'expired' | 'cancelled';
 
-/** One word for what happened (document 1, Status values). An unknown outcome is `executed`, its verdict UNVERIFIABLE (ruling 1). */
+/** One word for what happened. An unknown outcome is `executed`, its verdict UNVERIFIABLE (rule GATE-5). */
 export const statusOf = (action: LivingAction, isSealed: boolean): ActionStatus => {
   if (action.decision?.outcome === 'deny') return 'denied';
   if (action.approval !== null && action.approval.status !== 'approved')

@@ -65,7 +65,7 @@ export const expireApproval = (
   return [{ type: 'ApprovalExpired', data }];
 };
 
-/** Only what waits for a person is cancelled (document 1, POST /v1/actions/{id}/cancel). @throws {DomainError} conflict */
+/** Only what waits for a person is cancelled (rule GATE-6). @throws {DomainError} conflict */
 export const cancel = ({ metadata }: CommandOf<'CancelAction'>, state: LivingAction): readonly ActionEvent[] => {
   const { approval, submission } = state;
   if (approval?.status !== 'pending') throw new DomainError('conflict', { message: whyNotCancelled(state) });

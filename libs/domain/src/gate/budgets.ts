@@ -97,7 +97,10 @@ export const countedPeriodOf = ({ budget, currency, starts_at, resets_at }: Budg
   endsMs: Date.parse(resets_at),
 });
 
-/** Document 1, Errors: `budget_exceeded`. @param allowed what the policy said of the call before */
+/**
+ * The refusal `budget_exceeded` (docs/budgets.md, A call that has no room).
+ * @param allowed what the policy said of the call before
+ */
 export const exceeded = (allowed: Decision, charge: WantedCharge): Decision => {
   const resetsAt = timestampOf(charge.period.endsMs);
   return {

@@ -5,7 +5,7 @@ interface Watched {
 
 /**
  * How long a sweeper has itself seen each claim as the current one, by its own monotonic clock: deadlines are judged by
- * this and not by the time of day, which may jump by an hour (reliability, F-11).
+ * this and not by the time of day, which may jump by an hour (rule EXEC-5).
  */
 export class ClaimWatch {
   private watched = new Map<string, Watched>();

@@ -37,7 +37,7 @@ export const reportEdge = (
   return hasWitness(report) ? [reported, reportedWitness(state, report, at)] : [reported];
 };
 
-/** Document 1, Transitions shown. */
+/** Why nobody can say what became of a call that nobody reported (rule GATE-6). */
 const EDGE_LOST = 'edge_lost';
 
 const TOO_LATE =

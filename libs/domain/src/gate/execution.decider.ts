@@ -66,7 +66,10 @@ export const claim = ({ data, metadata }: ClaimExecution, state: LivingAction): 
   return [{ type: 'ExecutionStarted', data: started }];
 };
 
-/** Whether another send is allowed: never for `once`, never past the deadline of attempt 1, never a fourth (document 3, Retries). */
+/**
+ * Whether another send is allowed: never for `once`, never past the deadline of attempt 1, never a fourth
+ * (rule EXEC-2).
+ */
 export const isRepeatableNow = (state: LivingAction, now: Timestamp): boolean => {
   const last = state.attempts.at(-1);
   return !!last && last.class === 'repeatable' && state.attempts.length < ATTEMPTS_MAX && now < last.deadline;
@@ -87,8 +90,8 @@ export const recordOutcome = ({ data, metadata }: RecordOutcome, state: LivingAc
 };
 
 /**
- * `failed` says that the call was certainly not applied, by no attempt (document 1, Status values). Where an earlier one
- * may have run, a later one that did not cannot say so. A read has nothing to apply.
+ * `failed` says that the call was certainly not applied, by no attempt (rule GATE-5). Where an earlier one may have
+ * run, a later one that did not cannot say so. A read has nothing to apply.
  */
 const ofAllAttempts = (
   { submission }: LivingAction,

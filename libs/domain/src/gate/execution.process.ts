@@ -13,9 +13,9 @@ export type OpenExecutionChange =
   | { readonly change: 'close'; readonly action: string };
 
 /**
- * The process behind the sweeper's own table (architecture, step 7): every accepted action opens, every end closes. A
- * refusal opens and closes in one append, and a batch cancels most pairs before they are written. What waits for a person
- * or for an edge is no execution: it closes, and opens again when a person's yes makes it ready.
+ * The process behind the sweeper's own table: every accepted action opens, every end closes. A refusal opens and closes
+ * in one append, and a batch cancels most pairs before they are written. What waits for a person or for an edge is no
+ * execution: it closes, and opens again when a person's yes makes it ready.
  */
 export const openExecutionChange = (event: DomainEvent): OpenExecutionChange | null => {
   const known = event as ActionEvent;

@@ -19,7 +19,7 @@ const NEVER_BEAT = -1;
 
 /**
  * Judges silence by the sweeper's own monotonic clock alone: an executor is silent when the same value was read,
- * successfully, over the whole limit (architecture, step 2). Never by a stored timestamp: clocks differ and jump.
+ * successfully, over the whole limit (rule EXEC-5). Never by a stored timestamp: clocks differ and jump.
  */
 export class ExecutorSilence {
   private readonly watched = new Map<string, Watched>();

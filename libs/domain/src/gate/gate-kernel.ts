@@ -60,7 +60,7 @@ export class GateKernel {
   }
 
   /**
-   * Ruling 21: an act that cannot be sealed for too long must not happen.
+   * Where outcomes wait too long for their deeds, nothing new is done (rule GATE-9).
    * @throws {DomainError} service_unavailable
    */
   requireSealingKeepsUp(org: OrgId): void {

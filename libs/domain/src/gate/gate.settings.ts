@@ -1,27 +1,27 @@
-/** Limits of the gate that an operator or a test may change; defaults are the specification's. */
+/** Limits of the gate that an operator or a test may change; their defaults are below. */
 export interface GateSettings {
-  /** An execution not claimed by then fails, nothing sent (`gate.start_timeout`, architecture step 1). */
+  /** An execution not claimed by then fails, nothing sent (rule EXEC-6). */
   readonly startTimeoutMs: number;
-  /** How long an agent has to report what became of a call that it runs itself (`gate.edge_result_timeout`, document 1, Limits). */
+  /** How long an agent has to report what became of a call that it runs itself (rule GATE-17). */
   readonly edgeResultTimeoutMs: number;
-  /** Every sweeper's interval (document 1, Limits). */
+  /** Every sweeper's interval (rule GATE-16). */
   readonly sweepIntervalMs: number;
-  /** How long an executor may be silent before its execution is taken over or ended (architecture, step 2). */
+  /** How long an executor may be silent before its execution is taken over or ended (rule EXEC-5). */
   readonly executorSilenceMs: number;
   /** How often a process shows that it lives. */
   readonly livenessIntervalMs: number;
-  /** How long a refusal waits for its seal, whatever `wait` says (architecture, step 6). */
+  /** How long a refusal waits for its seal, whatever `wait` says (rule GATE-4). */
   readonly refusalSealTimeoutMs: number;
-  /** An organization whose oldest unsealed outcome is older takes no new actions (ruling 21). */
+  /** An organization whose oldest unsealed outcome is older takes no new actions (rule GATE-9). */
   readonly unsealedLimitMs: number;
-  /** Age at which `heads`, asked before the first byte, is too old to send by (architecture, 'What a decision reads'). */
+  /** Age at which `heads`, asked before the first byte, is too old to send by (rule GATE-3). */
   readonly barrierMaxAgeMs: number;
   /**
    * How long the claim's own commit counts as the answer to that question, by what it found standing. Counted from when
    * the append was sent (docs/adr/0017). 0: the question is asked every time.
    */
   readonly commitHoldsMs: number;
-  /** A payload younger than this may belong to an append under way (architecture, 'Rows beside the log'). */
+  /** A payload younger than this may belong to an append under way (docs/architecture.md, Rows beside the log). */
   readonly payloadMinAgeMs: number;
   /** So many calls of one agent wait for people at once (docs/approvals.md, For agents' authors). */
   readonly waitingPerAgentMax: number;

@@ -1,12 +1,12 @@
 import { streamOf, type ActionId, type AgentId, type EventStore, type OrgId } from '../kernel/index.js';
 
-/** Document 1, idempotency rule 1. */
+/** How long a key names its action (rule GATE-12). */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000;
 
 /**
  * The gate's idempotency has no row: with an Idempotency-Key the action's id is derived from it, and the append at
- * no_stream is the claim (architecture, 'Rows beside the log'). Keyed by the organization's id key, which comes from the
- * pepper: ids tell nothing about keys, and nobody can aim at an id.
+ * no_stream is the claim. Keyed by the organization's id key, which comes from the pepper: ids tell nothing about keys,
+ * and nobody can aim at an id.
  */
 export abstract class IdempotentIds {
   /** 128 bits of HMAC-SHA256(id key, agent LF key LF generation). */

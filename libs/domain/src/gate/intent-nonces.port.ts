@@ -18,7 +18,7 @@ export interface NonceReservation {
 export type NonceHolder = Pick<NonceReservation, 'action' | 'digest' | 'reservedMs'>;
 
 /**
- * Document 2, check 13: nonces are accepted once for each agent. A row beside the log, written before the append of the
+ * Nonces are accepted once for each agent (rule INTENT-3). A row beside the log, written before the append of the
  * submission (docs/adr/0019): it keeps two actions apart that name one nonce, and says nothing of whether the action it
  * names came to be. That is the log's to say.
  */

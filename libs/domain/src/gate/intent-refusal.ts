@@ -4,7 +4,7 @@ import { DomainError } from '../kernel/index.js';
 /** A call that its signed intent, or the want of one, keeps out. It leaves no trace: no action, no nonce used. */
 export class IntentRefused extends DomainError {}
 
-/** Document 2, intent mode `required`: the header is not there at all. */
+/** Of the intent mode `required` (rule INTENT-1): the header is not there at all. */
 export const intentRequired = (): IntentRefused =>
   new IntentRefused('intent_required', {
     param: INTENT_HEADER,

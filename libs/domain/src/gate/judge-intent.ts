@@ -24,8 +24,9 @@ export const checkIntent = (
 };
 
 /**
- * Document 2, intent mode, then checks 1 to 12. Null where the call goes on unsigned: `off` ignores whatever was sent.
- * The nonce is not looked at: the intent of a call that is repeated under its Idempotency-Key is used already.
+ * The intent mode (rule INTENT-1), then checks 1 to 12. Null where the call goes on unsigned: `off` ignores whatever
+ * was sent. The nonce is not looked at: the intent of a call that is repeated under its Idempotency-Key is used
+ * already.
  * @throws {IntentRefused} intent_required, intent_invalid
  */
 export const judgeIntent = (request: ActionRequest, agent: LivingAgent, now: string): IntentToConsume | null => {

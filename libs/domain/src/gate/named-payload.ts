@@ -5,8 +5,8 @@ import type { ActionEvent } from './action.events.js';
 export type PayloadName = Pick<Payload, 'kind' | 'digest'>;
 
 /**
- * Architecture, 'Rows beside the log': a row is inert until an event names it. The switch has no default: an event type
- * without a case does not compile, so that none can name a payload that the sweeper does not know of.
+ * A row is inert until an event names it (docs/architecture.md, Rows beside the log). The switch has no default: an
+ * event type without a case does not compile, so that none can name a payload that the sweeper does not know of.
  */
 export const payloadNamedBy = (event: ActionEvent): PayloadName | null => {
   switch (event.type) {

@@ -18,7 +18,7 @@ type Heads = ReadonlyMap<string, number>;
 
 /**
  * Removes payloads that no event names: of a crash between row and append, of a racing duplicate that lost, and of an
- * outcome that nobody recorded (architecture, 'Rows beside the log'). Looks at each row once.
+ * outcome that nobody recorded (docs/architecture.md, Rows beside the log). Looks at each row once.
  */
 export class PayloadSweeper {
   /** @param minAgeMs a younger row may belong to an append under way and is never looked at */

@@ -33,7 +33,7 @@ export interface Judgement {
   readonly budgets: readonly PolicyBudget[];
 }
 
-/** Asks the enforced policy. Every failure of its own is a refusal with `policy_unavailable` (document 1, Limits). */
+/** Asks the enforced policy. Every failure of its own is a refusal with `policy_unavailable` (rule POLICY-2). */
 export class PolicyJudge {
   /** Loaded for the shadow slot and never asked: the machine has yet to compile what evaluates them. */
   private readonly unasked = new Set<PolicyVersionId>();

@@ -29,7 +29,7 @@ describe('giving up an execution', () => {
     expect(events[1]?.data).toMatchObject({ verdict: 'UNVERIFIABLE', reasons: ['executor_lost'] });
   });
 
-  it('a living executor keeps its execution, whatever the time of day (F-11)', () =>
+  it('a living executor keeps its execution, whatever the time of day (rule EXEC-5)', () =>
     given(...running)
       .when(giveUp('c1', {}), after(TIMEOUT_MS + 3_600_000))
       .thenNothing());

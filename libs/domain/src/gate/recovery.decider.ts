@@ -8,8 +8,8 @@ type GiveUpExecution = Extract<ActionCommand, { type: 'GiveUpExecution' }>;
 type ExpireStart = Extract<ActionCommand, { type: 'ExpireStart' }>;
 
 /**
- * Recovery after a crash between claim and outcome (architecture, step 3): a repeatable tool may still be tried by a new
- * claim; for every other the honest word is unknown. Never twice, never invented.
+ * Recovery after a crash between claim and outcome (rule EXEC-1): a repeatable tool may still be tried by a new claim;
+ * for every other the honest word is unknown. Never twice, never invented.
  */
 export const giveUp = ({ data, metadata }: GiveUpExecution, state: LivingAction): readonly ActionEvent[] => {
   const attempt = currentAttempt(state);

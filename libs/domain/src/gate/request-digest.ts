@@ -10,8 +10,8 @@ export interface CallRequest {
 }
 
 /**
- * Document 1, Action: the digest of the RFC 8785 form of `{args, mode, tool, tool_digest}`. Members stand in JCS order,
- * so the canonical arguments are spliced in instead of being written twice.
+ * The digest of the RFC 8785 form of `{args, mode, tool, tool_digest}` (rule GATE-8). Members stand in JCS order, so
+ * the canonical arguments are spliced in instead of being written twice.
  */
 export const requestDigestOf = (request: CallRequest, toolDigest: Digest | null): Digest => {
   const tool = canonicalize(request.tool);
@@ -21,6 +21,6 @@ export const requestDigestOf = (request: CallRequest, toolDigest: Digest | null)
   );
 };
 
-/** Document 1, idempotency rule 2: the request digest plus the two references; a new signed intent does not matter. */
+/** The request digest plus the two references; a new signed intent does not matter (rule GATE-12). */
 export const comparisonDigestOf = (requestDigest: Digest, onBehalfOf: string | null, session: string | null): Digest =>
   digestOfJson({ on_behalf_of: onBehalfOf, request_digest: requestDigest, session });

@@ -19,7 +19,7 @@ import { keptToolName, parseToolName, type ToolName } from './tool-name.js';
 export interface ActionRequest {
   /** As sent, of any length and form. */
   readonly tool: string;
-  /** Or why a strict parser refused them: with a signed intent that is the intent's to say (document 2, check 11). */
+  /** Or why a strict parser refused them: with a signed intent that is the intent's to say (rule INTENT-6). */
   readonly args: JsonObject | StrictJsonError;
   readonly mode: ActionMode;
   /** `mcp`: the tool is one that the agent's own MCP server provides, and no connector of ours. Proxy mode only. */
@@ -53,7 +53,7 @@ export interface CanonicalRequest extends ActionRequest {
   readonly signed: AcceptedIntent | null;
 }
 
-/** @throws {StrictJsonError} what is wrong with the arguments (document 2, arguments profile) */
+/** @throws {StrictJsonError} what is wrong with the arguments (rule FORM-7) */
 export const canonicalRequest = (request: ActionRequest): CanonicalRequest => {
   const { args } = request;
   if (args instanceof StrictJsonError) throw args;

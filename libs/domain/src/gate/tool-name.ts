@@ -1,9 +1,9 @@
 import { isConnectorName } from '../connectors/index.js';
 
-/** Document 1, Conventions: `<connector>.<tool>`, split at the first dot, at most 200 bytes. */
+/** `<connector>.<tool>`, split at the first dot, at most 200 bytes (rule FORM-4). */
 export const TOOL_NAME_MAX_BYTES = 200;
 
-/** Document 2, signed intents: the widest set of any connector type. */
+/** The widest set of any connector type (rule FORM-4). */
 const TOOL_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
 export interface ToolName {
@@ -16,7 +16,7 @@ export const parseToolName = (text: string): ToolName | null => {
   const dot = text.indexOf('.');
   if (dot < 0 || isTooLong(text)) return null;
   const [connector, tool] = [text.slice(0, dot), text.slice(dot + 1)];
-  // A connector part of any other form is never asked for (architecture, 'What a decision reads').
+  // A connector part of any other form is never asked for.
   return isConnectorName(connector) && TOOL_PATTERN.test(tool) ? { connector, tool } : null;
 };
 

@@ -1,4 +1,4 @@
-/** Dates of the interface that this service serves, oldest first (document 1, Versioning). */
+/** Dates of the interface that this service serves, oldest first. */
 export const SERVED_API_VERSIONS: readonly [string, ...string[]] = ['2026-10-01'];
 
 /** What an organization is pinned to when it is made. */

@@ -1,7 +1,7 @@
 import { DomainError } from './domain-error.js';
 import { isOneLine } from './plain-text.js';
 
-/** Of whatever a person gives a reason for (document 3, Suggestions). */
+/** Of whatever a person gives a reason for. */
 const REASON_MAX_CHARACTERS = 280;
 
 /** One line, short enough for every deed. @throws {DomainError} validation_failed */

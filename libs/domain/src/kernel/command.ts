@@ -2,7 +2,7 @@ import { encodeHex } from '#libs/crypto';
 import type { Clock, Randomness } from './clock.port.js';
 import { timestampOf, type Timestamp } from './timestamp.js';
 
-/** Who did it, as deeds name them (document 2, Admin deeds): ids only, never names or addresses. */
+/** Who did it, as deeds name them (rule DEED-12): ids only, never names or addresses. */
 export interface Actor {
   readonly type: 'agent' | 'user' | 'admin_key' | 'operator' | 'system';
   /** Null for an operator at the command line and for the service itself. */

@@ -6,11 +6,11 @@ export interface DomainErrorOptions {
   readonly param?: string | null;
   /** A more exact sentence than the catalogue's, still calm and with the next step. Shown to the caller. */
   readonly message?: string;
-  /** Only where the specification gives a code two statuses (document 2: 422 `validation_failed`). */
+  /** Only where a code has a second status (rule API-2), as `validation_failed` has 422. */
   readonly status?: number;
   /** Seconds, sent as Retry-After. */
   readonly retryAfterSeconds?: number;
-  /** Extra members of the envelope that document 1 names: `diagnostics`, `action`, `checks`; and `reason` (reliability, ruling 17). */
+  /** Extra members of the envelope (rule API-1): `diagnostics`, `action`, `checks`, `reason`. */
   readonly extra?: JsonObject;
   /** For the log only; never reaches a body. */
   readonly cause?: unknown;

@@ -1,7 +1,7 @@
 /**
- * Every error a caller can meet (document 1, Errors), in one typed place: code → type, HTTP status, a calm message that
- * says what to do next, and whether the same request may simply be sent again.
- * Codes are never renamed; messages may become more exact (document 1, Versioning 5).
+ * Every error a caller can meet, in one typed place: code → type, HTTP status, a calm message that says what to do
+ * next, and whether the same request may simply be sent again. Codes are never renamed; messages may become more exact
+ * (rule API-2).
  */
 export type ErrorType =
   | 'invalid_request_error'

@@ -79,9 +79,9 @@ interface Remembered {
 }
 
 /**
- * What decisions read (architecture, 'What a decision reads'): states folded from streams, never from a projection. Each
- * load asks the store for the streams' current revisions and folds only what is new, so an answered Stop holds for every
- * call that starts after it, in every process.
+ * What decisions read (rule GATE-2): states folded from streams, never from a projection. Each load asks the store for
+ * the streams' current revisions and folds only what is new, so an answered Stop holds for every call that starts after
+ * it, in every process.
  */
 export class FoldedStreams {
   private readonly cache: RecentlyUsed<Remembered>;

@@ -1,10 +1,10 @@
 /**
- * Identifiers (document 1, Identifiers): a prefix plus 26 characters, 128 bits in Crockford's base 32.
- * Ids are opaque: nothing may be read out of their bits, not even an order in time.
+ * Identifiers (rule FORM-1): a prefix plus 26 characters, 128 bits in Crockford's base 32. Ids are opaque: nothing may
+ * be read out of their bits, not even an order in time.
  */
 import { encodeId, isId, sha256 } from '#libs/crypto';
 
-/** Every prefix of document 1 with the brand of its id. */
+/** Every prefix with the brand of its id. */
 export interface IdBrands {
   org: 'OrgId';
   usr: 'UserId';
@@ -22,7 +22,7 @@ export interface IdBrands {
   pv: 'PolicyVersionId';
   whk: 'WebhookId';
   sug: 'SuggestionId';
-  /** Of a replay of recorded actions (document 3 leaves its form open). */
+  /** Of a replay of recorded actions. */
   rpl: 'ReplayId';
 }
 
@@ -52,13 +52,13 @@ export type EventId = Id<'evt'>;
 export const parseId = <Prefix extends IdPrefix>(prefix: Prefix, text: unknown): Id<Prefix> | null =>
   typeof text === 'string' && isId(prefix, text) ? (text as Id<Prefix>) : null;
 
-/** The id of 16 given bytes: random ones from {@link Randomness}, or derived ones (architecture, 'Rows beside the log'). */
+/** The id of 16 given bytes: random ones from {@link Randomness}, or derived ones. */
 export const idOf = <Prefix extends IdPrefix>(prefix: Prefix, bytes: Uint8Array): Id<Prefix> =>
   encodeId(prefix, bytes) as Id<Prefix>;
 
 /**
  * The id of an object that a command creates: the same for every retry of that command, so a retry after a crash never
- * makes a second object (architecture, 'Rows beside the log').
+ * makes a second object.
  */
 export const derivedId = <Prefix extends IdPrefix>(prefix: Prefix, commandId: string): Id<Prefix> =>
   idOf(prefix, sha256(`service/object-id/v1\n${prefix}\n${commandId}`).subarray(0, 16));

@@ -1,4 +1,4 @@
-/** Attributes of one log line. Redaction runs on every record (document 3, Access log); never pass arguments, results or bodies. */
+/** Attributes of one log line. Redaction runs on every record (rule OPS-2); never pass arguments, results or bodies. */
 export type LogAttributes = Readonly<Record<string, unknown>>;
 
 export abstract class Logger {

@@ -13,7 +13,7 @@ export interface AnsweredRequest {
 }
 
 /**
- * Counts what an operator watches (document 3, Metrics). Every call returns at once and never throws. Adapter:
+ * Counts what an operator watches (rule OPS-3). Every call returns at once and never throws. Adapter:
  * libs/infra/src/metrics.
  */
 export interface Meter {

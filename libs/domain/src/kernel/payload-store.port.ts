@@ -8,9 +8,9 @@ import type { Payload, PayloadKind } from './payload.js';
 const MAX_ALONG = 16_384;
 
 /**
- * Rows beside the log (architecture): written before the event that names them, inert until then. Where the event store
- * lives in the same server, the commit of a row need not be durable by itself: the order of the WAL makes the row
- * durable no later than the event.
+ * Rows beside the log (docs/architecture.md): written before the event that names them, inert until then. Where the
+ * event store lives in the same server, the commit of a row need not be durable by itself: the order of the WAL makes
+ * the row durable no later than the event.
  */
 export abstract class PayloadStore {
   /** Writing the same owner, kind and digest again changes nothing. */

@@ -1,4 +1,4 @@
-/** RFC 3339 in UTC with milliseconds, the only written form of an instant (document 1, Conventions). */
+/** RFC 3339 in UTC with milliseconds, the only written form of an instant (rule FORM-2). */
 export type Timestamp = string;
 
 const TIMESTAMP_PATTERN =

@@ -9,7 +9,7 @@ import type { LedgerEvent } from './deed.events.js';
 import type { ExportEvent } from './export.events.js';
 import type { FileEvent } from './sealed-file.events.js';
 
-/** What an admin deed says (document 2, Admin deeds): who did what to which object. Of `data` only the digest enters the deed. */
+/** What an admin deed says (rule DEED-12): who did what to which object. Of `data` only the digest enters the deed. */
 export interface AdminAct {
   readonly action: string;
   readonly target: { readonly type: string; readonly id: string };
@@ -37,7 +37,7 @@ const act = (
  */
 const ADMIN_ACTS: ActOf<AdminEvent> = {
   OrganizationCreated: ({ org, name, timezone, owner }) => act('org.created', 'org', org, { name, timezone, owner }),
-  // Document 2, Admin deeds: the three settings are in the deed when they were sent.
+  // The settings of approvals, all three, and the days of retention are in the deed when they were sent.
   OrganizationUpdated: ({ org, fields, timezone, retention_days, approvals }) =>
     act('org.updated', 'org', org, {
       ...(approvals === undefined ? {} : { approvals: { ...approvals } }),
@@ -145,8 +145,8 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
 };
 
 /**
- * Beside actions, which their fold judges: what an organization's log holds and no admin deed seals. Document 2: signing in
- * and out are security events without a deed; so are a sign-in that failed and an export, which change nothing.
+ * Beside actions, which their fold judges: what an organization's log holds and no admin deed seals. Signing in and out
+ * are security events without a deed (rule DEED-13); so are a sign-in that failed and an export, which change nothing.
  */
 const UNSEALED: EventTypes<ExportEvent | LedgerEvent | PersonEvent | SessionEvent | SignInFailureEvent> = {
   DeedSealed: true,

@@ -124,7 +124,7 @@ export const amendmentSections = (action: LivingAction, actor: Actor): DeedSecti
   };
 };
 
-/** Data is sealed by digest only: no name, label or address ever stands in an admin deed (document 2, Admin deeds). */
+/** Data is sealed by digest only: no name, label or address ever stands in an admin deed (rule DEED-12). */
 export const adminSections = (act: AdminAct, actor: Actor): DeedSections => ({
   kind: 'admin',
   who: {

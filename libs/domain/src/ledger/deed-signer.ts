@@ -16,14 +16,14 @@ import { nextSeal, type NextSeal, sealKeyDecider, type SealKeys } from './seal-k
 import type { SealRequest } from './seal-source.js';
 import type { SealKeyRing } from './sealing.ports.js';
 
-/** At most this many bytes in one append (architecture, step 5). */
+/** At most this many bytes in one append (rule DEED-8). */
 const BATCH_MAX_BYTES = 512 * 1024;
 /** A deed holds the event loop for 0.2 ms: two signatures and a verification. */
 const DEEDS_A_ROUND = 16;
 
 const SEAL_KEYS = streamRef(sealKeyDecider, ONLY_STREAM);
 
-/** No key is valid now. Outcomes stay recorded and unsealed until one is (ruling 21). */
+/** No key is valid now. Outcomes stay recorded and unsealed until one is (rule DEED-5). */
 export class NoActiveSealKey extends ForeseenFault {
   override readonly name = 'NoActiveSealKey';
   constructor() {
@@ -125,7 +125,7 @@ export class DeedSigner {
   }
 }
 
-/** A clock that goes back cannot put a deed before the one it follows (ruling 22). */
+/** A clock that goes back cannot put a deed before the one it follows (rule DEED-4). */
 const nextSealAfter = ({ issuedAt }: LedgerTail, keys: SealKeys, now: Timestamp): NextSeal | null =>
   nextSeal(keys, issuedAt !== null && issuedAt > now ? issuedAt : now);
 

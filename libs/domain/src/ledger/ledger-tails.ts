@@ -25,8 +25,8 @@ export interface LedgerTail {
 const EMPTY: LedgerTail = { seq: 0, bodyHash: null, issuedAt: null, sealedUpTo: START };
 
 /**
- * Whether something is sealed is the ledger's word alone (architecture, 'What a decision reads'). Source positions of a
- * ledger never decrease, so its tail answers for everything before it.
+ * Whether something is sealed is the ledger's word alone (rule GATE-2). Source positions of a ledger never decrease, so
+ * its tail answers for everything before it.
  */
 export class LedgerTails {
   private readonly cache = new Map<OrgId, LedgerTail>();

@@ -21,8 +21,8 @@ type Revoked = Extract<SealKeyEvent, { type: 'SealKeyRevoked' }>;
 
 /**
  * A revocation asks for one deed in every organization whose ledger holds a deed under that key, naming the last seq
- * and body hash under it (architecture, step 5). The organizations are found by reading the log and the ledgers: this
- * is rare, and rests on no other row. A ledger that cannot be read is its organization's own trouble.
+ * and body hash under it (rule DEED-10). The organizations are found by reading the log and the ledgers: this is rare,
+ * and rests on no other row. A ledger that cannot be read is its organization's own trouble.
  * @param activatedAt since when there are deeds under the key
  */
 export const revocationWork = async (

@@ -11,7 +11,7 @@ import {
 import { nextSeal, sealKeyDecider, type SealKey, type SealKeys } from './seal-key.decider.js';
 import type { SealKeyRing } from './sealing.ports.js';
 
-/** How a deployment's seal keys come and go (document 1, Seal key lifecycle). */
+/** How a deployment's seal keys come and go (rules DEED-3 and DEED-9). */
 export class SealKeyAdministration {
   constructor(
     private readonly runner: CommandRunner,

@@ -1,7 +1,7 @@
 import type { SealKeyEntry } from '#libs/crypto';
 import type { SealKey, SealKeys } from './seal-key.decider.js';
 
-/** An entry of the key set (architecture, choices). Registered keys that never were active are not yet anybody's. */
+/** An entry of the key set. Registered keys that never were active are not yet anybody's. */
 export const sealKeyEntries = (keys: SealKeys): readonly SealKeyEntry[] =>
   keys.filter((key): key is SealKey & { activatedAt: string } => key.activatedAt !== null).map(entryOf);
 

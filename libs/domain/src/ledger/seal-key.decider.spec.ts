@@ -110,7 +110,7 @@ describe('the key that seals', () => {
     expect(kidAt(2_000, ...old, revoked('old'))).toBeUndefined();
   });
 
-  it('dates the deed at its activation where the clock went back to before it (ruling 22)', () => {
+  it('dates the deed at its activation where the clock went back to before it (rule DEED-4)', () => {
     expect(sealAt(-600_000, ...rotated)).toEqual({ kid: 'old', issuedAt: NOW });
     expect(sealAt(-600_000, ...rotated, revoked('old'))).toEqual({ kid: 'new', issuedAt: after(1_000) });
     expect(sealAt(500, ...rotated, revoked('old'))).toEqual({ kid: 'new', issuedAt: after(1_000) });

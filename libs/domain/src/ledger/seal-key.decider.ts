@@ -1,7 +1,7 @@
 import { DomainError, type CommandMetadata, type Decider, type Timestamp } from '../kernel/index.js';
 import type { SealKeyEvent } from './seal-key.events.js';
 
-/** Architecture, step 5: a retirement takes effect at least this long after its commit, when every sealer knows of it. */
+/** A retirement takes effect at least this long after its commit, when every sealer knows of it (rule DEED-9). */
 export const SEAL_KEY_OVERLAP_MIN_MS = 60_000;
 const SEAL_KEY_OVERLAP_MAX_DAYS = 365;
 export const SEAL_KEY_OVERLAP_MAX_MS = SEAL_KEY_OVERLAP_MAX_DAYS * 24 * 60 * 60 * 1_000;
@@ -124,10 +124,10 @@ export interface NextSeal {
 }
 
 /**
- * The seal of a deed that may be dated `notBefore` or later: by the newest key that is valid then (document 1, Seal key
- * set). Where none is valid yet, the clock was set back, since an activation takes effect at once. The deed is then
- * dated at the activation: a clock that goes back cannot put a deed outside of its key's window (ruling 22). Null when
- * every key is retired or revoked: then outcomes wait unsealed, and nothing is lost.
+ * The seal of a deed that may be dated `notBefore` or later: by the newest key that is valid then (rule DEED-3). Where
+ * none is valid yet, the clock was set back, since an activation takes effect at once. The deed is then dated at the
+ * activation: a clock that goes back cannot put a deed outside of its key's window (rule DEED-4). Null when every key
+ * is retired or revoked: then outcomes wait unsealed, and nothing is lost.
  */
 export const nextSeal = (keys: SealKeys, notBefore: Timestamp): NextSeal | null => {
   const activations = keys.flatMap(({ activatedAt }) => activatedAt ?? []).filter((at) => at > notBefore);

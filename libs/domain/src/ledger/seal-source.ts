@@ -53,8 +53,8 @@ const sectionsOf = (action: Action, { recorded, metadata }: EventEnvelope): Deed
 };
 
 /**
- * Which deed, if any, this event asks for: the fold of architecture, 'The life of an action', step 5. The same for the
- * sealer and for an auditor who replays the log.
+ * Which deed, if any, this event asks for (rule DEED-7). The same for the sealer and for an auditor who replays the
+ * log.
  * @param action the state of the event's action after this event; ignored for events of other streams
  */
 export const sealRequestOf = (envelope: EventEnvelope, action: Action | null): SealRequest | null => {

@@ -1,7 +1,7 @@
 import type { Digest } from '#libs/crypto';
 import type { OrgId, Timestamp } from '../kernel/index.js';
 
-/** What a file may be whose digest is sealed (document 1, POST /v1/deeds/files). */
+/** What a file may be whose digest is sealed (rule DEED-15). */
 export const FILE_MEDIA_TYPES = [
   'application/pdf',
   'text/markdown',

@@ -12,7 +12,7 @@ export interface SealedHead {
 
 /**
  * Where ledgers end, remembered outside of the database. A database that goes back in time (a restored snapshot, a
- * failover that lost commits) forgets deeds that others hold (reliability, CP-44 and F-08).
+ * failover that lost commits) forgets deeds that others hold (rule DEED-14).
  */
 export abstract class SealedHeads {
   /** Null where none is remembered. */

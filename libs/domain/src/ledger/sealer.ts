@@ -30,7 +30,7 @@ import type { LedgerTail } from './ledger-tails.js';
 import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
 import { compareLengths, type LedgerLengths, readCheckedTail, type SealedHeads } from './sealed-heads.js';
 
-/** At most this many deeds in one append (architecture, step 5). */
+/** At most this many deeds in one append (rule DEED-8). */
 const BATCH_MAX_DEEDS = 256;
 /** A conflict means that another sealer wrote first: read the tail again and go on from there. */
 const MAX_CONFLICTS = 8;

@@ -4,7 +4,7 @@ import { activeMembershipOf } from './membership.js';
 import type { LivingOrganization } from './organization.state.js';
 import { isAtLeast, type Role } from './role.js';
 
-/** An admin key may what an admin may, where no route says otherwise (document 2, Roles). */
+/** An admin key may what an admin may, where no route says otherwise (rule KEY-6). */
 export const ADMIN_KEY_ROLE: Role = 'admin';
 
 /**

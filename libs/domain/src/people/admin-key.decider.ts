@@ -57,7 +57,7 @@ export const decideAdminKey = (command: AdminKeyCommand, state: LivingOrganizati
   }
 };
 
-/** Document 2: an org admin key is created by a signed-in admin or an operator, never by another admin key. */
+/** An admin key is made by a signed-in admin or an operator, never by another admin key (rule KEY-7). */
 const refuseKeysOfKeys = ({ actor }: CommandMetadata): void => {
   if (actor.type !== 'admin_key') return;
   throw new DomainError('insufficient_scope', {

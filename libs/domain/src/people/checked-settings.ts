@@ -3,11 +3,11 @@ import { DomainError } from '../kernel/index.js';
 /** The IANA names and their links: what `Intl` takes is more (offsets) and less exactly written. */
 const TIMEZONE = /^[A-Za-z_]+(\/[A-Za-z0-9_+-]+)*$/;
 export const RETENTION_DAYS_MAX = 3_650;
-/** Where an organization says nothing (document 2). */
+/** Where an organization says nothing (rule RETENTION-1). */
 export const RETENTION_DAYS_DEFAULT = 90;
 export const APPROVAL_SECONDS_MIN = 60;
 export const APPROVAL_SECONDS_MAX = 30 * 24 * 60 * 60;
-/** Values of Service-On-Behalf-Of (document 2, On-behalf-of and session references). */
+/** Values of Service-On-Behalf-Of (rule FORM-6). */
 const REFERENCE = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
 const CHAT_ACCOUNT = /^[a-z][a-z0-9-]{1,31}:[\x21-\x7e]{1,128}$/;
 export const REFERENCES_MAX = 16;

@@ -1,7 +1,7 @@
 import { DomainError, type Actor, type KeyId, type Timestamp } from '../kernel/index.js';
 import type { KeyRecord } from './organization.events.js';
 
-/** Document 2, Limits: of an agent; the same bound for an organization's admin keys. */
+/** Of an agent; the same bound for an organization's admin keys (rule KEY-8). */
 export const ACTIVE_KEYS_MAX = 10;
 
 export interface StoredKey extends KeyRecord {

@@ -10,8 +10,9 @@ export interface MailsOfHour {
 }
 
 /**
- * Whether one more is written (document 2, Limits). Each site has five of its own, so that nobody uses up another one's. A
- * mailbox is not to be flooded from many sites either: then the first mail of a site comes before further ones of others.
+ * Whether one more is written (rule PEOPLE-6). Each site has five of its own, so that nobody uses up another one's. A
+ * mailbox is not to be flooded from many sites either: then the first mail of a site comes before further ones of
+ * others.
  */
 export const mayMail = ({ ofSite, ofAllSites, isFamiliar }: MailsOfHour): boolean => {
   if (ofSite >= MAILS_PER_HOUR) return false;

@@ -243,7 +243,7 @@ describe('the last active owner', () => {
       .thenRefuses('last_owner');
   });
 
-  it('is told of by two owners who demote each other: the second is an owner no more, and the first the last one (L-22)', () => {
+  it('is told of by two owners who demote each other: the second is an owner no more, and the first the last one (rule PEOPLE-3)', () => {
     const demoted: OrganizationEvent = {
       type: 'MemberRoleChanged',
       data: { org: ORG, membership: mem(2), from: 'owner', to: 'admin', at: NOW },

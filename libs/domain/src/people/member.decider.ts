@@ -100,7 +100,7 @@ const requireManageable = (manager: Role, managed: Role): void => {
   });
 };
 
-/** Whatever is wrong with a link is the same miss: it tells a stranger nothing (document 2, Errors). */
+/** Whatever is wrong with a link is the same miss: it tells a stranger nothing (rule PEOPLE-5). */
 const join = ({ data, metadata }: Of<'JoinOrganization'>, state: LivingOrganization): readonly MemberEvent[] => {
   const { now: at } = metadata;
   const member = state.members.get(data.membership);

@@ -1,7 +1,7 @@
 import type { Actor, MembershipId, Timestamp, UserId } from '../kernel/index.js';
 import { isAtLeast, type Role } from './role.js';
 
-/** A person in one organization. Read live, on every request (document 2, Resources). */
+/** A person in one organization. Read live, on every request (rule PEOPLE-2). */
 export interface Membership {
   readonly membership: MembershipId;
   readonly user: UserId;
@@ -36,6 +36,6 @@ export const hasActiveOwner = (members: Memberships): boolean =>
 export const withMembership = (members: Memberships, changed: Membership): Memberships =>
   new Map(members).set(changed.membership, changed);
 
-/** Document 2, Roles: admins manage viewers and admins, owners everybody. */
+/** Admins manage viewers and admins, owners everybody (rule PEOPLE-1). */
 export const mayManage = (manager: Role, managed: Role): boolean =>
   isAtLeast(manager, managed === 'owner' ? 'owner' : 'admin');

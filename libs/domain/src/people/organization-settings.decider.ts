@@ -6,7 +6,7 @@ import type { LivingOrganization } from './organization.state.js';
 
 type Updated = Extract<OrganizationEvent, { type: 'OrganizationUpdated' }>['data'];
 
-/** Document 2, Roles and Resources: these are an owner's to change, the others an admin's. */
+/** These are an owner's to change, the others an admin's (rule PEOPLE-1). */
 const OWNERS_FIELDS: readonly OrganizationField[] = ['pinned_version', 'retention_days', 'approvals'];
 
 /** None when everything already is as asked. @throws {DomainError} insufficient_role, naming the field */

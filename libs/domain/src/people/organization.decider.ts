@@ -26,7 +26,7 @@ const decide = (command: OrganizationCommand, state: Organization): readonly Org
 
 type LivingCommand = Exclude<OrganizationCommand, MemberCommand | { type: 'CreateOrganization' }>;
 
-/** The lowest role in which each may be done (document 2, Roles). */
+/** The lowest role in which each may be done (rule PEOPLE-1). */
 const LOWEST_ROLE = {
   UpdateOrganization: 'admin',
   StopOrganization: 'admin',
@@ -111,7 +111,7 @@ const evolve = (state: Organization, event: OrganizationEvent): Organization => 
   }
 };
 
-/** Document 2: the organization is made with its owner, whom nobody invited. */
+/** The organization is made with its owner, whom nobody invited (rule PEOPLE-12). */
 const ownerSince = ({ membership, owner, at }: Creation): Membership => ({
   membership,
   user: owner,

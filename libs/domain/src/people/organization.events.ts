@@ -10,7 +10,7 @@ import type {
 } from '../kernel/index.js';
 import type { MemberEvent } from './member.events.js';
 
-/** What stands in the log of a key: never its secret (document 2, API key). */
+/** What stands in the log of a key: never its secret (rule KEY-1). */
 export interface KeyRecord {
   readonly key: KeyId;
   readonly prefix: string;

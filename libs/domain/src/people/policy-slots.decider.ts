@@ -28,7 +28,7 @@ export const activatePolicy = (
       at,
     },
   };
-  // Document 3, Suggestion: promoting what runs in shadow ends its shadow.
+  // Enforcing what runs in shadow ends its shadow (rule POLICY-6).
   if (mode === 'enforce' && state.shadow?.versionId === versionId) {
     return [deactivated(state, 'shadow', state.shadow, reason, at), activated];
   }

@@ -1,4 +1,4 @@
-/** Document 2, Roles: each may do all that the ones before it may. */
+/** Each may do all that the ones before it may (rule PEOPLE-1). */
 export const ROLES = ['viewer', 'admin', 'owner'] as const;
 export type Role = (typeof ROLES)[number];
 

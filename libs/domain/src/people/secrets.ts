@@ -1,6 +1,6 @@
 import { encodeBase64url, sha256 } from '#libs/crypto';
 
-/** Document 2, Resources: 32 random bytes, base64url (43 characters); only their SHA-256 is stored. */
+/** 32 random bytes, base64url (43 characters); only their SHA-256 is stored (rule PEOPLE-9). */
 export const SECRET_BYTES = 32;
 
 /** The last character carries four bits: the others would be a second spelling of the same bytes. */

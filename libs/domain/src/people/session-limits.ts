@@ -1,4 +1,4 @@
-/** Document 2, Sessions and Limits. Milliseconds unless the name says otherwise. */
+/** Limits of sessions and of signing in (rules PEOPLE-6 and PEOPLE-8). Milliseconds unless the name says otherwise. */
 export const SESSION_IDLE_MS = 12 * 60 * 60 * 1000;
 export const SESSION_ABSOLUTE_MS = 7 * 24 * 60 * 60 * 1000;
 /** How long a browser is told why its session ended. */

@@ -13,9 +13,9 @@ export interface PostconditionError {
 }
 
 /**
- * What keeps a text from being a postcondition, in the order of the text (document 3, Read-back). A postcondition is
- * CEL that gives a bool and reads `args` and `observation` alone. It has the limits of a policy's condition, at most
- * 100,000 steps among them.
+ * What keeps a text from being a postcondition, in the order of the text (rule EXEC-8). A postcondition is CEL that
+ * gives a bool and reads `args` and `observation` alone. It has the limits of a policy's condition, at most 100,000
+ * steps among them.
  */
 export const checkPostcondition = (text: string): readonly PostconditionError[] => {
   const source = new SourceText(text);

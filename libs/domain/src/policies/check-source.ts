@@ -16,7 +16,7 @@ const hintOf = ({ sizeHint }: CheckedText): { readonly hint?: string } => (sizeH
 
 /**
  * What is refused before a parser builds anything, so that no text can make one slow: the size, the characters, the
- * number of lines and tokens, and every part of YAML that a policy does without (architecture, Policy language).
+ * number of lines and tokens, and every part of YAML that a policy does without (rule POLICY-8).
  */
 export const checkSource = (
   text: string,
@@ -45,7 +45,7 @@ const tooLarge = (what: CheckedText): { source: SourceText; diagnostics: Diagnos
   return { source, diagnostics };
 };
 
-/** Document 3, Suggestions: CRLF files keep CRLF; a file that mixes line endings is refused. */
+/** A text with CRLF throughout is good; one that mixes line endings is refused (rule POLICY-4). */
 const checkLineEndings = (source: SourceText, diagnostics: Diagnostics): void => {
   const { text } = source;
   const isCrlf = text.includes('\r\n');

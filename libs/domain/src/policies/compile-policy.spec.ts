@@ -116,7 +116,7 @@ describe('policy source: every field of the language', () => {
     );
   });
 
-  it('CRLF throughout is accepted and means the same as LF (document 3, Suggestions)', () =>
+  it('CRLF throughout is accepted and means the same as LF (rule POLICY-4)', () =>
     expect(compiled(EVERY_FIELD.replaceAll('\n', '\r\n')).versionHash).toBe(compiled(EVERY_FIELD).versionHash));
 
   it('one document may be marked by --- and ended by ...', () =>

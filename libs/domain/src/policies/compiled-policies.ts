@@ -35,7 +35,7 @@ export class CompiledPolicies {
 
   /**
    * The caller names a version that an organization's stream says is active. One that a newer build refuses is not
-   * usable: the gate then denies with `policy_unavailable` and never guesses (document 3, Metrics, load failures).
+   * usable: the gate then denies with `policy_unavailable` and never guesses (rule POLICY-2).
    * @throws {StoreUnavailable} the log could not be read
    */
   async load(policy: PolicyId, version: PolicyVersionId): Promise<LoadedPolicy> {

@@ -80,7 +80,7 @@ export const POLICY_DIAGNOSTICS = {
 
 export type PolicyDiagnosticCode = keyof typeof POLICY_DIAGNOSTICS;
 
-/** As it stands in `error.diagnostics` of a `policy_invalid` answer and in the answer of a lint (document 1, Error). */
+/** As it stands in `error.diagnostics` of a `policy_invalid` answer and in the answer of a lint. */
 export type PolicyDiagnostic = {
   readonly object: 'policy_diagnostic';
   readonly severity: 'error' | 'warning';

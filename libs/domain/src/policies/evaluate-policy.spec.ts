@@ -220,7 +220,7 @@ describe('decision: what cannot be judged is refused, never passed over', () => 
     }));
 });
 
-describe('decision: calls without an HTTP request (document 3, Order of a connector call)', () => {
+describe('decision: calls without an HTTP request (rule POLICY-5)', () => {
   const read = 'when: request.http.method == "GET"';
   const http = { method: 'GET', path: '/v1/customers/42', host: 'api.example.com' };
 

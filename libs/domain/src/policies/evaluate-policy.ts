@@ -14,10 +14,10 @@ import {
 } from './policy-source.js';
 import { runWithin } from './time-limit.js';
 
-/** Document 1, Limits: policy evaluation time. */
+/** For the evaluation of one call (rule POLICY-1). */
 export const POLICY_EVALUATION_LIMIT_MS = 50;
 
-/** The policy's part of an action's `decision` (document 1, Action). */
+/** The policy's part of an action's `decision`. */
 export interface PolicyDecision {
   readonly outcome: PolicyOutcome;
   /** Null unless denied. */
@@ -36,7 +36,7 @@ export interface PolicyDecision {
   readonly verify?: 'L1';
   /** Of the policy: what the call is charged to. Absent where it is refused, or no budget takes it. */
   readonly budgets?: readonly PolicyBudget[];
-  /** For the log and `service_policy_eval_time_limit_total` (document 3, Metrics). */
+  /** For the log and `service_policy_eval_time_limit_total` (docs/metrics.md). */
   readonly timeLimitTripped: boolean;
 }
 
@@ -112,9 +112,8 @@ const decide = (policy: CompiledPolicy, input: PolicyInput): PolicyDecision => {
     const answer = rule.when.evaluate(bindings);
     if (answer === true) return decidedBy(rule);
     if (answer === false) continue;
-    // Document 3, Order of a connector call: arguments that build no request are denied under a default deny, so what
-    // depends on the request cannot allow them. A rule that denies or asks a person must not be passed over for the
-    // same lack.
+    // Arguments that build no request are denied under a default deny, so what depends on the request cannot allow them
+    // (rule POLICY-5). A rule that denies or asks a person must not be passed over for the same lack.
     if ('missingFact' in answer && rule.decision === 'allow') continue;
     return unanswered(rule.id, answer);
   }

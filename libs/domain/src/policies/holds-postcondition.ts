@@ -5,7 +5,7 @@ import { postconditionBindingsOf } from './cel/values.js';
 import { POLICY_EVALUATION_LIMIT_MS } from './evaluate-policy.js';
 import { runWithin } from './time-limit.js';
 
-/** What a postcondition reads (document 3, Read-back). */
+/** What a postcondition reads (rule EXEC-8). */
 export interface PostconditionInput {
   readonly args: JsonObject;
   /** What the read tool answered: `{status, headers, body}`. */

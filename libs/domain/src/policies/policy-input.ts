@@ -17,7 +17,7 @@ export type PolicyInput = {
   readonly tool: string;
   readonly args: JsonObject;
   readonly agent: { readonly id: string; readonly name: string; readonly labels: Readonly<Record<string, string>> };
-  /** Null when the call is on nobody's behalf (document 2, On-behalf-of). */
+  /** Null when the call is on nobody's behalf. */
   readonly user: { readonly ref: string | null };
   readonly session: { readonly ref: string | null };
   readonly intent: { readonly signed: boolean };
@@ -29,7 +29,7 @@ export type PolicyInput = {
 
 /** Facts a connector supplies before anything is sent. One that it does not supply is absent, never empty. */
 export type PolicyRequestFacts = {
-  /** Absent when the arguments build no request (document 3, Order of a connector call). */
+  /** Absent when the arguments build no request (rule POLICY-5). */
   readonly http?: { readonly method: string; readonly path: string; readonly host: string };
   /** What the call spends, for budgets; absent where the type cannot say. */
   readonly cost?: { readonly amount: number; readonly currency: string };

@@ -28,8 +28,8 @@ const decide = (command: PolicyCommand, state: Policy): readonly PolicyEvent[] =
     case 'AddPolicyVersion': {
       if (state.status === 'none' || state.org !== command.data.org) throw new DomainError('not_found');
       requireNotes(command.data.notes);
-      // Document 3, Policy: a new version with identical content returns the existing one. Content is the source's bytes:
-      // a changed comment is a change the author wants kept.
+      // A new version with identical content returns the existing one (rule POLICY-3). Content is the source's bytes: a
+      // changed comment is a change the author wants kept.
       if (findVersionBySource(state, command.data.sourceHash) !== null) return [];
       requireLatest(state, command.data.expectedLatest);
       return [versionAdded(command, state, state.versions.length + 1)];

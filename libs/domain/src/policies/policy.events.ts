@@ -2,7 +2,7 @@ import type { Digest } from '#libs/crypto';
 
 import type { Actor, OrgId, PolicyId, PolicyVersionId, Timestamp } from '../kernel/index.js';
 
-/** Where a version came from: a person or key wrote it, first start made it, or a suggestion was accepted (document 3). */
+/** Where a version came from: a person or key wrote it, first start made it, or a suggestion was accepted. */
 export type PolicyVersionOrigin = 'user' | 'starter' | 'suggestion';
 
 /** Stream `policy-<pol_id>`. Which version is enforced stands in the organization's stream. */

@@ -48,7 +48,7 @@ const checkGlob: GlobCheck = (glob) => {
   return null;
 };
 
-/** Tool names are `<connector>.<tool>` (document 1, Conventions), ASCII without spaces. */
+/** Tool names are `<connector>.<tool>` (rule FORM-4), ASCII without spaces. */
 const checkToolGlob: GlobCheck = (glob) => {
   const fault = checkGlob(glob);
   if (fault !== null) return fault;

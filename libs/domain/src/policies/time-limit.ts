@@ -6,10 +6,10 @@ const ATTEMPTS_MAX = 20;
 export type TimedResult<Value> = { readonly hasEnded: true; readonly value: Value } | { readonly hasEnded: false };
 
 /**
- * Runs synchronous work and ends it, wherever it is, when it has used its time. The time is the work's own: nothing else
- * of this process can run meanwhile, and a run that was ended while the machine gave the processor to others is made
- * again until it has had its time (document 1, Limits: 50 ms are for the evaluation, not for waiting on a busy process).
- * The work must be free of effects: it may be cut off at any point and repeated.
+ * Runs synchronous work and ends it, wherever it is, when it has used its time. The time is the work's own: nothing
+ * else of this process can run meanwhile, and a run that was ended while the machine gave the processor to others is
+ * made again until it has had its time (rule POLICY-1). The work must be free of effects: it may be cut off at any
+ * point and repeated.
  *
  * @param clock what the work has used of the processor, in milliseconds from any moment
  */

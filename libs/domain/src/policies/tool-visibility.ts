@@ -12,8 +12,8 @@ export interface ToolVisibility {
 }
 
 /**
- * Document 1, POST /v1/tools/resolve: the first rule that covers tool and agent tells. One that also looks at something of the
- * call does not deny every call, so the tool is visible.
+ * The first rule that covers tool and agent tells (rule GATE-15). One that also looks at something of the call does not
+ * deny every call, so the tool is visible.
  */
 export const visibilityTo = (
   { rules, defaultOutcome }: CompiledPolicy,

@@ -128,7 +128,7 @@ const objectAt = (value: JsonValue, path: string): JsonObject => {
   throw unfit(path, 'must be an object');
 };
 
-/** No larger and no deeper than those of a call (document 2, the arguments profile). */
+/** No larger and no deeper than those of a call (rule FORM-7). */
 const argsAt = (value: JsonValue, path: string): JsonObject => {
   const args = objectAt(value, path);
   try {

@@ -2,9 +2,8 @@ import { DomainError, epochMsOf, timestampOf, type Timestamp } from '../kernel/i
 import type { ReplayWindow } from './replay.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Document 3, Limits. */
+/** What a replay covers at most, and unless asked otherwise (rule REPLAY-1). */
 const WINDOW_MAX_MS = 90 * DAY_MS;
-/** As long as suggestions look back (document 3, Suggestion). */
 const WINDOW_DEFAULT_MS = 14 * DAY_MS;
 
 /**

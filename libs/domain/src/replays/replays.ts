@@ -18,7 +18,7 @@ import type { Replay, ReplayWindow, VersionInForce } from './replay.js';
 import type { ReplayPage, ReplayRows } from './replay-rows.port.js';
 import { replayWindow } from './replay-window.js';
 
-/** Document 3, Limits. */
+/** In one replay (rule REPLAY-1). */
 export const REPLAY_ACTIONS_MAX = 1_000_000;
 /** Queued and running ones of one organization, so that one leaves room for others. */
 export const OPEN_MAX = 10;

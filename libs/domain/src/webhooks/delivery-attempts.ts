@@ -6,7 +6,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** After the first failed attempt, the second, and so on (document 3, Webhook delivery). */
+/** After the first failed attempt, the second, and so on (rule HOOK-1). */
 export const RETRY_DELAYS_MS: readonly number[] = [
   30 * SECOND_MS,
   2 * MINUTE_MS,
@@ -22,7 +22,7 @@ const JITTER = 0.2;
 /** As many as there are delays between them: what `webhooks.max_attempts` may be. */
 export const ATTEMPTS_LIMIT = RETRY_DELAYS_MS.length + 1;
 
-/** Under way to one endpoint, from all processes together (document 3, Webhook delivery). */
+/** Under way to one endpoint, from all processes together (rule HOOK-2). */
 export const IN_FLIGHT_MAX = 4;
 
 /** A process that has not said what came of its attempt so long after it had to end has fallen silent. */

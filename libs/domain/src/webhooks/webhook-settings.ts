@@ -1,4 +1,4 @@
-/** Document 3, Webhook delivery, Settings. Given once, at composition. */
+/** What an operator may set of webhooks (rules HOOK-1 and HOOK-4). Given once, at composition. */
 export class WebhookSettings {
   /** Production takes https alone. */
   readonly isProduction: boolean;

@@ -27,7 +27,7 @@ export type WebhookCommand =
         readonly events: readonly string[];
         readonly description: string | null;
         readonly secret: NewSecret;
-        /** Document 3: `webhooks.max_endpoints_per_org`. */
+        /** As many as the organization may have, with this one (rule HOOK-4). */
         readonly maxEndpoints: number;
       }
     >

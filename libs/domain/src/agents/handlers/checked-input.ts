@@ -1,6 +1,6 @@
 import { DomainError } from '../../kernel/index.js';
 
-/** Document 2, Limits. */
+/** How long a rolled key goes on (rule KEY-5). */
 export const OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
 const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
 

@@ -97,7 +97,7 @@ const WHY_REFUSED: Readonly<Record<PublicKeyReason, string>> = {
 };
 
 /**
- * An intent key that is safe to check signatures with (document 2, Intent key registration).
+ * An intent key that is safe to check signatures with (rule INTENT-4).
  * @param text whatever was sent as one
  * @throws {DomainError} validation_failed with status 422
  */

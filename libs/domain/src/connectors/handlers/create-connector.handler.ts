@@ -34,7 +34,7 @@ export class CreateConnectorHandler implements ICommandHandler<CreateConnector> 
   }
 }
 
-/** Document 3, Errors: a blocked `base_url` is 400 destination_blocked. */
+/** A blocked `base_url` is 400 destination_blocked (rule CON-7). */
 export const requireAllowed = async (egress: EgressPolicy, destinations: readonly string[]): Promise<void> => {
   for (const destination of destinations) {
     try {

@@ -109,7 +109,7 @@ const isKnownSource = (value: JsonValue, tool: RestTool): boolean => {
   return name !== null && Object.hasOwn(tool.args, name);
 };
 
-/** Document 3, Read-back: an error's position is `line:column` in characters. */
+/** An error's position is `line:column` in characters. */
 export const readPostcondition = (tool: ConfigReader): string | undefined => {
   const source = tool.text('postcondition', { maxCharacters: REST_LIMITS.postconditionCharacters });
   if (source === undefined) return undefined;

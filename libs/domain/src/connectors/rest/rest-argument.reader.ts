@@ -25,7 +25,7 @@ const NAME_MAX_CHARACTERS = 64;
 
 const MAX_LENGTH_LIMIT = 262_144;
 
-/** Document 3, Arg. Undefined, and problems, when it cannot be used. */
+/** The arguments of a tool (rule REST-1). Undefined, and problems, when they cannot be used. */
 export const readArguments = (tool: ConfigReader): Readonly<Record<string, RestArgument>> | undefined => {
   if (!tool.has('args')) return {};
   const args = ConfigReader.of(tool.raw('args'), tool.at('args'), tool.problems);
@@ -118,7 +118,7 @@ const readArgument = (reader: ConfigReader): RestArgument | undefined => {
   };
 };
 
-/** Document 1: money is integer minor units and a lower-case code of ISO 4217. */
+/** Money is integer minor units and a lower-case code of ISO 4217 (rule FORM-3). */
 const CURRENCY = /^[a-z]{3}$/;
 
 const readMoney = (reader: ConfigReader, type: RestArgument['type']): MoneyMark | undefined => {

@@ -53,7 +53,7 @@ describe('REST config: defaults', () => {
   });
 });
 
-describe('REST config: base_url (E-11, E-12)', () => {
+describe('REST config: base_url (rule REST-2)', () => {
   it.each([
     'http://api.example.com',
     'ftp://api.example.com',
@@ -208,7 +208,7 @@ describe('REST config: keys, limits and cross-rules', () => {
     expect(read(withTool({ side_effect: 'destructive' })).tools[0]?.side_effect).toBe('destructive'));
 });
 
-describe('REST config: refused header names (R-06)', () => {
+describe('REST config: refused header names (rule REST-3)', () => {
   const names = [
     'Authorization',
     'Cookie',
@@ -238,7 +238,7 @@ describe('REST config: refused header names (R-06)', () => {
   );
 });
 
-describe('REST config: path templates (R-02, R-04)', () => {
+describe('REST config: path templates (rule REST-4)', () => {
   const id = { id: { in: 'path', type: 'string' } };
 
   it.each<[string, JsonObject]>([

@@ -27,7 +27,7 @@ export interface RestConfigSettings {
 }
 
 /**
- * Reads a REST connector config by every rule of document 3 and fills the defaults in.
+ * Reads a REST connector config (rule REST-1) and fills the defaults in.
  * @throws {DomainError} validation_failed, `param` the first problem's field, for example `config.tools[1].readback.tool`
  */
 export const readRestConfig = (value: JsonValue, settings: RestConfigSettings): RestConfig => {

@@ -5,7 +5,7 @@ import type { CredentialKind } from '../connector.events.js';
 import type { SideEffect } from '../connector-driver.port.js';
 import { READ_BACK_ATTEMPTS_MAX, READ_BACK_INTERVAL_MAX_MS } from '../read-back.js';
 
-/** Limits of document 3, REST connector config. */
+/** What a config may hold at most (rule REST-1). */
 export const REST_LIMITS = {
   configBytes: 65_536,
   baseUrlCharacters: 2_048,
@@ -116,12 +116,12 @@ export const moneyMarksOf = ({ args }: RestTool): MoneyMarks | null => {
   return marked.length === 0 ? null : (Object.fromEntries(marked) as MoneyMarks);
 };
 
-/** Document 3, Connector: GET and HEAD read, DELETE is destructive, all others write. */
+/** GET and HEAD read, DELETE is destructive, all others write (rule REST-15). */
 export const sideEffectOfMethod = (method: RestMethod): RestTool['side_effect'] => {
   if (method === 'GET' || method === 'HEAD') return 'read';
   return method === 'DELETE' ? 'destructive' : 'write';
 };
 
-/** Document 3, Retries. */
+/** Whether its calls may be sent more than once (rule EXEC-2). */
 export const isRepeatable = (tool: RestTool): boolean =>
   tool.method === 'GET' || tool.method === 'HEAD' || tool.idempotent || tool.idempotency_header !== undefined;

@@ -1,11 +1,11 @@
-/** Which headers a config may name, and what a header may hold (document 3, REST connector config). */
+/** Which headers a config may name, and what a header may hold (rules REST-3 and REST-6). */
 
 const FIELD_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
 /** One line: visible ASCII with inner spaces, none at the ends. A value may be empty. */
 const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 const HEADER_ARGUMENT_NAME = /^X-[A-Za-z0-9-]{1,64}$/;
 
-/** Named by document 3. */
+/** Which the service, HTTP or a proxy speaks by (rule REST-3). */
 const REFUSED_NAMES = new Set([
   'authorization',
   'cookie',

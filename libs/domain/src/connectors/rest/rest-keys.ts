@@ -61,7 +61,7 @@ const readback: ConfigPlace = {
   within: tool,
 };
 
-/** Document 3, Connector: the keys of a REST config, by the object that holds them. */
+/** The keys of a REST config, by the object that holds them (rule REST-1). */
 export const REST_PLACES = {
   config,
   auth: { path: 'config.auth', keys: ['kind', 'header', 'param'], within: config },

@@ -1,5 +1,5 @@
 /**
- * Path rules of document 3. A path is compared, cleaned and sent as the same text: nothing here decodes, so there is no
+ * Paths (rule REST-4). A path is compared, cleaned and sent as the same text: nothing here decodes, so there is no
  * second reading of it.
  */
 

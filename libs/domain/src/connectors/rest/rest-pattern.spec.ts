@@ -30,7 +30,7 @@ const build = (config: RestConfig, args: JsonObject) =>
 const refusedAt = (param: string, message: unknown = expect.any(String)) =>
   expect.objectContaining({ code: 'validation_failed', status: 400, param, message });
 
-describe('argument patterns: bounded when the config is saved (R-13)', () => {
+describe('argument patterns: bounded when the config is saved (rule REST-8)', () => {
   it('instructions of one pattern, whatever its text may have', () =>
     expect(() => read({ s: inBody('(?:a?){1000}', { max_length: 1 }) })).toThrow(
       refusedAt('config.tools[0].args.s.pattern', expect.stringContaining('at most 1024 are allowed')),
@@ -42,7 +42,7 @@ describe('argument patterns: bounded when the config is saved (R-13)', () => {
   ])('a pattern %s needs no max_length', (_, pattern) => expect(() => read({ s: inBody(pattern) })).not.toThrow());
 });
 
-describe('argument patterns: bounded in a call (R-13)', () => {
+describe('argument patterns: bounded in a call (rule REST-8)', () => {
   it('a text longer than its pattern can afford is refused by its name and never matched', () => {
     const config = read({ s: inBody(BOMB) });
     const fault = {

@@ -6,8 +6,8 @@ import { characterCount } from '../config-reader.js';
 import type { RestArgument } from './rest-config.js';
 
 /**
- * What matching may cost. A character costs at most one step for each instruction of the compiled pattern, and a step at
- * most about 80 ns, so a call's patterns take less than 100 ms together, whatever its arguments are (R-13).
+ * What matching may cost. A character costs at most one step for each instruction of the compiled pattern, and a step
+ * at most about 80 ns, so a call's patterns take less than 100 ms together, whatever its arguments are (rule REST-8).
  */
 const PATTERN_LIMITS = {
   /** Instructions of one pattern: bounds what compiling takes. */

@@ -86,9 +86,9 @@ const withValues = (members: readonly Member[]): JsonObject =>
 const POSTCONDITION = 'postcondition';
 
 /**
- * Document 3, Read-back: every expected path equal and the postcondition true is VERIFIED, one unequal or false is
- * MISMATCH. Where the config expects something, being found is not enough: an agent that leaves out all arguments it is
- * compared with does not get its call verified by that.
+ * Every expected path equal and the postcondition true is VERIFIED, one unequal or false is MISMATCH (rule EXEC-8).
+ * Where the config expects something, being found is not enough: an agent that leaves out all arguments it is compared
+ * with does not get its call verified by that.
  * @param answer of the read tool, `{status, headers, body}`
  * @param isWhole false where its body is kept by digest, or as the text of JSON: no member of it can be compared
  */

@@ -37,7 +37,7 @@ const faultParam = (of: [RestConfig, RestTool], args: JsonObject) => {
 
 const byId = configured({ path: '/v1/users/{id}', args: { id: { in: 'path', type: 'string' } } });
 
-describe('REST request: paths (R-01, R-03)', () => {
+describe('REST request: paths (rule REST-4)', () => {
   const attacks = [
     '../admin',
     '42/../../x',
@@ -122,7 +122,7 @@ describe('REST request: where it goes', () => {
   });
 });
 
-describe('REST request: query (R-07)', () => {
+describe('REST request: query (rule REST-5)', () => {
   const tool = configured({
     args: {
       q: { in: 'query', type: 'string' },
@@ -209,7 +209,7 @@ describe('REST request: lists in the query', () => {
     }));
 });
 
-describe('REST request: headers (R-05)', () => {
+describe('REST request: headers (rule REST-6)', () => {
   const tool = configured({ args: { tenant: { in: 'header', type: 'string', header: 'X-Tenant' } } });
 
   it.each(['a\rb', 'a\nb', 'a\r\nX-Admin: 1', 'a\u0000', 'é', 'x'.repeat(1_025), ' a', 'a ', '\ta', '\u{1F600}'])(
@@ -275,7 +275,7 @@ describe('REST request: body', () => {
     expect(request(configured({ method: 'POST' }), {}).body).toBeNull());
 });
 
-describe('REST request: the input schema (R-09)', () => {
+describe('REST request: the input schema (rule REST-7)', () => {
   const tool = configured({
     method: 'POST',
     args: {

@@ -15,7 +15,7 @@ import {
 } from './rest-paths.js';
 import { isWellFormedInQuery, queryParametersOf, textOf } from './rest-query.js';
 
-/** A request without its credential, which is added last (document 3, Request rules). */
+/** A request without its credential, which is added last (rule REST-9). */
 export interface RestRequest {
   readonly method: RestTool['method'];
   /** `https://api.example.com`: scheme, host and port as they are dialled. */
@@ -75,7 +75,7 @@ export const sensitiveValuesOf = (tool: RestTool, args: JsonObject): readonly Js
     .filter(({ arg }) => arg.sensitive)
     .map(({ value }) => value);
 
-/** `{}` when the arguments build no request (document 3, Order of a connector call). */
+/** `{}` when the arguments build no request (rule POLICY-5). */
 export const restRequestFacts = (config: RestConfig, tool: RestTool, args: JsonObject): RequestFacts => {
   const built = buildRestRequest(config, tool, args, '');
   if (!built.ok) return {};

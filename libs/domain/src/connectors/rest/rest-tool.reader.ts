@@ -15,7 +15,7 @@ import { isAllowedHeaderName } from './rest-headers.js';
 import { REST_PLACES } from './rest-keys.js';
 import { cleanedPath, fillPath, isUnderAnyPrefix, parsePathTemplate, placeholdersOf } from './rest-paths.js';
 
-/** Document 3, Connector: the names of native types. */
+/** What tools of native types are named (rule CON-2). */
 const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 const ONE_LINE = /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]+(?<!\s)$/u;
 /** From harmless to grave: a tool may be declared graver than its method says, never lighter. */

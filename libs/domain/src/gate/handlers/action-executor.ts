@@ -76,7 +76,7 @@ const NO_OTHER: NextAttempt = { claimed: null, withdrawn: null };
 /** Claims that are remembered because this process does no more about them; far more than can be waiting for a sweep. */
 const MAX_LEFT = 50_000;
 
-/** Executes what this process has claimed, and says what happened (architecture, steps 2 and 3). */
+/** Executes what this process has claimed, and says what happened (rule EXEC-1). */
 export class ActionExecutor {
   private readonly underWay = new ClaimsUnderWay();
   private readonly withdrawn = new Set<string>();

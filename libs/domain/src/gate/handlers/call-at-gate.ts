@@ -25,7 +25,7 @@ export interface CallAtGate {
 }
 
 /**
- * All that the decision reads, none of it older than the call (architecture, 'What a decision reads').
+ * All that the decision reads, none of it older than the call (rule GATE-2).
  * @throws {IntentRefused}
  */
 export const askedCall = async (

@@ -25,10 +25,10 @@ export interface DueSweepResult {
 }
 
 /**
- * Ends what nobody has decided or reported in time (document 1, Transitions shown). By the time of day, which the terms
- * were written in: a clock that jumps ahead ends sooner what would have ended anyway. Several sweepers may work at once,
- * and against a yes or a report that comes late: the store lets one of them win. An action that cannot be read or moved is
- * named in the log and holds up none of the others.
+ * Ends what nobody has decided or reported in time (rule GATE-6). By the time of day, which the terms were written in:
+ * a clock that jumps ahead ends sooner what would have ended anyway. Several sweepers may work at once, and against a
+ * yes or a report that comes late: the store lets one of them win. An action that cannot be read or moved is named in
+ * the log and holds up none of the others.
  */
 export class DueActionSweeper {
   /** Actions that could not be ended. Each is named in the log once, until it is over. */

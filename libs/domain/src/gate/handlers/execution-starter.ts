@@ -17,7 +17,7 @@ const CLAIM_BYTES = 16;
 
 /**
  * How an accepted execution begins. Where the accepting process also executes, accept and claim are one append, which
- * saves a commit (architecture, step 2); elsewhere a worker is told, and finds it again by itself if it was not.
+ * saves a commit (docs/adr/0017); elsewhere a worker is told, and finds it again by itself if it was not.
  */
 export abstract class ExecutionStarter {
   /** Who claims within the accepting append; null when the execution waits for a worker, or for a place here. */

@@ -54,7 +54,7 @@ interface Sweep {
 }
 
 /**
- * Crash recovery (document 1, sweepers): finds executions that nobody runs, and ends them honestly or starts them
+ * Crash recovery (rules EXEC-1 and GATE-16): finds executions that nobody runs, and ends them honestly or starts them
  * again. Several sweepers may work at once; the event store lets one of them win each step. A sweep waits for the store
  * and for nobody else. An action that it cannot read or move is named in the log and holds up none of the others.
  */

@@ -22,9 +22,9 @@ export interface HeldCall {
 export const unheld = (decision: Decision): HeldCall => ({ decision, approval: null, context: null });
 
 /**
- * Document 1: a call that a rule asks an approval for waits for people. Where too few could ever sign, the person whom the
- * call runs for not counted, nobody waits for what cannot come: the gate refuses. It does, too, where as many calls of the
- * agent wait as may.
+ * A call that a rule asks an approval for waits for people (docs/approvals.md). Where too few could ever sign, the
+ * person whom the call runs for not counted, nobody waits for what cannot come: the gate refuses. It does, too, where
+ * as many calls of the agent wait as may.
  * @throws {StoreUnavailable}
  */
 export const heldCall = (

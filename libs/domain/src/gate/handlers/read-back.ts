@@ -45,8 +45,8 @@ interface Write {
 }
 
 /**
- * Confirms by a read what a write has done (document 3, Read-back): no action, deed or budget of its own. The read goes the
- * way of every call, with the send barrier before its first byte. Whoever crashes here loses nothing: the action goes on
+ * Confirms by a read what a write has done (rule EXEC-8): no action, deed or budget of its own. The read goes the way
+ * of every call, with the send barrier before its first byte. Whoever crashes here loses nothing: the action goes on
  * waiting for its witness, and another process reads again.
  */
 export class ReadBack {

@@ -14,8 +14,9 @@ const KEPT_AFTER_EXP_MS = 6 * 60 * 1000;
 const LEFT_BEHIND_AFTER_MS = 60 * 1000;
 
 /**
- * Document 2, check 13: it comes last, so that a refused intent never burns its nonce, and right before the append, so
- * that what is recorded under the nonce is one action. Whoever comes second is refused, and nothing of it is recorded.
+ * Check 13 (rule INTENT-3): it comes last, so that a refused intent never burns its nonce, and right before the append,
+ * so that what is recorded under the nonce is one action. Whoever comes second is refused, and nothing of it is
+ * recorded.
  * @throws {IntentRefused} intent_replay
  * @throws {StoreUnavailable}
  */

@@ -24,11 +24,10 @@ export const executedBy = ({ id, action, found, attempt }: Execution): Sending =
 });
 
 /**
- * Stands before every first byte of one request (architecture, 'What a decision reads'). A Stop, a suspension, a revoke
- * or a disabled connector ends the execution with nothing sent. So does a claim that another process has taken over, or
- * a store that answers too slowly to be believed. Before the first byte of the whole call, the connector must also be
- * the one that the request was built from. What the claim's own commit found standing counts as the answer for a moment
- * (docs/adr/0017).
+ * Stands before every first byte of one request (rule GATE-3). A Stop, a suspension, a revoke or a disabled connector
+ * ends the execution with nothing sent. So does a claim that another process has taken over, or a store that answers
+ * too slowly to be believed. Before the first byte of the whole call, the connector must also be the one that the
+ * request was built from. What the claim's own commit found standing counts as the answer for a moment (docs/adr/0017).
  */
 export class SendBarrier {
   #hasOpened = false;

@@ -34,8 +34,9 @@ import { KeyIsUsed, originalOf, replay, requireUnusedKey, usedKeyOr } from './us
 const MAX_LOOKS = 4;
 
 /**
- * The gate (architecture, 'The life of an action', step 1): signed intent → idempotency → Stop → request facts → policy →
- * nonce → budgets → one append. If it cannot be recorded, it is not executed. Each step is a function of a file beside this one; here stands their order.
+ * The gate (rule GATE-1): signed intent → idempotency → Stop → request facts → policy → nonce → budgets → one append.
+ * If it cannot be recorded, it is not executed. Each step is a function of a file beside this one; here stands their
+ * order.
  */
 @CommandHandler(SubmitAction)
 export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
@@ -68,8 +69,8 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
   }
 
   /**
-   * Arguments that have no canonical form are refused by the api, unless a signed intent has a say first: checks 1 to 10
-   * come before its judgement of the arguments, which is check 11 (reliability, ruling 3).
+   * Arguments that have no canonical form are refused by the api, unless a signed intent has a say first: checks 1 to
+   * 10 come before its judgement of the arguments, which is check 11 (rule INTENT-6).
    * @throws {StrictJsonError} {IntentRefused}
    */
   private async canonical({ request, agent, metadata }: SubmitAction): Promise<CanonicalRequest> {

@@ -38,7 +38,7 @@ export const originalOf = async (gate: GateKernel, id: ActionId, now: string): P
 export const isSameRequest = (submission: Submission, request: CanonicalRequest): boolean =>
   comparisonOf(request, submission.tool_digest).comparison === submission.comparison_digest;
 
-/** Document 1, idempotency rules 2, 3 and 5. */
+/** What a call under a used key is answered with (rule GATE-12). */
 export const replay = (original: LivingAction, request: CanonicalRequest): SubmittedAction => {
   const { submission } = original;
   if (!isSameRequest(submission, request)) {

@@ -79,7 +79,7 @@ export interface SignInRequest {
 
 const CODE = /^[0-9]{6}$/;
 
-/** Signing in without passwords (document 2): by the link of an e-mail, by its code, by an invitation. */
+/** Signing in without passwords (rule PEOPLE-4): by the link of an e-mail, by its code, by an invitation. */
 export class SignIn {
   constructor(
     private readonly runner: CommandRunner,

@@ -11,7 +11,7 @@ import {
   required,
 } from './syntax-tree.js';
 
-/** Steps a condition may take at most, as estimated here (document 3 sets the same bound for postconditions). */
+/** Steps a condition may take at most, as estimated here (rule POLICY-8). The same for a postcondition. */
 export const COST_MAX = 100_000;
 
 // A step is about 0.2 µs once the evaluator is warm, so that the most a condition may take is well within the 50 ms of an

@@ -23,9 +23,9 @@ export type Vocabulary = Readonly<Record<string, Variable>>;
 
 const variable = (type: CelType, size: Size, meaning: string): Variable => ({ ...always(type, meaning), size });
 
-/** The whole of the arguments (document 2, arguments profile: 256 KiB). */
+/** The whole of the arguments (rule FORM-7: 256 KiB). */
 const ARGUMENTS = fromCall(262_144);
-/** The whole of what a tool answered (document 3, REST: output is capped at 1 MiB). */
+/** The whole of what a tool answered (rule REST-12: 1 MiB). */
 const ANSWER = fromCall(1_048_576);
 /** Texts of the service itself: names, ids, labels, paths. */
 const OWN_TEXTS_MAX_CHARACTERS = 8_192;
@@ -82,7 +82,7 @@ export const FACTS: Vocabulary = {
   ),
 };
 
-/** Every variable of a postcondition (document 3, Read-back). */
+/** Every variable of a postcondition (rule EXEC-8). */
 export const POSTCONDITION_FACTS: Vocabulary = {
   args: variable(mapOf(DYN), ARGUMENTS, 'the arguments as the agent sent them'),
   observation: variable(mapOf(DYN), ANSWER, 'what the read tool answered'),

@@ -15,7 +15,7 @@ import { checkVersion, existing } from './checked-version.js';
 export interface AddedVersion {
   readonly policy: ExistingPolicy;
   readonly version: PolicyVersion;
-  /** False when a version with this content was already there (document 3, Policy): 200 instead of 201. */
+  /** False when a version with this content was already there (rule POLICY-3): 200 instead of 201. */
   readonly isNew: boolean;
 }
 

@@ -4,7 +4,7 @@ import { compilePolicy } from '../compile-policy.js';
 import type { CompiledPolicy } from '../compiled-policy.js';
 import { UNWATCHED_STEPS_MAX } from '../evaluate-policy.js';
 
-/** Document 2, arguments profile: 256 KiB, of which some are names and marks. */
+/** The arguments of a call are 256 KiB at most (rule FORM-7), of which some are names and marks. */
 const ARGUMENTS_CHARACTERS = 262_000;
 /** Fewer values than are watched whatever the policy. */
 const ITEMS = 980;

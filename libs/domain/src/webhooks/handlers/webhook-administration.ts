@@ -187,7 +187,7 @@ export class WebhookAdministration {
     }
   }
 
-  /** Document 3, Errors: a blocked webhook URL is 400 destination_blocked. */
+  /** A blocked webhook URL is 400 destination_blocked (rule CON-7). */
   private async requireAllowed(url: string): Promise<void> {
     try {
       await this.parts.egress.check(url);
