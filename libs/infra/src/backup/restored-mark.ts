@@ -5,8 +5,8 @@ import { RestoreNotConfirmed } from './backup-error.js';
 import type { LedgerHead } from './backup-manifest.js';
 
 /**
- * Lies in a restored state directory until somebody has decided: what was sealed after the backup is not in it, and sealing
- * on would give numbers out again that others hold already (reliability CP-44).
+ * Lies in a restored state directory until somebody has decided: what was sealed after the backup is not in it, and
+ * sealing on would give numbers out again that others hold already (rule DEED-14).
  */
 export interface RestoredMark {
   readonly restored_at: string;

@@ -8,7 +8,7 @@ const unknownOutcome = (errorCode: ErrorCode, errorMessage: string): CallOutcome
   hasSent: true,
 });
 
-/** What a request without an answer came to (document 3, Upstream result mapping). */
+/** What a request without an answer came to (rule EXEC-4). */
 export const outcomeOfFailure = (failure: EgressFailure, isRead: boolean): CallOutcome => {
   switch (failure.reason) {
     case 'blocked':

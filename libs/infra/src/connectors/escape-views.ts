@@ -23,8 +23,8 @@ interface Notation {
 }
 
 /**
- * The text as readers of JSON strings, URLs, forms and HTML read it: an upstream may escape any character, not only those
- * that it must (R-10). A notation in which the text holds no escape gives no view.
+ * The text as readers of JSON strings, URLs, forms and HTML read it: an upstream may escape any character, not only
+ * those that it must (rule REST-13). A notation in which the text holds no escape gives no view.
  */
 export const decodedViews = (text: string): readonly DecodedView[] => {
   const views = NOTATIONS.filter(({ marks: [mark] }) => text.includes(String.fromCharCode(mark))).map(

@@ -278,7 +278,7 @@ describe('credentials', () => {
 });
 
 describe('deleting a connector', () => {
-  it('is a conflict while an action on it executes (R-19)', async () => {
+  it('is a conflict while an action on it executes (rule CON-5)', async () => {
     const { create, update, remove, executions, log } = given();
     await create();
     executions.isRunning = true;

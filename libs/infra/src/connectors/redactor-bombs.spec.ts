@@ -9,7 +9,7 @@ import { REDACTION_BOMBS } from './testing/redaction-bombs.js';
  */
 const HANG_MS = 15_000;
 
-describe('redaction never hangs, whoever chose the secrets and the answer (R-10, R-13, M-22)', () => {
+describe('redaction never hangs, whoever chose the secrets and the answer (rule REST-13)', () => {
   it.each(REDACTION_BOMBS)(
     '$name',
     ({ sensitive, answer, redacted }) => {

@@ -11,7 +11,7 @@ const bytesOf = (text: string): readonly string[] => Buffer.from(text).toString(
 const twice = (text: string, form: 'base64' | 'base64url'): string =>
   Buffer.from(Buffer.from(text).toString(form)).toString(form);
 
-describe('redaction of credentials (R-10)', () => {
+describe('redaction of credentials (rule REST-13)', () => {
   it.each<[string, string]>([
     ['raw', SECRET],
     ['JSON-escaped', JSON.stringify(SECRET).slice(1, -1)],

@@ -20,9 +20,10 @@ const MIN_JOINED_CHARACTERS = 12;
 /**
  * Removes a call's secrets from what is kept of its answer: raw and in lower case, base64 at every offset and in lines,
  * credentials also in base64 of it, hex with or without something between its bytes, as UTF-8 that was read as Latin-1,
- * and with the escapes of JSON, URLs, forms and HTML undone. It works on whole decoded values, so it does not matter how
- * the upstream cut its chunks (R-10, R-16). Time is linear in the answer and the secrets, because both may come from somebody hostile. With more than
- * {@link MAX_SECRETS} different ones nothing of the answer is kept that could hold one: no text, name or number.
+ * and with the escapes of JSON, URLs, forms and HTML undone. It works on whole decoded values, so it does not matter
+ * how the upstream cut its chunks (rule REST-13). Time is linear in the answer and the secrets, because both may come
+ * from somebody hostile. With more than {@link MAX_SECRETS} different ones nothing of the answer is kept that could
+ * hold one: no text, name or number.
  */
 export class Redactor {
   private readonly parts: NeedleSearch;

@@ -4,7 +4,7 @@ import { retryAfterMs } from './retry-after.js';
 
 const nowMs = Date.UTC(2026, 9, 1, 12, 0, 0);
 
-describe('Retry-After (RFC 9110, R-15)', () => {
+describe('Retry-After (RFC 9110; rule EXEC-3)', () => {
   it.each<[string | undefined, number | null]>([
     ['0', 0],
     ['3', 3_000],

@@ -38,7 +38,7 @@ const goBack = async (): Promise<void> => {
                      where pid <> pg_backend_pid() and datname = current_database()`);
 };
 
-describe('a process whose database went back in time (F-08)', () => {
+describe('a process whose database went back in time (rule DEED-14)', () => {
   it.each([
     ['events', () => database.store.head()],
     ['what must be on disk', () => database.durable.query('select 1')],

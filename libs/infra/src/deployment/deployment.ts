@@ -377,7 +377,7 @@ export class Deployment {
   }
 }
 
-/** What every process of the deployment knows as its own, whether it listens or not (reliability E-13, E-17). */
+/** What every process of the deployment knows as its own, whether it listens or not (rule EGRESS-6). */
 const settledEndpoints = (config: Config, connectionString: string): readonly OwnEndpoint[] => {
   const { baseUrl, host, port, redisUrl, eventStoreUrl, metricsAddress } = config;
   // As the driver reads it: host and port may stand in the query.

@@ -31,8 +31,8 @@ export interface Rotation {
 }
 
 /**
- * A new seal key from its making to its first second (architecture, 'Where code lives'): stored, registered, proven by a
- * live sealer, or by this process where nobody holds the sealer's lease, and only then activated.
+ * A new seal key from its making to its first second (rule DEED-11): stored, registered, proven by a live sealer, or by
+ * this process where nobody holds the sealer's lease, and only then activated.
  * @throws {DomainError} validation_failed: an overlap outside of its limits, before anything is made
  * @throws {SealKeyNotProven}
  */

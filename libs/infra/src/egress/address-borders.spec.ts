@@ -87,7 +87,7 @@ const V6: readonly Row[] = [
   ['fd00:a9fe:a9fe::1/128', 'Akamai: metadata', 'private', 'never', 'private'],
 ];
 
-describe('the borders of every range (E-01, E-04, E-07)', () => {
+describe('the borders of every range (rules EGRESS-2 and EGRESS-4)', () => {
   it.each([...V4, ...V6])(
     '%s, %s: before it, at both its ends and behind it',
     (cidr, _source, before, inside, after) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { classifyAddress } from './address-class.js';
 
-/** First, last and a middle address of each (E-01). */
+/** First, last and a middle address of each. */
 const V4_RANGES: readonly (readonly [string, string, string])[] = [
   ['0.0.0.0', '0.1.2.3', '0.255.255.255'],
   ['10.0.0.0', '10.1.2.3', '10.255.255.255'],
@@ -35,7 +35,7 @@ const hexOf = (v4: string): string => {
   const [a, b, c, d] = v4.split('.').map(Number) as [number, number, number, number];
   return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
 };
-/** Every way to write an IPv4 address inside an IPv6 one (E-05). */
+/** Every way to write an IPv4 address inside an IPv6 one. */
 const embeddings = (v4: string): readonly string[] => [
   `::ffff:${v4}`,
   `::ffff:${hexOf(v4)}`,
@@ -50,7 +50,7 @@ const embeddings = (v4: string): readonly string[] => [
   `fe80::5efe:${v4}`,
 ];
 
-describe('address classes (E-01, E-04, E-05, E-07)', () => {
+describe('address classes (rules EGRESS-2 and EGRESS-4)', () => {
   it.each(V4_RANGES.flat())('%s is not public', (address) => expect(classifyAddress(address)).not.toBe('public'));
 
   it.each([
@@ -112,7 +112,7 @@ describe('address classes (E-01, E-04, E-05, E-07)', () => {
   );
 });
 
-/** Written down from IANA's special-purpose registries, with integers instead of the library (M-23). */
+/** Written down from IANA's special-purpose registries, with integers instead of the library. */
 const SPECIAL_V4: readonly (readonly [number, number])[] = [
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24',
   '192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3 168.63.129.16/32',
@@ -128,7 +128,7 @@ const isSpecialV4 = (value: number): boolean =>
 const textOfV4 = (value: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
 
-describe('address classes against an independent classifier (M-23)', () => {
+describe('address classes against an independent classifier', () => {
   it('agrees on 10,000 generated IPv4 addresses, around the borders of every range too', () => {
     const nearBorder = fc
       .tuple(fc.constantFrom(...SPECIAL_V4), fc.integer({ min: -2, max: 2 }), fc.boolean())

@@ -20,8 +20,8 @@ interface Idle extends KeptConnection {
 }
 
 /**
- * Connections that wait for another request of the same key: same organization, same connector, same origin (E-15).
- * One that says anything while it waits is closed: the bytes would be taken for the next answer.
+ * Connections that wait for another request of the same key: same organization, same connector, same origin
+ * (rule EGRESS-8). One that says anything while it waits is closed: the bytes would be taken for the next answer.
  */
 export class ConnectionPool {
   /** Oldest first. */

@@ -46,12 +46,12 @@ describe('destinations in production', () => {
     'host.docker.internal',
     'router.lan',
     'x.home.arpa',
-  ])('the name %s is refused whatever it resolves to (E-06)', (name) => {
+  ])('the name %s is refused whatever it resolves to (rule EGRESS-3)', (name) => {
     expect(rules().areAllowed(name, 443, PUBLIC)).toBe(false);
     expect(rules().couldBeAllowed(name, 443)).toBe(false);
   });
 
-  it.each(INNER_SUFFIXES)('names of %s are refused whatever they resolve to, %s (E-06)', (suffix) => {
+  it.each(INNER_SUFFIXES)('names of %s are refused whatever they resolve to, %s (rule EGRESS-3)', (suffix) => {
     for (const name of [suffix, `db.${suffix}`, `a.b.${suffix}`, `DB.${suffix.toUpperCase()}.`]) {
       expect([name, rules().areAllowed(name, 443, PUBLIC)]).toEqual([name, false]);
       expect([name, rules().couldBeAllowed(name, 443)]).toEqual([name, false]);
@@ -61,7 +61,7 @@ describe('destinations in production', () => {
     }
   });
 
-  it('one bad answer of many blocks the name (E-08)', () =>
+  it('one bad answer of many blocks the name (rule EGRESS-1)', () =>
     expect(rules().areAllowed('api.example.com', 443, [...Array<string>(49).fill('93.184.216.34'), '10.0.0.1'])).toBe(
       false,
     ));
@@ -71,7 +71,7 @@ describe('destinations in production', () => {
   it('a text that is no address is no permission', () =>
     expect(rules().areAllowed('api.example.com', 443, ['not an address'])).toBe(false));
 
-  it.each([22, 25, 80, 5_432, 6_379, 2_113, 8_080, 0, 65_535])('port %i is refused (E-13)', (port) =>
+  it.each([22, 25, 80, 5_432, 6_379, 2_113, 8_080, 0, 65_535])('port %i is refused (rule EGRESS-5)', (port) =>
     expect(rules().areAllowed('api.example.com', port, PUBLIC)).toBe(false),
   );
 });
@@ -99,7 +99,7 @@ describe('the allow-list of an operator', () => {
     ['10.1.2.3:8443', '10.1.2.3', 8_443, '10.1.2.3', true],
     ['[fd00::1]:8443', '[fd00::1]', 8_443, 'fd00::1', true],
     ['api.example.com:8443', 'api.example.com', 8_443, '93.184.216.34', true],
-    // Whoever answers for a listed name chooses among hosts of the network, no further (E-07, E-08).
+    // Whoever answers for a listed name chooses among hosts of the network, no further (rule EGRESS-4).
     ['api.example.com', 'api.example.com', 443, '127.0.0.1', false],
     ['api.example.com', 'api.example.com', 443, '::1', false],
     ['api.example.com', 'api.example.com', 443, '::ffff:127.0.0.1', false],
@@ -130,7 +130,7 @@ describe('the allow-list of an operator', () => {
     },
   );
 
-  it.each(METADATA_NAMES)('the metadata name %s is opened by no name, only by an address (E-07)', (name) => {
+  it.each(METADATA_NAMES)('the metadata name %s is opened by no name, only by an address (rule EGRESS-4)', (name) => {
     const areAllowed = (entry: string, address: string) => rules({ allow: [entry] }).areAllowed(name, 443, [address]);
     for (const entry of [name, `*.${name.slice(name.indexOf('.') + 1)}`]) {
       expect([entry, areAllowed(entry, '10.0.0.1'), areAllowed(entry, '93.184.216.34')]).toEqual([entry, false, false]);
@@ -161,7 +161,7 @@ describe('destinations in development', () => {
     ...['fd00:ec2::254', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fd00:42::42', 'fd00:100::100:200', 'fd00:a9fe:a9fe::1'],
   ])('%s stays refused', (address) => expect(dev.areAllowed('x', 80, [address])).toBe(false));
 
-  it.each(METADATA_NAMES)('the metadata name %s stays refused, whatever it resolves to (E-07)', (name) => {
+  it.each(METADATA_NAMES)('the metadata name %s stays refused, whatever it resolves to (rule EGRESS-4)', (name) => {
     for (const address of ['10.0.0.1', '127.0.0.1', ...PUBLIC]) {
       for (const written of [name, `${name.toUpperCase()}.`])
         expect(dev.areAllowed(written, 80, [address])).toBe(false);
@@ -170,7 +170,7 @@ describe('destinations in development', () => {
   });
 });
 
-describe('the service itself is never a destination (E-13, E-17)', () => {
+describe('the service itself is never a destination (rule EGRESS-6)', () => {
   const own = (host: string, port: number) =>
     rules({
       allowPrivate: true,

@@ -110,7 +110,7 @@ export class DestinationRules {
     });
   }
 
-  /** E-17: our own name may resolve to our own public address. */
+  /** Our own name may resolve to our own public address (rule EGRESS-6). */
   private isOwn(name: string, address: string, port: number): boolean {
     return this.settings.ownEndpoints().some((own) => {
       if (own.port !== port) return false;

@@ -75,7 +75,7 @@ it('a server that takes the connection and says nothing to TLS is left after 5 s
   expect(ended()).toBe('unreachable');
 });
 
-describe('a store of ours on another machine (E-13)', () => {
+describe('a store of ours on another machine (rule EGRESS-6)', () => {
   const addresses: Record<string, readonly string[]> = {
     'db.corp': ['10.0.0.5', '10.0.0.6'],
     'alias.corp': ['10.0.0.6'],

@@ -31,7 +31,7 @@ describe('egress door: what goes over the wire', () => {
     expect(server.requests.map(({ head }) => /content-length/i.test(head))).toEqual([false, true]);
   });
 
-  it('proxy settings of the environment are ignored (E-14)', async () => {
+  it('proxy settings of the environment are ignored (rule EGRESS-1)', async () => {
     const proxy = await upstream();
     const server = await upstream();
     for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY']) {
@@ -113,7 +113,7 @@ describe('egress door: the last question before the first byte', () => {
 });
 
 describe('egress door: refusals', () => {
-  it('all read alike, of a port that is open inside and of one that is not (E-18)', async () => {
+  it('all read alike, of a port that is open inside and of one that is not (rule EGRESS-7)', async () => {
     const open = await upstream();
     const closed = await startRawUpstream(() => null);
     await closed.close();
@@ -153,7 +153,7 @@ describe('egress door: refusals', () => {
     ]);
   });
 
-  it('our own port is blocked also where everything private is open (E-13)', async () => {
+  it('our own port is blocked also where everything private is open (rule EGRESS-6)', async () => {
     const own = await upstream();
     const door = doorOf({ ownEndpoints: () => [{ host: '127.0.0.1', port: own.port }] });
     expect(await failureOf(door.request(requestTo(own.port)))).toMatchObject({ reason: 'blocked' });
@@ -172,7 +172,7 @@ describe('egress door: outside of development', () => {
   });
 });
 
-describe('egress door: names (F-21)', () => {
+describe('egress door: names that do not resolve', () => {
   it('a name that does not resolve: the check passes, a dial is unreachable and nothing sent', async () => {
     const door = doorOf({ allowPrivate: false }, () => Promise.reject(new Error('ENOTFOUND')));
     await expect(door.check('https://api.example.com')).resolves.toBeUndefined();

@@ -37,7 +37,7 @@ const CHECK_TIMEOUT_MS = 3_000;
 const REACH_TIMEOUT_MS = 10_000;
 
 /**
- * The door that every outbound call passes (reliability 3.6): names are resolved once, every answer is judged, the judged
+ * The door that every outbound call passes (rule EGRESS-1): names are resolved once, every answer is judged, the judged
  * address is dialled and the connected one compared. Proxy settings of the environment mean nothing here. Redirects are
  * answers like any other: who follows one knocks again.
  */

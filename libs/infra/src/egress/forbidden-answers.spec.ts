@@ -40,7 +40,7 @@ describe('a name that the allow-list opens at the port of a canary', () => {
   });
 });
 
-describe('a name is judged by every answer at every dial (E-08)', () => {
+describe('a name is judged by every answer at every dial (rule EGRESS-1)', () => {
   it.each([
     ['at the standard port', () => PRODUCTION, () => `https://${NAME}`],
     ['where the allow-list opens its port', listed, listedOrigin],
@@ -86,7 +86,7 @@ describe('a name is judged by every answer at every dial (E-08)', () => {
   });
 });
 
-describe('long answers (E-09)', () => {
+describe('long answers (rule EGRESS-1)', () => {
   /** More than 4 KB on the wire: 16 bytes each, or 28. */
   const MANY = 300;
   /** Those that are dialled come first. */
@@ -141,7 +141,7 @@ describe('names that the operating system resolves', () => {
     expect(passed.heard[1]).toBeGreaterThan(0);
   });
 
-  it('localhost, listed, does not where the service itself listens at that port (E-13, E-17)', async () => {
+  it('localhost, listed, does not where the service itself listens at that port (rule EGRESS-6)', async () => {
     const ownEndpoints = () => [{ host: 'service.example', port: canary.port }];
     await canary.expectUnheard(systemDoor({ ...listed('localhost'), ownEndpoints }), listedOrigin('localhost'));
   });

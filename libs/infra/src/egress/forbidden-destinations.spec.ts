@@ -64,19 +64,19 @@ describe('the canary', () => {
 });
 
 describe.each(PRODUCTIONS)('in %s no forbidden address hears a byte', (_title, settings) => {
-  it('as a literal that leads to this machine, however it is written (E-01 to E-05)', async () => {
+  it('as a literal that leads to this machine, however it is written (rule EGRESS-2)', async () => {
     const door = doorOf(settings, noResolver);
     for (const host of HERE) await canary.expectUnheard(door, standardOrigin(host));
     expect(HERE.length).toBeGreaterThan(70);
   });
 
-  it('as a literal that leads to another, however it is written (E-01 to E-05, E-07)', async () => {
+  it('as a literal that leads to another, however it is written (rules EGRESS-2 and EGRESS-4)', async () => {
     const door = doorOf(settings, noResolver);
     for (const host of ELSEWHERE) await canary.expectUndialled(door, standardOrigin(host));
     expect(ELSEWHERE.length).toBeGreaterThan(200);
   });
 
-  it('by a name that resolves there: alone, first, last, and as the one bad answer of fifty (E-04, E-08)', async () => {
+  it('by a name that resolves there: alone, first, last, and as the one bad answer of fifty (rule EGRESS-1)', async () => {
     const good = (count: number) =>
       Array.from({ length: count }, (_, index) => (index % 2 ? '2606:4700::1111' : '93.184.216.34'));
     for (const bad of ADDRESSES) {
@@ -88,7 +88,7 @@ describe.each(PRODUCTIONS)('in %s no forbidden address hears a byte', (_title, s
     }
   });
 
-  it('by a name that only networks inside know, whatever it resolves to (E-06)', async () => {
+  it('by a name that only networks inside know, whatever it resolves to (rule EGRESS-3)', async () => {
     const door = doorOf(settings, () => Promise.resolve(['93.184.216.34']));
     const names =
       'localhost localhost. a.localhost metadata.google.internal x.internal printer.local db.svc redis host.docker.internal';

@@ -56,7 +56,7 @@ const askAt = (
   });
 const failureOf = (answer: Promise<unknown>): Promise<EgressFailure> => rejected(EgressFailure, answer);
 
-describe('hostile upstream: sizes (R-11, R-12)', () => {
+describe('hostile upstream: sizes (rule REST-14)', () => {
   const plain = Buffer.alloc(65_536, 'a');
 
   it('a body of exactly the limit passes', async () =>
@@ -206,7 +206,7 @@ const breaking =
     return null;
   };
 
-describe('hostile upstream: broken conversations (F-17)', () => {
+describe('hostile upstream: broken conversations (rule EXEC-4)', () => {
   const broken: readonly (readonly [string, RawAnswer])[] = [
     ['a reset after the request', breaking((socket) => socket.resetAndDestroy())],
     ['an end after the request', breaking((socket) => socket.end())],

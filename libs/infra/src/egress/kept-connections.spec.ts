@@ -17,7 +17,7 @@ import {
 
 cleanUpAfterEach();
 
-describe('egress door: kept connections (E-15)', () => {
+describe('egress door: kept connections (rule EGRESS-8)', () => {
   it('are used again by the same connector', async () => {
     const server = await upstream();
     const door = doorOf();

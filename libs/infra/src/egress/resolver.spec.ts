@@ -80,7 +80,7 @@ describe('the resolver', () => {
     expect(await other).toEqual(ADDRESS);
   });
 
-  it('leaves places to other names where some are slow, however often they are asked for (F-21, T-12)', async () => {
+  it('leaves places to other names where some are slow, however often they are asked for', async () => {
     const names = new Names();
     const resolve = systemResolver(names.ask);
     const slow = ['slow-1', 'slow-2', 'slow-3'];

@@ -40,7 +40,7 @@ export interface BodyLimits {
 
 /**
  * Reads the whole body and no more than `maxBytes` of it, counted after decompression: a bomb ends at the limit, not in
- * memory (R-12).
+ * memory (rule REST-14).
  * @throws {EgressFailure} too_large, broken
  */
 export const readBody = async (

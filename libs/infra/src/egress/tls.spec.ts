@@ -44,7 +44,7 @@ const ask = async (tls: TlsOptions, { host = 'upstream.example', authorities = [
   }
 };
 
-describe('egress door: TLS (E-16)', () => {
+describe('egress door: TLS (rule EGRESS-9)', () => {
   it('a good certificate of a trusted authority is accepted, by name and by address', async () => {
     expect((await ask(GOOD_CERTIFICATE)).body).toEqual(Buffer.from('secret'));
     await server?.close();

@@ -1,6 +1,6 @@
 import type { Position } from '#libs/domain/kernel';
 
-/** The log was put back to an earlier time, by a restore or by a failover that lost commits (reliability F-08). */
+/** The log was put back to an earlier time, by a restore or by a failover that lost commits (rule DEED-14). */
 export class LogWentBack extends Error {
   override readonly name = 'LogWentBack';
   constructor(what: 'database' | 'event store', position: Position) {

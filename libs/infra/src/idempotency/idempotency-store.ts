@@ -4,7 +4,7 @@ import { translateDatabaseError } from '#libs/infra/postgres';
 import type { Pool, QueryResult, QueryResultRow } from 'pg';
 import { KeptFingerprint } from './kept-fingerprint.js';
 
-/** A key is remembered this long after its first request (document 1, rule 5). */
+/** A key is remembered this long after its first request (rule API-10). */
 export const REMEMBERED_MS = 24 * 60 * 60 * 1_000;
 
 /** Rows removed by one purge statement, so that none holds locks for long. */

@@ -39,9 +39,9 @@ export interface PostgresLeasesOptions {
 }
 
 /**
- * One holder at a time: a session advisory lock, which the server frees when the holder's connection ends. Where a holder
- * stands still and keeps its connection, whoever waits ends its session. A lease only keeps others idle; what makes two
- * holders harmless is the expected revision or the checkpoint (architecture, step 5).
+ * One holder at a time: a session advisory lock, which the server frees when the holder's connection ends. Where a
+ * holder stands still and keeps its connection, whoever waits ends its session. A lease only keeps others idle; what
+ * makes two holders harmless is the expected revision or the checkpoint (rule DEED-6).
  */
 export class PostgresLeases {
   private readonly clock: Pick<Clock, 'monotonicMs'>;

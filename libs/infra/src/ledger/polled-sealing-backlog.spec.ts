@@ -27,7 +27,7 @@ const at = (ms: number): void => {
   bench.clock.ms = Date.parse(after(ms));
 };
 
-describe('the age of the oldest outcome that waits for its deed (ruling 21)', () => {
+describe('the age of the oldest outcome that waits for its deed (rule GATE-9)', () => {
   it('is told once it is past the limit', async () => {
     const org = newOrg();
     await bench.recordAction(org, 'executed');

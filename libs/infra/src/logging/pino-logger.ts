@@ -8,7 +8,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export interface LoggerOptions {
   readonly level: LogLevel;
-  /** `json` in production, `text` (key=value) in dev (document 3, Access log). */
+  /** `json` in production, `text` (key=value) in dev. */
   readonly format: 'json' | 'text';
   /** Takes whole lines. Default: standard output. */
   readonly destination?: { write(line: string): void };

@@ -2,13 +2,13 @@ import { DomainError, ForeseenFault } from '#libs/domain/kernel';
 import { isDatabaseUnusable } from '../postgres/index.js';
 
 /**
- * Redaction of log records (document 3, Access log). It runs on every record, so that no call site has to remember it.
- * It is a net below the rule that secrets, arguments, results and bodies are never passed to a logger at all.
+ * Redaction of log records (rule OPS-2). It runs on every record, so that no call site has to remember it. It is a net
+ * below the rule that secrets, arguments, results and bodies are never passed to a logger at all.
  */
 
 /**
  * Attribute names whose values are dropped, compared in lower case and without `-` and `_`: `set-cookie`, `Set_Cookie`
- * and `setCookie` are one name. Document 3 gives the first nine; the rest name the same things in our own code.
+ * and `setCookie` are one name.
  */
 const SECRET_NAMES: ReadonlySet<string> = new Set([
   'authorization',

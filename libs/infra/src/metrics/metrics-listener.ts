@@ -14,8 +14,8 @@ const MAX_CONNECTIONS = 64;
 export type Readiness = 'starting' | 'ready' | 'draining';
 
 /**
- * Serves GET and HEAD /metrics, and /ready for whoever supervises the process, without authentication on an address of its
- * own (document 3, Metrics).
+ * Serves GET and HEAD /metrics, and /ready for whoever supervises the process, without authentication on an address of
+ * its own (rule OPS-3).
  */
 export class MetricsListener {
   private readonly server: Server;

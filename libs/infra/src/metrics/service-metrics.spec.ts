@@ -20,7 +20,7 @@ const answer = (method: string, route: string | null = null, durationMs = 1) => 
   metrics.requestEnded({ route, method, status: 404, durationMs });
 };
 
-/** Document 3, Metrics. */
+/** As docs/metrics.md lists them. */
 const FAMILIES = {
   service_http_requests_total: 'counter',
   service_http_request_duration_seconds: 'histogram',
@@ -38,7 +38,7 @@ const FAMILIES = {
 };
 
 describe('the metrics of the service', () => {
-  it('are the 13 families of the specification, each with its type, and no other', async () => {
+  it('are the 13 families of docs/metrics.md, each with its type, and no other', async () => {
     const types = [...(await metrics.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]);
     expect(Object.fromEntries(types)).toEqual(FAMILIES);
   });
@@ -47,7 +47,7 @@ describe('the metrics of the service', () => {
     expect((await samples()).get(`service_build_info{version="1.2.3",commit="${'a'.repeat(40)}"}`)).toBe(1);
   });
 
-  it('have as many labels after 100,000 odd methods and paths as after one (G-15)', async () => {
+  it('have as many labels after 100,000 odd methods and paths as after one (rule OPS-3)', async () => {
     answer('BREW');
     answer('GET');
     const before = (await samples()).size;
@@ -57,7 +57,7 @@ describe('the metrics of the service', () => {
     expect(after.get('service_http_requests_total{route="unmatched",method="OTHER",status="404"}')).toBe(100_001);
   });
 
-  it('count durations in the buckets of the specification', async () => {
+  it('count durations in these buckets and in no others', async () => {
     answer('GET', '/v1/health', 2.5);
     metrics.gateOverhead(3);
     const found = await samples();

@@ -7,7 +7,9 @@ const OVERHEAD_BUCKETS_S = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const UNMATCHED = 'unmatched';
 
-/** The 13 families of document 3, Metrics. Labels are bounded: by routes, statuses and names of this program. */
+/**
+ * The 13 families of docs/metrics.md. Labels are bounded (rule OPS-3): by routes, statuses and names of this program.
+ */
 export class ServiceMetrics implements Meter {
   private readonly registry = new Registry();
   private readonly organizationsWithPolicy = new Set<OrgId>();

@@ -1,8 +1,8 @@
 import type { ColumnOptions } from 'typeorm';
 
 /**
- * What PostgreSQL can keep as text: U+0000 and lone surrogates stand as U+FFFD (architecture, Streams). Search terms pass
- * through here too, so that what is stored is found. The log keeps the exact text.
+ * What PostgreSQL can keep as text: U+0000 and lone surrogates stand as U+FFFD. Search terms pass through here too, so
+ * that what is stored is found. The log keeps the exact text.
  */
 export const storedText = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
 

@@ -23,7 +23,7 @@ const STATEMENT_TIMED_OUT = '57014';
 
 /**
  * The only door to the rows for whoever answers requests: a query begins with an organization, and no part added later
- * can widen it (T-11).
+ * can widen it (rule API-17).
  */
 export class ReadModels {
   constructor(private readonly source: DataSource) {}

@@ -2,7 +2,7 @@ import type { EventStore, Position } from '#libs/domain/kernel';
 import type { ProjectionName } from './projection-checkpoint.row.js';
 import type { ProjectionProgress } from './projection-progress.js';
 
-/** How long a list waits for its rows (architecture, 'What a decision reads'). */
+/** How long a list waits for its rows. */
 export const READ_YOUR_WRITES_TIMEOUT_MS = 2_000;
 
 /** A lag is counted up to here; whoever is further behind is told this number. */

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 
 const GIBIBYTE = 1024 ** 3;
 const MEBIBYTE = 1024 ** 2;
-/** Document 3, Local setup and diagnostics: a warning below the one, a problem below the other. */
+/** A warning below the one, a problem below the other (rule OPS-4). */
 export const LITTLE_SPACE_BYTES = 2 * GIBIBYTE;
 export const SCARCE_SPACE_BYTES = 500 * MEBIBYTE;
 

@@ -58,7 +58,7 @@ describe('vault: secrets as versioned rows', () => {
     expect(Buffer.from(opened?.fields.get('token') ?? []).toString()).toBe('second');
   });
 
-  it('zeroes an opened secret when it is destroyed (X-10)', async () => {
+  it('zeroes an opened secret when it is destroyed (rule CON-10)', async () => {
     await vault.put(stored('con_c'), fieldsOf({ token: 'secret' }));
     const opened = await vault.open(stored('con_c'));
     opened?.destroy();
@@ -85,14 +85,14 @@ describe('vault: secrets as versioned rows', () => {
       'v1',
     ],
     ['bytes cut off', `update vault_secrets set sealed = substring(sealed for 10) where object = $1`, org, 'v1'],
-  ])('a row with %s does not open (X-12)', async (name, statement, owner, version) => {
+  ])('a row with %s does not open (rule CON-10)', async (name, statement, owner, version) => {
     const object = `con_${name.replaceAll(' ', '_')}`;
     await vault.put(stored(object), fieldsOf({ token: 'a token that is long enough' }));
     await pool.query(statement, [object]);
     await expect(vault.open(stored(object, version, owner))).rejects.toMatchObject({ code: 'vault_unavailable' });
   });
 
-  it('a row moved to another object does not open (X-12)', async () => {
+  it('a row moved to another object does not open (rule CON-10)', async () => {
     await vault.put(stored('con_from'), fieldsOf({ token: 'a token that is long enough' }));
     await pool.query(`update vault_secrets set object = 'con_to' where object = 'con_from'`);
     await expect(vault.open(stored('con_to'))).rejects.toMatchObject({ code: 'vault_unavailable', status: 503 });

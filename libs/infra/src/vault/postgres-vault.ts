@@ -16,9 +16,9 @@ interface SecretRow {
 }
 
 /**
- * Rows of `vault_secrets`, one a field. The ciphertext is bound to organization, object, version and field: a row moved by
- * hand does not open (X-12). Give it a durable pool: where the event store is another server, the rows must be on disk
- * before the event that names them.
+ * Rows of `vault_secrets`, one a field. The ciphertext is bound to organization, object, version and field: a row moved
+ * by hand does not open (rule CON-10). Give it a durable pool: where the event store is another server, the rows must
+ * be on disk before the event that names them.
  */
 export class PostgresVault extends Vault {
   constructor(

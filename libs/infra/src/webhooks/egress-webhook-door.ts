@@ -2,7 +2,7 @@ import type { ErrorCode } from '#libs/domain/kernel';
 import { type PostOutcome, WebhookDoor, type WebhookPost } from '#libs/domain/webhooks';
 import { type EgressDoor, EgressFailure } from '../egress/index.js';
 
-/** Document 3, Webhook delivery: read and discarded; what comes beyond is not read at all. */
+/** Read and discarded; what comes beyond is not read at all (rule HOOK-2). */
 const RESPONSE_READ_MAX_BYTES = 65_536;
 
 /** Deliveries through the door that connectors use, which judges the address at each of them and follows no redirect. */

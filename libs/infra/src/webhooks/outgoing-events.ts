@@ -5,7 +5,7 @@ import { type OutgoingEvent, TEST_EVENT_TYPE, type TestEvent } from '#libs/domai
 
 const PARENT_DIGITS = 16;
 
-/** The event object of document 3 in one line. */
+/** The event object in one line. */
 export const outgoing = (event: PublicEvent): OutgoingEvent => ({
   id: event.evt,
   org: event.org,

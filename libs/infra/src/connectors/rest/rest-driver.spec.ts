@@ -12,7 +12,7 @@ import { bearer, cleanUpAfterEach, given } from './testing/given-upstream.js';
 
 cleanUpAfterEach();
 
-describe('REST driver: the credential (document 3, Request rules)', () => {
+describe('REST driver: the credential (rule REST-9)', () => {
   it.each<[string, JsonObject, GivenCredential, RegExp]>([
     ['bearer', { kind: 'bearer' }, bearer, /^Authorization: Bearer canary-token-0123456789$/m],
     [
@@ -60,7 +60,7 @@ describe('REST driver: the credential (document 3, Request rules)', () => {
     expect(await send('list')).toMatchObject({ status: 'failed', errorCode: 'credentials_missing' });
   });
 
-  it('a credential removed on the way is missing, nothing sent (R-19)', async () => {
+  it('a credential removed on the way is missing, nothing sent (rule CON-4)', async () => {
     const { send, vault, connector, server } = await given(() => jsonAnswer(200, {}), {
       config: { auth: { kind: 'bearer' } },
       credential: bearer,
@@ -87,7 +87,7 @@ describe('REST driver: the credential (document 3, Request rules)', () => {
   });
 });
 
-describe('REST driver: what is never forwarded (R-20)', () => {
+describe('REST driver: what is never forwarded (rule REST-10)', () => {
   it('the request holds our own headers and the tool’s, no others', async () => {
     const { send, server } = await given(() => jsonAnswer(200, {}), {
       config: { auth: { kind: 'bearer' } },
@@ -113,7 +113,7 @@ describe('REST driver: what is never forwarded (R-20)', () => {
   });
 });
 
-describe('REST driver: outcomes (document 3, Upstream result mapping)', () => {
+describe('REST driver: outcomes (rule EXEC-4)', () => {
   it.each([
     [200, 'succeeded', null],
     [401, 'failed', 'upstream_auth_failed'],
@@ -220,7 +220,7 @@ describe('REST driver: outcomes (document 3, Upstream result mapping)', () => {
   });
 });
 
-describe('REST driver: retries (document 3, R-14)', () => {
+describe('REST driver: retries (rules EXEC-2 and EXEC-3)', () => {
   const unavailable: RawAnswer = () => jsonAnswer(503, {}, { 'Retry-After': '2' });
 
   it.each(['list', 'head', 'pay', 'put'])('%s may be sent again, after what the upstream asks for', async (tool) => {
@@ -343,11 +343,14 @@ describe('REST driver: descriptions and facts', () => {
     expect(digests.size).toBe(5);
   });
 
-  it.each(['nobody', 'GET', 'get ', 'gеt', '__proto__', 'constructor', ''])('has no tool %j (R-18)', async (name) => {
-    const { driver, connector } = await given(() => null);
-    expect(driver.toolOf(connector.config, name)).toBeNull();
-    expect(driver.requestFacts(connector.config, name, {})).toEqual({});
-  });
+  it.each(['nobody', 'GET', 'get ', 'gеt', '__proto__', 'constructor', ''])(
+    'has no tool %j (rule CON-2)',
+    async (name) => {
+      const { driver, connector } = await given(() => null);
+      expect(driver.toolOf(connector.config, name)).toBeNull();
+      expect(driver.requestFacts(connector.config, name, {})).toEqual({});
+    },
+  );
 
   it('arguments that build no request fail, nothing sent', async () => {
     const { send, server } = await given(() => jsonAnswer(200, {}));

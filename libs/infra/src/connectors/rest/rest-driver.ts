@@ -86,7 +86,7 @@ interface Attempt {
 
 const withoutAnswer = (outcome: CallOutcome): EndedCall => ({ outcome, answer: null });
 
-/** Runs the tools of connectors of type `rest` (document 3, REST connector). */
+/** Runs the tools of connectors of type `rest` (docs/connectors-rest.md). */
 export class RestDriver extends ConnectorDriver {
   override readonly type = 'rest';
   /** A folded config is one object until it changes, and its descriptions go with it. */
@@ -145,7 +145,7 @@ export class RestDriver extends ConnectorDriver {
     return observationOf({ tool, args, plan }, ended);
   }
 
-  /** With the attempts that a call of the read tool has (document 3, Retries). */
+  /** With the attempts that a call of the read tool has (rule EXEC-2). */
   private async callPatiently(
     call: Omit<ConnectorCall, 'attempt'>,
     alsoSensitive: readonly JsonValue[],
@@ -215,7 +215,7 @@ export class RestDriver extends ConnectorDriver {
     }
   }
 
-  /** Null when none is stored, another kind is, or it was removed while this call was on its way (R-19). */
+  /** Null when none is stored, another kind is, or it was removed while this call was on its way (rule CON-4). */
   private async openCredential(config: RestConfig, { org, connector }: RestCall): Promise<OpenedSecret | null> {
     if (connector.credential === null || !hasFittingCredential(config, connector)) return null;
     return this.vault.open({ org, object: connector.id, version: connector.credential.version });

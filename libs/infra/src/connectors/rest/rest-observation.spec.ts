@@ -55,7 +55,7 @@ const observed = async (
 
 const expectAmount = { expect: { 'body.amount': '{{args.amount}}' } };
 
-describe('REST driver: reading back (document 3, Read-back)', () => {
+describe('REST driver: reading back (rule EXEC-8)', () => {
   it('sends the read as any call of the read tool: its path, credential and action id', async () => {
     const { server, ...seen } = await observed(() => jsonAnswer(200, { amount: 500 }), expectAmount, {
       config: { auth: { kind: 'bearer' } },

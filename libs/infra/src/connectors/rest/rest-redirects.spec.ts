@@ -6,7 +6,7 @@ import { bearer, cleanups, cleanUpAfterEach, given } from './testing/given-upstr
 
 cleanUpAfterEach();
 
-describe('REST driver: redirects (E-10)', () => {
+describe('REST driver: redirects (rule REST-11)', () => {
   const hops =
     (count: number, status = 302): RawAnswer =>
     ({ index }) =>
@@ -67,14 +67,14 @@ describe('REST driver: redirects (E-10)', () => {
     'http://u:p@upstream.example:PORT/',
     'http://169.254.169.254/latest',
     'http:\\\\127.0.0.1:CANARY\\v1\\x',
-    // E-06: names that only networks inside know.
+    // Names that only networks inside know (rule EGRESS-3).
     'http://localhost:CANARY/',
     '//a.localhost:CANARY/v1/x',
     'http://metadata.google.internal/',
     'http://db.internal:CANARY/',
     'http://printer.local:CANARY/',
     'http://redis:CANARY/',
-    // E-12
+    // Other schemes than the connector's.
     'ftp://upstream.example/',
     'ws://upstream.example:PORT/v1/x',
     'gopher://127.0.0.1:CANARY/_x',
@@ -95,7 +95,7 @@ describe('REST driver: redirects (E-10)', () => {
     expect([canary.connections, server.requests.length]).toEqual([0, 1]);
   });
 
-  it('no forbidden address is followed, however written, at the upstream’s own port or another (E-01 to E-05, E-07)', async () => {
+  it('no forbidden address is followed, however written, at the upstream’s own port or another (rules EGRESS-2 and EGRESS-4)', async () => {
     const canary = await startRawUpstream(() => jsonAnswer(200, {}));
     cleanups.push(() => canary.close());
     let location = '';
@@ -114,7 +114,7 @@ describe('REST driver: redirects (E-10)', () => {
   });
 
   it.each([[['::1']], [['127.0.0.1', '::1']]])(
-    'a hop on the same host is judged by what its name resolves to by then: %j (E-08)',
+    'a hop on the same host is judged by what its name resolves to by then: %j (rule EGRESS-1)',
     async (later) => {
       const questions = [['127.0.0.1'], later];
       const { send, server } = await given(

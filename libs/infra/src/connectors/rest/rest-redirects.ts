@@ -1,7 +1,7 @@
 import { isAllowedPath, type RestConfig, type RestTool } from '#libs/domain/connectors/rest';
 import type { EgressResponse } from '#libs/infra/egress';
 
-/** Document 3, redirects. */
+/** Hops of one call (rule REST-11). */
 const MAX_REDIRECTS = 3;
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 
@@ -21,8 +21,8 @@ export type RedirectDecision =
   | { readonly kind: 'too_many' };
 
 /**
- * Reads follow, within the same scheme, host and port; writes never do (document 3, redirects). A hop carries the
- * credential, so it stays under `allowed_path_prefixes` as every request does.
+ * Reads follow, within the same scheme, host and port; writes never do (rule REST-11). A hop carries the credential, so
+ * it stays under `allowed_path_prefixes` as every request does.
  */
 export const redirectOf = (
   config: RestConfig,

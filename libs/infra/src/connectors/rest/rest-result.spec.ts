@@ -57,7 +57,7 @@ const bodyOf = async (bytes: string | Buffer, type?: string): Promise<JsonValue>
   return (await resultOf(() => httpAnswer(200, bytes, headers)))['body'] ?? null;
 };
 
-describe('result shape (document 3)', () => {
+describe('result shape (rule REST-12)', () => {
   it('JSON is kept as it is', async () =>
     expect(await resultOf(() => jsonAnswer(201, { a: [1, null, 'x'] }))).toEqual({
       status: 201,
@@ -111,7 +111,7 @@ describe('result shape (document 3)', () => {
     );
   });
 
-  it('only listed headers pass, Set-Cookie never does (R-11)', async () => {
+  it('only listed headers pass, Set-Cookie never does (rule REST-12)', async () => {
     const headers = {
       ETag: '"1"',
       'Last-Modified': 'x',
@@ -147,7 +147,7 @@ describe('result shape (document 3)', () => {
     ).toEqual({ 'x-ratelimit-a': '1, 2' }));
 });
 
-describe('an upstream that echoes secrets (R-08, R-10, R-16)', () => {
+describe('an upstream that echoes secrets (rule REST-13)', () => {
   const json = JSON.stringify(SECRET);
   const echoes: readonly (readonly [string, RawAnswer])[] = [
     ['in JSON', () => jsonAnswer(200, { authorization: SECRET, nested: [{ [SECRET]: `Bearer ${SECRET}` }] })],

@@ -13,7 +13,7 @@ import type { EgressResponse } from '#libs/infra/egress';
 import { OneAtATime } from '../one-at-a-time.js';
 import { Redactor } from '../redactor.js';
 
-/** Document 3, Result shape: recorded output is redacted and capped. */
+/** Of what is recorded of an answer, once it is redacted (rule REST-12). */
 export const RESULT_MAX_BYTES = 1_048_576;
 const TEXT_MAX_BYTES = 65_536;
 /** Result, headers and body nest around it; far below what any reader of the log must handle. */

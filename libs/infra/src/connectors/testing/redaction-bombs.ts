@@ -2,7 +2,7 @@ import type { JsonValue } from '#libs/crypto';
 import { REDACTED } from '#libs/domain/connectors';
 
 const ANSWER_CHARACTERS = 1_000_000;
-/** Document 2, arguments profile: all arguments of a call together. */
+/** All arguments of a call together (rule FORM-7). */
 const ARGUMENTS_CHARACTERS = 262_144;
 
 /** Secrets and an answer that a search with a worse bound would need minutes for. */

@@ -50,7 +50,7 @@ const loseConnections = () =>
   side.query(`select pg_terminate_backend(pid) from pg_stat_activity
                where application_name like 'went back%' and datname = current_database()`);
 
-describe('a log that went back in time under a process (F-08)', () => {
+describe('a log that went back in time under a process (rule DEED-14)', () => {
   it('is noticed by the next connection, whatever it is for', async () => {
     await append(store, 3);
     await goBackTo(1);
