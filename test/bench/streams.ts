@@ -6,7 +6,7 @@ import { absolute, print, say } from './figure.js';
 import { paced, quantile } from './pace.js';
 import { busyMsOf, residentBytes } from './processes.js';
 
-/** Document 3, Limits: as many as one organization may have open in a process, eight for each person or key. */
+/** As many as one organization may have open in a process, eight for each person or key (rule EVENT-4). */
 const STREAMS = 200;
 const STREAMS_A_CALLER = 8;
 /** Each is refused by policy, and told as three events: five hundred a second. */

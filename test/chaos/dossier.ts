@@ -163,7 +163,7 @@ export const isRecorded = (file: ActionFile): boolean =>
 
 const ENDED: Readonly<Record<string, string>> = { succeeded: 'executed', unknown: 'executed', failed: 'failed' };
 
-/** Document 1, Status values: of an action in that state, told by an end that the log knows. */
+/** The status of an action in that state, told by an end that the log knows (rule GATE-5). */
 export const statusIn = (state: string, file: ActionFile): string => {
   if (state === 'pending_approval') return 'pending_approval';
   const unrun = endingUnrun(file);
@@ -172,7 +172,7 @@ export const statusIn = (state: string, file: ActionFile): string => {
   return state === 'executing' && isOfTheEdge(file) ? 'authorized' : 'processing';
 };
 
-/** `pending_approval`, `executing`, `witnessing`, `recorded`, `sealed`: as document 1 names what a caller sees. */
+/** `pending_approval`, `executing`, `witnessing`, `recorded`, `sealed`: what a caller sees. */
 export const stateOf = (file: ActionFile): string => {
   if (file.deeds.length > 0) return 'sealed';
   if (isRecorded(file)) return 'recorded';

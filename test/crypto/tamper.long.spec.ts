@@ -1,4 +1,4 @@
-/** Tamper evidence (reliability, part 4.3): every bit, every line, every cut of a bundle of twenty deeds. */
+/** Tamper evidence (rule DEED-18): every bit, every line, every cut of a bundle of twenty deeds. */
 import { describe, expect, it } from 'vitest';
 import { gunzipSync } from 'node:zlib';
 

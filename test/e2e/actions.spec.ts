@@ -150,7 +150,7 @@ describe('POST /v1/actions', () => {
     expect(upstream.seen).toHaveLength(before);
   });
 
-  it('is read back whole (document 1, ActionDetail)', async () => {
+  it('is read again whole by its id (rule GATE-14)', async () => {
     const { json } = await submit(note('detail'));
     const path = `/v1/actions/${String(json['id'])}`;
     const answer = await service.call('GET', path, { key: service.agentKey });

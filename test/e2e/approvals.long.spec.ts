@@ -58,7 +58,7 @@ const approve = async (action: string, as: Session, headers: Record<string, stri
   return send('POST', `${approvalOf(action)}/approve`, { as, json: { context_digest }, headers });
 };
 
-describe('kill -9 after the yes stands in the log, before anybody was told (CP-31)', () => {
+describe('kill -9 after the yes stands in the log, before anybody was told', () => {
   it('the next start runs the call, once, and the same request answers what was decided', async () => {
     const action = await held('after the yes');
     const exited = service.exited();

@@ -60,7 +60,7 @@ describe('ags keys', () => {
     expect(await ags('keys', 'revoke', successor.id)).toMatchObject({ code: 0, object: { deed: null } });
   });
 
-  it('ends a call that waits for its action, which goes on (K-08)', async () => {
+  it('ends a call that waits for its action, which goes on (rule KEY-4)', async () => {
     let release: (() => void) | undefined;
     const upstream = await startUpstream((_seen, response) => {
       release = () => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"secret":"result"}');
@@ -124,7 +124,7 @@ describe('ags keys', () => {
     await ags('keys', 'revoke', String(id));
   });
 
-  it('knows a request again that is repeated with the successor of the admin key (document 2, API keys)', async () => {
+  it('knows a request again that is repeated with the successor of the admin key (rule KEY-5)', async () => {
     const made = await ags('keys', 'create', '--admin');
     const rolled = await ags('keys', 'roll', String(made.object['id']));
     const rules = ['  - id: crm', '    match:', '      tools:', '        - crm.*', '    decision: allow'];

@@ -78,7 +78,7 @@ const expectValid = async (running: RunningService, shiftMs: number): Promise<vo
   expect(verdict).toMatchObject({ code: 0, object: { result: 'intact' } });
 };
 
-describe('a clock that was set back ten minutes (INV-06, CP-36)', { timeout: 180_000 }, () => {
+describe('a clock that was set back ten minutes (INV-06)', { timeout: 180_000 }, () => {
   it('makes no other seal key at the start, and no deed invalid', async () => {
     const behind = await startAt(-10 * MINUTE_MS);
     await refused(behind);

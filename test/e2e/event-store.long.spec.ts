@@ -99,7 +99,7 @@ describe(`a service whose log is in an event store of its own: ${KURRENT_UNDER_T
     expect(await audited(service.environment)).toMatchObject({ result: 'intact', unsealed: 0 });
   });
 
-  it('is no destination of a connector (E-17)', async () => {
+  it('is no destination of a connector (rule EGRESS-6)', async () => {
     const base_url = `http://127.0.0.1:${/:(\d+)\?/.exec(server.url)?.[1] ?? ''}`;
     const tools = [{ name: 'read', method: 'GET', path: '/', args: {} }];
     const config = { base_url, auth: { kind: 'none' }, allowed_methods: ['GET'], allowed_path_prefixes: ['/'], tools };

@@ -47,7 +47,7 @@ const expectSealedOnce = async (service: RunningService): Promise<void> => {
   expect(audit).toMatchObject({ code: 0, object: { result: 'intact', unsealed: 0 } });
 };
 
-describe('a service that has as many files and sockets open as it may (F-14)', () => {
+describe('a service that has as many files and sockets open as it may', () => {
   /** Connections that a service keeps, each after an answer, up to the first that it ends without one. */
   const openAll = async (port: number, kept: RawConnection[]): Promise<void> => {
     for (;;) {
@@ -153,7 +153,7 @@ describe('a service that has as many files and sockets open as it may (F-14)', (
   );
 });
 
-describe('a process of two that is out of memory (F-13)', () => {
+describe('a process of two that is out of memory', () => {
   const MEMORY_MIB = 40;
   const CALLERS = 60;
   const REPEATS_AT_ONCE = 8;

@@ -35,7 +35,7 @@ it('DATABASE_URL: the service keeps everything there, and finds it again', async
   expect(read).toMatchObject({ status: 200, json: { state: 'sealed' } });
 });
 
-it('its own database is no destination of a connector (E-17)', async () => {
+it('its own database is no destination of a connector (rule EGRESS-6)', async () => {
   const base_url = `http://127.0.0.1:${new URL(proxy.through(database.connectionString)).port}`;
   const tools = [{ name: 'read', method: 'GET', path: '/', args: {} }];
   const config = { base_url, auth: { kind: 'none' }, allowed_methods: ['GET'], allowed_path_prefixes: ['/'], tools };

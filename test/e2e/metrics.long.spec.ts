@@ -51,7 +51,7 @@ const readiness = async (): Promise<unknown> => {
 };
 
 describe('the metrics of a running service', () => {
-  it('are no destination of a connector (E-13)', async () => {
+  it('are no destination of a connector (rule EGRESS-6)', async () => {
     const tools = [{ name: 'read', method: 'GET', path: '/metrics', args: {} }];
     const reached = { base_url: baseUrl(), allowed_methods: ['GET'], allowed_path_prefixes: ['/'], tools };
     const body = { name: 'own', type: 'rest', config: { ...reached, auth: { kind: 'none' } } };
@@ -88,7 +88,7 @@ describe('the metrics of a running service', () => {
     expect(text).toMatch(/^service_gate_sweeps_total\{sweeper="crash_recovery",result="done"\} [1-9]/m);
   });
 
-  it('are not on the API’s own address (K-18), and name nobody', async () => {
+  it('are not on the API’s own address, and name nobody (rule OPS-3)', async () => {
     expect(await service.call('GET', '/metrics')).toMatchObject({ status: 404, error: { code: 'not_found' } });
     const text = await scrape();
     for (const secret of [service.org, service.agent, service.agentKey, service.adminKey, UPSTREAM_TOKEN]) {

@@ -99,7 +99,7 @@ describe('SIGTERM', () => {
     slow.close();
   });
 
-  it('leaves a call that hangs to the next start, which ends it honestly (CP-37)', async () => {
+  it('leaves a call that hangs to the next start, which ends it honestly (rule EXEC-1)', async () => {
     isHeld = true;
     const { json } = await act();
     const id = String(json['id']);

@@ -1,4 +1,4 @@
-/** Streams that break again and again while events go on (reliability W-b). */
+/** Streams that break again and again while events go on (INV-08). */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AgentKey, EventScene } from '../support/event-scene.js';

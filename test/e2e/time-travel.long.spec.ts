@@ -21,7 +21,7 @@ const lastHead = async (): Promise<string> =>
   (await readFile(join(service.stateDir, 'sealed-heads'), 'utf8')).trim().split(' ')[1] as string;
 const health = async () => (await service.call('GET', '/v1/health')).json;
 
-describe('a database that went back in time (CP-44)', () => {
+describe('a database that went back in time (rule DEED-14)', () => {
   it('gets no deed until an operator has decided: no number is given out twice', async () => {
     const now = join(service.stateDir, 'postgres');
     const yesterday = join(service.stateDir, 'yesterday');

@@ -73,23 +73,23 @@ describe.skipIf(!IS_POSSIBLE)(
       expect(forbidden.length).toBeGreaterThan(3 * 120);
     });
 
-    it('it hears of no forbidden literal, however it is written (E-01 to E-05, E-07)', () => {
+    it('it hears of no forbidden literal, however it is written (rules EGRESS-2 and EGRESS-4)', () => {
       expectSilence([...LITERALS, ...SPELLINGS]);
     });
 
-    it('it hears of no name that leads there, alone or beside public addresses (E-04, E-08)', () => {
+    it('it hears of no name that leads there, alone or beside public addresses (rule EGRESS-1)', () => {
       expectSilence([...Object.keys(ALONE), ...Object.keys(BESIDE)]);
     });
 
-    it('it hears of no name that leads there by the time it is dialled (E-08)', () => {
+    it('it hears of no name that leads there by the time it is dialled (rule EGRESS-1)', () => {
       expectSilence(Object.keys(REBOUND), { check: 'passed' });
     });
 
-    it('it hears of no name that leads there over others (E-09)', () => {
+    it('it hears of no name that leads there over others (rule EGRESS-1)', () => {
       expectSilence(Object.keys(ALIASES));
     });
 
-    it('it hears of no name whose answer of more than 4 KB leads there at one place (E-09)', () => {
+    it('it hears of no name whose answer of more than 4 KB leads there at one place (rule EGRESS-1)', () => {
       expectSilence(Object.keys(LONG));
       expect(toldOf(Object.keys(LONG)).map(({ isLong }) => isLong)).toEqual([true, true, true]);
     });

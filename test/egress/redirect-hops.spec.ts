@@ -26,7 +26,7 @@ const canaryBeside = async ({ port }: RawUpstream): Promise<RawUpstream> => {
   return canary;
 };
 
-describe('a hop to the same host is judged by what its name resolves to by then (E-08, E-10)', () => {
+describe('a hop to the same host is judged by what its name resolves to by then (rules EGRESS-1 and REST-11)', () => {
   /** The name at every port, and the address of the upstream: only the other address is wrong. */
   const LISTED = ['upstream.example', '127.0.0.1'];
   const hop = async (later: readonly string[], allow = LISTED) => {
@@ -76,7 +76,7 @@ describe('a hop to the same host is judged by what its name resolves to by then 
 });
 
 describe('a redirect that leads to another host', () => {
-  it('is an answer to the door, and whoever knocks there is judged anew (E-10)', async () => {
+  it('is an answer to the door, and whoever knocks there is judged anew (rule EGRESS-1)', async () => {
     let location = '';
     const server = await upstream(() => httpAnswer(302, '', { Location: location }));
     const canary = await canaryBeside(server);

@@ -1,6 +1,8 @@
 import type { ErrorCode } from '#libs/domain/kernel';
 
-/** What an action is, said once more and by itself: the table of document 1, Transitions, and nothing of the code it judges. */
+/**
+ * What an action is, said once more and by itself (rules GATE-5 to GATE-7), with nothing of the code that it judges.
+ */
 export interface ActionModel {
   nowMs: number;
   phase: 'none' | 'abandoned' | 'pending' | 'ready' | 'running' | 'edge' | 'unread' | 'over';

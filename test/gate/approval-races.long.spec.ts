@@ -198,7 +198,7 @@ describe.each(LOGS)('on %s, three processes at one moment', (_store, open, round
     await log?.close();
   });
 
-  it(`yes, no, expiry and cancellation: one of them is the end, the others are refused, ${rounds} times (CP-31, CP-32, INV-13)`, async () => {
+  it(`yes, no, expiry and cancellation: one of them is the end, the others are refused, ${rounds} times (rule GATE-7, INV-13)`, async () => {
     const wins = new Map<string, number>();
     let round = 0;
     await Promise.all(

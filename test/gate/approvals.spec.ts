@@ -267,7 +267,7 @@ describe('four eyes', () => {
 });
 
 describe('what was looked at', () => {
-  it('must be what it is now: a yes about a tool that was swapped is refused (G-16)', async () => {
+  it('must be what it is now: a yes about a tool that was swapped is refused (rule GATE-18)', async () => {
     const id = await held();
     const { digest } = await scene.review(id);
     await bench.changeElsewhere({ tools: ELSEWHERE });
@@ -354,7 +354,7 @@ describe('what was looked at', () => {
   });
 });
 
-describe('outcomes that cannot be sealed for too long (ruling 21)', () => {
+describe('outcomes that cannot be sealed for too long (rule GATE-9)', () => {
   it('let nobody approve, and everybody deny', async () => {
     const [one, two] = [await held(), await held()];
     bench.backlog.ageMs = HOUR_MS;

@@ -27,7 +27,7 @@ describe('a repeatable call that meets a passing failure', () => {
     await upstream.close();
   });
 
-  it('a write without idempotency is sent once (R-14)', async () => {
+  it('a write without idempotency is sent once (rule EXEC-2)', async () => {
     const upstream = await startUpstream((_seen, response) => response.writeHead(503).end());
     const bench = await new GateBench(new MemoryEventStore()).prepare(upstream.baseUrl, TOOLS);
     const { action: id } = await bench.submit({ tool: 'crm.update' });

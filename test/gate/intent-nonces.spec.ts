@@ -24,7 +24,7 @@ const replayed = async (call: () => Promise<unknown>): Promise<void> => {
 };
 
 describe('a nonce is accepted once (check 13)', () => {
-  it('the same call again under its Idempotency-Key is answered with its action (D-16)', async () => {
+  it('the same call again under its Idempotency-Key is answered with its action (rule INTENT-7)', async () => {
     const header = scene.sign();
     const first = await scene.call(header, { idempotencyKey: 'k' });
     expect(await scene.call(header, { idempotencyKey: 'k' })).toEqual({ ...first, isReplay: true, isExecuting: false });
@@ -37,7 +37,7 @@ describe('a nonce is accepted once (check 13)', () => {
     expect((await scene.call(fresh)).isReplay).toBe(false);
   });
 
-  it('under a used key with another person in its intent the call is another one (D-04)', async () => {
+  it('under a used key with another person in its intent the call is another one (rule GATE-12)', async () => {
     await scene.call(scene.sign({ on_behalf_of: 'user:1' }), { idempotencyKey: 'k' });
     const other = scene.call(scene.sign({ on_behalf_of: 'user:2' }), { idempotencyKey: 'k' });
     expect((await rejected(DomainError, other)).code).toBe('idempotency_conflict');
@@ -48,7 +48,7 @@ describe('a nonce is accepted once (check 13)', () => {
     expect(same.isReplay).toBe(true);
   });
 
-  it('the same intent with another key or none is refused, and nothing is recorded (D-17)', async () => {
+  it('the same intent with another key or none is refused, and nothing is recorded (rule INTENT-3)', async () => {
     const header = scene.sign();
     await scene.call(header, { idempotencyKey: 'k' });
     await replayed(() => scene.call(header, { idempotencyKey: 'another' }));
@@ -63,7 +63,7 @@ describe('a nonce is accepted once (check 13)', () => {
     await replayed(() => scene.call(header));
   });
 
-  it('200 calls at once with one intent are one action (I-13)', async () => {
+  it('200 calls at once with one intent are one action (rule INTENT-3)', async () => {
     const header = scene.sign();
     const calls = Array.from({ length: 200 }, (_, index) => {
       const key = index % 2 === 0 ? {} : { idempotencyKey: `key ${index}` };

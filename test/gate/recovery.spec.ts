@@ -64,7 +64,7 @@ describe('a crash between claim and outcome', () => {
     },
   );
 
-  it('an outcome that comes after it was given up is kept as evidence and changes nothing (F-02)', async () => {
+  it('an outcome that comes after it was given up is kept as evidence and changes nothing (rule EXEC-7)', async () => {
     scene = await RecoveryScene.set();
     const { bench, upstream } = scene;
     const starter = new ManualStarter('exe_lost', null);
@@ -198,7 +198,7 @@ describe('a sweep', () => {
   });
 });
 
-describe('the time of day, when it jumps by an hour (F-11)', () => {
+describe('the time of day, when it jumps by an hour (rule EXEC-5)', () => {
   const LONGEST_CALL = { timeout_ms: 100 };
 
   it('ends no execution whose executor lives', async () => {

@@ -37,7 +37,7 @@ describe('intent modes', () => {
   });
   afterEach(() => scene.close());
 
-  it('off: whatever was sent is ignored, and the call is unsigned (I-17)', async () => {
+  it('off: whatever was sent is ignored, and the call is unsigned (rule INTENT-1)', async () => {
     await scene.setMode('off');
     const header = scene.sign();
     for (const sent of ['garbage', header, header]) {
@@ -57,7 +57,7 @@ describe('intent modes', () => {
     expect(await refused(scene, () => scene.call('garbage'))).toBe(`intent_invalid syntax ${HEADER}`);
   });
 
-  it('required: refused without, accepted with (I-16)', async () => {
+  it('required: refused without, accepted with (rule INTENT-1)', async () => {
     await scene.setMode('required');
     expect(await refused(scene, () => scene.call('', { intent: [] }))).toBe(`intent_required ${HEADER}`);
     const { action } = await scene.call(scene.sign());
@@ -106,7 +106,7 @@ rules:
     expect(await refused(scene, () => scene.call(header))).toBe('intent_replay replay nonce');
   });
 
-  it('an intent key that was removed signs nothing any more, one that was added signs at once (I-07)', async () => {
+  it('an intent key that was removed signs nothing any more, one that was added signs at once (check 7)', async () => {
     const { agents, org, agent } = scene.bench;
     await scene.register(stranger);
     await scene.call(scene.sign({}, stranger));
@@ -145,7 +145,7 @@ const ATTACKS: readonly Attack[] = [
   { isReplay: true, verdict: 'intent_replay replay nonce' },
 ];
 
-describe('the order of the checks (I-14): of any two that fail, the first is told', () => {
+describe('the order of the checks (rule INTENT-2): of any two that fail, the first is told', () => {
   const USED = '1'.repeat(32);
   let scene: IntentScene;
   beforeAll(async () => {
@@ -179,7 +179,7 @@ describe('the order of the checks (I-14): of any two that fail, the first is tol
     expect(await refused(scene, () => attack([first, second]))).toBe(first.verdict);
   });
 
-  it('whatever was refused, the nonce is still there for the corrected intent (I-15)', async () => {
+  it('whatever was refused, the nonce is still there for the corrected intent (rule INTENT-3)', async () => {
     const { action } = await attack([]);
     expect((await scene.recorded(action)).submission.intent).toMatchObject({ nonce: '2'.repeat(32) });
   });
@@ -226,7 +226,7 @@ describe('every other reason', () => {
     expect(await verdictOn('', { intent: [header, header] })).toBe(`intent_invalid syntax ${HEADER}`);
   });
 
-  it('bad_signature: under the tag of deeds, or no tag at all (I-08, I-20)', async () => {
+  it('bad_signature: under the tag of deeds, or no tag at all (check 8)', async () => {
     const [part] = whole().split('.') as [string];
     const hash = digestOf(Buffer.from(part, 'base64url'));
     for (const message of [`${SEAL_TAG}\n${hash}`, hash]) {
@@ -235,7 +235,7 @@ describe('every other reason', () => {
     }
   });
 
-  it('what the arguments are, before what was said of them (I-11)', async () => {
+  it('what the arguments are, before what was said of them (check 11)', async () => {
     const deep = (depth: number): JsonObject => (depth === 1 ? {} : { a: deep(depth - 1) });
     const big = new StrictJsonError('big_int', 10, ['args']);
     expect(await verdictOn(whole(), { args: big })).toBe('intent_invalid big_int args');
@@ -262,7 +262,7 @@ describe('every other reason', () => {
     ['intent_invalid obo_mismatch Service-On-Behalf-Of', { on_behalf_of: 'a' }, { onBehalfOf: 'b' }],
     ['intent_invalid session_mismatch Service-Session', { session: 'a' }, { session: 'b' }],
     ['intent_invalid unsigned_obo Service-Session', { on_behalf_of: 'a' }, { onBehalfOf: 'b', session: 's' }],
-  ])('%s (I-12)', async (verdict, intent, call) => {
+  ])('%s (check 12)', async (verdict, intent, call) => {
     expect(await verdictOn(whole(intent), call)).toBe(verdict);
   });
 

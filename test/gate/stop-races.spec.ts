@@ -22,7 +22,7 @@ const turns = async (count: number): Promise<void> => {
 };
 
 /** Each instance has its own connections and its own memory, as a process has, on one log in PostgreSQL. */
-describe('a Stop that races with calls of three instances (K-14, INV-14)', () => {
+describe('a Stop that races with calls of three instances (INV-14)', () => {
   let database: TestDatabase;
   let upstream: Upstream;
   const arrivedMs = new Map<string, number>();

@@ -238,7 +238,7 @@ describe('Stop after acceptance and before the first byte', () => {
   });
 });
 
-describe('an Idempotency-Key (document 1, six rules)', () => {
+describe('an Idempotency-Key (rules GATE-12 and GATE-13)', () => {
   const request = { tool: 'crm.update', args: { name: 'Ada' }, idempotencyKey: 'order-17' };
 
   it('names one action: 1,000 duplicates at once, one effect', async () => {
@@ -285,7 +285,7 @@ describe('an Idempotency-Key (document 1, six rules)', () => {
     expect(await bench.submit(request)).toMatchObject({ action: first.action, isReplay: true });
   });
 
-  it('answers from before a Stop: nothing new runs (ruling 6)', async () => {
+  it('answers from before a Stop: nothing new runs (rule GATE-12)', async () => {
     const first = await bench.submit(request);
     await bench.agents.stop(bench.org, bench.agent, null, bench.metadata());
     expect(await bench.submit(request)).toMatchObject({ action: first.action, isReplay: true });
@@ -320,7 +320,7 @@ describe('an Idempotency-Key (document 1, six rules)', () => {
 });
 
 describe('while earlier outcomes wait too long for their seals', () => {
-  it('no new action is taken (ruling 21)', async () => {
+  it('no new action is taken (rule GATE-9)', async () => {
     bench.backlog.ageMs = bench.gate.settings.unsealedLimitMs;
     await expect(bench.submit({})).rejects.toMatchObject({ code: 'service_unavailable', status: 503 });
     bench.backlog.ageMs -= 1;

@@ -23,7 +23,7 @@ const line = async (): Promise<Record<string, unknown>> => {
 const send = (lines: string, target = '/v1/health') =>
   sendRaw(edge.port, `GET ${target} HTTP/1.1\r\nHost: x\r\n${lines}\r\n`);
 
-// Document 3, Access log.
+// In the order of a line (rule OPS-1).
 const FIELDS = [
   ...[
     'request_id',
@@ -45,7 +45,7 @@ const FIELDS = [
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 describe('the access line', () => {
-  it('has every field of document 3 in order and the trace behind them, also for what no route matched', async () => {
+  it('has every field in its order and the trace behind them (rule OPS-1), also for what no route matched', async () => {
     for (const path of ['/v1/health', '/nothing', '/%zz']) {
       edge.lines.length = 0;
       await send('', path);

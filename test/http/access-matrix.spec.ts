@@ -33,7 +33,10 @@ const OTHERWISE: Readonly<Record<string, { readonly answers: Verdict; readonly b
   'POST /v1/auth/callback': { answers: [400, 'login_code_invalid'], because: 'its example is no code of anybody' },
 };
 
-/** Reviewed: document 2 has admin keys made by people and by no other admin key, which is judged where the key is made. */
+/**
+ * Reviewed: admin keys are made by people and by no other admin key, which is judged where the key is made
+ * (rule KEY-7).
+ */
 const BY_PEOPLE_ALONE = ['POST /v1/org/keys', 'POST /v1/org/keys/{id}/roll'];
 
 /** Reviewed: keys are let in to be told that only people decide, of what they may know of. */

@@ -185,7 +185,7 @@ describe('the version', () => {
 });
 
 describe('the order of the checks', () => {
-  // Each request has every fault from its own on; the answer names the first (architecture, 'The life of an action', 1).
+  // Each request has every fault from its own on; the answer names the first (rule API-6).
   const faults = {
     path: { path: '/v1/nothing' },
     type: { headers: { 'Content-Type': 'text/plain' } },

@@ -6,7 +6,7 @@ import { ROOT } from '../support/service.js';
 import { AGENTS } from './error-codes/agents.refusals.js';
 import { APPROVAL_LINKS, LINKS_AFTER_TOO_MANY } from './error-codes/approval-links.refusals.js';
 import { APPROVALS } from './error-codes/approvals.refusals.js';
-import { DOCUMENT_1, NOT_YET_RAISED, PROVEN_BELOW } from './error-codes/catalogue.js';
+import { NOT_YET_RAISED, PROMISED, PROVEN_BELOW } from './error-codes/catalogue.js';
 import { CONNECTORS, POLICIES, REPEATS } from './error-codes/control-plane.refusals.js';
 import { beginShutdown, type Shutdown, WHILE_DRAINING } from './error-codes/draining.js';
 import { EDGE } from './error-codes/edge.refusals.js';
@@ -63,7 +63,7 @@ describe('an action that was allowed and then meets', () => {
 });
 
 describe('a wait for an action', () => {
-  it('ends within 2 s of a stop of the agent, in whichever process (document 2, Agent and org stop)', async () => {
+  it('ends within 2 s of a stop of the agent, in whichever process (rule KEY-4)', async () => {
     stage.lab.hold();
     const { json } = await stage.act('held.write', 'held', { wait: 0 });
     const waits = Array.from({ length: 21 }, () => stage.agent('GET', `/v1/actions/${String(json['id'])}?wait=25`));
@@ -205,8 +205,8 @@ describe('after SIGTERM', () => {
 describe('the catalogue', () => {
   const codes = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 
-  it('is that of document 1: every code, its status and its type', () => {
-    const printed = DOCUMENT_1.flatMap(([status, type, names]) =>
+  it('is what was promised (rule API-2): every code, its status and its type', () => {
+    const printed = PROMISED.flatMap(([status, type, names]) =>
       names.split(/\s+/).map((code) => [code, { status, type }] as const),
     );
     const ours = codes.map((code) => {

@@ -56,7 +56,7 @@ describe('what a handler throws', () => {
     expect(text).not.toMatch(/SELECT|TypeError|node:|\.ts/);
   });
 
-  it('carries extra members only where document 1 names them', async () => {
+  it('carries extra members only where they belong (rule API-1)', async () => {
     const { error } = await get('/v1/throw/diagnostics');
     expect(error['diagnostics']).toEqual([{ line: 1 }]);
     expect(error).not.toHaveProperty('checks');

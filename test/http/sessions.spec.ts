@@ -154,7 +154,7 @@ describe('a session', () => {
     });
   });
 
-  it('is nothing beside a key: a bad one is not helped, a good one is judged as a key (K-04, C-10)', async () => {
+  it('is nothing beside a key: a bad one is not helped, a good one is judged as a key (rule KEY-3)', async () => {
     const both = { ...signedIn('owner'), ...bearer('nobody') };
     expect(await send('GET', '/read', { headers: both })).toMatchObject({ error: { code: 'invalid_api_key' } });
     const good = { ...signedIn('owner'), ...bearer('admin') };
@@ -232,7 +232,7 @@ describe('what a session changes', () => {
     }
     expect(ran).toEqual([]);
     expect((await send(method, '/change', { headers: proven('owner') })).status).toBeLessThan(300);
-    // An old client sends neither header: the token decides (C-06).
+    // An old client sends neither header: the token decides (rule PEOPLE-10).
     const plain = { Cookie: cookies, 'Service-CSRF': CSRF };
     expect((await send(method, '/change', { headers: plain })).status).toBeLessThan(300);
   });
@@ -250,7 +250,7 @@ describe('what a session changes', () => {
     expect(answer).toContain('csrf_failed');
   });
 
-  it('comes from its own site (C-04, C-05)', async () => {
+  it('comes from its own site (rule PEOPLE-10)', async () => {
     const { port } = edge;
     const origins = [
       'null',
@@ -342,7 +342,7 @@ interface OriginCase {
 }
 
 describe('a public route that signs a browser in', () => {
-  it('is its own site’s alone (L-20)', async () => {
+  it('is its own site’s alone (rule PEOPLE-10)', async () => {
     expect((await send('POST', '/sign-in')).status).toBe(201);
     expect((await send('POST', '/sign-in', { headers: { Origin: edge.url } })).status).toBe(201);
     for (const headers of [{ Origin: 'https://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }] as Headers[]) {

@@ -25,7 +25,7 @@ import { faultsOf } from './malformed-requests/judge.js';
 const VECTORS = process.env['VECTORS_DIR'];
 const CONCURRENCY = 24;
 
-/** The body of an action: 32 levels of arguments (document 2), and the body itself. */
+/** The body of an action: 32 levels of arguments (rule FORM-7), and the body itself. */
 const BODY = bodyProfile({ maxBytes: 1_048_576, maxDepth: 33 });
 const WIDE = bodyProfile({ maxBytes: 16 * 1_048_576, maxDepth: 100 });
 const NOT_JSON: readonly StrictJsonReason[] = ['utf8', 'syntax', 'duplicate_key'];

@@ -27,7 +27,7 @@ const chunksOf = (vector: Vector): readonly Uint8Array[] =>
 const HOSTILE = 'a\nb\rc\r\nd\u0000e\u2028f\ndata: planted\n\nevent: planted\u{1F600}\uFEFF';
 
 describe('the frames of a stream', () => {
-  it('are what they were, cut into single bytes, whatever the data hold (J-19)', () => {
+  it('are what they were, cut into single bytes, whatever the data hold (rule EVENT-6)', () => {
     const data = { object: 'event', name: HOSTILE, [HOSTILE]: [HOSTILE] };
     const frames = [
       RETRY,

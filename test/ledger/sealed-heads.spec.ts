@@ -31,7 +31,7 @@ const asItWasAt = async (count: number): Promise<LedgerBench> => {
 const hashesOf = async (some: LedgerBench): Promise<readonly string[]> =>
   (await some.ledgerOf(org)).map((recorded) => decodeEvent<LedgerEvent>(recorded).event.data.body_hash);
 
-describe('where ledgers end is remembered outside of the database (CP-44, F-08)', () => {
+describe('where ledgers end is remembered outside of the database (rule DEED-14)', () => {
   it('after every append of deeds', async () => {
     await bench.recordAction(org);
     await bench.recordAction(org, 'executed');

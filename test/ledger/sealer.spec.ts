@@ -170,7 +170,7 @@ describe('the sealer', () => {
     expectChain(await log.ledgerOf(org));
   });
 
-  it('never dates a deed before the one it follows, when the clock goes back (ruling 22)', async () => {
+  it('never dates a deed before the one it follows, when the clock goes back (rule DEED-4)', async () => {
     const { bench: log, org } = await bench();
     await log.recordAction(org);
     log.clock.ms = Date.parse(after(60_000));

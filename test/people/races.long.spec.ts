@@ -41,7 +41,7 @@ const ownersOf = ({ members }: LivingOrganization) =>
   [...members.values()].filter(({ role, status }) => role === 'owner' && status === 'active');
 
 describe(`${ROUNDS} races of two processes`, () => {
-  it('a link that both use signs in once (L-03)', async () => {
+  it('a link that both use signs in once (rule PEOPLE-4)', async () => {
     const { owner, org } = people;
     await rounds(async (round) => {
       const before = await count('people.sessions');
@@ -69,7 +69,7 @@ describe(`${ROUNDS} races of two processes`, () => {
     });
   });
 
-  it('a code that both use signs in once, and beside four wrong ones at most once (L-05)', async () => {
+  it('a code that both use signs in once, and beside four wrong ones at most once (rule PEOPLE-4)', async () => {
     const { owner, org } = people;
     await rounds(async (round) => {
       const address = requireMailAddress(`code-${round}@example.com`);
@@ -100,7 +100,7 @@ describe(`${ROUNDS} races of two processes`, () => {
     });
   });
 
-  it('two owners who demote each other: one is told last_owner, and an owner is left (L-22)', async () => {
+  it('two owners who demote each other: one is told last_owner, and an owner is left (rule PEOPLE-3)', async () => {
     await rounds(async (round) => {
       const { org, owner, ownerMembership } = await people.newOrg();
       const other = await people.joined(org, `owner-${round}@example.com`, 'owner');

@@ -37,7 +37,7 @@ describe('the rows of sessions', () => {
     expect((await (await bench.ownerBrowser()).get('/v1/me')).status).toBe(200);
   });
 
-  it('come back from a backup: what was ended since stays ended (L-17)', async () => {
+  it('come back from a backup: what was ended since stays ended (rule PEOPLE-8)', async () => {
     const [out, kept] = [await bench.ownerBrowser(), await bench.ownerBrowser()];
     const jar = out.jar;
     await client.query('create table public.backup as select * from people.sessions');

@@ -145,7 +145,7 @@ const explode = (count: number, limitMs: number): void => {
 
 describe('evaluations without end: ended at the limit, refused, and told', () => {
   it('1,000 of them, one after another, at a limit of 2 ms', () => explode(1_000, 2));
-  it('20 of them at the limit of the specification, each of which has its whole time', () => {
+  it('20 of them at the limit of the service, each of which has its whole time', () => {
     const before = process.cpuUsage();
     explode(20, 50);
     const { user, system } = process.cpuUsage(before);

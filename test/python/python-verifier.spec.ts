@@ -1,4 +1,6 @@
-/** Two verifiers in two languages, the second written from docs/deed-format.md alone, give one verdict (reliability T-4). */
+/**
+ * Two verifiers in two languages, the second written from docs/deed-format.md alone, give one verdict (rule DEED-18).
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

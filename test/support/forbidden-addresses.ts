@@ -1,6 +1,6 @@
-/** The addresses of the egress rules (E-01 to E-07), and the ways to write them. */
+/** Addresses that nothing of ours may reach (rules EGRESS-2 and EGRESS-4), and the ways to write them. */
 
-/** First, a middle and the last address of every range of E-01. */
+/** First, a middle and the last address of every range of IPv4. */
 const V4_RANGES: readonly string[] = [
   '0.0.0.0 0.1.2.3 0.255.255.255',
   '10.0.0.0 10.1.2.3 10.255.255.255',
@@ -17,18 +17,18 @@ const V4_RANGES: readonly string[] = [
   '224.0.0.0 239.1.1.1 239.255.255.255',
   '240.0.0.0 250.1.1.1 255.255.255.255',
 ];
-/** E-04, E-07. */
+/** The same of IPv6, without those that hold an IPv4 address. */
 const V6: readonly string[] = [
   ':: ::1 fc00::1 fdff:ffff::1 fe80::1 febf::1 ff00::1 ff02::1 2001:db8::1 fec0::1 100::1 fd00:ec2::254 fd20:ce::254',
   '2001::1 2001:2::1 2001:10::1 2001:20::1 3fff::1 5f00::1',
 ];
-/** Of the clouds, E-07. */
+/** Metadata services of clouds. */
 export const METADATA_V4 =
   '169.254.169.254 169.254.170.2 169.254.169.253 169.254.0.23 100.100.100.200 168.63.129.16 192.0.0.192';
 
 const words = (lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '));
 
-/** What `::ffff:0:0/96` and the forms beside it make of an IPv4 address (E-05). */
+/** What `::ffff:0:0/96` and the forms beside it make of an IPv4 address. */
 export const insideV6 = (v4: string): readonly string[] => {
   const bytes = v4.split('.').map(Number);
   const hex = [0, 2].map((at) => (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16)).join(':');
@@ -50,7 +50,7 @@ export const insideV6 = (v4: string): readonly string[] => {
   ];
 };
 
-/** Ways to write an IPv4 address in a URL that Node's parser takes for it (E-02, E-03). */
+/** Ways to write an IPv4 address in a URL that Node's parser takes for it. */
 export const spellingsOf = (v4: string): readonly string[] => {
   const [a = 0, b = 0, c = 0, d = 0] = v4.split('.').map(Number);
   const whole = ((a * 256 + b) * 256 + c) * 256 + d;

@@ -41,7 +41,7 @@ const oneDelivery = async (webhook: Parameters<typeof scene.deliveriesOf>[1]) =>
 };
 
 describe('a delivery', () => {
-  it('is the event object, with the headers of document 3, signed over its raw bytes', async () => {
+  it('is the event object, with its headers, signed over its raw bytes (rule HOOK-3)', async () => {
     const { webhook, secret } = await scene.endpoint(worker);
     const evt = await scene.happen();
     const before = scene.receiver.requests.length;

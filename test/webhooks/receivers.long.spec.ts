@@ -1,4 +1,4 @@
-/** The receivers of docs/webhooks.md, run as they stand there (reliability W-01 to W-03). */
+/** The receivers of docs/webhooks.md, run as they stand there (rule HOOK-3). */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

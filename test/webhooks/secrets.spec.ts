@@ -88,7 +88,7 @@ describe('the secret of an endpoint', () => {
   it('that does not open where it lies is a failed attempt, and nothing is sent', async () => {
     const { webhook } = await scene.endpoint(worker);
     const { webhook: other } = await scene.endpoint(worker);
-    // Moved by hand (reliability X-12).
+    // Moved by hand (rule CON-10).
     await scene.pool.query(
       `update vault_secrets set sealed = (select sealed from vault_secrets where object = $2) where object = $1`,
       [webhook.id, other.id],

@@ -78,7 +78,7 @@ export interface AskedMeanwhile {
 }
 
 const ASKED_EACH = 4;
-/** For as long an answer of before the fault may be given again (document 1, Limits: health is cached 1 s). */
+/** For as long an answer of before the fault may be given again (rule API-16). */
 const HEALTH_CACHED_MS = 1_000;
 
 /** @param fault letters that no other asks with */

@@ -54,7 +54,7 @@ const FIXED_HEADERS: Readonly<Record<string, RegExp>> = {
   'cache-control': /./,
   'content-type': /./,
 };
-/** Codes that say when to come again (docs/api-conventions.md; document 1, Errors), in whole seconds, at least one. */
+/** Codes that say when to come again (docs/api-conventions.md), in whole seconds, at least one. */
 const SAY_WHEN: ReadonlySet<string> = new Set([
   'service_unavailable',
   'rate_limited',
@@ -64,7 +64,10 @@ const SAY_WHEN: ReadonlySet<string> = new Set([
 const SECONDS = /^[1-9]\d*$/;
 const ENVELOPE = ['type', 'code', 'message', 'param', 'request_id', 'doc_url'];
 
-/** INV-20. Every answer has the headers of document 1, an id of its own, and when it is an error the whole envelope. */
+/**
+ * INV-20. Every answer has the headers of every answer (rule API-5), an id of its own, and when it is an error the
+ * whole envelope.
+ */
 export const answersAreWhole = ({ evidence: { calls } }: Dossier): readonly string[] => {
   const answered = calls.flatMap((call) => (call.answer === null ? [] : [{ call, answer: call.answer }]));
   const twins = [...groupedBy(answered, ({ answer }) => answer.headers['service-request-id'] ?? '')].filter(

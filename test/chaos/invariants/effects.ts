@@ -12,7 +12,7 @@ import {
 } from '../dossier.js';
 import type { UpstreamRequest } from '../evidence.js';
 
-/** Document 3, Retries: the first, and at most two more. */
+/** The first, and at most two more (rule EXEC-2). */
 const REPEATABLE_MAX = 3;
 
 const byAction = ({ evidence }: Dossier): ReadonlyMap<string, readonly UpstreamRequest[]> =>
@@ -173,9 +173,9 @@ const keyFaults = (calls: readonly KeyedCall[]): readonly string[] => {
 };
 
 /**
- * The request that a key belongs to is answered with its action, the first time and each time again: a duplicate waits for
- * the first, and there is no 409 (document 1, POST /v1/actions, Idempotency 3 and 4). Under a fault there may be no answer, or
- * a 5xx, which INV-19 judges.
+ * The request that a key belongs to is answered with its action, the first time and each time again: a duplicate waits
+ * for the first, and there is no 409 (rule GATE-12). Under a fault there may be no answer, or a 5xx, which INV-19
+ * judges.
  */
 const ownRequestFaults = (calls: readonly KeyedCall[]): readonly string[] => {
   const own = ownRequest(calls);

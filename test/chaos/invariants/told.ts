@@ -70,7 +70,7 @@ export const undelivered = ({
   );
 };
 
-/** Document 3, Limits: attempts of a delivery. */
+/** Attempts of a delivery (rule HOOK-1). */
 const ATTEMPTS_MAX = 8;
 /** Where a receiver of these runs redirects to. */
 export const REDIRECTED_PATH = '/redirected';

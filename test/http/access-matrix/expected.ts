@@ -74,7 +74,7 @@ const ofPerson = (operation: DescribedOperation, role: Role): Verdict =>
 const ofRole = ({ role }: DescribedOperation, own: Role): Verdict =>
   role === null || isAtLeast(own, role as Role) ? null : NO_ROLE;
 
-/** What an organization has is not there for another one (reliability T-01). */
+/** What an organization has is not there for another one (rule API-17). */
 const elsewhere = (operation: DescribedOperation): Verdict => (namesWhatIsOwned(operation) ? NOT_FOUND : null);
 
 /** A page is the same for everybody, whatever its address names. */

@@ -1,7 +1,9 @@
 import type { ErrorCode, ErrorType } from '#libs/domain/kernel';
 
-/** The catalogue as document 1 prints it (Errors), by status; it prints no column for the type. */
-export const DOCUMENT_1: readonly (readonly [status: number, type: ErrorType, codes: string])[] = [
+/**
+ * Every code with its status and its type, written once more: what clients were promised does not follow the source.
+ */
+export const PROMISED: readonly (readonly [status: number, type: ErrorType, codes: string])[] = [
   [
     400,
     'invalid_request_error',
@@ -60,7 +62,7 @@ export const NOT_YET_RAISED: Partial<Readonly<Record<ErrorCode, string>>> = {
   row_limit_exceeded: 'database connector',
   witness_not_configured: 'database connector',
   payments_live_key_refused: 'payments connector',
-  action_executing: 'nothing: document 1 has a cancel of what executes answered with conflict',
+  action_executing: 'nothing: a cancel of what executes is answered with conflict',
   from_denied: 'mail connector',
   undo_unavailable: 'undo',
   undo_plan_stale: 'undo',

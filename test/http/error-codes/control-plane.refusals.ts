@@ -190,7 +190,7 @@ export const POLICIES: RefusalGroup = {
 
 const linted = { json: { source: POLICY } };
 
-/** Document 1, rule 5. */
+/** Of an Idempotency-Key (rules API-10 to API-12). */
 export const REPEATS: RefusalGroup = {
   title: 'the memory of requests',
   refusals: [

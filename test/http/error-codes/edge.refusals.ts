@@ -29,7 +29,7 @@ const refusedReport = (rule: string, param: string, changes: object): Refusal =>
   provoke: (stage) => reported(stage, { ...REPORT, ...changes }),
 });
 
-/** Document 1, POST /v1/actions in the mode proxy, and POST /v1/actions/{id}/result. */
+/** POST /v1/actions in the mode proxy, and POST /v1/actions/{id}/result (rule GATE-17). */
 export const EDGE: RefusalGroup = {
   title: 'a call that its agent runs itself',
   refusals: [

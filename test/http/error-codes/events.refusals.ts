@@ -1,7 +1,7 @@
 import { EventStreamClient } from '../../support/event-stream-client.js';
 import type { RefusalGroup } from './refusal.js';
 
-/** Document 3, Limits: of a person or key. */
+/** Of a person or key (rule EVENT-4). */
 const OPEN_MAX = 8;
 
 export const EVENTS: RefusalGroup = {

@@ -139,7 +139,9 @@ export const FAULTS: RefusalGroup = {
   ],
 };
 
-/** Document 2: failed keys are limited by address. Last of those that need keys, because the address keeps its count. */
+/**
+ * Failed keys are limited by address (rule KEY-10). Last of those that need keys, because the address keeps its count.
+ */
 export const TOO_MANY_FAILURES: RefusalGroup = {
   title: 'after a hundred failed keys, the edge',
   refusals: [

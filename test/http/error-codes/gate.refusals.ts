@@ -5,7 +5,7 @@ const DENIED: Verdict = [403, 'policy_error', 'policy_denied', null];
 const UNKNOWN: Verdict = [404, 'invalid_request_error', 'tool_unknown', null];
 const invalid = (param: string): Verdict => [400, 'invalid_request_error', 'validation_failed', param];
 
-/** Document 1, POST /v1/actions: every refusal is sealed, and its message is the decision's own sentence, verbatim. */
+/** Every refusal is sealed, and its message is the decision's own sentence, verbatim (rule GATE-4). */
 export const GATE: RefusalGroup = {
   title: 'the gate',
   refusals: [
@@ -181,7 +181,7 @@ export const UNGOVERNED: readonly RefusalGroup[] = [
   },
 ];
 
-/** Architecture, step 6: a refusal is answered with its seal, or not yet. */
+/** A refusal is answered with its seal, or not yet (rule GATE-4). */
 export const UNSEALED: RefusalGroup = {
   title: 'while no seal key is active, the gate',
   enter: async (stage) => {

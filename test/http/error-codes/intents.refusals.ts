@@ -70,7 +70,7 @@ const refusal = (
 
 const HEADER = 'Service-Intent';
 
-/** Document 2, the table of checks: each of the thirteen, and what comes before it. */
+/** Each of the thirteen checks, and what comes before them (rule INTENT-2). */
 export const INTENTS: RefusalGroup = {
   title: 'an agent that must sign',
   enter,

@@ -32,7 +32,7 @@ const makeKeys = async (stage: Stage): Promise<void> => {
   [spent.revoked, spent.expired] = [revoked.secret, expired.secret];
 };
 
-/** The key pipeline of document 2. */
+/** What a key is judged by, in its order (rule KEY-2). */
 export const KEYS: RefusalGroup = {
   title: 'the key pipeline',
   enter: makeKeys,
@@ -106,7 +106,7 @@ export const KEYS: RefusalGroup = {
   ],
 };
 
-/** Document 2, Agent and org stop: every call is refused; an attempt to act is recorded and sealed first. */
+/** Every call is refused; an attempt to act is recorded and sealed first (rule AGENT-1). */
 const whileStopped = (
   title: string,
   code: 'agent_stopped' | 'agent_suspended' | 'org_stopped',

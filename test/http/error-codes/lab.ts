@@ -12,7 +12,7 @@ const HELD_TIMEOUT_MS = 30_000;
 const id = { in: 'path', type: 'string', required: true };
 const tool = (name: string, method: string, path: string) => ({ name, method, path, args: { id } });
 
-/** A config of document 3, with one tool a method. */
+/** A config with one tool for each method. */
 export const configOf = (baseUrl: string, changes: object = {}) => ({
   base_url: baseUrl,
   auth: { kind: 'none' },

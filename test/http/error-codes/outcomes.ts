@@ -4,9 +4,9 @@ import type { Answer } from '../../support/service.js';
 import type { Stage } from './stage.js';
 
 /**
- * A call that was allowed and went wrong on its way (document 3, Upstream result mapping): 200 with the action, whose
- * `execution` carries the code. Nothing was refused, so there is no envelope, and the statuses that document 1 has for
- * these codes are those of requests that are no action.
+ * A call that was allowed and went wrong on its way (rule EXEC-4): 200 with the action, whose `execution` carries the
+ * code. Nothing was refused, so there is no envelope, and the statuses that the catalogue has for these codes are those
+ * of requests that are no action.
  */
 export interface Outcome {
   readonly rule: string;

@@ -304,7 +304,7 @@ const ADMIN_KEYS: RefusalGroup = {
 const REQUESTS_A_MAILBOX = 5;
 const FAILURES_AN_ADDRESS = 30;
 
-/** Document 2, Limits. Last of these, because the address keeps its count for an hour. */
+/** Of signing in (rule PEOPLE-6). Last of these, because the address keeps its count for an hour. */
 const LIMITS: RefusalGroup = {
   title: 'after too much of it, signing in',
   refusals: [

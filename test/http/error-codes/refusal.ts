@@ -12,13 +12,13 @@ export interface Refusal {
   /** What is refused. */
   readonly rule: string;
   readonly verdict: Verdict;
-  /** Where the specification has the words. Everywhere else they may become more exact, as long as they say what to do. */
+  /** Where the words are promised. Everywhere else they may become more exact, as long as they say what to do. */
   readonly message?: string | RegExp;
   /** Of the headers that only some answers have: these, and no other. */
   readonly headers?: Readonly<Record<string, string | RegExp>>;
   /** The one member beyond the six that this refusal has. */
   readonly carries?: 'action' | 'diagnostics' | 'reason';
-  /** Of a signed intent: which check refused it (reliability, ruling 17). */
+  /** Of a signed intent: which check refused it (rule INTENT-2). */
   readonly reason?: IntentReason;
   readonly provoke: (stage: Stage) => Promise<Answer>;
 }
@@ -32,8 +32,8 @@ export interface RefusalGroup {
 }
 
 /**
- * Document 1: calm sentences with the next step. Of what `param` names it is enough to say what it must be; that it is to
- * be corrected and sent again goes without saying (docs/api-conventions.md).
+ * Calm sentences with the next step (rule API-2). Of what `param` names it is enough to say what it must be; that it is
+ * to be corrected and sent again goes without saying (docs/api-conventions.md).
  */
 const WHAT_AND_NEXT = /^[A-Z].*[.] \S.*[.?]$/;
 const SENTENCE = /^(?!.*Correct it)\S+ .*[.?]$/;
@@ -43,7 +43,7 @@ const MEMBERS = ['type', 'code', 'message', 'param', 'request_id', 'doc_url'];
 /** Headers that an answer has for a reason, or not at all. */
 const TELLING_HEADERS = ['allow', 'retry-after', 'www-authenticate', 'service-idempotent-replayed', 'etag', 'location'];
 
-/** Holds an answer against the whole of the envelope (document 1, Error envelope), member by member. */
+/** Holds an answer against the whole of the envelope (rule API-1), member by member. */
 export const expectRefusal = (
   answer: Answer,
   { verdict, message, headers = {}, carries, reason }: Omit<Refusal, 'rule' | 'provoke'>,

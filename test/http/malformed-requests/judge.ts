@@ -24,8 +24,8 @@ const INSIDES = [
 ];
 
 /**
- * Statuses that a code has in place of the catalogue's own: a sender that was too slow, headers that are too large, and a
- * reference header that is malformed (document 1).
+ * Statuses that a code has in place of the catalogue's own: a sender that was too slow, headers that are too large, and
+ * a reference header that is malformed (rule FORM-6).
  */
 const OTHER_STATUSES: Readonly<Record<number, string>> = {
   408: 'timeout',
