@@ -2,7 +2,7 @@ import type { Schemas } from '../kernel/client.ts';
 
 export type Pattern = Schemas['EventSubscription'][number];
 
-/** Types that the contract names and nothing here tells of yet: they are offered once something does. */
+/** Types that the API names and nothing here tells of yet: they are offered once something does. */
 type NotYet = Extract<Schemas['EventType'], `${'anomaly' | 'suggestion' | 'decoder'}.${string}`>;
 
 /** A test is sent to whom it is about, whatever an endpoint is subscribed to. */

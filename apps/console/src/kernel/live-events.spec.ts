@@ -4,7 +4,7 @@ import { Gatherer, type LiveEvent, readEvent, stageOf, Throttle } from './live-e
 const event = (id: string): LiveEvent => ({ id, type: 'action.created', org: 'org_1', hydrated: true, object: {} });
 
 describe('an event of the stream', () => {
-  it('is read as the contract writes it', () => {
+  it('is read as the API writes it', () => {
     const text = JSON.stringify({
       object: 'event',
       id: 'evt_1',
