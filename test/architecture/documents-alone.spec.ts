@@ -6,14 +6,15 @@ import { commandsBelow, runInProcess } from '../support/run-program.js';
 import { ROOT } from '../support/service.js';
 
 /**
- * What readers of the project do not have, and what nothing here may therefore cite: neither pages and helps, nor comments,
- * titles and decision records. What must hold stands in docs/rules.md, by numbers that `npm run docs:links` resolves.
+ * What readers of the project do not have, and what nothing here may therefore cite: neither pages and helps, nor
+ * comments, titles and decision records. What must hold stands in docs/rules.md, by ids that `npm run docs:links`
+ * resolves.
  */
 const CITATIONS: readonly RegExp[] = [
   /\bdocuments? [123]\b|\bdoc [123]\b|\bthe specification\b|\brulings? \d/i,
   /\breliability(?:\.md\b|,? (?:ruling|finding|part|\d))/i,
   /\(architecture[,)]|\barchitecture, (?:step|choices|')|\barchitecture step \d/i,
-  // A letter and two digits: attacks and crash points of another list. The faults of a fleet, F-01 to F-26, are our own.
+  // A letter and two digits: a numbering of attacks. That of the faults of a fleet, F-01 to F-26, is our own.
   /\b[A-EG-Z]-\d\d\b/,
 ];
 

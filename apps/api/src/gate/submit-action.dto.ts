@@ -4,7 +4,7 @@ import { IfPresent } from '../http/shape.js';
 
 /** Seconds (rule GATE-10). */
 export const WAIT_MAX_S = 25;
-/** `gate.wait_timeout` */
+/** Where the body says nothing. */
 export const WAIT_DEFAULT_S = 10;
 
 const WAIT_RULE = { message: `must be an integer from 0 to ${WAIT_MAX_S}` };

@@ -208,7 +208,7 @@ export type ActionEvent =
   | {
       type: 'ExecutionReady';
       /**
-       * Not claimed by `start_by`: failed, nothing sent (`gate.start_timeout`). `org` and `connector` stand in one that an
+       * Not claimed by `start_by`: failed, nothing sent (rule EXEC-6). `org` and `connector` stand in one that an
        * approval made ready: the execution was closed while it waited, and opens again by this event. `read_back`: what the
        * tool changes can be read back, and is.
        */

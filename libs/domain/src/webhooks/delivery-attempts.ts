@@ -19,7 +19,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 ];
 const JITTER = 0.2;
 
-/** As many as there are delays between them: what `webhooks.max_attempts` may be. */
+/** As many as there are delays between them: what `SERVICE_WEBHOOK_MAX_ATTEMPTS` may be. */
 export const ATTEMPTS_LIMIT = RETRY_DELAYS_MS.length + 1;
 
 /** Under way to one endpoint, from all processes together (rule HOOK-2). */
